@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use reknit_protocol::{ToolReply, TransportFailure};
+use reknit_protocol::{ToolReply, TransportFailure, Value};
 use reknit_tools::KnownSecrets;
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -50,6 +50,11 @@ impl Secrets {
             Ok(Cow::Owned(text)) => Cow::Owned(text.into_bytes()),
             _ => Cow::Borrowed(bytes),
         }
+    }
+
+    /// A value without the secrets.
+    pub(crate) fn redact_value(&self, value: Value) -> Value {
+        self.0.redact_value(value)
     }
 
     /// The outcome of a call without the secrets, which the escapes of JSON may have hidden before.

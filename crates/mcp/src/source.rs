@@ -72,6 +72,7 @@ impl McpSource {
     async fn read_tools(&self) -> Result<Listing, String> {
         let connection = self.server.connection().await.map_err(|unavailable| unavailable.message())?;
         let description = connection.peer_info().map(|info| describe(&info)).unwrap_or_default();
+        let description = self.server.secrets.redact(&description).into_owned();
         let mut listing = Listing { description, ..Listing::default() };
         let mut tools = Vec::new();
         self.read_pages(&connection, &mut listing, &mut tools).await?;
@@ -142,8 +143,10 @@ impl McpSource {
         for tool in tools.iter().take(room) {
             let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
             if accepted.contains(name) {
-                self.add_tool(tool, listing);
-                all.push(tool.clone());
+                // The escapes of JSON may have hidden a secret before.
+                let tool = self.server.secrets.redact_value(tool.clone());
+                self.add_tool(&tool, listing);
+                all.push(tool);
                 continue;
             }
             match read_tool(tool, &self.server.options) {
@@ -192,14 +195,14 @@ impl McpSource {
         }
     }
 
-    /// A text from which the listing can be made again, without secrets; `None` if it is too large.
+    /// A text from which the listing can be made again; `None` if it is too large.
     fn save(&self, description: &str, tools: Vec<Value>) -> Option<String> {
         let saved = Object::from([
             ("server", self.server.options.fingerprint().into()),
             ("description", description.into()),
             ("tools", Value::Array(tools)),
         ]);
-        let saved = self.server.secrets.redact(&saved.to_string()).into_owned();
+        let saved = saved.to_string();
         (saved.len() <= MAX_SAVED).then_some(saved)
     }
 }

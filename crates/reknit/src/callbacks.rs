@@ -11,7 +11,7 @@ use axum::routing::post;
 use reknit_journal::{Journal, Liveness};
 use reknit_protocol::{EffectId, RunId};
 use reknit_runtime::{Callbacks, TokenRefusal, signals};
-use reknit_tools::callback_reply;
+use reknit_tools::{KnownSecrets, callback_reply};
 
 use crate::cli::CallbacksCommand;
 use crate::end_signals::EndSignals;
@@ -26,15 +26,20 @@ const MAX_BODY: usize = 4 << 20;
 struct Receiver {
     journal: Journal,
     callbacks: Callbacks,
+    /// The credentials of all configured services: a tool may send back what it was sent.
+    secrets: KnownSecrets,
 }
 
 pub(crate) async fn run(command: &CallbacksCommand) -> Result<ExitCode, Failure> {
     let CallbacksCommand::Serve { listen, files } = command;
-    let callbacks = read_config(files.config.as_deref())?.callbacks()?.ok_or_else(|| {
+    let config = read_config(files.config.as_deref())?;
+    let callbacks = config.callbacks()?.ok_or_else(|| {
         let hint = "write the public URL of this listener: `[callbacks]` and `url = \"https://me.example/hooks\"`";
         Failure::usage("no callback URL is configured", hint)
     })?;
-    let receiver = Arc::new(Receiver { journal: open_journal(files)?, callbacks });
+    let mut secrets = KnownSecrets::default();
+    config.tools.iter().for_each(|tool| secrets.extend(&tool.secrets()));
+    let receiver = Arc::new(Receiver { journal: open_journal(files)?, callbacks, secrets });
     let listener = tokio::net::TcpListener::bind(listen).await.map_err(Failure::start("the listener"))?;
     let address = listener.local_addr().map_err(Failure::start("the listener"))?;
     let mut signals = EndSignals::new().map_err(Failure::start("the listener"))?;
@@ -82,7 +87,7 @@ impl Receiver {
             ));
             return Ok((StatusCode::OK, "already received\n".to_owned()));
         }
-        let Some(reply) = callback_reply(body) else {
+        let Some(reply) = callback_reply(body, &self.secrets) else {
             return Ok((StatusCode::OK, "the job goes on; nothing is stored\n".to_owned()));
         };
         self.journal.send(run, signals::job_end(call.clone(), reply), now_ms()).await?;

@@ -36,7 +36,7 @@ pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
             show::run(&journal, &run, &options).await
         }
         RunsCommand::Resume(arguments) => resume(&arguments).await,
-        RunsCommand::Cancel(arguments) => cancel(&arguments).await,
+        RunsCommand::Cancel(arguments) => Box::pin(cancel(&arguments)).await,
         RunsCommand::Approve(arguments) => decide::approve(&arguments).await,
         RunsCommand::Deny(arguments) => decide::deny(&arguments).await,
         RunsCommand::Settle(arguments) => decide::settle(&arguments).await,

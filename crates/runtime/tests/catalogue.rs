@@ -5,11 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use reknit_engine::Outcome;
 use reknit_plan::{Catalogue, CatalogueEntry};
-use reknit_protocol::{AgentName, CallTool, Capability, ReplyBody, SideEffect, ToolReply, TransportFailure, Value};
+use reknit_protocol::{
+    AgentName, CallTool, Capability, Plan, ReplyBody, SideEffect, ToolReply, TransportFailure, Value,
+};
 use reknit_registry::RedisUrl;
-use reknit_runtime::Reknit;
 use reknit_runtime::telemetry::log::{Log, LogSettings};
+use reknit_runtime::{DriveOutcome, Reknit};
 use reknit_testing::ScriptedTool;
 use reknit_tools::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
 use tracing::level_filters::LevelFilter;
@@ -38,6 +41,10 @@ async fn a_tool_that_is_down_keeps_its_last_known_capabilities_also_across_resta
     assert_eq!(names(&restarted.catalogue), ["price"]);
     let message = &restarted.problems[0].message;
     assert_eq!(message, "connection refused; is the tool running? (its last known capabilities are used)");
+    let folder = folder.path().display().to_string();
+    let moved = Reknit::builder().tool("shop", "http://127.0.0.1:9").catalogue_folder(&folder).start();
+    let moved = moved.await.expect("it starts");
+    assert_eq!(names(&moved.catalogue), Vec::<&str>::new(), "at another address there is another service");
     let elsewhere = Reknit::builder().tool("shop", &url).start().await.expect("it starts");
     assert_eq!(names(&elsewhere.catalogue), Vec::<&str>::new(), "without a folder nothing is known");
 }
@@ -92,6 +99,12 @@ async fn capabilities_that_are_added_while_the_process_runs_are_found_in_the_bac
     tokio::time::sleep(Duration::from_secs(6)).await;
     assert_eq!(names(&reknit.current_catalogue()), ["c1", "c2"]);
     assert_eq!(names(&reknit.started("x", None).catalogue), ["c1", "c2"], "a new run knows them");
+    let step = r#"{"step_id": "s", "agent_name": "growing", "instruction": "", "metadata": {"capability": "c2", "parameters": {}}}"#;
+    let plan = format!(r#"{{"plan_id": "p", "original_request": "x", "steps": [{step}]}}"#);
+    let plan = Plan::from_value(&Value::parse(&plan).expect("JSON")).expect("a plan");
+    let outcome = reknit.driver().start(reknit.started("x", Some(plan))).await.expect("the run is driven");
+    let DriveOutcome::Finished(answer) = outcome else { panic!("{outcome:?}") };
+    assert!(matches!(answer.steps[0].outcome, Outcome::Done(_)), "it can be called: {:?}", answer.steps);
     let never = Reknit::builder().tool_source(source()).catalogue_refresh(Duration::ZERO);
     let never = never.start().await.expect("it starts");
     tokio::time::sleep(Duration::from_mins(10)).await;

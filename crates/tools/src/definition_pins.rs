@@ -68,7 +68,8 @@ pub struct DefinitionChange {
     pub tool: AgentName,
     /// The capability.
     pub capability: CapabilityName,
-    /// The pinned definition: `description`, `class`, `parameters` and `result`. `None` if it is too large to be kept.
+    /// The pinned definition: `description`, `class`, `parameters`, `result` and `tool_description`, what the tool says about
+    /// itself. `None` if it is too large to be kept.
     pub before: Option<Value>,
     /// The new definition, in the same form.
     pub now: Option<Value>,
@@ -115,6 +116,8 @@ struct Pin {
 pub(crate) struct Pins {
     tool: AgentName,
     scope: String,
+    /// What the tool says about itself now. Models read it with each capability.
+    tool_description: String,
     by_capability: BTreeMap<String, Pin>,
     /// The digest of the last listing of which every definition was as pinned.
     pub(crate) listing: Option<String>,
@@ -123,7 +126,12 @@ pub(crate) struct Pins {
 impl Pins {
     /// The pins of a tool of which nothing is known. `scope` is where it is: its address, or that of its registry.
     pub(crate) fn new(tool: AgentName, scope: String) -> Self {
-        Self { tool, scope, by_capability: BTreeMap::new(), listing: None }
+        Self { tool, scope, tool_description: String::new(), by_capability: BTreeMap::new(), listing: None }
+    }
+
+    /// Sets what the tool says about itself.
+    pub(crate) fn described_as(self, tool_description: &str) -> Self {
+        Self { tool_description: tool_description.to_owned(), ..self }
     }
 
     /// Reads what [`Pins::saved`] returned.
@@ -174,7 +182,7 @@ impl Pins {
     /// pin is pinned.
     pub(crate) fn check(&mut self, entry: &mut CatalogueEntry, rules: &PinRules) -> Option<DefinitionChange> {
         let name = entry.capability.name.clone();
-        let seen = Pin::of(entry);
+        let seen = Pin::of(entry, &self.tool_description);
         let Some(pinned) = self.by_capability.get(name.as_str()) else {
             self.by_capability.insert(name.as_str().to_owned(), seen);
             return None;
@@ -223,11 +231,12 @@ impl Pins {
 }
 
 impl Pin {
-    fn of(entry: &CatalogueEntry) -> Self {
+    fn of(entry: &CatalogueEntry, tool_description: &str) -> Self {
         let capability = &entry.capability;
         let parameters = entry.json_schema();
         let result = capability.output_schema();
         let texts = [
+            tool_description.to_owned(),
             capability.description.clone(),
             capability.effect.as_str().to_owned(),
             capability.internal.to_string(),
@@ -243,6 +252,9 @@ impl Pin {
                 ("parameters", parameters.unwrap_or(Value::Null)),
                 ("result", result.unwrap_or(Value::Null)),
             ]);
+            if !tool_description.is_empty() {
+                shown.insert("tool_description", tool_description);
+            }
             if capability.internal {
                 shown.insert("internal", true);
             }
@@ -281,5 +293,22 @@ impl Route for WithheldRoute {
         let message = format!("`{}` of `{}` is withheld: {}", call.capability, call.agent, self.reason);
         let failure = TransportFailure { kind: TransportKind::NotCallable, delivery: Delivery::NotSent, message };
         Box::pin(std::future::ready(Err(failure)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pins_of_capabilities_that_are_gone_are_forgotten_only_if_there_are_too_many() {
+        let mut pins = Pins::new("shop".into(), "here".to_owned());
+        let pin = Pin { class: SideEffect::Read, digest: String::new(), definition: None };
+        pins.by_capability.extend((0..MAX_PINS).map(|number| (number.to_string(), pin.clone())));
+        pins.bound(|name| name == "7");
+        assert_eq!(pins.by_capability.len(), MAX_PINS);
+        pins.by_capability.insert("one more".to_owned(), pin);
+        pins.bound(|name| name == "7");
+        assert_eq!((pins.by_capability.len(), pins.by_capability.contains_key("7")), (1, true));
     }
 }

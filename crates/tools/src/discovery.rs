@@ -264,7 +264,8 @@ impl FoundTools {
         let known = self.tools.iter().find(|tool| tool.name == *source.name());
         let known: HashSet<CapabilityName> =
             known.into_iter().flat_map(|tool| &tool.capabilities).map(|entry| entry.capability.name.clone()).collect();
-        let (pins, store) = (Pins::new(source.name().clone(), asked.scope.clone()), store.clone());
+        let pins = Pins::new(source.name().clone(), asked.scope.clone()).described_as(&listing.description);
+        let store = store.clone();
         // Large schemas take a while, and files block.
         let checked = tokio::task::spawn_blocking(move || check_listing(pins, listing, &known, &store)).await;
         let CheckedListing { listing, changes, problem } = match checked {

@@ -143,6 +143,14 @@ mod tests {
                 }
             })
         }
+
+        fn job<'a>(
+            &'a self,
+            call: &'a CallTool,
+            _request: &'a JobRequest,
+        ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+            self.call(call, None)
+        }
     }
 
     fn answering(status: u16) -> Arc<dyn Route> {
@@ -190,6 +198,18 @@ mod tests {
         let instances = Instances::new(vec![broken, answering(201)]);
         let outcomes = [status(&instances).await, status(&instances).await];
         assert_eq!(outcomes, [Err(TransportKind::Reset), Ok(201)], "idle instances take turns");
+    }
+
+    #[tokio::test]
+    async fn the_instance_that_knows_a_job_is_asked_about_it() {
+        let ask = JobRequest::Ask("http://127.0.0.1:9/jobs/7".to_owned());
+        let asked = async |first: Arc<dyn Route>| {
+            let instances = Instances::new(vec![first, answering(200)]);
+            instances.job(&call(), &ask).await.map(|reply| reply.status).map_err(|failure| failure.kind)
+        };
+        assert_eq!(asked(failing(TransportKind::NotCallable, Delivery::NotSent)).await, Ok(200));
+        let broken = failing(TransportKind::Reset, Delivery::Possible);
+        assert_eq!(asked(broken).await, Err(TransportKind::Reset), "it knows the job, and is asked again later");
     }
 
     #[tokio::test]

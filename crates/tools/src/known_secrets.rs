@@ -42,6 +42,12 @@ impl KnownSecrets {
         self.texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
     }
 
+    /// Adds all secrets of another list.
+    pub fn extend(&mut self, other: &Self) {
+        self.texts.extend(other.texts.iter().filter(|text| !self.texts.contains(text)).cloned().collect::<Vec<_>>());
+        self.texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
+    }
+
     /// A text without the secrets.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.texts.iter().fold(Cow::Borrowed(text), |text, secret| {

@@ -11,10 +11,12 @@ use std::sync::Arc;
 use reknit_openapi::{ApiDocument, ApiServer, FindingKind, Operation, OperationFilter};
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::{AgentName, Object};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::http::client::Client;
+use crate::http::credential::basic;
 use crate::http::service::{HttpOptions, HttpService};
+use crate::known_secrets::KnownSecrets;
 use crate::source::{BoxFuture, DefinitionAuthor, ListedCapability, Listing, ToolSource};
 use credentials::ChosenCredentials;
 pub use document::DocumentLocation;
@@ -69,6 +71,18 @@ impl OpenApiOptions {
             trusted: false,
             http: HttpOptions::default(),
         }
+    }
+
+    /// The credentials of the service, in every form in which it may send them back.
+    pub fn secrets(&self) -> KnownSecrets {
+        let mut secrets = self.http.secrets();
+        for key in self.scheme_keys.values().chain(&self.key) {
+            secrets.add(key.expose_secret());
+            if let Some(user) = &self.user {
+                secrets.add(basic(user, key.expose_secret()).trim_start_matches("Basic "));
+            }
+        }
+        secrets
     }
 }
 

@@ -13,6 +13,7 @@ use crate::defined_capability::{DefinedCapability, InvalidDefinition, not_made};
 use crate::http::address::Address;
 use crate::http::client::Client;
 use crate::http::service::{HttpOptions, HttpService, ServiceError};
+use crate::known_secrets::KnownSecrets;
 use crate::source::{BoxFuture, DefinitionAuthor, ListedCapability, Listing, Route, ToolSource};
 use request::RequestTemplate;
 use result::ResultPath;
@@ -85,6 +86,11 @@ impl PlainHttpCapability {
             result,
             looks_for_errors: options.looks_for_errors,
         })
+    }
+
+    /// The credentials of the service, in every form in which it may send them back.
+    pub fn secrets(&self) -> KnownSecrets {
+        self.http.secrets()
     }
 }
 

@@ -16,6 +16,8 @@ use reknit_tools::{
     PlainHttpCapability, PlainHttpOptions, PlainHttpService, ToolService, ToolSource, discover,
 };
 
+const MAX_BODY: usize = 10_000;
+
 /// One answer of the service: status, headers and body.
 type Answer = (u16, Vec<(&'static str, String)>, &'static str);
 
@@ -104,7 +106,8 @@ impl Scene {
     async fn at(path: &str) -> Self {
         let service = Service::default();
         let base = service.start().await;
-        let options = HttpOptions { credentials: vec![Credential::Bearer("token-1".into())], ..HttpOptions::default() };
+        let credentials = vec![Credential::Bearer("token-1".into())];
+        let options = HttpOptions { credentials, max_body: MAX_BODY, ..HttpOptions::default() };
         let address = Address::parse("t", &format!("{base}{path}")).expect("an address");
         let client = Client::new().expect("a client");
         let http = HttpService::new(address, client, options).expect("a service");
@@ -190,6 +193,23 @@ async fn a_status_url_is_asked_with_the_credentials_of_the_service_which_are_not
         requests[1],
         (Method::GET, "/jobs/7?key=hunter222&full=1".to_owned(), Some("Bearer token-1".to_owned()))
     );
+}
+
+#[tokio::test]
+async fn a_status_url_with_a_credential_in_its_path_is_not_followed() {
+    let scene = Scene::new().await;
+    scene.service.will(vec![answer(202, &[("location", "/jobs/token-1/7")], "{}")]);
+    let reason = "its status URL contains a credential, and is not followed".to_owned();
+    assert_eq!(scene.call().await.job, Some(ToolJob::NotFollowed { reason }));
+}
+
+#[tokio::test]
+async fn a_job_whose_result_is_too_large_is_not_asked_about_again() {
+    let scene = Scene::new().await;
+    scene.service.will(vec![answer(200, &[], " ".repeat(MAX_BODY + 1).leak())]);
+    let job = scene.ask(&format!("{}/jobs/7", scene.base)).await.expect("an answer").job;
+    let Some(ToolJob::NotFollowed { reason }) = job else { panic!("it is not followed: {job:?}") };
+    assert!(reason.ends_with("the body is larger than 10000 bytes"), "{reason}");
 }
 
 #[tokio::test]

@@ -3,11 +3,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use reknit_protocol::{CallTool, Object, SideEffect, Value};
+use reknit_protocol::{CallTool, Capability, Object, SideEffect, Value};
 use reknit_testing::ScriptedTool;
 use reknit_tools::{
-    Address, BoxFuture, Client, Discovery, FoundSources, HttpService, ListingStore, SourceProvider, ToolService,
-    ToolSource, discover_all,
+    Address, BoxFuture, ChangeOutcome, Client, Discovery, FoundSources, HttpService, ListingStore, SourceProvider,
+    ToolService, ToolSource, discover_all,
 };
 
 /// Finds services under one name. Without a list it cannot be asked.
@@ -140,4 +140,19 @@ async fn a_configured_tool_takes_precedence_over_a_registered_service_with_its_n
     assert_eq!(names(&found), ["shop/order"]);
     assert_eq!(found.notes[0].message, "it is not used, for a tool with this name is configured");
     assert!(found.problems.is_empty());
+}
+
+#[tokio::test]
+async fn a_new_instance_with_another_definition_is_a_change_of_the_tool() {
+    let started = async |description: &str| {
+        let mut capability = Capability::new("pay");
+        (capability.description, capability.effect) = (description.to_owned(), SideEffect::Unsafe);
+        ScriptedTool::new("shop").announce(capability).start().await.expect("it starts")
+    };
+    let (first, second) = (started("Pays.").await, started("Pays twice.").await);
+    let (provider, store) = (Scripted::new("shop", &[first.base_url()]), ListingStore::in_memory());
+    assert!(discover(&provider, &store).await.changes.is_empty());
+    *provider.urls.lock().expect("no panic") = Some(vec![second.base_url()]);
+    let found = discover(&provider, &store).await;
+    assert_eq!(found.changes.iter().map(|change| change.outcome).collect::<Vec<_>>(), [ChangeOutcome::Withheld]);
 }

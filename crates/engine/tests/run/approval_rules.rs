@@ -318,6 +318,17 @@ fn a_value_that_the_preview_does_not_show_is_asked_about() {
 }
 
 #[test]
+fn a_plan_is_approved_as_it_is_and_by_a_decision_about_it() {
+    let mut play = planned(r#"{"amount": 1}"#);
+    let ask = question(&play);
+    let (hash, decision, by) = ("another".to_owned(), Decision::Approve, DecidedBy::Person);
+    play.happen(EventKind::PersonDecided { effect: ask.id.clone(), hash, decision, by });
+    assert_eq!(question(&play), ask, "the decision is about another plan");
+    decide(&mut play, edit(r#"{"amount": 2}"#));
+    assert_eq!(question(&play), ask, "a plan cannot be edited");
+}
+
+#[test]
 fn a_rejected_plan_makes_no_call() {
     let mut play = planned(r#"{"amount": 1}"#);
     decide(&mut play, rejected("wrong month"));

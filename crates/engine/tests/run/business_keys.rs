@@ -83,6 +83,19 @@ fn equal_calls_have_one_key_whatever_the_run_the_step_and_the_spelling_of_number
 }
 
 #[test]
+fn equal_values_for_another_capability_are_another_deed() {
+    let declared = |capability: &str| {
+        let mut started = started(Some(plan(vec![step("s", capability, REFUND)])), policy());
+        let catalogue = std::sync::Arc::make_mut(&mut started.catalogue);
+        for entry in &mut catalogue.tools[0].capabilities {
+            entry.capability.business_key = Some(KeyRule::new(["order_id"]));
+        }
+        key(&Play::begin(started), "s/call/1").expect("a key")
+    };
+    assert_ne!(declared("unsafe"), declared("keyed"));
+}
+
+#[test]
 fn a_value_that_was_mended_to_fit_the_schema_has_the_key_of_the_mended_value() {
     let number = play(vec![step("s", "priced", r#"{"amount": 10}"#)]);
     let text = play(vec![step("s", "priced", r#"{"amount": "10"}"#)]);

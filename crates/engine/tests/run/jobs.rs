@@ -211,7 +211,9 @@ fn a_tool_that_calls_back_is_not_asked_and_its_message_ends_the_wait() {
 
     let mut play = Play::of_steps(vec![step("s", "keyed", "{}")]);
     answer(&mut play, "s/call/1", job_reply(ToolJob::CallsBack, None));
+    let since_ms = play.now_ms;
     play.wake("s/job-wait/1");
+    assert_eq!((play.now_ms - since_ms).unsigned_abs(), policy().limits.job_ms);
     assert!(failure_reason(&play).contains("the tool did not call back"), "{}", failure_reason(&play));
 }
 

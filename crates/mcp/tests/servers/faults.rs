@@ -12,7 +12,9 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::support::{call, route};
 
 const MAX_MESSAGE: usize = 100_000;
-const GOOD_LIST: &str = r#"[{"name":"echo","inputSchema":{"type":"object"}}]"#;
+pub(crate) const INITIALIZED: &str =
+    r#""result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}"#;
+pub(crate) const GOOD_LIST: &str = r#"[{"name":"echo","inputSchema":{"type":"object"}}]"#;
 const JSON: &str = "content-type: application/json\r\n";
 
 /// What a service sends instead of an answer, and what it does then.
@@ -32,6 +34,8 @@ enum Then {
     HalfClose,
     /// Sends header lines without an end.
     EndlessHead,
+    /// Sends chunks of a body without an end.
+    EndlessBody,
 }
 
 fn page(headers: &str, body: &[u8]) -> Vec<u8> {
@@ -42,6 +46,8 @@ fn page(headers: &str, body: &[u8]) -> Vec<u8> {
 fn http_faults() -> Vec<HttpFault> {
     let fault = |name, bytes: &[u8], then, kind| HttpFault { name, bytes: bytes.to_vec(), then, kind };
     let half = format!("HTTP/1.1 200 OK\r\n{JSON}content-length: 9\r\n\r\n{{");
+    let chunked = |kind: &str| format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n");
+    let (endless, events) = (chunked("application/json"), chunked("text/event-stream"));
     let zipped = page(&format!("{JSON}content-encoding: gzip\r\n"), &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xed]);
     let not_text = page(JSON, b"{\"jsonrpc\":\"2.0\",\"id\":____,\"result\":{\"content\":[],\"x\":\"\xff\"}}");
     vec![
@@ -50,6 +56,8 @@ fn http_faults() -> Vec<HttpFault> {
         fault("half a head", b"HTTP/1.1 200 OK\r\ncont", Then::Close, TransportKind::Reset),
         fault("half closed", half.as_bytes(), Then::HalfClose, TransportKind::Reset),
         fault("endless head", b"HTTP/1.1 200 OK\r\n", Then::EndlessHead, TransportKind::Reset),
+        fault("endless body", endless.as_bytes(), Then::EndlessBody, TransportKind::TooLarge),
+        fault("endless event", events.as_bytes(), Then::EndlessBody, TransportKind::Reset),
         fault("gzip", &zipped, Then::Close, TransportKind::Unreadable),
         fault("invalid UTF-8", &not_text, Then::Close, TransportKind::Unreadable),
         fault("not JSON", &page(JSON, b"hello"), Then::Close, TransportKind::Unreadable),
@@ -63,25 +71,47 @@ fn http_faults() -> Vec<HttpFault> {
 #[derive(Clone, Copy, PartialEq)]
 enum Misbehaves {
     AtCalls,
+    AtLists,
     Always,
 }
 
+impl Misbehaves {
+    fn concerns(self, message: &Value) -> bool {
+        match self {
+            Self::AtCalls => false,
+            Self::AtLists => message.get("method").and_then(Value::as_str) == Some("tools/list"),
+            Self::Always => true,
+        }
+    }
+}
+
 async fn start(fault: HttpFault, when: Misbehaves) -> String {
+    start_listing(GOOD_LIST.to_owned(), fault, when).await
+}
+
+/// A service with these tools that answers calls.
+async fn start_good(tools: String) -> String {
+    let bytes = page(JSON, br#"{"jsonrpc":"2.0","id":____,"result":{"content":[]}}"#);
+    let fault = HttpFault { name: "none", bytes, then: Then::Close, kind: TransportKind::Reset };
+    start_listing(tools, fault, Misbehaves::AtCalls).await
+}
+
+async fn start_listing(tools: String, fault: HttpFault, when: Misbehaves) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
-    let fault = Arc::new(fault);
+    let (tools, fault) = (Arc::<str>::from(tools), Arc::new(fault));
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(serve(stream, Arc::clone(&fault), when));
+            tokio::spawn(serve(stream, Arc::clone(&tools), Arc::clone(&fault), when));
         }
     });
     url
 }
 
-async fn serve(mut stream: TcpStream, fault: Arc<HttpFault>, when: Misbehaves) -> Option<()> {
+async fn serve(mut stream: TcpStream, tools: Arc<str>, fault: Arc<HttpFault>, when: Misbehaves) -> Option<()> {
     loop {
         let message = read_message(&mut stream).await?;
-        if let Some(answer) = answer(&message).filter(|_| when == Misbehaves::AtCalls) {
+        if let Some(answer) = answer(&message, &tools).filter(|_| !when.concerns(&message)) {
             stream.write_all(&answer).await.ok()?;
             continue;
         }
@@ -95,6 +125,9 @@ async fn serve(mut stream: TcpStream, fault: Arc<HttpFault>, when: Misbehaves) -
             }
             Then::EndlessHead => loop {
                 stream.write_all(b"x-more: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n").await.ok()?;
+            },
+            Then::EndlessBody => loop {
+                stream.write_all(format!("1000\r\n{}\r\n", " ".repeat(0x1000)).as_bytes()).await.ok()?;
             },
         }
     }
@@ -123,7 +156,7 @@ async fn read_message(stream: &mut TcpStream) -> Option<Value> {
 }
 
 /// The answer of a good service; `None` for a call.
-fn answer(message: &Value) -> Option<Vec<u8>> {
+fn answer(message: &Value, tools: &str) -> Option<Vec<u8>> {
     let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
     let Some(id) = message.get("id") else {
         return Some(b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n".to_vec());
@@ -134,7 +167,7 @@ fn answer(message: &Value) -> Option<Vec<u8>> {
             let info = r#""capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}"#;
             format!(r#""result":{{"protocolVersion":"2025-11-25",{info}}}"#)
         }
-        "tools/list" => format!(r#""result":{{"tools":{GOOD_LIST}}}"#),
+        "tools/list" => format!(r#""result":{{"tools":{tools}}}"#),
         _ => r#""error":{"code":-32601,"message":"unknown"}"#.to_owned(),
     };
     Some(page(JSON, format!(r#"{{"jsonrpc":"2.0","id":{id},{result}}}"#).as_bytes()))
@@ -166,21 +199,23 @@ async fn a_call_to_a_service_that_misbehaves_is_a_failure_of_its_kind() {
 }
 
 #[tokio::test]
-async fn a_service_that_misbehaves_from_the_start_is_a_problem() {
+async fn a_service_that_misbehaves_before_its_tools_are_known_is_a_problem() {
     for fault in http_faults() {
-        let name = fault.name;
-        let source = McpSource::new(http(start(fault, Misbehaves::Always).await));
-        let problem = source.list().await.expect_err(name);
-        assert!(!problem.is_empty(), "{name}");
+        for when in [Misbehaves::AtLists, Misbehaves::Always] {
+            let name = fault.name;
+            let source = McpSource::new(http(start(fault.clone(), when).await));
+            let problem = source.list().await.expect_err(name);
+            assert!(!problem.is_empty(), "{name}");
+        }
     }
 }
 
 /// A program that lists these tools, and runs a line of shell at a call.
-fn program(tools: &str, at_call: &str) -> McpOptions {
+pub(crate) fn program(tools: &str, at_call: &str) -> McpOptions {
     let script = r#"id() { printf '%s' "$line" | sed 's/.*"id":\([^,}]*\).*/\1/'; }
         answer() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$(id)" "$1"; }
         while IFS= read -r line; do case "$line" in
-        *'"initialize"'*) answer '"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}';;
+        *'"initialize"'*) answer "$INITIALIZED";;
         *'"tools/list"'*) answer "\"result\":{\"tools\":$TOOLS}";;
         *'"tools/call"'*) AT_CALL;;
         *'"server/discover"'*) answer '"error":{"code":-32601,"message":"unknown"}';;
@@ -188,7 +223,9 @@ fn program(tools: &str, at_call: &str) -> McpOptions {
     let program = McpProgram {
         program: "sh".into(),
         arguments: vec!["-c".to_owned(), script.replace("AT_CALL", at_call)],
-        environment: vec![("TOOLS".to_owned(), tools.to_owned())],
+        environment: [("TOOLS", tools), ("INITIALIZED", INITIALIZED)]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
         ..McpProgram::default()
     };
     bounded(McpConnection::Stdio(program))
@@ -231,13 +268,28 @@ async fn hostile_names_and_references_of_tools_are_reported_or_harmless() {
         tool("remote", &format!(r#"{{"type":"object","properties":{{"a":{{"$ref":"{remote}"}}}}}}"#)),
         tool("file", r#"{"type":"object","properties":{"a":{"$ref":"file:///etc/passwd"}}}"#),
     ];
-    let source = McpSource::new(program(&format!("[{}]", tools.join(",")), r#"answer '"result":{"content":[]}'"#));
-    let listing = source.list().await.expect("the list is readable");
-    let names: Vec<&str> = listing.capabilities.iter().map(|listed| listed.entry.capability.name.as_str()).collect();
-    assert_eq!(names.len() + listing.problems.len(), tools.len(), "{names:?} {:?}", listing.problems);
-    assert!(names.contains(&"echo") && !names.iter().any(|name| name.contains(char::is_control)), "{names:?}");
-    assert!(!names.contains(&long.as_str()) && !names.contains(&""), "{names:?}");
-    assert_eq!(called(&listing).await.expect("it is answered").status, 200);
+    let list = format!("[{}]", tools.join(","));
+    let at_call = r#"answer '"result":{"content":[]}'"#;
+    for (kind, options) in [("program", program(&list, at_call)), ("service", http(start_good(list.clone()).await))] {
+        let source = McpSource::new(options);
+        let listing = source.list().await.unwrap_or_else(|problem| panic!("{kind}: {problem}"));
+        let names: Vec<&str> =
+            listing.capabilities.iter().map(|listed| listed.entry.capability.name.as_str()).collect();
+        assert_eq!(names.len() + listing.problems.len(), tools.len(), "{kind}: {names:?} {:?}", listing.problems);
+        assert!(names.contains(&"echo") && !names.iter().any(|name| name.contains(char::is_control)), "{names:?}");
+        assert!(!names.contains(&long.as_str()) && !names.contains(&""), "{kind}: {names:?}");
+        assert_eq!(called(&listing).await.expect("it is answered").status, 200, "{kind}");
+    }
     let fetched = tokio::time::timeout(Duration::from_millis(200), listener.accept()).await;
     assert!(fetched.is_err(), "nothing is fetched from elsewhere");
+}
+
+#[tokio::test]
+async fn ten_thousand_tools_of_a_service_are_listed() {
+    let tool = |number| format!(r#"{{"name":"tool_{number}","inputSchema":{{"type":"object"}}}}"#);
+    let tools: Vec<String> = (0..10_000).map(tool).collect();
+    let url = start_good(format!("[{}]", tools.join(","))).await;
+    let options = McpOptions { max_message: 16 << 20, connect_limit: Duration::from_secs(30), ..http(url) };
+    let listing = McpSource::new(options).list().await.expect("it is a list");
+    assert_eq!((listing.capabilities.len(), listing.problems), (10_000, Vec::new()));
 }

@@ -7,8 +7,9 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use reknit_mcp::{McpConnection, McpOptions, McpProgram, McpSource, ProtocolEra, ToolFilter};
 use reknit_protocol::{Delivery, JobRequest, Number, Object, SideEffect, ToolJob, TransportKind, Value};
-use reknit_tools::{ToolSource, discover};
+use reknit_tools::{Sandbox, SandboxMode, ToolSource, discover};
 
+use crate::faults::{self, GOOD_LIST};
 use crate::support::{call, call_with, json, list, route, scripted, value};
 
 /// When a test that waits has failed.
@@ -146,11 +147,33 @@ async fn a_program_gets_only_basic_variables_and_those_that_are_named() {
 }
 
 #[tokio::test]
+async fn a_program_in_a_sandbox_writes_only_where_it_may() {
+    let sandbox = Sandbox::new(SandboxMode::Required);
+    if !sandbox.describe().starts_with("sandboxed: ") {
+        return; // The kernel cannot do it.
+    }
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder that is not for temporary files");
+    let file = folder.path().join("file").display().to_string();
+    let at_call =
+        r#"if echo x > "$FILE"; then answer '"result":{"content":[]}'; else answer '"result":{"isError":true}'; fi"#;
+    let allowed = Sandbox { write: vec![folder.path().to_owned()], ..sandbox.clone() };
+    for (sandbox, writes) in [(None, true), (Some(allowed), true), (Some(sandbox), false)] {
+        let mut options = faults::program(GOOD_LIST, at_call);
+        let McpConnection::Stdio(program) = &mut options.connection else { panic!("it is a program") };
+        program.environment.push(("FILE".to_owned(), file.clone()));
+        program.sandbox.clone_from(&sandbox);
+        let echo = route(&list(&McpSource::new(options)).await, "echo");
+        let status = echo.call(&call("echo", "{}"), None).await.expect("it is answered").status;
+        assert_eq!(status == 200, writes, "{sandbox:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_program_that_says_nothing_is_given_up() {
     let silent = McpProgram { program: "sleep".into(), arguments: vec!["1000".to_owned()], ..McpProgram::default() };
     let options = McpOptions::new("silent", McpConnection::Stdio(silent));
-    let source = McpSource::new(McpOptions { connect_limit: Duration::from_millis(50), ..options });
-    assert_eq!(source.list().await.expect_err("it is silent"), "it did not get ready within 50ms");
+    let source = McpSource::new(McpOptions { connect_limit: Duration::from_millis(500), ..options });
+    assert_eq!(source.list().await.expect_err("it is silent"), "it did not get ready within 500ms");
 }
 
 #[tokio::test]
@@ -314,6 +337,30 @@ async fn a_task_that_the_server_does_not_know_any_more_is_lost() {
     let reply = task.job(&call("task", "{}"), &ask).await.expect("it is answered");
     let Some(ToolJob::Lost { reason }) = reply.job else { panic!("it is lost: {reply:?}") };
     assert_eq!(reason, "the server does not know its task any more: no task t2");
+}
+
+#[tokio::test]
+async fn a_task_that_ends_without_a_result_is_a_failed_call() {
+    let source = McpSource::new(scripted("modern"));
+    let task = route(&list(&source).await, "task");
+    for (id, status, message) in [
+        ("failed", 400, "no paper"),
+        ("cancelled", 500, "the task was cancelled: by its owner"),
+        ("input_required", 400, "input"),
+    ] {
+        let reply = task.job(&call("task", "{}"), &JobRequest::Ask(id.to_owned())).await.expect("it is answered");
+        assert_eq!((reply.status, &reply.job), (status, &None), "{id}: {reply:?}");
+        assert!(reply.body.to_value().to_string().contains(message), "{id}: {reply:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_tell_the_state_of_a_task_has_not_lost_it() {
+    let source = McpSource::new(scripted("modern"));
+    let task = route(&list(&source).await, "task");
+    let failure = task.job(&call("task", "{}"), &JobRequest::Ask("busy".to_owned())).await.expect_err("no state");
+    assert_eq!((failure.kind, failure.delivery), (TransportKind::Reset, Delivery::Possible));
+    assert!(failure.message.ends_with("does not tell the state of its task: ask later"), "{failure}");
 }
 
 #[tokio::test]

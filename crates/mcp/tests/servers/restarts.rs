@@ -8,8 +8,9 @@ use reknit_mcp::{McpConnection, McpOptions, McpProgram, McpSource};
 use reknit_protocol::{Delivery, TransportKind};
 use reknit_tools::{Discovery, ListingStore, ToolSource, discover_with};
 
+use crate::faults::{self, INITIALIZED};
 use crate::scripted_service::{Script, start};
-use crate::support::{call, endpoint, scripted};
+use crate::support::{call, endpoint, list, scripted};
 
 /// The program of `scripted`, which ends at once as long as there is a file.
 fn down_while(file: &Path) -> McpOptions {
@@ -80,6 +81,22 @@ async fn a_service_that_is_down_after_a_restart_keeps_its_tools() {
     let problem = elsewhere.restore(&saved).expect_err("it is another address");
     assert_eq!(problem, "it is the listing of another program or address");
     assert_eq!(tools_of(&found(&gone, &store).await), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_list_has_no_secrets_that_escapes_have_hidden() {
+    let tools = r#"[{"name":"echo","description":"Knows hunter2\u002dsecret.","inputSchema":{"type":"object"}}]"#;
+    let mut options = faults::program(tools, ":");
+    let McpConnection::Stdio(program) = &mut options.connection else { panic!("it is a program") };
+    program.secrets = vec![("A_SECRET".to_owned(), "hunter2-secret".into())];
+    let instructions =
+        INITIALIZED.replace("\"capabilities\"", r#""instructions":"Say hunter2\u002dsecret.","capabilities""#);
+    program.environment.push(("INITIALIZED".to_owned(), instructions));
+    let listing = list(&McpSource::new(options)).await;
+    assert_eq!(listing.description, "Say [redacted].");
+    assert_eq!(listing.capabilities[0].entry.capability.description, "Knows [redacted].");
+    let saved = listing.saved.expect("it can be saved");
+    assert!(!saved.contains("hunter2") && saved.contains("Knows [redacted]"), "{saved}");
 }
 
 #[tokio::test]

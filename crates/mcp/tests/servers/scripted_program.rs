@@ -36,6 +36,12 @@ pub(crate) fn serve() {
             ),
             "tools/list" => list(&id, &message, &script),
             "tools/call" => call(&id, &message, &line),
+            "tasks/get" if message["params"]["taskId"] == "busy" => {
+                send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": "ask later"}}));
+            }
+            "tasks/get" if ended_task(&message["params"]["taskId"]).is_some() => {
+                answer(&id, &ended_task(&message["params"]["taskId"]).expect("it has ended"));
+            }
             "tasks/get" | "tasks/cancel" if message["params"]["taskId"] != "t1" => {
                 let text = format!("no task {}", message["params"]["taskId"].as_str().unwrap_or_default());
                 send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32602, "message": text}}));
@@ -60,6 +66,19 @@ pub(crate) fn serve() {
         }
     }
     std::process::exit(0);
+}
+
+/// The state of a task that has ended without a result.
+fn ended_task(id: &Value) -> Option<Value> {
+    let mut task = json!({"resultType": "complete", "taskId": id, "status": id,
+        "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z", "ttlMs": null});
+    match id.as_str()? {
+        "failed" => task["error"] = json!({"code": -32602, "message": "no paper"}),
+        "cancelled" => task["statusMessage"] = "by its owner".into(),
+        "input_required" => task["inputRequests"] = json!({}),
+        _ => return None,
+    }
+    Some(task)
 }
 
 /// A message without the arguments of a call, which may have numbers that `serde_json` cannot hold.

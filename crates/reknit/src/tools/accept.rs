@@ -67,11 +67,11 @@ fn difference(change: &DefinitionChange) -> String {
     let (Some(before), Some(now)) = (&change.before, &change.now) else {
         return page + "  the definition is too large to be shown; `reknit tools show` shows the new one\n";
     };
-    for part in ["description", "class", "parameters", "result", "internal"] {
+    for part in ["tool_description", "description", "class", "parameters", "result", "internal"] {
         let (before, now) = (lines(before.get(part)), lines(now.get(part)));
         if before != now {
             // Writing to a string cannot fail.
-            let _ = writeln!(page, "  {part}:");
+            let _ = writeln!(page, "  {}:", part.replace('_', " "));
             for (mark, line) in line_difference(&before, &now) {
                 let _ = writeln!(page, "  {mark} {}", escape_controls(line));
             }

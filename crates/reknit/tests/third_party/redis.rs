@@ -200,6 +200,7 @@ async fn records_that_others_wrote_are_used_and_broken_ones_are_reported() {
     record("sick-1", "sick", "localhost", "unhealthy");
     redis.cli(&["SET", "gomind:services:text", "hello"]);
     redis.cli(&["SADD", "gomind:services:set", "hello"]);
+    redis.cli(&["COPY", "gomind:services:shop-0a1b2c3d", "gomind:services:shop-copy"]);
     redis.cli(&["SET", "gomind:services:large", &"x".repeat(100_000)]);
     redis.cli(&["SETRANGE", "gomind:services:large", "300000", "x"]);
     let checked = with_registry(&folder, &redis, &[], &["tools", "check"]);
@@ -208,6 +209,7 @@ async fn records_that_others_wrote_are_used_and_broken_ones_are_reported() {
     error: tool `registry` at REDIS (gomind): a service is not used: gomind:services:bad-1: its field `address` must be a host name or an IP address, without a path
     error: tool `registry` at REDIS (gomind): a service is not used: gomind:services:large: it is larger than 262144 bytes
     error: tool `registry` at REDIS (gomind): a service is not used: gomind:services:set: it cannot be read: "WRONGTYPE": Operation against a key holding the wrong kind of value
+    error: tool `registry` at REDIS (gomind): a service is not used: gomind:services:shop-copy: its `id` is not the one in its key
     error: tool `registry` at REDIS (gomind): a service is not used: gomind:services:text: it is not a JSON object: line 1, column 1: expected a value, found `h`
     note: tool `registry` at REDIS (gomind): `sick-1` is not used, for it says that it is unhealthy
     "#);

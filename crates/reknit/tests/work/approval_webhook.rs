@@ -34,6 +34,9 @@ enum Answer {
     Forge,
     OtherQuestion,
     Old,
+    /// It decides with a good signature, but in an answer that is too large, or says that the question was only accepted.
+    Large,
+    Accepted,
 }
 
 #[derive(Clone)]
@@ -78,6 +81,12 @@ async fn handle(State(webhook): State<Webhook>, headers: HeaderMap, body: Bytes)
         Answer::Forge => signed(&approve(&hash), "another key", now),
         Answer::OtherQuestion => signed(&approve("another"), SECRET, now),
         Answer::Old => signed(&approve(&hash), SECRET, now - 1_000),
+        Answer::Large => signed(&format!("{}{}", approve(&hash), " ".repeat(64 << 10)), SECRET, now),
+        Answer::Accepted => {
+            let mut answer = signed(&approve(&hash), SECRET, now);
+            *answer.status_mut() = StatusCode::ACCEPTED;
+            answer
+        }
     }
 }
 
@@ -100,11 +109,9 @@ fn signature(key: &str, timestamp: &str, body: &str) -> String {
 }
 
 async fn shop() -> RunningTool {
-    let shop = ScriptedTool::new("shop").capability("pay", SideEffect::Unsafe).on(
-        "pay",
-        CallMatcher::any(),
-        Reply::data("paid"),
-    );
+    let shop = ScriptedTool::new("shop").capability("pay", SideEffect::Unsafe).capability("look", SideEffect::Read);
+    let shop =
+        shop.on("pay", CallMatcher::any(), Reply::data("paid")).on("look", CallMatcher::any(), Reply::data("seen"));
     shop.start().await.expect("the tool starts")
 }
 
@@ -150,6 +157,15 @@ async fn a_question_is_sent_signed_with_all_that_a_person_needs_and_without_secr
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_is_sent_once_while_its_run_goes_on() {
+    let (shop, webhook) = (shop().await, Webhook::start(Answer::Note).await);
+    let world = world(&shop, &webhook).file("plan.json", &plan(&[("pay", "{}"), ("look", "{}")]));
+    let shown = world.reknit_with(&VARIABLES, &RUN);
+    assert!(shown.starts_with("exit status 6"), "{shown}");
+    assert_eq!((shop.call_count(), webhook.received().len()), (1, 1), "the other step ends after the question");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_signed_decision_of_the_webhook_counts_and_is_recorded_as_such() {
     for (decision, status, calls) in [
         (r#""decision":"approve""#, "exit status 0", 1),
@@ -176,6 +192,8 @@ async fn a_decision_that_is_not_signed_for_this_question_now_is_not_used() {
         (Answer::OtherQuestion, "its decision is not used: it is about another question"),
         (Answer::Old, "its decision is not used: its time is too far from ours"),
         (Answer::Decide(r#""decision":"perhaps""#), "its decision is not used: `perhaps` is neither"),
+        (Answer::Large, "its answer is larger than 65536 bytes"),
+        (Answer::Accepted, "waiting for approval"),
     ] {
         let (shop, webhook) = (shop().await, Webhook::start(answer).await);
         let shown = world(&shop, &webhook).reknit_with(&VARIABLES, &RUN);

@@ -15,6 +15,8 @@ use tokio::sync::watch;
 use crate::world::{World, plan, text};
 
 const SECRET: (&str, &str) = ("REKNIT_CALLBACK_SECRET", "a secret that is long enough");
+/// The credential of the shop, where a test configures it.
+const TOKEN: (&str, &str) = ("SHOP_TOKEN", "hunter2-secret");
 
 /// A shop whose `pay` starts a job and promises to call back. The callback URLs of its calls are kept.
 #[derive(Clone)]
@@ -40,8 +42,13 @@ impl Shop {
     }
 
     fn world(&self) -> World {
+        self.world_with("")
+    }
+
+    /// The same with more keys of the shop's entry.
+    fn world_with(&self, keys: &str) -> World {
         let config = format!(
-            "[[tools]]\nname = \"shop\"\nurl = \"{}\"\n[callbacks]\nurl = \"https://me.example/hooks\"\n",
+            "[[tools]]\nname = \"shop\"\nurl = \"{}\"\n{keys}[callbacks]\nurl = \"https://me.example/hooks\"\n",
             self.base
         );
         World::new().file("reknit.toml", &config).file("plan.json", &plan(&[("pay", "{}")]))
@@ -78,7 +85,7 @@ struct Listener {
 impl Listener {
     fn start(world: &World) -> Self {
         let arguments = ["callbacks", "serve", "--listen", "127.0.0.1:0", "--config", "reknit.toml"];
-        let mut child = world.command(&arguments).envs([SECRET]).spawn().expect("it starts");
+        let mut child = world.command(&arguments).envs([SECRET, TOKEN]).spawn().expect("it starts");
         let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
         let mut line = String::new();
         stderr.read_line(&mut line).expect("it says where it listens");
@@ -116,7 +123,7 @@ impl Drop for Listener {
 
 fn start_run(world: &World) -> Child {
     let arguments = ["run", "--answer", "template", "--config", "reknit.toml", "plan.json"];
-    world.command(&arguments).envs([SECRET]).spawn().expect("it starts")
+    world.command(&arguments).envs([SECRET, TOKEN]).spawn().expect("it starts")
 }
 
 async fn wait_for_job(world: &World) {
@@ -164,6 +171,22 @@ async fn a_callback_that_comes_while_no_process_drives_the_run_is_kept_until_it_
     let resumed = world.reknit_with(&[SECRET], &["runs", "resume", "last", "--config", "reknit.toml"]);
     assert!(resumed.contains("no such card"), "{resumed}");
     assert_eq!(shop.posts(), 1, "the call is not made again");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_credential_that_a_callback_sends_back_is_not_stored() {
+    let shop = Shop::start().await;
+    let world = shop.world_with("key-env = \"SHOP_TOKEN\"\n");
+    let listener = Listener::start(&world);
+    let child = start_run(&world);
+    let path = shop.path().await;
+    wait_for_job(&world).await;
+    let body = r#"{"receipt": 9, "asked_with": "Bearer hunter2-secret", "escaped": "hunter2\u002dsecret"}"#;
+    assert_eq!(listener.deliver(&path, body).await.1, "received");
+    let shown = text(&child.wait_with_output().expect("it ends").stdout);
+    assert!(shown.contains(r#""asked_with":"Bearer [redacted]","escaped":"[redacted]""#), "{shown}");
+    let saved = world.reknit(&["runs", "show", "last", "--json"]);
+    assert!(saved.contains("[redacted]") && !saved.contains("hunter2"), "{saved}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -9,6 +9,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use reknit_testing::model::{RequestMatcher, Script};
+use reknit_testing::{Reply, ScriptedModel};
 use tokio::sync::watch;
 
 use crate::interrupt::interrupt;
@@ -38,8 +40,9 @@ impl Shop {
         shop
     }
 
-    fn world(&self) -> World {
-        let config = format!("[[tools]]\nname = \"shop\"\nurl = \"{}\"\n", self.base);
+    /// A folder with a plan that pays, and a configuration with the shop and this text.
+    fn world(&self, text: &str) -> World {
+        let config = format!("[[tools]]\nname = \"shop\"\nurl = \"{}\"\n{text}", self.base);
         World::new().file("reknit.toml", &config).file("plan.json", &plan(&[("pay", "{}")]))
     }
 
@@ -73,7 +76,7 @@ const RUN: [&str; 4] = ["run", "--answer", "template", "plan.json"];
 /// A run whose process waits for the job.
 async fn waiting() -> (Shop, World, Child) {
     let shop = Shop::start().await;
-    let world = shop.world();
+    let world = shop.world("");
     let child = world.spawn(&RUN);
     shop.wait_until_asked(1).await;
     // The answer is in the journal.
@@ -134,4 +137,31 @@ async fn a_job_that_failed_is_a_failed_call_that_a_person_decides_about() {
     let shown = world.reknit(&["runs", "show", "last"]);
     assert!(shown.contains("waiting for approval") && shown.contains("the account is empty"), "{shown}");
     assert_eq!(shop.posts(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_waits_for_the_job_of_its_call_also_in_another_process() {
+    for is_killed in [false, true] {
+        let shop = Shop::start().await;
+        let script = Script::new()
+            .once(RequestMatcher::any(), Reply::tool_call("shop__pay", "{}"))
+            .on(RequestMatcher::any(), Reply::tool_call("agent__final_report", r#"{"report_content": "It is paid."}"#));
+        let model = ScriptedModel::start(script).await.expect("the model starts");
+        let models = format!("[[models]]\nname = \"local\"\nurl = \"{}\"\nmodel = \"scripted\"\n", model.base_url());
+        let world = shop.world(&models).file("clerk.md", "---\ntools: [shop]\n---\nYou pay.\n");
+        let mut child = world.spawn(&["agent", "clerk.md", "Pay for order 7."]);
+        shop.wait_until_asked(1).await;
+        assert_eq!(model.requests().len(), 1, "the model is not asked while the job is worked on");
+        if is_killed {
+            child.kill().expect("it can be killed");
+        }
+        shop.end_job(r#"{"status": "succeeded", "result": {"receipt": 9}}"#);
+        let output = child.wait_with_output().expect("it ends");
+        let output = if is_killed { world.output(&["runs", "resume", "last"]) } else { output };
+        let ended = world.show(&output);
+        assert!(ended.starts_with("exit status 0") && ended.contains("It is paid."), "{ended}");
+        assert_eq!(shop.posts(), 1, "the call is not made again");
+        let last = model.requests().pop().expect("the model was asked");
+        assert!(last.text().contains(r#"{"receipt":9}"#), "{}", last.text());
+    }
 }

@@ -341,8 +341,10 @@ fn every_kind_of_tool_may_limit_its_calls() {
     };
     let both = two("rate = \"10/s\"", "max-concurrent = 4").expect("the entries agree");
     assert_eq!(both.tool_limits.get("a"), Some(&expected), "one of them is enough");
-    let error = two("rate = \"10/s\"", "rate = \"9/s\"").expect_err("they differ").to_string();
-    assert!(error.ends_with("another entry of this tool says otherwise; write the same"), "{error}");
+    for (one, other) in [("rate = \"10/s\"", "rate = \"9/s\""), ("max-concurrent = 4", "max-concurrent = 5")] {
+        let error = two(one, other).expect_err("they differ").to_string();
+        assert!(error.ends_with("another entry of this tool says otherwise; write the same"), "{error}");
+    }
 }
 
 #[test]

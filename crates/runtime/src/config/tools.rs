@@ -13,8 +13,8 @@ use reknit_openapi::{HttpMethod, OperationFilter};
 use reknit_protocol::{AgentName, CapabilityName, Object};
 use reknit_tools::{
     Address, Client, ClientCredentials, CommandTool, ComponentType, ConnectionOptions, Credential, DocumentLocation,
-    HttpOptions, HttpService, OpenApiOptions, OpenApiService, PlainHttpCapability, PlainHttpService, Sandbox,
-    SandboxMode, ServiceError, ToolService, ToolSource,
+    HttpOptions, HttpService, KnownSecrets, OpenApiOptions, OpenApiService, PlainHttpCapability, PlainHttpService,
+    Sandbox, SandboxMode, ServiceError, ToolService, ToolSource,
 };
 use secrecy::SecretString;
 
@@ -124,6 +124,19 @@ impl ConfiguredTool {
             | ConfiguredSource::OpenApi(_)
             | ConfiguredSource::PlainHttp(_)
             | ConfiguredSource::Program(_) => None,
+        }
+    }
+
+    /// The credentials of its service, in every form in which the service may send them back. Only services over HTTP are told
+    /// where to call back.
+    pub fn secrets(&self) -> KnownSecrets {
+        match &self.source {
+            ConfiguredSource::Service { http, .. } => http.secrets(),
+            ConfiguredSource::OpenApi(options) => options.secrets(),
+            ConfiguredSource::PlainHttp(capability) => capability.secrets(),
+            ConfiguredSource::Command(_) | ConfiguredSource::Mcp(_) | ConfiguredSource::Program(_) => {
+                KnownSecrets::default()
+            }
         }
     }
 

@@ -10,7 +10,9 @@ use reknit_engine::{Answer as RunAnswer, AskModel, Outcome, Policy, Started, Sta
 use reknit_protocol::SideEffect;
 use reknit_protocol::{CallTool, ReplyBody, ToolReply, TransportFailure};
 use reknit_runtime::test_support::SegmentedDriver;
-use reknit_runtime::{BoxFuture, BreakerPolicy, Breakers, CallLimits, DriveOutcome, Driver, ToolLimits, Transport};
+use reknit_runtime::{
+    BoxFuture, BreakerPolicy, Breakers, CallLimits, DriveOutcome, Driver, Reknit, ToolLimits, Transport,
+};
 use reknit_testing::ScriptedTool;
 use reknit_testing::tool::RunningTool;
 use tokio::sync::Semaphore;
@@ -253,6 +255,24 @@ async fn a_tool_with_its_own_limit_gets_no_more_calls_at_once() {
     assert_eq!(calls_so_far(&scene, 2).await, 2);
     scene.transport.slow_calls.add_permits(1);
     assert_eq!(calls_so_far(&scene, 1).await, 1);
+    scene.transport.slow_calls.add_permits(3);
+    assert_eq!(run.await.expect("the task does not panic").status, Status::Complete);
+}
+
+#[tokio::test]
+async fn the_limits_of_the_configuration_are_those_of_the_driver() {
+    let mut scene = Scene::new().await;
+    scene.transport.is_down.store(false, Ordering::SeqCst);
+    scene.transport.is_slow.store(true, Ordering::SeqCst);
+    let config = Reknit::builder().tool_limits("t", ToolLimits { concurrent: Some(2), rate: None }).build();
+    let catalogue = scene.fixture.found.catalogue.clone();
+    let reknit = Reknit::with_transport(Arc::clone(&scene.transport) as _, catalogue, config.expect("it is valid"));
+    scene.driver = reknit.expect("it starts").driver();
+    let mut started = scene.started("limited");
+    started.plan = Some(plan(["a", "b", "c"].map(|id| step(id, "t", "read", "{}")).into()));
+    let driver = scene.driver.clone();
+    let run = tokio::spawn(async move { finished(driver.start(started).await) });
+    assert_eq!(calls_so_far(&scene, 2).await, 2);
     scene.transport.slow_calls.add_permits(3);
     assert_eq!(run.await.expect("the task does not panic").status, Status::Complete);
 }

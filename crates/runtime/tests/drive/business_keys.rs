@@ -64,6 +64,20 @@ async fn a_deed_is_done_again_once_its_window_is_over() {
 }
 
 #[tokio::test]
+async fn a_deed_whose_receipt_cannot_be_read_is_not_done_again() {
+    let (tool, fixture) = shop(|reply| reply).await;
+    let driver = fixture.driver();
+    refunded(&driver, started(&fixture, "a", vec![refund("s")])).await;
+    let keys = fixture.journal.business_keys().await.expect("the journal is readable");
+    assert!(fixture.journal.settle_key(&keys[0], "{", keys[0].since_ms).await.expect("it is stored"));
+    let outcome = driver.start(started(&fixture, "b", vec![refund("s")])).await.expect("the run is driven");
+    let DriveOutcome::Finished(answer) = outcome else { panic!("{outcome:?}") };
+    let failed = format!("{:?}", answer.steps[0].outcome);
+    assert!(failed.contains("the receipt of business key") && failed.contains("cannot be read"), "{failed}");
+    assert_eq!(tool.call_count(), 1);
+}
+
+#[tokio::test]
 async fn two_steps_of_one_run_do_a_deed_once() {
     for segments in [false, true] {
         let (tool, fixture) = shop(|reply| reply).await;

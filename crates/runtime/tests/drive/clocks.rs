@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_engine::{Decision, Effect, Policy, Status, Synthesis};
-use reknit_protocol::{RunId, SideEffect};
+use reknit_protocol::{KeyRule, RunId, SideEffect};
 use reknit_runtime::{DriveOutcome, signals};
 use reknit_testing::tool::CallMatcher;
 use reknit_testing::{Reply, ScriptedTool, VirtualClock};
@@ -22,9 +22,10 @@ async fn a_run_stored_an_hour_ahead_ends_within_its_time_after_the_clock_is_set_
     let (now_ms, hour_ms, active_ms) = (1_000_000, 3_600_000, 60_000);
     let mut fixture = Fixture::new(&[("t".to_owned(), tool.base_url())], None).await;
     fixture.clock = VirtualClock::new(now_ms + hour_ms);
-    let mut started = fixture.started("r", "x", Some(plan(vec![step("a", "t", "pay", "{}")])));
+    let mut started = fixture.started("r", "x", Some(plan(vec![step("a", "t", "pay", r#"{"order": 7}"#)])));
     let mut policy = Policy { synthesis: Synthesis::Template, ..Policy::default() };
     policy.limits.active_ms = Some(active_ms);
+    policy.effects.keys.insert("t/pay".to_owned(), KeyRule::new(["order"]));
     started.policy = Arc::new(policy);
     assert_eq!(fixture.driver().start(started).await.expect("the run is driven"), DriveOutcome::Waiting);
     let (run, _) = fixture.restore("r").await;
@@ -48,6 +49,9 @@ async fn a_run_stored_an_hour_ahead_ends_within_its_time_after_the_clock_is_set_
         let lease = fixture.journal.summary(&id).await.expect("the run exists").lease;
         let until_ms = lease.map_or(0, |lease| lease.until_ms.unsigned_abs());
         assert!(until_ms < now_ms + hour_ms, "other processes compare the lease with the system clock: {until_ms}");
+        let keys = fixture.journal.business_keys().await.expect("the journal is readable");
+        let since_ms = keys.iter().map(|key| key.since_ms.unsigned_abs()).collect::<Vec<_>>();
+        assert!(since_ms.len() == 1 && since_ms[0] < now_ms + hour_ms, "and the window of a key: {since_ms:?}");
     }
     let outcome = run.await.expect("the task does not panic").expect("the run is driven");
     let DriveOutcome::Finished(answer) = outcome else { panic!("{outcome:?}") };

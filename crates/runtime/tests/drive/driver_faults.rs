@@ -52,11 +52,15 @@ impl Transport for HeldTransport {
 
 /// A tool with a keyed and an unsafe capability, and a transport that holds its calls.
 async fn held() -> (Fixture, Driver, Arc<HeldTransport>) {
+    held_with(CallLimits::default()).await
+}
+
+async fn held_with(limits: CallLimits) -> (Fixture, Driver, Arc<HeldTransport>) {
     let tool = ScriptedTool::new("t").capability("pay", SideEffect::Unsafe).start().await.expect("the tool starts");
     let fixture = Fixture::new(&[("t".to_owned(), tool.base_url())], None).await;
     let transport = Arc::new(HeldTransport::default());
     let clock = Arc::new(ManualClock(fixture.clock.clone()));
-    let driver = Driver::new(fixture.journal.clone(), transport.clone(), clock, CallLimits::default());
+    let driver = Driver::new(fixture.journal.clone(), transport.clone(), clock, limits);
     (fixture, driver, transport)
 }
 
@@ -77,7 +81,7 @@ fn rename(connection: &rusqlite::Connection, from: &str, to: &str) {
 
 /// Waits in real time until `holds`: the journal works on threads of its own.
 async fn until(mut holds: impl AsyncFnMut() -> bool) {
-    for _ in 0..500 {
+    for _ in 0..3_000 {
         if holds().await {
             return;
         }
@@ -205,6 +209,26 @@ async fn no_new_call_is_made_once_the_future_of_the_run_is_dropped() {
 }
 
 #[tokio::test]
+async fn a_call_that_waits_for_its_turn_is_not_made_once_the_future_of_the_run_is_dropped() {
+    let (fixture, driver, transport) = held_with(CallLimits { per_tool: 1, ..CallLimits::default() }).await;
+    let steps = vec![step("a", "t", "pay", "{}"), step("b", "t", "pay", "{}")];
+    let run = tokio::spawn({
+        let (driver, started) = (driver.clone(), fixture.started("r", "x", Some(plan(steps))));
+        async move { driver.start(started).await }
+    });
+    transport.started.acquire().await.expect("it is not closed").forget();
+    run.abort();
+    assert!(run.await.expect_err("it was aborted").is_cancelled());
+    transport.answers.add_permits(2);
+    let id = RunId::new("r");
+    until(async || fixture.journal.summary(&id).await.expect("the run exists").lease.is_none()).await;
+    assert_eq!(transport.calls.load(Ordering::Relaxed), 1);
+    let outcome = driver.resume(&id).await.expect("the run can be resumed at once");
+    assert!(matches!(outcome, DriveOutcome::Finished(answer) if answer.status == Status::Complete));
+    assert_eq!(transport.calls.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test]
 async fn a_run_that_fails_keeps_the_outcomes_of_its_calls_and_can_be_resumed_at_once() {
     let (fixture, driver, transport) = held().await;
     let steps = vec![step("a", "t", "pay", "{}"), step("panic", "t", "pay", "{}")];
@@ -280,10 +304,10 @@ async fn all_drivers_of_a_process_share_one_limit_on_starts() {
         })
         .collect();
     // A start asks for the time twice: for its event, and for its lease.
-    until(async || clock.1.load(Ordering::Relaxed) >= 2).await;
+    let begun = || clock.1.load(Ordering::Relaxed) / 2;
+    until(async || begun() >= 256).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let begun = clock.1.load(Ordering::Relaxed) / 2;
-    assert!(begun <= 256, "{begun} starts at once");
+    assert_eq!(begun(), 256, "starts at once");
     runs.iter().for_each(tokio::task::JoinHandle::abort);
     connection.execute_batch("ROLLBACK").expect("the journal is unlocked");
 }

@@ -116,10 +116,12 @@ impl JobSite<'_> {
     }
 }
 
-/// The reply that a callback with this body is; `None` if it says that the job goes on.
-pub fn callback_reply(bytes: &[u8]) -> Option<ToolReply> {
+/// The reply that a callback with this body is, without the secrets; `None` if it says that the job goes on.
+pub fn callback_reply(bytes: &[u8], secrets: &KnownSecrets) -> Option<ToolReply> {
     // Only a body that claims to be JSON can be refused.
-    let body = parse_body(bytes, false).unwrap_or(ReplyBody::Empty);
+    let body = parse_body(&secrets.redact_bytes(bytes.to_vec()), false).unwrap_or(ReplyBody::Empty);
+    // The escapes of JSON may have hidden a secret in the bytes.
+    let body = secrets.redact_body(body);
     let reply = state_in_body(ToolReply { status: 200, retry_after_ms: None, body, job: None }, "");
     reply.job.is_none().then_some(reply)
 }

@@ -16,6 +16,7 @@ use super::credential::{Credential, CredentialError, PreparedCredentials};
 use super::failure::{body_failure, is_refused, last_cause, send_failure};
 use super::job::{self, JobSite};
 use super::token::{ClientCredentials, CurrentToken, TokenError, TokenSource};
+use crate::known_secrets::KnownSecrets;
 
 /// The header with the idempotency key, unless a service names another one.
 pub(crate) const IDEMPOTENCY_HEADER: &str = "Idempotency-Key";
@@ -58,6 +59,17 @@ impl HttpOptions {
         let name = HeaderName::try_from(name).map_err(|_| InvalidHeader)?;
         self.headers.insert(name, HeaderValue::try_from(value).map_err(|_| InvalidHeader)?);
         Ok(())
+    }
+
+    /// The credentials, in every form in which the service may send them back.
+    pub fn secrets(&self) -> KnownSecrets {
+        // A credential that cannot be sent does not come back.
+        let prepared = PreparedCredentials::new(&self.credentials).unwrap_or_default();
+        let mut secrets = prepared.secrets().clone();
+        if let Some(client) = &self.client_credentials {
+            secrets.add(client.client_secret.expose_secret());
+        }
+        secrets
     }
 }
 

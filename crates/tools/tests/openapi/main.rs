@@ -247,6 +247,39 @@ async fn a_document_cannot_send_requests_or_credentials_to_another_host() {
 }
 
 #[tokio::test]
+async fn a_server_with_credentials_or_at_another_port_of_an_allowed_host_is_refused() {
+    let elsewhere = shop().await;
+    for (server, problem) in [
+        (elsewhere.url.replace("http://", "http://me:password@"), "with credentials; write its address as `url`"),
+        (elsewhere.url.clone(), "which the configuration does not allow"),
+    ] {
+        let document = SHOP.replace("\"/v1\"", &format!("\"{server}/v1\""));
+        let publisher = described(document.leak()).await;
+        let mut options = options(&publisher.url);
+        options.allowed_hosts = vec!["127.0.0.1".to_owned()];
+        let found = import(options).await;
+        assert_eq!(found.catalogue.tool("shop").map(|tool| tool.capabilities.len()), Some(0));
+        assert!(found.problems[0].message.contains(problem), "{:?}", found.problems);
+    }
+}
+
+#[tokio::test]
+async fn a_document_cannot_have_the_secret_of_a_client_sent_to_another_host() {
+    let elsewhere = shop_with_tokens(9).await;
+    let flow = format!(
+        r#"{{"type": "oauth2", "flows": {{"clientCredentials": {{"tokenUrl": "{}/token", "scopes": {{}}}}}}}}"#,
+        elsewhere.url
+    );
+    let document = SHOP.replace(r#"{"type": "http", "scheme": "bearer"}"#, &flow);
+    let server = described(document.leak()).await;
+    let found = import(with_client(&server.url, "s&cret")).await;
+    call(&found, "order", r#"{"quantity": 1}"#).await.expect("an answer");
+    assert_eq!(elsewhere.take_except(""), []);
+    let note = "the document says that tokens come from `127.0.0.1`, which the configuration does not allow";
+    assert!(found.notes.iter().any(|found| found.message.starts_with(note)), "{:?}", found.notes);
+}
+
+#[tokio::test]
 async fn the_credentials_of_a_service_are_not_sent_to_another_host_that_publishes_its_document() {
     let (publisher, service) = (shop().await, shop().await);
     let mut options = options(&publisher.url);
@@ -320,6 +353,30 @@ async fn files_that_a_document_refers_to_are_fetched_from_its_own_host_only() {
 }
 
 #[tokio::test]
+async fn a_document_in_a_file_refers_to_no_absolute_path() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (document, other) = (folder.path().join("shop.json"), folder.path().join("other.json"));
+    std::fs::write(&other, r#"{"name": "limit", "in": "query", "schema": {"type": "integer"}}"#)
+        .expect("it is written");
+    for (name, is_read) in [("other.json".to_owned(), true), (other.display().to_string(), false)] {
+        let text = SHOP_WITH_PARAMETER.replace("FILE", &name);
+        std::fs::write(&document, text).expect("it is written");
+        let mut options = OpenApiOptions::new("shop", DocumentLocation::File(document.clone()));
+        options.url = Some("http://127.0.0.1:9".parse().expect("an address"));
+        let found = import(options).await;
+        let entry = found.catalogue.entry("shop", "a");
+        let schema = entry.and_then(reknit_plan::CatalogueEntry::json_schema).unwrap_or_default().to_string();
+        assert_eq!(schema.contains("limit"), is_read, "{name}: {schema}");
+        let refused =
+            found.problems.iter().any(|problem| problem.message.contains("the name of a file must be relative"));
+        assert_eq!(refused, !is_read, "{name}: {:?}", found.problems);
+    }
+}
+
+const SHOP_WITH_PARAMETER: &str = r#"{"openapi": "3.1.0", "paths": {
+    "/a": {"get": {"operationId": "a", "parameters": [{"$ref": "FILE"}], "responses": {}}}}}"#;
+
+#[tokio::test]
 async fn a_filter_keeps_only_the_operations_that_it_matches() {
     let server = shop().await;
     let mut options = options(&server.url);
@@ -369,7 +426,9 @@ async fn shop_with_tokens(good_for: usize) -> RawServer {
     RawServer::start(move |request| match request.target.as_str() {
         "/openapi.json" => (200, JSON.to_owned(), document.clone()),
         "/token" if request.header("authorization") != Some("Basic Y2xpZW50OnMlMjZjcmV0") => {
-            (401, JSON.to_owned(), r#"{"error": "invalid_client", "error_description": "s&cret is wrong"}"#.to_owned())
+            let sent = request.header("authorization").unwrap_or_default();
+            let body = format!(r#"{{"error": "invalid_client", "error_description": "{sent} is wrong"}}"#);
+            (401, JSON.to_owned(), body)
         }
         "/token" => {
             used.store(0, Ordering::SeqCst);
@@ -406,11 +465,13 @@ async fn a_token_is_fetched_once_and_renewed_when_the_service_refuses_it() {
 #[tokio::test]
 async fn a_client_that_gets_no_token_is_an_authentication_error_without_its_secret() {
     let server = shop_with_tokens(9).await;
-    let found = import(with_client(&server.url, "wrong")).await;
+    let found = import(with_client(&server.url, "another-secret")).await;
     let reply = call(&found, "order", r#"{"quantity": 1}"#).await.expect("an answer");
     assert_eq!(reply.status, 401);
     let text = reply.body.to_value().to_string();
-    assert!(text.contains("`shop` was not called: no token from 127.0.0.1: it answered 401"), "{text}");
+    let expected =
+        "`shop` was not called: no token from 127.0.0.1: it answered 401 Unauthorized Basic [redacted] is wrong";
+    assert!(text.contains(expected), "{text}");
     let orders = server.take_except("/openapi.json");
     assert!(orders.iter().all(|request| request.target == "/token"), "the order is not sent");
 }
