@@ -9,6 +9,7 @@ use reknit_protocol::{EffectId, Object, Plan, RunId, ToolReply, TransportFailure
 use serde::{Deserialize, Serialize};
 
 use crate::business_key::{KeyHolder, KnownReceipt};
+use crate::digest::seed_of;
 use crate::metadata::Metadata;
 use crate::session_start::SessionStarted;
 use crate::trace_parent::TraceParent;
@@ -305,6 +306,12 @@ pub struct Started {
 }
 
 impl Started {
+    /// Sets the id of the run. Starting the same request with the same id again returns the run that there is.
+    #[must_use]
+    pub fn with_id(self, run: RunId) -> Self {
+        Self { seed: seed_of(&run), run, ..self }
+    }
+
     /// Sets the metadata of the request.
     #[must_use]
     pub fn with_metadata(self, metadata: Metadata) -> Self {

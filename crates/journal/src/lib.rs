@@ -20,7 +20,7 @@
 //! let (holder, term) = (Holder::this_process(), LeaseTerm { now_ms: 0, ttl_ms: 30_000 });
 //!
 //! let first = NewEvent::new(0, "started", r#"{"request":"weather in Seoul"}"#).with_due([DueEffect::new("plan/0", "5f2a")]);
-//! let run = NewRun { run: "r-1".into(), title: "weather in Seoul".to_owned(), first };
+//! let run = NewRun { run: "r-1".into(), title: "weather in Seoul".to_owned(), request: "5f2a".to_owned(), first };
 //! let lease = journal.create(run, &holder, term).await?;
 //!
 //! let answered = NewEvent::new(900, "model_answered", r#"{"text":"it rains"}"#);

@@ -27,6 +27,7 @@ pub(crate) struct MemoryTables {
 #[derive(Debug)]
 struct Run {
     row: RunRow,
+    request: String,
     events: Vec<Event>,
     claims: BTreeSet<String>,
     pending: BTreeMap<SignalId, InboxMessage>,
@@ -73,6 +74,10 @@ impl ReadTables for MemoryTables {
         let mut rows: Vec<&RunRow> = self.runs.iter().map(|run| &run.row).filter(matching).collect();
         rows.sort_by_key(|row| std::cmp::Reverse((row.summary.created_ms, row.key.0)));
         Ok(rows.into_iter().take(filter.limit as usize).cloned().collect())
+    }
+
+    fn request_of(&self, key: RunKey) -> StoreResult<Option<String>> {
+        Ok(Some(self.find_run(key)?.request.clone()))
     }
 
     fn run_count(&self) -> StoreResult<u64> {
@@ -126,11 +131,11 @@ impl ReadTables for MemoryTables {
 }
 
 impl WriteTables for MemoryTables {
-    fn add_run(&mut self, run: &RunSummary) -> StoreResult<RunKey> {
+    fn add_run(&mut self, run: &RunSummary, request: &str) -> StoreResult<RunKey> {
         let key = RunKey(i64::try_from(self.runs.len()).unwrap_or(i64::MAX));
         let row = RunRow { key, summary: run.clone() };
         let (events, claims, pending) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
-        self.runs.push(Run { row, events, claims, pending, snapshot: None });
+        self.runs.push(Run { row, request: request.to_owned(), events, claims, pending, snapshot: None });
         self.keys.insert(run.run.clone(), key);
         Ok(key)
     }

@@ -9,7 +9,7 @@ mod lease;
 
 pub(crate) use append::{append, save_snapshot};
 pub(crate) use key::claim_with_key;
-pub(crate) use lease::{TakeOver, acquire, create, release, renew};
+pub(crate) use lease::{CreatedRun, TakeOver, acquire, create, release, renew};
 
 use reknit_protocol::RunId;
 

@@ -6,6 +6,7 @@ mod header;
 mod log_check;
 mod open;
 mod readers;
+mod run_id_tables;
 mod schema;
 mod tables;
 mod watcher;

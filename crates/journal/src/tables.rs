@@ -24,6 +24,8 @@ pub(crate) struct RunRow {
 pub(crate) trait ReadTables {
     fn run(&self, run: &RunId) -> StoreResult<Option<RunRow>>;
     fn runs(&self, filter: &RunFilter) -> StoreResult<Vec<RunRow>>;
+    /// The digest of the request of a run; `None` if a version that did not store it has created the run.
+    fn request_of(&self, key: RunKey) -> StoreResult<Option<String>>;
     fn run_count(&self) -> StoreResult<u64>;
     /// Sorted by id.
     fn runs_with_prefix(&self, prefix: &str, limit: u32) -> StoreResult<Vec<RunId>>;
@@ -45,7 +47,7 @@ pub(crate) trait ReadTables {
 /// Writing. The rule that calls these has finished its checks before the first write: a store never undoes a write
 /// because a rule refuses.
 pub(crate) trait WriteTables: ReadTables {
-    fn add_run(&mut self, run: &RunSummary) -> StoreResult<RunKey>;
+    fn add_run(&mut self, run: &RunSummary, request: &str) -> StoreResult<RunKey>;
     /// Replaces what may change: not the id, the title and the time of creation.
     fn set_run(&mut self, key: RunKey, run: &RunSummary) -> StoreResult<()>;
     fn add_event(&mut self, key: RunKey, seq: u64, event: &SplitEvent) -> StoreResult<()>;

@@ -28,7 +28,7 @@ pub(crate) use repair::RepairArguments;
 pub(crate) use rules::{RuleArguments, RulesCommand};
 pub(crate) use run_arguments::{
     AnswerBy, ApprovalArguments, DriveArguments, DriverKind, FileArguments, MetadataArguments, ModelArguments,
-    ModelsArguments, SetupArguments,
+    ModelsArguments, RunIdArgument, SetupArguments,
 };
 pub(crate) use runs::{
     ApproveArguments, DecideArguments, DenyArguments, ResumeArguments, RunArgument, RunsCommand, SettleArguments,
@@ -90,6 +90,8 @@ pub(crate) enum Command {
         /// The request, in plain language
         request: String,
         #[command(flatten)]
+        id: RunIdArgument,
+        #[command(flatten)]
         metadata: MetadataArguments,
         #[command(flatten)]
         setup: SetupArguments,
@@ -105,6 +107,8 @@ pub(crate) enum Command {
         /// A value for an input of the plan; overrides its default
         #[arg(long = "input", value_name = "NAME=VALUE")]
         inputs: Vec<String>,
+        #[command(flatten)]
+        id: RunIdArgument,
         #[command(flatten)]
         metadata: MetadataArguments,
         #[command(flatten)]
@@ -155,6 +159,8 @@ pub(crate) enum Command {
         /// Only start the four tools, and print how to use them
         #[arg(long, conflicts_with = "live")]
         serve: bool,
+        #[command(flatten)]
+        id: RunIdArgument,
         #[command(flatten)]
         setup: SetupArguments,
         #[command(flatten)]

@@ -139,6 +139,7 @@ impl Failure {
             | Self::Write(_)
             | Self::Config(_)
             | Self::Usage { .. } => 2,
+            Self::Drive(error) if matches!(**error, DriveError::OtherRequest { .. }) => 2,
             Self::Interrupted => 130,
             _ => 1,
         })

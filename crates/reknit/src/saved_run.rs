@@ -20,6 +20,10 @@ pub(crate) async fn find_run(journal: &Journal, name: &str) -> Result<RunId, Fai
         let newest = newest.into_iter().next().map(|summary| summary.run);
         return newest.ok_or_else(|| Failure::usage("the journal has no runs", "start one with `reknit demo`"));
     }
+    // An id may be the beginning of another one.
+    if journal.exists(&name.into()).await.map_err(Failure::journal)? {
+        return Ok(name.into());
+    }
     let found = journal.runs_with_prefix(name, MAX_LISTED).await.map_err(Failure::journal)?;
     match found.as_slice() {
         [run] => Ok(run.clone()),

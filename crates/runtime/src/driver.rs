@@ -3,6 +3,7 @@
 //! Commit, then act: an effect starts only after the event that made it due is in the journal.
 
 mod drain;
+mod join;
 mod restore;
 mod run_loop;
 
@@ -11,7 +12,7 @@ pub(crate) use restore::restore;
 use std::sync::Arc;
 
 use reknit_engine::{Answer, Effect, Ending, Event, EventKind, Report};
-use reknit_journal::{Append, Holder, Journal, Lease, LeaseTerm, NewRun, SignalId};
+use reknit_journal::{Append, CreateError, Holder, Journal, Lease, LeaseTerm, NewRun, SignalId};
 use reknit_protocol::RunId;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -59,6 +60,13 @@ impl From<Ending<'_>> for DriveOutcome {
             Ending::Report(report) => Self::Reported(Box::new(report.clone())),
         }
     }
+}
+
+/// What starting a run came to.
+enum Start {
+    Created(Lease, Box<DrivenMachine>),
+    /// The run was started before, with the same request.
+    Found(RunId),
 }
 
 /// Drives runs and sessions.
@@ -152,11 +160,39 @@ impl Driver {
     }
 
     /// Starts a run or a session and drives it until it ends or waits for a person.
+    ///
+    /// The id decides whether it is a new one. If the journal has a run with this id and the same request, this is
+    /// [`join`](Self::join); with another request it is an error. So a program that is started again with the id that it chose
+    /// does nothing twice.
+    ///
+    /// ```no_run
+    /// # async fn example(reknit: reknit_runtime::Reknit) -> Result<(), Box<dyn std::error::Error>> {
+    /// use reknit_protocol::RunId;
+    ///
+    /// let started = reknit.started("Refund order 7", None).with_id(RunId::parse("refund-order-7")?);
+    /// println!("{:?}", reknit.driver().start(started).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn start(&self, started: impl Into<RunStart>) -> Result<DriveOutcome, DriveError> {
         // Boxed, and freed before the run is driven: otherwise this future would reserve the space for as long as the run
         // lasts.
-        let (lease, state) = Box::pin(self.create_and_notify(started.into())).await?;
-        RunLoop::new(self.clone(), lease, state).drive(Entry::New).await
+        match Box::pin(self.create_or_find(started.into())).await? {
+            Start::Created(lease, state) => RunLoop::new(self.clone(), lease, *state).drive(Entry::New).await,
+            Start::Found(run) => self.join(&run).await,
+        }
+    }
+
+    async fn create_or_find(&self, started: RunStart) -> Result<Start, DriveError> {
+        let (run, request) = (started.run().clone(), started.request_digest().clone());
+        match self.create_and_notify(started).await {
+            Ok((lease, state)) => Ok(Start::Created(lease, Box::new(state))),
+            Err(DriveError::Create(CreateError::Exists(_))) => {
+                self.check_request(&run, &request).await?;
+                Ok(Start::Found(run))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     async fn create_and_notify(&self, started: RunStart) -> Result<(Lease, DrivenMachine), DriveError> {
@@ -169,15 +205,16 @@ impl Driver {
 
     /// Creates a run in the journal without driving it.
     pub(crate) async fn create(&self, mut started: RunStart) -> Result<(Lease, DrivenMachine, Event), DriveError> {
-        if let RunStart::Run(run) = &mut started {
+        if let Some(run) = started.as_run_mut() {
             learned_mappings::add(run, &self.executor.journal).await?;
         }
         started.set_trace_parent(self.executor.telemetry.parent());
         let (run, title) = (started.run().clone(), started.title().to_owned());
+        let request = started.request_digest().to_string();
         let event = Event { at_ms: self.executor.clock.now_ms(), kind: started.into_event() };
         let (state, due) = DrivenMachine::begin(&event, &self.executor.journal, &self.executor.telemetry)?;
         let ending = state.machine.ending().map(Ending::status);
-        let new = NewRun { run, title, first: to_row(&event, due)? };
+        let new = NewRun { run, title, request, first: to_row(&event, due)? };
         let lease = self.executor.journal.create(new, &self.holder, self.term()).await?;
         if let Some(status) = ending {
             // The run ended with its first event, for example because its plan cannot be run.

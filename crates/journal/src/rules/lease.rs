@@ -7,21 +7,29 @@ use crate::blob::SplitEvent;
 use crate::tables::WriteTables;
 use crate::{CreateError, FenceError, Holder, Lease, LeaseError, LeaseInfo, LeaseTerm, Liveness, RunSummary};
 
+/// A run to create, without its first event.
+#[derive(Clone, Copy)]
+pub(crate) struct CreatedRun<'a> {
+    pub(crate) run: &'a RunId,
+    pub(crate) title: &'a str,
+    pub(crate) request: &'a str,
+}
+
 /// Creates the run, event 0 and the first lease.
 pub(crate) fn create(
     tables: &mut dyn WriteTables,
-    run: &RunId,
-    title: &str,
+    new: &CreatedRun<'_>,
     first: &SplitEvent,
     holder: &Holder,
     term: LeaseTerm,
 ) -> RuleResult<Lease, CreateError> {
+    let CreatedRun { run, title, request } = *new;
     if tables.run(run)?.is_some() {
         return Ok(Err(CreateError::Exists(run.clone())));
     }
     let at_ms = first.event.at_ms;
     let info = LeaseInfo { holder: holder.clone(), until_ms: term.until_ms(), epoch: 1 };
-    let key = tables.add_run(&RunSummary {
+    let summary = RunSummary {
         run: run.clone(),
         title: title.to_owned(),
         created_ms: at_ms,
@@ -30,7 +38,8 @@ pub(crate) fn create(
         len: 1,
         epoch: info.epoch,
         lease: Some(info.clone()),
-    })?;
+    };
+    let key = tables.add_run(&summary, request)?;
     tables.add_event(key, 0, first)?;
     Ok(Ok(Lease { run: run.clone(), info }))
 }

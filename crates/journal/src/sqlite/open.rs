@@ -9,6 +9,7 @@ use super::BUSY_TIMEOUT;
 use super::file::{self, FileIdentity};
 use super::header::FileHeader;
 use super::log_check;
+use super::run_id_tables::RUN_ID_TABLES;
 use super::schema::{APPLICATION_ID, SCHEMA_VERSION, TABLES};
 use crate::error::storage::{StoreFailure, StoreResult};
 use crate::{Durability, OpenError, StorageError};
@@ -131,6 +132,7 @@ fn prepare_writer(connection: &mut Connection, durability: Durability) -> rusqli
     // Another process may have created the tables since the first check.
     if matches!(file_kind(&transaction)?, FileKind::New) {
         transaction.execute_batch(TABLES)?;
+        transaction.execute_batch(RUN_ID_TABLES)?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     }

@@ -112,6 +112,11 @@ impl ReadTables for SqliteTables<'_> {
         self.query_all(&sql, params![status, filter.limit], run_row)
     }
 
+    fn request_of(&self, key: RunKey) -> StoreResult<Option<String>> {
+        let mut statement = self.0.prepare_cached("SELECT digest FROM run_requests WHERE run = ?1")?;
+        Ok(statement.query_row([key.0], |row| row.get(0)).optional()?)
+    }
+
     fn run_count(&self) -> StoreResult<u64> {
         Ok(self.0.query_row("SELECT count(*) FROM runs", [], |row| row.get(0))?)
     }

@@ -24,7 +24,7 @@ fn lease_columns(run: &RunSummary) -> StoreResult<(Option<String>, Option<i64>)>
 }
 
 impl WriteTables for SqliteTables<'_> {
-    fn add_run(&mut self, summary: &RunSummary) -> StoreResult<RunKey> {
+    fn add_run(&mut self, summary: &RunSummary, request: &str) -> StoreResult<RunKey> {
         let (holder, until_ms) = lease_columns(summary)?;
         let RunSummary { run, title, created_ms, updated_ms, status, len, epoch, lease: _ } = summary;
         self.execute(
@@ -32,7 +32,9 @@ impl WriteTables for SqliteTables<'_> {
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             params![run.as_str(), title, created_ms, updated_ms, status, len, epoch, holder, until_ms],
         )?;
-        Ok(RunKey(self.0.last_insert_rowid()))
+        let key = RunKey(self.0.last_insert_rowid());
+        self.execute("INSERT INTO run_requests (run, digest) VALUES (?1, ?2)", params![key.0, request])?;
+        Ok(key)
     }
 
     fn set_run(&mut self, key: RunKey, run: &RunSummary) -> StoreResult<()> {
