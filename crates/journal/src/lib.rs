@@ -47,6 +47,7 @@ mod journal;
 mod lease;
 mod mailboxes;
 mod memory;
+mod retention;
 mod rules;
 mod run;
 mod signal;
@@ -59,16 +60,18 @@ pub use business_key::{KeyChange, KeyClaim, KeyedClaim, StoredKey};
 pub use claim::ClaimOutcome;
 pub use durability::Durability;
 pub use error::{
-    AppendError, CreateError, Damage, FenceError, LeaseError, OpenError, RunReadError, SendError, SqliteError,
-    StorageError,
+    AppendError, CreateError, Damage, DeleteError, FenceError, LeaseError, OpenError, RunReadError, SendError,
+    SqliteError, StorageError,
 };
 pub use event::{DueEffect, NewEvent, StoredEvent};
 pub use holder::{Holder, Liveness};
 pub use journal::{Journal, Mailbox};
 pub use lease::{Lease, LeaseTerm};
 
+pub use retention::{PrunePreview, Pruned, PrunedRun, Retention, StoreSize};
+pub use rules::Deletion;
 pub use run::{Append, LeaseInfo, NewRun, RunEnding, RunFilter, RunSummary, StatusFilter};
 pub use signal::{InboxMessage, RunSignal, SignalId};
 pub use snapshot::Snapshot;
-pub use sqlite::{BUSY_TIMEOUT, MAX_LOCK_WAIT};
+pub use sqlite::{BUSY_TIMEOUT, MAX_LOCK_WAIT, Rebuild};
 pub use stored_mapping::{LearnedMapping, StoredMapping};

@@ -31,7 +31,8 @@ pub(crate) use run_arguments::{
     ModelsArguments, RunIdArgument, SetupArguments,
 };
 pub(crate) use runs::{
-    ApproveArguments, DecideArguments, DenyArguments, ResumeArguments, RunArgument, RunsCommand, SettleArguments,
+    ApproveArguments, CancelArguments, DecideArguments, DeleteArguments, DenyArguments, PruneArguments,
+    ResumeArguments, RunArgument, RunsCommand, SettleArguments,
 };
 pub(crate) use tools::{AcceptArguments, AddArguments, CallArguments, SignInArguments, ToolsCommand};
 pub(crate) use trust::TrustArguments;
@@ -121,7 +122,7 @@ pub(crate) enum Command {
     /// Check plans
     #[command(subcommand)]
     Plan(PlanCommand),
-    /// List, show, resume, cancel, approve, deny and settle runs
+    /// List, show, resume, cancel, approve, deny, settle, delete and prune runs
     #[command(subcommand)]
     Runs(RunsCommand),
     /// List, accept and forget rules: where earlier runs found values that plans left open

@@ -12,8 +12,9 @@ use crate::cli::{DriveArguments, RunIdArgument, SetupArguments};
 use crate::drive;
 use crate::failure::Failure;
 use crate::print::print_message;
+use crate::print_answer::exit_code_of;
 use crate::runs::{print_ending, setup_for};
-use crate::saved_run::load_run;
+use crate::saved_run::{load_run, pruned_words};
 use crate::setup::open_journal;
 
 /// Continues the run of `--run-id` if there is one, before anything is asked of tools and models: the outcome of a run that has
@@ -26,6 +27,13 @@ pub(crate) async fn continue_started(
 ) -> Result<Option<ExitCode>, Failure> {
     let Some(run) = &id.run_id else { return Ok(None) };
     let journal = open_journal(&setup.files)?;
+    if let Some(pruned) = journal.pruned_run(run).await.map_err(Failure::journal)? {
+        if pruned.request.as_deref() != Some(request.as_str()) {
+            return Err(DriveError::other_request(run, pruned.request, request).into());
+        }
+        print_message(&format!("note: {}; nothing is done again\n", pruned_words(&pruned)));
+        return Ok(Some(exit_code_of(&pruned.status)));
+    }
     let Some(summary) = find(&journal, run, request).await? else { return Ok(None) };
     print_message(&note(&summary));
     let saved = load_run(&journal, run).await?.run;
@@ -52,8 +60,7 @@ async fn find(journal: &Journal, run: &RunId, request: &RequestDigest) -> Result
     }
     let stored = journal.request_of(run).await.map_err(Failure::journal)?;
     if stored.as_deref() != Some(request.as_str()) {
-        let stored = stored.unwrap_or_else(|| "unknown".to_owned());
-        return Err(DriveError::OtherRequest { run: run.clone(), stored, given: request.to_string() }.into());
+        return Err(DriveError::other_request(run, stored, request).into());
     }
     journal.summary(run).await.map(Some).map_err(Failure::journal)
 }
@@ -61,8 +68,8 @@ async fn find(journal: &Journal, run: &RunId, request: &RequestDigest) -> Result
 /// What follows, for a person who did not expect it.
 fn note(run: &RunSummary) -> String {
     let id = &run.run;
-    let started =
-        Timestamp::from_millisecond(run.created_ms).map_or_else(|_| "before".to_owned(), |at| format!("on {at:.0}"));
+    let started = Timestamp::from_millisecond(run.created_ms)
+        .map_or_else(|_| "before".to_owned(), |at| format!("on {}", at.strftime("%Y-%m-%d at %H:%M UTC")));
     let now = match (&run.status, &run.lease) {
         (Some(_), _) => "nothing is done again, and this is its outcome".to_owned(),
         (None, Some(lease)) if lease.holder.liveness() != Liveness::Dead => {

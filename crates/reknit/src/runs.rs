@@ -1,8 +1,11 @@
-//! `reknit runs`: lists, shows, resumes, cancels, approves and denies runs.
+//! `reknit runs`: lists, shows, resumes, cancels, approves, denies, deletes and prunes runs.
 
 mod decide;
+mod delete;
 mod list;
 mod llm;
+mod prune;
+mod resume_all;
 mod session;
 mod session_log;
 mod show;
@@ -15,7 +18,9 @@ use reknit_engine::{Ending, Machine};
 use reknit_journal::{Journal, Liveness};
 use reknit_protocol::RunId;
 
-use crate::cli::{DriveArguments, FileArguments, ResumeArguments, RunArgument, RunsCommand, SetupArguments};
+use crate::cli::{
+    CancelArguments, DriveArguments, FileArguments, ResumeArguments, RunArgument, RunsCommand, SetupArguments,
+};
 use crate::drive;
 use crate::failure::Failure;
 use crate::print::print_message;
@@ -40,6 +45,8 @@ pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
         RunsCommand::Approve(arguments) => decide::approve(&arguments).await,
         RunsCommand::Deny(arguments) => decide::deny(&arguments).await,
         RunsCommand::Settle(arguments) => decide::settle(&arguments).await,
+        RunsCommand::Delete(arguments) => delete::run(&arguments).await,
+        RunsCommand::Prune(arguments) => prune::run(&arguments).await,
     }
 }
 
@@ -51,7 +58,9 @@ async fn open_run(files: &FileArguments, argument: &RunArgument) -> Result<(Jour
 }
 
 async fn resume(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
-    let (journal, run) = open_run(&arguments.setup.files, &arguments.run).await?;
+    let Some(name) = &arguments.run else { return resume_all::run(arguments).await };
+    let journal = open_journal(&arguments.setup.files)?;
+    let run = find_run(&journal, name).await?;
     let saved = load_run(&journal, &run).await?.run;
     // An ended run only prints its answer, which needs neither tools nor models.
     if let Some(ending) = saved.ending() {
@@ -96,7 +105,7 @@ pub(crate) async fn setup_for(
 }
 
 /// Asks the process that drives the run to cancel it. If there is none, takes the run over and cancels it here.
-async fn cancel(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
+async fn cancel(arguments: &CancelArguments) -> Result<ExitCode, Failure> {
     let (journal, run) = open_run(&arguments.setup.files, &arguments.run).await?;
     let summary = journal.summary(&run).await.map_err(Failure::journal)?;
     if let Some(status) = summary.status {

@@ -25,6 +25,7 @@ use crate::clock::{Clock, ShiftedClock};
 use crate::effect_executor::EffectExecutor;
 use crate::error::DriveError;
 use crate::learned_mappings;
+use crate::pruner::Pruner;
 use crate::replay::{DrivenMachine, RestoreError, to_row};
 use crate::run_start::RunStart;
 use crate::signals::to_events;
@@ -78,6 +79,7 @@ pub struct Driver {
     pub(crate) cancel: CancellationToken,
     pub(crate) stop: CancellationToken,
     webhook: Option<Arc<ApprovalWebhook>>,
+    pruner: Option<Arc<Pruner>>,
 }
 
 impl std::fmt::Debug for Driver {
@@ -112,6 +114,7 @@ impl Driver {
             cancel: CancellationToken::new(),
             stop: CancellationToken::new(),
             webhook: None,
+            pruner: None,
         }
     }
 
@@ -119,6 +122,13 @@ impl Driver {
     #[must_use]
     pub(crate) fn with_webhook(mut self, webhook: Option<Arc<ApprovalWebhook>>) -> Self {
         self.webhook = webhook;
+        self
+    }
+
+    /// Prunes the journal now and then.
+    #[must_use]
+    pub(crate) fn with_pruner(mut self, pruner: Option<Arc<Pruner>>) -> Self {
+        self.pruner = pruner;
         self
     }
 
@@ -191,6 +201,11 @@ impl Driver {
                 self.check_request(&run, &request).await?;
                 Ok(Start::Found(run))
             }
+            Err(DriveError::Create(CreateError::Pruned(pruned)))
+                if pruned.request.as_deref() != Some(request.as_str()) =>
+            {
+                Err(DriveError::other_request(&run, pruned.request, &request))
+            }
             Err(error) => Err(error),
         }
     }
@@ -199,6 +214,9 @@ impl Driver {
         // The semaphore is never closed, so a permit always comes.
         let _permit = STARTS.acquire().await.ok();
         let (lease, mut state, event) = self.create(started).await?;
+        if let Some(pruner) = &self.pruner {
+            pruner.on_start(event.at_ms);
+        }
         self.notify(&mut state, &[event]);
         Ok((lease, state))
     }

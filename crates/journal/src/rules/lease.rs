@@ -27,6 +27,9 @@ pub(crate) fn create(
     if tables.run(run)?.is_some() {
         return Ok(Err(CreateError::Exists(run.clone())));
     }
+    if let Some(pruned) = tables.pruned_run(run)? {
+        return Ok(Err(CreateError::Pruned(Box::new(pruned))));
+    }
     let at_ms = first.event.at_ms;
     let info = LeaseInfo { holder: holder.clone(), until_ms: term.until_ms(), epoch: 1 };
     let summary = RunSummary {
@@ -56,7 +59,7 @@ pub(crate) enum TakeOver {
 }
 
 impl TakeOver {
-    fn is_held(self, lease: &LeaseInfo, now_ms: i64) -> bool {
+    pub(super) fn is_held(self, lease: &LeaseInfo, now_ms: i64) -> bool {
         let in_time = now_ms < lease.until_ms;
         match self {
             Self::Expired => in_time,

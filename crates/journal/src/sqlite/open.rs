@@ -59,6 +59,8 @@ pub(crate) fn open(path: &Path, durability: Durability) -> Result<WriterConnecti
         }
         Err(error) => return Err(fail(error.into())),
     }
+    // This has an effect only before the first write to a new file.
+    sqlite.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(|error| fail(error.into()))?;
     if !enable_write_ahead_log(&sqlite).map_err(|error| fail(error.into()))? {
         return Err(OpenError::UnsupportedFileSystem(path));
     }

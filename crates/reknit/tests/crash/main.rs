@@ -7,6 +7,7 @@ mod disk;
 mod moments;
 mod other_processes;
 mod positions;
+mod retention;
 mod run_ids;
 mod sessions;
 mod tail;

@@ -47,7 +47,14 @@ impl Driver {
         if stored.as_deref() == Some(request.as_str()) {
             return Ok(());
         }
+        Err(DriveError::other_request(run, stored, request))
+    }
+}
+
+impl DriveError {
+    /// The run was started with another request than this one.
+    pub fn other_request(run: &RunId, stored: Option<String>, given: &RequestDigest) -> Self {
         let stored = stored.unwrap_or_else(|| NO_DIGEST.to_owned());
-        Err(DriveError::OtherRequest { run: run.clone(), stored, given: request.to_string() })
+        Self::OtherRequest { run: run.clone(), stored, given: given.to_string() }
     }
 }

@@ -37,6 +37,9 @@ const TESTED_ELSEWHERE: [&str; 15] = [
     "discovery.redis",
     "find-model",
     "journal.durability",
+    "journal.keep-runs",
+    "journal.keep-size",
+    "journal.keep-time",
 ];
 
 fn cases() -> Vec<Case> {
