@@ -37,6 +37,9 @@ pub enum EventKind {
     SessionStarted(Box<SessionStarted>),
     /// Another process took over. The time since the last event does not count as active.
     Resumed,
+    /// A person wants a run that ended without all of its results to go on: what failed or was skipped gets new budgets. It changes
+    /// nothing for a run that cannot be retried.
+    Retried,
     /// A model answered.
     ModelAnswered {
         /// The question.
@@ -147,6 +150,7 @@ macro_rules! effect_of {
             Self::Started(_)
             | Self::SessionStarted(_)
             | Self::Resumed
+            | Self::Retried
             | Self::Cancelled
             | Self::Stopped
             | Self::UnreadableMessage { .. } => None,
@@ -161,6 +165,7 @@ impl EventKind {
             Self::Started(_) => "started",
             Self::SessionStarted(_) => "session_started",
             Self::Resumed => "resumed",
+            Self::Retried => "retried",
             Self::ModelAnswered { .. } => "model_answered",
             Self::ModelFailed { .. } => "model_failed",
             Self::ToolAnswered { .. } => "tool_answered",

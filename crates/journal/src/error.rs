@@ -71,6 +71,9 @@ pub enum LeaseError {
         /// The status with which it ended.
         status: String,
     },
+    /// The run has not ended, or not in the state that the caller has seen: it cannot be opened again.
+    #[error("run `{0}` goes on, so it cannot be opened again")]
+    NotEnded(RunId),
     /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),

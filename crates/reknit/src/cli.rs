@@ -31,7 +31,7 @@ pub(crate) use run_arguments::{
     ModelsArguments, RunIdArgument, SetupArguments,
 };
 pub(crate) use runs::{
-    ApproveArguments, CancelArguments, DecideArguments, DeleteArguments, DenyArguments, PruneArguments,
+    ApproveArguments, ContinueArguments, DecideArguments, DeleteArguments, DenyArguments, PruneArguments,
     ResumeArguments, RunArgument, RunsCommand, SettleArguments,
 };
 pub(crate) use tools::{AcceptArguments, AddArguments, CallArguments, SignInArguments, ToolsCommand};
@@ -122,7 +122,7 @@ pub(crate) enum Command {
     /// Check plans
     #[command(subcommand)]
     Plan(PlanCommand),
-    /// List, show, resume, cancel, approve, deny, settle, delete and prune runs
+    /// List, show, resume, retry, cancel, approve, deny, settle, delete and prune runs
     #[command(subcommand)]
     Runs(RunsCommand),
     /// List, accept and forget rules: where earlier runs found values that plans left open

@@ -52,6 +52,12 @@ pub(crate) async fn join(setup: &Setup, run: &RunId, arguments: &DriveArguments)
     finish(setup, run, outcome, arguments).await
 }
 
+/// Tries the failed and skipped steps of a run again, and prints the result.
+pub(crate) async fn retry(setup: &Setup, run: &RunId, arguments: &DriveArguments) -> Result<ExitCode, Failure> {
+    let outcome = WatchedDriver::new(setup).driver.retry(run).await;
+    finish(setup, run, outcome, arguments).await
+}
+
 async fn resume_once(setup: &Setup, run: &RunId, arguments: &DriveArguments) -> Result<DriveOutcome, DriveError> {
     let watched = WatchedDriver::new(setup);
     match arguments.driver {

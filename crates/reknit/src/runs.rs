@@ -19,7 +19,7 @@ use reknit_journal::{Journal, Liveness};
 use reknit_protocol::RunId;
 
 use crate::cli::{
-    CancelArguments, DriveArguments, FileArguments, ResumeArguments, RunArgument, RunsCommand, SetupArguments,
+    ContinueArguments, DriveArguments, FileArguments, ResumeArguments, RunArgument, RunsCommand, SetupArguments,
 };
 use crate::drive;
 use crate::failure::Failure;
@@ -41,6 +41,7 @@ pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
             show::run(&journal, &run, &options).await
         }
         RunsCommand::Resume(arguments) => resume(&arguments).await,
+        RunsCommand::Retry(arguments) => retry(&arguments).await,
         RunsCommand::Cancel(arguments) => cancel(&arguments).await,
         RunsCommand::Approve(arguments) => decide::approve(&arguments).await,
         RunsCommand::Deny(arguments) => decide::deny(&arguments).await,
@@ -104,8 +105,20 @@ pub(crate) async fn setup_for(
     Ok(setup)
 }
 
+/// Continues a run that has ended without all of its results.
+async fn retry(arguments: &ContinueArguments) -> Result<ExitCode, Failure> {
+    let (journal, run) = open_run(&arguments.setup.files, &arguments.run).await?;
+    let saved = load_run(&journal, &run).await?.run;
+    if saved.ending().is_none() {
+        let message = format!("run `{run}` has not ended");
+        return Err(Failure::usage(message, format!("continue it with `reknit runs resume {run}`")));
+    }
+    let setup = setup_for(&run, &saved, &arguments.setup, &arguments.drive).await?;
+    drive::retry(&setup, &run, &arguments.drive).await
+}
+
 /// Asks the process that drives the run to cancel it. If there is none, takes the run over and cancels it here.
-async fn cancel(arguments: &CancelArguments) -> Result<ExitCode, Failure> {
+async fn cancel(arguments: &ContinueArguments) -> Result<ExitCode, Failure> {
     let (journal, run) = open_run(&arguments.setup.files, &arguments.run).await?;
     let summary = journal.summary(&run).await.map_err(Failure::journal)?;
     if let Some(status) = summary.status {

@@ -5,6 +5,7 @@
 mod drain;
 mod join;
 mod restore;
+mod retry;
 mod run_loop;
 
 pub(crate) use restore::restore;

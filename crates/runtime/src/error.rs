@@ -27,6 +27,14 @@ pub enum DriveError {
         /// The digest of the request with which it was to be started now.
         given: String,
     },
+    /// The run cannot be retried.
+    #[error("run `{run}` cannot be retried: {reason}")]
+    NotRetriable {
+        /// The run.
+        run: RunId,
+        /// Why not.
+        reason: &'static str,
+    },
     /// Another process drives the run, or the run does not exist.
     #[error(transparent)]
     Lease(#[from] LeaseError),

@@ -61,6 +61,18 @@ impl Journal {
         self.write(move |tables| rules::acquire(tables, &run, &holder, term, TakeOver::ByLiveness)).await
     }
 
+    /// Opens a run again that has ended with `expected_len` events, and leases it.
+    pub async fn reopen(
+        &self,
+        run: &RunId,
+        holder: &Holder,
+        term: LeaseTerm,
+        expected_len: u64,
+    ) -> Result<Lease, LeaseError> {
+        let (run, holder) = (run.clone(), holder.clone());
+        self.write(move |tables| rules::reopen(tables, &run, &holder, term, expected_len)).await
+    }
+
     /// Extends the lease to the end of `term`. This also works on an expired lease that no other process has taken over.
     pub async fn renew(&self, lease: &Lease, term: LeaseTerm) -> Result<Lease, FenceError> {
         let lease = lease.clone();

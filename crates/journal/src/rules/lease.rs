@@ -4,6 +4,7 @@ use reknit_protocol::RunId;
 
 use super::{RuleResult, check_lease, fenced};
 use crate::blob::SplitEvent;
+use crate::retention::is_prunable;
 use crate::tables::WriteTables;
 use crate::{CreateError, FenceError, Holder, Lease, LeaseError, LeaseInfo, LeaseTerm, Liveness, RunSummary};
 
@@ -91,6 +92,27 @@ pub(crate) fn acquire(
         let LeaseInfo { holder, until_ms, epoch } = lease;
         return Ok(Err(LeaseError::Held { run: run.clone(), holder, until_ms, epoch }));
     }
+    summary.epoch += 1;
+    let info = LeaseInfo { holder: holder.clone(), until_ms: term.until_ms(), epoch: summary.epoch };
+    summary.lease = Some(info.clone());
+    tables.set_run(row.key, &summary)?;
+    Ok(Ok(Lease { run: run.clone(), info }))
+}
+
+/// Leases a run that has ended with `expected_len` events, so that it goes on.
+pub(crate) fn reopen(
+    tables: &mut dyn WriteTables,
+    run: &RunId,
+    holder: &Holder,
+    term: LeaseTerm,
+    expected_len: u64,
+) -> RuleResult<Lease, LeaseError> {
+    let Some(row) = tables.run(run)? else { return Ok(Err(LeaseError::NoSuchRun(run.clone()))) };
+    let mut summary = row.summary;
+    if !is_prunable(summary.status.as_deref()) || summary.len != expected_len {
+        return Ok(Err(LeaseError::NotEnded(run.clone())));
+    }
+    summary.status = None;
     summary.epoch += 1;
     let info = LeaseInfo { holder: holder.clone(), until_ms: term.until_ms(), epoch: summary.epoch };
     summary.lease = Some(info.clone());

@@ -45,8 +45,11 @@ pub(crate) enum RunsCommand {
     /// Continue a run that stopped or waited, or all of them
     #[command(after_help = RESUME_DETAILS)]
     Resume(ResumeArguments),
+    /// Try the failed and skipped steps of a run again; done steps stay done
+    #[command(after_help = RETRY_DETAILS)]
+    Retry(ContinueArguments),
     /// Cancel a run; calls in progress may still complete
-    Cancel(CancelArguments),
+    Cancel(ContinueArguments),
     /// Approve the calls that a run waits for
     #[command(after_help = APPROVE_EXAMPLES)]
     Approve(ApproveArguments),
@@ -68,6 +71,13 @@ With --all, runs that a process left, and those that wait and for which there is
 The outcome of each is one line.
 
 Exit status: that of `reknit ask`; with --all 0 if every run is complete, 6 if the others wait for approval, otherwise 1.";
+
+const RETRY_DETAILS: &str = "\
+The run must have ended as partial, as failed or at a limit. It goes on in the same journal: its limits count anew, failed and
+skipped steps are tried again, and results stay. A call that may have taken effect is sent again under the same idempotency key; if
+its side effect is unsafe, only after a check or your approval. Sessions cannot be retried.
+
+Exit status: that of `reknit ask`.";
 
 const PRUNE_DETAILS: &str = "\
 Without --older-than, --keep and --max-size, the limits are those of the configuration: `[journal] keep-time`, `keep-runs` and
@@ -152,7 +162,7 @@ pub(crate) struct ResumeArguments {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct CancelArguments {
+pub(crate) struct ContinueArguments {
     #[command(flatten)]
     pub(crate) run: RunArgument,
     #[command(flatten)]
