@@ -48,7 +48,12 @@ async fn measure(runs: usize) -> Result<bool> {
     let path = folder.path().join("journal.db");
     let began = Instant::now();
     fill(&path, runs).await?;
-    println!("{runs} runs with {} events each in {:.1} s, {} MB", EVENTS + 1, began.elapsed().as_secs_f64(), mb(&path)?);
+    println!(
+        "{runs} runs with {} events each in {:.1} s, {} MB",
+        EVENTS + 1,
+        began.elapsed().as_secs_f64(),
+        mb(&path)?
+    );
 
     let list = list(&path).await?;
     println!("list of the newest 20, with opening the file: {:.1} ms", list.as_secs_f64() * 1_000.0);
@@ -75,7 +80,11 @@ async fn measure(runs: usize) -> Result<bool> {
     let left = journal.run_count().await?;
     drop(journal);
     let after = mb(&path)?;
-    println!("shrunk by {} MB in {:.1} s: {before} MB, then {after} MB; {left} runs are left", freed / 1_000_000, began.elapsed().as_secs_f64());
+    println!(
+        "shrunk by {} MB in {:.1} s: {before} MB, then {after} MB; {left} runs are left",
+        freed / 1_000_000,
+        began.elapsed().as_secs_f64()
+    );
 
     let holds = [
         ("a list takes less than 50 ms", list < MAX_LIST),

@@ -45,8 +45,10 @@ mod event;
 mod holder;
 mod journal;
 mod lease;
+mod liveness;
 mod mailboxes;
 mod memory;
+mod platform;
 mod retention;
 mod rules;
 mod run;
@@ -64,9 +66,10 @@ pub use error::{
     SqliteError, StorageError,
 };
 pub use event::{DueEffect, NewEvent, StoredEvent};
-pub use holder::{Holder, Liveness};
+pub use holder::Holder;
 pub use journal::{Journal, Mailbox};
 pub use lease::{Lease, LeaseTerm};
+pub use liveness::Liveness;
 
 pub use retention::{PrunePreview, Pruned, PrunedRun, Retention, StoreSize};
 pub use rules::Deletion;

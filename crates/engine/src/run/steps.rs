@@ -327,9 +327,8 @@ impl StepRun {
         let is_sent =
             |attempt: &&Attempt| attempt.fault.as_ref().is_none_or(|fault| fault.origin != FaultOrigin::Local);
         match self.attempts.iter().rev().find(is_sent) {
-            None => {}
             Some(last) if last.parameters == self.parameters => self.correction = last.correction,
-            Some(_) => self.correction += 1,
+            _ => self.correction += 1,
         }
     }
 

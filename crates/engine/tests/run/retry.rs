@@ -3,7 +3,11 @@
 use reknit_engine::{Decision, EventKind, Outcome, Policy, Question, Status};
 use reknit_protocol::{Delivery, TransportFailure, TransportKind};
 
+use crate::failed_calls::BAD_AMOUNT;
 use crate::world::{Play, effect_id, plan, policy, question, started, step};
+
+/// The advice of a model, with a value of the request.
+const HUNDRED: &str = r#"{"should_retry": true, "suggested_changes": {"amount": 100}}"#;
 
 fn timed_out(effect: &str) -> EventKind {
     let failure = TransportFailure {
@@ -107,9 +111,8 @@ fn the_same_rejected_call_keeps_its_key_and_another_one_gets_a_new_key() {
     policy.mending.feedback = 1;
     let mut play = Play::begin(started(Some(plan(vec![step("s", "keyed", r#"{"amount": 1, "to": "x"}"#)])), policy));
     let first = play.call("s/call/1");
-    play.answer_tool("s/call/1", 400, r#"{"error": "amount must be 100"}"#);
-    let due = play.due().swap_remove(0);
-    assert_eq!(due, "s/call/2", "a rule corrects the call");
+    play.answer_tool("s/call/1", 400, BAD_AMOUNT);
+    play.answer_model("s/feedback/1", HUNDRED);
     let corrected = play.call("s/call/2");
     assert_ne!(corrected.idempotency_key, first.idempotency_key);
     play.answer_tool("s/call/2", 403, r#"{"error": "no"}"#);
@@ -168,7 +171,8 @@ fn a_complete_or_cancelled_run_is_not_retried() {
 #[test]
 fn a_denied_correction_of_an_unsafe_call_is_not_sent_by_a_retry() {
     let mut play = Play::of_steps(vec![step("s", "unsafe", r#"{"amount": 1}"#)]);
-    play.answer_tool("s/call/1", 400, r#"{"error": "amount must be 100"}"#);
+    play.answer_tool("s/call/1", 400, BAD_AMOUNT);
+    play.answer_model("s/feedback/1", HUNDRED);
     let ask = question(&play);
     assert!(matches!(ask.question, Question::SendCorrected { .. }), "{ask:?}");
     let (decision, by) = (Decision::Deny { reason: None }, reknit_engine::DecidedBy::Person);

@@ -50,7 +50,11 @@ pub(crate) fn open(path: &Path, durability: Durability) -> Result<WriterConnecti
     let mut sqlite = connect(&path).map_err(fail)?;
     let supported = SCHEMA_VERSION;
     match read_file_kind(&sqlite) {
-        Ok(FileKind::New | FileKind::Journal(SCHEMA_VERSION)) => {}
+        // Before the first write. On an existing file this would be a write of its own.
+        Ok(FileKind::New) => {
+            sqlite.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(|error| fail(error.into()))?;
+        }
+        Ok(FileKind::Journal(SCHEMA_VERSION)) => {}
         Ok(FileKind::Journal(found @ ..SCHEMA_VERSION)) => return Err(OpenError::Older { path, found, supported }),
         Ok(FileKind::Journal(found)) => return Err(OpenError::Newer { path, found, supported }),
         Ok(FileKind::Foreign) => return Err(OpenError::NotAJournal(path)),
@@ -59,8 +63,6 @@ pub(crate) fn open(path: &Path, durability: Durability) -> Result<WriterConnecti
         }
         Err(error) => return Err(fail(error.into())),
     }
-    // This has an effect only before the first write to a new file.
-    sqlite.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(|error| fail(error.into()))?;
     if !enable_write_ahead_log(&sqlite).map_err(|error| fail(error.into()))? {
         return Err(OpenError::UnsupportedFileSystem(path));
     }

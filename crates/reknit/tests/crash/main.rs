@@ -8,6 +8,7 @@ mod moments;
 mod other_processes;
 mod positions;
 mod retention;
+mod retry;
 mod run_ids;
 mod sessions;
 mod tail;
