@@ -22,7 +22,7 @@ impl RequestDigest {
     }
 
     fn of_run_by(author: PlanAuthor, request: &str, plan: Option<&Plan>, inputs: &Object, metadata: &Metadata) -> Self {
-        let mut inputs: Vec<(&str, &Value)> = inputs.iter().map(|(name, value)| (name, value)).collect();
+        let mut inputs: Vec<(&str, &Value)> = inputs.iter().collect();
         inputs.sort_unstable_by_key(|(name, _)| *name);
         let inputs = inputs.into_iter().flat_map(|(name, value)| [name.to_owned(), value.to_string()]);
         let plan = plan.map_or_else(String::new, |plan| plan.to_value().to_string());

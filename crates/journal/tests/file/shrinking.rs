@@ -6,13 +6,13 @@ use reknit_journal::{Append, Durability, Holder, Journal, NewEvent, Rebuild, Ret
 
 use crate::support::{TERM, new_run};
 
-async fn ended_runs(journal: &Journal, count: usize) {
+async fn ended_runs(journal: &Journal, count: i64) {
     for number in 0..count {
         let lease =
             journal.create(new_run(&format!("r{number}")), &Holder::this_process(), TERM).await.expect("a new run");
         let body = format!(r#"{{"text":"{number}{}"}}"#, "x".repeat(60_000));
-        let last = NewEvent::new(number as i64, "answered", body);
-        journal.append(&lease, Append::at(1).event(last).ending("complete", number as i64)).await.expect("it ends");
+        let last = NewEvent::new(number, "answered", body);
+        journal.append(&lease, Append::at(1).event(last).ending("complete", number)).await.expect("it ends");
     }
 }
 

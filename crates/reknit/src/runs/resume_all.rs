@@ -78,9 +78,10 @@ async fn drive_all(setup: &Setup, chosen: Vec<(RunId, Machine)>, at_once: u32) -
         let missing = missing_requirements(&machine, &setup.reknit.reachable_catalogue(), &setup.reknit.targets);
         let (driver, permits) = (driver.clone(), Arc::clone(&permits));
         tasks.spawn(async move {
-            let outcome = match missing.is_empty() {
-                true => resume(&driver, &run, &permits).await,
-                false => Err(Failure::Usage { message: format!("{} is missing", missing.join(", ")), hint: None }),
+            let outcome = if missing.is_empty() {
+                resume(&driver, &run, &permits).await
+            } else {
+                Err(Failure::Usage { message: format!("{} is missing", missing.join(", ")), hint: None })
             };
             (run, outcome)
         });

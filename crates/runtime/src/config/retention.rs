@@ -20,7 +20,7 @@ pub struct KeepSettings {
 impl Default for KeepSettings {
     /// Three months of occasional work. With 10,000 runs a day, ten days; the file stays below 4 GB, whatever the runs are.
     fn default() -> Self {
-        Self { time: Duration::from_secs(90 * 86_400), runs: 100_000, size: ByteSize(4_000_000_000) }
+        Self { time: Duration::from_hours(90 * 24), runs: 100_000, size: ByteSize(4_000_000_000) }
     }
 }
 

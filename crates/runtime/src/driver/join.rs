@@ -6,6 +6,7 @@ use reknit_protocol::RunId;
 
 use super::{DriveOutcome, Driver, restore};
 use crate::error::DriveError;
+use crate::telemetry::log::TARGET;
 use crate::watcher::Watcher;
 
 /// How often a run is looked at that another process drives.
@@ -20,12 +21,16 @@ impl Driver {
     ///
     /// Cancelling the driver ends the wait with [`LeaseError::Held`]; the run goes on.
     pub async fn join(&self, run: &RunId) -> Result<DriveOutcome, DriveError> {
+        let mut is_first_look = true;
         loop {
             let held = match self.resume(run).await {
                 Err(ended @ DriveError::Lease(LeaseError::Ended { .. })) => return self.outcome_of(run, ended).await,
                 Err(held @ DriveError::Lease(LeaseError::Held { .. })) => held,
                 result => return result,
             };
+            if std::mem::take(&mut is_first_look) {
+                tracing::info!(target: TARGET, run = %run, "another process drives the run; its outcome is waited for: {held}");
+            }
             let clock = &self.executor.clock;
             tokio::select! {
                 () = clock.sleep_until(clock.now_ms().saturating_add(LOOK_MS)) => {}

@@ -342,8 +342,16 @@ impl InvariantChecker {
         );
     }
 
+    fn check_key(&mut self, call: &CallTool) {
+        let Some(key) = &call.idempotency_key else { return };
+        let text = call.parameters.to_string();
+        let known = self.keyed.entry(key.clone()).or_insert_with(|| text.clone());
+        assert_eq!(*known, text, "a key stands for one call: {}", call.id);
+    }
+
     fn check_new_call(&mut self, run: &Run, call: &CallTool) {
         self.assert_in_time(&call.id);
+        self.check_key(call);
         for dependency in &self.world.dependencies[call.step.as_str()] {
             let has_result = run.result(dependency).is_some();
             assert!(has_result, "no step runs before its dependencies: {} needs {dependency}", call.id);
@@ -396,11 +404,6 @@ impl InvariantChecker {
                 "a stored mapping that nobody has accepted needs approval in a call that does not only read: {}",
                 call.id
             );
-        }
-        if let Some(key) = &call.idempotency_key {
-            let text = call.parameters.to_string();
-            let known = self.keyed.entry(key.clone()).or_insert_with(|| text.clone());
-            assert_eq!(*known, text, "a key stands for one call: {}", call.id);
         }
         check_change(log, call);
         if !is_approved {
