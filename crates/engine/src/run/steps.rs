@@ -109,6 +109,7 @@ impl Steps {
 /// Whether the failure of a call tells what became of the same call before it.
 fn answers(class: SideEffect, fault: &CallFault) -> bool {
     fault.refuses_the_call()
+        && !fault.denies_access()
         && match class {
             SideEffect::Read | SideEffect::Keyed => true,
             SideEffect::Idempotent => !fault.may_follow_from_same_call(),
