@@ -86,3 +86,17 @@ async fn all_runs_that_a_restart_interrupted_are_continued_by_one_command() {
     let again = world.finish(&["runs", "resume", "--all"]);
     assert_eq!((again.status.code(), stdout(&again).as_str()), (Some(0), ""), "{}", stderr(&again));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_waiting_run_is_continued_with_all_only_once_there_is_a_decision() {
+    let world = World::answering(done).await;
+    let plan = world.path("plan.json");
+    let waiting = world.finish(&["run", &plan.to_string_lossy(), "--ask", "all", "--answer", "template"]);
+    assert_eq!(waiting.status.code(), Some(6), "{}", stderr(&waiting));
+    let left_alone = world.finish(&["runs", "resume", "--all"]);
+    assert_eq!((left_alone.status.code(), stdout(&left_alone).as_str()), (Some(0), ""), "{}", stderr(&left_alone));
+    assert!(world.finish(&["runs", "approve", "last"]).status.success());
+    let resumed = world.finish(&["runs", "resume", "--all"]);
+    assert_eq!(resumed.status.code(), Some(6), "the next call needs approval too: {}", stderr(&resumed));
+    assert!(stdout(&resumed).ends_with("  waiting\n"), "{}", stdout(&resumed));
+}

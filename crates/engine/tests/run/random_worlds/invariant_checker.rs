@@ -136,8 +136,9 @@ impl InvariantChecker {
             (EventKind::PersonDecided { decision, hash, .. }, None)
                 if decision.settles_outcome() && hash != "another" =>
             {
+                // After a retry, a person may also settle a call that was approved and not sent.
                 if let Some(log) = id.step().and_then(|step| self.steps.get_mut(step))
-                    && log.uncertainty.is_open()
+                    && log.uncertainty != Uncertainty::None
                 {
                     log.uncertainty = Uncertainty::None;
                     log.is_done = matches!(decision, Decision::Happened { .. });
@@ -179,7 +180,8 @@ impl InvariantChecker {
             log.rejected.clear();
             log.named = None;
             log.approved_calls.clear();
-            if !log.uncertainty.is_open() {
+            let only_reads = log.last_call.as_ref().is_none_or(|call| call.side_effect == SideEffect::Read);
+            if only_reads || !log.uncertainty.is_open() {
                 log.last_call = None;
             }
         }
