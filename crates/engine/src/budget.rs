@@ -81,6 +81,32 @@ fn count_of(count: u32, noun: &str) -> String {
 }
 
 impl Spent {
+    /// Adds what was spent at another time.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let Self {
+            tool_calls,
+            model_calls,
+            input_tokens,
+            output_tokens,
+            wasted_tokens,
+            cost,
+            estimated_cost,
+            reserved_cost,
+            unpriced_calls,
+            active_ms,
+        } = other;
+        self.tool_calls = self.tool_calls.saturating_add(*tool_calls);
+        self.model_calls = self.model_calls.saturating_add(*model_calls);
+        self.input_tokens = self.input_tokens.saturating_add(*input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(*output_tokens);
+        self.wasted_tokens = self.wasted_tokens.saturating_add(*wasted_tokens);
+        self.cost = self.cost.plus(*cost);
+        self.estimated_cost = self.estimated_cost.plus(*estimated_cost);
+        self.reserved_cost = self.reserved_cost.plus(*reserved_cost);
+        self.unpriced_calls = self.unpriced_calls.saturating_add(*unpriced_calls);
+        self.active_ms = self.active_ms.saturating_add(*active_ms);
+    }
+
     /// Adds the tokens of an answer.
     pub(crate) fn add_tokens(&mut self, usage: &Usage) {
         self.input_tokens = self.input_tokens.saturating_add(usage.input_tokens);

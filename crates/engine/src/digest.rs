@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use reknit_protocol::RunId;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -35,14 +36,24 @@ pub(crate) fn business_key_id(agent: &str, capability: &str, values: &str) -> St
     hex(hash.get(..16).unwrap_or(&hash))
 }
 
+/// The seed of a run whose id the caller chose.
+pub(crate) fn seed_of(run: &RunId) -> u64 {
+    first_number(&digest_of_texts(&["seed", run.as_str()]))
+}
+
 /// A pseudo-random number below `limit` that depends on the seed and the name alone.
 pub(crate) fn jitter(seed: u64, name: &str, limit: u64) -> u64 {
     let hash = digest_of_texts(&["jitter", &seed.to_string(), name]);
-    let number = hash.iter().take(8).fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+    let number = first_number(&hash);
     if limit == 0 { 0 } else { number % limit }
 }
 
-fn hex(bytes: &[u8]) -> String {
+fn first_number(hash: &[u8; 32]) -> u64 {
+    hash.iter().take(8).fold(0u64, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// Bytes in hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");

@@ -9,6 +9,7 @@ use reknit_protocol::{EffectId, Object, Plan, RunId, ToolReply, TransportFailure
 use serde::{Deserialize, Serialize};
 
 use crate::business_key::{KeyHolder, KnownReceipt};
+use crate::digest::seed_of;
 use crate::metadata::Metadata;
 use crate::session_start::SessionStarted;
 use crate::trace_parent::TraceParent;
@@ -36,6 +37,9 @@ pub enum EventKind {
     SessionStarted(Box<SessionStarted>),
     /// Another process took over. The time since the last event does not count as active.
     Resumed,
+    /// A person wants a run that ended without all of its results to go on: what failed or was skipped gets new budgets. It changes
+    /// nothing for a run that cannot be retried.
+    Retried,
     /// A model answered.
     ModelAnswered {
         /// The question.
@@ -146,6 +150,7 @@ macro_rules! effect_of {
             Self::Started(_)
             | Self::SessionStarted(_)
             | Self::Resumed
+            | Self::Retried
             | Self::Cancelled
             | Self::Stopped
             | Self::UnreadableMessage { .. } => None,
@@ -160,6 +165,7 @@ impl EventKind {
             Self::Started(_) => "started",
             Self::SessionStarted(_) => "session_started",
             Self::Resumed => "resumed",
+            Self::Retried => "retried",
             Self::ModelAnswered { .. } => "model_answered",
             Self::ModelFailed { .. } => "model_failed",
             Self::ToolAnswered { .. } => "tool_answered",
@@ -305,6 +311,12 @@ pub struct Started {
 }
 
 impl Started {
+    /// Sets the id of the run. Starting the same request with the same id again returns the run that there is.
+    #[must_use]
+    pub fn with_id(self, run: RunId) -> Self {
+        Self { seed: seed_of(&run), run, ..self }
+    }
+
     /// Sets the metadata of the request.
     #[must_use]
     pub fn with_metadata(self, metadata: Metadata) -> Self {

@@ -170,6 +170,7 @@ impl HistoryBuilder {
             }
             RunRecord::Started { .. }
             | RunRecord::Resumed
+            | RunRecord::Retried { .. }
             | RunRecord::ToolsSelected(_)
             | RunRecord::PlanAccepted { .. }
             | RunRecord::PlanRejected { .. }

@@ -34,6 +34,7 @@ mod outcome_check;
 mod policy;
 mod record;
 mod report;
+mod request_digest;
 mod result_handle;
 mod run;
 mod session;
@@ -65,6 +66,7 @@ pub use report::{
     ChildReport, FinalTurnReason, MendedCall, REPORT_ALIAS, RepeatedCall, Report, ReportSource, ReportStatus,
     SessionExit, SyntheticReason, Totals,
 };
+pub use request_digest::RequestDigest;
 pub use result_handle::{ResultHandle, ResultSource, memory_size_of, result_of};
 pub use run::{ApplyError, Progress, RejectedPlan, Run, StepState, StepView};
 pub use session::{

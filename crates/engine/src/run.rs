@@ -27,6 +27,7 @@ mod repeated_failures;
 pub(crate) mod request_plan;
 mod resolve_parameters;
 mod resume;
+mod retry;
 mod schedule;
 mod select_tools;
 mod settle_outcome;
@@ -166,6 +167,7 @@ impl Run {
     fn decide(&mut self, kind: &EventKind, last_ms: i64) -> Decided {
         match kind {
             EventKind::Resumed => self.on_resumed(last_ms)?,
+            EventKind::Retried if self.can_be_retried() => self.on_retried()?,
             // A run has no early end other than to skip the remaining steps.
             EventKind::Cancelled | EventKind::Stopped => self.stop(Stop::Cancelled)?,
             _ if matches!(self.state.phase, Phase::Ended(_)) => self.on_late_outcome(kind),
@@ -257,6 +259,7 @@ impl Run {
     pub fn spent(&self) -> Spent {
         let mut spent = self.state.spent.clone();
         spent.active_ms = self.state.clock.active_ms(self.state.now_ms);
+        spent.add(&self.state.spent_before);
         spent
     }
 

@@ -6,6 +6,7 @@ use reknit_dialogue::{Effort, TargetName, Temperature};
 use reknit_protocol::{RunId, Value, exact, word_enum};
 use serde::{Deserialize, Serialize};
 
+use crate::digest::seed_of;
 use crate::metadata::Metadata;
 use crate::session_texts::SessionTexts;
 use crate::trace_parent::TraceParent;
@@ -51,6 +52,12 @@ pub struct SessionStarted {
 }
 
 impl SessionStarted {
+    /// Sets the id of the session. Starting the same request with the same id again returns the session that there is.
+    #[must_use]
+    pub fn with_id(self, run: RunId) -> Self {
+        Self { seed: seed_of(&run), run, ..self }
+    }
+
     /// Sets the metadata of the request.
     #[must_use]
     pub fn with_metadata(self, metadata: Metadata) -> Self {

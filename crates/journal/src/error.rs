@@ -5,7 +5,7 @@ pub(crate) mod storage;
 
 use reknit_protocol::RunId;
 
-use crate::{Holder, SignalId};
+use crate::{Holder, PrunedRun, SignalId};
 pub use open::OpenError;
 pub use storage::{Damage, SqliteError, StorageError};
 
@@ -15,6 +15,31 @@ pub enum CreateError {
     /// The id is already in use.
     #[error("there is already a run `{0}`")]
     Exists(RunId),
+    /// The id was in use by a run that was pruned or deleted since.
+    #[error("the id `{}` belongs to a run that was removed; its status was {}", .0.run, .0.status)]
+    Pruned(Box<PrunedRun>),
+    /// The store failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// Why a run was not deleted.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum DeleteError {
+    /// The run does not exist.
+    #[error("there is no run `{0}`")]
+    NoSuchRun(RunId),
+    /// A process drives the run.
+    #[error("run `{run}` is driven by {holder}")]
+    Held {
+        /// The run.
+        run: RunId,
+        /// The process that drives it.
+        holder: Holder,
+    },
+    /// The run has not ended.
+    #[error("run `{0}` has not ended")]
+    Unfinished(RunId),
     /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -46,6 +71,9 @@ pub enum LeaseError {
         /// The status with which it ended.
         status: String,
     },
+    /// The run has not ended, or not in the state that the caller has seen: it cannot be opened again.
+    #[error("run `{0}` goes on, so it cannot be opened again")]
+    NotEnded(RunId),
     /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),

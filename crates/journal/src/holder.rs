@@ -1,11 +1,11 @@
 //! The process that holds a lease, and whether it is still alive.
 
 use std::fmt;
-use std::fs;
 
-use rustix::io::Errno;
-use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
+
+use crate::liveness::Liveness;
+use crate::platform::{host_name, process_liveness, process_scope, process_started};
 
 /// A process that may hold leases, with enough data for a person to find it and for other processes to see that it ended.
 ///
@@ -18,21 +18,10 @@ pub struct Holder {
     pub host: String,
     /// Random, so that two holders are never equal.
     pub token: String,
-    /// When the process started, in clock ticks since boot. Process ids are reused, but not together with this time.
+    /// When the process started, in a unit of the system. Process ids are reused, but not together with this time.
     started: Option<u64>,
     /// The scope in which the process id is valid: the boot id of the host and the namespace of process ids.
     pid_scope: Option<String>,
-}
-
-/// Whether the process of a holder is alive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Liveness {
-    /// It is running.
-    Alive,
-    /// It has certainly ended: its leases may be taken over at once.
-    Dead,
-    /// This process cannot see it, for example because it is on another host: wait for the lease to expire.
-    Unknown,
 }
 
 impl Holder {
@@ -45,74 +34,32 @@ impl Holder {
     pub fn of_process(pid: u32) -> Self {
         Self {
             pid,
-            host: host(),
+            host: host_name(),
             token: uuid::Uuid::now_v7().simple().to_string(),
-            started: ProcessState::of(pid).map(|state| state.started),
-            pid_scope: pid_scope(),
+            started: process_started(pid),
+            pid_scope: process_scope(),
         }
     }
 
     /// Whether the holder belongs to this process.
     pub(crate) fn is_this_process(&self) -> bool {
-        let this = (std::process::id(), ProcessState::of(self.pid).map(|state| state.started));
-        (self.pid, self.started) == this && self.host == host() && self.pid_scope == pid_scope()
+        let this = (std::process::id(), process_started(self.pid));
+        (self.pid, self.started) == this && self.host == host_name() && self.pid_scope == process_scope()
     }
 
     /// Whether the process is alive. A certain answer needs the same host, the same boot and the same namespace of process
     /// ids: process 7 of another container is not our process 7.
     pub fn liveness(&self) -> Liveness {
-        if self.host != host() || self.pid_scope != pid_scope() {
+        if self.host != host_name() || self.pid_scope != process_scope() {
             return Liveness::Unknown;
         }
-        let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) else { return Liveness::Unknown };
-        if test_kill_process(pid) == Err(Errno::SRCH) {
-            return Liveness::Dead;
-        }
-        match (ProcessState::of(self.pid), self.started) {
-            (Some(now), _) if now.has_ended => Liveness::Dead,
-            (Some(now), Some(then)) if now.started != then => Liveness::Dead,
-            _ => Liveness::Alive,
-        }
+        process_liveness(self.pid, self.started)
     }
 }
 
 impl fmt::Display for Holder {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "process {} on {}", self.pid, self.host)
-    }
-}
-
-fn host() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
-}
-
-/// `None` where the system has no `/proc`; then only the host name is compared.
-fn pid_scope() -> Option<String> {
-    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
-    Some(format!("{} {}", boot.trim(), namespace.display()))
-}
-
-/// The state of a process, from `/proc/<pid>/stat`.
-struct ProcessState {
-    /// A killed process stays in the process table until its parent waits for it.
-    has_ended: bool,
-    started: u64,
-}
-
-impl ProcessState {
-    fn of(pid: u32) -> Option<Self> {
-        Self::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
-    }
-
-    /// The program name is in parentheses and may itself contain spaces and parentheses: the fields follow the last one.
-    fn parse(stat: &str) -> Option<Self> {
-        let (_, fields) = stat.rsplit_once(')')?;
-        let mut fields = fields.split_ascii_whitespace();
-        let has_ended = matches!(fields.next()?, "Z" | "X");
-        // proc_pid_stat(5): the state is field 3, the start time is field 22.
-        let started = fields.nth(18)?.parse().ok()?;
-        Some(Self { has_ended, started })
     }
 }
 
@@ -151,12 +98,5 @@ mod tests {
         ] {
             assert_eq!(elsewhere.liveness(), Liveness::Unknown);
         }
-    }
-
-    #[test]
-    fn a_zombie_process_has_ended() {
-        let stat = "7 (a (bad) name) Z 1 7 7 0 -1 4227084 0 0 0 0 0 0 0 0 20 0 1 0 12345 0 0";
-        let state = ProcessState::parse(stat).expect("the line is well formed");
-        assert_eq!((state.has_ended, state.started), (true, 12345));
     }
 }

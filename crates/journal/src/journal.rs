@@ -1,6 +1,7 @@
 //! The handle on a journal, and the choice between its two stores.
 
 mod mailbox;
+mod prune;
 mod read;
 mod write;
 
@@ -14,9 +15,12 @@ use crate::error::storage::{StoreFailure, StoreResult};
 use crate::mailboxes::Mailboxes;
 use crate::memory::MemoryTables;
 use crate::rules::RuleResult;
-use crate::sqlite::Sqlite;
+use crate::sqlite::{self, Rebuild, Sqlite};
 use crate::tables::{ReadTables, WriteTables};
 use crate::{BUSY_TIMEOUT, Durability, MAX_LOCK_WAIT, OpenError, StorageError};
+
+/// How many ended runs a journal in memory keeps.
+const DEFAULT_MEMORY_RUNS: usize = 1_000;
 
 /// Stands for the path of a journal in memory in errors.
 const IN_MEMORY: &str = "(memory)";
@@ -52,9 +56,33 @@ impl Journal {
         Ok(Self { store, mailboxes })
     }
 
-    /// A journal in memory. Dropping its last handle deletes it.
+    /// A journal in memory. Dropping its last handle deletes it. It keeps the last 1,000 ended runs, so that a program that runs
+    /// for months does not grow; see [`in_memory_keeping`](Self::in_memory_keeping).
     pub fn in_memory() -> Self {
-        Self { store: Arc::new(Store::Memory(Mutex::default())), mailboxes: Arc::default() }
+        Self::in_memory_keeping(DEFAULT_MEMORY_RUNS)
+    }
+
+    /// A journal in memory that forgets what an ended run did as soon as more than `ended_runs` others have ended after it.
+    /// Runs that have not ended are never forgotten. The ids of the last 100,000 forgotten runs stay in use.
+    pub fn in_memory_keeping(ended_runs: usize) -> Self {
+        let tables = MemoryTables::keeping(ended_runs);
+        Self { store: Arc::new(Store::Memory(Mutex::new(tables))), mailboxes: Arc::default() }
+    }
+
+    /// Whether the file gives unused parts back to the system without being rebuilt. One that an older version created does not.
+    pub fn shrinks_by_itself(&self) -> Result<bool, StorageError> {
+        match &*self.store {
+            Store::Memory(_) => Ok(true),
+            Store::Sqlite(file) => {
+                sqlite::shrinks_by_itself(&file.path).map_err(|failure| StorageError::new(&file.path, failure))
+            }
+        }
+    }
+
+    /// Rebuilds the file at `path`, so that it has its smallest size and gives unused parts back by itself from then on. It needs
+    /// as much free space as the file has, and does nothing if the file is open elsewhere, also in this process.
+    pub fn rebuild(path: &Path) -> Result<Rebuild, OpenError> {
+        sqlite::rebuild(path)
     }
 
     /// The path of the file; `None` for a journal in memory.

@@ -20,7 +20,7 @@
 //! let (holder, term) = (Holder::this_process(), LeaseTerm { now_ms: 0, ttl_ms: 30_000 });
 //!
 //! let first = NewEvent::new(0, "started", r#"{"request":"weather in Seoul"}"#).with_due([DueEffect::new("plan/0", "5f2a")]);
-//! let run = NewRun { run: "r-1".into(), title: "weather in Seoul".to_owned(), first };
+//! let run = NewRun { run: "r-1".into(), title: "weather in Seoul".to_owned(), request: "5f2a".to_owned(), first };
 //! let lease = journal.create(run, &holder, term).await?;
 //!
 //! let answered = NewEvent::new(900, "model_answered", r#"{"text":"it rains"}"#);
@@ -45,8 +45,11 @@ mod event;
 mod holder;
 mod journal;
 mod lease;
+mod liveness;
 mod mailboxes;
 mod memory;
+mod platform;
+mod retention;
 mod rules;
 mod run;
 mod signal;
@@ -59,16 +62,19 @@ pub use business_key::{KeyChange, KeyClaim, KeyedClaim, StoredKey};
 pub use claim::ClaimOutcome;
 pub use durability::Durability;
 pub use error::{
-    AppendError, CreateError, Damage, FenceError, LeaseError, OpenError, RunReadError, SendError, SqliteError,
-    StorageError,
+    AppendError, CreateError, Damage, DeleteError, FenceError, LeaseError, OpenError, RunReadError, SendError,
+    SqliteError, StorageError,
 };
 pub use event::{DueEffect, NewEvent, StoredEvent};
-pub use holder::{Holder, Liveness};
+pub use holder::Holder;
 pub use journal::{Journal, Mailbox};
 pub use lease::{Lease, LeaseTerm};
+pub use liveness::Liveness;
 
+pub use retention::{PrunePreview, Pruned, PrunedRun, Retention, StoreSize};
+pub use rules::Deletion;
 pub use run::{Append, LeaseInfo, NewRun, RunEnding, RunFilter, RunSummary, StatusFilter};
 pub use signal::{InboxMessage, RunSignal, SignalId};
 pub use snapshot::Snapshot;
-pub use sqlite::{BUSY_TIMEOUT, MAX_LOCK_WAIT};
+pub use sqlite::{BUSY_TIMEOUT, MAX_LOCK_WAIT, Rebuild};
 pub use stored_mapping::{LearnedMapping, StoredMapping};

@@ -1,23 +1,37 @@
 //! The tables in memory, for tests and for runs that need not be resumed.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use reknit_protocol::RunId;
 
 use crate::blob::{SplitEvent, join_body};
 use crate::error::storage::{StoreFailure, StoreResult};
+use crate::retention::{EndOrder, is_prunable};
 use crate::tables::{ReadTables, RunKey, RunRow, WriteTables};
 use crate::{
-    ClaimOutcome, DueEffect, InboxMessage, LearnedMapping, RunFilter, RunSignal, RunSummary, SignalId, Snapshot,
-    StoredEvent, StoredKey, StoredMapping,
+    ClaimOutcome, DueEffect, InboxMessage, LearnedMapping, PrunedRun, RunFilter, RunSignal, RunSummary, SignalId,
+    Snapshot, StoreSize, StoredEvent, StoredKey, StoredMapping,
 };
+
+/// How many ids of forgotten runs are remembered.
+const MAX_PRUNED: usize = 100_000;
 
 /// The tables in memory.
 #[derive(Debug, Default)]
 pub(crate) struct MemoryTables {
-    runs: Vec<Run>,
+    /// By key.
+    runs: BTreeMap<i64, Run>,
+    next_key: i64,
     keys: BTreeMap<RunId, RunKey>,
-    blobs: HashMap<String, String>,
+    /// The text of each blob, and how many events have it.
+    blobs: HashMap<String, (String, usize)>,
+    /// The runs that may be forgotten, in the order of their ends.
+    ended: BTreeSet<EndOrder>,
+    /// How many of them are kept.
+    max_ended: usize,
+    pruned: BTreeMap<RunId, PrunedRun>,
+    /// The ids of `pruned`, in the order in which they came.
+    pruned_order: VecDeque<RunId>,
     last_signal_id: u64,
     /// By producer, consumer and parameter.
     learned_mappings: BTreeMap<[String; 3], LearnedMapping>,
@@ -27,6 +41,7 @@ pub(crate) struct MemoryTables {
 #[derive(Debug)]
 struct Run {
     row: RunRow,
+    request: String,
     events: Vec<Event>,
     claims: BTreeSet<String>,
     pending: BTreeMap<SignalId, InboxMessage>,
@@ -43,16 +58,35 @@ struct Event {
 }
 
 impl MemoryTables {
+    /// Tables that forget ended runs beyond a number of them.
+    pub(crate) fn keeping(max_ended: usize) -> Self {
+        Self { max_ended, ..Self::default() }
+    }
+
     fn find_run(&self, key: RunKey) -> StoreResult<&Run> {
-        usize::try_from(key.0).ok().and_then(|at| self.runs.get(at)).ok_or_else(no_such_key)
+        self.runs.get(&key.0).ok_or_else(no_such_key)
     }
 
     fn find_run_mut(&mut self, key: RunKey) -> StoreResult<&mut Run> {
-        usize::try_from(key.0).ok().and_then(|at| self.runs.get_mut(at)).ok_or_else(no_such_key)
+        self.runs.get_mut(&key.0).ok_or_else(no_such_key)
+    }
+
+    /// Forgets the runs that ended first, if more have ended than are kept.
+    fn forget_ended(&mut self, now_ms: i64) -> StoreResult<()> {
+        while self.ended.len() > self.max_ended {
+            let Some((ended_ms, key)) = self.ended.first().copied() else { break };
+            let run = self.find_run(RunKey(key))?;
+            let (summary, request) = (&run.row.summary, Some(run.request.clone()));
+            let status = summary.status.clone().unwrap_or_default();
+            let pruned = PrunedRun { run: summary.run.clone(), request, status, ended_ms, pruned_ms: now_ms };
+            self.remove_run(RunKey(key))?;
+            self.add_pruned(&pruned)?;
+        }
+        Ok(())
     }
 
     fn with_blobs(&self, event: &Event) -> StoreResult<StoredEvent> {
-        let texts = event.blobs.iter().map(|(offset, digest)| Some((*offset, self.blobs.get(digest)?.clone())));
+        let texts = event.blobs.iter().map(|(offset, digest)| Some((*offset, self.blobs.get(digest)?.0.clone())));
         let body = texts.collect::<Option<Vec<_>>>().and_then(|texts| join_body(&event.stored.body, &texts));
         let body = body.ok_or_else(|| StoreFailure::Contents("a blob is missing".to_owned()))?;
         Ok(StoredEvent { body, ..event.stored.clone() })
@@ -70,9 +104,43 @@ impl ReadTables for MemoryTables {
 
     fn runs(&self, filter: &RunFilter) -> StoreResult<Vec<RunRow>> {
         let matching = |row: &&RunRow| filter.status.matches(row.summary.status.as_deref());
-        let mut rows: Vec<&RunRow> = self.runs.iter().map(|run| &run.row).filter(matching).collect();
+        let mut rows: Vec<&RunRow> = self.runs.values().map(|run| &run.row).filter(matching).collect();
         rows.sort_by_key(|row| std::cmp::Reverse((row.summary.created_ms, row.key.0)));
         Ok(rows.into_iter().take(filter.limit as usize).cloned().collect())
+    }
+
+    fn request_of(&self, key: RunKey) -> StoreResult<Option<String>> {
+        Ok(Some(self.find_run(key)?.request.clone()))
+    }
+
+    fn first_ended(&self, limit: u32) -> StoreResult<Vec<RunRow>> {
+        let oldest = self.ended.iter().take(limit as usize);
+        oldest.map(|(_, key)| Ok(self.find_run(RunKey(*key))?.row.clone())).collect()
+    }
+
+    fn end_order_beyond(&self, keep: u64) -> StoreResult<Option<EndOrder>> {
+        Ok(self.ended.iter().rev().nth(usize::try_from(keep).unwrap_or(usize::MAX)).copied())
+    }
+
+    fn ended_count(&self) -> StoreResult<u64> {
+        Ok(self.ended.len() as u64)
+    }
+
+    fn ended_up_to(&self, end: EndOrder) -> StoreResult<u64> {
+        Ok(self.ended.range(..=end).count() as u64)
+    }
+
+    fn pruned_run(&self, run: &RunId) -> StoreResult<Option<PrunedRun>> {
+        Ok(self.pruned.get(run).cloned())
+    }
+
+    fn size(&self) -> StoreResult<StoreSize> {
+        Ok(StoreSize::default())
+    }
+
+    fn expired_keys(&self, until_ms: i64, limit: u32) -> StoreResult<Vec<String>> {
+        let expired = self.business_keys.iter().filter(|(_, key)| key.until_ms() <= until_ms);
+        Ok(expired.take(limit as usize).map(|(key, _)| key.clone()).collect())
     }
 
     fn run_count(&self) -> StoreResult<u64> {
@@ -126,24 +194,62 @@ impl ReadTables for MemoryTables {
 }
 
 impl WriteTables for MemoryTables {
-    fn add_run(&mut self, run: &RunSummary) -> StoreResult<RunKey> {
-        let key = RunKey(i64::try_from(self.runs.len()).unwrap_or(i64::MAX));
+    fn add_run(&mut self, run: &RunSummary, request: &str) -> StoreResult<RunKey> {
+        let key = RunKey(self.next_key);
+        self.next_key += 1;
         let row = RunRow { key, summary: run.clone() };
         let (events, claims, pending) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
-        self.runs.push(Run { row, events, claims, pending, snapshot: None });
+        let new = Run { row, request: request.to_owned(), events, claims, pending, snapshot: None };
+        self.runs.insert(key.0, new);
         self.keys.insert(run.run.clone(), key);
         Ok(key)
     }
 
     fn set_run(&mut self, key: RunKey, run: &RunSummary) -> StoreResult<()> {
-        self.find_run_mut(key)?.row.summary = run.clone();
+        let before = std::mem::replace(&mut self.find_run_mut(key)?.row.summary, run.clone());
+        self.ended.remove(&(before.updated_ms, key.0));
+        if is_prunable(run.status.as_deref()) {
+            self.ended.insert((run.updated_ms, key.0));
+            self.forget_ended(run.updated_ms)?;
+        }
         Ok(())
+    }
+
+    fn remove_run(&mut self, key: RunKey) -> StoreResult<u64> {
+        let run = self.runs.remove(&key.0).ok_or_else(no_such_key)?;
+        self.ended.remove(&(run.row.summary.updated_ms, key.0));
+        self.keys.remove(&run.row.summary.run);
+        let mut removed = 0;
+        for (_, digest) in run.events.iter().flat_map(|event| &event.blobs) {
+            let Some((_, uses)) = self.blobs.get_mut(digest) else { continue };
+            *uses -= 1;
+            if *uses == 0 {
+                self.blobs.remove(digest);
+                removed += 1;
+            }
+        }
+        Ok(removed)
+    }
+
+    fn add_pruned(&mut self, pruned: &PrunedRun) -> StoreResult<()> {
+        self.pruned.insert(pruned.run.clone(), pruned.clone());
+        self.pruned_order.push_back(pruned.run.clone());
+        if self.pruned_order.len() > MAX_PRUNED
+            && let Some(oldest) = self.pruned_order.pop_front()
+        {
+            self.pruned.remove(&oldest);
+        }
+        Ok(())
+    }
+
+    fn release_pages(&mut self, _pages: u32) -> StoreResult<u64> {
+        Ok(0)
     }
 
     fn add_event(&mut self, key: RunKey, seq: u64, event: &SplitEvent) -> StoreResult<()> {
         let SplitEvent { event, blobs } = event;
         for blob in blobs {
-            self.blobs.entry(blob.digest.clone()).or_insert_with(|| blob.text.clone());
+            self.blobs.entry(blob.digest.clone()).or_insert_with(|| (blob.text.clone(), 0)).1 += 1;
         }
         let stored = StoredEvent { seq, at_ms: event.at_ms, kind: event.kind.clone(), body: event.body.clone() };
         let blobs = blobs.iter().map(|blob| (blob.offset, blob.digest.clone())).collect();

@@ -11,6 +11,8 @@ pub struct NewRun {
     pub run: RunId,
     /// The title in lists: the request, or the name of the plan.
     pub title: String,
+    /// The digest of everything that the caller chose. It says whether a second start with the same id wants the same.
+    pub request: String,
     /// Event 0.
     pub first: NewEvent,
 }

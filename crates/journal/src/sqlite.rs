@@ -6,11 +6,16 @@ mod header;
 mod log_check;
 mod open;
 mod readers;
+mod rebuild;
+mod run_id_tables;
 mod schema;
 mod tables;
 mod watcher;
 mod write_job;
 mod writer;
+
+pub use rebuild::Rebuild;
+pub(crate) use rebuild::{rebuild, shrinks_by_itself};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

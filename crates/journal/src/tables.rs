@@ -4,9 +4,10 @@ use reknit_protocol::RunId;
 
 use crate::blob::SplitEvent;
 use crate::error::storage::StoreResult;
+use crate::retention::EndOrder;
 use crate::{
-    ClaimOutcome, DueEffect, InboxMessage, LearnedMapping, RunFilter, RunSignal, RunSummary, SignalId, Snapshot,
-    StoredEvent, StoredKey, StoredMapping,
+    ClaimOutcome, DueEffect, InboxMessage, LearnedMapping, PrunedRun, RunFilter, RunSignal, RunSummary, SignalId,
+    Snapshot, StoreSize, StoredEvent, StoredKey, StoredMapping,
 };
 
 /// The key of a run inside one store.
@@ -24,6 +25,20 @@ pub(crate) struct RunRow {
 pub(crate) trait ReadTables {
     fn run(&self, run: &RunId) -> StoreResult<Option<RunRow>>;
     fn runs(&self, filter: &RunFilter) -> StoreResult<Vec<RunRow>>;
+    /// The digest of the request of a run; `None` if a version that did not store it has created the run.
+    fn request_of(&self, key: RunKey) -> StoreResult<Option<String>>;
+    /// The runs that may be pruned, the ones that ended first before the others.
+    fn first_ended(&self, limit: u32) -> StoreResult<Vec<RunRow>>;
+    /// The last run that may be pruned if the last `keep` are kept.
+    fn end_order_beyond(&self, keep: u64) -> StoreResult<Option<EndOrder>>;
+    /// How many runs may be pruned.
+    fn ended_count(&self) -> StoreResult<u64>;
+    /// How many of them have ended up to this one.
+    fn ended_up_to(&self, end: EndOrder) -> StoreResult<u64>;
+    fn pruned_run(&self, run: &RunId) -> StoreResult<Option<PrunedRun>>;
+    fn size(&self) -> StoreResult<StoreSize>;
+    /// Business keys whose window ended until then.
+    fn expired_keys(&self, until_ms: i64, limit: u32) -> StoreResult<Vec<String>>;
     fn run_count(&self) -> StoreResult<u64>;
     /// Sorted by id.
     fn runs_with_prefix(&self, prefix: &str, limit: u32) -> StoreResult<Vec<RunId>>;
@@ -45,7 +60,12 @@ pub(crate) trait ReadTables {
 /// Writing. The rule that calls these has finished its checks before the first write: a store never undoes a write
 /// because a rule refuses.
 pub(crate) trait WriteTables: ReadTables {
-    fn add_run(&mut self, run: &RunSummary) -> StoreResult<RunKey>;
+    fn add_run(&mut self, run: &RunSummary, request: &str) -> StoreResult<RunKey>;
+    /// Removes the run with all its rows. Returns how many blobs no other run had.
+    fn remove_run(&mut self, key: RunKey) -> StoreResult<u64>;
+    fn add_pruned(&mut self, pruned: &PrunedRun) -> StoreResult<()>;
+    /// Gives unused pages back to the system. Returns their bytes.
+    fn release_pages(&mut self, pages: u32) -> StoreResult<u64>;
     /// Replaces what may change: not the id, the title and the time of creation.
     fn set_run(&mut self, key: RunKey, run: &RunSummary) -> StoreResult<()>;
     fn add_event(&mut self, key: RunKey, seq: u64, event: &SplitEvent) -> StoreResult<()>;

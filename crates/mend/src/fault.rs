@@ -216,6 +216,11 @@ impl CallFault {
             && !classify::is_key_conflict(self)
     }
 
+    /// Whether the tool denied access. That says nothing about the same call made before, with a permission that was still valid.
+    pub fn denies_access(&self) -> bool {
+        self.category.as_deref() == Some("AUTH_ERROR") || matches!(self.policy_status(), Some(401 | 403 | 405 | 407))
+    }
+
     /// Whether a refusal can be the consequence of the same call made before: what it deletes is gone, what it creates exists.
     pub fn may_follow_from_same_call(&self) -> bool {
         matches!(self.policy_status(), Some(404 | 409 | 410 | 412))

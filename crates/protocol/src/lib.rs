@@ -29,6 +29,7 @@ pub mod tool;
 
 mod business_key;
 mod call_tool;
+mod chosen_run_id;
 mod effect_id;
 mod human_duration;
 mod id;
@@ -44,6 +45,7 @@ mod word_enum;
 pub use business_key::{BusinessKey, KeyRule};
 pub use call_tool::CallTool;
 pub use capability::{Capability, ErrorFields, SideEffect};
+pub use chosen_run_id::InvalidRunId;
 pub use effect_id::{EffectId, EffectIdError, EffectKind, EffectOwner, ScopeLevel};
 pub use human_duration::human_duration;
 pub use id::{AgentName, CapabilityName, PlanId, RunId, StepId, TargetName, ToolCallId};

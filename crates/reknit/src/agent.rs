@@ -4,18 +4,19 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{MACHINE_VERSION, Metadata, Policy, SessionRules, SessionStarted, SubAgent};
+use reknit_engine::{MACHINE_VERSION, Metadata, Policy, RequestDigest, SessionRules, SessionStarted, SubAgent};
 use reknit_mend::MendingPolicy;
 use reknit_plan::{Catalogue, CatalogueTool};
 use reknit_protocol::RunId;
 use reknit_runtime::agent::Agent;
-use reknit_runtime::new_run_id;
+use reknit_runtime::{RunStart, new_run_id};
 
 use crate::agent_files::AgentFile;
 use crate::cli::{AgentArguments, DriveArguments};
 use crate::drive::drive;
 use crate::failure::Failure;
 use crate::input::Input;
+use crate::repeated_start::continue_started;
 use crate::setup::{MODEL_HINT, Setup, config_with_arguments};
 
 /// Starts a session with an agent and drives it to its report.
@@ -54,16 +55,24 @@ pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure>
         driver: arguments.driver,
         only_step: None,
     };
+    let digest = RequestDigest::of_session(agent.texts(), input.trim(), &metadata);
+    if let Some(code) = continue_started(&arguments.id, &digest, &arguments.setup, &drive_arguments).await? {
+        return Ok(code);
+    }
     let setup = Setup::with_config(config, &arguments.setup.files, &drive_arguments).await?;
     let mut started = started(&setup, &defaults, agent)?;
     (started.run, started.seed) = new_run_id();
+    if let Some(run) = &arguments.id.run_id {
+        started = started.with_id(run.clone());
+    }
     input.trim().clone_into(&mut started.input);
-    drive(&setup, started.with_metadata(metadata), &drive_arguments).await
+    let started = RunStart::from(started.with_metadata(metadata)).with_request_digest(digest);
+    drive(&setup, started, &drive_arguments).await
 }
 
 /// The first event of a session, without its id and input. It contains those of the agents that it may call.
 fn started(setup: &Setup, defaults: &AgentDefaults, file: AgentFile) -> Result<SessionStarted, Failure> {
-    let AgentFile { name, agent, agents } = file;
+    let AgentFile { name, agent, agents, .. } = file;
     let sub_agent = |file: AgentFile| {
         let (name, description) = (file.name.clone(), file.agent.description.clone());
         Ok(SubAgent { name, description, session: started(setup, defaults, file)? })

@@ -20,6 +20,8 @@ pub(crate) struct AgentFile {
     pub(crate) name: String,
     pub(crate) agent: Agent,
     pub(crate) agents: Vec<AgentFile>,
+    /// The text of the file, then that of its schema.
+    texts: Vec<String>,
 }
 
 impl AgentFile {
@@ -42,6 +44,7 @@ impl AgentFile {
                 "remove one of them from `agents` of its caller",
             ));
         }
+        let mut texts = vec![text.clone()];
         let mut agent = Agent::read(&text, rules).map_err(|problems| Failure::Agent {
             path: path.to_owned(),
             problems: problems.iter().map(ToString::to_string).collect(),
@@ -52,7 +55,9 @@ impl AgentFile {
             let schema = relative(&file);
             check_regular_file(&schema)
                 .map_err(|source| Failure::Input { input: Input::File(schema.clone()), source })?;
-            agent.rules.report.schema = Some(schema_file::load(&schema)?.source().clone());
+            let schema = schema_file::load(&schema)?.source().clone();
+            texts.push(schema.to_string());
+            agent.rules.report.schema = Some(schema);
         }
         callers.push((canonical, file_name));
         let agents = agent
@@ -62,7 +67,13 @@ impl AgentFile {
             .collect::<Result<_, _>>()?;
         callers.pop();
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        Ok(Self { name, agent, agents })
+        Ok(Self { name, agent, agents, texts })
+    }
+
+    /// The texts that define the agent: its file, and those of the agents that it may call.
+    pub(crate) fn texts(&self) -> Vec<&str> {
+        let own = self.texts.iter().map(String::as_str);
+        own.chain(self.agents.iter().flat_map(Self::texts)).collect()
     }
 
     /// The last model in the list of the agent, and of each agent that it may call.

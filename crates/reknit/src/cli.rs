@@ -28,10 +28,11 @@ pub(crate) use repair::RepairArguments;
 pub(crate) use rules::{RuleArguments, RulesCommand};
 pub(crate) use run_arguments::{
     AnswerBy, ApprovalArguments, DriveArguments, DriverKind, FileArguments, MetadataArguments, ModelArguments,
-    ModelsArguments, SetupArguments,
+    ModelsArguments, RunIdArgument, SetupArguments,
 };
 pub(crate) use runs::{
-    ApproveArguments, DecideArguments, DenyArguments, ResumeArguments, RunArgument, RunsCommand, SettleArguments,
+    ApproveArguments, ContinueArguments, DecideArguments, DeleteArguments, DenyArguments, PruneArguments,
+    ResumeArguments, RunArgument, RunsCommand, SettleArguments,
 };
 pub(crate) use tools::{AcceptArguments, AddArguments, CallArguments, SignInArguments, ToolsCommand};
 pub(crate) use trust::TrustArguments;
@@ -90,6 +91,8 @@ pub(crate) enum Command {
         /// The request, in plain language
         request: String,
         #[command(flatten)]
+        id: RunIdArgument,
+        #[command(flatten)]
         metadata: MetadataArguments,
         #[command(flatten)]
         setup: SetupArguments,
@@ -106,6 +109,8 @@ pub(crate) enum Command {
         #[arg(long = "input", value_name = "NAME=VALUE")]
         inputs: Vec<String>,
         #[command(flatten)]
+        id: RunIdArgument,
+        #[command(flatten)]
         metadata: MetadataArguments,
         #[command(flatten)]
         setup: SetupArguments,
@@ -117,7 +122,7 @@ pub(crate) enum Command {
     /// Check plans
     #[command(subcommand)]
     Plan(PlanCommand),
-    /// List, show, resume, cancel, approve, deny and settle runs
+    /// List, show, resume, retry, cancel, approve, deny, settle, delete and prune runs
     #[command(subcommand)]
     Runs(RunsCommand),
     /// List, accept and forget rules: where earlier runs found values that plans left open
@@ -155,6 +160,8 @@ pub(crate) enum Command {
         /// Only start the four tools, and print how to use them
         #[arg(long, conflicts_with = "live")]
         serve: bool,
+        #[command(flatten)]
+        id: RunIdArgument,
         #[command(flatten)]
         setup: SetupArguments,
         #[command(flatten)]

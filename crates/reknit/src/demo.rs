@@ -8,17 +8,19 @@ use reknit_protocol::{Object, Value};
 use reknit_runtime::config::{ConfiguredTool, SettingOrigin};
 use reknit_tools::Address;
 
-use crate::cli::{DriveArguments, SetupArguments};
+use crate::cli::{DriveArguments, RunIdArgument, SetupArguments};
 use crate::drive::drive;
 use crate::failure::Failure;
 use crate::find_model::with_detected_model;
 use crate::print::{print_data, print_message};
+use crate::repeated_start::note_if_started;
 use crate::setup::{Setup, read_config, with_model};
 
 /// Runs the demo with the scripted model or a real one, or only serves its tools.
 pub(crate) async fn run(
     live: bool,
     serve: bool,
+    id: &RunIdArgument,
     arguments: &SetupArguments,
     drive_arguments: &DriveArguments,
 ) -> Result<ExitCode, Failure> {
@@ -49,7 +51,9 @@ pub(crate) async fn run(
     }
     let setup = Setup::with_config(config, &arguments.files, drive_arguments).await?;
     print_introduction(live, demo.request);
-    let code = drive(&setup, setup.reknit.started(demo.request, None), drive_arguments).await?;
+    note_if_started(&setup.reknit.journal, id).await?;
+    let started = id.of_run(setup.reknit.started(demo.request, None));
+    let code = drive(&setup, started, drive_arguments).await?;
     print_message(
         "hint: list your runs with `reknit runs list`; try your own request and model with `reknit demo --serve`\n",
     );

@@ -46,6 +46,18 @@ pub(crate) async fn resume(setup: &Setup, run: &RunId, arguments: &DriveArgument
     finish(setup, run, outcome, arguments).await
 }
 
+/// Waits for a run that another process drives, or resumes it, and prints the result.
+pub(crate) async fn join(setup: &Setup, run: &RunId, arguments: &DriveArguments) -> Result<ExitCode, Failure> {
+    let outcome = WatchedDriver::new(setup).driver.join(run).await;
+    finish(setup, run, outcome, arguments).await
+}
+
+/// Tries the failed and skipped steps of a run again, and prints the result.
+pub(crate) async fn retry(setup: &Setup, run: &RunId, arguments: &DriveArguments) -> Result<ExitCode, Failure> {
+    let outcome = WatchedDriver::new(setup).driver.retry(run).await;
+    finish(setup, run, outcome, arguments).await
+}
+
 async fn resume_once(setup: &Setup, run: &RunId, arguments: &DriveArguments) -> Result<DriveOutcome, DriveError> {
     let watched = WatchedDriver::new(setup);
     match arguments.driver {

@@ -139,6 +139,11 @@ impl Failure {
             | Self::Write(_)
             | Self::Config(_)
             | Self::Usage { .. } => 2,
+            Self::Drive(error)
+                if matches!(**error, DriveError::OtherRequest { .. } | DriveError::NotRetriable { .. }) =>
+            {
+                2
+            }
             Self::Interrupted => 130,
             _ => 1,
         })

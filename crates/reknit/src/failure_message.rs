@@ -109,6 +109,10 @@ fn drive_hint(error: &DriveError) -> Option<String> {
         DriveError::Lease(LeaseError::Ended { run, .. }) => {
             Some(format!("see its result with `reknit runs show {run}`"))
         }
+        DriveError::NotRetriable { run, .. } => Some(format!("see what it did with `reknit runs show {run}`")),
+        DriveError::OtherRequest { run, .. } => {
+            Some(format!("choose another `--run-id`; see what was done under this one with `reknit runs show {run}`"))
+        }
         DriveError::Open(error) => Some(error.hint()),
         DriveError::Append(AppendError::Storage(error))
         | DriveError::NotStored { source: AppendError::Storage(error), .. }

@@ -32,6 +32,7 @@ mod progress;
 mod provenance_text;
 mod read_input;
 mod repair;
+mod repeated_start;
 mod resume_check;
 mod rules;
 mod runs;
@@ -65,12 +66,12 @@ fn main() -> ExitCode {
         Command::Repair(arguments) => repair::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Eval(arguments) => eval::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Completions { shell } => completions::run(shell).map(|()| ExitCode::SUCCESS),
-        Command::Ask { request, metadata, setup, drive } => {
-            setup::block_on(start::ask(&request, &metadata, &setup, &drive))
+        Command::Ask { request, id, metadata, setup, drive } => {
+            setup::block_on(start::ask(&request, (&id, &metadata), &setup, &drive))
         }
         Command::Agent(arguments) => setup::block_on(agent::run(&arguments)),
-        Command::Run { plan, inputs, metadata, setup, drive } => {
-            setup::block_on(start::run(&plan, (&inputs, &metadata), &setup, &drive))
+        Command::Run { plan, inputs, id, metadata, setup, drive } => {
+            setup::block_on(start::run(&plan, &inputs, (&id, &metadata), &setup, &drive))
         }
         Command::Runs(command) => setup::block_on(runs::run(command)),
         Command::Keys(command) => setup::block_on(keys::run(command)),
@@ -90,7 +91,7 @@ fn main() -> ExitCode {
         }
         Command::Trust(arguments) => trust::run(&arguments),
         Command::Config(ConfigCommand::Reference) => config::reference(),
-        Command::Demo { live, serve, setup, drive } => setup::block_on(demo::run(live, serve, &setup, &drive)),
+        Command::Demo { live, serve, id, setup, drive } => setup::block_on(demo::run(live, serve, &id, &setup, &drive)),
     };
     match result {
         Ok(code) => code,

@@ -27,6 +27,19 @@ fn exit_code(status: Status) -> ExitCode {
     })
 }
 
+/// The exit status of an ended run, by the status in the journal.
+pub(crate) fn exit_code_of(status: &str) -> ExitCode {
+    let known = [
+        Status::Complete,
+        Status::Failed,
+        Status::Partial,
+        Status::Impossible,
+        Status::BudgetExhausted,
+        Status::Cancelled,
+    ];
+    known.into_iter().find(|known| known.as_str() == status).map_or(ExitCode::FAILURE, exit_code)
+}
+
 /// Prints the answer and returns the exit status. Of the results as JSON, only that of `only_step` is printed, if there is one.
 pub(crate) fn print_answer(
     run: &RunId,

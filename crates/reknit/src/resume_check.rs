@@ -8,7 +8,8 @@ use reknit_plan::Catalogue;
 /// steps that could succeed later.
 pub(crate) fn missing_requirements(machine: &Machine, catalogue: &Catalogue, targets: &[TargetName]) -> Vec<String> {
     let (mut missing, wanted) = match machine {
-        _ if machine.ending().is_some() => return Vec::new(),
+        Machine::Run(run) if run.answer().is_some() && !run.can_be_retried() => return Vec::new(),
+        Machine::Session(session) if session.report().is_some() => return Vec::new(),
         Machine::Run(run) => (missing_capabilities(run, catalogue), &run.started().targets),
         // The next turn may call any tool of the session.
         Machine::Session(session) => {
@@ -39,15 +40,18 @@ fn missing_tools(before: &Catalogue, now: &Catalogue) -> Vec<String> {
 
 fn missing_capabilities(run: &Run, catalogue: &Catalogue) -> Vec<String> {
     match run.progress() {
-        Progress::Ended => Vec::new(),
+        // It is to be retried: its failed and skipped steps are open.
+        Progress::Ended => missing_of_steps(run, catalogue, |step| !matches!(step.state, StepState::Done)),
         // The plan may use any tool that was available when the run started.
         Progress::Selecting | Progress::Planning { .. } => missing_tools(&run.started().catalogue, catalogue),
-        Progress::Running | Progress::Answering => {
-            let steps = run.steps();
-            let missing = steps.iter().filter(|step| is_open(step) && !is_available(step, catalogue));
-            missing.map(|step| format!("`{}` of tool `{}`", step.capability, step.agent)).collect()
-        }
+        Progress::Running | Progress::Answering => missing_of_steps(run, catalogue, is_open),
     }
+}
+
+fn missing_of_steps(run: &Run, catalogue: &Catalogue, is_needed: impl Fn(&StepView) -> bool) -> Vec<String> {
+    let steps = run.steps();
+    let missing = steps.iter().filter(|step| is_needed(step) && !is_available(step, catalogue));
+    missing.map(|step| format!("`{}` of tool `{}`", step.capability, step.agent)).collect()
 }
 
 fn is_open(step: &StepView) -> bool {

@@ -1,8 +1,11 @@
-//! `reknit runs`: lists, shows, resumes, cancels, approves and denies runs.
+//! `reknit runs`: lists, shows, resumes, cancels, approves, denies, deletes and prunes runs.
 
 mod decide;
+mod delete;
 mod list;
 mod llm;
+mod prune;
+mod resume_all;
 mod session;
 mod session_log;
 mod show;
@@ -11,11 +14,13 @@ mod step_history;
 
 use std::process::ExitCode;
 
-use reknit_engine::Ending;
+use reknit_engine::{Ending, Machine};
 use reknit_journal::{Journal, Liveness};
 use reknit_protocol::RunId;
 
-use crate::cli::{FileArguments, ResumeArguments, RunArgument, RunsCommand};
+use crate::cli::{
+    ContinueArguments, DriveArguments, FileArguments, ResumeArguments, RunArgument, RunsCommand, SetupArguments,
+};
 use crate::drive;
 use crate::failure::Failure;
 use crate::print::print_message;
@@ -36,10 +41,13 @@ pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
             show::run(&journal, &run, &options).await
         }
         RunsCommand::Resume(arguments) => resume(&arguments).await,
+        RunsCommand::Retry(arguments) => Box::pin(retry(&arguments)).await,
         RunsCommand::Cancel(arguments) => Box::pin(cancel(&arguments)).await,
         RunsCommand::Approve(arguments) => decide::approve(&arguments).await,
         RunsCommand::Deny(arguments) => decide::deny(&arguments).await,
         RunsCommand::Settle(arguments) => decide::settle(&arguments).await,
+        RunsCommand::Delete(arguments) => delete::run(&arguments).await,
+        RunsCommand::Prune(arguments) => prune::run(&arguments).await,
     }
 }
 
@@ -51,35 +59,66 @@ async fn open_run(files: &FileArguments, argument: &RunArgument) -> Result<(Jour
 }
 
 async fn resume(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
-    let (journal, run) = open_run(&arguments.setup.files, &arguments.run).await?;
+    let Some(name) = &arguments.run else { return resume_all::run(arguments).await };
+    let journal = open_journal(&arguments.setup.files)?;
+    let run = find_run(&journal, name).await?;
     let saved = load_run(&journal, &run).await?.run;
     // An ended run only prints its answer, which needs neither tools nor models.
-    match saved.ending() {
-        Some(Ending::Answer(answer)) => return print_answer(&run, answer, arguments.drive.json, None),
-        Some(Ending::Report(report)) => return print_report(&run, report, arguments.drive.json),
-        None => {}
+    if let Some(ending) = saved.ending() {
+        return print_ending(&run, &ending, &arguments.drive);
     }
     if arguments.drive.approval.ask.is_some() {
         let message = format!("which calls of run `{run}` are approved was decided when it started");
         return Err(Failure::usage(message, "leave out `--ask`; `--yes` approves what its rules ask about"));
     }
-    let mut config = config_with_arguments(&arguments.setup)?;
-    for target in last_targets(&saved) {
+    let setup = setup_for(&run, &saved, &arguments.setup, &arguments.drive).await?;
+    drive::resume(&setup, &run, &arguments.drive).await
+}
+
+/// Prints how a run has ended.
+pub(crate) fn print_ending(run: &RunId, ending: &Ending<'_>, drive: &DriveArguments) -> Result<ExitCode, Failure> {
+    match ending {
+        Ending::Answer(answer) => print_answer(run, answer, drive.json, drive.only_step),
+        Ending::Report(report) => print_report(run, report, drive.json),
+    }
+}
+
+/// What is needed to continue a run. Fails if a tool or a model is missing.
+pub(crate) async fn setup_for(
+    run: &RunId,
+    saved: &Machine,
+    arguments: &SetupArguments,
+    drive: &DriveArguments,
+) -> Result<Setup, Failure> {
+    let mut config = config_with_arguments(arguments)?;
+    for target in last_targets(saved) {
         config.use_limits_of_last_model(target.as_str());
     }
-    let setup = Setup::with_config(config, &arguments.setup.files, &arguments.drive).await?;
-    let missing = missing_requirements(&saved, &setup.reknit.reachable_catalogue(), &setup.reknit.targets);
+    let setup = Setup::with_config(config, &arguments.files, drive).await?;
+    let missing = missing_requirements(saved, &setup.reknit.reachable_catalogue(), &setup.reknit.targets);
     if !missing.is_empty() {
         return Err(Failure::usage(
             format!("cannot resume run `{run}` without {}", missing.join(", ")),
             "start or configure what is missing (`--tool NAME=URL`, `--model-url URL`, reknit.toml) and resume again; the run is saved",
         ));
     }
-    drive::resume(&setup, &run, &arguments.drive).await
+    Ok(setup)
+}
+
+/// Continues a run that has ended without all of its results.
+async fn retry(arguments: &ContinueArguments) -> Result<ExitCode, Failure> {
+    let (journal, run) = open_run(&arguments.setup.files, &arguments.run).await?;
+    let saved = load_run(&journal, &run).await?.run;
+    if saved.ending().is_none() {
+        let message = format!("run `{run}` has not ended");
+        return Err(Failure::usage(message, format!("continue it with `reknit runs resume {run}`")));
+    }
+    let setup = setup_for(&run, &saved, &arguments.setup, &arguments.drive).await?;
+    drive::retry(&setup, &run, &arguments.drive).await
 }
 
 /// Asks the process that drives the run to cancel it. If there is none, takes the run over and cancels it here.
-async fn cancel(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
+async fn cancel(arguments: &ContinueArguments) -> Result<ExitCode, Failure> {
     let (journal, run) = open_run(&arguments.setup.files, &arguments.run).await?;
     let summary = journal.summary(&run).await.map_err(Failure::journal)?;
     if let Some(status) = summary.status {

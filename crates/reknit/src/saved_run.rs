@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reknit_engine::{Event, HistoryEntry, Machine, Record, ResultSource, SessionRecord, history};
-use reknit_journal::{Journal, RunFilter, StoredEvent};
+use reknit_journal::{Journal, PrunedRun, RunFilter, StoredEvent};
 use reknit_protocol::{RunId, StepId};
 use reknit_runtime::JournalResults;
 
@@ -20,16 +20,30 @@ pub(crate) async fn find_run(journal: &Journal, name: &str) -> Result<RunId, Fai
         let newest = newest.into_iter().next().map(|summary| summary.run);
         return newest.ok_or_else(|| Failure::usage("the journal has no runs", "start one with `reknit demo`"));
     }
+    // An id may be the beginning of another one.
+    if journal.exists(&name.into()).await.map_err(Failure::journal)? {
+        return Ok(name.into());
+    }
     let found = journal.runs_with_prefix(name, MAX_LISTED).await.map_err(Failure::journal)?;
     match found.as_slice() {
         [run] => Ok(run.clone()),
-        [] => Err(Failure::usage(format!("there is no run `{name}`"), "list your runs with `reknit runs list`")),
+        [] => match journal.pruned_run(&name.into()).await.map_err(Failure::journal)? {
+            Some(pruned) => Err(Failure::Usage { message: pruned_words(&pruned), hint: None }),
+            None => Err(Failure::usage(format!("there is no run `{name}`"), "list your runs with `reknit runs list`")),
+        },
         several => {
             let names: Vec<&str> = several.iter().map(RunId::as_str).collect();
             let hint = format!("give more characters of one of: {}", names.join(", "));
             Err(Failure::usage(format!("several runs start with `{name}`"), hint))
         }
     }
+}
+
+/// What is left of a run that was pruned or deleted, for people.
+pub(crate) fn pruned_words(pruned: &PrunedRun) -> String {
+    let at = jiff::Timestamp::from_millisecond(pruned.pruned_ms)
+        .map_or_else(|_| "at an unknown time".to_owned(), |at| format!("on {}", at.strftime("%Y-%m-%d at %H:%M UTC")));
+    format!("run `{}` was pruned {at}; its status was {}", pruned.run, pruned.status.replace('_', " "))
 }
 
 /// How many events are in memory at once.

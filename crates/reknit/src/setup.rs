@@ -73,7 +73,7 @@ impl Setup {
         let mut config = with_detected_model(config).await;
         let telemetry = TelemetrySetup::new(config.log)?;
         config.journal = Some(journal_path(&config, files)?);
-        let reknit = unless_ended(Reknit::start(with_catalogue_folder(config))).await??;
+        let reknit = unless_ended(Box::pin(Reknit::start(with_catalogue_folder(config)))).await??;
         warn_about_tools(&reknit.problems, &reknit.notes);
         Ok(Self { reknit, telemetry })
     }

@@ -3,44 +3,58 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use reknit_engine::Started;
+use reknit_engine::{RequestDigest, Started};
 use reknit_plan::{PlanAuthor, PlanProblem, check, correct_plan, plan_notes, resolve_inputs};
 use reknit_protocol::{Object, Plan, Value};
 
-use crate::cli::{DriveArguments, MetadataArguments, SetupArguments};
+use crate::cli::{DriveArguments, MetadataArguments, RunIdArgument, SetupArguments};
 use crate::drive::drive;
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::plan_file;
+use crate::repeated_start::continue_started;
 use crate::setup::{MODEL_HINT, Setup};
 
 /// Lets a model plan a request, and runs the plan.
 pub(crate) async fn ask(
     request: &str,
-    metadata: &MetadataArguments,
+    (id, metadata): (&RunIdArgument, &MetadataArguments),
     arguments: &SetupArguments,
     drive_arguments: &DriveArguments,
 ) -> Result<ExitCode, Failure> {
     let metadata = metadata.parse()?;
+    let digest = RequestDigest::of_run(request, None, &Object::new(), &metadata);
+    if let Some(code) = continue_started(id, &digest, arguments, drive_arguments).await? {
+        return Ok(code);
+    }
     let setup = Setup::new(arguments, drive_arguments).await?;
     require_tools(&setup)?;
     if setup.reknit.targets.is_empty() {
         return Err(Failure::usage("no model is configured to plan the request", MODEL_HINT));
     }
     let started = setup.reknit.started(request, None).with_metadata(metadata);
-    drive(&setup, started, drive_arguments).await
+    drive(&setup, id.of_run(started), drive_arguments).await
 }
 
 /// Runs a plan from a file.
 pub(crate) async fn run(
     plan: &Path,
-    (inputs, metadata): (&[String], &MetadataArguments),
+    inputs: &[String],
+    (id, metadata): (&RunIdArgument, &MetadataArguments),
     arguments: &SetupArguments,
     drive_arguments: &DriveArguments,
 ) -> Result<ExitCode, Failure> {
     let plan = plan_file::load(&Input::new(Some(plan)))?.plan;
     let inputs = parse_inputs(&plan, inputs)?;
     let metadata = metadata.parse()?;
+    let request = match plan.original_request.as_str() {
+        "" => plan.plan_id.to_string(),
+        request => request.to_owned(),
+    };
+    let digest = RequestDigest::of_run(&request, Some(&plan), &inputs, &metadata);
+    if let Some(code) = continue_started(id, &digest, arguments, drive_arguments).await? {
+        return Ok(code);
+    }
     let setup = Setup::new(arguments, drive_arguments).await?;
     require_tools(&setup)?;
     // The run corrects names itself and records it. This check only finds problems before the run starts.
@@ -55,12 +69,8 @@ pub(crate) async fn run(
     if setup.reknit.targets.is_empty() {
         reject_steps_that_need_a_model(&corrected, &setup)?;
     }
-    let request = match plan.original_request.as_str() {
-        "" => plan.plan_id.to_string(),
-        request => request.to_owned(),
-    };
     let started = Started { inputs, metadata, ..setup.reknit.started(&request, Some(plan)) };
-    drive(&setup, started, drive_arguments).await
+    drive(&setup, id.of_run(started), drive_arguments).await
 }
 
 /// Parses the `--input` arguments. A value stays text if its input declares a type, which it is fitted to later; without a

@@ -15,6 +15,7 @@ use uuid::Uuid;
 use crate::approval_webhook::{ApprovalWebhook, WebhookReport};
 use crate::config::{Config, ConfigBuilder, ConfigError};
 use crate::live_catalogue::LiveCatalogue;
+use crate::pruner::Pruner;
 use crate::telemetry::otlp::Otlp;
 use crate::telemetry::{Propagation, Telemetry};
 use crate::{Breakers, Callbacks, DriveError, DriveOutcome, Driver, Network, SystemClock, Transport};
@@ -62,6 +63,7 @@ pub struct Reknit {
     callbacks: Option<Arc<Callbacks>>,
     telemetry: Telemetry,
     webhook: Option<Arc<ApprovalWebhook>>,
+    pruner: Option<Arc<Pruner>>,
 }
 
 /// Why [`Reknit`] cannot start.
@@ -168,6 +170,7 @@ impl Reknit {
         let clock = Arc::new(SystemClock::new());
         Self {
             telemetry: config.telemetry().with_models(Arc::new(model_identities(&config.models))),
+            pruner: Pruner::new(&journal, config.retention()),
             journal,
             catalogue,
             policy: Arc::new(config.policy),
@@ -260,7 +263,10 @@ impl Reknit {
     pub fn driver(&self) -> Driver {
         let (transport, clock) = (Arc::clone(&self.transport), Arc::clone(&self.clock));
         let driver = Driver::with_breakers(self.journal.clone(), transport, clock as _, Arc::clone(&self.breakers));
-        let driver = driver.with_webhook(self.webhook.clone()).with_callbacks(self.callbacks.clone());
+        let driver = driver
+            .with_webhook(self.webhook.clone())
+            .with_pruner(self.pruner.clone())
+            .with_callbacks(self.callbacks.clone());
         driver.with_telemetry(self.telemetry.clone())
     }
 

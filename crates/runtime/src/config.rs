@@ -18,6 +18,7 @@ mod approval_rules;
 mod approval_webhook;
 mod builder;
 mod business_keys;
+mod byte_size;
 mod callbacks;
 mod checks;
 mod discovery;
@@ -34,6 +35,7 @@ mod origin;
 mod prompts;
 mod reference;
 mod regular_file;
+mod retention;
 mod setting;
 mod show;
 #[cfg(test)]
@@ -43,8 +45,10 @@ mod tools;
 pub use api_keys::{KEY_INSTEAD_OF_VARIABLE, KeySource, is_key_instead_of_variable};
 pub use approval_webhook::{WebhookSettings, WebhookUrl};
 pub use builder::ConfigBuilder;
+pub use byte_size::ByteSize;
 pub use callbacks::{CALLBACK_SECRET_VARIABLE, CallbackSettings};
 pub use discovery::DiscoverySettings;
+pub use duration::parse_ms as parse_duration_ms;
 pub use error::ConfigError;
 pub(crate) use field::Field;
 pub use kind::SettingKind;
@@ -53,6 +57,7 @@ pub use list::SETTINGS;
 pub use origin::SettingOrigin;
 pub use reference::reference;
 pub use regular_file::check_regular_file;
+pub use retention::KeepSettings;
 pub use setting::{Setting, VARIABLE_PREFIXES};
 pub use show::{EffectiveSetting, ShowSettings};
 pub use tools::{ConfiguredSource, ConfiguredTool};
@@ -109,6 +114,8 @@ pub struct Config {
     pub journal: Option<PathBuf>,
     /// What the journal survives.
     pub durability: Durability,
+    /// Which ended runs it keeps. See [`Config::retention`].
+    pub keep: KeepSettings,
     /// The folder with the last known capabilities of each tool, for the time when it is down. Without one they are kept in memory.
     pub catalogue_folder: Option<PathBuf>,
     /// How often the tools are asked again for their capabilities; never if it is zero.
@@ -206,6 +213,7 @@ impl Default for Config {
             breakers: BreakerPolicy::default(),
             journal: None,
             durability: Durability::Full,
+            keep: KeepSettings::default(),
             catalogue_folder: None,
             catalogue_refresh: Duration::from_secs(30),
             catalogue_pin: PinPolicy::default(),

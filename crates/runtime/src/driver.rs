@@ -3,7 +3,9 @@
 //! Commit, then act: an effect starts only after the event that made it due is in the journal.
 
 mod drain;
+mod join;
 mod restore;
+mod retry;
 mod run_loop;
 
 pub(crate) use restore::restore;
@@ -11,7 +13,7 @@ pub(crate) use restore::restore;
 use std::sync::Arc;
 
 use reknit_engine::{Answer, Effect, Ending, Event, EventKind, Report};
-use reknit_journal::{Append, Holder, Journal, Lease, LeaseTerm, NewRun, SignalId};
+use reknit_journal::{Append, CreateError, Holder, Journal, Lease, LeaseTerm, NewRun, SignalId};
 use reknit_protocol::RunId;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +26,7 @@ use crate::clock::{Clock, ShiftedClock};
 use crate::effect_executor::EffectExecutor;
 use crate::error::DriveError;
 use crate::learned_mappings;
+use crate::pruner::Pruner;
 use crate::replay::{DrivenMachine, RestoreError, to_row};
 use crate::run_start::RunStart;
 use crate::signals::to_events;
@@ -61,6 +64,13 @@ impl From<Ending<'_>> for DriveOutcome {
     }
 }
 
+/// What starting a run came to.
+enum Start {
+    Created(Lease, Box<DrivenMachine>),
+    /// The run was started before, with the same request.
+    Found(RunId),
+}
+
 /// Drives runs and sessions.
 #[derive(Clone)]
 pub struct Driver {
@@ -70,6 +80,7 @@ pub struct Driver {
     pub(crate) cancel: CancellationToken,
     pub(crate) stop: CancellationToken,
     webhook: Option<Arc<ApprovalWebhook>>,
+    pruner: Option<Arc<Pruner>>,
 }
 
 impl std::fmt::Debug for Driver {
@@ -104,6 +115,7 @@ impl Driver {
             cancel: CancellationToken::new(),
             stop: CancellationToken::new(),
             webhook: None,
+            pruner: None,
         }
     }
 
@@ -111,6 +123,13 @@ impl Driver {
     #[must_use]
     pub(crate) fn with_webhook(mut self, webhook: Option<Arc<ApprovalWebhook>>) -> Self {
         self.webhook = webhook;
+        self
+    }
+
+    /// Prunes the journal now and then.
+    #[must_use]
+    pub(crate) fn with_pruner(mut self, pruner: Option<Arc<Pruner>>) -> Self {
+        self.pruner = pruner;
         self
     }
 
@@ -152,32 +171,69 @@ impl Driver {
     }
 
     /// Starts a run or a session and drives it until it ends or waits for a person.
+    ///
+    /// The id decides whether it is a new one. If the journal has a run with this id and the same request, this is
+    /// [`join`](Self::join); with another request it is an error. So a program that is started again with the id that it chose
+    /// does nothing twice.
+    ///
+    /// ```no_run
+    /// # async fn example(reknit: reknit_runtime::Reknit) -> Result<(), Box<dyn std::error::Error>> {
+    /// use reknit_protocol::RunId;
+    ///
+    /// let started = reknit.started("Refund order 7", None).with_id(RunId::parse("refund-order-7")?);
+    /// println!("{:?}", reknit.driver().start(started).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn start(&self, started: impl Into<RunStart>) -> Result<DriveOutcome, DriveError> {
         // Boxed, and freed before the run is driven: otherwise this future would reserve the space for as long as the run
         // lasts.
-        let (lease, state) = Box::pin(self.create_and_notify(started.into())).await?;
-        RunLoop::new(self.clone(), lease, state).drive(Entry::New).await
+        match Box::pin(self.create_or_find(started.into())).await? {
+            Start::Created(lease, state) => RunLoop::new(self.clone(), lease, *state).drive(Entry::New).await,
+            Start::Found(run) => self.join(&run).await,
+        }
+    }
+
+    async fn create_or_find(&self, started: RunStart) -> Result<Start, DriveError> {
+        let (run, request) = (started.run().clone(), started.request_digest().clone());
+        match self.create_and_notify(started).await {
+            Ok((lease, state)) => Ok(Start::Created(lease, Box::new(state))),
+            Err(DriveError::Create(CreateError::Exists(_))) => {
+                self.check_request(&run, &request).await?;
+                Ok(Start::Found(run))
+            }
+            Err(DriveError::Create(CreateError::Pruned(pruned)))
+                if pruned.request.as_deref() != Some(request.as_str()) =>
+            {
+                Err(DriveError::other_request(&run, pruned.request, &request))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     async fn create_and_notify(&self, started: RunStart) -> Result<(Lease, DrivenMachine), DriveError> {
         // The semaphore is never closed, so a permit always comes.
         let _permit = STARTS.acquire().await.ok();
         let (lease, mut state, event) = self.create(started).await?;
+        if let Some(pruner) = &self.pruner {
+            pruner.on_start(event.at_ms);
+        }
         self.notify(&mut state, &[event]);
         Ok((lease, state))
     }
 
     /// Creates a run in the journal without driving it.
     pub(crate) async fn create(&self, mut started: RunStart) -> Result<(Lease, DrivenMachine, Event), DriveError> {
-        if let RunStart::Run(run) = &mut started {
+        if let Some(run) = started.as_run_mut() {
             learned_mappings::add(run, &self.executor.journal).await?;
         }
         started.set_trace_parent(self.executor.telemetry.parent());
         let (run, title) = (started.run().clone(), started.title().to_owned());
+        let request = started.request_digest().to_string();
         let event = Event { at_ms: self.executor.clock.now_ms(), kind: started.into_event() };
         let (state, due) = DrivenMachine::begin(&event, &self.executor.journal, &self.executor.telemetry)?;
         let ending = state.machine.ending().map(Ending::status);
-        let new = NewRun { run, title, first: to_row(&event, due)? };
+        let new = NewRun { run, title, request, first: to_row(&event, due)? };
         let lease = self.executor.journal.create(new, &self.holder, self.term()).await?;
         if let Some(status) = ending {
             // The run ended with its first event, for example because its plan cannot be run.

@@ -2,6 +2,8 @@
 
 use reknit_journal::{AppendError, CreateError, FenceError, LeaseError, OpenError, RunReadError, StorageError};
 
+use reknit_protocol::RunId;
+
 use crate::journal_results::ResultError;
 use crate::replay::RestoreError;
 
@@ -15,6 +17,24 @@ pub enum DriveError {
     /// The run cannot be created.
     #[error("cannot create the run")]
     Create(#[from] CreateError),
+    /// There is a run with this id that was started with another request.
+    #[error("run `{run}` was started with another request: its digest is {stored}, and this one is {given}")]
+    OtherRequest {
+        /// The run.
+        run: RunId,
+        /// The digest of the request with which it was started.
+        stored: String,
+        /// The digest of the request with which it was to be started now.
+        given: String,
+    },
+    /// The run cannot be retried.
+    #[error("run `{run}` cannot be retried: {reason}")]
+    NotRetriable {
+        /// The run.
+        run: RunId,
+        /// Why not.
+        reason: &'static str,
+    },
     /// Another process drives the run, or the run does not exist.
     #[error(transparent)]
     Lease(#[from] LeaseError),

@@ -28,6 +28,7 @@ mod journal_results;
 mod learned_mappings;
 mod live_catalogue;
 mod model_client;
+mod pruner;
 mod registry_services;
 mod replay;
 mod run_start;

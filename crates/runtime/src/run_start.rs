@@ -1,59 +1,82 @@
 //! The start of a run or a session.
 
-use reknit_engine::{EventKind, SessionStarted, Started, TraceParent};
+use reknit_engine::{EventKind, RequestDigest, SessionStarted, Started, TraceParent};
 use reknit_protocol::RunId;
 
 /// The start of a run or a session, as a driver takes it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum RunStart {
-    /// A run.
+pub struct RunStart {
+    first: FirstEvent,
+    request: RequestDigest,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum FirstEvent {
     Run(Box<Started>),
-    /// A session.
     Session(Box<SessionStarted>),
 }
 
 impl RunStart {
     /// The id of the run or session.
     pub fn run(&self) -> &RunId {
-        match self {
-            Self::Run(started) => &started.run,
-            Self::Session(started) => &started.run,
+        match &self.first {
+            FirstEvent::Run(started) => &started.run,
+            FirstEvent::Session(started) => &started.run,
         }
     }
 
     /// The title in lists of runs: the request of a run, the input of a session.
     pub fn title(&self) -> &str {
-        match self {
-            Self::Run(started) => &started.request,
-            Self::Session(started) => &started.input,
+        match &self.first {
+            FirstEvent::Run(started) => &started.request,
+            FirstEvent::Session(started) => &started.input,
+        }
+    }
+
+    /// The digest that says whether another start with the same id wants the same.
+    pub fn request_digest(&self) -> &RequestDigest {
+        &self.request
+    }
+
+    /// Replaces the digest of the request, for a caller that knows more of it: the text of an agent file, for example.
+    #[must_use]
+    pub fn with_request_digest(self, request: RequestDigest) -> Self {
+        Self { request, ..self }
+    }
+
+    /// The run, if it is not a session.
+    pub(crate) fn as_run_mut(&mut self) -> Option<&mut Started> {
+        match &mut self.first {
+            FirstEvent::Run(started) => Some(started),
+            FirstEvent::Session(_) => None,
         }
     }
 
     /// Sets the parent span, unless one is set.
     pub(crate) fn set_trace_parent(&mut self, parent: Option<TraceParent>) {
-        let trace_parent = match self {
-            Self::Run(started) => &mut started.trace_parent,
-            Self::Session(started) => &mut started.trace_parent,
+        let trace_parent = match &mut self.first {
+            FirstEvent::Run(started) => &mut started.trace_parent,
+            FirstEvent::Session(started) => &mut started.trace_parent,
         };
         *trace_parent = trace_parent.or(parent);
     }
 
     pub(crate) fn into_event(self) -> EventKind {
-        match self {
-            Self::Run(started) => EventKind::Started(started),
-            Self::Session(started) => EventKind::SessionStarted(started),
+        match self.first {
+            FirstEvent::Run(started) => EventKind::Started(started),
+            FirstEvent::Session(started) => EventKind::SessionStarted(started),
         }
     }
 }
 
 impl From<Started> for RunStart {
     fn from(started: Started) -> Self {
-        Self::Run(Box::new(started))
+        Self { request: started.request_digest(), first: FirstEvent::Run(Box::new(started)) }
     }
 }
 
 impl From<SessionStarted> for RunStart {
     fn from(started: SessionStarted) -> Self {
-        Self::Session(Box::new(started))
+        Self { request: started.request_digest(), first: FirstEvent::Session(Box::new(started)) }
     }
 }

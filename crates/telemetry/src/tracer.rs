@@ -49,6 +49,8 @@ pub struct Tracer {
     at_ms: i64,
     /// How long the question took whose end is among the records being observed; 0 if there is none.
     latency_ms: u64,
+    /// How often the run was retried.
+    retries: u32,
     module: &'static str,
     models: Arc<ModelIdentities>,
     /// The attempt of a turn that has ended; its span is closed when the machine has judged the answer.
@@ -105,6 +107,7 @@ impl Tracer {
             planning: planning::Planning::default(),
             at_ms: 0,
             latency_ms: 0,
+            retries: 0,
             module: table::ORCHESTRATION,
             models: Arc::default(),
             ended_attempt: None,
@@ -166,6 +169,10 @@ impl Tracer {
         match record {
             RunRecord::Started { request, has_plan, metadata } => self.start_run(request, *has_plan, metadata),
             RunRecord::Resumed => self.restart_open_effects(),
+            RunRecord::Retried { times, request, has_plan, metadata, .. } => {
+                self.retries = *times;
+                self.start_run(request, *has_plan, metadata);
+            }
             RunRecord::ToolsSelected(selection) => {
                 self.measure(&metrics::TOKENS_SAVED, selection.saved_tokens, [self.module()]);
             }
@@ -206,7 +213,9 @@ impl Tracer {
 
     fn start_run(&mut self, request: &str, has_plan: bool, metadata: &Metadata) {
         let info = RootInfo::Run { request: request.to_owned(), has_plan };
-        self.root = Some((OpenSpan::root(self.at_ms, metadata), info));
+        let mut root = OpenSpan::root(self.at_ms, metadata);
+        root.key = self.retried_key(root.key);
+        self.root = Some((root, info));
         // A nested run is part of a session, which has logged its own start.
         if !self.context.is_nested() {
             let request = AttributeValue::excerpt(request, MAX_TEXT);
@@ -275,13 +284,19 @@ impl Tracer {
 
     /// The key of the span that contains the steps: of the turn, or of the run.
     fn step_parent(&self) -> String {
-        self.turn.as_ref().map_or_else(|| ROOT.to_owned(), |(_, span)| span.key.clone())
+        let root = || self.retried_key(ROOT.to_owned());
+        self.turn.as_ref().map_or_else(root, |(_, span)| span.key.clone())
+    }
+
+    /// The key of a span that exists once in each attempt of a run.
+    fn retried_key(&self, key: String) -> String {
+        if self.retries == 0 { key } else { format!("{key}/retry-{}", self.retries) }
     }
 
     /// The key of the span that contains an effect: of its step, of its turn, or of the run.
     fn effect_parent(&self, id: &EffectId) -> String {
         let step = StepKey::of(id).filter(|key| self.steps.contains_key(key));
-        step.map_or_else(|| self.step_parent(), |key| key.span_key())
+        step.map_or_else(|| self.step_parent(), |key| self.retried_key(key.span_key()))
     }
 }
 

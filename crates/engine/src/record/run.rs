@@ -40,6 +40,19 @@ pub enum RunRecord {
     },
     /// Another process took the run over. Work in progress starts again.
     Resumed,
+    /// A run that had ended goes on: its failed and skipped steps are tried again.
+    Retried {
+        /// How often the run was retried, this time included.
+        times: u32,
+        /// The user's request.
+        request: String,
+        /// Whether the plan was given, and not requested from a model.
+        has_plan: bool,
+        /// The metadata of the request.
+        metadata: Metadata,
+        /// How many steps are tried again.
+        steps: usize,
+    },
     /// The planner is shown a part of the catalogue.
     ToolsSelected(ToolSelection),
     /// A model's text was accepted as the plan, or a given plan passed its checks.
@@ -214,6 +227,7 @@ impl RunRecord {
             | Self::LateOutcome(id) => id.step(),
             Self::Started { .. }
             | Self::Resumed
+            | Self::Retried { .. }
             | Self::ToolsSelected(_)
             | Self::PlanAccepted { .. }
             | Self::PlanRejected { .. }

@@ -35,7 +35,7 @@ impl Run {
         let question = Question::RunPlan { calls, tool_calls: limits.tool_calls, money: limits.money };
         let expires_ms = self.state.now_ms.saturating_add_unsigned(limits.person_ms);
         let hash = digest_of(&(self.started.run.as_str(), &question));
-        let id = EffectId::new(EffectOwner::Plan, EffectKind::PlanApproval, 1);
+        let id = EffectId::new(EffectOwner::Plan, EffectKind::PlanApproval, self.state.retries + 1);
         let step = StepId::from(PLAN);
         let ask = Arc::new(AskPerson { id, step, question, provenance: Vec::new(), hash, expires_ms });
         self.record(RunRecord::ApprovalRequested(Arc::clone(&ask)));

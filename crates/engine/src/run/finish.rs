@@ -55,6 +55,12 @@ impl Run {
             steps: self.plan.steps.len(),
             spent: Box::new(answer.spent.clone()),
         });
+        match &self.state.phase {
+            Phase::Selecting { consultation } => self.state.asked.selection = consultation.asked(),
+            Phase::Planning { consultation, .. } => self.state.asked.plan = consultation.asked(),
+            Phase::Answering { consultation } => self.state.asked.answer = consultation.asked(),
+            Phase::Running | Phase::Ended(_) => {}
+        }
         self.state.phase = Phase::Ended(Box::new(answer));
     }
 
@@ -134,7 +140,8 @@ impl Run {
         };
         let request = self.policy().asking.answer.to_model_request(messages);
         let id = (EffectOwner::Answer, EffectKind::Ask);
-        let consultation = Consultation::open(id, 0, Purpose::Synthesis, request, self.rotation());
+        let consultation =
+            Consultation::open(id, self.state.asked.answer, Purpose::Synthesis, request, self.rotation());
         self.state.phase = Phase::Answering { consultation: Box::new(consultation) };
         self.ask(Topic::Answer)
     }

@@ -46,7 +46,7 @@ impl Run {
         // A truncated plan has raised the limit of the last question.
         let (attempt, asked, max_tokens) = match &self.state.phase {
             Phase::Planning { attempt, consultation } => (attempt + 1, consultation.asked(), consultation.max_tokens()),
-            _ => (1, 0, sampling.max_tokens),
+            _ => (1, self.state.asked.plan, sampling.max_tokens),
         };
         let shown = self.shown_tools();
         let tools = describe_tools(&shown);

@@ -107,6 +107,7 @@ impl Run {
         let coercions = bound.changes.len();
         let step = self.state.steps.get_mut(index)?;
         step.parameters = bound.parameters;
+        step.number_bound_again();
         step.provenance = bound.provenance;
         let provenance = step.provenance.clone();
         self.record(RunRecord::StepBound { step: planned.id.clone(), provenance, coercions });
@@ -134,7 +135,8 @@ impl Run {
         if self.repair_by_rules(index, &fault)? {
             return Ok(());
         }
-        let asked = self.state.steps.get(index)?.resolution_asked > 0;
+        let step = self.state.steps.get(index)?;
+        let asked = step.resolution_asked > step.before_retry.resolutions;
         match self.policy().mending.resolution {
             ResolutionPolicy::Once if !asked && !self.started.targets.is_empty() && !self.nobody_approves(index)? => {
                 self.consult_about(index, fault, ModelRung::Resolution)

@@ -28,7 +28,8 @@ impl Run {
         };
         let request = self.policy().asking.choice.to_model_request(messages).with_format(ResponseFormat::Json);
         let id = (EffectOwner::Plan, EffectKind::Select);
-        let consultation = Consultation::open(id, 0, Purpose::TieredSelection, request, self.rotation());
+        let consultation =
+            Consultation::open(id, self.state.asked.selection, Purpose::TieredSelection, request, self.rotation());
         self.state.phase = Phase::Selecting { consultation: Box::new(consultation) };
         self.ask(Topic::Selection)
     }

@@ -59,6 +59,20 @@ pub(crate) struct State {
     /// When the run was told to stop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) stopped_ms: Option<i64>,
+    /// How often the run was retried after it had ended.
+    pub(super) retries: u32,
+    /// What was spent before the run was retried. Its limits count anew.
+    pub(super) spent_before: Spent,
+    /// How often models were asked before the run ended: the ordinals of the last questions.
+    pub(super) asked: AskedQuestions,
+}
+
+/// The ordinals of the last questions that are not about a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct AskedQuestions {
+    pub(super) selection: u32,
+    pub(super) plan: u32,
+    pub(super) answer: u32,
 }
 
 /// Calls that were paid for again when a run was resumed.
@@ -229,6 +243,11 @@ impl ActiveClock {
             self.since_ms = Some(now_ms);
             self.ordinal += 1;
         }
+    }
+
+    /// Measures from 0 again. The deadlines keep their ordinals.
+    pub(crate) fn restart(&mut self) {
+        (self.past_ms, self.since_ms) = (0, None);
     }
 
     /// Replaces the deadline by another one.

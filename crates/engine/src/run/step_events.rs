@@ -10,7 +10,6 @@ use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, SideEffect, Value};
 
 use super::state::Stage;
-use super::steps::Attempt;
 use super::{Run, planned};
 use crate::digest::jitter;
 use crate::effect::{AskedBy, Question};
@@ -166,7 +165,7 @@ impl Run {
         let step = self.state.steps.get_mut(index)?;
         let fault = match verdict {
             Verdict::Success(value) => {
-                step.attempts.push(Attempt { parameters: step.parameters.clone(), fault: None });
+                step.add_attempt(None);
                 self.fresh_results.push(index);
                 let event = self.state.events.saturating_sub(1);
                 return self.set_stage(index, Stage::Done(ResultHandle::new(value, event)));
@@ -177,7 +176,7 @@ impl Run {
         };
         let state = self.repair_state(self.state.steps.get(index)?, planned, &fault);
         let step = self.state.steps.get_mut(index)?;
-        step.attempts.push(Attempt { parameters: step.parameters.clone(), fault: Some(Arc::clone(&fault)) });
+        step.add_attempt(Some(Arc::clone(&fault)));
         if let Some(stop) = self.state.stop.as_ref().filter(|stop| stop.is_immediate()) {
             let reason = stop.to_string();
             return self.set_stage(index, Stage::Failed { reason, fault: Some(fault) });
@@ -241,7 +240,7 @@ impl Run {
         let step = self.state.steps.get_mut(index)?;
         step.resends += 1;
         let times = step.resends;
-        let id = EffectId::of_step(&planned.id, EffectKind::RetryWait, times);
+        let id = EffectId::of_step(&planned.id, EffectKind::RetryWait, step.before_retry.resends + times);
         let rules = &self.started.policy.resend;
         // The jitter below adds up to a quarter, and stays within the longest wait.
         let most_ms = rules.max_ms.saturating_mul(4) / 5;

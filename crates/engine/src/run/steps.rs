@@ -64,6 +64,15 @@ impl Steps {
         self.ready.moved(index, &before, &self.list)
     }
 
+    /// Moves several steps that are over to other stages, and builds the index again.
+    pub(super) fn reopen(&mut self, stages: Vec<(StepIndex, Stage)>, plan: &CheckedPlan) -> Decided {
+        for (index, stage) in stages {
+            self.get_mut(index)?.stage = stage;
+        }
+        self.index(plan);
+        Ok(())
+    }
+
     /// Drops the result of a step from memory, if it is large.
     pub(super) fn release_result(&mut self, index: StepIndex, source: &Arc<dyn ResultSource>, loaded: &LoadedResults) {
         if let Some(StepRun { stage: Stage::Done(result), .. }) = self.list.get_mut(index.get()) {
@@ -100,6 +109,7 @@ impl Steps {
 /// Whether the failure of a call tells what became of the same call before it.
 fn answers(class: SideEffect, fault: &CallFault) -> bool {
     fault.refuses_the_call()
+        && !fault.denies_access()
         && match class {
             SideEffect::Read | SideEffect::Keyed => true,
             SideEffect::Idempotent => !fault.may_follow_from_same_call(),
@@ -167,6 +177,15 @@ pub(super) struct StepRun {
     pub(super) ungrounded: Vec<String>,
     /// How often the call was corrected; part of its idempotency key.
     pub(super) correction: u32,
+    /// What was used before the run was retried: budgets count from here, ordinals go on.
+    pub(super) before_retry: UsedBefore,
+}
+
+/// What a step had used when its run was retried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct UsedBefore {
+    pub(super) resends: u32,
+    pub(super) resolutions: u32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -181,6 +200,8 @@ pub(super) struct Attempt {
     pub(super) parameters: Object,
     /// The failure; `None` for a success.
     pub(super) fault: Option<Arc<CallFault>>,
+    /// How often the call had been corrected.
+    pub(super) correction: u32,
 }
 
 impl StepRun {
@@ -226,6 +247,11 @@ impl StepRun {
             ModelRung::Feedback => self.feedback,
             ModelRung::Context => self.context,
         }
+    }
+
+    /// Adds an attempt with the current parameters.
+    pub(super) fn add_attempt(&mut self, fault: Option<Arc<CallFault>>) {
+        self.attempts.push(Attempt { parameters: self.parameters.clone(), fault, correction: self.correction });
     }
 
     /// The failure of the last attempt.
@@ -278,6 +304,32 @@ impl StepRun {
         let faults = self.attempts.iter_mut().filter_map(|attempt| attempt.fault.as_mut());
         for fault in faults.filter(|fault| fault.fate == Fate::Unknown) {
             Arc::make_mut(fault).fate = Fate::Rejected;
+        }
+    }
+
+    /// Gives the step the budgets of a new one. Its ordinals and its attempts stay: they tell what was done.
+    pub(super) fn renew_budgets(&mut self) {
+        self.before_retry.resends += std::mem::take(&mut self.resends);
+        self.before_retry.resolutions = self.resolution_asked;
+        (self.facts, self.feedback, self.context) = (0, 0, 0);
+        self.approved = None;
+        self.key_holder = None;
+        self.deadline_ms = None;
+        self.said_transient = false;
+        self.ungrounded.clear();
+    }
+
+    /// The parameters were bound again after a retry. The call that was sent last keeps its key, and another call gets a key
+    /// that no call had. Nothing that was sent before took effect, or the parameters would not be bound again.
+    pub(super) fn number_bound_again(&mut self) {
+        if self.calls == 0 {
+            return;
+        }
+        let is_sent =
+            |attempt: &&Attempt| attempt.fault.as_ref().is_none_or(|fault| fault.origin != FaultOrigin::Local);
+        match self.attempts.iter().rev().find(is_sent) {
+            Some(last) if last.parameters == self.parameters => self.correction = last.correction,
+            _ => self.correction += 1,
         }
     }
 

@@ -35,6 +35,7 @@ mod properties;
 mod random_worlds;
 mod request_to_answer;
 mod resolution_rung;
+mod retry;
 mod settled_outcomes;
 mod structured_errors;
 mod tolerated_plans;

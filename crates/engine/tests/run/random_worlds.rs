@@ -20,6 +20,9 @@ use invariant_checker::InvariantChecker;
 /// No run needs more events: its budgets allow for far fewer. A run that gets here does not end.
 const MAX_EVENTS: usize = 3_000;
 
+/// How often a run that did not succeed is retried.
+const MAX_RETRIES: u32 = 2;
+
 /// How often the twin of a run is written to a snapshot and restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RestoreTwin {
@@ -42,13 +45,18 @@ pub(crate) fn drive(tape: &mut ChoiceTape, restore: RestoreTwin) -> RandomRun {
         now_ms: 1_000,
     };
     random_run.checker.check(&random_run.run);
-    while random_run.run.answer().is_none() {
-        assert!(random_run.events.len() < MAX_EVENTS, "the run does not end: {:?}", random_run.run.pending());
-        let event = random_run.next_event(tape);
-        random_run.apply(event, restore == RestoreTwin::AfterEveryEvent || tape.one_in(40));
+    loop {
+        while random_run.run.answer().is_none() {
+            assert!(random_run.events.len() < MAX_EVENTS, "the run does not end: {:?}", random_run.run.pending());
+            let event = random_run.next_event(tape);
+            random_run.apply(event, restore == RestoreTwin::AfterEveryEvent || tape.one_in(40));
+        }
+        random_run.checker.check_answer(&random_run.run);
+        if !random_run.run.can_be_retried() || random_run.run.retries() >= MAX_RETRIES || tape.one_in(4) {
+            return random_run;
+        }
+        random_run.apply(EventKind::Retried, restore == RestoreTwin::AfterEveryEvent);
     }
-    random_run.checker.check_answer(&random_run.run);
-    random_run
 }
 
 /// A run in a random world, and a twin that is written to snapshots and restored between events.

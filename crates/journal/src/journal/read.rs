@@ -22,6 +22,11 @@ impl Journal {
         self.read_run(run, |_, row| Ok(row.summary)).await
     }
 
+    /// The digest of the request with which a run was created; `None` if the version that created it did not store one.
+    pub async fn request_of(&self, run: &RunId) -> Result<Option<String>, RunReadError> {
+        self.read_run(run, |tables, row| tables.request_of(row.key)).await
+    }
+
     /// Summaries of runs, newest first.
     pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunSummary>, StorageError> {
         let filter = filter.clone();

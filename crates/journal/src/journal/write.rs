@@ -7,7 +7,7 @@ use reknit_protocol::RunId;
 
 use super::Journal;
 use crate::blob::split_event;
-use crate::rules::{self, TakeOver};
+use crate::rules::{self, CreatedRun, TakeOver};
 use crate::{
     Append, AppendError, ClaimOutcome, CreateError, FenceError, Holder, KeyClaim, KeyedClaim, Lease, LeaseError,
     LeaseTerm, NewRun, RunSignal, SendError, SignalId, Snapshot, StorageError, StoredKey, StoredMapping,
@@ -16,12 +16,13 @@ use crate::{
 impl Journal {
     /// Creates a run with its event 0 and leases it to `holder`, in one transaction.
     pub async fn create(&self, run: NewRun, holder: &Holder, term: LeaseTerm) -> Result<Lease, CreateError> {
-        let NewRun { run, title, first } = run;
+        let NewRun { run, title, request, first } = run;
         let holder = holder.clone();
         let mut split = None;
         self.write_patiently(move |tables| {
             let first = split.get_or_insert_with(|| split_event(first.clone()));
-            rules::create(tables, &run, &title, first, &holder, term)
+            let new = CreatedRun { run: &run, title: &title, request: &request };
+            rules::create(tables, &new, first, &holder, term)
         })
         .await
     }
@@ -58,6 +59,18 @@ impl Journal {
     ) -> Result<Lease, LeaseError> {
         let (run, holder) = (run.clone(), holder.clone());
         self.write(move |tables| rules::acquire(tables, &run, &holder, term, TakeOver::ByLiveness)).await
+    }
+
+    /// Opens a run again that has ended with `expected_len` events, and leases it.
+    pub async fn reopen(
+        &self,
+        run: &RunId,
+        holder: &Holder,
+        term: LeaseTerm,
+        expected_len: u64,
+    ) -> Result<Lease, LeaseError> {
+        let (run, holder) = (run.clone(), holder.clone());
+        self.write(move |tables| rules::reopen(tables, &run, &holder, term, expected_len)).await
     }
 
     /// Extends the lease to the end of `term`. This also works on an expired lease that no other process has taken over.

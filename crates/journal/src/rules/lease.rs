@@ -4,24 +4,36 @@ use reknit_protocol::RunId;
 
 use super::{RuleResult, check_lease, fenced};
 use crate::blob::SplitEvent;
+use crate::retention::is_prunable;
 use crate::tables::WriteTables;
 use crate::{CreateError, FenceError, Holder, Lease, LeaseError, LeaseInfo, LeaseTerm, Liveness, RunSummary};
+
+/// A run to create, without its first event.
+#[derive(Clone, Copy)]
+pub(crate) struct CreatedRun<'a> {
+    pub(crate) run: &'a RunId,
+    pub(crate) title: &'a str,
+    pub(crate) request: &'a str,
+}
 
 /// Creates the run, event 0 and the first lease.
 pub(crate) fn create(
     tables: &mut dyn WriteTables,
-    run: &RunId,
-    title: &str,
+    new: &CreatedRun<'_>,
     first: &SplitEvent,
     holder: &Holder,
     term: LeaseTerm,
 ) -> RuleResult<Lease, CreateError> {
+    let CreatedRun { run, title, request } = *new;
     if tables.run(run)?.is_some() {
         return Ok(Err(CreateError::Exists(run.clone())));
     }
+    if let Some(pruned) = tables.pruned_run(run)? {
+        return Ok(Err(CreateError::Pruned(Box::new(pruned))));
+    }
     let at_ms = first.event.at_ms;
     let info = LeaseInfo { holder: holder.clone(), until_ms: term.until_ms(), epoch: 1 };
-    let key = tables.add_run(&RunSummary {
+    let summary = RunSummary {
         run: run.clone(),
         title: title.to_owned(),
         created_ms: at_ms,
@@ -30,7 +42,8 @@ pub(crate) fn create(
         len: 1,
         epoch: info.epoch,
         lease: Some(info.clone()),
-    })?;
+    };
+    let key = tables.add_run(&summary, request)?;
     tables.add_event(key, 0, first)?;
     Ok(Ok(Lease { run: run.clone(), info }))
 }
@@ -47,7 +60,7 @@ pub(crate) enum TakeOver {
 }
 
 impl TakeOver {
-    fn is_held(self, lease: &LeaseInfo, now_ms: i64) -> bool {
+    pub(super) fn is_held(self, lease: &LeaseInfo, now_ms: i64) -> bool {
         let in_time = now_ms < lease.until_ms;
         match self {
             Self::Expired => in_time,
@@ -79,6 +92,27 @@ pub(crate) fn acquire(
         let LeaseInfo { holder, until_ms, epoch } = lease;
         return Ok(Err(LeaseError::Held { run: run.clone(), holder, until_ms, epoch }));
     }
+    summary.epoch += 1;
+    let info = LeaseInfo { holder: holder.clone(), until_ms: term.until_ms(), epoch: summary.epoch };
+    summary.lease = Some(info.clone());
+    tables.set_run(row.key, &summary)?;
+    Ok(Ok(Lease { run: run.clone(), info }))
+}
+
+/// Leases a run that has ended with `expected_len` events, so that it goes on.
+pub(crate) fn reopen(
+    tables: &mut dyn WriteTables,
+    run: &RunId,
+    holder: &Holder,
+    term: LeaseTerm,
+    expected_len: u64,
+) -> RuleResult<Lease, LeaseError> {
+    let Some(row) = tables.run(run)? else { return Ok(Err(LeaseError::NoSuchRun(run.clone()))) };
+    let mut summary = row.summary;
+    if !is_prunable(summary.status.as_deref()) || summary.len != expected_len {
+        return Ok(Err(LeaseError::NotEnded(run.clone())));
+    }
+    summary.status = None;
     summary.epoch += 1;
     let info = LeaseInfo { holder: holder.clone(), until_ms: term.until_ms(), epoch: summary.epoch };
     summary.lease = Some(info.clone());

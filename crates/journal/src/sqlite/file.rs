@@ -1,24 +1,20 @@
 //! The file itself: its permissions, and whether it is still at its path.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::OpenError;
 use crate::error::storage::StoreFailure;
+use crate::platform;
 
 /// Identifies a file independently of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FileIdentity {
-    device: u64,
-    inode: u64,
-}
+pub(crate) struct FileIdentity((u64, u64));
 
 impl FileIdentity {
     fn of(path: &Path) -> io::Result<Self> {
-        let metadata = fs::metadata(path)?;
-        Ok(Self { device: metadata.dev(), inode: metadata.ino() })
+        platform::file_identity(path).map(Self)
     }
 
     /// Fails if another file, or none, is at `path` now. The writer checks this before each commit, because `SQLite` would
@@ -35,16 +31,12 @@ impl FileIdentity {
 pub(crate) fn prepare(path: &Path) -> Result<FileIdentity, OpenError> {
     let fail = |source| OpenError::File { path: path.to_owned(), source };
     let directory = directory(path);
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(directory)
+    platform::create_private_folder(directory)
         .map_err(|source| OpenError::Directory { path: directory.to_owned(), source })?;
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).mode(0o600);
+    let options = platform::private_file();
     match options.clone().create_new(true).open(path) {
         // Syncing the directory makes the name of the new file survive a power cut.
-        Ok(_) => File::open(directory).and_then(|directory| directory.sync_all()).map_err(fail)?,
+        Ok(_) => platform::sync_folder(directory).map_err(fail)?,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => make_private(&options, path).map_err(fail)?,
         Err(error) => return Err(fail(error)),
     }
@@ -54,14 +46,10 @@ pub(crate) fn prepare(path: &Path) -> Result<FileIdentity, OpenError> {
 /// Restricts the permissions of an existing file. A restored backup is often readable by everyone.
 fn make_private(options: &OpenOptions, path: &Path) -> io::Result<()> {
     let file = options.open(path)?;
-    let metadata = file.metadata()?;
-    if !metadata.is_file() {
+    if !file.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
-    if metadata.permissions().mode() & 0o077 != 0 {
-        file.set_permissions(Permissions::from_mode(0o600))?;
-    }
-    Ok(())
+    platform::make_private(&file)
 }
 
 /// Whether the file is empty but its write-ahead log is not. `SQLite` would treat it as a new file and delete the log, with

@@ -9,6 +9,7 @@ use super::BUSY_TIMEOUT;
 use super::file::{self, FileIdentity};
 use super::header::FileHeader;
 use super::log_check;
+use super::run_id_tables::RUN_ID_TABLES;
 use super::schema::{APPLICATION_ID, SCHEMA_VERSION, TABLES};
 use crate::error::storage::{StoreFailure, StoreResult};
 use crate::{Durability, OpenError, StorageError};
@@ -49,7 +50,11 @@ pub(crate) fn open(path: &Path, durability: Durability) -> Result<WriterConnecti
     let mut sqlite = connect(&path).map_err(fail)?;
     let supported = SCHEMA_VERSION;
     match read_file_kind(&sqlite) {
-        Ok(FileKind::New | FileKind::Journal(SCHEMA_VERSION)) => {}
+        // Before the first write. On an existing file this would be a write of its own.
+        Ok(FileKind::New) => {
+            sqlite.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(|error| fail(error.into()))?;
+        }
+        Ok(FileKind::Journal(SCHEMA_VERSION)) => {}
         Ok(FileKind::Journal(found @ ..SCHEMA_VERSION)) => return Err(OpenError::Older { path, found, supported }),
         Ok(FileKind::Journal(found)) => return Err(OpenError::Newer { path, found, supported }),
         Ok(FileKind::Foreign) => return Err(OpenError::NotAJournal(path)),
@@ -131,6 +136,7 @@ fn prepare_writer(connection: &mut Connection, durability: Durability) -> rusqli
     // Another process may have created the tables since the first check.
     if matches!(file_kind(&transaction)?, FileKind::New) {
         transaction.execute_batch(TABLES)?;
+        transaction.execute_batch(RUN_ID_TABLES)?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     }

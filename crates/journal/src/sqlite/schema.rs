@@ -5,7 +5,7 @@ pub(crate) const APPLICATION_ID: u32 = 0x524b_4a31;
 
 /// The version of the tables below, in the header of the file. Increase it with every change of the tables: a file with
 /// another version is refused.
-pub(crate) const SCHEMA_VERSION: u32 = 4;
+pub(crate) const SCHEMA_VERSION: u32 = 5;
 
 /// The tables. `events` and `due` are clustered by run: a run is read as a whole, and an append touches one page of each.
 ///

@@ -10,6 +10,7 @@ mod claims;
 mod inboxes;
 mod learned_mappings;
 mod leases;
+mod retention;
 mod run_lists;
 mod snapshots;
 mod store_equivalence;

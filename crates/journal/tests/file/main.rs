@@ -10,4 +10,5 @@ mod full_disk;
 mod permissions;
 mod processes;
 mod refused_files;
+mod shrinking;
 mod support;

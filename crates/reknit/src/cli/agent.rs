@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{ApprovalArguments, DriverKind, MetadataArguments, SetupArguments};
+use super::{ApprovalArguments, DriverKind, MetadataArguments, RunIdArgument, SetupArguments};
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -16,6 +16,9 @@ pub(crate) struct AgentArguments {
     /// The question or task; standard input if missing or `-`
     #[arg(value_name = "INPUT")]
     pub(crate) input: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) id: RunIdArgument,
 
     #[command(flatten)]
     pub(crate) metadata: MetadataArguments,

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
-use reknit_engine::Metadata;
+use reknit_engine::{Metadata, Started};
+use reknit_protocol::RunId;
 
 use crate::failure::Failure;
 
@@ -68,6 +69,24 @@ impl MetadataArguments {
     pub(crate) fn parse(&self) -> Result<Metadata, Failure> {
         Metadata::from_texts(&self.meta)
             .map_err(|error| Failure::usage(error.to_string(), "write `--meta tenant=acme --meta user=ann`"))
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunIdArgument {
+    /// The id of the run, so that the same command does nothing twice: if there is a run with this id and the same request, it is
+    /// continued or its outcome is printed again
+    #[arg(long = "run-id", value_name = "ID", value_parser = RunId::parse)]
+    pub(crate) run_id: Option<RunId>,
+}
+
+impl RunIdArgument {
+    /// The start of a run with this id, if one is given.
+    pub(crate) fn of_run(&self, started: Started) -> Started {
+        match &self.run_id {
+            Some(run) => started.with_id(run.clone()),
+            None => started,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
+use reknit_runtime::config::{ByteSize, parse_duration_ms};
 
 use super::{DriveArguments, FileArguments, SetupArguments};
 
@@ -41,10 +42,14 @@ pub(crate) enum RunsCommand {
         #[command(flatten)]
         journal: FileArguments,
     },
-    /// Continue a run that stopped or waited
+    /// Continue a run that stopped or waited, or all of them
+    #[command(after_help = RESUME_DETAILS)]
     Resume(ResumeArguments),
+    /// Try the failed and skipped steps of a run again; done steps stay done
+    #[command(after_help = RETRY_DETAILS)]
+    Retry(ContinueArguments),
     /// Cancel a run; calls in progress may still complete
-    Cancel(ResumeArguments),
+    Cancel(ContinueArguments),
     /// Approve the calls that a run waits for
     #[command(after_help = APPROVE_EXAMPLES)]
     Approve(ApproveArguments),
@@ -54,6 +59,76 @@ pub(crate) enum RunsCommand {
     /// Say what became of a call that may have taken effect, instead of sending it again
     #[command(after_help = SETTLE_EXAMPLES)]
     Settle(SettleArguments),
+    /// Delete a run; its id stays in use
+    Delete(DeleteArguments),
+    /// Remove old runs that have ended, and make the journal smaller
+    #[command(after_help = PRUNE_DETAILS)]
+    Prune(PruneArguments),
+}
+
+const RESUME_DETAILS: &str = "\
+With --all, runs that a process left, and those that wait and for which there is a decision, are continued, several at a time.
+The outcome of each is one line.
+
+Exit status: that of `reknit ask`; with --all 0 if every run is complete, 6 if the others wait for approval, otherwise 1.";
+
+const RETRY_DETAILS: &str = "\
+The run must have ended as partial, as failed or at a limit. It goes on in the same journal: its limits count anew, failed and
+skipped steps are tried again, and results stay. A call that may have taken effect is sent again under the same idempotency key; if
+its side effect is unsafe, only after a check or your approval. Sessions cannot be retried.
+
+Exit status: that of `reknit ask`.";
+
+const PRUNE_DETAILS: &str = "\
+Without --older-than, --keep and --max-size, the limits are those of the configuration: `[journal] keep-time`, `keep-runs` and
+`keep-size`. Runs that have not ended are never removed. The ids of removed runs stay in use, so that `--run-id` does nothing
+twice. Processes that drive runs prune by themselves, by the limits of the configuration.
+
+Examples:
+  reknit runs prune --dry-run
+  reknit runs prune --older-than 30d
+  reknit runs prune --keep 1000 --max-size 2GB";
+
+#[derive(Debug, Args)]
+pub(crate) struct DeleteArguments {
+    #[command(flatten)]
+    pub(crate) run: RunArgument,
+    /// Delete without a question
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Delete the run even if it has not ended; calls that it has made are not undone
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) files: FileArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PruneArguments {
+    /// Remove runs that ended longer ago, like `30d`
+    #[arg(long, value_name = "TIME", value_parser = duration_ms)]
+    pub(crate) older_than: Option<u64>,
+    /// Keep only this many ended runs, the newest
+    #[arg(long, value_name = "N")]
+    pub(crate) keep: Option<u32>,
+    /// Remove the oldest runs until the journal has at most this size, like `2GB`
+    #[arg(long, value_name = "SIZE", value_parser = byte_size)]
+    pub(crate) max_size: Option<u64>,
+    /// Only print what would be removed
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) files: FileArguments,
+}
+
+fn duration_ms(text: &str) -> Result<u64, String> {
+    parse_duration_ms(text).ok_or_else(|| "write a time with its unit, like `30d` or `12h`".to_owned())
+}
+
+fn byte_size(text: &str) -> Result<u64, String> {
+    ByteSize::parse(text)
+        .map(|size| size.0)
+        .ok_or_else(|| "write a size with its unit, like `500MB` or `2GB`".to_owned())
 }
 
 const APPROVE_EXAMPLES: &str = "\
@@ -71,6 +146,23 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArguments {
+    /// The id of the run, its first characters, or `last`
+    #[arg(value_name = "RUN", required_unless_present = "all")]
+    pub(crate) run: Option<String>,
+    /// Continue every run that a process left, and every one that waits and for which there is a decision
+    #[arg(long, conflicts_with = "run")]
+    pub(crate) all: bool,
+    /// How many runs are driven at the same time with `--all`
+    #[arg(long, value_name = "N", default_value_t = 8, requires = "all", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) at_once: u32,
+    #[command(flatten)]
+    pub(crate) setup: SetupArguments,
+    #[command(flatten)]
+    pub(crate) drive: DriveArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ContinueArguments {
     #[command(flatten)]
     pub(crate) run: RunArgument,
     #[command(flatten)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::{DriveArguments, SetupArguments};
+use super::{DriveArguments, RunIdArgument, SetupArguments};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -118,6 +118,8 @@ pub(crate) struct CallArguments {
     /// The parameters: `name=value` each, or one JSON object
     #[arg(value_name = "PARAMETER")]
     pub(crate) parameters: Vec<String>,
+    #[command(flatten)]
+    pub(crate) id: RunIdArgument,
     #[command(flatten)]
     pub(crate) setup: SetupArguments,
     #[command(flatten)]

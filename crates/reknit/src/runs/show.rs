@@ -112,6 +112,7 @@ fn as_json(run: &Run, history: &History, state: &CurrentState<'_>) -> Result<Val
     if let (Value::Object(document), Ok(history)) = (&mut document, Value::parse(&history)) {
         document.extend(metadata_as_json(&run.started().metadata));
         document.insert("history", history);
+        document.extend((run.retries() > 0).then(|| ("retries".to_owned(), run.retries().into())));
         document.extend(run.tool_selection().map(|tools| ("tools_shown".to_owned(), tool_selection_as_json(tools))));
     }
     Ok(document)
@@ -220,6 +221,9 @@ fn page(run: &Run, history: &History, state: &CurrentState<'_>, only: Option<&st
     line(format!("request  {}", one_line(&run.started().request, VALUE_COLUMNS)));
     metadata_line(&run.started().metadata).into_iter().for_each(&mut line);
     line(format!("status   {}", status(run, state)));
+    if run.retries() > 0 {
+        line(format!("retried  {}", count(run.retries(), "time")));
+    }
     let spent = run.spent();
     line(format!("spent    {}, {}", usage_summary(&spent), count(run.event_count(), "event")));
     if let Some(selection) = run.tool_selection() {

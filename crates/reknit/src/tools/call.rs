@@ -2,14 +2,17 @@
 
 use std::process::ExitCode;
 
+use reknit_engine::{Metadata, RequestDigest};
 use reknit_plan::{PlanAuthor, check, correct_plan};
 use reknit_protocol::{Object, Plan, Step, Value};
+use reknit_runtime::RunStart;
 
 use super::find;
 use crate::cli::{AnswerBy, CallArguments};
 use crate::drive::drive;
 use crate::failure::Failure;
 use crate::plan_file;
+use crate::repeated_start::continue_started;
 use crate::setup::Setup;
 
 /// The only step.
@@ -18,6 +21,12 @@ const STEP: &str = "call";
 pub(super) async fn run(mut arguments: CallArguments) -> Result<ExitCode, Failure> {
     let parameters = parse(&arguments.parameters)?;
     arguments.drive.answer.get_or_insert(AnswerBy::Raw);
+    arguments.drive.only_step = Some(STEP);
+    // What a person typed: which tool has the capability may be unknown while that tool cannot be reached.
+    let digest = RequestDigest::of_run(&arguments.capability, None, &parameters, &Metadata::default());
+    if let Some(code) = continue_started(&arguments.id, &digest, &arguments.setup, &arguments.drive).await? {
+        return Ok(code);
+    }
     let setup = Setup::new(&arguments.setup, &arguments.drive).await?;
     let (tool, entry) = find(&setup.reknit.catalogue, &arguments.capability)?;
     let step = Step::new(STEP, tool.name.clone(), entry.capability.name.as_str(), "").with_parameters(parameters);
@@ -30,8 +39,9 @@ pub(super) async fn run(mut arguments: CallArguments) -> Result<ExitCode, Failur
         let hint = format!("`reknit tools show {}` lists its parameters", tool.key(entry));
         return Err(Failure::Plan { problems: plan_file::lines(&problems), hint: Some(hint) });
     }
-    arguments.drive.only_step = Some(STEP);
-    drive(&setup, setup.reknit.started(&plan.original_request.clone(), Some(plan)), &arguments.drive).await
+    let started = setup.reknit.started(&plan.original_request.clone(), Some(plan));
+    let started = RunStart::from(arguments.id.of_run(started)).with_request_digest(digest);
+    drive(&setup, started, &arguments.drive).await
 }
 
 /// Parses `name=value` pairs, or one JSON object.

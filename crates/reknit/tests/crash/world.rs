@@ -41,9 +41,21 @@ impl World {
         Self::with(CallBarrier::new(), reply).await
     }
 
+    /// The first call of one step gets this reply; all others succeed.
+    pub(crate) async fn failing_once(step: &'static str, reply: Reply) -> Self {
+        Self::with_first(CallBarrier::new(), Some((step, reply)), done).await
+    }
+
     async fn with(barrier: CallBarrier, reply: impl Fn(&str) -> Reply) -> Self {
+        Self::with_first(barrier, None, reply).await
+    }
+
+    async fn with_first(barrier: CallBarrier, mut first: Option<(&str, Reply)>, reply: impl Fn(&str) -> Reply) -> Self {
         let mut tool = ScriptedTool::new("t");
         for (name, effect) in STEPS {
+            if let Some((_, first)) = first.take_if(|(step, _)| *step == name) {
+                tool = tool.once(name, CallMatcher::any(), first);
+            }
             tool = tool.capability(name, effect).on(name, CallMatcher::any(), reply(name));
         }
         let tool = tool.start().await.expect("the tool starts");

@@ -173,7 +173,7 @@ fn config_show_prints_every_effective_setting_with_its_origin() {
     let arguments =
         ["config", "show", "--answer", "raw", "--journal", "here.db", "--tool", "till=http://127.0.0.1:8086"];
     let shown = settings().reknit_with(&VARIABLES, &arguments);
-    for line in ["model-calls = 25        # default", "# money is not set", "path = \"here.db\"     # --journal"] {
+    for line in ["model-calls = 25        # default", "# money is not set", "path = \"here.db\"       # --journal"] {
         assert!(shown.lines().any(|found| found == line), "{shown}");
     }
     let set = settings().reknit_with(&VARIABLES, &[&arguments[..], &["--changed"]].concat());

@@ -23,7 +23,7 @@ fn the_program_has_a_help_page() {
       run          Run a plan
       agent        Start an agent, which calls tools in turns and ends with a report
       plan         Check plans
-      runs         List, show, resume, cancel, approve, deny and settle runs
+      runs         List, show, resume, retry, cancel, approve, deny, settle, delete and prune runs
       rules        List, accept and forget rules: where earlier runs found values that plans left open
       keys         List, settle and forget business keys: which deeds are done or under way
       tools        Connect, list, show, find, call and check tools
@@ -87,6 +87,9 @@ fn ask_has_a_help_page() {
               The request, in plain language
 
     Options:
+          --run-id <ID>
+              The id of the run, so that the same command does nothing twice: if there is a run with this id and the same request, it is continued or its outcome is printed again
+
           --meta <KEY=VALUE>
               Metadata of the request, such as `tenant=acme`: stored with the run, and part of its trace
 
@@ -161,6 +164,9 @@ fn run_has_a_help_page() {
           --input <NAME=VALUE>
               A value for an input of the plan; overrides its default
 
+          --run-id <ID>
+              The id of the run, so that the same command does nothing twice: if there is a run with this id and the same request, it is continued or its outcome is printed again
+
           --meta <KEY=VALUE>
               Metadata of the request, such as `tenant=acme`: stored with the run, and part of its trace
 
@@ -234,6 +240,9 @@ fn demo_has_a_help_page() {
 
           --serve
               Only start the four tools, and print how to use them
+
+          --run-id <ID>
+              The id of the run, so that the same command does nothing twice: if there is a run with this id and the same request, it is continued or its outcome is printed again
 
           --journal <FILE>
               The journal file [default: reknit/journal.db in your data folder]
@@ -507,18 +516,21 @@ fn runs_has_a_help_page() {
     insta::assert_snapshot!(help(&["runs"]), @"
     exit status 0
     --- stdout
-    List, show, resume, cancel, approve, deny and settle runs
+    List, show, resume, retry, cancel, approve, deny, settle, delete and prune runs
 
     Usage: reknit runs <COMMAND>
 
     Commands:
       list     List runs, newest first
       show     Show a run: each step, its attempts, its parameters and where they come from
-      resume   Continue a run that stopped or waited
+      resume   Continue a run that stopped or waited, or all of them
+      retry    Try the failed and skipped steps of a run again; done steps stay done
       cancel   Cancel a run; calls in progress may still complete
       approve  Approve the calls that a run waits for
       deny     Deny the calls that a run waits for [alias: reject]
       settle   Say what became of a call that may have taken effect, instead of sending it again
+      delete   Delete a run; its id stays in use
+      prune    Remove old runs that have ended, and make the journal smaller
       help     Print this message or the help of the given subcommand(s)
 
     Options:
@@ -569,15 +581,23 @@ fn resume_has_a_help_page() {
     insta::assert_snapshot!(help(&["runs", "resume"]), @"
     exit status 0
     --- stdout
-    Continue a run that stopped or waited
+    Continue a run that stopped or waited, or all of them
 
-    Usage: reknit runs resume [OPTIONS] <RUN>
+    Usage: reknit runs resume [OPTIONS] [RUN]
 
     Arguments:
-      <RUN>
+      [RUN]
               The id of the run, its first characters, or `last`
 
     Options:
+          --all
+              Continue every run that a process left, and every one that waits and for which there is a decision
+
+          --at-once <N>
+              How many runs are driven at the same time with `--all`
+
+              [default: 8]
+
           --journal <FILE>
               The journal file [default: reknit/journal.db in your data folder]
 
@@ -622,6 +642,11 @@ fn resume_has_a_help_page() {
 
       -h, --help
               Print help (see a summary with '-h')
+
+    With --all, runs that a process left, and those that wait and for which there is a decision, are continued, several at a time.
+    The outcome of each is one line.
+
+    Exit status: that of `reknit ask`; with --all 0 if every run is complete, 6 if the others wait for approval, otherwise 1.
     ");
 }
 

@@ -7,7 +7,7 @@ use jiff::fmt::friendly::SpanParser;
 
 /// Parses a duration into milliseconds. A day has 24 hours. Returns `None` for text that is no duration, for a negative
 /// one and for a fraction of a millisecond.
-pub(super) fn parse_ms(text: &str) -> Option<u64> {
+pub fn parse_ms(text: &str) -> Option<u64> {
     let (parser, text) = (SpanParser::new(), text.trim());
     // jiff parses days only as part of a `Span`, which cannot hold `u64::MAX` milliseconds.
     let with_days = || {

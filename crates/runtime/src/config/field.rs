@@ -16,10 +16,10 @@ use reknit_registry::{Namespace, RedisUrl};
 use reknit_tools::{BodyFormat, CommandOutput, PinPolicy, SandboxMode};
 use tracing::level_filters::LevelFilter;
 
-use super::FindModel;
 use super::approval_webhook::WebhookUrl;
 use super::duration::{format_ms, parse_ms};
 use super::tools::{Authentication, McpAuthentication};
+use super::{ByteSize, FindModel};
 use crate::telemetry::log::Form;
 
 /// A type that can be written in a configuration. `from_value` reads what `to_value` returns, except for null.
@@ -124,6 +124,10 @@ fields! {
     u32: to |count| (*count).into(), from |value| whole_number(value)?.try_into().ok();
     usize: to |count| (*count).into(), from |value| u32::from_value(value)?.try_into().ok();
     u64: to |ms| format_ms(*ms).into(), from |value| parse_ms(value.as_str()?);
+    ByteSize: to |size| size.to_string().into(), from |value| match value {
+        Value::Number(_) => whole_number(value).filter(|bytes| *bytes == 0).map(ByteSize),
+        value => ByteSize::parse(value.as_str()?),
+    };
     Option<u64>: to |ms| ms.map_or(Value::Null, |ms| ms.to_value()), from |value| u64::from_value(value).map(Some);
     Duration:
         to |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX).to_value(),

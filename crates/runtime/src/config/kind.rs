@@ -6,6 +6,7 @@ use reknit_dialogue::{Money, Temperature};
 use reknit_protocol::{Number, Object, SideEffect, Value};
 use reknit_registry::{Namespace, RedisUrl};
 
+use super::ByteSize;
 use super::approval_webhook::WebhookUrl;
 use super::field::{Choice, Field, words};
 
@@ -26,6 +27,8 @@ pub enum SettingKind {
         /// The shortest one, in milliseconds.
         min_ms: u64,
     },
+    /// A number of bytes with its unit.
+    Size,
     /// One of these words.
     Word(fn() -> Vec<&'static str>),
     /// A sampling temperature from 0 to 2.
@@ -86,6 +89,7 @@ impl SettingKind {
             Self::Duration { .. } => {
                 "write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`".to_owned()
             }
+            Self::Size => "write a size with its unit, like `500 MB` or `4 GB`".to_owned(),
             Self::Word(words) => format!("write one of {}", quoted(&words())),
             Self::Temperature => "write a number from 0 to 2, with at most two decimals".to_owned(),
             Self::TemperatureOrDefault => "write a number from 0 to 2, or `default`".to_owned(),
@@ -125,6 +129,7 @@ impl SettingKind {
         matches!(
             self,
             Self::Duration { .. }
+                | Self::Size
                 | Self::Word(_)
                 | Self::Text
                 | Self::RedisAddress
@@ -138,6 +143,7 @@ impl SettingKind {
             Self::Switch => value.as_bool().is_some(),
             Self::Count { min, max } => u32::from_value(value).is_some_and(|count| (min..=max).contains(&count)),
             Self::Duration { min_ms } => u64::from_value(value).is_some_and(|ms| ms >= min_ms),
+            Self::Size => ByteSize::from_value(value).is_some(),
             Self::Word(words) => value.as_str().is_some_and(|word| words().contains(&word)),
             Self::Temperature => Temperature::from_value(value).is_some(),
             Self::TemperatureOrDefault => Option::<Temperature>::from_value(value).is_some(),
@@ -188,6 +194,7 @@ impl SettingKind {
                 Value::parse(text).ok()?
             }
             Self::Duration { .. }
+            | Self::Size
             | Self::Word(_)
             | Self::Text
             | Self::RedisAddress

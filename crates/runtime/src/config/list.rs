@@ -15,12 +15,12 @@ use super::approval_webhook::WebhookUrl;
 use super::builder::Argument as _;
 use super::field::Field as _;
 use super::kind::SettingKind::{
-    MetadataKeys, Money, RedisAddress, RegistryNamespace, ServiceNames, SideEffects, Statuses, Switch, Temperature,
-    TemperatureOrDefault, Text, WebhookAddress,
+    MetadataKeys, Money, RedisAddress, RegistryNamespace, ServiceNames, SideEffects, Size, Statuses, Switch,
+    Temperature, TemperatureOrDefault, Text, WebhookAddress,
 };
 use super::kind::{COUNT, DURATION, PERCENT, POSITIVE, POSITIVE_DURATION, word};
 use super::setting::assign;
-use super::{ConfigBuilder, Setting, SettingOrigin};
+use super::{ByteSize, ConfigBuilder, Setting, SettingOrigin};
 use crate::telemetry::log::Form;
 
 /// Defines [`SETTINGS`] and the methods of [`ConfigBuilder`]. A row is
@@ -264,6 +264,12 @@ settings! {
     journal_path(&str: Text) "journal.path" = "JOURNAL" => journal;
     /// What a power failure can do: nothing (`full`), lose the last events (`normal`), or damage the file (`off`).
     durability(Durability: word::<Durability>()) "journal.durability" => durability;
+    /// How long after its end a run is kept; `0s` for ever. Pruned runs leave only their ids and the digests of their requests.
+    keep_time(Duration: DURATION) "journal.keep-time" => keep.time;
+    /// How many ended runs are kept; 0 for all. With 10,000 runs a day, the default keeps ten days.
+    keep_runs(u32: COUNT) "journal.keep-runs" => keep.runs;
+    /// How large the journal may become before the oldest ended runs are pruned; 0 for any size.
+    keep_size(ByteSize: Size) "journal.keep-size" => keep.size;
 
     /// How often tools are asked again for their capabilities while a process runs; `0s` for never.
     catalogue_refresh(Duration: DURATION) "catalogue.refresh" => catalogue_refresh;

@@ -20,6 +20,8 @@ pub(super) enum Entry {
     New,
     /// Another process, or an earlier driver, left it.
     TakenOver,
+    /// It had ended, and a person wants it to go on.
+    Retried,
 }
 
 impl RunLoop {
@@ -36,6 +38,10 @@ impl RunLoop {
         let result = match entry {
             Entry::New => self.run().await,
             Entry::TakenOver => match self.take_over().await {
+                Ok(()) => self.run().await,
+                Err(error) => Err(error),
+            },
+            Entry::Retried => match self.retry().await {
                 Ok(()) => self.run().await,
                 Err(error) => Err(error),
             },

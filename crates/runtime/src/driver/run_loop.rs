@@ -85,6 +85,15 @@ impl RunLoop {
         self.commit(events, consumed).await
     }
 
+    /// Opens the run again. Messages from before its end are not for what follows.
+    pub(super) async fn retry(&mut self) -> Result<(), DriveError> {
+        let inbox = self.driver.executor.journal.inbox(self.lease.run()).await?;
+        let words = |message: &InboxMessage| format!("`{}` came before the run was retried", message.signal.kind);
+        let notes = inbox.iter().map(|message| EventKind::UnreadableMessage { words: words(message) });
+        let events = notes.chain([EventKind::Retried]).collect();
+        self.commit(events, inbox.iter().map(|message| message.id).collect()).await
+    }
+
     pub(super) async fn run(&mut self) -> Result<DriveOutcome, DriveError> {
         loop {
             if let Some(ending) = self.state.machine.ending() {

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use reknit_engine::{Effect, EventKind, MACHINE_VERSION, Machine};
-use reknit_journal::{Lease, Mailbox, SignalId, Snapshot, StoredEvent};
+use reknit_journal::{CreateError, Lease, Mailbox, SignalId, Snapshot, StoredEvent};
 use reknit_protocol::{EffectId, RunId};
 use tokio::task::JoinSet;
 
@@ -45,7 +45,15 @@ impl SegmentedDriver {
 
     /// Starts a run or a session and drives it until it ends or waits for a person.
     pub async fn start(&self, started: impl Into<RunStart>) -> Result<DriveOutcome, DriveError> {
-        let (lease, mut state, event) = self.driver.create(started.into()).await?;
+        let started = started.into();
+        let (run, request) = (started.run().clone(), started.request_digest().clone());
+        let (lease, mut state, event) = match self.driver.create(started).await {
+            Err(DriveError::Create(CreateError::Exists(_))) => {
+                self.driver.check_request(&run, &request).await?;
+                return self.driver.join(&run).await;
+            }
+            created => created?,
+        };
         self.driver.notify(&mut state, &[event]);
         if state.machine.ending().is_none() {
             self.driver.executor.journal.save_snapshot(&lease, snapshot(&state.machine)?).await?;

@@ -20,6 +20,7 @@ mod many_steps;
 mod panics;
 mod replay_mismatch;
 mod requests;
+mod run_ids;
 mod session_files;
 mod sessions;
 mod step_order;

@@ -21,7 +21,7 @@ use case::Case;
 /// command line looks for a model, the webhook needs a server (`crates/reknit/tests/work/approval_webhook.rs`), the catalogue needs
 /// tools on the network (`tests/catalogue.rs`), discovery needs a Redis server (`crates/reknit/tests/third_party/redis.rs`), and
 /// callbacks need a listener (`crates/reknit/tests/work/callbacks.rs`).
-const TESTED_ELSEWHERE: [&str; 15] = [
+const TESTED_ELSEWHERE: [&str; 18] = [
     "approvals.webhook",
     "approvals.webhook-secret-env",
     "callbacks.secret-env",
@@ -37,6 +37,9 @@ const TESTED_ELSEWHERE: [&str; 15] = [
     "discovery.redis",
     "find-model",
     "journal.durability",
+    "journal.keep-runs",
+    "journal.keep-size",
+    "journal.keep-time",
 ];
 
 fn cases() -> Vec<Case> {

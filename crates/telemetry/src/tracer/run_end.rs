@@ -2,7 +2,7 @@
 
 use reknit_engine::{SessionExit, Spent, Status};
 
-use super::{OpenSpan, RootInfo, Tracer, elapsed_ms};
+use super::{OpenSpan, ROOT, RootInfo, Tracer, elapsed_ms};
 use crate::attribute_value::{AttributeValue, MAX_ERROR, MAX_TEXT};
 use crate::definition::Definition;
 use crate::signal::{SpanKind, SpanStatus};
@@ -63,7 +63,9 @@ impl Tracer {
             spent.input_tokens.into(),
             spent.output_tokens.into(),
         ];
-        self.close(root, (SpanKind::Internal, None), (definition, values), outcome);
+        // A retried run is part of the request that it goes on with.
+        let parent = (self.retries > 0).then(|| ROOT.to_owned());
+        self.close(root, (SpanKind::Internal, parent), (definition, values), outcome);
         // A machine that is nested in a session is not a request of its own.
         if self.context.is_nested() {
             return;

@@ -65,7 +65,7 @@ impl Tracer {
         let key = StepKey::new(turn, &step.step);
         let trace = StepTrace {
             key: key.clone(),
-            span: Some(OpenSpan::new(key.span_key(), self.at_ms)),
+            span: Some(OpenSpan::new(self.retried_key(key.span_key()), self.at_ms)),
             description: step.clone(),
             fault: None,
             open_rungs: BTreeSet::new(),

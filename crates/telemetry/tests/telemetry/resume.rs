@@ -1,9 +1,11 @@
 //! A process resumes a run: no signal is produced twice, and none is missing.
 
+use std::collections::HashSet;
+
 use reknit_engine::{Event, EventKind, Machine};
 use reknit_telemetry::{Signal, TraceContext};
 
-use crate::paths::{paths, successful_context};
+use crate::paths::{path, paths, successful_context};
 use crate::sessions::session_paths;
 use crate::signals::{signals_after, signals_of, spans};
 
@@ -67,4 +69,24 @@ fn the_span_of_a_call_restarts_when_its_process_died() {
     );
     let step = spans[1].events.iter().map(|event| event.name);
     assert!(step.clone().any(|name| name == "semantic_retry_applied"), "events before the resumption are kept");
+}
+
+#[test]
+fn a_retried_run_has_spans_of_its_own_within_the_first_span_of_the_run() {
+    let (mut events, retried_ms) = (path("an unauthorized call"), 90_000);
+    let refused = events.last().expect("the answer of the tool").kind.clone();
+    events.push(Event { at_ms: retried_ms, kind: EventKind::Retried });
+    // Refused once more, as the second call.
+    let EventKind::ToolAnswered { effect, reply } = refused else { panic!("{refused:?} is not an answer") };
+    let again = effect.to_string().replace("/call/1", "/call/2").parse().expect("an effect");
+    events.push(Event { at_ms: retried_ms + 5, kind: EventKind::ToolAnswered { effect: again, reply } });
+    let signals = signals_of(&events);
+    let spans = spans(&signals);
+    let ids: HashSet<_> = spans.iter().map(|span| span.id).collect();
+    assert_eq!(ids.len(), spans.len(), "no two spans have the same id: {spans:#?}");
+    let roots: Vec<_> = spans.iter().filter(|span| span.name == "orchestration.process_request").collect();
+    assert_eq!(roots.len(), 2);
+    assert_eq!((roots[0].parent, roots[1].parent), (None, Some(roots[0].id)));
+    let last_step = spans.iter().rfind(|span| span.name == "orchestration.step_execution").expect("a step");
+    assert_eq!(last_step.parent, Some(roots[1].id));
 }

@@ -32,6 +32,11 @@ pub(crate) struct InvariantChecker {
     /// How many plans models have written.
     plans: u32,
     active_ms: u64,
+    /// How often the run was retried, and the active time until then.
+    retries: u32,
+    active_before_ms: u64,
+    /// The parameters of each call with an idempotency key, by key.
+    keyed: HashMap<String, String>,
 }
 
 /// Whether a call of a step may have taken effect without a known outcome.
@@ -99,11 +104,17 @@ impl InvariantChecker {
             last_answer: None,
             plans: 0,
             active_ms: 0,
+            retries: 0,
+            active_before_ms: 0,
+            keyed: HashMap::new(),
         }
     }
 
     /// Remembers an event before the run applies it.
     pub(crate) fn observe(&mut self, event: &EventKind) {
+        if *event == EventKind::Retried {
+            self.observe_retry();
+        }
         let Some(id) = event.effect() else { return };
         let call = self.pending_calls.get(id).cloned();
         match (event, call) {
@@ -125,8 +136,9 @@ impl InvariantChecker {
             (EventKind::PersonDecided { decision, hash, .. }, None)
                 if decision.settles_outcome() && hash != "another" =>
             {
+                // After a retry, a person may also settle a call that was approved and not sent.
                 if let Some(log) = id.step().and_then(|step| self.steps.get_mut(step))
-                    && log.uncertainty.is_open()
+                    && log.uncertainty != Uncertainty::None
                 {
                     log.uncertainty = Uncertainty::None;
                     log.is_done = matches!(decision, Decision::Happened { .. });
@@ -156,6 +168,22 @@ impl InvariantChecker {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// What failed may be done again, except that a call with an unknown outcome stays what it is.
+    fn observe_retry(&mut self) {
+        self.retries += 1;
+        self.active_before_ms = self.active_ms;
+        for log in self.steps.values_mut() {
+            log.is_access_denied = false;
+            log.rejected.clear();
+            log.named = None;
+            log.approved_calls.clear();
+            let only_reads = log.last_call.as_ref().is_none_or(|call| call.side_effect == SideEffect::Read);
+            if only_reads || !log.uncertainty.is_open() {
+                log.last_call = None;
+            }
         }
     }
 
@@ -244,12 +272,16 @@ impl InvariantChecker {
     /// Checks the run after an event.
     pub(crate) fn check(&mut self, run: &Run) {
         let limits = self.world.started.policy.limits.clone();
-        let spent = run.spent();
-        assert!(spent.tool_calls <= limits.tool_calls, "the limit of tool calls holds: {spent:?}");
-        assert!(spent.model_calls <= limits.model_calls, "the limit of model calls holds: {spent:?}");
+        let (spent, rounds) = (run.spent(), self.retries + 1);
+        assert_eq!(run.retries(), self.retries, "a run that can be retried is retried");
+        assert!(spent.tool_calls <= limits.tool_calls * rounds, "the limit of tool calls holds: {spent:?}");
+        assert!(spent.model_calls <= limits.model_calls * rounds, "the limit of model calls holds: {spent:?}");
         assert!(spent.active_ms >= self.active_ms, "active time never decreases: {spent:?}");
         self.active_ms = spent.active_ms;
-        assert!(self.plans <= self.world.started.policy.planning.retries + 1, "the limit of planning retries holds");
+        assert!(
+            self.plans <= (self.world.started.policy.planning.retries + 1) * rounds,
+            "the limit of planning retries holds"
+        );
         self.check_parameters(run);
         let effects = run.pending();
         let calls: Vec<&CallTool> = effects.iter().filter_map(as_call).collect();
@@ -262,7 +294,7 @@ impl InvariantChecker {
         self.check_questions(&effects);
         self.pending_approvals = effects.iter().filter_map(as_approval).collect();
         self.pending_calls = calls.into_iter().map(|call| (call.id.clone(), call.clone())).collect();
-        assert!(self.started_calls.len() <= limits.tool_calls as usize, "no call is made beyond the limit");
+        assert!(self.started_calls.len() <= (limits.tool_calls * rounds) as usize, "no call is made beyond the limit");
     }
 
     /// An answer of a model changes only the parameters that it names, also in a call that was not made yet.
@@ -300,20 +332,28 @@ impl InvariantChecker {
             }
         }
         self.pending_questions = questions;
-        let limit = self.world.started.policy.limits.model_calls as usize;
+        let limit = (self.world.started.policy.limits.model_calls * (self.retries + 1)) as usize;
         assert!(self.started_questions.len() <= limit, "no model is asked beyond the limit");
     }
 
     fn assert_in_time(&self, id: &EffectId) {
         let limit_ms = self.world.started.policy.limits.active_ms;
         assert!(
-            self.active_ms <= limit_ms.unwrap_or(u64::MAX).saturating_add(MAX_LATENESS_MS),
+            self.active_ms - self.active_before_ms <= limit_ms.unwrap_or(u64::MAX).saturating_add(MAX_LATENESS_MS),
             "no effect starts after the deadline: {id}"
         );
     }
 
+    fn check_key(&mut self, call: &CallTool) {
+        let Some(key) = &call.idempotency_key else { return };
+        let text = call.parameters.to_string();
+        let known = self.keyed.entry(key.clone()).or_insert_with(|| text.clone());
+        assert_eq!(*known, text, "a key stands for one call: {}", call.id);
+    }
+
     fn check_new_call(&mut self, run: &Run, call: &CallTool) {
         self.assert_in_time(&call.id);
+        self.check_key(call);
         for dependency in &self.world.dependencies[call.step.as_str()] {
             let has_result = run.result(dependency).is_some();
             assert!(has_result, "no step runs before its dependencies: {} needs {dependency}", call.id);
@@ -390,11 +430,15 @@ impl InvariantChecker {
                 (Rung::Feedback, count(Rung::Feedback), policy.mending.feedback),
                 (Rung::Context, count(Rung::Context), policy.mending.context),
             ] {
-                assert!(count <= limit as usize, "the budget of {rung:?} holds: {:?}", report.mends);
+                assert!(
+                    count <= (limit * (self.retries + 1)) as usize,
+                    "the budget of {rung:?} holds: {:?}",
+                    report.mends
+                );
             }
         }
         for (step, log) in &self.steps {
-            assert!(log.resolutions <= 1, "a model looks for missing values once: {step}");
+            assert!(log.resolutions <= self.retries + 1, "a model looks for missing values once: {step}");
         }
         assert!(!answer.text.trim().is_empty(), "every run has an answer text");
         for view in run.steps() {

@@ -4,13 +4,14 @@ use reknit_protocol::RunId;
 use rusqlite::{OptionalExtension as _, Params, Row, params};
 
 use super::super::chain::{EventContent, RowDigest, START, claim_digest, event_digest, read_digest};
-use super::{SELECT_RUN, SqliteTables, business_key, run_row};
+use super::{SELECT_RUN, SqliteTables, business_key, prune, run_row};
 use crate::blob::{digest, join_body};
 use crate::error::storage::{StoreFailure, StoreResult};
+use crate::retention::EndOrder;
 use crate::tables::{ReadTables, RunKey, RunRow};
 use crate::{
-    DueEffect, InboxMessage, LearnedMapping, RunFilter, RunSignal, SignalId, Snapshot, StatusFilter, StoredEvent,
-    StoredKey, StoredMapping,
+    DueEffect, InboxMessage, LearnedMapping, PrunedRun, RunFilter, RunSignal, SignalId, Snapshot, StatusFilter,
+    StoreSize, StoredEvent, StoredKey, StoredMapping,
 };
 
 impl SqliteTables<'_> {
@@ -110,6 +111,39 @@ impl ReadTables for SqliteTables<'_> {
         };
         let sql = format!("{SELECT_RUN} WHERE {condition} ORDER BY created_ms DESC, key DESC LIMIT ?2");
         self.query_all(&sql, params![status, filter.limit], run_row)
+    }
+
+    fn request_of(&self, key: RunKey) -> StoreResult<Option<String>> {
+        let mut statement = self.0.prepare_cached("SELECT digest FROM run_requests WHERE run = ?1")?;
+        Ok(statement.query_row([key.0], |row| row.get(0)).optional()?)
+    }
+
+    fn first_ended(&self, limit: u32) -> StoreResult<Vec<RunRow>> {
+        prune::first_ended(self, limit)
+    }
+
+    fn end_order_beyond(&self, keep: u64) -> StoreResult<Option<EndOrder>> {
+        prune::end_order_beyond(self, keep)
+    }
+
+    fn ended_count(&self) -> StoreResult<u64> {
+        prune::ended_count(self)
+    }
+
+    fn ended_up_to(&self, end: EndOrder) -> StoreResult<u64> {
+        prune::ended_up_to(self, end)
+    }
+
+    fn pruned_run(&self, run: &RunId) -> StoreResult<Option<PrunedRun>> {
+        prune::pruned_run(self, run)
+    }
+
+    fn size(&self) -> StoreResult<StoreSize> {
+        prune::size(self)
+    }
+
+    fn expired_keys(&self, until_ms: i64, limit: u32) -> StoreResult<Vec<String>> {
+        prune::expired_keys(self, until_ms, limit)
     }
 
     fn run_count(&self) -> StoreResult<u64> {

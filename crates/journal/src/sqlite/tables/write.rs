@@ -3,11 +3,11 @@
 use rusqlite::{Params, params};
 
 use super::super::chain::{EventContent, claim_digest, event_digest};
-use super::{SqliteTables, business_key};
+use super::{SqliteTables, business_key, prune};
 use crate::blob::SplitEvent;
 use crate::error::storage::{StoreFailure, StoreResult};
 use crate::tables::{RunKey, WriteTables};
-use crate::{ClaimOutcome, RunSignal, RunSummary, SignalId, Snapshot, StoredKey, StoredMapping};
+use crate::{ClaimOutcome, PrunedRun, RunSignal, RunSummary, SignalId, Snapshot, StoredKey, StoredMapping};
 
 impl SqliteTables<'_> {
     /// Returns how many rows changed.
@@ -24,7 +24,7 @@ fn lease_columns(run: &RunSummary) -> StoreResult<(Option<String>, Option<i64>)>
 }
 
 impl WriteTables for SqliteTables<'_> {
-    fn add_run(&mut self, summary: &RunSummary) -> StoreResult<RunKey> {
+    fn add_run(&mut self, summary: &RunSummary, request: &str) -> StoreResult<RunKey> {
         let (holder, until_ms) = lease_columns(summary)?;
         let RunSummary { run, title, created_ms, updated_ms, status, len, epoch, lease: _ } = summary;
         self.execute(
@@ -32,7 +32,21 @@ impl WriteTables for SqliteTables<'_> {
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             params![run.as_str(), title, created_ms, updated_ms, status, len, epoch, holder, until_ms],
         )?;
-        Ok(RunKey(self.0.last_insert_rowid()))
+        let key = RunKey(self.0.last_insert_rowid());
+        self.execute("INSERT INTO run_requests (run, digest) VALUES (?1, ?2)", params![key.0, request])?;
+        Ok(key)
+    }
+
+    fn remove_run(&mut self, key: RunKey) -> StoreResult<u64> {
+        prune::remove_run(self, key)
+    }
+
+    fn add_pruned(&mut self, pruned: &PrunedRun) -> StoreResult<()> {
+        prune::add_pruned(self, pruned)
+    }
+
+    fn release_pages(&mut self, pages: u32) -> StoreResult<u64> {
+        prune::release_pages(self, pages)
     }
 
     fn set_run(&mut self, key: RunKey, run: &RunSummary) -> StoreResult<()> {

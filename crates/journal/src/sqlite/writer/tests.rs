@@ -1,6 +1,7 @@
 use std::path::Path;
 use std::sync::mpsc;
 
+use reknit_protocol::RunId;
 use rusqlite::Connection;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
@@ -22,9 +23,12 @@ fn open_new() -> (TempDir, WriterConnection) {
 }
 
 fn create_run(run: &str) -> impl FnMut(&mut dyn WriteTables) -> RuleResult<Lease, CreateError> + Send + use<> {
-    let (run, first) = (run.into(), split_event(NewEvent::new(0, "started", "{}")));
+    let (run, first) = (RunId::from(run), split_event(NewEvent::new(0, "started", "{}")));
     let holder = Holder::this_process();
-    move |tables| rules::create(tables, &run, "", &first, &holder, TERM)
+    move |tables| {
+        let new = rules::CreatedRun { run: &run, title: "", request: "" };
+        rules::create(tables, &new, &first, &holder, TERM)
+    }
 }
 
 fn append_event(

@@ -37,6 +37,7 @@ samples! {
     f64: 0.75;
     Option<f64>: None;
     Duration: Duration::from_millis(1_500);
+    ByteSize: ByteSize(7_000_000);
     &str: "there";
     RedisUrl: RedisUrl::parse("redis://there:6379").expect("an address");
     WebhookUrl: WebhookUrl::parse("https://there.example/hook").expect("an address");

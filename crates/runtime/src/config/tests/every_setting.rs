@@ -14,6 +14,7 @@ fn other_value(setting: &Setting) -> Value {
         SettingKind::Switch => vec![true.into(), false.into()],
         SettingKind::Count { .. } => vec![7.into()],
         SettingKind::Duration { .. } => vec!["7s".into()],
+        SettingKind::Size => vec!["7 MB".into()],
         SettingKind::Word(words) => words().into_iter().map(Value::from).collect(),
         SettingKind::Temperature | SettingKind::TemperatureOrDefault | SettingKind::Price | SettingKind::Money => {
             vec![Number::parse("0.7").unwrap().into()]

@@ -1,0 +1,92 @@
+//! Run ids that a caller chooses.
+
+use crate::RunId;
+
+/// The most characters of a run id that a caller chooses.
+const MAX_LENGTH: usize = 128;
+
+/// Stands for the newest run on the command line.
+const RESERVED: &str = "last";
+
+/// Why a text cannot be the id of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InvalidRunId {
+    /// It is empty.
+    Empty,
+    /// It is too long.
+    TooLong(usize),
+    /// It begins with another character than a letter or a digit.
+    Start(char),
+    /// It has a character that is not allowed.
+    Character(char),
+    /// It has another meaning on the command line.
+    Reserved,
+}
+
+impl std::fmt::Display for InvalidRunId {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Empty => write!(out, "a run id is not empty"),
+            Self::TooLong(length) => write!(out, "a run id has at most {MAX_LENGTH} characters, not {length}"),
+            Self::Start(found) => write!(out, "a run id begins with a letter or a digit, not with {found:?}"),
+            Self::Character(found) => {
+                write!(out, "a run id has only ASCII letters, digits, `-`, `_`, `.` and `:`, not {found:?}")
+            }
+            Self::Reserved => write!(out, "`{RESERVED}` stands for the newest run and is no run id"),
+        }
+    }
+}
+
+impl std::error::Error for InvalidRunId {}
+
+impl RunId {
+    /// The id that a caller chooses for a run, so that a second start does nothing twice: 1 to 128 ASCII letters, digits, `-`,
+    /// `_`, `.` and `:`, of which the first is a letter or a digit.
+    ///
+    /// ```
+    /// use reknit_protocol::{InvalidRunId, RunId};
+    ///
+    /// assert_eq!(RunId::parse("refunds:2026-05-01"), Ok(RunId::new("refunds:2026-05-01")));
+    /// assert_eq!(RunId::parse("two words"), Err(InvalidRunId::Character(' ')));
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, InvalidRunId> {
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+        let length = text.chars().count();
+        match text.chars().next() {
+            None => Err(InvalidRunId::Empty),
+            _ if length > MAX_LENGTH => Err(InvalidRunId::TooLong(length)),
+            Some(first) if is_allowed(first) && !first.is_ascii_alphanumeric() => Err(InvalidRunId::Start(first)),
+            _ if text == RESERVED => Err(InvalidRunId::Reserved),
+            _ => match text.chars().find(|c| !is_allowed(*c)) {
+                Some(found) => Err(InvalidRunId::Character(found)),
+                None => Ok(Self::new(text)),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chosen_id_is_short_printable_and_safe_in_a_shell() {
+        for text in ["r", "7", "refund-7", "a.b_c:d", &"x".repeat(128)] {
+            assert_eq!(RunId::parse(text), Ok(RunId::new(text)));
+        }
+        for (text, problem) in [
+            ("", InvalidRunId::Empty),
+            ("--json", InvalidRunId::Start('-')),
+            (".hidden", InvalidRunId::Start('.')),
+            ("last", InvalidRunId::Reserved),
+            ("a b", InvalidRunId::Character(' ')),
+            ("a/b", InvalidRunId::Character('/')),
+            ("a\u{7}", InvalidRunId::Character('\u{7}')),
+            ("für", InvalidRunId::Character('ü')),
+            ("$(x)", InvalidRunId::Character('$')),
+            (&"x".repeat(129), InvalidRunId::TooLong(129)),
+        ] {
+            assert_eq!(RunId::parse(text), Err(problem), "case: {text:?}");
+        }
+    }
+}

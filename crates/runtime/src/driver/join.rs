@@ -1,0 +1,65 @@
+//! Continues a run that was started before, by this process or another one.
+
+use reknit_engine::RequestDigest;
+use reknit_journal::LeaseError;
+use reknit_protocol::RunId;
+
+use super::{DriveOutcome, Driver, restore};
+use crate::error::DriveError;
+use crate::telemetry::log::TARGET;
+use crate::watcher::Watcher;
+
+/// How often a run is looked at that another process drives.
+const LOOK_MS: i64 = 200;
+
+/// Stands for the digest of a run that a version without digests has started.
+const NO_DIGEST: &str = "unknown";
+
+impl Driver {
+    /// Returns the outcome of a run that was started before: at once if it has ended. A run that stopped or waited is resumed. While
+    /// another process drives it, this waits, and takes it over if that process ends before the run does.
+    ///
+    /// Cancelling the driver ends the wait with [`LeaseError::Held`]; the run goes on.
+    pub async fn join(&self, run: &RunId) -> Result<DriveOutcome, DriveError> {
+        let mut is_first_look = true;
+        loop {
+            let held = match self.resume(run).await {
+                Err(ended @ DriveError::Lease(LeaseError::Ended { .. })) => return self.outcome_of(run, ended).await,
+                Err(held @ DriveError::Lease(LeaseError::Held { .. })) => held,
+                result => return result,
+            };
+            if std::mem::take(&mut is_first_look) {
+                tracing::info!(target: TARGET, run = %run, "another process drives the run; its outcome is waited for: {held}");
+            }
+            let clock = &self.executor.clock;
+            tokio::select! {
+                () = clock.sleep_until(clock.now_ms().saturating_add(LOOK_MS)) => {}
+                () = self.cancel.cancelled() => return Err(held),
+            }
+        }
+    }
+
+    /// The outcome of a run that has ended; `ended` if it ended without one, because it could not be replayed.
+    async fn outcome_of(&self, run: &RunId, ended: DriveError) -> Result<DriveOutcome, DriveError> {
+        let (journal, telemetry) = (&self.executor.journal, &self.executor.telemetry);
+        let state = restore(journal, run, telemetry, &Watcher::default()).await?;
+        state.machine.ending().map(Into::into).ok_or(ended)
+    }
+
+    /// Fails if the run was started with another request.
+    pub(crate) async fn check_request(&self, run: &RunId, request: &RequestDigest) -> Result<(), DriveError> {
+        let stored = self.executor.journal.request_of(run).await?;
+        if stored.as_deref() == Some(request.as_str()) {
+            return Ok(());
+        }
+        Err(DriveError::other_request(run, stored, request))
+    }
+}
+
+impl DriveError {
+    /// The run was started with another request than this one.
+    pub fn other_request(run: &RunId, stored: Option<String>, given: &RequestDigest) -> Self {
+        let stored = stored.unwrap_or_else(|| NO_DIGEST.to_owned());
+        Self::OtherRequest { run: run.clone(), stored, given: given.to_string() }
+    }
+}

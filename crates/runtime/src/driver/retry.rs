@@ -1,0 +1,36 @@
+//! Continues a run that has ended without all of its results.
+
+use reknit_engine::Machine;
+use reknit_journal::LeaseError;
+use reknit_protocol::RunId;
+
+use super::drain::Entry;
+use super::run_loop::RunLoop;
+use super::{DriveOutcome, Driver, restore};
+use crate::error::DriveError;
+
+impl Driver {
+    /// Tries the failed and skipped steps of a run again, in the same journal, and drives it until it ends or waits for a person.
+    /// Done steps stay done, and the limits of the run count anew. A call that may have taken effect keeps its idempotency key; if
+    /// it is unsafe, a check or a person decides first whether it is sent again.
+    ///
+    /// Only a run that ended as partial, as failed or at a limit can be retried, and no session.
+    pub async fn retry(&self, run: &RunId) -> Result<DriveOutcome, DriveError> {
+        let (journal, telemetry) = (&self.executor.journal, &self.executor.telemetry);
+        if journal.summary(run).await?.status.is_none() {
+            return Err(LeaseError::NotEnded(run.clone()).into());
+        }
+        let state = restore(journal, run, telemetry, &self.watcher).await?;
+        let refused = |reason| Err(DriveError::NotRetriable { run: run.clone(), reason });
+        match &state.machine {
+            Machine::Session(_) => return refused("a session ends with its report; start another one"),
+            Machine::Run(machine) if !machine.can_be_retried() => {
+                return refused("only a run that is partial, that failed or that reached a limit can be retried");
+            }
+            Machine::Run(_) => {}
+        }
+        let lease = journal.reopen(run, &self.holder, self.term(), state.machine.event_count()).await?;
+        let driver = self.not_before(state.machine.now_ms());
+        RunLoop::new(driver, lease, state).drive(Entry::Retried).await
+    }
+}
