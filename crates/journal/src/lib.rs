@@ -47,6 +47,7 @@ mod journal;
 mod lease;
 mod mailboxes;
 mod memory;
+mod migration;
 mod rules;
 mod run;
 mod signal;
@@ -66,6 +67,7 @@ pub use event::{DueEffect, NewEvent, StoredEvent};
 pub use holder::{Holder, Liveness};
 pub use journal::{Journal, Mailbox};
 pub use lease::{Lease, LeaseTerm};
+pub use migration::Migration;
 
 pub use run::{Append, LeaseInfo, NewRun, RunEnding, RunFilter, RunSummary, StatusFilter};
 pub use signal::{InboxMessage, RunSignal, SignalId};

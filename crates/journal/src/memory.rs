@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use reknit_protocol::RunId;
 
-use crate::blob::{SplitEvent, join_body};
+use crate::blob::{SplitEvent, SplitText, join_body};
 use crate::error::storage::{StoreFailure, StoreResult};
-use crate::tables::{ReadTables, RunKey, RunRow, WriteTables};
+use crate::tables::{ReadTables, RunKey, RunRow, SplitSnapshot, WriteTables};
 use crate::{
     ClaimOutcome, DueEffect, InboxMessage, LearnedMapping, RunFilter, RunSignal, RunSummary, SignalId, Snapshot,
     StoredEvent, StoredKey, StoredMapping,
@@ -31,6 +31,7 @@ struct Run {
     claims: BTreeSet<String>,
     pending: BTreeMap<SignalId, InboxMessage>,
     snapshot: Option<Snapshot>,
+    ending: Option<String>,
 }
 
 #[derive(Debug)]
@@ -57,6 +58,10 @@ impl MemoryTables {
         let body = body.ok_or_else(|| StoreFailure::Contents("a blob is missing".to_owned()))?;
         Ok(StoredEvent { body, ..event.stored.clone() })
     }
+}
+
+fn whole_text(text: &SplitText) -> StoreResult<String> {
+    text.join().ok_or_else(|| StoreFailure::Contents("a blob lies outside its text".to_owned()))
 }
 
 fn no_such_key() -> StoreFailure {
@@ -108,6 +113,10 @@ impl ReadTables for MemoryTables {
         Ok(self.find_run(key)?.snapshot.clone())
     }
 
+    fn ending(&self, key: RunKey, _len: u64) -> StoreResult<Option<String>> {
+        Ok(self.find_run(key)?.ending.clone())
+    }
+
     fn learned_mappings(&self, limit: u32) -> StoreResult<Vec<LearnedMapping>> {
         let mut mappings: Vec<_> = self.learned_mappings.values().collect();
         mappings.sort_by_key(|learned| (learned.accepted_ms.is_none(), std::cmp::Reverse(learned.learned_ms)));
@@ -130,7 +139,7 @@ impl WriteTables for MemoryTables {
         let key = RunKey(i64::try_from(self.runs.len()).unwrap_or(i64::MAX));
         let row = RunRow { key, summary: run.clone() };
         let (events, claims, pending) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
-        self.runs.push(Run { row, events, claims, pending, snapshot: None });
+        self.runs.push(Run { row, events, claims, pending, snapshot: None, ending: None });
         self.keys.insert(run.run.clone(), key);
         Ok(key)
     }
@@ -168,8 +177,20 @@ impl WriteTables for MemoryTables {
         Ok(())
     }
 
-    fn set_snapshot(&mut self, key: RunKey, snapshot: &Snapshot) -> StoreResult<()> {
-        self.find_run_mut(key)?.snapshot = Some(snapshot.clone());
+    fn set_snapshot(&mut self, key: RunKey, snapshot: &SplitSnapshot) -> StoreResult<()> {
+        let SplitSnapshot { len, machine_version, body } = snapshot;
+        let snapshot = Snapshot { len: *len, machine_version: *machine_version, body: whole_text(body)? };
+        self.find_run_mut(key)?.snapshot = Some(snapshot);
+        Ok(())
+    }
+
+    fn remove_snapshot(&mut self, key: RunKey) -> StoreResult<()> {
+        self.find_run_mut(key)?.snapshot = None;
+        Ok(())
+    }
+
+    fn set_ending(&mut self, key: RunKey, _len: u64, result: &SplitText) -> StoreResult<()> {
+        self.find_run_mut(key)?.ending = Some(whole_text(result)?);
         Ok(())
     }
 

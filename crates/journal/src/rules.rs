@@ -7,9 +7,9 @@ mod append;
 mod key;
 mod lease;
 
-pub(crate) use append::{append, save_snapshot};
+pub(crate) use append::{SplitTexts, append, release_with, save_snapshot};
 pub(crate) use key::claim_with_key;
-pub(crate) use lease::{TakeOver, acquire, create, release, renew};
+pub(crate) use lease::{TakeOver, acquire, create, park, release, renew};
 
 use reknit_protocol::RunId;
 

@@ -88,6 +88,17 @@ impl Journal {
         self.read_run(run, |tables, row| tables.snapshot(row.key)).await
     }
 
+    /// The result that was stored with the ending of a run ([`RunEnding::result`](crate::RunEnding)). `None` for a run that has
+    /// not ended, and for one that an older build ended.
+    pub async fn ending(&self, run: &RunId) -> Result<Option<String>, RunReadError> {
+        let ended = |row: &RunRow| row.summary.status.is_some();
+        self.read_run(
+            run,
+            move |tables, row| if ended(&row) { tables.ending(row.key, row.summary.len) } else { Ok(None) },
+        )
+        .await
+    }
+
     /// The mappings that earlier runs learned: at most `limit`, accepted ones first, then the newest.
     pub async fn learned_mappings(&self, limit: u32) -> Result<Vec<LearnedMapping>, StorageError> {
         self.read(move |tables| tables.learned_mappings(limit)).await

@@ -30,6 +30,7 @@ pub(crate) fn create(
         len: 1,
         epoch: info.epoch,
         lease: Some(info.clone()),
+        parked: None,
     })?;
     tables.add_event(key, 0, first)?;
     Ok(Ok(Lease { run: run.clone(), info }))
@@ -96,6 +97,17 @@ pub(crate) fn renew(tables: &mut dyn WriteTables, lease: &Lease, term: LeaseTerm
 /// Gives the lease back.
 pub(crate) fn release(tables: &mut dyn WriteTables, lease: &Lease) -> RuleResult<(), FenceError> {
     set_lease(tables, lease, None)
+}
+
+/// Marks the run as parked and gives the lease back.
+pub(crate) fn park(tables: &mut dyn WriteTables, lease: &Lease, reason: &str) -> RuleResult<(), FenceError> {
+    let mut row = match check_lease(tables, lease)? {
+        Err(by) => return Ok(Err(fenced(&lease.run, by))),
+        Ok(row) => row,
+    };
+    row.summary.lease = None;
+    row.summary.parked = Some(reason.to_owned());
+    Ok(Ok(tables.set_run(row.key, &row.summary)?))
 }
 
 /// Replaces `lease`, if it is the current lease of its run.
