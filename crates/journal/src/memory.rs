@@ -95,6 +95,11 @@ impl ReadTables for MemoryTables {
         events.map(|event| self.with_blobs(event)).collect()
     }
 
+    fn last_event_of_kind(&self, key: RunKey, kind: &str) -> StoreResult<Option<u64>> {
+        let found = self.find_run(key)?.events.iter().rev().find(|event| event.stored.kind == kind);
+        Ok(found.map(|event| event.stored.seq))
+    }
+
     fn due_effects(&self, key: RunKey) -> StoreResult<Vec<(u64, DueEffect)>> {
         let events = self.find_run(key)?.events.iter();
         Ok(events.flat_map(|event| event.due.iter().map(|due| (event.stored.seq, due.clone()))).collect())

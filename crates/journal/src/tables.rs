@@ -43,6 +43,7 @@ pub(crate) trait ReadTables {
     fn runs_with_prefix(&self, prefix: &str, limit: u32) -> StoreResult<Vec<RunId>>;
     /// At most `limit` events from `from_seq` on, in order and with complete bodies.
     fn events(&self, key: RunKey, from_seq: u64, limit: u32) -> StoreResult<Vec<StoredEvent>>;
+    fn last_event_of_kind(&self, key: RunKey, kind: &str) -> StoreResult<Option<u64>>;
     fn due_effects(&self, key: RunKey) -> StoreResult<Vec<(u64, DueEffect)>>;
     /// Sorted by effect.
     fn claims(&self, key: RunKey) -> StoreResult<Vec<String>>;

@@ -59,6 +59,11 @@ impl Journal {
         found.and_then(|events| events.into_iter().next()).ok_or_else(missing)
     }
 
+    /// The position of the last event of this kind.
+    pub async fn last_event_of_kind(&self, run: &RunId, kind: &'static str) -> Result<Option<u64>, RunReadError> {
+        self.read_run(run, move |tables, row| tables.last_event_of_kind(row.key, kind)).await
+    }
+
     /// The effects that events made due, each with the position of its event, in order.
     pub async fn due_effects(&self, run: &RunId) -> Result<Vec<(u64, DueEffect)>, RunReadError> {
         self.read_run(run, |tables, row| tables.due_effects(row.key)).await

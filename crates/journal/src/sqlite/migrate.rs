@@ -97,6 +97,9 @@ fn unused_name(path: &Path, version: u32) -> PathBuf {
         1 => side_file(path, &format!(".v{version}-backup")),
         number => side_file(path, &format!(".v{version}-backup-{number}")),
     };
-    let free = (1..).map(name).find(|candidate| !candidate.exists());
-    free.unwrap_or_else(|| name(u32::MAX))
+    let mut number = 1;
+    while name(number).exists() {
+        number += 1;
+    }
+    name(number)
 }

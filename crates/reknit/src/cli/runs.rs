@@ -41,8 +41,31 @@ pub(crate) enum RunsCommand {
         #[command(flatten)]
         journal: FileArguments,
     },
+    /// Print everything that is stored about a run as JSON lines: its events, and its answer or report
+    Export {
+        #[command(flatten)]
+        run: RunArgument,
+        #[command(flatten)]
+        journal: FileArguments,
+    },
     /// Continue a run that stopped or waited
-    Resume(ResumeArguments),
+    Resume {
+        #[command(flatten)]
+        arguments: ResumeArguments,
+        /// Continue a parked run from what this build decides for its events, although it decided otherwise before
+        #[arg(long)]
+        accept_changes: bool,
+    },
+    /// End a parked run, which this build cannot continue; its events are kept
+    Close {
+        #[command(flatten)]
+        run: RunArgument,
+        /// Why it is closed
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+        #[command(flatten)]
+        journal: FileArguments,
+    },
     /// Cancel a run; calls in progress may still complete
     Cancel(ResumeArguments),
     /// Approve the calls that a run waits for

@@ -163,6 +163,11 @@ impl ReadTables for SqliteTables<'_> {
         Ok(events)
     }
 
+    fn last_event_of_kind(&self, key: RunKey, kind: &str) -> StoreResult<Option<u64>> {
+        let sql = "SELECT max(seq) FROM events WHERE run = ?1 AND kind = ?2";
+        Ok(self.0.prepare_cached(sql)?.query_row(params![key.0, kind], |row| row.get(0))?)
+    }
+
     fn due_effects(&self, key: RunKey) -> StoreResult<Vec<(u64, DueEffect)>> {
         let sql = "SELECT seq, effect, digest FROM due WHERE run = ?1 ORDER BY seq, ordinal";
         self.query_all(sql, [key.0], |row| Ok((row.get(0)?, DueEffect { effect: row.get(1)?, digest: row.get(2)? })))
