@@ -49,7 +49,7 @@ pub enum KeySettlement {
 }
 
 /// What the journal knew about the key of a call that was not sent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyFinding {
     /// Another call has done the deed.

@@ -16,7 +16,7 @@ use crate::trace_parent::TraceParent;
 use crate::{Policy, Templates};
 
 /// The version of the state machine. Another version may decide differently for the same events.
-pub const MACHINE_VERSION: u32 = 6;
+pub const MACHINE_VERSION: u32 = 7;
 
 /// An event and its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

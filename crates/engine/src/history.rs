@@ -1,12 +1,12 @@
 //! The history of each step: what was sent, what came back, which models were asked, what was decided and why, and how long
 //! everything took.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use reknit_dialogue::{TargetName, Usage};
 use reknit_mend::Mend;
 use reknit_protocol::{EffectId, EffectKind, Object, StepId, exact};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::business_key::KeyFinding;
 use crate::elapsed::ms_between;
@@ -14,20 +14,19 @@ use crate::event::{DecidedBy, Decision};
 use crate::record::{CallEnd, ModelRecord, Record, RecordKind, RunRecord, StepDescription};
 
 /// Something that happened to a step.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HistoryEntry {
     /// When it began, in milliseconds since 1970.
     pub at_ms: i64,
     /// How long it took; 0 for a decision.
     pub took_ms: u64,
     /// What happened.
-    #[serde(flatten)]
     pub kind: HistoryKind,
 }
 
 /// What happened to a step.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "deed", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum HistoryKind {
     /// The tool was called.
     Called {
@@ -39,7 +38,7 @@ pub enum HistoryKind {
         /// Why the call failed; `None` for a success.
         error: Option<String>,
         /// The repairs that made the reply readable.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         mended: Vec<String>,
     },
     /// A tool was asked whether the call of the step took effect.
@@ -80,7 +79,7 @@ pub enum HistoryKind {
         /// The decision.
         decision: Decision,
         /// Who decided.
-        #[serde(skip_serializing_if = "DecidedBy::is_person")]
+        #[serde(default, skip_serializing_if = "DecidedBy::is_person")]
         by: DecidedBy,
     },
     /// It is unknown how far the call got.
@@ -89,26 +88,16 @@ pub enum HistoryKind {
     Mended(Mend),
 }
 
-/// The history of each step of a run, in order, from the time and the records of each event.
-pub fn history<'a>(decided: impl IntoIterator<Item = (i64, &'a Vec<Record>)>) -> BTreeMap<StepId, Vec<HistoryEntry>> {
-    let mut builder = HistoryBuilder::default();
-    for (at_ms, records) in decided {
-        for record in records.iter().filter(|record| record.scope.is_empty()) {
-            builder.add(at_ms, record);
-        }
-    }
-    builder.entries
-}
-
-#[derive(Default)]
-struct HistoryBuilder {
+/// Collects the history of each step of a run from the records of its events.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct HistoryBuilder {
     /// When effects in progress began, and the model that was asked.
-    started: HashMap<EffectId, (i64, Option<TargetName>)>,
-    entries: BTreeMap<StepId, Vec<HistoryEntry>>,
+    started: BTreeMap<EffectId, (i64, Option<TargetName>)>,
+    pub(crate) entries: BTreeMap<StepId, Vec<HistoryEntry>>,
 }
 
 impl HistoryBuilder {
-    fn add(&mut self, at_ms: i64, record: &Record) {
+    pub(crate) fn add(&mut self, at_ms: i64, record: &Record) {
         match &record.kind {
             RecordKind::Model(record) => self.add_model(at_ms, record),
             RecordKind::Run(record) => self.add_run(at_ms, record),

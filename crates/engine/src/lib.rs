@@ -29,8 +29,10 @@ mod event;
 mod history;
 mod internal_error;
 mod metadata;
+mod migrations;
 mod nest;
 mod outcome_check;
+mod overview;
 mod policy;
 mod record;
 mod report;
@@ -53,9 +55,11 @@ pub use business_key::{KeyFinding, KeyHolder, KeySettlement, KnownReceipt};
 pub use digest::digest_of_texts;
 pub use effect::{AskModel, AskPerson, AskedBy, CountTokens, Effect, OpenBreakerPolicy, PreviewedCall, Question};
 pub use event::{DecidedBy, Decision, Event, EventKind, MACHINE_VERSION, Started};
-pub use history::{HistoryEntry, HistoryKind, history};
+pub use history::{HistoryEntry, HistoryKind};
 pub use metadata::{Metadata, MetadataError};
+pub use migrations::{MIGRATIONS, MigrationError, SnapshotMigration, SnapshotPart, migrate_snapshot};
 pub use outcome_check::{IfAbsent, OutcomeCheck};
+pub use overview::{BareOverview, BareReply, Overview, OverviewBuilder, RunOverview, SessionOverview};
 pub use policy::{Limits, LlmDebug, Policy, Sampling, SamplingPolicy, SideEffectPolicy, Synthesis, UndeclaredPolicy};
 pub use record::{
     Action, AnswerKind, Attempt, AttemptStatus, CallEnd, CollapseReason, ContextAction, DropReason, MendDetail,

@@ -58,6 +58,7 @@ use reknit_mend::{MendingPolicy, ResolutionPolicy, RuleChanges};
 use reknit_plan::PlanAuthor;
 use reknit_protocol::ScopeLevel;
 use reknit_salvage::Schema;
+use serde_json::value::RawValue;
 
 pub use context_window::QuestionSize;
 pub use machine::{Ending, Machine};
@@ -230,18 +231,20 @@ impl Session {
     /// The state as text.
     pub fn snapshot(&self) -> Result<String, ApplyError> {
         let call_run = self.call_run.as_ref().map(|run| run.state());
-        let children = self.children.iter().map(|child| Ok((child.call, child.machine.snapshot()?)));
+        let snapshot = |child: &Child| Ok((child.call, RawValue::from_string(child.machine.snapshot()?)?));
+        let children = self.children.iter().map(snapshot);
         let children = children.collect::<Result<Vec<_>, ApplyError>>()?;
         Ok(serde_json::to_string(&(self.started.as_ref(), &self.state, call_run, children))?)
     }
 
     /// The session that [`Session::snapshot`] wrote.
     pub fn restore(text: &str) -> Result<Self, ApplyError> {
-        let (started, state, call_run, children): (SessionStarted, State, Option<RunState>, Vec<(usize, String)>) =
-            serde_json::from_str(text)?;
+        type Parts = (SessionStarted, State, Option<RunState>, Vec<(usize, Box<RawValue>)>);
+        let (started, state, call_run, children): Parts = serde_json::from_str(text)?;
         let started = Arc::new(started);
         let setup = Arc::new(SessionSetup::new(&started)?);
-        let restored = |(call, text): (usize, String)| Ok(Child { call, machine: Machine::restore(&text)? });
+        let restored =
+            |(call, text): (usize, Box<RawValue>)| Ok(Child { call, machine: Machine::restore(text.get())? });
         let children = children.into_iter().map(restored).collect::<Result<_, ApplyError>>()?;
         let mut session = Self { started, setup, call_run: None, children, state, records: Vec::new() };
         session.restore_call_run(call_run)?;

@@ -20,6 +20,21 @@ pub(crate) struct SplitEvent {
     pub(crate) blobs: Vec<Blob>,
 }
 
+/// A text whose long values are cut out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SplitText {
+    pub(crate) rest: String,
+    pub(crate) blobs: Vec<Blob>,
+}
+
+impl SplitText {
+    /// The whole text.
+    pub(crate) fn join(&self) -> Option<String> {
+        let blobs: Vec<(usize, String)> = self.blobs.iter().map(|blob| (blob.offset, blob.text.clone())).collect();
+        join_body(&self.rest, &blobs)
+    }
+}
+
 /// A long value that was cut out of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Blob {
@@ -36,19 +51,29 @@ pub(crate) fn split_event(event: NewEvent) -> SplitEvent {
     split_event_over(BLOB_THRESHOLD, event)
 }
 
-fn split_event_over(limit: usize, event: NewEvent) -> SplitEvent {
-    if event.body.len() <= limit {
-        return SplitEvent { event, blobs: Vec::new() };
+fn split_event_over(limit: usize, mut event: NewEvent) -> SplitEvent {
+    let SplitText { rest, blobs } = split_text_over(limit, std::mem::take(&mut event.body));
+    SplitEvent { event: NewEvent { body: rest, ..event }, blobs }
+}
+
+/// Cuts the long values out of a text.
+pub(crate) fn split_text(text: String) -> SplitText {
+    split_text_over(BLOB_THRESHOLD, text)
+}
+
+fn split_text_over(limit: usize, body: String) -> SplitText {
+    if body.len() <= limit {
+        return SplitText { rest: body, blobs: Vec::new() };
     }
     let (mut rest, mut blobs, mut done) = (String::new(), Vec::new(), 0);
-    for (start, end) in long_values(limit, &event.body) {
-        let (Some(before), Some(text)) = (event.body.get(done..start), event.body.get(start..end)) else { continue };
+    for (start, end) in long_values(limit, &body) {
+        let (Some(before), Some(text)) = (body.get(done..start), body.get(start..end)) else { continue };
         rest.push_str(before);
         blobs.push(Blob { offset: rest.len(), digest: digest(text), text: text.to_owned() });
         done = end;
     }
-    rest.push_str(event.body.get(done..).unwrap_or_default());
-    SplitEvent { event: NewEvent { body: rest, ..event }, blobs }
+    rest.push_str(body.get(done..).unwrap_or_default());
+    SplitText { rest, blobs }
 }
 
 /// Puts the blobs back at their offsets. `None` if an offset lies outside the body: then the rows are damaged.

@@ -17,7 +17,7 @@ use crate::memory::MemoryTables;
 use crate::rules::RuleResult;
 use crate::sqlite::{self, Rebuild, Sqlite};
 use crate::tables::{ReadTables, WriteTables};
-use crate::{BUSY_TIMEOUT, Durability, MAX_LOCK_WAIT, OpenError, StorageError};
+use crate::{BUSY_TIMEOUT, Durability, MAX_LOCK_WAIT, Migration, OpenError, StorageError};
 
 /// How many ended runs a journal in memory keeps.
 const DEFAULT_MEMORY_RUNS: usize = 1_000;
@@ -46,7 +46,8 @@ enum Store {
 
 impl Journal {
     /// Opens the file, or creates it together with its missing parent directories. Only the owner can read it. A journal of
-    /// an older or newer build is refused and keeps its contents.
+    /// an older build is copied and then upgraded ([`Journal::migration`]); one that is too old, or of a newer build, is refused and
+    /// keeps its contents.
     ///
     /// Any number of processes may have the file open. This blocks on the disk, and for at most
     /// [`BUSY_TIMEOUT`](crate::BUSY_TIMEOUT) while another process locks the file.
@@ -90,6 +91,14 @@ impl Journal {
         match &*self.store {
             Store::Memory(_) => None,
             Store::Sqlite(file) => Some(&file.path),
+        }
+    }
+
+    /// The migration that was made when this handle opened the file of an older build.
+    pub fn migration(&self) -> Option<&Migration> {
+        match &*self.store {
+            Store::Memory(_) => None,
+            Store::Sqlite(file) => file.migration.as_ref(),
         }
     }
 

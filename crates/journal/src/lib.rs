@@ -48,6 +48,7 @@ mod lease;
 mod liveness;
 mod mailboxes;
 mod memory;
+mod migration;
 mod platform;
 mod retention;
 mod rules;
@@ -70,6 +71,7 @@ pub use holder::Holder;
 pub use journal::{Journal, Mailbox};
 pub use lease::{Lease, LeaseTerm};
 pub use liveness::Liveness;
+pub use migration::Migration;
 
 pub use retention::{PrunePreview, Pruned, PrunedRun, Retention, StoreSize};
 pub use rules::Deletion;

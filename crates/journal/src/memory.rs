@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use reknit_protocol::RunId;
 
-use crate::blob::{SplitEvent, join_body};
+use crate::blob::{SplitEvent, SplitText, join_body};
 use crate::error::storage::{StoreFailure, StoreResult};
-use crate::retention::{EndOrder, is_prunable};
-use crate::tables::{ReadTables, RunKey, RunRow, WriteTables};
+use crate::retention::EndOrder;
+use crate::tables::{ReadTables, RunKey, RunRow, SplitSnapshot, WriteTables};
 use crate::{
     ClaimOutcome, DueEffect, InboxMessage, LearnedMapping, PrunedRun, RunFilter, RunSignal, RunSummary, SignalId,
     Snapshot, StoreSize, StoredEvent, StoredKey, StoredMapping,
@@ -46,6 +46,7 @@ struct Run {
     claims: BTreeSet<String>,
     pending: BTreeMap<SignalId, InboxMessage>,
     snapshot: Option<Snapshot>,
+    ending: Option<String>,
 }
 
 #[derive(Debug)]
@@ -91,6 +92,10 @@ impl MemoryTables {
         let body = body.ok_or_else(|| StoreFailure::Contents("a blob is missing".to_owned()))?;
         Ok(StoredEvent { body, ..event.stored.clone() })
     }
+}
+
+fn whole_text(text: &SplitText) -> StoreResult<String> {
+    text.join().ok_or_else(|| StoreFailure::Contents("a blob lies outside its text".to_owned()))
 }
 
 fn no_such_key() -> StoreFailure {
@@ -158,6 +163,11 @@ impl ReadTables for MemoryTables {
         events.map(|event| self.with_blobs(event)).collect()
     }
 
+    fn last_event_of_kind(&self, key: RunKey, kind: &str) -> StoreResult<Option<u64>> {
+        let found = self.find_run(key)?.events.iter().rev().find(|event| event.stored.kind == kind);
+        Ok(found.map(|event| event.stored.seq))
+    }
+
     fn due_effects(&self, key: RunKey) -> StoreResult<Vec<(u64, DueEffect)>> {
         let events = self.find_run(key)?.events.iter();
         Ok(events.flat_map(|event| event.due.iter().map(|due| (event.stored.seq, due.clone()))).collect())
@@ -174,6 +184,10 @@ impl ReadTables for MemoryTables {
 
     fn snapshot(&self, key: RunKey) -> StoreResult<Option<Snapshot>> {
         Ok(self.find_run(key)?.snapshot.clone())
+    }
+
+    fn ending(&self, key: RunKey, _len: u64) -> StoreResult<Option<String>> {
+        Ok(self.find_run(key)?.ending.clone())
     }
 
     fn learned_mappings(&self, limit: u32) -> StoreResult<Vec<LearnedMapping>> {
@@ -199,7 +213,7 @@ impl WriteTables for MemoryTables {
         self.next_key += 1;
         let row = RunRow { key, summary: run.clone() };
         let (events, claims, pending) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
-        let new = Run { row, request: request.to_owned(), events, claims, pending, snapshot: None };
+        let new = Run { row, request: request.to_owned(), events, claims, pending, snapshot: None, ending: None };
         self.runs.insert(key.0, new);
         self.keys.insert(run.run.clone(), key);
         Ok(key)
@@ -208,7 +222,7 @@ impl WriteTables for MemoryTables {
     fn set_run(&mut self, key: RunKey, run: &RunSummary) -> StoreResult<()> {
         let before = std::mem::replace(&mut self.find_run_mut(key)?.row.summary, run.clone());
         self.ended.remove(&(before.updated_ms, key.0));
-        if is_prunable(run.status.as_deref()) {
+        if run.status.is_some() {
             self.ended.insert((run.updated_ms, key.0));
             self.forget_ended(run.updated_ms)?;
         }
@@ -274,8 +288,20 @@ impl WriteTables for MemoryTables {
         Ok(())
     }
 
-    fn set_snapshot(&mut self, key: RunKey, snapshot: &Snapshot) -> StoreResult<()> {
-        self.find_run_mut(key)?.snapshot = Some(snapshot.clone());
+    fn set_snapshot(&mut self, key: RunKey, snapshot: &SplitSnapshot) -> StoreResult<()> {
+        let SplitSnapshot { len, machine_version, body } = snapshot;
+        let snapshot = Snapshot { len: *len, machine_version: *machine_version, body: whole_text(body)? };
+        self.find_run_mut(key)?.snapshot = Some(snapshot);
+        Ok(())
+    }
+
+    fn remove_snapshot(&mut self, key: RunKey) -> StoreResult<()> {
+        self.find_run_mut(key)?.snapshot = None;
+        Ok(())
+    }
+
+    fn set_ending(&mut self, key: RunKey, _len: u64, result: &SplitText) -> StoreResult<()> {
+        self.find_run_mut(key)?.ending = Some(whole_text(result)?);
         Ok(())
     }
 

@@ -63,14 +63,6 @@ pub struct PrunedRun {
     pub pruned_ms: i64,
 }
 
-/// The status of a run that waits for a person to decide whether another version may continue it.
-const PARKED: &str = "parked";
-
-/// Whether a run with this status may be pruned.
-pub(crate) fn is_prunable(status: Option<&str>) -> bool {
-    status.is_some_and(|status| status != PARKED)
-}
-
 /// The place of an ended run in the order in which runs are pruned: when it ended, and its key.
 pub(crate) type EndOrder = (i64, i64);
 

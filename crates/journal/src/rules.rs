@@ -8,9 +8,9 @@ mod key;
 mod lease;
 mod prune;
 
-pub(crate) use append::{append, save_snapshot};
+pub(crate) use append::{SplitTexts, append, release_with, save_snapshot};
 pub(crate) use key::claim_with_key;
-pub(crate) use lease::{CreatedRun, TakeOver, acquire, create, release, renew, reopen};
+pub(crate) use lease::{CreatedRun, TakeOver, acquire, create, park, release, renew, reopen};
 
 pub use prune::Deletion;
 pub(crate) use prune::{delete, key_limit, prune, prune_limit, remove_expired_keys};

@@ -60,18 +60,30 @@ impl Append {
     /// Ends the run with these events.
     #[must_use]
     pub fn ending(mut self, status: impl Into<String>, at_ms: i64) -> Self {
-        self.ending = Some(RunEnding { status: status.into(), at_ms });
+        self.ending = Some(RunEnding { status: status.into(), at_ms, result: None });
+        self
+    }
+
+    /// Stores the result of the run together with its ending.
+    #[must_use]
+    pub fn result(mut self, text: String) -> Self {
+        if let Some(ending) = &mut self.ending {
+            ending.result = Some(text);
+        }
         self
     }
 }
 
-/// How a run ended, for lists. The events stay the source of truth.
+/// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunEnding {
     /// The status: `complete`, `failed`.
     pub status: String,
     /// When it ended, in milliseconds since 1970.
     pub at_ms: i64,
+    /// Everything that is shown about the run from now on, as JSON. [`Journal::ending`](crate::Journal::ending) returns it byte
+    /// for byte.
+    pub result: Option<String>,
 }
 
 /// A run as lists show it.
@@ -93,6 +105,8 @@ pub struct RunSummary {
     pub epoch: u64,
     /// The current lease. If it has expired, any process may take the run over.
     pub lease: Option<LeaseInfo>,
+    /// Why the run is parked: a build could not continue it, and a person or another build must. `None` otherwise.
+    pub parked: Option<String>,
 }
 
 /// The current lease of a run.

@@ -4,6 +4,7 @@ mod chain;
 mod file;
 mod header;
 mod log_check;
+mod migrate;
 mod open;
 mod readers;
 mod rebuild;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::mailboxes::Mailboxes;
-use crate::{Durability, OpenError};
+use crate::{Durability, Migration, OpenError};
 
 /// How long a process waits while another process locks the file. Processes normally write for milliseconds; only one
 /// that was suspended in the middle of a write holds the lock longer.
@@ -35,6 +36,8 @@ pub const MAX_LOCK_WAIT: Duration = Duration::from_mins(5);
 #[derive(Debug)]
 pub(crate) struct Sqlite {
     pub(crate) path: PathBuf,
+    /// The migration that opening the file made.
+    pub(crate) migration: Option<Migration>,
     // Fields are dropped in this order: the writer last, so that its connection is the one that checkpoints the log.
     _watcher: watcher::Watcher,
     pub(crate) readers: readers::Readers,
@@ -44,13 +47,14 @@ pub(crate) struct Sqlite {
 impl Sqlite {
     pub(crate) fn open(path: &Path, durability: Durability, mailboxes: Arc<Mailboxes>) -> Result<Self, OpenError> {
         let connection = open::open(path, durability)?;
-        let path = connection.path.clone();
+        let (path, migration) = (connection.path.clone(), connection.migration.clone());
         let thread = |source| OpenError::Thread { path: path.clone(), source };
         Ok(Self {
             writer: writer::Writer::start(connection).map_err(thread)?,
             readers: readers::Readers::new(path.clone()),
             _watcher: watcher::Watcher::start(path.clone(), mailboxes).map_err(thread)?,
             path: path.clone(),
+            migration,
         })
     }
 }

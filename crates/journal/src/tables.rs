@@ -2,7 +2,7 @@
 
 use reknit_protocol::RunId;
 
-use crate::blob::SplitEvent;
+use crate::blob::{SplitEvent, SplitText, split_text};
 use crate::error::storage::StoreResult;
 use crate::retention::EndOrder;
 use crate::{
@@ -19,6 +19,20 @@ pub(crate) struct RunKey(pub(crate) i64);
 pub(crate) struct RunRow {
     pub(crate) key: RunKey,
     pub(crate) summary: RunSummary,
+}
+
+/// A snapshot whose body has its long values cut out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SplitSnapshot {
+    pub(crate) len: u64,
+    pub(crate) machine_version: u32,
+    pub(crate) body: SplitText,
+}
+
+impl From<Snapshot> for SplitSnapshot {
+    fn from(Snapshot { len, machine_version, body }: Snapshot) -> Self {
+        Self { len, machine_version, body: split_text(body) }
+    }
 }
 
 /// Reading. All calls on one value see the same state of the store.
@@ -44,12 +58,15 @@ pub(crate) trait ReadTables {
     fn runs_with_prefix(&self, prefix: &str, limit: u32) -> StoreResult<Vec<RunId>>;
     /// At most `limit` events from `from_seq` on, in order and with complete bodies.
     fn events(&self, key: RunKey, from_seq: u64, limit: u32) -> StoreResult<Vec<StoredEvent>>;
+    fn last_event_of_kind(&self, key: RunKey, kind: &str) -> StoreResult<Option<u64>>;
     fn due_effects(&self, key: RunKey) -> StoreResult<Vec<(u64, DueEffect)>>;
     /// Sorted by effect.
     fn claims(&self, key: RunKey) -> StoreResult<Vec<String>>;
     /// The signals after `after` that no event has consumed, in order.
     fn pending_messages(&self, key: RunKey, after: SignalId) -> StoreResult<Vec<InboxMessage>>;
     fn snapshot(&self, key: RunKey) -> StoreResult<Option<Snapshot>>;
+    /// The result that was stored with the ending of the run.
+    fn ending(&self, key: RunKey, len: u64) -> StoreResult<Option<String>>;
     /// Accepted ones first, then newest first, then sorted by producer, consumer and parameter.
     fn learned_mappings(&self, limit: u32) -> StoreResult<Vec<LearnedMapping>>;
     fn business_key(&self, key: &str) -> StoreResult<Option<StoredKey>>;
@@ -74,7 +91,10 @@ pub(crate) trait WriteTables: ReadTables {
     fn add_signal(&mut self, key: RunKey, signal: &RunSignal, at_ms: i64) -> StoreResult<SignalId>;
     /// Marks a signal as consumed by an append that made the run `len` events long.
     fn consume(&mut self, key: RunKey, id: SignalId, len: u64) -> StoreResult<()>;
-    fn set_snapshot(&mut self, key: RunKey, snapshot: &Snapshot) -> StoreResult<()>;
+    fn set_snapshot(&mut self, key: RunKey, snapshot: &SplitSnapshot) -> StoreResult<()>;
+    fn remove_snapshot(&mut self, key: RunKey) -> StoreResult<()>;
+    /// `len` is how many events the run has.
+    fn set_ending(&mut self, key: RunKey, len: u64, result: &SplitText) -> StoreResult<()>;
     /// Replaces what is stored under the same key.
     fn set_business_key(&mut self, key: &StoredKey) -> StoreResult<()>;
     /// False if it is not there.

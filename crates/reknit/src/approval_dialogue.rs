@@ -30,7 +30,7 @@ pub(crate) async fn decide_now(
     arguments: &ApprovalArguments,
 ) -> Result<Decided, Failure> {
     let saved = load_run(journal, run).await?;
-    let approvals = pending_approvals(&saved.run, &[]);
+    let approvals = pending_approvals(&saved.machine, &[]);
     let mut is_decided = false;
     if arguments.yes {
         for approval in approvals.iter().filter(|approval| approval.ask.question.is_asked_by_rules()) {
@@ -39,7 +39,7 @@ pub(crate) async fn decide_now(
         }
     } else if io::stdin().is_terminal() && io::stderr().is_terminal() {
         for approval in &approvals {
-            let Some(decision) = ask_at_terminal(approval.clone(), saved.run.clone()).await? else { break };
+            let Some(decision) = ask_at_terminal(approval.clone(), saved.machine.clone()).await? else { break };
             send(journal, run, &approval.ask, decision, DecidedBy::Person).await?;
             is_decided = true;
         }

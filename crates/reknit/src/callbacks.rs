@@ -80,7 +80,7 @@ impl Receiver {
             return Ok((StatusCode::NOT_FOUND, "there is no such run\n".to_owned()));
         }
         let inbox = self.journal.inbox(run).await.map_err(Failure::journal)?;
-        let is_waiting = load_run(&self.journal, run).await?.run.awaits_call(call);
+        let is_waiting = load_run(&self.journal, run).await?.machine.awaits_call(call);
         if !is_waiting || signals::has_job_end(&inbox, call) {
             print_message(&format!(
                 "run {run}: a callback for {call} came, but the run does not wait for it any more\n"

@@ -8,7 +8,7 @@ use std::time::Duration;
 use reknit_journal::Journal;
 use reknit_protocol::RunId;
 use reknit_runtime::test_support::SegmentedDriver;
-use reknit_runtime::{DriveError, DriveOutcome, Driver, EventOrigin, RunStart, Watcher};
+use reknit_runtime::{Changes, DriveError, DriveOutcome, Driver, EventOrigin, RunStart, Watcher};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -41,8 +41,13 @@ pub(crate) async fn drive(
 }
 
 /// Resumes a run, drives it until it ends or waits, and prints the result.
-pub(crate) async fn resume(setup: &Setup, run: &RunId, arguments: &DriveArguments) -> Result<ExitCode, Failure> {
-    let outcome = resume_once(setup, run, arguments).await;
+pub(crate) async fn resume(
+    setup: &Setup,
+    run: &RunId,
+    arguments: &DriveArguments,
+    changes: Changes,
+) -> Result<ExitCode, Failure> {
+    let outcome = resume_once(setup, run, arguments, changes).await;
     finish(setup, run, outcome, arguments).await
 }
 
@@ -58,10 +63,15 @@ pub(crate) async fn retry(setup: &Setup, run: &RunId, arguments: &DriveArguments
     finish(setup, run, outcome, arguments).await
 }
 
-async fn resume_once(setup: &Setup, run: &RunId, arguments: &DriveArguments) -> Result<DriveOutcome, DriveError> {
+async fn resume_once(
+    setup: &Setup,
+    run: &RunId,
+    arguments: &DriveArguments,
+    changes: Changes,
+) -> Result<DriveOutcome, DriveError> {
     let watched = WatchedDriver::new(setup);
     match arguments.driver {
-        DriverKind::Steady => watched.driver.resume(run).await,
+        DriverKind::Steady => watched.driver.resume_with(run, changes).await,
         DriverKind::Segments => SegmentedDriver::new(watched.driver.clone()).resume(run).await,
     }
 }
@@ -81,7 +91,7 @@ async fn finish(
             Ok(DriveOutcome::Reported(report)) => print_report(run, &report, arguments.json),
             Ok(DriveOutcome::Waiting) => match decide_now(journal, run, &arguments.approval).await {
                 Ok(Decided::Continue) => {
-                    outcome = resume_once(setup, run, arguments).await;
+                    outcome = resume_once(setup, run, arguments, Changes::Refused).await;
                     continue;
                 }
                 Ok(Decided::Later(approvals)) => {
@@ -90,13 +100,14 @@ async fn finish(
                         print_message(&format!("warning: {}\n", one_line(problem, usize::MAX)));
                     }
                     if report.decided > 0 {
-                        outcome = resume_once(setup, run, arguments).await;
+                        outcome = resume_once(setup, run, arguments, Changes::Refused).await;
                         continue;
                     }
                     print_waiting(run, &approvals, arguments.json)
                 }
                 Err(failure) => Err(failure),
             },
+            Err(error @ DriveError::Restore(_)) => Err(Failure::Parked { run: run.clone(), source: Box::new(error) }),
             Err(error) => Err(error.into()),
         };
     };

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use reknit_journal::{OpenError, SendError};
-use reknit_protocol::ParseError;
+use reknit_protocol::{ParseError, RunId};
 use reknit_runtime::DriveError;
 use reknit_runtime::config::ConfigError;
 use reknit_salvage::{ReadTextError, SchemaError, TextPosition};
@@ -56,6 +56,8 @@ pub(crate) enum Failure {
     Send(#[source] Box<SendError>),
     #[error("cannot continue the run")]
     Drive(#[source] Box<DriveError>),
+    #[error("run `{run}` is parked: this build cannot continue it")]
+    Parked { run: RunId, source: Box<DriveError> },
     #[error("interrupted")]
     Interrupted,
     #[error("cannot start {what}")]

@@ -11,6 +11,7 @@ use reknit_salvage::{FitError, ReadOptions, ReadTextError};
 use crate::excerpt::Excerpt;
 use crate::failure::{BadSchema, Failure};
 use crate::input::Input;
+use crate::runs::parked_hint;
 use crate::terminal_text::{one_line, shell_word};
 
 /// The most schema problems that a message lists.
@@ -96,6 +97,7 @@ fn hint(failure: &Failure) -> Option<String> {
         Failure::Agent { .. } => Some("see an example of an agent file with `reknit agent --help`".to_owned()),
         Failure::Open(error) => Some(error.hint()),
         Failure::Drive(error) => drive_hint(error),
+        Failure::Parked { run, .. } => Some(parked_hint(run)),
         Failure::Send(error) => send_hint(error),
         _ => None,
     }

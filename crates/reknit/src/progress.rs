@@ -3,7 +3,7 @@
 pub(crate) mod display;
 mod session;
 
-use reknit_engine::{Machine, Progress, Run, SessionRecord, StepState, StepView};
+use reknit_engine::{Machine, Progress, SessionRecord, StepState, StepView};
 use reknit_mend::MendEffect;
 use reknit_protocol::StepId;
 
@@ -35,25 +35,30 @@ pub(crate) enum LineStyle {
 /// The current progress of a run or a session.
 pub(crate) fn lines(machine: &Machine, records: &[SessionRecord], now_ms: i64, width: usize) -> Vec<Line> {
     match machine {
-        Machine::Run(run) => run_lines(run, now_ms, width),
-        Machine::Session(session) => session_lines(session, records, now_ms, width),
+        Machine::Run(run) => run_lines((run.progress(), run.model_wait_ms()), || run.steps(), now_ms, width),
+        Machine::Session(session) => session_lines(Some(&session.view()), records, now_ms, width),
     }
 }
 
-/// The steps of a run, and the model call that plans or answers.
-pub(crate) fn run_lines(run: &Run, now_ms: i64, width: usize) -> Vec<Line> {
-    let wait = run.model_wait_ms().map(|until_ms| format!(" in {} s", seconds_left(until_ms, now_ms)));
+/// The steps of a run, and the model call that plans or answers, which may wait until a time.
+pub(crate) fn run_lines(
+    (progress, model_wait_ms): (Progress, Option<i64>),
+    steps: impl FnOnce() -> Vec<StepView>,
+    now_ms: i64,
+    width: usize,
+) -> Vec<Line> {
+    let wait = model_wait_ms.map(|until_ms| format!(" in {} s", seconds_left(until_ms, now_ms)));
     let wait = wait.unwrap_or_default();
     let model_call = |text: String| Line { text: one_line(&text, width), style: LineStyle::Plain };
-    match run.progress() {
+    match progress {
         Progress::Selecting => vec![model_call(format!("planning: asking a model to select tools{wait}"))],
         Progress::Planning { attempt: 1 } => vec![model_call(format!("planning: asking a model{wait}"))],
         Progress::Planning { attempt } => {
             vec![model_call(format!("planning: asking a model again{wait} (attempt {attempt})"))]
         }
-        Progress::Running | Progress::Ended => step_lines(&run.steps(), now_ms, width),
+        Progress::Running | Progress::Ended => step_lines(&steps(), now_ms, width),
         Progress::Answering => {
-            let mut lines = step_lines(&run.steps(), now_ms, width);
+            let mut lines = step_lines(&steps(), now_ms, width);
             lines.push(model_call(format!("answering: asking a model{wait}")));
             lines
         }

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::print::print_message;
 use crate::print_answer::exit_code_of;
 use crate::runs::{print_ending, setup_for};
-use crate::saved_run::{load_run, pruned_words};
+use crate::saved_run::{load_run, pruned_words, stored_overview};
 use crate::setup::open_journal;
 
 /// Continues the run of `--run-id` if there is one, before anything is asked of tools and models: the outcome of a run that has
@@ -36,7 +36,12 @@ pub(crate) async fn continue_started(
     }
     let Some(summary) = find(&journal, run, request).await? else { return Ok(None) };
     print_message(&note(&summary));
-    let saved = load_run(&journal, run).await?.run;
+    if let Some(overview) = stored_overview(&journal, run).await?
+        && let Some(ending) = overview.ending()
+    {
+        return print_ending(run, &ending, drive).map(Some);
+    }
+    let saved = load_run(&journal, run).await?.machine;
     if let Some(ending) = saved.ending() {
         return print_ending(run, &ending, drive).map(Some);
     }

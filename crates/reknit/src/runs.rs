@@ -1,5 +1,6 @@
 //! `reknit runs`: lists, shows, resumes, cancels, approves, denies, deletes and prunes runs.
 
+mod bare;
 mod decide;
 mod delete;
 mod list;
@@ -15,19 +16,20 @@ mod step_history;
 use std::process::ExitCode;
 
 use reknit_engine::{Ending, Machine};
-use reknit_journal::{Journal, Liveness};
+use reknit_journal::{Journal, LeaseTerm, Liveness};
 use reknit_protocol::RunId;
+use reknit_runtime::{Changes, DriveError, bare_overview, export};
 
 use crate::cli::{
     ContinueArguments, DriveArguments, FileArguments, ResumeArguments, RunArgument, RunsCommand, SetupArguments,
 };
 use crate::drive;
 use crate::failure::Failure;
-use crate::print::print_message;
+use crate::print::{print_data, print_message};
 use crate::print_answer::print_answer;
 use crate::print_report::print_report;
 use crate::resume_check::{last_targets, missing_requirements};
-use crate::saved_run::{find_run, load_run};
+use crate::saved_run::{find_run, load_run, stored_overview};
 use crate::setup::{Setup, config_with_arguments, open_journal};
 
 /// Runs a `reknit runs` command.
@@ -40,8 +42,14 @@ pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
             let options = show::ShowOptions { step: step.as_deref(), events, llm, json };
             show::run(&journal, &run, &options).await
         }
-        RunsCommand::Resume(arguments) => resume(&arguments).await,
+        RunsCommand::Export { run, journal } => {
+            let (journal, run) = open_run(&journal, &run).await?;
+            export::<Failure>(&journal, &run, false, |line| print_data(&(line + "\n"))).await?;
+            Ok(ExitCode::SUCCESS)
+        }
+        RunsCommand::Resume(arguments) => Box::pin(resume(&arguments)).await,
         RunsCommand::Retry(arguments) => Box::pin(retry(&arguments)).await,
+        RunsCommand::Close { run, reason, journal } => close(&journal, &run, &reason).await,
         RunsCommand::Cancel(arguments) => Box::pin(cancel(&arguments)).await,
         RunsCommand::Approve(arguments) => decide::approve(&arguments).await,
         RunsCommand::Deny(arguments) => decide::deny(&arguments).await,
@@ -62,8 +70,22 @@ async fn resume(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
     let Some(name) = &arguments.run else { return resume_all::run(arguments).await };
     let journal = open_journal(&arguments.setup.files)?;
     let run = find_run(&journal, name).await?;
-    let saved = load_run(&journal, &run).await?.run;
     // An ended run only prints its answer, which needs neither tools nor models.
+    if let Some(overview) = stored_overview(&journal, &run).await?
+        && let Some(ending) = overview.ending()
+    {
+        return print_ending(&run, &ending, &arguments.drive);
+    }
+    let saved = match reknit_runtime::load_run(&journal, &run).await {
+        Ok(saved) => saved.machine,
+        Err(DriveError::Restore(error)) => {
+            if journal.summary(&run).await.map_err(Failure::journal)?.status.is_none() {
+                reknit_runtime::park(&journal, &run, &error, term_now()).await?;
+            }
+            return Err(Failure::Parked { run, source: Box::new(error.into()) });
+        }
+        Err(error) => return Err(error.into()),
+    };
     if let Some(ending) = saved.ending() {
         return print_ending(&run, &ending, &arguments.drive);
     }
@@ -72,7 +94,8 @@ async fn resume(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
         return Err(Failure::usage(message, "leave out `--ask`; `--yes` approves what its rules ask about"));
     }
     let setup = setup_for(&run, &saved, &arguments.setup, &arguments.drive).await?;
-    drive::resume(&setup, &run, &arguments.drive).await
+    let changes = if arguments.accept_changes { Changes::Accepted } else { Changes::Refused };
+    drive::resume(&setup, &run, &arguments.drive, changes).await
 }
 
 /// Prints how a run has ended.
@@ -108,7 +131,7 @@ pub(crate) async fn setup_for(
 /// Continues a run that has ended without all of its results.
 async fn retry(arguments: &ContinueArguments) -> Result<ExitCode, Failure> {
     let (journal, run) = open_run(&arguments.setup.files, &arguments.run).await?;
-    let saved = load_run(&journal, &run).await?.run;
+    let saved = load_run(&journal, &run).await?.machine;
     if saved.ending().is_none() {
         let message = format!("run `{run}` has not ended");
         return Err(Failure::usage(message, format!("continue it with `reknit runs resume {run}`")));
@@ -127,6 +150,12 @@ async fn cancel(arguments: &ContinueArguments) -> Result<ExitCode, Failure> {
             format!("see its result with `reknit runs show {run}`"),
         ));
     }
+    if summary.parked.is_some() {
+        reknit_runtime::close(&journal, &run, "cancelled", "the run was cancelled", term_now()).await?;
+        print_message(&format!("cancelled run {run}, which was parked; its events are kept\n"));
+        print_open_calls(&journal, &run).await?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let now_ms = jiff::Timestamp::now().as_millisecond();
     journal.send(&run, reknit_runtime::signals::cancel(), now_ms).await?;
     if let Some(lease) = summary.lease.filter(|lease| lease.holder.liveness() != Liveness::Dead) {
@@ -134,7 +163,51 @@ async fn cancel(arguments: &ContinueArguments) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let setup = Setup::new(&arguments.setup, &arguments.drive).await?;
-    drive::resume(&setup, &run, &arguments.drive).await?;
+    drive::resume(&setup, &run, &arguments.drive, Changes::Refused).await?;
     // The command succeeded, although a cancelled run has another exit status.
     Ok(ExitCode::SUCCESS)
+}
+
+/// Ends a parked run without continuing it.
+async fn close(files: &FileArguments, argument: &RunArgument, reason: &str) -> Result<ExitCode, Failure> {
+    let (journal, run) = open_run(files, argument).await?;
+    let summary = journal.summary(&run).await.map_err(Failure::journal)?;
+    if let Some(status) = summary.status {
+        return Err(Failure::usage(
+            format!("run `{run}` has already ended: {}", status.replace('_', " ")),
+            format!("see its result with `reknit runs show {run}`"),
+        ));
+    }
+    if summary.parked.is_none() {
+        return Err(Failure::usage(
+            format!("run `{run}` is not parked, so it need not be closed"),
+            format!("cancel it with `reknit runs cancel {run}`"),
+        ));
+    }
+    reknit_runtime::close(&journal, &run, "closed", reason, term_now()).await?;
+    print_message(&format!("closed run {run}; its events are kept\n"));
+    print_open_calls(&journal, &run).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Names the calls of a run that may have been made and have no outcome.
+async fn print_open_calls(journal: &Journal, run: &RunId) -> Result<(), Failure> {
+    let calls = bare_overview(journal, run).await?.open_calls;
+    for call in calls {
+        print_message(&format!("warning: the call `{call}` may have been made; its outcome is unknown\n"));
+    }
+    Ok(())
+}
+
+/// What a person can do with a parked run.
+pub(crate) fn parked_hint(run: &RunId) -> String {
+    format!(
+        "see what is known with `reknit runs show {run}`; continue it with the build that started it, or here with `reknit runs \
+         resume {run} --accept-changes`; or end it with `reknit runs close {run} --reason TEXT`"
+    )
+}
+
+/// A lease for as long as one command takes.
+fn term_now() -> LeaseTerm {
+    LeaseTerm { now_ms: jiff::Timestamp::now().as_millisecond(), ttl_ms: 30_000 }
 }

@@ -1,12 +1,9 @@
 //! Finds runs in the journal and loads them.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use reknit_engine::{Event, HistoryEntry, Machine, Record, ResultSource, SessionRecord, history};
+use reknit_engine::{Event, Overview};
 use reknit_journal::{Journal, PrunedRun, RunFilter, StoredEvent};
-use reknit_protocol::{RunId, StepId};
-use reknit_runtime::JournalResults;
+use reknit_protocol::RunId;
+use reknit_runtime::SavedRun;
 
 use crate::failure::Failure;
 
@@ -49,72 +46,20 @@ pub(crate) fn pruned_words(pruned: &PrunedRun) -> String {
 /// How many events are in memory at once.
 const PAGE_EVENTS: u32 = 64;
 
-/// A run that was replayed from its events. Large results stay in the journal.
-pub(crate) struct SavedRun {
-    pub(crate) run: Machine,
-    /// The time of each event, and what the machine decided for it.
-    records: Vec<(i64, Vec<Record>)>,
-    results: Arc<JournalResults>,
-}
-
-/// The history of each step.
-pub(crate) type History = BTreeMap<StepId, Vec<HistoryEntry>>;
-
-impl SavedRun {
-    /// When the run began, in milliseconds since 1970.
-    pub(crate) fn started_ms(&self) -> Option<i64> {
-        self.records.first().map(|(at_ms, _)| *at_ms)
-    }
-
-    /// The records of a session, without those of the machines nested in it.
-    pub(crate) fn session_records(&self) -> Vec<SessionRecord> {
-        let records = self.records.iter().flat_map(|(_, records)| records);
-        records.filter_map(Record::as_own_session).cloned().collect()
-    }
-
-    /// The history of each step.
-    pub(crate) fn history(&self) -> History {
-        history(self.records.iter().map(|(at_ms, records)| (*at_ms, records)))
-    }
-
-    /// Fails if a result could not be loaded from the journal.
-    pub(crate) fn check_results(&self) -> Result<(), Failure> {
-        self.results.take_failure().map_or(Ok(()), |error| Err(Failure::journal(error)))
-    }
-}
-
 fn decode(event: &StoredEvent) -> Result<Event, Failure> {
     serde_json::from_str(&event.body).map_err(Failure::journal)
 }
 
-/// Replays a run from the journal.
+/// What the build that ended a run stored about it. `None` for a run that has not ended, or that an older build ended without
+/// storing anything.
+pub(crate) async fn stored_overview(journal: &Journal, run: &RunId) -> Result<Option<Overview>, Failure> {
+    let text = journal.ending(run).await.map_err(Failure::journal)?;
+    text.map(|text| serde_json::from_str(&text).map_err(Failure::journal)).transpose()
+}
+
+/// Restores a run from the journal.
 pub(crate) async fn load_run(journal: &Journal, run: &RunId) -> Result<SavedRun, Failure> {
-    let results = JournalResults::new(journal, run);
-    let source: Arc<dyn ResultSource> = Arc::clone(&results) as _;
-    let mut machine: Option<Machine> = None;
-    let mut records = Vec::new();
-    for_each_event(journal, run, |stored| {
-        let event = decode(stored)?;
-        let decided = if let Some(machine) = &mut machine {
-            machine.apply(&event).map_err(Failure::journal)?
-        } else {
-            let (begun, decided) = Machine::begin(&event).map_err(Failure::journal)?;
-            machine = Some(begun);
-            decided
-        };
-        records.push((event.at_ms, decided));
-        if let Some(machine) = &mut machine {
-            machine.release_results(&source);
-        }
-        Ok(())
-    })
-    .await?;
-    let Some(run) = machine else {
-        return Err(Failure::Usage { message: format!("run `{run}` has no events"), hint: None });
-    };
-    let saved = SavedRun { run, records, results };
-    saved.check_results()?;
-    Ok(saved)
+    Ok(reknit_runtime::load_run(journal, run).await?)
 }
 
 /// All events of a run.

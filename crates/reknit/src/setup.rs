@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum as _;
-use reknit_journal::Journal;
+use reknit_journal::{Journal, Migration};
 use reknit_models::{Models, Target, TargetError};
 use reknit_protocol::redact_url;
 use reknit_runtime::config::{
@@ -74,6 +74,7 @@ impl Setup {
         let telemetry = TelemetrySetup::new(config.log)?;
         config.journal = Some(journal_path(&config, files)?);
         let reknit = unless_ended(Box::pin(Reknit::start(with_catalogue_folder(config)))).await??;
+        print_migration(&reknit.journal);
         warn_about_tools(&reknit.problems, &reknit.notes);
         Ok(Self { reknit, telemetry })
     }
@@ -118,7 +119,19 @@ pub(crate) fn read_config(file: Option<&Path>) -> Result<Config, Failure> {
 pub(crate) fn open_journal(files: &FileArguments) -> Result<Journal, Failure> {
     let config = read_config(files.config.as_deref())?;
     let path = journal_path(&config, files)?;
-    Journal::open(&path, config.durability).map_err(|error| Failure::Open(Box::new(error)))
+    let journal = Journal::open(&path, config.durability).map_err(|error| Failure::Open(Box::new(error)))?;
+    print_migration(&journal);
+    Ok(journal)
+}
+
+/// Says that the journal of an older build was upgraded, and where its copy is.
+fn print_migration(journal: &Journal) {
+    if let Some(Migration { from, to, backup }) = journal.migration() {
+        print_message(&format!(
+            "note: upgraded the journal from format {from} to {to}; a copy of what it was is at `{}`\n",
+            backup.display()
+        ));
+    }
 }
 
 /// The path of the journal: from the command line, the configuration, or the default.

@@ -16,6 +16,7 @@ use crate::approval_webhook::{ApprovalWebhook, WebhookReport};
 use crate::config::{Config, ConfigBuilder, ConfigError};
 use crate::live_catalogue::LiveCatalogue;
 use crate::pruner::Pruner;
+use crate::telemetry::log::TARGET;
 use crate::telemetry::otlp::Otlp;
 use crate::telemetry::{Propagation, Telemetry};
 use crate::{Breakers, Callbacks, DriveError, DriveOutcome, Driver, Network, SystemClock, Transport};
@@ -296,7 +297,14 @@ fn model_identities(targets: &[Target]) -> ModelIdentities {
 
 fn open_journal(config: &Config) -> Result<Journal, reknit_journal::OpenError> {
     match &config.journal {
-        Some(path) => Journal::open(path, config.durability),
+        Some(path) => {
+            let journal = Journal::open(path, config.durability)?;
+            if let Some(migration) = journal.migration() {
+                let (from, to, backup) = (migration.from, migration.to, migration.backup.display());
+                tracing::warn!(target: TARGET, "upgraded the journal from format {from} to {to}; a copy is at `{backup}`");
+            }
+            Ok(journal)
+        }
         None => Ok(Journal::in_memory()),
     }
 }

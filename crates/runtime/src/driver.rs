@@ -12,8 +12,8 @@ pub(crate) use restore::restore;
 
 use std::sync::Arc;
 
-use reknit_engine::{Answer, Effect, Ending, Event, EventKind, Report};
-use reknit_journal::{Append, CreateError, Holder, Journal, Lease, LeaseTerm, NewRun, SignalId};
+use reknit_engine::{Answer, Effect, Ending, Event, EventKind, MIGRATIONS, Overview, Report, SnapshotMigration};
+use reknit_journal::{Append, CreateError, Holder, Journal, Lease, LeaseError, LeaseTerm, NewRun, SignalId};
 use reknit_protocol::RunId;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -26,10 +26,12 @@ use crate::clock::{Clock, ShiftedClock};
 use crate::effect_executor::EffectExecutor;
 use crate::error::DriveError;
 use crate::learned_mappings;
+use crate::parking::ParkReason;
 use crate::pruner::Pruner;
-use crate::replay::{DrivenMachine, RestoreError, to_row};
+use crate::replay::{CHANGES_ACCEPTED, DrivenMachine, RestoreError, due_effect, to_row};
 use crate::run_start::RunStart;
 use crate::signals::to_events;
+use crate::snapshot::{Changes, snapshot_of};
 use crate::telemetry::Telemetry;
 use crate::transport::Transport;
 use crate::watcher::{Committed, EventOrigin, Watcher};
@@ -81,6 +83,7 @@ pub struct Driver {
     pub(crate) stop: CancellationToken,
     webhook: Option<Arc<ApprovalWebhook>>,
     pruner: Option<Arc<Pruner>>,
+    migrations: &'static [SnapshotMigration],
 }
 
 impl std::fmt::Debug for Driver {
@@ -116,6 +119,7 @@ impl Driver {
             stop: CancellationToken::new(),
             webhook: None,
             pruner: None,
+            migrations: MIGRATIONS,
         }
     }
 
@@ -153,6 +157,13 @@ impl Driver {
     #[must_use]
     pub fn with_callbacks(mut self, callbacks: Option<Arc<Callbacks>>) -> Self {
         self.executor.callbacks = callbacks;
+        self
+    }
+
+    /// Brings snapshots of older builds to the current version with these migrations, instead of those of this build.
+    #[must_use]
+    pub fn with_migrations(mut self, migrations: &'static [SnapshotMigration]) -> Self {
+        self.migrations = migrations;
         self
     }
 
@@ -237,20 +248,44 @@ impl Driver {
         let lease = self.executor.journal.create(new, &self.holder, self.term()).await?;
         if let Some(status) = ending {
             // The run ended with its first event, for example because its plan cannot be run.
-            let append = Append::at(1).ending(status.as_str(), event.at_ms);
+            let append = Append::at(1).ending(status.as_str(), event.at_ms).result(state.result_to_store()?);
             self.executor.journal.append(&lease, append).await?;
         }
         Ok((lease, state, event))
     }
 
-    /// Takes over a run and drives it until it ends or waits for a person. Fails if another process drives the run.
+    /// The outcome that was stored when the run ended. `None` if it has not ended, or an older build ended it without storing
+    /// anything.
+    pub async fn stored_outcome(&self, run: &RunId) -> Result<Option<DriveOutcome>, DriveError> {
+        let Some(text) = self.executor.journal.ending(run).await? else { return Ok(None) };
+        let unreadable = |source| RestoreError::Ending { source };
+        let overview: Overview = serde_json::from_str(&text).map_err(unreadable)?;
+        Ok(overview.ending().map(DriveOutcome::from))
+    }
+
+    /// Takes over a run and drives it until it ends or waits for a person. Fails if another process drives the run. A run that
+    /// has ended returns the outcome that was stored then.
+    ///
+    /// A run that this build cannot restore is parked: another build can continue it, or a person closes it.
     pub async fn resume(&self, run: &RunId) -> Result<DriveOutcome, DriveError> {
-        let lease = self.acquire(run).await?;
-        let state = match restore(&self.executor.journal, run, &self.executor.telemetry, &self.watcher).await {
+        self.resume_with(run, Changes::Refused).await
+    }
+
+    /// Resumes a run as [`resume`](Self::resume) does. If [`Changes::Accepted`], it goes on from what this build decides for its
+    /// events, even if that is not what was decided before. A call that was about to be made and has no outcome counts as
+    /// interrupted.
+    pub async fn resume_with(&self, run: &RunId, changes: Changes) -> Result<DriveOutcome, DriveError> {
+        let lease = match self.acquire(run).await {
+            Err(error @ DriveError::Lease(LeaseError::Ended { .. })) => {
+                return self.stored_outcome(run).await?.ok_or(error);
+            }
+            lease => lease?,
+        };
+        let (journal, telemetry) = (&self.executor.journal, &self.executor.telemetry);
+        let mut state = match restore(journal, run, telemetry, &self.watcher, (changes, self.migrations)).await {
             Ok(state) => state,
             Err(DriveError::Restore(error)) => {
-                let len = self.executor.journal.summary(run).await?.len;
-                self.abandon(&lease, len, &error).await?;
+                self.park(&lease, &error).await?;
                 return Err(error.into());
             }
             Err(error) => {
@@ -258,6 +293,7 @@ impl Driver {
                 return Err(error);
             }
         };
+        state.restored.changes_accepted = changes == Changes::Accepted;
         let driver = self.not_before(state.machine.now_ms());
         RunLoop::new(driver, lease, state).drive(Entry::TakenOver).await
     }
@@ -273,16 +309,14 @@ impl Driver {
         driver
     }
 
-    /// Gives up a run that cannot be restored, and keeps its events. After a mismatch the run ends, because its further
-    /// course would be a guess. Otherwise only the lease is released: another version may be able to restore the run.
-    pub(crate) async fn abandon(&self, lease: &Lease, len: u64, error: &RestoreError) -> Result<(), DriveError> {
-        if let RestoreError::Mismatch { .. } = error {
-            let append = Append::at(len).ending("replay_mismatch", self.executor.clock.now_ms());
-            self.executor.journal.append(lease, append).await?;
-        } else {
-            self.executor.journal.release(lease).await?;
-        }
-        Ok(())
+    /// Parks a run that cannot be restored: its further course would be a guess.
+    pub(crate) async fn park(&self, lease: &Lease, error: &RestoreError) -> Result<(), DriveError> {
+        Ok(self.executor.journal.park(lease, &ParkReason::of(error).to_text()?).await?)
+    }
+
+    /// Gives the lease back, with a snapshot from which a later build can continue the run.
+    pub(crate) async fn release(&self, lease: &Lease, state: &DrivenMachine) -> Result<(), DriveError> {
+        Ok(self.executor.journal.release_with(lease, snapshot_of(state)?).await?)
     }
 
     /// The events with which a process takes over a run: the resumption, the messages in the inbox, and an interruption of
@@ -321,12 +355,21 @@ impl Driver {
             let due = state.apply(&event)?;
             state.check_results()?;
             append.keys.extend(state.decided.last().into_iter().flat_map(|records| key_changes(records)));
-            append = append.event(to_row(&event, due)?);
+            let mut row = to_row(&event, due)?;
+            if std::mem::take(&mut state.restored.changes_accepted) {
+                CHANGES_ACCEPTED.clone_into(&mut row.kind);
+                row.due = state.pending.iter().filter_map(due_effect).collect();
+            }
+            append = append.event(row);
             events.push(event);
         }
         if let Some(ending) = state.machine.ending() {
-            append = append.ending(ending.status().as_str(), self.executor.clock.now_ms());
+            let now_ms = self.executor.clock.now_ms();
+            append = append.ending(ending.status().as_str(), now_ms).result(state.result_to_store()?);
+            state.check_results()?;
             append.learned_mappings = learned_mappings::of(&state.machine);
+        } else if std::mem::take(&mut state.restored.migrated) {
+            append.snapshot = Some(snapshot_of(state)?);
         }
         Ok((append, events))
     }

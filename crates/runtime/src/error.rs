@@ -7,8 +7,8 @@ use reknit_protocol::RunId;
 use crate::journal_results::ResultError;
 use crate::replay::RestoreError;
 
-/// Why a driver stopped driving a run. All committed events are kept. After a [`RestoreError::Mismatch`] the run is over; in
-/// all other cases it can be resumed.
+/// Why a driver stopped driving a run. All committed events are kept, and the run can be resumed. After a [`RestoreError`] it is
+/// parked: only another build can resume it, or a person who accepts what this one decides.
 #[derive(Debug, thiserror::Error)]
 pub enum DriveError {
     /// The journal cannot be opened.

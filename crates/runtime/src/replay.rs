@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use reknit_engine::{ApplyError, Effect, Event, Machine, Record, ResultSource};
+use reknit_engine::{ApplyError, Effect, Event, Machine, MigrationError, OverviewBuilder, Record, ResultSource};
 use reknit_journal::{DueEffect, Journal, NewEvent, StoredEvent};
 use reknit_protocol::EffectId;
 
@@ -33,17 +33,44 @@ pub enum RestoreError {
         /// Why the machine rejects it.
         source: ApplyError,
     },
+    /// What was stored with the ending of the run cannot be parsed.
+    #[error("cannot read the stored result of the run")]
+    Ending {
+        /// The parse error.
+        source: serde_json::Error,
+    },
     /// The run has no events.
     #[error("the run has no events")]
     Empty,
     /// The machine asks for other effects than when the event was written.
-    #[error("replay mismatch at event {seq}: {problem}")]
+    #[error("replay mismatch at event {seq}: {}", difference(.effect, .before.as_deref(), .now.as_deref()))]
     Mismatch {
         /// The number of the event.
         seq: u64,
-        /// The difference.
-        problem: String,
+        /// The effect that differs.
+        effect: String,
+        /// Its digest when the event was written; `None` if it was not due.
+        before: Option<String>,
+        /// Its digest now; `None` if it is not due.
+        now: Option<String>,
     },
+    /// An older build started the run, and no snapshot of it can be continued.
+    #[error("the run was started by version {found} of the state machine, and there is no snapshot of it")]
+    NoSnapshot {
+        /// The version.
+        found: u32,
+    },
+    /// The snapshot of an older build cannot be brought to the current version.
+    #[error("the snapshot of the run cannot be used")]
+    Migration(#[from] MigrationError),
+}
+
+fn difference(effect: &str, before: Option<&str>, now: Option<&str>) -> String {
+    match (before, now) {
+        (Some(_), None) => format!("`{effect}` was due and no longer is"),
+        (None, _) => format!("`{effect}` is due and was not before"),
+        (Some(_), Some(_)) => format!("`{effect}` is a different effect now"),
+    }
 }
 
 /// Serializes an event for the journal, with the effects that it made due.
@@ -58,9 +85,22 @@ pub(crate) fn from_row(record: &StoredEvent) -> Result<Event, RestoreError> {
 }
 
 /// An effect as the journal keeps it; `None` if it has no id.
-fn due_effect(effect: &Effect) -> Option<DueEffect> {
+pub(crate) fn due_effect(effect: &Effect) -> Option<DueEffect> {
     Some(DueEffect::new(effect.id()?.to_string(), effect.digest()))
 }
+
+/// How a machine was restored, as far as the next commit must show it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Restored {
+    /// Other decisions than those in the journal were accepted.
+    pub(crate) changes_accepted: bool,
+    /// It comes from the snapshot of an older build.
+    pub(crate) migrated: bool,
+}
+
+/// The kind, in the journal, of the event with which a run goes on although other effects are due than before. It and the events
+/// before it are not compared any more.
+pub(crate) const CHANGES_ACCEPTED: &str = "changes_accepted";
 
 /// A machine with its pending effects.
 #[derive(Debug)]
@@ -69,9 +109,13 @@ pub(crate) struct DrivenMachine {
     pub(crate) pending: Vec<Effect>,
     /// What the machine decided at each event that watchers have not seen yet.
     pub(crate) decided: Vec<Vec<Record>>,
+    /// Collects what is shown about the run and is not in its state.
+    pub(crate) overview: OverviewBuilder,
+    /// What the next commit adds to the journal.
+    pub(crate) restored: Restored,
     /// Collects signals, if there is a sink for them.
     pub(crate) reporter: Option<TelemetryReporter>,
-    results: Arc<JournalResults>,
+    pub(crate) results: Arc<JournalResults>,
 }
 
 impl DrivenMachine {
@@ -83,7 +127,9 @@ impl DrivenMachine {
         let (machine, records) = Machine::begin(event).map_err(|source| RestoreError::Refused { seq: 0, source })?;
         let reporter = telemetry.reporter(&machine);
         let results = JournalResults::new(journal, machine.id());
-        let mut state = Self { machine, pending: Vec::new(), decided: Vec::new(), reporter, results };
+        let overview = OverviewBuilder::default();
+        let (pending, decided, restored) = (Vec::new(), Vec::new(), Restored::default());
+        let mut state = Self { machine, pending, decided, overview, restored, reporter, results };
         let due = state.add(event, records);
         Ok((state, due))
     }
@@ -100,10 +146,16 @@ impl DrivenMachine {
         if let Some(reporter) = &mut self.reporter {
             reporter.observe(event.at_ms, &records);
         }
+        self.overview.add(event.at_ms, &records);
         self.decided.push(records);
         let before: HashSet<Option<&EffectId>> = before.iter().map(Effect::id).collect();
         let is_new = |effect: &&Effect| !before.contains(&effect.id());
         self.pending.iter().filter(is_new).filter_map(due_effect).collect()
+    }
+
+    /// What is stored with the ending of the run, and shown from then on.
+    pub(crate) fn result_to_store(&self) -> Result<String, RestoreError> {
+        serde_json::to_string(&self.overview.overview(&self.machine)).map_err(RestoreError::Unwritable)
     }
 
     /// Fails if the machine needed a result that could not be loaded. The machine must not be used any more.
@@ -135,47 +187,19 @@ pub(crate) fn due_by_event(due: Vec<(u64, DueEffect)>) -> DueByEvent {
     by_event
 }
 
-/// Applies newer events to a machine from a snapshot. Fails if other effects become due than when the events were written,
-/// or if an effect that the snapshot asks for was never due.
-pub(crate) fn replay_onto(
-    machine: Machine,
-    newer: &[StoredEvent],
-    due: Vec<(u64, DueEffect)>,
-    journal: &Journal,
-) -> Result<DrivenMachine, RestoreError> {
-    let pending = machine.pending();
-    let seq = machine.event_count();
-    for wanted in pending.iter().filter_map(due_effect) {
-        if !due.iter().any(|(_, written)| *written == wanted) {
-            let problem = format!("the snapshot asks for `{}`, which was never due in this form", wanted.effect);
-            return Err(RestoreError::Mismatch { seq, problem });
-        }
-    }
-    let due = due_by_event(due);
-    let results = JournalResults::new(journal, machine.id());
-    let mut state = DrivenMachine { machine, pending, decided: Vec::new(), reporter: None, results };
-    for record in newer {
-        let wanted = state.apply(&from_row(record)?)?;
-        compare_due_effects(record.seq, &wanted, &due)?;
-    }
-    state.decided.clear();
-    Ok(state)
-}
-
 pub(crate) fn compare_due_effects(seq: u64, wanted: &[DueEffect], written: &DueByEvent) -> Result<(), RestoreError> {
     let written = written.get(&seq).map(Vec::as_slice).unwrap_or_default();
-    let mismatch = |problem: String| Err(RestoreError::Mismatch { seq, problem });
     for due in written {
-        match wanted.iter().find(|effect| effect.effect == due.effect) {
-            None => return mismatch(format!("`{}` was due and no longer is", due.effect)),
-            Some(effect) if effect.digest != due.digest => {
-                return mismatch(format!("`{}` is a different effect now", due.effect));
-            }
-            Some(_) => {}
+        let now = wanted.iter().find(|effect| effect.effect == due.effect).map(|effect| effect.digest.clone());
+        if now.as_ref() != Some(&due.digest) {
+            let (effect, before) = (due.effect.clone(), Some(due.digest.clone()));
+            return Err(RestoreError::Mismatch { seq, effect, before, now });
         }
     }
     match wanted.iter().find(|effect| !written.iter().any(|due| due.effect == effect.effect)) {
-        Some(effect) => mismatch(format!("`{}` is due and was not before", effect.effect)),
+        Some(DueEffect { effect, digest }) => {
+            Err(RestoreError::Mismatch { seq, effect: effect.clone(), before: None, now: Some(digest.clone()) })
+        }
         None => Ok(()),
     }
 }

@@ -2,9 +2,10 @@
 
 use reknit_dialogue::{GiveUpReason, ModelFailure, Next};
 use reknit_protocol::word_enum;
+use serde::{Deserialize, Serialize};
 
 /// The reaction to a failed attempt.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RetryDirective {
     /// The action.
     pub action: Action,
@@ -20,7 +21,8 @@ pub struct RetryDirective {
 
 word_enum! {
     /// The action after a failed attempt.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
     pub enum Action {
         /// The next target is asked; this one may be asked again.
         Retry = "retry",

@@ -9,7 +9,8 @@ use crate::metadata::Metadata;
 use crate::report::{ChildReport, FinalTurnReason, RepeatedCall, Report, ReportSource};
 
 /// A decision of a session.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SessionRecord {
     /// The session started.
     Started {
@@ -143,7 +144,7 @@ pub enum SessionRecord {
 }
 
 /// One attempt to ask a model.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Attempt {
     /// The turn, from 1.
     pub turn: u32,
@@ -168,7 +169,8 @@ pub struct Attempt {
 }
 
 /// The outcome of an attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AttemptStatus {
     /// The model answered.
     Answered(AnswerKind),
@@ -191,7 +193,8 @@ impl AttemptStatus {
 
 word_enum! {
     /// The kind of an answer.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
     pub enum AnswerKind {
         /// Tool calls.
         ToolCalls = "tool_calls",
@@ -217,7 +220,8 @@ word_enum! {
 }
 
 /// The reaction to a question that does not fit a context window.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ContextAction {
     /// The target is skipped because another one has a larger window.
     Skipped(TargetName),
@@ -260,7 +264,8 @@ word_enum! {
 
 word_enum! {
     /// How a call was written as text.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
     pub enum TextCallForm {
         /// As JSON that is the whole answer.
         WholeAnswer = "whole_answer",
@@ -275,7 +280,8 @@ word_enum! {
 
 word_enum! {
     /// Why a wait ended.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
     pub enum WaitEnd {
         /// The time was up.
         Completed = "completed",
@@ -288,7 +294,8 @@ word_enum! {
 
 word_enum! {
     /// Why a call was dropped.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
     pub enum DropReason {
         /// Its arguments are unreadable.
         Malformed = "malformed",
@@ -301,7 +308,8 @@ word_enum! {
 
 word_enum! {
     /// Why the remaining turns were reduced.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
     pub enum CollapseReason {
         /// The model gave a report that was rejected.
         FinalReportAttempt = "final_report_attempt",
@@ -312,7 +320,8 @@ word_enum! {
 
 word_enum! {
     /// How a turn ended.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
     pub enum TurnOutcome {
         /// Tools were called.
         ToolCalls = "tool_calls",

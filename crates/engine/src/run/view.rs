@@ -3,7 +3,8 @@
 use reknit_bind::Provenance;
 use reknit_mend::{Mend, Rung};
 use reknit_plan::{PlannedStep, ToolSelection};
-use reknit_protocol::{AgentName, CapabilityName, EffectId, Object, RunId, StepId};
+use reknit_protocol::{AgentName, CapabilityName, EffectId, Object, RunId, StepId, exact};
+use serde::{Deserialize, Serialize};
 
 use super::Run;
 use super::state::{Phase, Stage};
@@ -12,7 +13,8 @@ use crate::effect::AskPerson;
 use crate::record::WaitReason;
 
 /// The phase of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Progress {
     /// A model selects the tools that the planner is shown.
     Selecting,
@@ -30,7 +32,7 @@ pub enum Progress {
 }
 
 /// A step as people see it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepView {
     /// The step.
     pub id: StepId,
@@ -49,13 +51,15 @@ pub struct StepView {
     /// The number of calls made.
     pub calls: u32,
     /// The parameters that were sent last or are sent next.
+    #[serde(with = "exact")]
     pub parameters: Object,
     /// The origin of each parameter.
     pub provenance: Vec<(String, Provenance)>,
 }
 
 /// The state of a step.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StepState {
     /// It waits for other steps.
     Waiting,

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use reknit_protocol::{EffectId, RunId};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::Session;
 use crate::answer::{Answer, Status};
@@ -16,9 +18,6 @@ use crate::result_handle::ResultSource;
 use crate::run::{ApplyError, Run};
 use crate::trace_parent::TraceParent;
 use crate::uncertain_call::UncertainCall;
-
-/// The prefix that marks the snapshot of a session. The snapshot of a run has no prefix.
-const SESSION_PREFIX: &str = "session ";
 
 /// A run or a session. Both take in events and return the effects that are due.
 #[derive(Debug, Clone)]
@@ -57,6 +56,14 @@ impl Ending<'_> {
             },
         }
     }
+}
+
+/// The snapshot of a machine, by its kind.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SnapshotText {
+    Run(Box<RawValue>),
+    Session(Box<RawValue>),
 }
 
 /// Evaluates an expression for the run or the session in a machine.
@@ -118,19 +125,19 @@ impl Machine {
         either!(self, machine => machine.pending())
     }
 
-    /// The state as text.
+    /// The state as JSON.
     pub fn snapshot(&self) -> Result<String, ApplyError> {
-        match self {
-            Self::Run(run) => run.snapshot(),
-            Self::Session(session) => Ok(format!("{SESSION_PREFIX}{}", session.snapshot()?)),
-        }
+        Ok(match self {
+            Self::Run(run) => format!(r#"{{"run":{}}}"#, run.snapshot()?),
+            Self::Session(session) => format!(r#"{{"session":{}}}"#, session.snapshot()?),
+        })
     }
 
     /// The machine that [`Machine::snapshot`] wrote.
     pub fn restore(text: &str) -> Result<Self, ApplyError> {
-        match text.strip_prefix(SESSION_PREFIX) {
-            Some(text) => Session::restore(text).map(|session| Self::Session(Box::new(session))),
-            None => Run::restore(text).map(|run| Self::Run(Box::new(run))),
+        match serde_json::from_str(text)? {
+            SnapshotText::Run(text) => Run::restore(text.get()).map(|run| Self::Run(Box::new(run))),
+            SnapshotText::Session(text) => Session::restore(text.get()).map(|session| Self::Session(Box::new(session))),
         }
     }
 

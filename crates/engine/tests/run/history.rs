@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reknit_engine::{HistoryEntry, HistoryKind, Machine, history};
+use reknit_engine::{HistoryEntry, HistoryKind, Machine, OverviewBuilder};
 
 use reknit_protocol::StepId;
 
@@ -11,7 +11,9 @@ use crate::world::{Play, step};
 fn history_by_step(play: &Play) -> BTreeMap<StepId, Vec<HistoryEntry>> {
     let replayed = Machine::replay(&play.events).expect("the events are those of a run");
     let (_, decided) = replayed.expect("there are events");
-    history(play.events.iter().map(|event| event.at_ms).zip(&decided))
+    let mut overview = OverviewBuilder::default();
+    play.events.iter().zip(&decided).for_each(|(event, records)| overview.add(event.at_ms, records));
+    overview.history().clone()
 }
 
 fn history_lines(play: &Play, step: &str) -> Vec<String> {

@@ -37,6 +37,14 @@ pub enum OpenError {
         /// The format version of this build.
         supported: u32,
     },
+    /// The file of an older build cannot be copied before it is changed. It was not changed.
+    #[error("cannot make the backup `{}` of the journal before it is upgraded", .path.display())]
+    Backup {
+        /// The copy.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
     /// The file was written by a newer build of Reknit.
     #[error("the journal `{}` was written by a newer build of Reknit (format {found}, not {supported})", .path.display())]
     Newer {
@@ -79,9 +87,14 @@ impl OpenError {
                  journal; its contents were not changed",
                 path.display()
             ),
-            Self::Newer { .. } => {
-                "update Reknit, or choose another path for the journal; its contents were not changed".to_owned()
+            Self::Backup { path, .. } => {
+                format!("make room for a copy of the journal at `{}`, then try again", path.display())
             }
+            Self::Newer { path, supported, .. } => format!(
+                "use the newer build, or choose another path for the journal; its contents were not changed. The newer build \
+                 left a copy of what was there before it at `{}.v{supported}-backup`, if it upgraded this journal",
+                path.display()
+            ),
             Self::UnsupportedFileSystem(_) => "choose a path for the journal on a local disk".to_owned(),
             Self::Thread { .. } => "end other programs, or raise the limit of processes (`ulimit -u`)".to_owned(),
             Self::Storage(error) => error.hint(),

@@ -64,6 +64,11 @@ impl Journal {
         found.and_then(|events| events.into_iter().next()).ok_or_else(missing)
     }
 
+    /// The position of the last event of this kind.
+    pub async fn last_event_of_kind(&self, run: &RunId, kind: &'static str) -> Result<Option<u64>, RunReadError> {
+        self.read_run(run, move |tables, row| tables.last_event_of_kind(row.key, kind)).await
+    }
+
     /// The effects that events made due, each with the position of its event, in order.
     pub async fn due_effects(&self, run: &RunId) -> Result<Vec<(u64, DueEffect)>, RunReadError> {
         self.read_run(run, |tables, row| tables.due_effects(row.key)).await
@@ -91,6 +96,17 @@ impl Journal {
     /// The newest snapshot of a run.
     pub async fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, RunReadError> {
         self.read_run(run, |tables, row| tables.snapshot(row.key)).await
+    }
+
+    /// The result that was stored with the ending of a run ([`RunEnding::result`](crate::RunEnding)). `None` for a run that has
+    /// not ended, and for one that an older build ended.
+    pub async fn ending(&self, run: &RunId) -> Result<Option<String>, RunReadError> {
+        let ended = |row: &RunRow| row.summary.status.is_some();
+        self.read_run(
+            run,
+            move |tables, row| if ended(&row) { tables.ending(row.key, row.summary.len) } else { Ok(None) },
+        )
+        .await
     }
 
     /// The mappings that earlier runs learned: at most `limit`, accepted ones first, then the newest.

@@ -7,7 +7,8 @@ use reknit_protocol::RunId;
 
 use super::Journal;
 use crate::blob::split_event;
-use crate::rules::{self, CreatedRun, TakeOver};
+use crate::rules::{self, CreatedRun, SplitTexts, TakeOver};
+use crate::tables::SplitSnapshot;
 use crate::{
     Append, AppendError, ClaimOutcome, CreateError, FenceError, Holder, KeyClaim, KeyedClaim, Lease, LeaseError,
     LeaseTerm, NewRun, RunSignal, SendError, SignalId, Snapshot, StorageError, StoredKey, StoredMapping,
@@ -85,6 +86,19 @@ impl Journal {
         self.write_patiently(move |tables| rules::release(tables, &lease)).await
     }
 
+    /// Replaces the snapshot of the run and gives the lease back, in one transaction.
+    pub async fn release_with(&self, lease: &Lease, snapshot: Snapshot) -> Result<(), AppendError> {
+        let lease = lease.clone();
+        let snapshot = SplitSnapshot::from(snapshot);
+        self.write_patiently(move |tables| rules::release_with(tables, &lease, &snapshot)).await
+    }
+
+    /// Parks a run that this build cannot continue, and gives the lease back. The next append ends the parking.
+    pub async fn park(&self, lease: &Lease, reason: &str) -> Result<(), FenceError> {
+        let (lease, reason) = (lease.clone(), reason.to_owned());
+        self.write_patiently(move |tables| rules::park(tables, &lease, &reason)).await
+    }
+
     /// Appends to a run in one transaction, if `lease` is its newest lease and the run has the expected length. Returns
     /// the new length.
     pub async fn append(&self, lease: &Lease, mut append: Append) -> Result<u64, AppendError> {
@@ -92,8 +106,8 @@ impl Journal {
         // The thread that writes splits the events: finding and hashing long values takes time.
         let mut split = None;
         self.write_patiently(move |tables| {
-            let events: &Vec<_> = split.get_or_insert_with(|| append.events.drain(..).map(split_event).collect());
-            rules::append(tables, &lease, &append, events)
+            let texts = split.get_or_insert_with(|| SplitTexts::of(&mut append));
+            rules::append(tables, &lease, &append, texts)
         })
         .await
     }
@@ -145,6 +159,7 @@ impl Journal {
     /// Replaces the snapshot of the run. The events that it covers must be committed.
     pub async fn save_snapshot(&self, lease: &Lease, snapshot: Snapshot) -> Result<(), AppendError> {
         let lease = lease.clone();
+        let snapshot = SplitSnapshot::from(snapshot);
         self.write(move |tables| rules::save_snapshot(tables, &lease, &snapshot)).await
     }
 

@@ -3,19 +3,38 @@
 use std::collections::BTreeSet;
 
 use super::{RuleResult, check_lease, key};
-use crate::blob::SplitEvent;
+use crate::blob::{SplitEvent, SplitText, split_event, split_text};
 use crate::error::storage::StoreResult;
-use crate::tables::{RunKey, RunRow, WriteTables};
-use crate::{Append, AppendError, Lease, RunEnding, SignalId, Snapshot};
+use crate::tables::{RunKey, RunRow, SplitSnapshot, WriteTables};
+use crate::{Append, AppendError, Lease, RunSummary, SignalId};
 
-/// Compare-and-append: writes all of `new`, or nothing. `events` are its events, which were split before the store was locked,
-/// because splitting takes time.
+/// The texts of an append. They are split before the store is locked, because splitting takes time.
+pub(crate) struct SplitTexts {
+    events: Vec<SplitEvent>,
+    snapshot: Option<SplitSnapshot>,
+    result: Option<SplitText>,
+}
+
+impl SplitTexts {
+    /// Takes the texts out of the append.
+    pub(crate) fn of(append: &mut Append) -> Self {
+        let result = append.ending.as_mut().and_then(|ending| ending.result.take());
+        Self {
+            events: append.events.drain(..).map(split_event).collect(),
+            snapshot: append.snapshot.take().map(SplitSnapshot::from),
+            result: result.map(split_text),
+        }
+    }
+}
+
+/// Compare-and-append: writes all of `new`, or nothing.
 pub(crate) fn append(
     tables: &mut dyn WriteTables,
     lease: &Lease,
     new: &Append,
-    events: &[SplitEvent],
+    texts: &SplitTexts,
 ) -> RuleResult<u64, AppendError> {
+    let SplitTexts { events, snapshot, result } = texts;
     let RunRow { key, summary: mut run } =
         match check_length(tables, lease, new.expected_len, |len| len == new.expected_len)? {
             Err(refused) => return Ok(Err(refused)),
@@ -25,7 +44,7 @@ pub(crate) fn append(
     if let Some(id) = first_not_pending(tables, key, &new.consumed)? {
         return Ok(Err(AppendError::SignalNotPending { run: lease.run.clone(), id }));
     }
-    if let Some(snapshot) = new.snapshot.as_ref().filter(|snapshot| snapshot.len > len) {
+    if let Some(snapshot) = snapshot.as_ref().filter(|snapshot| snapshot.len > len) {
         return Ok(Err(AppendError::Conflict { run: lease.run.clone(), len, expected: snapshot.len }));
     }
     for (seq, event) in (run.len..).zip(events) {
@@ -35,7 +54,7 @@ pub(crate) fn append(
     for id in &new.consumed {
         tables.consume(key, *id, len)?;
     }
-    if let Some(snapshot) = &new.snapshot {
+    if let Some(snapshot) = snapshot {
         tables.set_snapshot(key, snapshot)?;
     }
     for mapping in &new.learned_mappings {
@@ -44,11 +63,17 @@ pub(crate) fn append(
     for key in &new.keys {
         key::change(tables, &lease.run, key, run.updated_ms)?;
     }
-    if let Some(RunEnding { status, at_ms }) = &new.ending {
-        run.status = Some(status.clone());
-        run.updated_ms = *at_ms;
+    if let Some(ending) = &new.ending {
+        run.status = Some(ending.status.clone());
+        run.updated_ms = ending.at_ms;
         run.lease = None;
+        // Nothing is restored from it any more.
+        tables.remove_snapshot(key)?;
+        if let Some(result) = result {
+            tables.set_ending(key, len, result)?;
+        }
     }
+    run.parked = None;
     run.len = len;
     tables.set_run(key, &run)?;
     Ok(Ok(len))
@@ -58,11 +83,26 @@ pub(crate) fn append(
 pub(crate) fn save_snapshot(
     tables: &mut dyn WriteTables,
     lease: &Lease,
-    snapshot: &Snapshot,
+    snapshot: &SplitSnapshot,
 ) -> RuleResult<(), AppendError> {
     match check_length(tables, lease, snapshot.len, |len| snapshot.len <= len)? {
         Err(refused) => Ok(Err(refused)),
         Ok(row) => Ok(Ok(tables.set_snapshot(row.key, snapshot)?)),
+    }
+}
+
+/// Saves a snapshot and gives the lease back.
+pub(crate) fn release_with(
+    tables: &mut dyn WriteTables,
+    lease: &Lease,
+    snapshot: &SplitSnapshot,
+) -> RuleResult<(), AppendError> {
+    match check_length(tables, lease, snapshot.len, |len| snapshot.len <= len)? {
+        Err(refused) => Ok(Err(refused)),
+        Ok(RunRow { key, summary }) => {
+            tables.set_snapshot(key, snapshot)?;
+            Ok(Ok(tables.set_run(key, &RunSummary { lease: None, ..summary })?))
+        }
     }
 }
 

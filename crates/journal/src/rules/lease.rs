@@ -4,7 +4,6 @@ use reknit_protocol::RunId;
 
 use super::{RuleResult, check_lease, fenced};
 use crate::blob::SplitEvent;
-use crate::retention::is_prunable;
 use crate::tables::WriteTables;
 use crate::{CreateError, FenceError, Holder, Lease, LeaseError, LeaseInfo, LeaseTerm, Liveness, RunSummary};
 
@@ -42,6 +41,7 @@ pub(crate) fn create(
         len: 1,
         epoch: info.epoch,
         lease: Some(info.clone()),
+        parked: None,
     };
     let key = tables.add_run(&summary, request)?;
     tables.add_event(key, 0, first)?;
@@ -109,7 +109,7 @@ pub(crate) fn reopen(
 ) -> RuleResult<Lease, LeaseError> {
     let Some(row) = tables.run(run)? else { return Ok(Err(LeaseError::NoSuchRun(run.clone()))) };
     let mut summary = row.summary;
-    if !is_prunable(summary.status.as_deref()) || summary.len != expected_len {
+    if summary.status.is_none() || summary.len != expected_len {
         return Ok(Err(LeaseError::NotEnded(run.clone())));
     }
     summary.status = None;
@@ -130,6 +130,17 @@ pub(crate) fn renew(tables: &mut dyn WriteTables, lease: &Lease, term: LeaseTerm
 /// Gives the lease back.
 pub(crate) fn release(tables: &mut dyn WriteTables, lease: &Lease) -> RuleResult<(), FenceError> {
     set_lease(tables, lease, None)
+}
+
+/// Marks the run as parked and gives the lease back.
+pub(crate) fn park(tables: &mut dyn WriteTables, lease: &Lease, reason: &str) -> RuleResult<(), FenceError> {
+    let mut row = match check_lease(tables, lease)? {
+        Err(by) => return Ok(Err(fenced(&lease.run, by))),
+        Ok(row) => row,
+    };
+    row.summary.lease = None;
+    row.summary.parked = Some(reason.to_owned());
+    Ok(Ok(tables.set_run(row.key, &row.summary)?))
 }
 
 /// Replaces `lease`, if it is the current lease of its run.

@@ -5,7 +5,7 @@ use reknit_protocol::RunId;
 use super::RuleResult;
 use super::lease::TakeOver;
 use crate::error::storage::StoreResult;
-use crate::retention::{PruneBatch, PruneLimit, is_prunable};
+use crate::retention::{PruneBatch, PruneLimit};
 use crate::tables::{RunRow, WriteTables};
 use crate::{DeleteError, PrunedRun, Retention, StorageError};
 
@@ -111,7 +111,7 @@ pub(crate) fn delete(
     if let Some(lease) = row.summary.lease.as_ref().filter(|lease| TakeOver::ByLiveness.is_held(lease, now_ms)) {
         return Ok(Err(DeleteError::Held { run: run.clone(), holder: lease.holder.clone() }));
     }
-    if deletion == Deletion::Ended && !is_prunable(row.summary.status.as_deref()) {
+    if deletion == Deletion::Ended && row.summary.status.is_none() {
         return Ok(Err(DeleteError::Unfinished(run.clone())));
     }
     remove(tables, row, now_ms)?;

@@ -78,6 +78,21 @@ pub(crate) fn claim_digest(previous: &RowDigest, effect: &str, epoch: u64) -> Ro
     link.digest()
 }
 
+/// The digest of an ending or a snapshot, after the event that it follows. `blobs` are the offset and the digest of each.
+pub(crate) fn text_digest<'a>(
+    previous: &RowDigest,
+    rest: &str,
+    blobs: impl Iterator<Item = (usize, &'a str)>,
+) -> RowDigest {
+    let mut link = ChainLink::after(previous);
+    link.bytes(rest.as_bytes());
+    for (offset, digest) in blobs {
+        link.number(offset as u64);
+        link.bytes(digest.as_bytes());
+    }
+    link.digest()
+}
+
 /// The digest in a column.
 pub(crate) fn read_digest(row: &rusqlite::Row<'_>, column: usize) -> StoreResult<RowDigest> {
     let bytes: Vec<u8> = row.get(column)?;

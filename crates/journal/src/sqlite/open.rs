@@ -8,11 +8,11 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use super::BUSY_TIMEOUT;
 use super::file::{self, FileIdentity};
 use super::header::FileHeader;
-use super::log_check;
 use super::run_id_tables::RUN_ID_TABLES;
 use super::schema::{APPLICATION_ID, SCHEMA_VERSION, TABLES};
+use super::{log_check, migrate};
 use crate::error::storage::{StoreFailure, StoreResult};
-use crate::{Durability, OpenError, StorageError};
+use crate::{Durability, Migration, OpenError, StorageError};
 
 /// `SQLite` truncates the write-ahead log to this size when it can, after a long read has let it grow.
 const MAX_LOG_BYTES: u32 = 16 << 20;
@@ -23,6 +23,8 @@ pub(crate) struct WriterConnection {
     pub(crate) path: PathBuf,
     pub(crate) identity: FileIdentity,
     pub(crate) sqlite: Connection,
+    /// The migration that was necessary.
+    pub(crate) migration: Option<Migration>,
 }
 
 pub(crate) fn open(path: &Path, durability: Durability) -> Result<WriterConnection, OpenError> {
@@ -49,12 +51,14 @@ pub(crate) fn open(path: &Path, durability: Durability) -> Result<WriterConnecti
     let fail = |failure| OpenError::from(StorageError::new(&path, failure));
     let mut sqlite = connect(&path).map_err(fail)?;
     let supported = SCHEMA_VERSION;
+    let mut is_older = false;
     match read_file_kind(&sqlite) {
         // Before the first write. On an existing file this would be a write of its own.
         Ok(FileKind::New) => {
             sqlite.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(|error| fail(error.into()))?;
         }
         Ok(FileKind::Journal(SCHEMA_VERSION)) => {}
+        Ok(FileKind::Journal(found)) if migrate::is_possible(found) => is_older = true,
         Ok(FileKind::Journal(found @ ..SCHEMA_VERSION)) => return Err(OpenError::Older { path, found, supported }),
         Ok(FileKind::Journal(found)) => return Err(OpenError::Newer { path, found, supported }),
         Ok(FileKind::Foreign) => return Err(OpenError::NotAJournal(path)),
@@ -66,8 +70,9 @@ pub(crate) fn open(path: &Path, durability: Durability) -> Result<WriterConnecti
     if !enable_write_ahead_log(&sqlite).map_err(|error| fail(error.into()))? {
         return Err(OpenError::UnsupportedFileSystem(path));
     }
+    let migration = if is_older { migrate::migrate(&path, &mut sqlite)? } else { None };
     prepare_writer(&mut sqlite, durability).map_err(|error| fail(error.into()))?;
-    Ok(WriterConnection { path, identity, sqlite })
+    Ok(WriterConnection { path, identity, sqlite, migration })
 }
 
 /// A connection that waits while another process locks the file. It does not create the file, so that a deleted one is

@@ -17,7 +17,7 @@ CREATE TABLE pruned_runs (
     pruned_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX runs_ended ON runs (updated_ms, key) WHERE status IS NOT NULL AND status <> 'parked';
+CREATE INDEX runs_ended ON runs (updated_ms, key) WHERE status IS NOT NULL;
 CREATE INDEX inbox_by_run ON inbox (run);
 CREATE INDEX event_blobs_by_digest ON event_blobs (digest);
 CREATE INDEX business_keys_by_end ON business_keys (since_ms + window_ms);

@@ -3,8 +3,8 @@
 /// The application id in the header of the file, which tells a journal from the file of another program: `RKJ1`.
 pub(crate) const APPLICATION_ID: u32 = 0x524b_4a31;
 
-/// The version of the tables below, in the header of the file. Increase it with every change of the tables: a file with
-/// another version is refused.
+/// The version of the tables below, in the header of the file. Increase it with every change of the tables, and add a step to
+/// `migrate.rs`, which brings a file of the version before to this one.
 pub(crate) const SCHEMA_VERSION: u32 = 5;
 
 /// The tables. `events` and `due` are clustered by run: a run is read as a whole, and an append touches one page of each.
@@ -13,7 +13,11 @@ pub(crate) const SCHEMA_VERSION: u32 = 5;
 ///
 /// The `digest` of a business key covers its other columns.
 ///
-/// `event_blobs` says which blobs belong into the body of which event, each at a byte offset.
+/// `event_blobs` says which blobs belong into the body of which event, each at a byte offset. Those of a run's ending have the
+/// `seq` -1, those of its snapshot -2.
+///
+/// The `digest` of an ending and of a snapshot covers its text and the digest of the last event before it. `parked` says why a
+/// run cannot be driven until a person decides.
 pub(crate) const TABLES: &str = "
 CREATE TABLE runs (
     key        INTEGER PRIMARY KEY,
@@ -25,7 +29,8 @@ CREATE TABLE runs (
     len        INTEGER NOT NULL,
     epoch      INTEGER NOT NULL,
     holder     TEXT,
-    until_ms   INTEGER
+    until_ms   INTEGER,
+    parked     TEXT
 ) STRICT;
 CREATE INDEX runs_by_time ON runs (created_ms, key);
 
@@ -87,7 +92,14 @@ CREATE TABLE snapshots (
     run             INTEGER PRIMARY KEY,
     len             INTEGER NOT NULL,
     machine_version INTEGER NOT NULL,
-    body            TEXT    NOT NULL
+    body            TEXT    NOT NULL,
+    digest          BLOB
+) STRICT;
+
+CREATE TABLE endings (
+    run    INTEGER PRIMARY KEY,
+    body   TEXT    NOT NULL,
+    digest BLOB    NOT NULL
 ) STRICT;
 
 CREATE TABLE learned_mappings (

@@ -14,9 +14,14 @@ use crate::{LeaseInfo, RunSummary};
 /// The tables, inside an open transaction.
 pub(crate) struct SqliteTables<'c>(pub(crate) &'c Connection);
 
+/// The `seq` in `event_blobs` of the blobs of an ending.
+const ENDING_SEQ: i64 = -1;
+/// The `seq` in `event_blobs` of the blobs of a snapshot.
+const SNAPSHOT_SEQ: i64 = -2;
+
 /// Selects the columns that [`run_row`] reads, in its order.
 const SELECT_RUN: &str =
-    "SELECT key, run, title, created_ms, updated_ms, status, len, epoch, holder, until_ms FROM runs";
+    "SELECT key, run, title, created_ms, updated_ms, status, len, epoch, holder, until_ms, parked FROM runs";
 
 fn run_row(row: &Row<'_>) -> StoreResult<RunRow> {
     let epoch = row.get(7)?;
@@ -36,6 +41,7 @@ fn run_row(row: &Row<'_>) -> StoreResult<RunRow> {
         len: row.get(6)?,
         epoch,
         lease,
+        parked: row.get(10)?,
     };
     Ok(RunRow { key: RunKey(row.get(0)?), summary })
 }

@@ -7,6 +7,7 @@ mod append;
 mod blobs;
 mod business_keys;
 mod claims;
+mod endings;
 mod inboxes;
 mod learned_mappings;
 mod leases;

@@ -64,7 +64,7 @@ fn a_journal_of_a_newer_build_is_refused_and_not_changed() {
     let before = fs::read(&path).unwrap();
     insta::assert_snapshot!(mask_directory(&report(&refusal(&path)), directory.path()), @"
     the journal `DIR/journal.db` was written by a newer build of Reknit (format 99, not 5)
-    hint: update Reknit, or choose another path for the journal; its contents were not changed
+    hint: use the newer build, or choose another path for the journal; its contents were not changed. The newer build left a copy of what was there before it at `DIR/journal.db.v5-backup`, if it upgraded this journal
     ");
     assert_eq!(fs::read(&path).unwrap(), before);
 }

@@ -42,12 +42,29 @@ pub(crate) enum RunsCommand {
         #[command(flatten)]
         journal: FileArguments,
     },
+    /// Print everything that is stored about a run as JSON lines: its events, and its answer or report
+    Export {
+        #[command(flatten)]
+        run: RunArgument,
+        #[command(flatten)]
+        journal: FileArguments,
+    },
     /// Continue a run that stopped or waited, or all of them
     #[command(after_help = RESUME_DETAILS)]
     Resume(ResumeArguments),
     /// Try the failed and skipped steps of a run again; done steps stay done
     #[command(after_help = RETRY_DETAILS)]
     Retry(ContinueArguments),
+    /// End a parked run, which this build cannot continue; its events are kept
+    Close {
+        #[command(flatten)]
+        run: RunArgument,
+        /// Why it is closed
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+        #[command(flatten)]
+        journal: FileArguments,
+    },
     /// Cancel a run; calls in progress may still complete
     Cancel(ContinueArguments),
     /// Approve the calls that a run waits for
@@ -159,6 +176,9 @@ pub(crate) struct ResumeArguments {
     pub(crate) setup: SetupArguments,
     #[command(flatten)]
     pub(crate) drive: DriveArguments,
+    /// Continue a parked run from what this build decides for its events, although it decided otherwise before
+    #[arg(long, conflicts_with = "all")]
+    pub(crate) accept_changes: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,17 +1,21 @@
 //! The progress of a session: a line for each turn, and for each call of the current turn.
 
 use reknit_engine::{
-    ChildActivity, ChildView, ContextAction, ModelWaitReason, Session, SessionActivity, SessionRecord, SessionView,
-    TurnOutcome,
+    ChildActivity, ChildView, ContextAction, ModelWaitReason, SessionActivity, SessionRecord, SessionView, TurnOutcome,
 };
 
 use super::{Line, LineStyle, seconds_left, step_lines};
 use crate::terminal_text::one_line;
 
 /// The lines of a session.
-pub(crate) fn session_lines(session: &Session, records: &[SessionRecord], now_ms: i64, width: usize) -> Vec<Line> {
+pub(crate) fn session_lines(
+    view: Option<&SessionView>,
+    records: &[SessionRecord],
+    now_ms: i64,
+    width: usize,
+) -> Vec<Line> {
     let mut lines: Vec<Line> = records.iter().filter_map(|record| record_line(record, width)).collect();
-    lines.extend(current_turn(&session.view(), now_ms, width));
+    lines.extend(view.into_iter().flat_map(|view| current_turn(view, now_ms, width)));
     lines
 }
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use reknit_engine::{Decision, Machine, Question};
 use reknit_protocol::Value;
 
-use super::open_run;
+use super::{open_run, parked_hint};
 use crate::approval_edit::{ParameterEdit, check_edit};
 use crate::approvals::{ApprovalRequest, decision_detail, inbox, pending_approvals};
 use crate::cli::{ApproveArguments, DecideArguments, DenyArguments, SettleArguments};
@@ -69,8 +69,11 @@ fn result(arguments: &SettleArguments) -> Result<Value, Failure> {
 async fn run(arguments: &DecideArguments, choice: Choice) -> Result<ExitCode, Failure> {
     let step = arguments.step.as_deref();
     let (journal, run) = open_run(&arguments.files, &arguments.run).await?;
+    if journal.summary(&run).await.map_err(Failure::journal)?.parked.is_some() {
+        return Err(Failure::usage(format!("run `{run}` is parked"), parked_hint(&run)));
+    }
     let saved = load_run(&journal, &run).await?;
-    let approvals = pending_approvals(&saved.run, &inbox(&journal, &run).await?);
+    let approvals = pending_approvals(&saved.machine, &inbox(&journal, &run).await?);
     let (chosen, others): (Vec<ApprovalRequest>, Vec<ApprovalRequest>) =
         approvals.into_iter().partition(|approval| step.is_none_or(|step| step == approval.ask.step.as_str()));
     if chosen.is_empty() {
@@ -95,14 +98,14 @@ async fn run(arguments: &DecideArguments, choice: Choice) -> Result<ExitCode, Fa
             };
             let current = approval.ask.question.call().map(|call| call.parameters.clone()).unwrap_or_default();
             let parameters = edit.apply(&current);
-            check_edit(&saved.run, &approval.ask, &parameters).map_err(|reason| {
+            check_edit(&saved.machine, &approval.ask, &parameters).map_err(|reason| {
                 Failure::usage(reason, "change the parameters and approve again; nothing was sent")
             })?;
             Decision::Edit { parameters }
         }
         Choice::Decision(decision) => {
             if decision.settles_outcome() {
-                check_that_outcome_is_open(&chosen, &decision, step, &saved.run)?;
+                check_that_outcome_is_open(&chosen, &decision, step, &saved.machine)?;
             }
             decision
         }

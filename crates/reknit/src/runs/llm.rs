@@ -7,12 +7,11 @@ use reknit_protocol::{Object, RunId, Value};
 use reknit_telemetry::{Interaction, interactions};
 
 use crate::failure::Failure;
-use crate::saved_run::SavedRun;
 use crate::terminal_text::visible_char;
 use crate::usage::seconds;
 
 /// All prompts and answers, as text or as JSON. Fails if LLM debugging is not enabled for the run.
-pub(super) fn text(run: &RunId, saved: &SavedRun, events: &[Event], json: bool) -> Result<String, Failure> {
+pub(super) fn text(run: &RunId, events: &[Event], json: bool) -> Result<String, Failure> {
     let found = interactions(events).map_err(Failure::journal)?;
     let Some(found) = found else {
         return Err(Failure::usage(
@@ -23,7 +22,7 @@ pub(super) fn text(run: &RunId, saved: &SavedRun, events: &[Event], json: bool) 
     if json {
         let document = Object::from([
             ("request_id", run.as_str().into()),
-            ("created_at", saved.started_ms().map_or(Value::Null, Value::from)),
+            ("created_at", events.first().map_or(Value::Null, |event| Value::from(event.at_ms))),
             ("interactions", found.iter().map(Interaction::to_value).collect()),
         ]);
         return Ok(Value::Object(document).to_string() + "\n");

@@ -49,15 +49,16 @@ pub(super) async fn run(arguments: &ResumeArguments) -> Result<ExitCode, Failure
 async fn interrupted(journal: &Journal) -> Result<Vec<(RunId, Machine)>, Failure> {
     let filter = RunFilter { status: StatusFilter::Unfinished, limit: u32::MAX };
     let mut chosen = Vec::new();
-    for RunSummary { run, lease, .. } in journal.runs(&filter).await.map_err(Failure::journal)? {
-        if lease.is_some_and(|lease| lease.holder.liveness() != Liveness::Dead) {
+    for RunSummary { run, lease, parked, .. } in journal.runs(&filter).await.map_err(Failure::journal)? {
+        // Only a person continues a parked run.
+        if parked.is_some() || lease.is_some_and(|lease| lease.holder.liveness() != Liveness::Dead) {
             continue;
         }
         match load_run(journal, &run).await {
             Ok(saved) => {
-                let waits = saved.run.is_waiting_for_person();
+                let waits = saved.machine.is_waiting_for_person();
                 if !waits || !decisions(&inbox(journal, &run).await?).is_empty() {
-                    chosen.push((run, saved.run));
+                    chosen.push((run, saved.machine));
                 }
             }
             // One run that cannot be read must not keep the others from going on.

@@ -1,16 +1,16 @@
 //! `reknit runs show`.
 
 use std::fmt::Write as _;
-use std::io;
 use std::process::ExitCode;
 
-use reknit_engine::{Decision, HistoryEntry, Machine, Metadata, Run, StepState, StepView};
-use reknit_journal::StoredEvent;
+use reknit_engine::{Decision, HistoryEntry, Metadata, Overview, RunOverview, StepState, StepView};
+use reknit_journal::{Journal, StoredEvent};
 use reknit_plan::ToolSelection;
 use reknit_protocol::{Object, RunId, Value};
+use reknit_runtime::{DriveError, ParkReason, bare_overview};
 
 use super::status::status_word;
-use super::{llm, open_run, session, step_history};
+use super::{bare, llm, open_run, session, step_history};
 use crate::approvals::{ApprovalRequest, inbox, pending_approvals};
 use crate::cli::{FileArguments, RunArgument};
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ use crate::print::print_data;
 use crate::print_answer::answer_json;
 use crate::progress::run_lines;
 use crate::provenance_text::origin_text;
-use crate::saved_run::{History, for_each_event, load_events, load_run};
+use crate::saved_run::{for_each_event, load_events, stored_overview};
 use crate::terminal_text::{escape_controls, one_line};
 use crate::usage::{count, usage_summary};
 
@@ -69,8 +69,24 @@ pub(super) async fn run(
     options: &ShowOptions<'_>,
 ) -> Result<ExitCode, Failure> {
     let (journal, run) = open_run(files, run).await?;
-    let saved = load_run(&journal, &run).await?;
-    let steps = saved.run.as_run().map(Run::steps).unwrap_or_default();
+    if options.events {
+        for_each_event(&journal, &run, |event| print_data(&event_line(event, options.json))).await?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if options.llm {
+        // Prompts are not stored, but made again from the events.
+        print_data(&llm::text(&run, &load_events(&journal, &run).await?, options.json)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let summary = journal.summary(&run).await.map_err(Failure::journal)?;
+    let (overview, approvals) = match stored_overview(&journal, &run).await? {
+        Some(overview) => (overview, Vec::new()),
+        None => restored_overview(&journal, &run, summary.parked.is_some()).await?,
+    };
+    let steps: &[StepView] = match &overview {
+        Overview::Run(run) => &run.steps,
+        Overview::Session(_) | Overview::Bare(_) => &[],
+    };
     if let Some(step) = options.step
         && !steps.iter().any(|view| view.id.as_str() == step)
     {
@@ -81,39 +97,51 @@ pub(super) async fn run(
         };
         return Err(Failure::usage(format!("run `{run}` has no step `{step}`"), hint));
     }
-    let summary = journal.summary(&run).await.map_err(Failure::journal)?;
-    let approvals = pending_approvals(&saved.run, &inbox(&journal, &run).await?);
     let status = match status_word(&summary) {
         "waiting" if approvals.is_empty() => "stopped",
         word => word,
     };
     let state = CurrentState { status, approvals };
-    let text = match (options.events, options.json, &saved.run) {
-        (_, json, _) if options.llm => llm::text(&run, &saved, &load_events(&journal, &run).await?, json)?,
-        (true, json, _) => {
-            for_each_event(&journal, &run, |event| print_data(&event_line(event, json))).await?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        (false, true, Machine::Run(run)) => as_json(run, &saved.history(), &state)?.to_string() + "\n",
-        (false, true, Machine::Session(session)) => {
-            session::as_json(session, &saved.session_records(), &state)?.to_string() + "\n"
-        }
-        (false, false, Machine::Run(run)) => page(run, &saved.history(), &state, options.step),
-        (false, false, Machine::Session(session)) => session::page(session, &saved.session_records(), &state),
+    let text = match (options.json, &overview) {
+        (true, Overview::Run(run)) => as_json(run, &state)?.to_string() + "\n",
+        (true, Overview::Bare(bare)) => bare::as_json(bare)?.to_string() + "\n",
+        (false, Overview::Bare(bare)) => bare::page(bare),
+        (true, Overview::Session(session)) => session::as_json(session, &state)?.to_string() + "\n",
+        (false, Overview::Run(run)) => page(run, &state, options.step),
+        (false, Overview::Session(session)) => session::page(session, &state),
     };
-    saved.check_results()?;
     print_data(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn as_json(run: &Run, history: &History, state: &CurrentState<'_>) -> Result<Value, Failure> {
+/// The overview of a run without a stored one, and its open questions.
+async fn restored_overview(
+    journal: &Journal,
+    run: &RunId,
+    is_parked: bool,
+) -> Result<(Overview, Vec<ApprovalRequest>), Failure> {
+    let mut bare = bare_overview(journal, run).await?;
+    if !is_parked {
+        match reknit_runtime::load_run(journal, run).await {
+            Ok(saved) => {
+                let overview = saved.overview().map_err(Failure::journal)?;
+                return Ok((overview, pending_approvals(&saved.machine, &inbox(journal, run).await?)));
+            }
+            Err(DriveError::Restore(error)) => bare.problem = Some(ParkReason::of(&error).describe()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok((Overview::Bare(Box::new(bare)), Vec::new()))
+}
+
+fn as_json(run: &RunOverview, state: &CurrentState<'_>) -> Result<Value, Failure> {
     let mut document = state_as_json(run, state)?;
-    let history = serde_json::to_string(history).map_err(|error| Failure::Write(io::Error::other(error)))?;
-    if let (Value::Object(document), Ok(history)) = (&mut document, Value::parse(&history)) {
-        document.extend(metadata_as_json(&run.started().metadata));
-        document.insert("history", history);
-        document.extend((run.retries() > 0).then(|| ("retries".to_owned(), run.retries().into())));
-        document.extend(run.tool_selection().map(|tools| ("tools_shown".to_owned(), tool_selection_as_json(tools))));
+    if let Value::Object(document) = &mut document {
+        document.extend(metadata_as_json(&run.metadata));
+        document.insert("history", step_history::as_json(&run.history)?);
+        document.extend((run.retries > 0).then(|| ("retries".to_owned(), run.retries.into())));
+        let tools = run.tool_selection.as_ref();
+        document.extend(tools.map(|tools| ("tools_shown".to_owned(), tool_selection_as_json(tools))));
     }
     Ok(document)
 }
@@ -126,12 +154,11 @@ fn tool_selection_as_json(selection: &ToolSelection) -> Value {
     ]))
 }
 
-fn state_as_json(run: &Run, state: &CurrentState<'_>) -> Result<Value, Failure> {
-    if let Some(answer) = run.answer() {
-        return answer_json(&run.started().run, answer);
+fn state_as_json(run: &RunOverview, state: &CurrentState<'_>) -> Result<Value, Failure> {
+    if let Some(answer) = &run.answer {
+        return answer_json(&run.run, answer);
     }
-    let steps = run.steps();
-    let steps = steps.iter().map(|view| {
+    let steps = run.steps.iter().map(|view| {
         let mut object = Object::from([
             ("step", view.id.as_str().into()),
             ("capability", view.capability.as_str().into()),
@@ -148,11 +175,8 @@ fn state_as_json(run: &Run, state: &CurrentState<'_>) -> Result<Value, Failure> 
         }
         Value::Object(object)
     });
-    let mut document = Object::from([
-        ("run", run.started().run.as_str().into()),
-        ("status", state.status.into()),
-        ("steps", steps.collect()),
-    ]);
+    let mut document =
+        Object::from([("run", run.run.as_str().into()), ("status", state.status.into()), ("steps", steps.collect())]);
     document.extend(state.approvals_of_plan().map(|approval| ("asks".to_owned(), approval.to_value())));
     Ok(Value::Object(document))
 }
@@ -198,8 +222,7 @@ fn event_line(event: &StoredEvent, json: bool) -> String {
 }
 
 /// The tools that were selected for the planner, and how many tokens the selection saved.
-fn tool_selection_line(run: &Run, selection: &ToolSelection) -> String {
-    let all: usize = run.started().catalogue.tools.iter().map(|tool| tool.capabilities.len()).sum();
+fn tool_selection_line(all: usize, selection: &ToolSelection) -> String {
     let fallback =
         selection.fallback_reason.as_deref().map_or_else(String::new, |reason| format!(" by keywords ({reason})"));
     let text = format!(
@@ -211,28 +234,27 @@ fn tool_selection_line(run: &Run, selection: &ToolSelection) -> String {
     one_line(&text, VALUE_COLUMNS)
 }
 
-fn page(run: &Run, history: &History, state: &CurrentState<'_>, only: Option<&str>) -> String {
+fn page(run: &RunOverview, state: &CurrentState<'_>, only: Option<&str>) -> String {
     let mut page = String::new();
     let mut line = |text: String| {
         // Writing to a string cannot fail.
         let _ = writeln!(page, "{}", escape_controls(&text));
     };
-    line(format!("run      {}", run.started().run));
-    line(format!("request  {}", one_line(&run.started().request, VALUE_COLUMNS)));
-    metadata_line(&run.started().metadata).into_iter().for_each(&mut line);
+    line(format!("run      {}", run.run));
+    line(format!("request  {}", one_line(&run.request, VALUE_COLUMNS)));
+    metadata_line(&run.metadata).into_iter().for_each(&mut line);
     line(format!("status   {}", status(run, state)));
-    if run.retries() > 0 {
-        line(format!("retried  {}", count(run.retries(), "time")));
+    if run.retries > 0 {
+        line(format!("retried  {}", count(run.retries, "time")));
     }
-    let spent = run.spent();
-    line(format!("spent    {}, {}", usage_summary(&spent), count(run.event_count(), "event")));
-    if let Some(selection) = run.tool_selection() {
-        line(tool_selection_line(run, selection));
+    line(format!("spent    {}, {}", usage_summary(&run.spent), count(run.events, "event")));
+    if let Some(selection) = &run.tool_selection {
+        line(tool_selection_line(run.capabilities, selection));
     }
-    if !run.plan_repairs().is_empty() {
-        line(one_line(&format!("plan     repaired: {}", run.plan_repairs().join("; ")), usize::MAX));
+    if !run.plan_repairs.is_empty() {
+        line(one_line(&format!("plan     repaired: {}", run.plan_repairs.join("; ")), usize::MAX));
     }
-    for (index, rejected) in run.rejected_plans().iter().enumerate() {
+    for (index, rejected) in run.rejected_plans.iter().enumerate() {
         line(format!("plan     attempt {} rejected: {}", index + 1, one_line(&rejected.words, VALUE_COLUMNS)));
         rejected.problems.iter().for_each(|problem| line(format!("           {}", one_line(problem, VALUE_COLUMNS))));
     }
@@ -240,33 +262,33 @@ fn page(run: &Run, history: &History, state: &CurrentState<'_>, only: Option<&st
         line(format!("plan     {}", approval.description("         ")));
     }
     line(String::new());
-    for shown in run_lines(run, run.now_ms(), VALUE_COLUMNS) {
+    for shown in run_lines((run.progress, run.model_wait_ms), || run.steps.clone(), run.now_ms, VALUE_COLUMNS) {
         line(shown.text);
     }
-    for view in run.steps().iter().filter(|view| only.is_none_or(|only| only == view.id.as_str())) {
+    for view in run.steps.iter().filter(|view| only.is_none_or(|only| only == view.id.as_str())) {
         line(String::new());
-        let entries = history.get(&view.id).map(Vec::as_slice).unwrap_or_default();
+        let entries = run.history.get(&view.id).map(Vec::as_slice).unwrap_or_default();
         step(view, run, entries, state).into_iter().for_each(&mut line);
     }
-    if let Some(answer) = run.answer().filter(|_| only.is_none()) {
+    if let Some(answer) = run.answer.as_ref().filter(|_| only.is_none()) {
         line(String::new());
         line(answer.full_text());
     }
     page
 }
 
-fn status(run: &Run, state: &CurrentState<'_>) -> String {
-    match run.answer() {
+fn status(run: &RunOverview, state: &CurrentState<'_>) -> String {
+    match &run.answer {
         Some(answer) => match &answer.reason {
             Some(reason) => format!("{} ({})", answer.status, one_line(reason, VALUE_COLUMNS)),
             None => answer.status.to_string(),
         },
-        None => state.status_text(&run.started().run),
+        None => state.status_text(&run.run),
     }
 }
 
 /// The lines about one step.
-fn step(view: &StepView, run: &Run, entries: &[HistoryEntry], state: &CurrentState<'_>) -> Vec<String> {
+fn step(view: &StepView, run: &RunOverview, entries: &[HistoryEntry], state: &CurrentState<'_>) -> Vec<String> {
     let mut lines = vec![one_line(&format!("{} ({} of {})", view.id, view.capability, view.agent), usize::MAX)];
     if !view.instruction.is_empty() {
         lines.push(format!("  for        {}", one_line(&view.instruction, VALUE_COLUMNS)));
@@ -289,7 +311,7 @@ fn step(view: &StepView, run: &Run, entries: &[HistoryEntry], state: &CurrentSta
             approval.decided.as_ref().map(|decision| format!("  {:<9}  not read by the run yet", decision.as_str())),
         );
     }
-    if let Some(value) = run.load_result(view.id.as_str()) {
+    if let Some(value) = run.result(&view.id) {
         lines.push(format!("  result     {}", one_line(&value.to_string(), VALUE_COLUMNS)));
     }
     lines

@@ -1,9 +1,14 @@
 //! The history of a step, one line for each entry.
 
+use std::collections::BTreeMap;
+use std::io;
+
 use reknit_engine::{Decision, HistoryEntry, HistoryKind};
 use reknit_mend::MendEffect;
+use reknit_protocol::{Object, StepId, Value};
 
 use super::show::VALUE_COLUMNS;
+use crate::failure::Failure;
 use crate::terminal_text::one_line;
 use crate::usage::seconds;
 
@@ -24,6 +29,37 @@ pub(super) fn lines(entries: &[HistoryEntry]) -> Vec<String> {
         format!("  {label:<9}  {}{duration}", one_line(&text, VALUE_COLUMNS))
     };
     entries.iter().map(&mut line).collect()
+}
+
+/// The history of each step as `--json` prints it. Programs rely on its form: `deed` says what happened, and its details stand
+/// beside it.
+pub(super) fn as_json(history: &BTreeMap<StepId, Vec<HistoryEntry>>) -> Result<Value, Failure> {
+    let mut steps = Object::new();
+    for (step, entries) in history {
+        let entries = entries.iter().map(entry_as_json).collect::<Result<Vec<_>, Failure>>()?;
+        steps.insert(step.as_str(), Value::Array(entries));
+    }
+    Ok(Value::Object(steps))
+}
+
+fn entry_as_json(entry: &HistoryEntry) -> Result<Value, Failure> {
+    let kind = serde_json::to_string(&entry.kind).map_err(|error| Failure::Write(io::Error::other(error)))?;
+    let mut object = Object::from([("at_ms", entry.at_ms.into()), ("took_ms", entry.took_ms.into())]);
+    match Value::parse(&kind) {
+        Ok(Value::Object(kind)) => {
+            for (deed, details) in kind {
+                object.insert("deed", deed);
+                if let Value::Object(details) = details {
+                    object.extend(details);
+                }
+            }
+        }
+        Ok(deed) => {
+            object.insert("deed", deed);
+        }
+        Err(error) => return Err(Failure::Write(io::Error::other(error))),
+    }
+    Ok(Value::Object(object))
 }
 
 fn label_and_text(kind: &HistoryKind, calls: &mut u32) -> (String, String) {

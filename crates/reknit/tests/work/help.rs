@@ -523,8 +523,10 @@ fn runs_has_a_help_page() {
     Commands:
       list     List runs, newest first
       show     Show a run: each step, its attempts, its parameters and where they come from
+      export   Print everything that is stored about a run as JSON lines: its events, and its answer or report
       resume   Continue a run that stopped or waited, or all of them
       retry    Try the failed and skipped steps of a run again; done steps stay done
+      close    End a parked run, which this build cannot continue; its events are kept
       cancel   Cancel a run; calls in progress may still complete
       approve  Approve the calls that a run waits for
       deny     Deny the calls that a run waits for [alias: reject]
@@ -639,6 +641,9 @@ fn resume_has_a_help_page() {
 
           --json
               Print the whole answer as JSON
+
+          --accept-changes
+              Continue a parked run from what this build decides for its events, although it decided otherwise before
 
       -h, --help
               Print help (see a summary with '-h')

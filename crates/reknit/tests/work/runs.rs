@@ -1,5 +1,7 @@
 //! `reknit runs list` and `reknit runs show`.
 
+use reknit_journal::{Append, Durability, Holder, Journal, LeaseTerm, NewEvent, NewRun, RunFilter};
+
 use crate::exit_status::{PRICE_AND_ORDER, shop};
 use crate::world::{World, plan, text};
 
@@ -265,4 +267,135 @@ fn invalid_metadata_is_bad_usage() {
         assert!(shown.starts_with("exit status 2") && shown.contains(expected), "{shown}");
         assert!(shown.contains("hint: write `--meta tenant=acme --meta user=ann`"), "{shown}");
     }
+}
+
+/// The journal of this world.
+fn journal_file(world: &World) -> rusqlite::Connection {
+    rusqlite::Connection::open(world.path().join("data/reknit/journal.db")).expect("the journal can be opened")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_ended_run_shows_the_answer_that_was_delivered_although_its_events_changed() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
+    let delivered = world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let commands: [&[&str]; 5] = [
+        &["runs", "show", "last"],
+        &["runs", "show", "last", "--json"],
+        &["runs", "show", "last", "--step", "price"],
+        &["runs", "resume", "last"],
+        &["runs", "list"],
+    ];
+    let before = commands.map(|command| world.reknit(command));
+    // As if a later build decided differently for the same events, or could not read them.
+    let changed = journal_file(&world).execute(r#"UPDATE events SET body = '{"another": "format"}'"#, []);
+    assert!(changed.expect("the events can be changed") > 2);
+    assert_eq!(commands.map(|command| world.reknit(command)), before);
+    assert!(delivered.starts_with("exit status 0\n"), "{delivered}");
+    let text = delivered.split("--- stderr").next().unwrap_or_default();
+    assert!(before[3].starts_with(text), "{delivered}\n{}", before[3]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_is_exported_with_its_events_and_its_answer() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let output = world.output(&["runs", "export", "last"]);
+    let lines: Vec<serde_json::Value> =
+        text(&output.stdout).lines().map(|line| serde_json::from_str(line).expect("JSON lines")).collect();
+    let kinds: Vec<&str> =
+        lines.iter().filter_map(|line| line.as_object()?.keys().next().map(String::as_str)).collect();
+    assert_eq!(kinds, ["run", "event", "event", "event", "claims", "ending"]);
+    assert_eq!(lines[0]["run"]["status"], "complete");
+    assert_eq!(lines[2]["event"]["seq"], 1);
+    assert_eq!(lines[5]["ending"]["run"]["answer"]["status"], "complete");
+}
+
+/// A journal of format 4: it has ended runs without a stored answer, and one that waits for approval.
+const VERSION_4: &[u8] = include_bytes!("../../../journal/tests/golden/v4.db");
+const WAITING: &str = "01a1e66d-c9a5-7625-9554-28028f6eca81";
+
+fn world_with_old_journal() -> World {
+    let world = World::new();
+    std::fs::create_dir_all(world.path().join("data/reknit")).expect("the folder can be made");
+    std::fs::write(world.path().join("data/reknit/journal.db"), VERSION_4).expect("the journal can be written");
+    world
+}
+
+#[test]
+fn a_journal_of_an_older_build_is_upgraded_and_its_runs_are_shown() {
+    let world = world_with_old_journal();
+    let listed = world.reknit(&["runs", "list"]);
+    let statuses = ["  waiting  ", "  partial  ", "  complete  ", "  partial  "];
+    let runs: Vec<&str> = listed.lines().filter(|line| line.starts_with("RUN")).collect();
+    assert_eq!(runs.len(), 4, "{listed}");
+    assert!(runs.iter().zip(statuses).all(|(run, status)| run.contains(status)), "{listed}");
+    let note = "note: upgraded the journal from format 4 to 5; a copy of what it was is at `DIR/data/reknit/journal.db.v4-backup`";
+    assert!(listed.contains(note), "{listed}");
+    let shown = world.reknit(&["runs", "show", "01a1e66d-c860"]);
+    assert!(
+        shown.starts_with("exit status 0") && shown.contains(r#"order (order): "ordered -- -- lamp\n\n""#),
+        "{shown}"
+    );
+}
+
+/// The old journal, with runs that an older machine wrote.
+async fn world_with_older_machine() -> World {
+    let world = world_with_old_journal();
+    let path = world.path().join("data/reknit/journal.db");
+    let source = Journal::open(&path, Durability::Off).expect("the old journal is upgraded");
+    let older = Journal::open(&path.with_extension("older"), Durability::Off).expect("a new journal");
+    for run in source.runs(&RunFilter::newest(9)).await.expect("the runs can be read") {
+        let mut due = source.due_effects(&run.run).await.expect("they can be read");
+        let mut events = source.events(&run.run, 0).await.expect("they can be read").into_iter().map(|event| {
+            let body = event.body.replace(r#""machine_version":6"#, r#""machine_version":5"#);
+            let due = due.extract_if(.., |(seq, _)| *seq == event.seq).map(|(_, due)| due);
+            NewEvent::new(event.at_ms, event.kind, body).with_due(due)
+        });
+        let first = events.next().expect("a run has events");
+        let new = NewRun { run: run.run.clone(), title: run.title, request: "request".to_owned(), first };
+        let term = LeaseTerm { now_ms: 0, ttl_ms: 1_000 };
+        let lease = older.create(new, &Holder::this_process(), term).await.expect("the run is new");
+        let append = events.fold(Append::at(1), Append::event);
+        if let Some(status) = run.status {
+            older.append(&lease, append.ending(status, run.updated_ms)).await.expect("the run ends");
+        } else {
+            older.append(&lease, append).await.expect("the events are appended");
+            older.release(&lease).await.expect("the lease is released");
+        }
+    }
+    drop((source, older));
+    std::fs::rename(path.with_extension("older"), path).expect("the journal is replaced");
+    world
+}
+
+#[tokio::test]
+async fn an_ended_run_without_a_stored_answer_that_cannot_be_replayed_says_so() {
+    let world = world_with_older_machine().await;
+    let shown = world.reknit(&["runs", "show", "01a1e66d-c860"]);
+    assert!(shown.contains("status   complete"), "{shown}");
+    assert!(shown.contains("problem  the run was started by version 5 of the state machine"), "{shown}");
+    assert!(shown.contains("reply    order/call/1:"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_waiting_run_that_this_build_cannot_continue_is_parked_listed_shown_exported_and_closed() {
+    let world = world_with_older_machine().await;
+    let resumed = world.reknit(&["runs", "resume", WAITING]);
+    assert!(
+        resumed.starts_with("exit status 1") && resumed.contains("is parked: this build cannot continue it"),
+        "{resumed}"
+    );
+    assert!(world.reknit(&["runs", "list"]).contains("parked"));
+    let shown = world.reknit(&["runs", "show", WAITING]);
+    assert!(shown.contains("status   parked"), "{shown}");
+    let exported = world.reknit(&["runs", "export", WAITING]);
+    assert!(exported.starts_with("exit status 0") && exported.contains(r#""parked""#), "{exported}");
+    let decided = world.reknit(&["runs", "approve", WAITING]);
+    assert!(decided.contains("is parked"), "{decided}");
+    let closed = world.reknit(&["runs", "close", WAITING, "--reason", "ordered by phone"]);
+    assert!(closed.starts_with("exit status 0"), "{closed}");
+    let shown = world.reknit(&["runs", "show", WAITING]);
+    assert!(shown.contains("status   closed (ordered by phone)"), "{shown}");
 }

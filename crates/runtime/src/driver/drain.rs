@@ -95,8 +95,12 @@ impl RunLoop {
         }
         // A run that has ended has no lease any more, and one that another process took over has another one.
         if self.state.machine.ending().is_none()
-            && let Err(error) = self.driver.executor.journal.release(&self.lease).await
+            && let Err(error) = self.driver.release(&self.lease, &self.state).await
         {
+            // After a failed commit the machine is ahead of the journal, and its state must not be saved.
+            if self.driver.executor.journal.release(&self.lease).await.is_ok() {
+                return;
+            }
             tracing::warn!(target: TARGET, run = %run, "the lease could not be released; it expires by itself: {error}");
         }
     }

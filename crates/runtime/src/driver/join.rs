@@ -6,6 +6,7 @@ use reknit_protocol::RunId;
 
 use super::{DriveOutcome, Driver, restore};
 use crate::error::DriveError;
+use crate::snapshot::Changes;
 use crate::telemetry::log::TARGET;
 use crate::watcher::Watcher;
 
@@ -39,10 +40,10 @@ impl Driver {
         }
     }
 
-    /// The outcome of a run that has ended; `ended` if it ended without one, because it could not be replayed.
+    /// The outcome of a run that an older build ended without storing its result; `ended` if it has none.
     async fn outcome_of(&self, run: &RunId, ended: DriveError) -> Result<DriveOutcome, DriveError> {
         let (journal, telemetry) = (&self.executor.journal, &self.executor.telemetry);
-        let state = restore(journal, run, telemetry, &Watcher::default()).await?;
+        let state = restore(journal, run, telemetry, &Watcher::default(), (Changes::Refused, self.migrations)).await?;
         state.machine.ending().map(Into::into).ok_or(ended)
     }
 

@@ -1,25 +1,57 @@
-//! Restores a run from its events, a page of them at a time.
+//! Restores a run from its events, a page of them at a time, or from the snapshot of an older build.
 
+use reknit_engine::{ApplyError, SnapshotMigration};
 use reknit_journal::Journal;
 use reknit_protocol::RunId;
 
 use crate::error::DriveError;
-use crate::replay::{DrivenMachine, RestoreError, compare_due_effects, due_by_event, from_row};
+use crate::replay::{DrivenMachine, RestoreError, from_row};
+use crate::snapshot::{Changes, DueChecks, restore_snapshot};
 use crate::telemetry::Telemetry;
 use crate::watcher::Watcher;
 
 /// How many events are in memory at once while a run is restored.
 const PAGE_EVENTS: u32 = 64;
 
-/// Restores a run from its events in the journal. Fails if other effects become due than when the events were written. The
-/// watcher sees the replayed events.
+/// Restores a run from the journal. Fails if other effects become due than when the events were written. The watcher sees the
+/// replayed events.
 pub(crate) async fn restore(
     journal: &Journal,
     run: &RunId,
     telemetry: &Telemetry,
     watcher: &Watcher,
+    (changes, migrations): (Changes, &[SnapshotMigration]),
 ) -> Result<DrivenMachine, DriveError> {
-    let due = due_by_event(journal.due_effects(run).await?);
+    match replay(journal, run, telemetry, watcher, changes).await {
+        Err(DriveError::Restore(RestoreError::Refused { seq: 0, source: ApplyError::OtherMachine { found, .. } })) => {
+            restore_older(journal, run, found, changes, migrations).await
+        }
+        restored => restored,
+    }
+}
+
+/// Restores a run that another version of the machine started, from its snapshot.
+async fn restore_older(
+    journal: &Journal,
+    run: &RunId,
+    found: u32,
+    changes: Changes,
+    migrations: &[SnapshotMigration],
+) -> Result<DrivenMachine, DriveError> {
+    let snapshot = journal.snapshot(run).await?.ok_or(RestoreError::NoSnapshot { found })?;
+    let newer = journal.events(run, snapshot.len).await?;
+    let checks = DueChecks::load(journal, run, changes).await?;
+    Ok(restore_snapshot(&snapshot, &newer, &checks, journal, migrations)?)
+}
+
+async fn replay(
+    journal: &Journal,
+    run: &RunId,
+    telemetry: &Telemetry,
+    watcher: &Watcher,
+    changes: Changes,
+) -> Result<DrivenMachine, DriveError> {
+    let checks = DueChecks::load(journal, run, changes).await?;
     let mut restored: Option<DrivenMachine> = None;
     loop {
         let from = restored.as_ref().map_or(0, |state| state.machine.event_count());
@@ -36,7 +68,7 @@ pub(crate) async fn restore(
                 restored = Some(state);
                 wanted
             };
-            compare_due_effects(record.seq, &wanted, &due)?;
+            checks.check(record.seq, &wanted)?;
             if let Some(state) = &mut restored {
                 state.check_results()?;
                 state.notify_replayed(&event, watcher);

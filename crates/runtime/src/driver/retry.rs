@@ -8,6 +8,7 @@ use super::drain::Entry;
 use super::run_loop::RunLoop;
 use super::{DriveOutcome, Driver, restore};
 use crate::error::DriveError;
+use crate::snapshot::Changes;
 
 impl Driver {
     /// Tries the failed and skipped steps of a run again, in the same journal, and drives it until it ends or waits for a person.
@@ -20,7 +21,7 @@ impl Driver {
         if journal.summary(run).await?.status.is_none() {
             return Err(LeaseError::NotEnded(run.clone()).into());
         }
-        let state = restore(journal, run, telemetry, &self.watcher).await?;
+        let state = restore(journal, run, telemetry, &self.watcher, (Changes::Refused, self.migrations)).await?;
         let refused = |reason| Err(DriveError::NotRetriable { run: run.clone(), reason });
         match &state.machine {
             Machine::Session(_) => return refused("a session ends with its report; start another one"),

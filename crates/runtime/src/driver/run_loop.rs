@@ -14,12 +14,15 @@ use crate::effect_executor::EffectOutcome;
 use crate::error::DriveError;
 use crate::replay::DrivenMachine;
 use crate::signals::to_event;
+use crate::snapshot::snapshot_of;
 use crate::telemetry::log::TARGET;
 
 /// How often the lease is renewed. A third of its duration: two renewals may fail before another process may take over.
 const RENEW_MS: i64 = 10_000;
 /// How many renewals in a row may fail.
 const MAX_FAILED_RENEWALS: u32 = 2;
+/// A wait of more than this is worth a snapshot.
+const LONG_WAIT_MS: i64 = 60_000;
 /// How long the inbox is not read after a read failed.
 const INBOX_PAUSE_MS: i64 = 1_000;
 
@@ -41,6 +44,8 @@ pub(super) struct RunLoop {
     is_stop_sent: bool,
     renew_at_ms: i64,
     failed_renewals: u32,
+    /// Whether the wait that goes on began with a snapshot.
+    is_snapshot_saved: bool,
 }
 
 /// Why the loop stops waiting.
@@ -76,6 +81,7 @@ impl RunLoop {
             is_stop_sent: false,
             renew_at_ms,
             failed_renewals: 0,
+            is_snapshot_saved: false,
         }
     }
 
@@ -101,9 +107,10 @@ impl RunLoop {
             }
             self.sync_tasks();
             if self.state.machine.is_waiting_for_person() && self.is_inbox_empty().await? {
-                Box::pin(self.driver.executor.journal.release(&self.lease)).await?;
+                Box::pin(self.driver.release(&self.lease, &self.state)).await?;
                 return Ok(DriveOutcome::Waiting);
             }
+            self.save_before_long_wait().await?;
             let wakeup = self.wait().await?;
             Box::pin(self.handle(wakeup)).await?;
         }
@@ -282,6 +289,28 @@ impl RunLoop {
 
     async fn is_inbox_empty(&self) -> Result<bool, DriveError> {
         Ok(Box::pin(self.driver.executor.journal.inbox(self.lease.run())).await?.is_empty())
+    }
+
+    /// Saves a snapshot when the run begins to wait for a job, or for a long time: the process may be replaced meanwhile.
+    async fn save_before_long_wait(&mut self) -> Result<(), DriveError> {
+        let waits = self.waits_long();
+        if waits && !self.is_snapshot_saved {
+            let snapshot = snapshot_of(&self.state)?;
+            Box::pin(self.driver.executor.journal.save_snapshot(&self.lease, snapshot)).await?;
+        }
+        self.is_snapshot_saved = waits;
+        Ok(())
+    }
+
+    fn waits_long(&self) -> bool {
+        if self.state.machine.is_idle() {
+            return true;
+        }
+        let now_ms = self.driver.executor.clock.now_ms();
+        self.state.pending.iter().all(|effect| match effect {
+            Effect::Sleep { until_ms, .. } => *until_ms > now_ms.saturating_add(LONG_WAIT_MS),
+            effect => matches!(effect, Effect::AskPerson(_)),
+        })
     }
 
     /// Applies events, commits them together with the messages that they consume, and passes them to telemetry and watcher.

@@ -6,17 +6,18 @@
 
 use std::collections::HashSet;
 
-use reknit_engine::{Effect, EventKind, MACHINE_VERSION, Machine};
-use reknit_journal::{CreateError, Lease, Mailbox, SignalId, Snapshot, StoredEvent};
+use reknit_engine::{Effect, EventKind, MIGRATIONS, Machine};
+use reknit_journal::{CreateError, Lease, Mailbox, SignalId, StoredEvent};
 use reknit_protocol::{EffectId, RunId};
 use tokio::task::JoinSet;
 
 use crate::driver::{DriveOutcome, Driver, restore};
 use crate::effect_executor::EffectOutcome;
 use crate::error::DriveError;
-use crate::replay::{DrivenMachine, RestoreError, from_row, replay_onto};
+use crate::replay::{DrivenMachine, RestoreError, from_row};
 use crate::run_start::RunStart;
 use crate::signals::to_events;
+use crate::snapshot::{Changes, DueChecks, restore_snapshot, snapshot_of};
 use crate::telemetry::TelemetryReporter;
 use crate::watcher::Watcher;
 use tokio_util::sync::CancellationToken;
@@ -56,7 +57,7 @@ impl SegmentedDriver {
         };
         self.driver.notify(&mut state, &[event]);
         if state.machine.ending().is_none() {
-            self.driver.executor.journal.save_snapshot(&lease, snapshot(&state.machine)?).await?;
+            self.driver.executor.journal.save_snapshot(&lease, snapshot_of(&state)?).await?;
         }
         self.run(lease, state.machine).await
     }
@@ -67,8 +68,7 @@ impl SegmentedDriver {
         let state = match self.load(&lease).await {
             Ok(state) => state,
             Err(DriveError::Restore(error)) => {
-                let len = self.driver.executor.journal.events(run, 0).await?.len();
-                self.driver.abandon(&lease, len as u64, &error).await?;
+                self.driver.park(&lease, &error).await?;
                 return Err(error.into());
             }
             Err(error) => return Err(error),
@@ -174,7 +174,7 @@ impl SegmentedDriver {
         let mut state = self.load(lease).await?;
         let (mut append, events) = self.driver.apply(&mut state, batch, consumed)?;
         if state.machine.ending().is_none() {
-            append.snapshot = Some(snapshot(&state.machine)?);
+            append.snapshot = Some(snapshot_of(&state)?);
         }
         self.driver.executor.journal.append(lease, append).await?;
         self.driver.notify(&mut state, &events);
@@ -184,11 +184,10 @@ impl SegmentedDriver {
     async fn load(&self, lease: &Lease) -> Result<DrivenMachine, DriveError> {
         let (journal, telemetry) = (&self.driver.executor.journal, &self.driver.executor.telemetry);
         if let Some(snapshot) = journal.snapshot(lease.run()).await? {
-            let run = Machine::restore(&snapshot.body)
-                .map_err(|source| RestoreError::Refused { seq: snapshot.len, source })?;
             // Another driver may have appended events without a snapshot.
             let newer = journal.events(lease.run(), snapshot.len).await?;
-            let mut state = replay_onto(run, &newer, journal.due_effects(lease.run()).await?, journal)?;
+            let checks = DueChecks::load(journal, lease.run(), Changes::Refused).await?;
+            let mut state = restore_snapshot(&snapshot, &newer, &checks, journal, MIGRATIONS)?;
             // The snapshot does not contain the state of the telemetry, which follows from the events.
             if let Some(reporter) = telemetry.reporter(&state.machine) {
                 state.reporter = Some(observe_stored(reporter, &journal.events(lease.run(), 0).await?)?);
@@ -196,13 +195,8 @@ impl SegmentedDriver {
             return Ok(state);
         }
         let unwatched = Watcher::default();
-        restore(journal, lease.run(), telemetry, &unwatched).await
+        restore(journal, lease.run(), telemetry, &unwatched, (Changes::Refused, MIGRATIONS)).await
     }
-}
-
-fn snapshot(run: &Machine) -> Result<Snapshot, DriveError> {
-    let body = run.snapshot().map_err(|source| RestoreError::Refused { seq: run.event_count(), source })?;
-    Ok(Snapshot { len: run.event_count(), machine_version: MACHINE_VERSION, body })
 }
 
 /// Lets a reporter observe stored events, and discards their signals: another process has delivered them.

@@ -3,8 +3,8 @@
 use reknit_engine::{Event, EventKind, MACHINE_VERSION, Run};
 use reknit_journal::{DueEffect, Holder, LeaseTerm, NewEvent, NewRun, Snapshot};
 use reknit_protocol::{RunId, SideEffect};
-use reknit_runtime::DriveError;
 use reknit_runtime::test_support::SegmentedDriver;
+use reknit_runtime::{Changes, DriveError, DriveOutcome, ParkReason};
 use reknit_testing::tool::CallMatcher;
 use reknit_testing::{Reply, ScriptedTool};
 
@@ -31,7 +31,9 @@ async fn write_mismatching_run(fixture: &Fixture, resume: Resume) {
     let term = LeaseTerm { now_ms: 1_000_000, ttl_ms: 30_000 };
     let lease = fixture.journal.create(new, &Holder::this_process(), term).await.expect("the run is created");
     if resume == Resume::SegmentedDriverFromSnapshot {
-        let body = run.snapshot().expect("it can be serialized");
+        let machine = run.snapshot().expect("it can be serialized");
+        let overview = r#"{"history":{"started":{},"entries":{}},"records":[]}"#;
+        let body = format!(r#"{{"machine":{{"run":{machine}}},"overview":{overview}}}"#);
         let snapshot = Snapshot { len: 1, machine_version: MACHINE_VERSION, body };
         fixture.journal.save_snapshot(&lease, snapshot).await.expect("the snapshot is saved");
     }
@@ -39,7 +41,7 @@ async fn write_mismatching_run(fixture: &Fixture, resume: Resume) {
 }
 
 #[tokio::test]
-async fn a_restored_run_that_asks_for_another_call_is_ended_without_a_call() {
+async fn a_restored_run_that_asks_for_another_call_is_parked_without_a_call() {
     let tool =
         ScriptedTool::new("t").capability("read", SideEffect::Read).on("read", CallMatcher::any(), Reply::data("done"));
     let tool = tool.start().await.expect("the tool starts");
@@ -56,8 +58,31 @@ async fn a_restored_run_that_asks_for_another_call_is_ended_without_a_call() {
         let error = outcome.expect_err("the run does not match its events");
         assert!(matches!(error, DriveError::Restore(_)), "{resume:?}: {error}");
         let summary = fixture.journal.summary(&run).await.expect("the run exists");
-        assert_eq!(summary.status.as_deref(), Some("replay_mismatch"), "{resume:?}");
+        assert_eq!((summary.status, summary.lease), (None, None), "{resume:?}");
+        let parked = ParkReason::parse(&summary.parked.expect("the run is parked")).expect("a reason");
+        assert_eq!((parked.event, parked.effect.as_deref()), (Some(0), Some("a/call/1")), "{resume:?}");
+        assert_eq!(parked.digest_before.as_deref(), Some("the digest of another call"), "{resume:?}");
+        assert!(parked.digest_now.is_some_and(|digest| digest.len() > 30), "{resume:?}");
         assert_eq!(summary.len, 1, "{resume:?}: the events are kept");
     }
     assert_eq!(tool.call_count(), 0);
+}
+
+#[tokio::test]
+async fn a_parked_run_goes_on_from_what_is_decided_now_once_a_person_accepts_it() {
+    let tool = ScriptedTool::new("t").capability("read", SideEffect::Read).capability("pay", SideEffect::Unsafe);
+    let tool =
+        tool.on("read", CallMatcher::any(), Reply::data("done")).on("pay", CallMatcher::any(), Reply::data("paid"));
+    let tool = tool.start().await.expect("the tool starts");
+    let fixture = Fixture::new(&[("t".to_owned(), tool.base_url())], None).await;
+    write_mismatching_run(&fixture, Resume::Driver).await;
+    let run = RunId::new("r");
+    fixture.driver().resume(&run).await.expect_err("the run does not match its events");
+    let outcome = fixture.driver().resume_with(&run, Changes::Accepted).await.expect("the changes are accepted");
+    assert!(matches!(outcome, DriveOutcome::Finished(_)), "{outcome:?}");
+    assert_eq!(tool.call_count(), 1);
+    let summary = fixture.journal.summary(&run).await.expect("the run exists");
+    assert_eq!((summary.status.as_deref(), summary.parked), (Some("complete"), None));
+    let events = fixture.journal.events(&run, 0).await.expect("the events are kept");
+    assert_eq!(events[1].kind, "changes_accepted");
 }

@@ -9,11 +9,11 @@ use crate::retention::EndOrder;
 use crate::tables::{RunKey, RunRow};
 use crate::{PrunedRun, StoreSize};
 
-/// The runs that may be pruned: the condition of the index `runs_ended`, and of `is_prunable`.
-const PRUNABLE: &str = "status IS NOT NULL AND status <> 'parked'";
+/// The runs that may be pruned: the condition of the index `runs_ended`.
+const PRUNABLE: &str = "status IS NOT NULL";
 
 /// The tables with rows of a run, besides `runs` and `event_blobs`. All have a column `run` with its key.
-const TABLES_OF_RUN: [&str; 6] = ["events", "due", "claims", "inbox", "snapshots", "run_requests"];
+const TABLES_OF_RUN: [&str; 7] = ["events", "due", "claims", "inbox", "snapshots", "endings", "run_requests"];
 
 pub(super) fn first_ended(tables: &SqliteTables<'_>, limit: u32) -> StoreResult<Vec<RunRow>> {
     let sql = format!("{SELECT_RUN} WHERE {PRUNABLE} ORDER BY updated_ms, key LIMIT ?1");

@@ -3,8 +3,8 @@
 use reknit_protocol::RunId;
 use rusqlite::{OptionalExtension as _, Params, Row, params};
 
-use super::super::chain::{EventContent, RowDigest, START, claim_digest, event_digest, read_digest};
-use super::{SELECT_RUN, SqliteTables, business_key, prune, run_row};
+use super::super::chain::{EventContent, RowDigest, START, claim_digest, event_digest, read_digest, text_digest};
+use super::{ENDING_SEQ, SELECT_RUN, SNAPSHOT_SEQ, SqliteTables, business_key, prune, run_row};
 use crate::blob::{digest, join_body};
 use crate::error::storage::{StoreFailure, StoreResult};
 use crate::retention::EndOrder;
@@ -39,8 +39,8 @@ impl SqliteTables<'_> {
         self.query_all(sql, params![key.0, seq], |row| read_digest(row, 0))
     }
 
-    /// The blobs of an event, each with its offset and digest.
-    fn blobs(&self, key: RunKey, seq: u64) -> StoreResult<Vec<StoredBlob>> {
+    /// The blobs of an event, an ending or a snapshot, each with its offset and digest.
+    fn blobs(&self, key: RunKey, seq: i64) -> StoreResult<Vec<StoredBlob>> {
         let sql = "SELECT offset, event_blobs.digest, size, body FROM event_blobs LEFT JOIN blobs USING (digest)
             WHERE run = ?1 AND seq = ?2 ORDER BY ordinal";
         self.query_all(sql, params![key.0, seq], |row| {
@@ -67,7 +67,7 @@ impl SqliteTables<'_> {
         (mut event, stored): (StoredEvent, RowDigest),
         previous: &RowDigest,
     ) -> StoreResult<(StoredEvent, RowDigest)> {
-        let (blobs, due) = (self.blobs(key, event.seq)?, self.due_of(key, event.seq)?);
+        let (blobs, due) = (self.blobs(key, event.seq.cast_signed())?, self.due_of(key, event.seq)?);
         let content = EventContent {
             at_ms: event.at_ms,
             kind: &event.kind,
@@ -85,6 +85,27 @@ impl SqliteTables<'_> {
             event.body = join_body(&event.body, &blobs).ok_or_else(outside)?;
         }
         Ok((event, stored))
+    }
+}
+
+impl SqliteTables<'_> {
+    /// The whole text of an ending or a snapshot. `digest` was stored with it, when the run had `len` events.
+    fn whole_text(
+        &self,
+        (key, seq, len): (RunKey, i64, u64),
+        rest: &str,
+        digest: Option<RowDigest>,
+    ) -> StoreResult<String> {
+        let blobs = self.blobs(key, seq)?;
+        let parts = blobs.iter().map(|blob| (blob.offset, blob.digest.as_str()));
+        if let Some(digest) = digest
+            && text_digest(&self.chain_before(key, len)?, rest, parts) != digest
+        {
+            return Err(StoreFailure::Contents("the stored ending or snapshot of a run was changed".to_owned()));
+        }
+        let blobs: Vec<(usize, String)> = blobs.into_iter().map(|blob| (blob.offset, blob.text)).collect();
+        let outside = || StoreFailure::Contents("a blob lies outside the ending or snapshot of a run".to_owned());
+        join_body(rest, &blobs).ok_or_else(outside)
     }
 }
 
@@ -176,6 +197,11 @@ impl ReadTables for SqliteTables<'_> {
         Ok(events)
     }
 
+    fn last_event_of_kind(&self, key: RunKey, kind: &str) -> StoreResult<Option<u64>> {
+        let sql = "SELECT max(seq) FROM events WHERE run = ?1 AND kind = ?2";
+        Ok(self.0.prepare_cached(sql)?.query_row(params![key.0, kind], |row| row.get(0))?)
+    }
+
     fn due_effects(&self, key: RunKey) -> StoreResult<Vec<(u64, DueEffect)>> {
         let sql = "SELECT seq, effect, digest FROM due WHERE run = ?1 ORDER BY seq, ordinal";
         self.query_all(sql, [key.0], |row| Ok((row.get(0)?, DueEffect { effect: row.get(1)?, digest: row.get(2)? })))
@@ -205,11 +231,24 @@ impl ReadTables for SqliteTables<'_> {
     }
 
     fn snapshot(&self, key: RunKey) -> StoreResult<Option<Snapshot>> {
-        let mut statement = self.0.prepare_cached("SELECT len, machine_version, body FROM snapshots WHERE run = ?1")?;
-        let snapshot = statement.query_row([key.0], |row| {
-            Ok(Snapshot { len: row.get(0)?, machine_version: row.get(1)?, body: row.get(2)? })
-        });
-        Ok(snapshot.optional()?)
+        let sql = "SELECT len, machine_version, body, digest FROM snapshots WHERE run = ?1";
+        let rows = self.query_all(sql, [key.0], |row| {
+            // Before version 5 a snapshot had no digest.
+            let digest = row.get::<_, Option<Vec<u8>>>(3)?.map(|_| read_digest(row, 3)).transpose()?;
+            Ok((Snapshot { len: row.get(0)?, machine_version: row.get(1)?, body: row.get(2)? }, digest))
+        })?;
+        let whole = |(snapshot, digest): (Snapshot, Option<RowDigest>)| {
+            let body = self.whole_text((key, SNAPSHOT_SEQ, snapshot.len), &snapshot.body, digest)?;
+            Ok(Snapshot { body, ..snapshot })
+        };
+        rows.into_iter().next().map(whole).transpose()
+    }
+
+    fn ending(&self, key: RunKey, len: u64) -> StoreResult<Option<String>> {
+        let sql = "SELECT body, digest FROM endings WHERE run = ?1";
+        let rows = self.query_all(sql, [key.0], |row| Ok((row.get::<_, String>(0)?, read_digest(row, 1)?)))?;
+        let whole = |(body, digest): (String, _)| self.whole_text((key, ENDING_SEQ, len), &body, Some(digest));
+        rows.into_iter().next().map(whole).transpose()
     }
 
     fn learned_mappings(&self, limit: u32) -> StoreResult<Vec<LearnedMapping>> {

@@ -2,17 +2,39 @@
 
 use rusqlite::{Params, params};
 
-use super::super::chain::{EventContent, claim_digest, event_digest};
-use super::{SqliteTables, business_key, prune};
-use crate::blob::SplitEvent;
+use super::super::chain::{EventContent, RowDigest, claim_digest, event_digest, text_digest};
+use super::{ENDING_SEQ, SNAPSHOT_SEQ, SqliteTables, business_key, prune};
+use crate::blob::{Blob, SplitEvent, SplitText};
 use crate::error::storage::{StoreFailure, StoreResult};
-use crate::tables::{RunKey, WriteTables};
-use crate::{ClaimOutcome, PrunedRun, RunSignal, RunSummary, SignalId, Snapshot, StoredKey, StoredMapping};
+use crate::tables::{RunKey, SplitSnapshot, WriteTables};
+use crate::{ClaimOutcome, PrunedRun, RunSignal, RunSummary, SignalId, StoredKey, StoredMapping};
 
 impl SqliteTables<'_> {
     /// Returns how many rows changed.
     fn execute(&self, sql: &str, params: impl Params) -> StoreResult<usize> {
         Ok(self.0.prepare_cached(sql)?.execute(params)?)
+    }
+
+    fn add_blobs(&self, key: RunKey, seq: i64, blobs: &[Blob]) -> StoreResult<()> {
+        for (ordinal, blob) in blobs.iter().enumerate() {
+            self.execute(
+                "INSERT INTO blobs (digest, body) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+                params![blob.digest, blob.text],
+            )?;
+            self.execute(
+                "INSERT INTO event_blobs (run, seq, ordinal, offset, digest, size) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![key.0, seq, ordinal, blob.offset, blob.digest, blob.text.len()],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Replaces the blobs of an ending or a snapshot. Returns the digest of the text.
+    fn replace_blobs(&self, key: RunKey, seq: i64, len: u64, text: &SplitText) -> StoreResult<RowDigest> {
+        self.execute("DELETE FROM event_blobs WHERE run = ?1 AND seq = ?2", params![key.0, seq])?;
+        self.add_blobs(key, seq, &text.blobs)?;
+        let blobs = text.blobs.iter().map(|blob| (blob.offset, blob.digest.as_str()));
+        Ok(text_digest(&self.chain_before(key, len)?, &text.rest, blobs))
     }
 }
 
@@ -26,11 +48,11 @@ fn lease_columns(run: &RunSummary) -> StoreResult<(Option<String>, Option<i64>)>
 impl WriteTables for SqliteTables<'_> {
     fn add_run(&mut self, summary: &RunSummary, request: &str) -> StoreResult<RunKey> {
         let (holder, until_ms) = lease_columns(summary)?;
-        let RunSummary { run, title, created_ms, updated_ms, status, len, epoch, lease: _ } = summary;
+        let RunSummary { run, title, created_ms, updated_ms, status, len, epoch, lease: _, parked } = summary;
         self.execute(
-            "INSERT INTO runs (run, title, created_ms, updated_ms, status, len, epoch, holder, until_ms)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            params![run.as_str(), title, created_ms, updated_ms, status, len, epoch, holder, until_ms],
+            "INSERT INTO runs (run, title, created_ms, updated_ms, status, len, epoch, holder, until_ms, parked)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            params![run.as_str(), title, created_ms, updated_ms, status, len, epoch, holder, until_ms, parked],
         )?;
         let key = RunKey(self.0.last_insert_rowid());
         self.execute("INSERT INTO run_requests (run, digest) VALUES (?1, ?2)", params![key.0, request])?;
@@ -52,9 +74,9 @@ impl WriteTables for SqliteTables<'_> {
     fn set_run(&mut self, key: RunKey, run: &RunSummary) -> StoreResult<()> {
         let (holder, until_ms) = lease_columns(run)?;
         self.execute(
-            "UPDATE runs SET updated_ms = ?2, status = ?3, len = ?4, epoch = ?5, holder = ?6, until_ms = ?7
-             WHERE key = ?1",
-            params![key.0, run.updated_ms, run.status, run.len, run.epoch, holder, until_ms],
+            "UPDATE runs SET updated_ms = ?2, status = ?3, len = ?4, epoch = ?5, holder = ?6, until_ms = ?7,
+             parked = ?8 WHERE key = ?1",
+            params![key.0, run.updated_ms, run.status, run.len, run.epoch, holder, until_ms, run.parked],
         )?;
         Ok(())
     }
@@ -80,17 +102,7 @@ impl WriteTables for SqliteTables<'_> {
                 params![key.0, seq, ordinal, due.effect, due.digest],
             )?;
         }
-        for (ordinal, blob) in blobs.iter().enumerate() {
-            self.execute(
-                "INSERT INTO blobs (digest, body) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-                params![blob.digest, blob.text],
-            )?;
-            self.execute(
-                "INSERT INTO event_blobs (run, seq, ordinal, offset, digest, size) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                params![key.0, seq, ordinal, blob.offset, blob.digest, blob.text.len()],
-            )?;
-        }
-        Ok(())
+        self.add_blobs(key, seq.cast_signed(), blobs)
     }
 
     fn add_claim(&mut self, key: RunKey, len: u64, effect: &str, epoch: u64) -> StoreResult<ClaimOutcome> {
@@ -116,10 +128,28 @@ impl WriteTables for SqliteTables<'_> {
         Ok(())
     }
 
-    fn set_snapshot(&mut self, key: RunKey, snapshot: &Snapshot) -> StoreResult<()> {
+    fn set_snapshot(&mut self, key: RunKey, snapshot: &SplitSnapshot) -> StoreResult<()> {
+        let SplitSnapshot { len, machine_version, body } = snapshot;
+        let digest = self.replace_blobs(key, SNAPSHOT_SEQ, *len, body)?;
         self.execute(
-            "INSERT OR REPLACE INTO snapshots (run, len, machine_version, body) VALUES (?1, ?2, ?3, ?4)",
-            params![key.0, snapshot.len, snapshot.machine_version, snapshot.body],
+            "INSERT OR REPLACE INTO snapshots (run, len, machine_version, body, digest) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![key.0, len, machine_version, body.rest, digest],
+        )?;
+        Ok(())
+    }
+
+    fn remove_snapshot(&mut self, key: RunKey) -> StoreResult<()> {
+        if self.execute("DELETE FROM snapshots WHERE run = ?1", [key.0])? > 0 {
+            self.execute("DELETE FROM event_blobs WHERE run = ?1 AND seq = ?2", params![key.0, SNAPSHOT_SEQ])?;
+        }
+        Ok(())
+    }
+
+    fn set_ending(&mut self, key: RunKey, len: u64, result: &SplitText) -> StoreResult<()> {
+        let digest = self.replace_blobs(key, ENDING_SEQ, len, result)?;
+        self.execute(
+            "INSERT OR REPLACE INTO endings (run, body, digest) VALUES (?1, ?2, ?3)",
+            params![key.0, result.rest, digest],
         )?;
         Ok(())
     }

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use super::*;
 use crate::blob::split_event;
 use crate::error::storage::StoreResult;
-use crate::rules;
+use crate::rules::{self, SplitTexts};
 use crate::sqlite::file::side_file;
 use crate::sqlite::open::open;
 use crate::{Append, AppendError, CreateError, Durability, Holder, Lease, LeaseTerm, NewEvent};
@@ -35,8 +35,9 @@ fn append_event(
     lease: &Lease,
     body: String,
 ) -> impl FnMut(&mut dyn WriteTables) -> RuleResult<u64, AppendError> + Send + use<> {
-    let (lease, event) = (lease.clone(), split_event(NewEvent::new(0, "test", body)));
-    move |tables| rules::append(tables, &lease, &Append::at(1), std::slice::from_ref(&event))
+    let (lease, mut append) = (lease.clone(), Append::at(1).event(NewEvent::new(0, "test", body)));
+    let texts = SplitTexts::of(&mut append);
+    move |tables| rules::append(tables, &lease, &append, &texts)
 }
 
 fn job<T, E, W>(work: W) -> (Box<dyn WriteJob>, oneshot::Receiver<Result<T, E>>)

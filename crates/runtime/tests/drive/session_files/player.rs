@@ -17,7 +17,18 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::fixture::ManualClock;
+use crate::golden;
 use crate::sessions::{Scene, reported};
+
+/// The sessions whose journals are kept for later builds.
+const GOLDEN: [&str; 6] = [
+    "collapse",
+    "malformed-call-with-siblings",
+    "provider-cycling",
+    "result-stored",
+    "wait-stopped",
+    "window-last-turn",
+];
 
 /// A session: its targets and rules, the scripts of the models, and the expected outcome.
 #[derive(Debug, Deserialize)]
@@ -117,6 +128,9 @@ pub(super) async fn play(name: &str) {
     let models = Scenario::read(&scenario).expect("a scenario").start().await.expect("the models start");
     let scene = Scene::without_model().await;
     let report = drive(&scene, &file, &models).await;
+    if GOLDEN.contains(&name) {
+        golden::record(&format!("session-{name}"), &scene.fixture.journal, "s").await;
+    }
     let records = scene.records().await;
     let expect = &file.expect;
     assert_eq!(ledger(&records), expect.ledger, "{name}: the attempts");

@@ -1,0 +1,175 @@
+//! Brings the snapshot of an older machine to the current version.
+//!
+//! When `MACHINE_VERSION` changes, add a row to [`MIGRATIONS`]: a function that changes each part of a snapshot, as JSON, from the
+//! version before. Rows of recent versions are kept, so that runs that wait continue after an upgrade.
+
+use reknit_protocol::{Object, Value};
+
+use crate::event::MACHINE_VERSION;
+
+/// A part of a snapshot. A session contains parts of the machines that are nested in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SnapshotPart {
+    /// The first event of a run.
+    Started,
+    /// The state of a run, also of the tool calls of a session.
+    RunState,
+    /// The first event of a session.
+    SessionStarted,
+    /// The state of a session.
+    SessionState,
+}
+
+/// Brings the snapshots of one version to the next one.
+#[derive(Debug, Clone, Copy)]
+pub struct SnapshotMigration {
+    /// The version that it migrates.
+    pub from: u32,
+    /// Changes one part. The version in a first event is changed for it.
+    pub change: fn(SnapshotPart, &mut Value) -> Result<(), String>,
+}
+
+/// The migrations that this build has, the oldest first.
+pub const MIGRATIONS: &[SnapshotMigration] = &[SnapshotMigration { from: 6, change: add_retries }];
+
+/// Version 7 can retry a run that has ended. No run of version 6 was retried.
+fn add_retries(part: SnapshotPart, value: &mut Value) -> Result<(), String> {
+    let (SnapshotPart::RunState, Value::Object(state)) = (part, value) else { return Ok(()) };
+    let zeros = |names: &[&str]| Object::from_iter(names.iter().map(|name| ((*name).to_owned(), Value::from(0))));
+    state.insert("retries", 0);
+    state.insert("spent_before", zeros(&["tool_calls", "model_calls", "input_tokens", "output_tokens", "active_ms"]));
+    state.insert("asked", zeros(&["selection", "plan", "answer"]));
+    let Some(Value::Array(steps)) = state.get_mut("steps") else { return Err("a run has no steps".to_owned()) };
+    for step in steps {
+        let Value::Object(step) = step else { return Err("a step is not an object".to_owned()) };
+        step.insert("before_retry", zeros(&["resends", "resolutions"]));
+        // Which attempt had which key was not stored. The current key was not sent with other parameters than the last ones.
+        let correction = step.get("correction").cloned().ok_or("a step has no corrections")?;
+        let Some(Value::Array(attempts)) = step.get_mut("attempts") else {
+            return Err("a step has no attempts".to_owned());
+        };
+        for attempt in attempts {
+            let Value::Object(attempt) = attempt else { return Err("an attempt is not an object".to_owned()) };
+            attempt.insert("correction", correction.clone());
+        }
+    }
+    Ok(())
+}
+
+/// Why a snapshot cannot be brought to the current version.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MigrationError {
+    /// A newer machine wrote it.
+    #[error("version {0} of the state machine wrote it; this build has version {MACHINE_VERSION}")]
+    Newer(u32),
+    /// There is no migration from this version.
+    #[error("this build has no migration from version {0} of the state machine")]
+    Missing(u32),
+    /// It does not have the form of its version.
+    #[error("it does not have the form of version {version}: {problem}")]
+    Form {
+        /// The version.
+        version: u32,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// The snapshot of a machine of version `from`, as a machine of the current version writes it.
+pub fn migrate_snapshot(snapshot: &str, from: u32, migrations: &[SnapshotMigration]) -> Result<String, MigrationError> {
+    if from == MACHINE_VERSION {
+        return Ok(snapshot.to_owned());
+    }
+    if from > MACHINE_VERSION {
+        return Err(MigrationError::Newer(from));
+    }
+    let form = |version: u32| move |problem: String| MigrationError::Form { version, problem };
+    let mut machine = Value::parse(snapshot).map_err(|error| form(from)(error.to_string()))?;
+    for version in from..MACHINE_VERSION {
+        let migration = migrations.iter().find(|migration| migration.from == version);
+        let change = migration.ok_or(MigrationError::Missing(version))?.change;
+        let mut change_part = |part: SnapshotPart, value: &mut Value| {
+            change(part, value)?;
+            if let (SnapshotPart::Started | SnapshotPart::SessionStarted, Value::Object(started)) = (part, value) {
+                started.insert("machine_version", version + 1);
+            }
+            Ok(())
+        };
+        change_machine(&mut machine, &mut change_part).map_err(form(version))?;
+    }
+    Ok(machine.to_string())
+}
+
+type ChangePart<'f> = dyn FnMut(SnapshotPart, &mut Value) -> Result<(), String> + 'f;
+
+/// Applies a change to all parts of a machine, and of the machines nested in it.
+fn change_machine(machine: &mut Value, change: &mut ChangePart<'_>) -> Result<(), String> {
+    let Value::Object(object) = machine else { return Err("a machine is not an object".to_owned()) };
+    for (kind, parts) in object.iter_mut() {
+        let Value::Array(parts) = parts else { return Err("the parts of a machine are not an array".to_owned()) };
+        match (kind, parts.as_mut_slice()) {
+            ("run", [started, state]) => {
+                change(SnapshotPart::Started, started)?;
+                change(SnapshotPart::RunState, state)?;
+            }
+            ("session", [started, state, calls, Value::Array(children)]) => {
+                change(SnapshotPart::SessionStarted, started)?;
+                change(SnapshotPart::SessionState, state)?;
+                if !calls.is_null() {
+                    change(SnapshotPart::RunState, calls)?;
+                }
+                for child in children {
+                    let Value::Array(child) = child else { return Err("a child is not an array".to_owned()) };
+                    let machine = child.last_mut().ok_or_else(|| "a child has no machine".to_owned())?;
+                    change_machine(machine, change)?;
+                }
+            }
+            (kind, _) => return Err(format!("`{kind}` is not a machine with its parts")),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEFORE: u32 = MACHINE_VERSION - 1;
+    const MARK: &[SnapshotMigration] = &[SnapshotMigration { from: BEFORE, change: mark }];
+
+    fn mark(part: SnapshotPart, value: &mut Value) -> Result<(), String> {
+        let Value::Object(value) = value else { return Err(format!("{part:?} is not an object")) };
+        value.insert("part", format!("{part:?}"));
+        Ok(())
+    }
+
+    #[test]
+    fn every_part_of_nested_machines_is_changed_and_gets_the_new_version() {
+        let run = r#"{"run":[{"machine_version":5,"n":0.10},{}]}"#;
+        let session = format!(
+            r#"{{"session":[{{"machine_version":5}},{{}},{{}},[[0,{run}],[1,{{"session":[{{}},{{}},null,[]]}}]]]}}"#
+        );
+        let migrated = migrate_snapshot(&session, BEFORE, MARK).expect("a migration");
+        let version = format!(r#""machine_version":{MACHINE_VERSION}"#);
+        let child = format!(r#"{{"run":[{{{version},"n":0.10,"part":"Started"}},{{"part":"RunState"}}]}}"#);
+        let agent =
+            format!(r#"{{"session":[{{"part":"SessionStarted",{version}}},{{"part":"SessionState"}},null,[]]}}"#);
+        let expected = format!(
+            r#"{{"session":[{{{version},"part":"SessionStarted"}},{{"part":"SessionState"}},{{"part":"RunState"}},[[0,{child}],[1,{agent}]]]}}"#
+        );
+        assert_eq!(migrated, expected);
+    }
+
+    #[test]
+    fn a_snapshot_without_a_migration_is_refused() {
+        let run = r#"{"run":[{},{}]}"#;
+        assert_eq!(migrate_snapshot(run, MACHINE_VERSION, &[]).as_deref(), Ok(run));
+        assert_eq!(migrate_snapshot(run, BEFORE, &[]), Err(MigrationError::Missing(BEFORE)));
+        assert_eq!(migrate_snapshot(run, BEFORE - 1, MARK), Err(MigrationError::Missing(BEFORE - 1)));
+        assert_eq!(migrate_snapshot(run, MACHINE_VERSION + 1, MARK), Err(MigrationError::Newer(MACHINE_VERSION + 1)));
+        for wrong in ["[]", r#"{"run":[{}]}"#, r#"{"run":[{},7]}"#, r#"{"session":[{},{},{},[7]]}"#, "{"] {
+            let refused = migrate_snapshot(wrong, BEFORE, MARK);
+            assert!(matches!(refused, Err(MigrationError::Form { version: BEFORE, .. })), "{wrong}: {refused:?}");
+        }
+    }
+}

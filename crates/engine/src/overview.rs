@@ -1,0 +1,287 @@
+//! What is shown about a run or a session. It is stored when the run ends, so that showing it later needs no machine: a later
+//! build may decide differently for the same events.
+//!
+//! Later builds read what this one stored: fields are only added, with a default.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use reknit_dialogue::Message;
+use reknit_plan::ToolSelection;
+use reknit_protocol::{RunId, StepId, Value, exact};
+use serde::{Deserialize, Serialize};
+
+use crate::answer::{Answer, Outcome};
+use crate::budget::Spent;
+use crate::history::{HistoryBuilder, HistoryEntry};
+use crate::metadata::Metadata;
+use crate::record::{Record, SessionRecord};
+use crate::report::{MendedCall, Report};
+use crate::run::{Progress, RejectedPlan, Run, StepView};
+use crate::session::{Ending, Machine, Session, SessionView};
+
+/// A message of a conversation is cut to this many characters. The events have all of it.
+const MESSAGE_CHARS: usize = 1_000;
+
+/// Everything that is shown about a run or a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Overview {
+    /// About a run.
+    Run(Box<RunOverview>),
+    /// About a session.
+    Session(Box<SessionOverview>),
+    /// About a run that no machine of this build can restore.
+    Bare(Box<BareOverview>),
+}
+
+impl Overview {
+    /// The result, once the run or the session has ended.
+    pub fn ending(&self) -> Option<Ending<'_>> {
+        match self {
+            Self::Run(run) => run.answer.as_ref().map(Ending::Answer),
+            Self::Session(session) => session.report.as_ref().map(Ending::Report),
+            Self::Bare(_) => None,
+        }
+    }
+}
+
+/// Everything that is shown about a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunOverview {
+    /// The id of the run.
+    pub run: RunId,
+    /// The request.
+    pub request: String,
+    /// Who the request is for, and the like.
+    #[serde(default, skip_serializing_if = "Metadata::is_empty")]
+    pub metadata: Metadata,
+    /// What the run has spent.
+    pub spent: Spent,
+    /// How often it was continued after it had ended.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retries: u32,
+    /// The number of events.
+    pub events: u64,
+    /// The time of the last event, in milliseconds since 1970.
+    pub now_ms: i64,
+    /// The phase.
+    pub progress: Progress,
+    /// The end of the wait before a model is asked again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_wait_ms: Option<i64>,
+    /// The tools that the planner was shown, if the catalogue was too large for all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_selection: Option<ToolSelection>,
+    /// How many capabilities the catalogue has.
+    pub capabilities: usize,
+    /// The repairs that turned a model's text into the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plan_repairs: Vec<String>,
+    /// The rejected plans, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected_plans: Vec<RejectedPlan>,
+    /// The steps of the plan.
+    pub steps: Vec<StepView>,
+    /// The history of each step.
+    pub history: BTreeMap<StepId, Vec<HistoryEntry>>,
+    /// The answer, once the run has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
+    /// The results so far. The answer of an ended run has them.
+    #[serde(skip)]
+    results: BTreeMap<StepId, Arc<Value>>,
+}
+
+impl RunOverview {
+    /// The result of a step.
+    pub fn result(&self, step: &StepId) -> Option<Arc<Value>> {
+        let Some(answer) = &self.answer else { return self.results.get(step).cloned() };
+        match &answer.steps.iter().find(|report| report.step == *step)?.outcome {
+            Outcome::Done(result) => result.try_load(),
+            Outcome::Failed { .. } | Outcome::Skipped { .. } => None,
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// Everything that is shown about a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SessionOverview {
+    /// The id of the session.
+    pub run: RunId,
+    /// The agent.
+    pub agent: String,
+    /// The user's question.
+    pub input: String,
+    /// Who the request is for, and the like.
+    #[serde(default, skip_serializing_if = "Metadata::is_empty")]
+    pub metadata: Metadata,
+    /// What the session has spent.
+    pub spent: Spent,
+    /// The number of events.
+    pub events: u64,
+    /// The time of the last event, in milliseconds since 1970.
+    pub now_ms: i64,
+    /// The decisions of the session, without those of the machines nested in it.
+    pub records: Vec<SessionRecord>,
+    /// The calls that were changed or sent again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mended: Vec<MendedCall>,
+    /// The conversation, a line for each text and each call; long ones are cut.
+    pub conversation: Vec<String>,
+    /// The report, once the session has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<Report>,
+    /// The activity of a session that has not ended.
+    #[serde(skip)]
+    pub view: Option<SessionView>,
+}
+
+/// What is known about a run without its machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BareOverview {
+    /// The id of the run.
+    pub run: RunId,
+    /// The request, or the name of the plan.
+    pub title: String,
+    /// The status: `parked`, or the one with which it ended.
+    pub status: String,
+    /// Why no machine can restore it.
+    #[serde(default)]
+    pub problem: Option<String>,
+    /// Why a person closed it.
+    #[serde(default)]
+    pub closed: Option<String>,
+    /// The number of events.
+    pub events: u64,
+    /// The history of each step when the run last waited.
+    #[serde(default)]
+    pub history: BTreeMap<StepId, Vec<HistoryEntry>>,
+    /// The replies of tools, in order.
+    #[serde(default)]
+    pub replies: Vec<BareReply>,
+    /// The calls that may have been made and have no outcome.
+    #[serde(default)]
+    pub open_calls: Vec<String>,
+}
+
+/// The reply to a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BareReply {
+    /// The call: `pay/call/1`.
+    pub effect: String,
+    /// The reply as it was stored.
+    #[serde(with = "exact")]
+    pub reply: Value,
+}
+
+/// Collects from the records of a machine what its state does not contain.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct OverviewBuilder {
+    history: HistoryBuilder,
+    records: Vec<SessionRecord>,
+}
+
+impl OverviewBuilder {
+    /// Adds the records of an event.
+    pub fn add(&mut self, at_ms: i64, records: &[Record]) {
+        for record in records.iter().filter(|record| record.scope.is_empty()) {
+            self.history.add(at_ms, record);
+            // The question and the report have places of their own.
+            let is_kept =
+                |record: &&SessionRecord| !matches!(record, SessionRecord::Started { .. } | SessionRecord::Reported(_));
+            self.records.extend(record.as_own_session().filter(is_kept).cloned());
+        }
+    }
+
+    /// The history of each step so far.
+    pub fn history(&self) -> &BTreeMap<StepId, Vec<HistoryEntry>> {
+        &self.history.entries
+    }
+
+    /// The decisions of a session so far.
+    pub fn records(&self) -> &[SessionRecord] {
+        &self.records
+    }
+
+    /// The overview of the machine that made these records.
+    pub fn overview(&self, machine: &Machine) -> Overview {
+        match machine {
+            Machine::Run(run) => Overview::Run(Box::new(self.of_run(run))),
+            Machine::Session(session) => Overview::Session(Box::new(self.of_session(session))),
+        }
+    }
+
+    fn of_run(&self, run: &Run) -> RunOverview {
+        let started = run.started();
+        let steps = run.steps();
+        let results = match run.answer() {
+            Some(_) => BTreeMap::new(),
+            None => {
+                steps.iter().filter_map(|step| Some((step.id.clone(), run.load_result(step.id.as_str())?))).collect()
+            }
+        };
+        RunOverview {
+            run: started.run.clone(),
+            request: started.request.clone(),
+            metadata: started.metadata.clone(),
+            spent: run.spent(),
+            retries: run.retries(),
+            events: run.event_count(),
+            now_ms: run.now_ms(),
+            progress: run.progress(),
+            model_wait_ms: run.model_wait_ms(),
+            tool_selection: run.tool_selection().cloned(),
+            capabilities: started.catalogue.tools.iter().map(|tool| tool.capabilities.len()).sum(),
+            plan_repairs: run.plan_repairs().to_vec(),
+            rejected_plans: run.rejected_plans().to_vec(),
+            steps,
+            history: self.history.entries.clone(),
+            answer: run.answer().cloned(),
+            results,
+        }
+    }
+
+    fn of_session(&self, session: &Session) -> SessionOverview {
+        let started = session.started();
+        SessionOverview {
+            run: started.run.clone(),
+            agent: started.agent.clone(),
+            input: started.input.clone(),
+            metadata: started.metadata.clone(),
+            spent: session.spent(),
+            events: session.event_count(),
+            now_ms: session.now_ms(),
+            records: self.records.clone(),
+            mended: session.mended().to_vec(),
+            // The first two messages are the prompt and the question.
+            conversation: session.history().iter().skip(2).flat_map(message_lines).collect(),
+            report: session.report().cloned(),
+            view: Some(session.view()),
+        }
+    }
+}
+
+fn message_lines(message: &Message) -> Vec<String> {
+    match message {
+        Message::Tool { name, text, is_error, .. } => {
+            let label = if *is_error { "failed" } else { "result" };
+            vec![format!("{label}   {name}: {}", cut(text))]
+        }
+        other => {
+            let calls = other.tool_calls().iter();
+            let calls = calls.map(|call| format!("call     {} {}", call.name, cut(&call.arguments)));
+            let text = Some(other.text()).filter(|text| !text.trim().is_empty());
+            text.map(|text| format!("said     {}", cut(text))).into_iter().chain(calls).collect()
+        }
+    }
+}
+
+fn cut(text: &str) -> &str {
+    text.char_indices().nth(MESSAGE_CHARS).map_or(text, |(end, _)| text.get(..end).unwrap_or(text))
+}

@@ -1,0 +1,36 @@
+//! The result that is stored with the ending of a run, and runs that are parked.
+
+use reknit_journal::{Append, Holder, RunFilter, StatusFilter};
+
+use crate::support::{event, leased, stores, term};
+
+#[tokio::test]
+async fn the_result_of_a_run_is_returned_byte_for_byte() {
+    // The second one is long enough for a blob.
+    for result in [r#"{"text": "0.10 "}"#.to_owned(), format!(r#"{{"text":"{}"}}"#, "y".repeat(70_000))] {
+        for store in stores() {
+            let lease = leased(&store.journal, "r").await;
+            assert_eq!(store.journal.ending(lease.run()).await.unwrap(), None, "{}", store.name);
+            let append = Append::at(1).event(event(1)).ending("complete", 2).result(result.clone());
+            store.journal.append(&lease, append).await.unwrap();
+            assert_eq!(store.journal.ending(lease.run()).await.unwrap(), Some(result.clone()), "{}", store.name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_parked_run_is_unfinished_and_free_until_a_driver_appends_to_it() {
+    for store in stores() {
+        let lease = leased(&store.journal, "r").await;
+        store.journal.park(&lease, r#"{"reason":"unknown version"}"#).await.unwrap();
+        let unfinished = RunFilter { status: StatusFilter::Unfinished, limit: 9 };
+        let [parked] = store.journal.runs(&unfinished).await.unwrap().try_into().unwrap();
+        assert_eq!(parked.parked.as_deref(), Some(r#"{"reason":"unknown version"}"#), "{}", store.name);
+        assert_eq!(parked.lease, None, "{}", store.name);
+
+        let lease = store.journal.acquire(lease.run(), &Holder::this_process(), term(0)).await.unwrap();
+        assert!(store.journal.summary(lease.run()).await.unwrap().parked.is_some(), "{}", store.name);
+        store.journal.append(&lease, Append::at(1).event(event(1))).await.unwrap();
+        assert_eq!(store.journal.summary(lease.run()).await.unwrap().parked, None, "{}", store.name);
+    }
+}

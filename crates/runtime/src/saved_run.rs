@@ -1,0 +1,38 @@
+//! A run of the journal that is only looked at.
+
+use std::sync::Arc;
+
+use reknit_engine::{MIGRATIONS, Machine, Overview, OverviewBuilder};
+use reknit_journal::Journal;
+use reknit_protocol::RunId;
+
+use crate::driver::restore;
+use crate::error::DriveError;
+use crate::journal_results::{JournalResults, ResultError};
+use crate::snapshot::Changes;
+use crate::telemetry::Telemetry;
+use crate::watcher::Watcher;
+
+/// A run that was restored from the journal. Large results stay there.
+#[derive(Debug)]
+pub struct SavedRun {
+    /// The machine.
+    pub machine: Machine,
+    overview: OverviewBuilder,
+    results: Arc<JournalResults>,
+}
+
+impl SavedRun {
+    /// What is shown about the run. Fails if a result cannot be loaded.
+    pub fn overview(&self) -> Result<Overview, ResultError> {
+        let overview = self.overview.overview(&self.machine);
+        self.results.take_failure().map_or(Ok(overview), Err)
+    }
+}
+
+/// Restores a run to look at it, also while another process drives it. Its effects are not compared with those in the journal: the
+/// driver does that.
+pub async fn load_run(journal: &Journal, run: &RunId) -> Result<SavedRun, DriveError> {
+    let state = restore(journal, run, &Telemetry::none(), &Watcher::default(), (Changes::Accepted, MIGRATIONS)).await?;
+    Ok(SavedRun { machine: state.machine, overview: state.overview, results: state.results })
+}
