@@ -28,9 +28,10 @@ use crate::replay::{DrivenMachine, RestoreError, to_row};
 use crate::run_start::RunStart;
 use crate::signals::to_events;
 use crate::telemetry::Telemetry;
+use crate::telemetry::log::TARGET;
 use crate::transport::Transport;
 use crate::watcher::{Committed, EventOrigin, Watcher};
-use drain::Entry;
+use drain::{Entry, in_own_task};
 use run_loop::RunLoop;
 
 /// How long a lease lasts without renewal. It outlasts the pauses of a busy machine, and is short enough to wait for after a
@@ -107,6 +108,13 @@ impl Driver {
         }
     }
 
+    /// Takes leases for this process.
+    #[must_use]
+    pub(crate) fn with_holder(mut self, holder: Holder) -> Self {
+        self.holder = holder;
+        self
+    }
+
     /// Sends each question to a person to a webhook.
     #[must_use]
     pub(crate) fn with_webhook(mut self, webhook: Option<Arc<ApprovalWebhook>>) -> Self {
@@ -153,15 +161,26 @@ impl Driver {
 
     /// Starts a run or a session and drives it until it ends or waits for a person.
     pub async fn start(&self, started: impl Into<RunStart>) -> Result<DriveOutcome, DriveError> {
-        // Boxed, and freed before the run is driven: otherwise this future would reserve the space for as long as the run
-        // lasts.
-        let (lease, state) = Box::pin(self.create_and_notify(started.into())).await?;
-        RunLoop::new(self.clone(), lease, state).drive(Entry::New).await
+        let (driver, started) = (self.clone(), started.into());
+        in_own_task(async move |abandoned| {
+            // Boxed, and freed before the run is driven: otherwise this future would reserve the space for as long as the run
+            // lasts.
+            let (lease, state) = Box::pin(driver.create_and_notify(started, &abandoned)).await?;
+            RunLoop::new(driver, lease, state, abandoned).drive_or_drain(Entry::New).await
+        })
+        .await
     }
 
-    async fn create_and_notify(&self, started: RunStart) -> Result<(Lease, DrivenMachine), DriveError> {
+    async fn create_and_notify(
+        &self,
+        started: RunStart,
+        abandoned: &CancellationToken,
+    ) -> Result<(Lease, DrivenMachine), DriveError> {
         // The semaphore is never closed, so a permit always comes.
         let _permit = STARTS.acquire().await.ok();
+        if abandoned.is_cancelled() {
+            return Err(DriveError::Abandoned);
+        }
         let (lease, mut state, event) = self.create(started).await?;
         self.notify(&mut state, &[event]);
         Ok((lease, state))
@@ -182,13 +201,34 @@ impl Driver {
         if let Some(status) = ending {
             // The run ended with its first event, for example because its plan cannot be run.
             let append = Append::at(1).ending(status.as_str(), event.at_ms);
-            self.executor.journal.append(&lease, append).await?;
+            if let Err(error) = self.executor.journal.append(&lease, append).await {
+                self.give_back(&lease).await;
+                return Err(error.into());
+            }
         }
         Ok((lease, state, event))
     }
 
+    /// Releases the lease of a run that is not driven any more because of an error.
+    async fn give_back(&self, lease: &Lease) {
+        if let Err(error) = self.executor.journal.release(lease).await {
+            let run = lease.run();
+            tracing::warn!(target: TARGET, run = %run, "the lease could not be released; it expires by itself: {error}");
+        }
+    }
+
     /// Takes over a run and drives it until it ends or waits for a person. Fails if another process drives the run.
     pub async fn resume(&self, run: &RunId) -> Result<DriveOutcome, DriveError> {
+        let (driver, run) = (self.clone(), run.clone());
+        in_own_task(async move |abandoned| {
+            let (driver, lease, state) = Box::pin(driver.acquire_and_restore(&run)).await?;
+            RunLoop::new(driver, lease, state, abandoned).drive_or_drain(Entry::TakenOver).await
+        })
+        .await
+    }
+
+    /// Leases a run and restores it. Also returns this driver with a clock that is not behind the run.
+    async fn acquire_and_restore(&self, run: &RunId) -> Result<(Self, Lease, DrivenMachine), DriveError> {
         let lease = self.acquire(run).await?;
         let state = match restore(&self.executor.journal, run, &self.executor.telemetry, &self.watcher).await {
             Ok(state) => state,
@@ -198,12 +238,11 @@ impl Driver {
                 return Err(error.into());
             }
             Err(error) => {
-                self.executor.journal.release(&lease).await?;
+                self.give_back(&lease).await;
                 return Err(error);
             }
         };
-        let driver = self.not_before(state.machine.now_ms());
-        RunLoop::new(driver, lease, state).drive(Entry::TakenOver).await
+        Ok((self.not_before(state.machine.now_ms()), lease, state))
     }
 
     /// This driver with a clock that is not behind `last_ms`, the time of a run's last event.
