@@ -52,6 +52,11 @@ impl Holder {
         }
     }
 
+    /// A process of a simulation.
+    pub(crate) fn simulated(pid: u32, host: &str) -> Self {
+        Self { pid, host: host.to_owned(), token: format!("{host}-{pid}"), started: None, pid_scope: None }
+    }
+
     /// Whether the holder belongs to this process.
     pub(crate) fn is_this_process(&self) -> bool {
         let this = (std::process::id(), ProcessState::of(self.pid).map(|state| state.started));
@@ -73,6 +78,28 @@ impl Holder {
             (Some(now), Some(then)) if now.started != then => Liveness::Dead,
             _ => Liveness::Alive,
         }
+    }
+}
+
+/// The processes that may hold leases, as this process sees them.
+pub(crate) trait Processes: fmt::Debug + Send + Sync {
+    /// Whether the process of a holder is alive.
+    fn liveness(&self, holder: &Holder) -> Liveness;
+    /// Whether the holder belongs to this process.
+    fn is_this(&self, holder: &Holder) -> bool;
+}
+
+/// The processes of the operating system.
+#[derive(Debug)]
+pub(crate) struct SystemProcesses;
+
+impl Processes for SystemProcesses {
+    fn liveness(&self, holder: &Holder) -> Liveness {
+        holder.liveness()
+    }
+
+    fn is_this(&self, holder: &Holder) -> bool {
+        holder.is_this_process()
     }
 }
 

@@ -10,16 +10,15 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::error::storage::{StoreFailure, StoreResult};
+use crate::error::storage::StoreResult;
+use crate::holder::{Processes, SystemProcesses};
 use crate::mailboxes::Mailboxes;
-use crate::memory::MemoryTables;
+use crate::memory::{IN_MEMORY, MemoryTables, in_memory};
 use crate::rules::RuleResult;
+use crate::simulated::Simulated;
 use crate::sqlite::Sqlite;
 use crate::tables::{ReadTables, WriteTables};
 use crate::{BUSY_TIMEOUT, Durability, MAX_LOCK_WAIT, OpenError, StorageError};
-
-/// Stands for the path of a journal in memory in errors.
-const IN_MEMORY: &str = "(memory)";
 
 /// A cheap handle on a journal. Dropping the last handle closes the file.
 ///
@@ -38,6 +37,7 @@ pub struct Journal {
 enum Store {
     Memory(Mutex<MemoryTables>),
     Sqlite(Sqlite),
+    Simulated(Simulated),
 }
 
 impl Journal {
@@ -57,10 +57,22 @@ impl Journal {
         Self { store: Arc::new(Store::Memory(Mutex::default())), mailboxes: Arc::default() }
     }
 
+    pub(crate) fn simulated(store: Simulated, mailboxes: Arc<Mailboxes>) -> Self {
+        Self { store: Arc::new(Store::Simulated(store)), mailboxes }
+    }
+
+    /// The processes as this one sees them.
+    fn processes(&self) -> Arc<dyn Processes> {
+        match &*self.store {
+            Store::Simulated(simulated) => simulated.processes(),
+            Store::Memory(_) | Store::Sqlite(_) => Arc::new(SystemProcesses),
+        }
+    }
+
     /// The path of the file; `None` for a journal in memory.
     pub fn path(&self) -> Option<&Path> {
         match &*self.store {
-            Store::Memory(_) => None,
+            Store::Memory(_) | Store::Simulated(_) => None,
             Store::Sqlite(file) => Some(&file.path),
         }
     }
@@ -68,7 +80,7 @@ impl Journal {
     /// How long writes have been waiting because another process locks the file; `None` if they are not.
     pub fn locked_for(&self) -> Option<Duration> {
         match &*self.store {
-            Store::Memory(_) => None,
+            Store::Memory(_) | Store::Simulated(_) => None,
             Store::Sqlite(file) => file.writer.locked_for(),
         }
     }
@@ -110,6 +122,7 @@ impl Journal {
     {
         match &*self.store {
             Store::Sqlite(file) => file.writer.write(lock_wait, work).await,
+            Store::Simulated(simulated) => simulated.write(work).await,
             Store::Memory(memory) => {
                 work(&mut *memory.lock().unwrap_or_else(PoisonError::into_inner)).map_err(in_memory)?
             }
@@ -122,6 +135,7 @@ impl Journal {
     ) -> Result<T, StorageError> {
         match &*self.store {
             Store::Sqlite(file) => file.readers.read(work).await,
+            Store::Simulated(simulated) => simulated.read(work).await,
             Store::Memory(memory) => work(&*memory.lock().unwrap_or_else(PoisonError::into_inner)).map_err(in_memory),
         }
     }
@@ -131,11 +145,8 @@ impl Journal {
     fn read_blocking<T>(&self, work: impl FnOnce(&dyn ReadTables) -> StoreResult<T>) -> Result<T, StorageError> {
         match &*self.store {
             Store::Sqlite(file) => file.readers.read_blocking(work),
+            Store::Simulated(simulated) => simulated.read_blocking(work),
             Store::Memory(memory) => work(&*memory.lock().unwrap_or_else(PoisonError::into_inner)).map_err(in_memory),
         }
     }
-}
-
-fn in_memory(failure: StoreFailure) -> StorageError {
-    StorageError::new(Path::new(IN_MEMORY), failure)
 }

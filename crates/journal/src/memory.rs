@@ -1,6 +1,7 @@
 //! The tables in memory, for tests and for runs that need not be resumed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 
 use reknit_protocol::RunId;
 
@@ -9,8 +10,15 @@ use crate::error::storage::{StoreFailure, StoreResult};
 use crate::tables::{ReadTables, RunKey, RunRow, WriteTables};
 use crate::{
     ClaimOutcome, DueEffect, InboxMessage, LearnedMapping, RunFilter, RunSignal, RunSummary, SignalId, Snapshot,
-    StoredEvent, StoredKey, StoredMapping,
+    StorageError, StoredEvent, StoredKey, StoredMapping,
 };
+
+/// Stands for the path of a journal in memory in errors.
+pub(crate) const IN_MEMORY: &str = "(memory)";
+
+pub(crate) fn in_memory(failure: StoreFailure) -> StorageError {
+    StorageError::new(Path::new(IN_MEMORY), failure)
+}
 
 /// The tables in memory.
 #[derive(Debug, Default)]

@@ -56,8 +56,9 @@ impl Journal {
         holder: &Holder,
         term: LeaseTerm,
     ) -> Result<Lease, LeaseError> {
-        let (run, holder) = (run.clone(), holder.clone());
-        self.write(move |tables| rules::acquire(tables, &run, &holder, term, TakeOver::ByLiveness)).await
+        let (run, holder, processes) = (run.clone(), holder.clone(), self.processes());
+        self.write(move |tables| rules::acquire(tables, &run, &holder, term, TakeOver::ByLiveness(processes.as_ref())))
+            .await
     }
 
     /// Extends the lease to the end of `term`. This also works on an expired lease that no other process has taken over.
