@@ -41,6 +41,11 @@ impl Holder {
         }
     }
 
+    /// A process of a simulation.
+    pub(crate) fn simulated(pid: u32, host: &str) -> Self {
+        Self { pid, host: host.to_owned(), token: format!("{host}-{pid}"), started: None, pid_scope: None }
+    }
+
     /// Whether the holder belongs to this process.
     pub(crate) fn is_this_process(&self) -> bool {
         let this = (std::process::id(), process_started(self.pid));
@@ -54,6 +59,28 @@ impl Holder {
             return Liveness::Unknown;
         }
         process_liveness(self.pid, self.started)
+    }
+}
+
+/// The processes that may hold leases, as this process sees them.
+pub(crate) trait Processes: fmt::Debug + Send + Sync {
+    /// Whether the process of a holder is alive.
+    fn liveness(&self, holder: &Holder) -> Liveness;
+    /// Whether the holder belongs to this process.
+    fn is_this(&self, holder: &Holder) -> bool;
+}
+
+/// The processes of the operating system.
+#[derive(Debug)]
+pub(crate) struct SystemProcesses;
+
+impl Processes for SystemProcesses {
+    fn liveness(&self, holder: &Holder) -> Liveness {
+        holder.liveness()
+    }
+
+    fn is_this(&self, holder: &Holder) -> bool {
+        holder.is_this_process()
     }
 }
 

@@ -11,19 +11,18 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::error::storage::{StoreFailure, StoreResult};
+use crate::error::storage::StoreResult;
+use crate::holder::{Processes, SystemProcesses};
 use crate::mailboxes::Mailboxes;
-use crate::memory::MemoryTables;
+use crate::memory::{IN_MEMORY, MemoryTables, in_memory};
 use crate::rules::RuleResult;
+use crate::simulated::Simulated;
 use crate::sqlite::{self, Rebuild, Sqlite};
 use crate::tables::{ReadTables, WriteTables};
 use crate::{BUSY_TIMEOUT, Durability, MAX_LOCK_WAIT, Migration, OpenError, StorageError};
 
 /// How many ended runs a journal in memory keeps.
 const DEFAULT_MEMORY_RUNS: usize = 1_000;
-
-/// Stands for the path of a journal in memory in errors.
-const IN_MEMORY: &str = "(memory)";
 
 /// A cheap handle on a journal. Dropping the last handle closes the file.
 ///
@@ -42,6 +41,7 @@ pub struct Journal {
 enum Store {
     Memory(Mutex<MemoryTables>),
     Sqlite(Sqlite),
+    Simulated(Simulated),
 }
 
 impl Journal {
@@ -73,7 +73,7 @@ impl Journal {
     /// Whether the file gives unused parts back to the system without being rebuilt. One that an older version created does not.
     pub fn shrinks_by_itself(&self) -> Result<bool, StorageError> {
         match &*self.store {
-            Store::Memory(_) => Ok(true),
+            Store::Memory(_) | Store::Simulated(_) => Ok(true),
             Store::Sqlite(file) => {
                 sqlite::shrinks_by_itself(&file.path).map_err(|failure| StorageError::new(&file.path, failure))
             }
@@ -86,10 +86,22 @@ impl Journal {
         sqlite::rebuild(path)
     }
 
+    pub(crate) fn simulated(store: Simulated, mailboxes: Arc<Mailboxes>) -> Self {
+        Self { store: Arc::new(Store::Simulated(store)), mailboxes }
+    }
+
+    /// The processes as this one sees them.
+    fn processes(&self) -> Arc<dyn Processes> {
+        match &*self.store {
+            Store::Simulated(simulated) => simulated.processes(),
+            Store::Memory(_) | Store::Sqlite(_) => Arc::new(SystemProcesses),
+        }
+    }
+
     /// The path of the file; `None` for a journal in memory.
     pub fn path(&self) -> Option<&Path> {
         match &*self.store {
-            Store::Memory(_) => None,
+            Store::Memory(_) | Store::Simulated(_) => None,
             Store::Sqlite(file) => Some(&file.path),
         }
     }
@@ -97,7 +109,7 @@ impl Journal {
     /// The migration that was made when this handle opened the file of an older build.
     pub fn migration(&self) -> Option<&Migration> {
         match &*self.store {
-            Store::Memory(_) => None,
+            Store::Memory(_) | Store::Simulated(_) => None,
             Store::Sqlite(file) => file.migration.as_ref(),
         }
     }
@@ -105,7 +117,7 @@ impl Journal {
     /// How long writes have been waiting because another process locks the file; `None` if they are not.
     pub fn locked_for(&self) -> Option<Duration> {
         match &*self.store {
-            Store::Memory(_) => None,
+            Store::Memory(_) | Store::Simulated(_) => None,
             Store::Sqlite(file) => file.writer.locked_for(),
         }
     }
@@ -147,6 +159,7 @@ impl Journal {
     {
         match &*self.store {
             Store::Sqlite(file) => file.writer.write(lock_wait, work).await,
+            Store::Simulated(simulated) => simulated.write(work).await,
             Store::Memory(memory) => {
                 work(&mut *memory.lock().unwrap_or_else(PoisonError::into_inner)).map_err(in_memory)?
             }
@@ -159,6 +172,7 @@ impl Journal {
     ) -> Result<T, StorageError> {
         match &*self.store {
             Store::Sqlite(file) => file.readers.read(work).await,
+            Store::Simulated(simulated) => simulated.read(work).await,
             Store::Memory(memory) => work(&*memory.lock().unwrap_or_else(PoisonError::into_inner)).map_err(in_memory),
         }
     }
@@ -168,11 +182,8 @@ impl Journal {
     fn read_blocking<T>(&self, work: impl FnOnce(&dyn ReadTables) -> StoreResult<T>) -> Result<T, StorageError> {
         match &*self.store {
             Store::Sqlite(file) => file.readers.read_blocking(work),
+            Store::Simulated(simulated) => simulated.read_blocking(work),
             Store::Memory(memory) => work(&*memory.lock().unwrap_or_else(PoisonError::into_inner)).map_err(in_memory),
         }
     }
-}
-
-fn in_memory(failure: StoreFailure) -> StorageError {
-    StorageError::new(Path::new(IN_MEMORY), failure)
 }

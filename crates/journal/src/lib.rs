@@ -54,10 +54,13 @@ mod retention;
 mod rules;
 mod run;
 mod signal;
+mod simulated;
 mod snapshot;
 mod sqlite;
 mod stored_mapping;
 mod tables;
+#[doc(hidden)]
+pub mod test_support;
 
 pub use business_key::{KeyChange, KeyClaim, KeyedClaim, StoredKey};
 pub use claim::ClaimOutcome;

@@ -1,6 +1,6 @@
 //! Waiting for the signals of a run.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub(crate) struct Mailboxes {
 
 #[derive(Debug, Default)]
 struct State {
-    notifiers: HashMap<RunId, Notifier>,
+    notifiers: BTreeMap<RunId, Notifier>,
     closed: bool,
 }
 

@@ -1,6 +1,7 @@
 //! The tables in memory, for tests and for runs that need not be resumed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::path::Path;
 
 use reknit_protocol::RunId;
 
@@ -10,8 +11,15 @@ use crate::retention::EndOrder;
 use crate::tables::{ReadTables, RunKey, RunRow, SplitSnapshot, WriteTables};
 use crate::{
     ClaimOutcome, DueEffect, InboxMessage, LearnedMapping, PrunedRun, RunFilter, RunSignal, RunSummary, SignalId,
-    Snapshot, StoreSize, StoredEvent, StoredKey, StoredMapping,
+    Snapshot, StorageError, StoreSize, StoredEvent, StoredKey, StoredMapping,
 };
+
+/// Stands for the path of a journal in memory in errors.
+pub(crate) const IN_MEMORY: &str = "(memory)";
+
+pub(crate) fn in_memory(failure: StoreFailure) -> StorageError {
+    StorageError::new(Path::new(IN_MEMORY), failure)
+}
 
 /// How many ids of forgotten runs are remembered.
 const MAX_PRUNED: usize = 100_000;

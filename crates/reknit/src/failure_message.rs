@@ -5,13 +5,13 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use reknit_journal::{AppendError, LeaseError, SendError};
+use reknit_protocol::RunId;
 use reknit_runtime::DriveError;
 use reknit_salvage::{FitError, ReadOptions, ReadTextError};
 
 use crate::excerpt::Excerpt;
 use crate::failure::{BadSchema, Failure};
 use crate::input::Input;
-use crate::runs::parked_hint;
 use crate::terminal_text::{one_line, shell_word};
 
 /// The most schema problems that a message lists.
@@ -151,4 +151,12 @@ fn read_hint(input: &Input, error: &ReadTextError) -> Option<String> {
 fn existing_folder(path: &Path) -> String {
     let nearest = path.ancestors().skip(1).find(|folder| folder.is_dir());
     nearest.map_or_else(|| ".".to_owned(), |folder| folder.display().to_string())
+}
+
+/// What a person can do with a parked run.
+pub(crate) fn parked_hint(run: &RunId) -> String {
+    format!(
+        "see what is known with `reknit runs show {run}`; continue it with the build that started it, or here with `reknit runs \
+         resume {run} --accept-changes`; or end it with `reknit runs close {run} --reason TEXT`"
+    )
 }

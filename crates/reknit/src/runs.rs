@@ -199,14 +199,6 @@ async fn print_open_calls(journal: &Journal, run: &RunId) -> Result<(), Failure>
     Ok(())
 }
 
-/// What a person can do with a parked run.
-pub(crate) fn parked_hint(run: &RunId) -> String {
-    format!(
-        "see what is known with `reknit runs show {run}`; continue it with the build that started it, or here with `reknit runs \
-         resume {run} --accept-changes`; or end it with `reknit runs close {run} --reason TEXT`"
-    )
-}
-
 /// A lease for as long as one command takes.
 fn term_now() -> LeaseTerm {
     LeaseTerm { now_ms: jiff::Timestamp::now().as_millisecond(), ttl_ms: 30_000 }

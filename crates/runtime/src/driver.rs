@@ -33,9 +33,10 @@ use crate::run_start::RunStart;
 use crate::signals::to_events;
 use crate::snapshot::{Changes, snapshot_of};
 use crate::telemetry::Telemetry;
+use crate::telemetry::log::TARGET;
 use crate::transport::Transport;
 use crate::watcher::{Committed, EventOrigin, Watcher};
-use drain::Entry;
+use drain::{Entry, in_own_task};
 use run_loop::RunLoop;
 
 /// How long a lease lasts without renewal. It outlasts the pauses of a busy machine, and is short enough to wait for after a
@@ -64,13 +65,6 @@ impl From<Ending<'_>> for DriveOutcome {
             Ending::Report(report) => Self::Reported(Box::new(report.clone())),
         }
     }
-}
-
-/// What starting a run came to.
-enum Start {
-    Created(Lease, Box<DrivenMachine>),
-    /// The run was started before, with the same request.
-    Found(RunId),
 }
 
 /// Drives runs and sessions.
@@ -121,6 +115,13 @@ impl Driver {
             pruner: None,
             migrations: MIGRATIONS,
         }
+    }
+
+    /// Takes leases for this process.
+    #[must_use]
+    pub(crate) fn with_holder(mut self, holder: Holder) -> Self {
+        self.holder = holder;
+        self
     }
 
     /// Sends each question to a person to a webhook.
@@ -197,21 +198,34 @@ impl Driver {
     /// # }
     /// ```
     pub async fn start(&self, started: impl Into<RunStart>) -> Result<DriveOutcome, DriveError> {
-        // Boxed, and freed before the run is driven: otherwise this future would reserve the space for as long as the run
-        // lasts.
-        match Box::pin(self.create_or_find(started.into())).await? {
-            Start::Created(lease, state) => RunLoop::new(self.clone(), lease, *state).drive(Entry::New).await,
-            Start::Found(run) => self.join(&run).await,
+        let (driver, started) = (self.clone(), started.into());
+        let run = started.run().clone();
+        let outcome = in_own_task(async move |abandoned| {
+            // Boxed, and freed before the run is driven: otherwise this future would reserve the space for as long as the run
+            // lasts.
+            let Some((lease, state)) = Box::pin(driver.create_unless_started(started, &abandoned)).await? else {
+                return Ok(None);
+            };
+            RunLoop::new(driver, lease, *state, abandoned).drive_or_drain(Entry::New).await.map(Some)
+        });
+        match outcome.await? {
+            Some(outcome) => Ok(outcome),
+            None => self.join(&run).await,
         }
     }
 
-    async fn create_or_find(&self, started: RunStart) -> Result<Start, DriveError> {
+    /// Creates a run. `None` if it was started before, with the same request.
+    async fn create_unless_started(
+        &self,
+        started: RunStart,
+        abandoned: &CancellationToken,
+    ) -> Result<Option<(Lease, Box<DrivenMachine>)>, DriveError> {
         let (run, request) = (started.run().clone(), started.request_digest().clone());
-        match self.create_and_notify(started).await {
-            Ok((lease, state)) => Ok(Start::Created(lease, Box::new(state))),
+        match self.create_and_notify(started, abandoned).await {
+            Ok((lease, state)) => Ok(Some((lease, Box::new(state)))),
             Err(DriveError::Create(CreateError::Exists(_))) => {
                 self.check_request(&run, &request).await?;
-                Ok(Start::Found(run))
+                Ok(None)
             }
             Err(DriveError::Create(CreateError::Pruned(pruned)))
                 if pruned.request.as_deref() != Some(request.as_str()) =>
@@ -222,9 +236,16 @@ impl Driver {
         }
     }
 
-    async fn create_and_notify(&self, started: RunStart) -> Result<(Lease, DrivenMachine), DriveError> {
+    async fn create_and_notify(
+        &self,
+        started: RunStart,
+        abandoned: &CancellationToken,
+    ) -> Result<(Lease, DrivenMachine), DriveError> {
         // The semaphore is never closed, so a permit always comes.
         let _permit = STARTS.acquire().await.ok();
+        if abandoned.is_cancelled() {
+            return Err(DriveError::Abandoned);
+        }
         let (lease, mut state, event) = self.create(started).await?;
         if let Some(pruner) = &self.pruner {
             pruner.on_start(event.at_ms);
@@ -249,9 +270,20 @@ impl Driver {
         if let Some(status) = ending {
             // The run ended with its first event, for example because its plan cannot be run.
             let append = Append::at(1).ending(status.as_str(), event.at_ms).result(state.result_to_store()?);
-            self.executor.journal.append(&lease, append).await?;
+            if let Err(error) = self.executor.journal.append(&lease, append).await {
+                self.give_back(&lease).await;
+                return Err(error.into());
+            }
         }
         Ok((lease, state, event))
+    }
+
+    /// Releases the lease of a run that is not driven any more because of an error.
+    async fn give_back(&self, lease: &Lease) {
+        if let Err(error) = self.executor.journal.release(lease).await {
+            let run = lease.run();
+            tracing::warn!(target: TARGET, run = %run, "the lease could not be released; it expires by itself: {error}");
+        }
     }
 
     /// The outcome that was stored when the run ended. `None` if it has not ended, or an older build ended it without storing
@@ -275,12 +307,26 @@ impl Driver {
     /// events, even if that is not what was decided before. A call that was about to be made and has no outcome counts as
     /// interrupted.
     pub async fn resume_with(&self, run: &RunId, changes: Changes) -> Result<DriveOutcome, DriveError> {
-        let lease = match self.acquire(run).await {
-            Err(error @ DriveError::Lease(LeaseError::Ended { .. })) => {
-                return self.stored_outcome(run).await?.ok_or(error);
-            }
-            lease => lease?,
-        };
+        let (driver, run) = (self.clone(), run.clone());
+        in_own_task(async move |abandoned| {
+            let (driver, lease, state) = match Box::pin(driver.acquire_and_restore(&run, changes)).await {
+                Err(error @ DriveError::Lease(LeaseError::Ended { .. })) => {
+                    return driver.stored_outcome(&run).await?.ok_or(error);
+                }
+                restored => restored?,
+            };
+            RunLoop::new(driver, lease, state, abandoned).drive_or_drain(Entry::TakenOver).await
+        })
+        .await
+    }
+
+    /// Leases a run and restores it. Also returns this driver with a clock that is not behind the run.
+    async fn acquire_and_restore(
+        &self,
+        run: &RunId,
+        changes: Changes,
+    ) -> Result<(Self, Lease, DrivenMachine), DriveError> {
+        let lease = self.acquire(run).await?;
         let (journal, telemetry) = (&self.executor.journal, &self.executor.telemetry);
         let mut state = match restore(journal, run, telemetry, &self.watcher, (changes, self.migrations)).await {
             Ok(state) => state,
@@ -289,13 +335,12 @@ impl Driver {
                 return Err(error.into());
             }
             Err(error) => {
-                self.executor.journal.release(&lease).await?;
+                self.give_back(&lease).await;
                 return Err(error);
             }
         };
         state.restored.changes_accepted = changes == Changes::Accepted;
-        let driver = self.not_before(state.machine.now_ms());
-        RunLoop::new(driver, lease, state).drive(Entry::TakenOver).await
+        Ok((self.not_before(state.machine.now_ms()), lease, state))
     }
 
     /// This driver with a clock that is not behind `last_ms`, the time of a run's last event.

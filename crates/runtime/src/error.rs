@@ -44,7 +44,8 @@ pub enum DriveError {
     /// Events cannot be appended to the journal.
     #[error("cannot append to the journal")]
     Append(#[from] AppendError),
-    /// The outcomes of effects cannot be appended to the journal, so they are lost to the run.
+    /// The outcomes of effects could not be appended to the journal. That is tried once more before the run is given up; if it
+    /// fails again, they are lost to the run.
     #[error("cannot store the outcome of {} in the journal", .effects.join(", "))]
     NotStored {
         /// The ids of the effects.

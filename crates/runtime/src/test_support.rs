@@ -1,5 +1,15 @@
-//! Support for tests: a second driver, which works in segments.
+//! Support for tests: a second driver, which works in segments, and drivers of simulated processes.
 
 mod segmented_driver;
 
+use reknit_journal::Holder;
+
 pub use segmented_driver::SegmentedDriver;
+
+use crate::driver::Driver;
+
+/// The driver of a simulated process, which takes its leases for this holder.
+#[must_use]
+pub fn with_holder(driver: Driver, holder: Holder) -> Driver {
+    driver.with_holder(holder)
+}

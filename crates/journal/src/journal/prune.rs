@@ -110,7 +110,8 @@ impl Journal {
     /// Deletes a run that no live process drives. Its id is never used again.
     pub async fn delete(&self, run: &RunId, deletion: Deletion, now_ms: i64) -> Result<(), DeleteError> {
         let run = run.clone();
-        self.write(move |tables| rules::delete(tables, &run, deletion, now_ms)).await
+        let processes = self.processes();
+        self.write(move |tables| rules::delete(tables, &run, deletion, processes.as_ref(), now_ms)).await
     }
 
     /// What is left of a run that was pruned or deleted.

@@ -58,8 +58,9 @@ impl Journal {
         holder: &Holder,
         term: LeaseTerm,
     ) -> Result<Lease, LeaseError> {
-        let (run, holder) = (run.clone(), holder.clone());
-        self.write(move |tables| rules::acquire(tables, &run, &holder, term, TakeOver::ByLiveness)).await
+        let (run, holder, processes) = (run.clone(), holder.clone(), self.processes());
+        self.write(move |tables| rules::acquire(tables, &run, &holder, term, TakeOver::ByLiveness(processes.as_ref())))
+            .await
     }
 
     /// Opens a run again that has ended with `expected_len` events, and leases it.

@@ -4,6 +4,7 @@ use reknit_protocol::RunId;
 
 use super::{RuleResult, check_lease, fenced};
 use crate::blob::SplitEvent;
+use crate::holder::Processes;
 use crate::tables::WriteTables;
 use crate::{CreateError, FenceError, Holder, Lease, LeaseError, LeaseInfo, LeaseTerm, Liveness, RunSummary};
 
@@ -50,25 +51,25 @@ pub(crate) fn create(
 
 /// From whom a run may be taken over.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum TakeOver {
+pub(crate) enum TakeOver<'a> {
     /// From a holder whose lease has expired.
     Expired,
     /// Also from the holder of the lease with this epoch.
     Epoch(u64),
     /// From a process that is dead, or whose lease has expired. Never from another process that is alive.
-    ByLiveness,
+    ByLiveness(&'a dyn Processes),
 }
 
-impl TakeOver {
+impl TakeOver<'_> {
     pub(super) fn is_held(self, lease: &LeaseInfo, now_ms: i64) -> bool {
         let in_time = now_ms < lease.until_ms;
         match self {
             Self::Expired => in_time,
             Self::Epoch(epoch) => in_time && lease.epoch != epoch,
-            Self::ByLiveness => match lease.holder.liveness() {
+            Self::ByLiveness(processes) => match processes.liveness(&lease.holder) {
                 Liveness::Dead => false,
                 // Another driver of this process may be gone although the process is alive.
-                Liveness::Alive => in_time || !lease.holder.is_this_process(),
+                Liveness::Alive => in_time || !processes.is_this(&lease.holder),
                 Liveness::Unknown => in_time,
             },
         }
@@ -81,7 +82,7 @@ pub(crate) fn acquire(
     run: &RunId,
     holder: &Holder,
     term: LeaseTerm,
-    take_over: TakeOver,
+    take_over: TakeOver<'_>,
 ) -> RuleResult<Lease, LeaseError> {
     let Some(row) = tables.run(run)? else { return Ok(Err(LeaseError::NoSuchRun(run.clone()))) };
     let mut summary = row.summary;

@@ -5,6 +5,7 @@ use reknit_protocol::RunId;
 use super::RuleResult;
 use super::lease::TakeOver;
 use crate::error::storage::StoreResult;
+use crate::holder::Processes;
 use crate::retention::{PruneBatch, PruneLimit};
 use crate::tables::{RunRow, WriteTables};
 use crate::{DeleteError, PrunedRun, Retention, StorageError};
@@ -105,10 +106,12 @@ pub(crate) fn delete(
     tables: &mut dyn WriteTables,
     run: &RunId,
     deletion: Deletion,
+    processes: &dyn Processes,
     now_ms: i64,
 ) -> RuleResult<(), DeleteError> {
     let Some(row) = tables.run(run)? else { return Ok(Err(DeleteError::NoSuchRun(run.clone()))) };
-    if let Some(lease) = row.summary.lease.as_ref().filter(|lease| TakeOver::ByLiveness.is_held(lease, now_ms)) {
+    let take_over = TakeOver::ByLiveness(processes);
+    if let Some(lease) = row.summary.lease.as_ref().filter(|lease| take_over.is_held(lease, now_ms)) {
         return Ok(Err(DeleteError::Held { run: run.clone(), holder: lease.holder.clone() }));
     }
     if deletion == Deletion::Ended && row.summary.status.is_none() {

@@ -6,8 +6,9 @@ use reknit_engine::{BareOverview, BareReply};
 use reknit_protocol::{Object, Value};
 
 use super::show::VALUE_COLUMNS;
-use super::{parked_hint, step_history};
+use super::step_history;
 use crate::failure::Failure;
+use crate::failure_message::parked_hint;
 use crate::terminal_text::{escape_controls, one_line};
 use crate::usage::count;
 

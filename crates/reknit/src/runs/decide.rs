@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use reknit_engine::{Decision, Machine, Question};
 use reknit_protocol::Value;
 
-use super::{open_run, parked_hint};
+use super::open_run;
 use crate::approval_edit::{ParameterEdit, check_edit};
 use crate::approvals::{ApprovalRequest, decision_detail, inbox, pending_approvals};
 use crate::cli::{ApproveArguments, DecideArguments, DenyArguments, SettleArguments};
 use crate::failure::Failure;
+use crate::failure_message::parked_hint;
 use crate::input::Input;
 use crate::print::{print_data, print_message};
 use crate::saved_run::load_run;

@@ -3,11 +3,14 @@
 
 use reknit_engine::{Effect, EventKind};
 use reknit_protocol::EffectId;
+use tokio_util::sync::CancellationToken;
 
 use super::run_loop::RunLoop;
-use super::{DriveOutcome, LEASE_MS};
+use super::{DriveOutcome, LEASE_MS, restore};
 use crate::error::DriveError;
+use crate::snapshot::Changes;
 use crate::telemetry::log::TARGET;
+use crate::watcher::Watcher;
 
 /// How long calls in progress are waited for. Shorter than a lease, which is not renewed meanwhile.
 const DRAIN_MS: i64 = 20_000;
@@ -24,17 +27,24 @@ pub(super) enum Entry {
     Retried,
 }
 
-impl RunLoop {
-    /// Drives the run in a task of its own until it ends or waits for a person. If this future is dropped, the task stops.
-    pub(super) async fn drive(self, entry: Entry) -> Result<DriveOutcome, DriveError> {
-        let _stop = self.abandoned.clone().drop_guard();
-        match tokio::spawn(self.drive_or_drain(entry)).await {
-            Ok(result) => result,
-            Err(error) => Err(DriveError::Task(error.to_string())),
-        }
+/// Drives a run in a task of its own. If this future is dropped, the token is cancelled, and the task gives the run up in good
+/// order.
+pub(super) async fn in_own_task<T, F>(drive: impl FnOnce(CancellationToken) -> F) -> Result<T, DriveError>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, DriveError>> + Send + 'static,
+{
+    let abandoned = CancellationToken::new();
+    let _stop = abandoned.clone().drop_guard();
+    match tokio::spawn(drive(abandoned)).await {
+        Ok(result) => result,
+        Err(error) => Err(DriveError::Task(error.to_string())),
     }
+}
 
-    async fn drive_or_drain(mut self, entry: Entry) -> Result<DriveOutcome, DriveError> {
+impl RunLoop {
+    /// Drives the run until it ends or waits for a person. After an error its calls are waited for.
+    pub(super) async fn drive_or_drain(mut self, entry: Entry) -> Result<DriveOutcome, DriveError> {
         let result = match entry {
             Entry::New => self.run().await,
             Entry::TakenOver => match self.take_over().await {
@@ -56,14 +66,12 @@ impl RunLoop {
     async fn drain(mut self) {
         // No call is made from now on, also by a task that still waits for its turn.
         self.abandoned.cancel();
-        let is_call = |effect: &Effect| matches!(effect, Effect::CallTool(call) if call.needs_claim());
-        let calls: Vec<EffectId> = self
-            .state
-            .pending
-            .iter()
-            .filter(|effect| is_call(effect))
-            .filter_map(|effect| effect.id().cloned())
-            .collect();
+        let call_of = |effect: &Effect| match effect {
+            Effect::CallTool(call) if call.needs_claim() => Some(call.id.clone()),
+            Effect::Abort { effect, .. } => Some(effect.clone()),
+            _ => None,
+        };
+        let calls: Vec<EffectId> = self.state.pending.iter().filter_map(call_of).collect();
         self.in_progress.retain(|id, task| {
             let is_kept = calls.contains(id) || self.aborting.contains_key(id);
             if !is_kept {
@@ -90,18 +98,34 @@ impl RunLoop {
             }
         }
         let run = self.lease.run().clone();
-        if let Err(error) = self.commit(events, Vec::new()).await {
+        if let Err(error) = self.store_outcomes(events).await {
             tracing::error!(target: TARGET, run = %run, "outcomes of calls could not be stored: {error}");
         }
         // A run that has ended has no lease any more, and one that another process took over has another one.
-        if self.state.machine.ending().is_none()
-            && let Err(error) = self.driver.release(&self.lease, &self.state).await
-        {
-            // After a failed commit the machine is ahead of the journal, and its state must not be saved.
-            if self.driver.executor.journal.release(&self.lease).await.is_ok() {
-                return;
-            }
-            tracing::warn!(target: TARGET, run = %run, "the lease could not be released; it expires by itself: {error}");
+        if self.has_ended {
+            return;
         }
+        // After a failed commit the machine is ahead of the journal, and its state must not be saved.
+        if self.unstored.is_some() || self.driver.release(&self.lease, &self.state).await.is_err() {
+            self.driver.give_back(&self.lease).await;
+        }
+    }
+
+    /// Stores outcomes, after the events whose append failed. The machine is ahead of the journal then, so it is restored first.
+    async fn store_outcomes(&mut self, mut events: Vec<EventKind>) -> Result<(), DriveError> {
+        let mut consumed = Vec::new();
+        if let Some(unstored) = &self.unstored {
+            let executor = &self.driver.executor;
+            let unwatched = Watcher::default();
+            let how = (Changes::Refused, self.driver.migrations);
+            let state = restore(&executor.journal, self.lease.run(), &executor.telemetry, &unwatched, how).await?;
+            // An append may fail after it was written.
+            if state.machine.event_count() == unstored.len {
+                consumed.clone_from(&unstored.consumed);
+                events.splice(0..0, unstored.kinds.iter().cloned());
+            }
+            (self.state, self.unstored) = (state, None);
+        }
+        self.commit(events, consumed).await
     }
 }

@@ -1,13 +1,14 @@
 //! Continues a run that has ended without all of its results.
 
 use reknit_engine::Machine;
-use reknit_journal::LeaseError;
+use reknit_journal::{Lease, LeaseError};
 use reknit_protocol::RunId;
 
-use super::drain::Entry;
+use super::drain::{Entry, in_own_task};
 use super::run_loop::RunLoop;
 use super::{DriveOutcome, Driver, restore};
 use crate::error::DriveError;
+use crate::replay::DrivenMachine;
 use crate::snapshot::Changes;
 
 impl Driver {
@@ -17,6 +18,16 @@ impl Driver {
     ///
     /// Only a run that ended as partial, as failed or at a limit can be retried, and no session.
     pub async fn retry(&self, run: &RunId) -> Result<DriveOutcome, DriveError> {
+        let (driver, run) = (self.clone(), run.clone());
+        in_own_task(async move |abandoned| {
+            let (driver, lease, state) = Box::pin(driver.reopen(&run)).await?;
+            RunLoop::new(driver, lease, state, abandoned).drive_or_drain(Entry::Retried).await
+        })
+        .await
+    }
+
+    /// Leases a run that has ended, if it can be retried. Also returns this driver with a clock that is not behind the run.
+    async fn reopen(&self, run: &RunId) -> Result<(Self, Lease, DrivenMachine), DriveError> {
         let (journal, telemetry) = (&self.executor.journal, &self.executor.telemetry);
         if journal.summary(run).await?.status.is_none() {
             return Err(LeaseError::NotEnded(run.clone()).into());
@@ -31,7 +42,6 @@ impl Driver {
             Machine::Run(_) => {}
         }
         let lease = journal.reopen(run, &self.holder, self.term(), state.machine.event_count()).await?;
-        let driver = self.not_before(state.machine.now_ms());
-        RunLoop::new(driver, lease, state).drive(Entry::Retried).await
+        Ok((self.not_before(state.machine.now_ms()), lease, state))
     }
 }

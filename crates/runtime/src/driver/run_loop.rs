@@ -1,9 +1,9 @@
 //! Drives one run in one process: starts due effects, waits, commits events, and repeats.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use reknit_engine::{Effect, EventKind, memory_size_of};
-use reknit_journal::{FenceError, InboxMessage, Lease, Mailbox, RunReadError, SignalId, StorageError};
+use reknit_journal::{AppendError, FenceError, InboxMessage, Lease, Mailbox, RunReadError, SignalId, StorageError};
 use reknit_protocol::EffectId;
 use reknit_tools::off_workers;
 use tokio::task::{AbortHandle, JoinSet};
@@ -35,9 +35,9 @@ pub(super) struct RunLoop {
     /// When the inbox is read again after a failure.
     inbox_at_ms: i64,
     pub(super) tasks: JoinSet<(EffectId, EffectOutcome)>,
-    pub(super) in_progress: HashMap<EffectId, AbortHandle>,
+    pub(super) in_progress: BTreeMap<EffectId, AbortHandle>,
     /// The calls to abort, with the end of their grace periods.
-    pub(super) aborting: HashMap<EffectId, i64>,
+    pub(super) aborting: BTreeMap<EffectId, i64>,
     /// Cancelled when nobody waits for the run any more: no new call may be made.
     pub(super) abandoned: CancellationToken,
     is_cancel_sent: bool,
@@ -46,6 +46,20 @@ pub(super) struct RunLoop {
     failed_renewals: u32,
     /// Whether the wait that goes on began with a snapshot.
     is_snapshot_saved: bool,
+    /// Events of the machine that the journal may not have.
+    pub(super) unstored: Option<UnstoredEvents>,
+    /// Whether the journal knows that the run has ended.
+    pub(super) has_ended: bool,
+}
+
+/// Events whose append failed.
+#[derive(Debug)]
+pub(super) struct UnstoredEvents {
+    /// How many events the run had before them.
+    pub(super) len: u64,
+    pub(super) kinds: Vec<EventKind>,
+    /// The messages that they consume.
+    pub(super) consumed: Vec<SignalId>,
 }
 
 /// Why the loop stops waiting.
@@ -64,7 +78,7 @@ enum Wakeup {
 }
 
 impl RunLoop {
-    pub(super) fn new(driver: Driver, lease: Lease, state: DrivenMachine) -> Self {
+    pub(super) fn new(driver: Driver, lease: Lease, state: DrivenMachine, abandoned: CancellationToken) -> Self {
         let renew_at_ms = driver.executor.clock.now_ms().saturating_add(RENEW_MS);
         let mailbox = driver.executor.journal.mailbox(lease.run());
         Self {
@@ -74,14 +88,16 @@ impl RunLoop {
             state,
             inbox_at_ms: i64::MIN,
             tasks: JoinSet::new(),
-            in_progress: HashMap::new(),
-            aborting: HashMap::new(),
-            abandoned: CancellationToken::new(),
+            in_progress: BTreeMap::new(),
+            aborting: BTreeMap::new(),
+            abandoned,
             is_cancel_sent: false,
             is_stop_sent: false,
             renew_at_ms,
             failed_renewals: 0,
             is_snapshot_saved: false,
+            unstored: None,
+            has_ended: false,
         }
     }
 
@@ -296,7 +312,14 @@ impl RunLoop {
         let waits = self.waits_long();
         if waits && !self.is_snapshot_saved {
             let snapshot = snapshot_of(&self.state)?;
-            Box::pin(self.driver.executor.journal.save_snapshot(&self.lease, snapshot)).await?;
+            match Box::pin(self.driver.executor.journal.save_snapshot(&self.lease, snapshot)).await {
+                // The run goes on without: only an upgrade during this wait needs the snapshot.
+                Err(AppendError::Storage(error)) => {
+                    let run = self.lease.run();
+                    tracing::warn!(target: TARGET, run = %run, "a snapshot of the run cannot be saved: {error}");
+                }
+                saved => saved?,
+            }
         }
         self.is_snapshot_saved = waits;
         Ok(())
@@ -319,12 +342,16 @@ impl RunLoop {
             return Ok(());
         }
         let bytes = kinds.iter().map(received_bytes).sum();
-        let (append, events) = off_workers(bytes, || self.driver.apply(&mut self.state, kinds, consumed))?;
+        let len = self.state.machine.event_count();
+        let (append, events) = off_workers(bytes, || self.driver.apply(&mut self.state, kinds, consumed.clone()))?;
         if let Err(source) = self.driver.executor.journal.append(&self.lease, append).await {
             let effects: Vec<String> =
                 events.iter().filter_map(|event| event.kind.effect()).map(ToString::to_string).collect();
+            let kinds = events.into_iter().map(|event| event.kind).collect();
+            self.unstored = Some(UnstoredEvents { len, kinds, consumed });
             return Err(if effects.is_empty() { source.into() } else { DriveError::NotStored { effects, source } });
         }
+        self.has_ended = self.state.machine.ending().is_some();
         self.driver.notify(&mut self.state, &events);
         Ok(())
     }
