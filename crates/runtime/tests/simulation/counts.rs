@@ -31,7 +31,7 @@ pub(crate) const EXPECTED: [(&str, u64); 41] = [
     ("renewal failed", 20),
     ("inbox poll failed", 10),
     ("late wake-up", 20),
-    ("future dropped", 10),
+    ("future dropped", 20),
     ("watcher panicked", 20),
     ("tool called", 1),
     ("deed done", 1),

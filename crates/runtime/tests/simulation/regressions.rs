@@ -4,7 +4,7 @@ use crate::silence_watchers;
 use crate::simulation::simulate;
 use crate::world::Tracing;
 
-const SEEDS: [(u64, &str); 11] = [
+const SEEDS: [(u64, &str); 10] = [
     (0, "a driver gave up at the first failed renewal, and without giving the lease back"),
     (2, "a watcher that panicked ended the run"),
     (8, "a failed poll of the inboxes ended every run"),
@@ -14,7 +14,6 @@ const SEEDS: [(u64, &str); 11] = [
     (1_047, "the lease was kept because the future was dropped while the run was restored"),
     (1_323, "a result that was ready was thrown away at the end of its grace period"),
     (1_385, "the lease was kept because the end of a run that ended at once could not be stored"),
-    (3_248, "the event of a failed append is stored after the grace period of its call"),
     (14_139, "the lease was kept because a run that ended at once could not be taken over"),
 ];
 
