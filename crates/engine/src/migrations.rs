@@ -35,7 +35,7 @@ pub const MIGRATIONS: &[SnapshotMigration] = &[SnapshotMigration { from: 6, chan
 /// Version 7 can retry a run that has ended. No run of version 6 was retried.
 fn add_retries(part: SnapshotPart, value: &mut Value) -> Result<(), String> {
     let (SnapshotPart::RunState, Value::Object(state)) = (part, value) else { return Ok(()) };
-    let zeros = |names: &[&str]| Object::from_iter(names.iter().map(|name| ((*name).to_owned(), Value::from(0))));
+    let zeros = |names: &[&str]| -> Object { names.iter().map(|name| ((*name).to_owned(), Value::from(0))).collect() };
     state.insert("retries", 0);
     state.insert("spent_before", zeros(&["tool_calls", "model_calls", "input_tokens", "output_tokens", "active_ms"]));
     state.insert("asked", zeros(&["selection", "plan", "answer"]));

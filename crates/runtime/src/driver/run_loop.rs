@@ -44,8 +44,8 @@ pub(super) struct RunLoop {
     is_stop_sent: bool,
     renew_at_ms: i64,
     failed_renewals: u32,
-    /// Whether the wait that goes on began with a snapshot.
-    is_snapshot_saved: bool,
+    /// How many events the run had when the last wait began with a snapshot.
+    snapshot_len: Option<u64>,
     /// Events of the machine that the journal may not have.
     pub(super) unstored: Option<UnstoredEvents>,
     /// Whether the journal knows that the run has ended.
@@ -95,7 +95,7 @@ impl RunLoop {
             is_stop_sent: false,
             renew_at_ms,
             failed_renewals: 0,
-            is_snapshot_saved: false,
+            snapshot_len: None,
             unstored: None,
             has_ended: false,
         }
@@ -309,8 +309,9 @@ impl RunLoop {
 
     /// Saves a snapshot when the run begins to wait for a job, or for a long time: the process may be replaced meanwhile.
     async fn save_before_long_wait(&mut self) -> Result<(), DriveError> {
-        let waits = self.waits_long();
-        if waits && !self.is_snapshot_saved {
+        let len = Some(self.state.machine.event_count());
+        if self.snapshot_len != len && self.waits_long() {
+            self.snapshot_len = len;
             let snapshot = snapshot_of(&self.state)?;
             match Box::pin(self.driver.executor.journal.save_snapshot(&self.lease, snapshot)).await {
                 // The run goes on without: only an upgrade during this wait needs the snapshot.
@@ -321,7 +322,6 @@ impl RunLoop {
                 saved => saved?,
             }
         }
-        self.is_snapshot_saved = waits;
         Ok(())
     }
 
