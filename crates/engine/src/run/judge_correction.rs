@@ -157,7 +157,7 @@ impl Run {
             Value::Number(number) => {
                 let requested = numbers_in_text::parse_numbers(&self.shown_request);
                 known.numbers.contains(number)
-                    || number_word(number).is_some_and(|word| known.contain(word))
+                    || known.state_in_words(number)
                     || explain_number(number, &self.results_before(planned), &self.source_ids(), &requested).is_some()
             }
             Value::String(text) if kind == ValueKind::Exact => known.identify(text),
@@ -221,7 +221,7 @@ fn is_known_operand(literal: &Value, result: &Value, known: &KnownValues) -> boo
     match literal {
         Value::Number(number) => {
             known.numbers.contains(number)
-                || number_word(number).is_some_and(|word| known.contain(word))
+                || known.state_in_words(number)
                 || known.mention_percent() && is_percentage(number, known)
         }
         Value::String(text) => {
@@ -321,6 +321,11 @@ impl KnownValues {
         self.texts.contains(&text)
             || appears_in(&self.stated, &text)
             || appears_in(&self.texts, &text) && (is_code || self.texts.iter().any(is_quoted))
+    }
+
+    /// Whether the request or the instruction has the word for a number. In an error, `one` belongs to "must be one of".
+    fn state_in_words(&self, number: &Number) -> bool {
+        number_word(number).is_some_and(|word| appears_in(&self.stated, word))
     }
 
     /// Whether a text appears somewhere as whole words.

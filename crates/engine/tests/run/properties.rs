@@ -78,6 +78,14 @@ fn the_result_of_a_parallel_step_is_no_evidence_for_a_correction() {
     drive(&mut ChoiceTape::from_seed(4369, TAPE_LENGTH), RestoreTwin::Sometimes);
 }
 
+/// In these worlds an error says "must be one of", and a model corrects a number to 1.
+#[test]
+fn the_word_one_in_an_error_is_no_evidence_for_the_number() {
+    for seed in [6_702, 17_741] {
+        drive(&mut ChoiceTape::from_seed(seed, TAPE_LENGTH), RestoreTwin::Sometimes);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
