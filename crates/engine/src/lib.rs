@@ -54,7 +54,7 @@ pub use budget::{Exhausted, Spent};
 pub use business_key::{KeyFinding, KeyHolder, KeySettlement, KnownReceipt};
 pub use digest::digest_of_texts;
 pub use effect::{AskModel, AskPerson, AskedBy, CountTokens, Effect, OpenBreakerPolicy, PreviewedCall, Question};
-pub use event::{DecidedBy, Decision, Event, EventKind, MACHINE_VERSION, Started};
+pub use event::{DecidedBy, Decision, Event, EventKind, MACHINE_VERSION, REPLAYED_VERSIONS, Started};
 pub use history::{HistoryEntry, HistoryKind};
 pub use metadata::{Metadata, MetadataError};
 pub use migrations::{MIGRATIONS, MigrationError, SnapshotMigration, SnapshotPart, migrate_snapshot};

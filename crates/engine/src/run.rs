@@ -52,7 +52,7 @@ use reknit_protocol::{Plan, Value};
 use crate::answer::Answer;
 use crate::budget::{Exhausted, Spent};
 use crate::effect::Effect;
-use crate::event::{Event, EventKind, MACHINE_VERSION, Started};
+use crate::event::{Event, EventKind, MACHINE_VERSION, REPLAYED_VERSIONS, Started};
 use crate::internal_error::{Decided, InternalError};
 use crate::policy::Policy;
 use crate::record::{Record, RecordKind, RunRecord};
@@ -111,10 +111,11 @@ impl From<serde_json::Error> for ApplyError {
     }
 }
 
-/// Refuses a machine that another version of the state machine started.
+/// Refuses a machine that another version of the state machine started, unless its events can be replayed.
 pub(crate) fn check_version(found: u32) -> Result<(), ApplyError> {
     match found {
         MACHINE_VERSION => Ok(()),
+        found if REPLAYED_VERSIONS.contains(&found) => Ok(()),
         found => Err(ApplyError::OtherMachine { found, expected: MACHINE_VERSION }),
     }
 }

@@ -53,9 +53,10 @@ async fn preview(journal: &Journal, retention: &Retention, now_ms: i64) -> Resul
         more => format!(", and about {more} more for the size"),
     };
     print_data(&format!(
-        "would prune: {} of {} that have ended{by_size}\nthe journal: {}, of which {} is unused\n",
+        "would prune: {} of {} ended {}{by_size}\nthe journal: {}, of which {} is unused\n",
         preview.by_age_or_number,
-        count(preview.ended, "run"),
+        preview.ended,
+        if preview.ended == 1 { "run" } else { "runs" },
         megabytes(preview.size.used_bytes + preview.size.free_bytes),
         megabytes(preview.size.free_bytes)
     ))?;

@@ -25,7 +25,7 @@ async fn a_pruned_run_is_not_done_again_and_its_id_says_what_became_of_it() {
         assert_eq!(start(&world, id).status.code(), Some(0));
     }
     let preview = world.finish(&["runs", "prune", "--keep", "1", "--dry-run"]);
-    assert!(stdout(&preview).contains("would prune: 1 of 2 runs that have ended"), "{}", stdout(&preview));
+    assert!(stdout(&preview).contains("would prune: 1 of 2 ended runs"), "{}", stdout(&preview));
     assert_eq!(listed(&world), 2);
     let pruned = world.finish(&["runs", "prune", "--keep", "1"]);
     assert!(stdout(&pruned).contains("kept: at most 1 ended runs; and all that have not ended"), "{}", stdout(&pruned));

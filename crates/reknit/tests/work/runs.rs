@@ -335,7 +335,7 @@ fn a_journal_of_an_older_build_is_upgraded_and_its_runs_are_shown() {
     assert!(listed.contains(note), "{listed}");
     let shown = world.reknit(&["runs", "show", "01a1e66d-c860"]);
     assert!(
-        shown.starts_with("exit status 0") && shown.contains("reply    order/call/1:") && shown.contains("ordered"),
+        shown.starts_with("exit status 0") && shown.contains(r#"order (order): "ordered -- -- lamp\n\n""#),
         "{shown}"
     );
 }

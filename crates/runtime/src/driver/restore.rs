@@ -1,6 +1,6 @@
 //! Restores a run from its events, a page of them at a time, or from the snapshot of an older build.
 
-use reknit_engine::{ApplyError, SnapshotMigration};
+use reknit_engine::{EventKind, MACHINE_VERSION, REPLAYED_VERSIONS, SnapshotMigration};
 use reknit_journal::Journal;
 use reknit_protocol::RunId;
 
@@ -22,22 +22,40 @@ pub(crate) async fn restore(
     watcher: &Watcher,
     (changes, migrations): (Changes, &[SnapshotMigration]),
 ) -> Result<DrivenMachine, DriveError> {
-    match replay(journal, run, telemetry, watcher, changes).await {
-        Err(DriveError::Restore(RestoreError::Refused { seq: 0, source: ApplyError::OtherMachine { found, .. } })) => {
-            restore_older(journal, run, found, changes, migrations).await
-        }
-        restored => restored,
+    let replay = |changes| replay(journal, run, telemetry, watcher, changes);
+    let older = || restore_older(journal, run, changes, migrations);
+    match started_version(journal, run).await? {
+        Some(MACHINE_VERSION) | None => replay(changes).await,
+        Some(version) if REPLAYED_VERSIONS.contains(&version) => match replay(Changes::Refused).await {
+            Err(DriveError::Restore(error)) => match (older().await, changes) {
+                (Err(DriveError::Restore(RestoreError::NoSnapshot { .. })), Changes::Refused) => Err(error.into()),
+                (Err(DriveError::Restore(RestoreError::NoSnapshot { .. })), Changes::Accepted) => replay(changes).await,
+                (restored, _) => restored,
+            },
+            replayed => replayed,
+        },
+        Some(_) => older().await,
     }
+}
+
+/// The version of the machine that started a run; `None` if there is no event.
+async fn started_version(journal: &Journal, run: &RunId) -> Result<Option<u32>, DriveError> {
+    let Some(first) = journal.events_page(run, 0, 1).await?.pop() else { return Ok(None) };
+    Ok(match from_row(&first)?.kind {
+        EventKind::Started(started) => Some(started.machine_version),
+        EventKind::SessionStarted(started) => Some(started.machine_version),
+        _ => None,
+    })
 }
 
 /// Restores a run that another version of the machine started, from its snapshot.
 async fn restore_older(
     journal: &Journal,
     run: &RunId,
-    found: u32,
     changes: Changes,
     migrations: &[SnapshotMigration],
 ) -> Result<DrivenMachine, DriveError> {
+    let found = started_version(journal, run).await?.unwrap_or_default();
     let snapshot = journal.snapshot(run).await?.ok_or(RestoreError::NoSnapshot { found })?;
     let newer = journal.events(run, snapshot.len).await?;
     let checks = DueChecks::load(journal, run, changes).await?;

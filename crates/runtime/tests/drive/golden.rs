@@ -9,7 +9,9 @@ mod scenarios;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use reknit_engine::{Effect, Event, MACHINE_VERSION, MIGRATIONS, Machine, Overview, OverviewBuilder, migrate_snapshot};
+use reknit_engine::{
+    Effect, Event, MACHINE_VERSION, MIGRATIONS, Machine, Overview, OverviewBuilder, REPLAYED_VERSIONS, migrate_snapshot,
+};
 use reknit_journal::{Append, DueEffect, Holder, Journal, LeaseTerm, NewEvent, NewRun, Snapshot};
 use reknit_protocol::RunId;
 use reknit_runtime::{DriveError, ExportLine, export};
@@ -155,14 +157,14 @@ fn replay(lines: &[String]) -> Result<(), String> {
                     return Err(format!("the ending differs:\nthen {}\nnow  {now}", stored.get()));
                 }
             }
-            ExportLine::Snapshot { body, .. } => {
+            ExportLine::Snapshot { machine_version: MACHINE_VERSION, body, .. } => {
                 let (machine, _) = replayed.as_ref().ok_or("there are no events")?;
                 let now = machine.snapshot().map_err(|error| error.to_string())?;
                 if !body.get().contains(&now) {
                     return Err(format!("the snapshot differs:\nthen {}\nnow  {now}", body.get()));
                 }
             }
-            ExportLine::Run { .. } | ExportLine::Claims(_) => {}
+            ExportLine::Run { .. } | ExportLine::Claims(_) | ExportLine::Snapshot { .. } => {}
         }
     }
     Ok(())
@@ -183,9 +185,13 @@ fn compare(seq: u64, then: &[(String, String)], now: &[(String, String)]) -> Res
 
 #[test]
 fn every_recorded_run_is_decided_as_before() {
-    let files = files(MACHINE_VERSION);
-    assert!(files.len() > 10, "the scenarios of version {MACHINE_VERSION} are not recorded");
-    let wrong: Vec<String> = files
+    let mut all = Vec::new();
+    for version in REPLAYED_VERSIONS.iter().copied().chain([MACHINE_VERSION]) {
+        let files = files(version);
+        assert!(files.len() > 10, "the scenarios of version {version} are not recorded");
+        all.extend(files);
+    }
+    let wrong: Vec<String> = all
         .iter()
         .filter_map(|(name, lines)| replay(lines).err().map(|problem| format!("{name}: {problem}\n{WHAT_TO_DO}")))
         .collect();
