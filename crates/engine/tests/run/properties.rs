@@ -86,6 +86,12 @@ fn the_word_one_in_an_error_is_no_evidence_for_the_number() {
     }
 }
 
+/// In this world a correction was not sent before the run is retried, and another one follows then.
+#[test]
+fn the_key_of_a_correction_before_a_retry_is_not_used_again() {
+    drive(&mut ChoiceTape::from_seed(8_543, TAPE_LENGTH), RestoreTwin::Sometimes);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
