@@ -42,7 +42,7 @@ fn add_retries(part: SnapshotPart, value: &mut Value) -> Result<(), String> {
     let Some(Value::Array(steps)) = state.get_mut("steps") else { return Err("a run has no steps".to_owned()) };
     for step in steps {
         let Value::Object(step) = step else { return Err("a step is not an object".to_owned()) };
-        step.insert("before_retry", zeros(&["resends", "resolutions"]));
+        step.insert("before_retry", zeros(&["resends", "resolutions", "corrections"]));
         // Which attempt had which key was not stored. The current key was not sent with other parameters than the last ones.
         let correction = step.get("correction").cloned().ok_or("a step has no corrections")?;
         let Some(Value::Array(attempts)) = step.get_mut("attempts") else {

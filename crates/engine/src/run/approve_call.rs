@@ -192,7 +192,7 @@ impl Run {
             return Ok(None);
         }
         // Another call than the one that was asked about, so it gets another key.
-        step.correction += 1;
+        step.number_correction();
         step.set_parameters(bound.parameters, bound.provenance);
         Ok(Some(change))
     }

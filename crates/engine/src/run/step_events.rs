@@ -272,7 +272,7 @@ impl Run {
         fault: Arc<CallFault>,
         correction: Correction,
     ) -> Decided {
-        self.state.steps.get_mut(index)?.correction += 1;
+        self.state.steps.get_mut(index)?.number_correction();
         let is_unsafe = self.side_effect(planned(&self.plan, index)?) == SideEffect::Unsafe;
         if is_unsafe || correction.approval == Approval::Required {
             return self.ask_about_correction(index, fault, correction, AskedBy::Correction);

@@ -186,6 +186,8 @@ pub(super) struct StepRun {
 pub(super) struct UsedBefore {
     pub(super) resends: u32,
     pub(super) resolutions: u32,
+    /// The highest number that a correction had.
+    pub(super) corrections: u32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -319,18 +321,24 @@ impl StepRun {
         self.ungrounded.clear();
     }
 
-    /// The parameters were bound again after a retry. The call that was sent last keeps its key if no other key followed, and any other
-    /// call gets a key that no call had. Nothing that was sent before took effect, or the parameters would not be bound again.
+    /// The parameters were bound again after a retry. The call that was sent last keeps its key, and another call gets a key
+    /// that no call had. Nothing that was sent before took effect, or the parameters would not be bound again.
     pub(super) fn number_bound_again(&mut self) {
         if self.calls == 0 {
             return;
         }
         let is_sent =
             |attempt: &&Attempt| attempt.fault.as_ref().is_none_or(|fault| fault.origin != FaultOrigin::Local);
-        let is_same = |last: &Attempt| last.correction == self.correction && last.parameters == self.parameters;
-        if !self.attempts.iter().rev().find(is_sent).is_some_and(is_same) {
-            self.correction += 1;
+        self.before_retry.corrections = self.before_retry.corrections.max(self.correction);
+        match self.attempts.iter().rev().find(is_sent) {
+            Some(last) if last.parameters == self.parameters => self.correction = last.correction,
+            _ => self.number_correction(),
         }
+    }
+
+    /// The call has other parameters, and so a key that no call had.
+    pub(super) fn number_correction(&mut self) {
+        self.correction = self.correction.max(self.before_retry.corrections) + 1;
     }
 
     /// How many calls were made.

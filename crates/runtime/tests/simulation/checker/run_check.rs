@@ -164,7 +164,9 @@ impl RunCheck {
         // What fails once is tried again: an append after the run is read, any other outcome when the driver ends.
         let is_unstored = failed.len() >= 2;
         let has_waited = |at_ms: u64| at_ms + LEAST_DRAIN_MS <= *result_ms;
-        if is_unstored || !lost_ms.is_empty() || failed.iter().any(|fault| has_waited(fault.at_ms)) {
+        // A failed driver does not wait for a call that only reads.
+        let is_dropped = !self.claims.contains_key(&id) && !failed.is_empty();
+        if is_unstored || is_dropped || !lost_ms.is_empty() || failed.iter().any(|fault| has_waited(fault.at_ms)) {
             return Ok(());
         }
         Err(format!("p{} got the result of {id}, and then called it interrupted", process.pid))
