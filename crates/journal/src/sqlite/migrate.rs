@@ -38,7 +38,7 @@ CREATE TABLE endings (
 )];
 
 /// Whether this build can migrate a file of this version.
-pub(crate) fn is_possible(version: u32) -> bool {
+pub(crate) fn can_migrate(version: u32) -> bool {
     STEPS.first().is_some_and(|(oldest, _)| (*oldest..SCHEMA_VERSION).contains(&version))
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn migrate(path: &Path, sqlite: &mut Connection) -> Result<Option<Mig
         sqlite.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|error| fail(error.into()))?;
     let from: u32 =
         transaction.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(|error| fail(error.into()))?;
-    let migration = if is_possible(from) {
+    let migration = if can_migrate(from) {
         let backup = back_up(path, from)?;
         apply_steps(&transaction, from).map_err(fail)?;
         Some(Migration { from, to: SCHEMA_VERSION, backup })

@@ -58,7 +58,7 @@ pub(crate) fn open(path: &Path, durability: Durability) -> Result<WriterConnecti
             sqlite.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(|error| fail(error.into()))?;
         }
         Ok(FileKind::Journal(SCHEMA_VERSION)) => {}
-        Ok(FileKind::Journal(found)) if migrate::is_possible(found) => is_older = true,
+        Ok(FileKind::Journal(found)) if migrate::can_migrate(found) => is_older = true,
         Ok(FileKind::Journal(found @ ..SCHEMA_VERSION)) => return Err(OpenError::Older { path, found, supported }),
         Ok(FileKind::Journal(found)) => return Err(OpenError::Newer { path, found, supported }),
         Ok(FileKind::Foreign) => return Err(OpenError::NotAJournal(path)),

@@ -1,7 +1,7 @@
 //! Restores a run from its events, a page of them at a time, or from the snapshot of an older build.
 
 use reknit_engine::{EventKind, MACHINE_VERSION, REPLAYED_VERSIONS, SnapshotMigration};
-use reknit_journal::Journal;
+use reknit_journal::{Journal, Snapshot};
 use reknit_protocol::RunId;
 
 use crate::error::DriveError;
@@ -23,18 +23,22 @@ pub(crate) async fn restore(
     (changes, migrations): (Changes, &[SnapshotMigration]),
 ) -> Result<DrivenMachine, DriveError> {
     let replay = |changes| replay(journal, run, telemetry, watcher, changes);
-    let older = || restore_older(journal, run, changes, migrations);
-    match started_version(journal, run).await? {
-        Some(MACHINE_VERSION) | None => replay(changes).await,
-        Some(version) if REPLAYED_VERSIONS.contains(&version) => match replay(Changes::Refused).await {
-            Err(DriveError::Restore(error)) => match (older().await, changes) {
-                (Err(DriveError::Restore(RestoreError::NoSnapshot { .. })), Changes::Refused) => Err(error.into()),
-                (Err(DriveError::Restore(RestoreError::NoSnapshot { .. })), Changes::Accepted) => replay(changes).await,
-                (restored, _) => restored,
-            },
-            replayed => replayed,
-        },
-        Some(_) => older().await,
+    let version = match started_version(journal, run).await? {
+        Some(MACHINE_VERSION) | None => return replay(changes).await,
+        Some(version) => version,
+    };
+    let is_replayed = REPLAYED_VERSIONS.contains(&version);
+    let mut refused = RestoreError::NoSnapshot { found: version };
+    if is_replayed {
+        match replay(Changes::Refused).await {
+            Err(DriveError::Restore(error)) => refused = error,
+            replayed => return replayed,
+        }
+    }
+    match journal.snapshot(run).await? {
+        Some(snapshot) => continue_snapshot(journal, run, &snapshot, changes, migrations).await,
+        None if is_replayed && changes == Changes::Accepted => replay(changes).await,
+        None => Err(refused.into()),
     }
 }
 
@@ -48,18 +52,17 @@ async fn started_version(journal: &Journal, run: &RunId) -> Result<Option<u32>, 
     })
 }
 
-/// Restores a run that another version of the machine started, from its snapshot.
-async fn restore_older(
+/// Restores a run from the snapshot of another version, and applies the events after it.
+async fn continue_snapshot(
     journal: &Journal,
     run: &RunId,
+    snapshot: &Snapshot,
     changes: Changes,
     migrations: &[SnapshotMigration],
 ) -> Result<DrivenMachine, DriveError> {
-    let found = started_version(journal, run).await?.unwrap_or_default();
-    let snapshot = journal.snapshot(run).await?.ok_or(RestoreError::NoSnapshot { found })?;
     let newer = journal.events(run, snapshot.len).await?;
     let checks = DueChecks::load(journal, run, changes).await?;
-    Ok(restore_snapshot(&snapshot, &newer, &checks, journal, migrations)?)
+    Ok(restore_snapshot(snapshot, &newer, &checks, journal, migrations)?)
 }
 
 async fn replay(
