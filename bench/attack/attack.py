@@ -141,6 +141,8 @@ class Round:
 
     def environment(self):
         keep = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        # A folder of its own: another run may have had another tool at the same port.
+        keep["XDG_STATE_HOME"] = os.path.join(self.folder, "state")
         return {**keep, "LD_PRELOAD": str(self.library), "REKNIT_FIND_MODEL": "false"}
 
     def call(self, *arguments):

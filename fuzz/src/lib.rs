@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+mod answer;
 mod expression;
 mod fit;
 mod parse;
@@ -10,9 +11,9 @@ mod plan;
 mod read;
 mod read_as;
 mod schema;
-mod stream;
 mod template;
 
+pub use answer::{anthropic, bedrock, chat, cohere, gemini, ollama, responses};
 pub use expression::expression;
 pub use fit::fit;
 pub use parse::parse;
@@ -20,7 +21,6 @@ pub use plan::plan;
 pub use read::read;
 pub use read_as::read_as;
 pub use schema::schema;
-pub use stream::stream;
 pub use template::template;
 
 use std::borrow::Cow;

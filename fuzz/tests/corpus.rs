@@ -62,6 +62,36 @@ fn plan_holds_for_its_corpus() {
 }
 
 #[test]
-fn stream_holds_for_its_corpus() {
-    replay("stream", reknit_fuzz::stream);
+fn chat_holds_for_its_corpus() {
+    replay("chat", reknit_fuzz::chat);
+}
+
+#[test]
+fn responses_holds_for_its_corpus() {
+    replay("responses", reknit_fuzz::responses);
+}
+
+#[test]
+fn anthropic_holds_for_its_corpus() {
+    replay("anthropic", reknit_fuzz::anthropic);
+}
+
+#[test]
+fn gemini_holds_for_its_corpus() {
+    replay("gemini", reknit_fuzz::gemini);
+}
+
+#[test]
+fn bedrock_holds_for_its_corpus() {
+    replay("bedrock", reknit_fuzz::bedrock);
+}
+
+#[test]
+fn cohere_holds_for_its_corpus() {
+    replay("cohere", reknit_fuzz::cohere);
+}
+
+#[test]
+fn ollama_holds_for_its_corpus() {
+    replay("ollama", reknit_fuzz::ollama);
 }

@@ -1,8 +1,5 @@
 //! The cost of a step besides its call: chains of calls that return at once.
 
-use std::fs::File;
-use std::io::Write;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -29,8 +26,6 @@ enum Subject {
     /// The driver without a network.
     DriverWithoutNetwork(Level, Box<Driver>),
     BareCall,
-    /// A write of 4 KiB to the disk.
-    DiskWrite(File),
     LangGraph(&'static str),
 }
 
@@ -65,20 +60,14 @@ impl Measurement {
                     fixture.call("echo", r#"{"after": "0123456789abcdef"}"#).await?;
                 }
             }
-            Subject::DiskWrite(file) => {
-                for _ in 0..steps {
-                    file.write_all(&[7; 4096])?;
-                    file.sync_data()?;
-                }
-            }
             Subject::LangGraph(keep) => return langgraph.run(&format!("chain {keep} {steps}")),
         }
         Ok(start.elapsed().as_secs_f64())
     }
 }
 
-pub async fn measure(fixture: &Fixture, langgraph: &mut LangGraph, table: &mut Table, folder: &Path) -> Result<()> {
-    let mut measurements = measurements(fixture, folder)?;
+pub async fn measure(fixture: &Fixture, langgraph: &mut LangGraph, table: &mut Table) -> Result<()> {
+    let mut measurements = measurements(fixture)?;
     for round in 0..=ROUNDS {
         for measurement in &mut measurements {
             let short = measurement.run_chain(1, fixture, langgraph).await?;
@@ -93,24 +82,17 @@ pub async fn measure(fixture: &Fixture, langgraph: &mut LangGraph, table: &mut T
     Ok(())
 }
 
-fn measurements(fixture: &Fixture, folder: &Path) -> Result<Vec<Measurement>> {
-    let mut list = vec![Subject::BareCall, Subject::DiskWrite(File::create(folder.join("disk"))?)];
+fn measurements(fixture: &Fixture) -> Result<Vec<Measurement>> {
+    let mut list = vec![Subject::BareCall];
     for level in LEVELS {
         let driver = Box::new(fixture.driver(level, "chain", CallLimits::default())?);
         list.push(Subject::Driver(level, driver.clone(), "echo"));
         if level == Level::File(Durability::Full) {
             list.push(Subject::Driver(level, driver, "echo_keyed"));
         }
-        let reply = Value::Object(object(r#"{"token": "0123456789abcdef"}"#)?);
-        let transport = Arc::new(ImmediateReply(ToolReply {
-            status: 200,
-            retry_after_ms: None,
-            body: ReplyBody::Json(reply),
-            job: None,
-        }));
         list.push(Subject::DriverWithoutNetwork(
             level,
-            Box::new(fixture.driver_with_transport(transport, level, "at-once", CallLimits::default())?),
+            Box::new(fixture.driver_with_transport(immediate_reply()?, level, "at-once", CallLimits::default())?),
         ));
     }
     list.extend(["none", "async", "sync"].map(Subject::LangGraph));
@@ -122,7 +104,6 @@ fn show(measurements: &[Measurement], table: &mut Table) {
         measurements.iter().find(|measurement| is(&measurement.subject)).map_or(f64::NAN, of)
     };
     let call = seconds(&|subject| matches!(subject, Subject::BareCall), Measurement::step);
-    let disk = seconds(&|subject| matches!(subject, Subject::DiskWrite(_)), Measurement::step);
     for measurement in measurements {
         match &measurement.subject {
             Subject::Driver(level, _, capability) => {
@@ -145,9 +126,7 @@ fn show(measurements: &[Measurement], table: &mut Table) {
             }
             Subject::DriverWithoutNetwork(level, _) => {
                 let cost = Side::new(format!("Driver, {}", level.name()), Amount::Seconds(measurement.step()));
-                let row = Row::new("step, no network", cost);
-                let disk = Side::new("4 KiB to the disk", Amount::Seconds(disk));
-                table.add(if *level == Level::File(Durability::Full) { row.compared_with(disk) } else { row });
+                table.add(Row::new("step, no network", cost));
             }
             Subject::LangGraph(keep) => {
                 table.note(format!(
@@ -156,7 +135,7 @@ fn show(measurements: &[Measurement], table: &mut Table) {
                     Amount::Seconds(median(&measurement.runs))
                 ));
             }
-            Subject::BareCall | Subject::DiskWrite(_) => {}
+            Subject::BareCall => {}
         }
     }
     for measurement in measurements {
@@ -170,7 +149,12 @@ fn show(measurements: &[Measurement], table: &mut Table) {
     }
 }
 
-/// Answers every call at once.
+/// A transport that answers every call at once.
+pub fn immediate_reply() -> Result<Arc<dyn Transport>> {
+    let body = ReplyBody::Json(Value::Object(object(r#"{"token": "0123456789abcdef"}"#)?));
+    Ok(Arc::new(ImmediateReply(ToolReply { status: 200, retry_after_ms: None, body, job: None })))
+}
+
 #[derive(Debug)]
 struct ImmediateReply(ToolReply);
 

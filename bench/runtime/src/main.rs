@@ -12,6 +12,7 @@ mod machine;
 mod server;
 mod skewed;
 mod statistics;
+mod synced_write;
 mod table;
 mod waiting;
 
@@ -32,7 +33,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// The error is only printed.
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-const USAGE: &str = "usage: runtime-bench measure PRIVATE_FOLDER (internal: serve, waiting ...)";
+const USAGE: &str = "usage: runtime-bench measure PRIVATE_FOLDER | steps PRIVATE_FOLDER (internal: serve, waiting ...)";
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -42,6 +43,7 @@ async fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match arguments.as_slice() {
         ["measure", private] => measure(Path::new(private)).await,
+        ["steps", private] => steps(Path::new(private)).await,
         ["serve"] => server::serve().await.map(|()| ExitCode::SUCCESS),
         ["waiting", url, folder, runs, at_once] => {
             waiting::hold(url, Path::new(folder), runs, at_once).await.map(|()| ExitCode::SUCCESS)
@@ -54,6 +56,17 @@ async fn main() -> ExitCode {
     })
 }
 
+/// Measures only the steps with full durability, which takes a second.
+async fn steps(private: &Path) -> Result<ExitCode> {
+    fs::create_dir_all(private)?;
+    let folder = tempfile::tempdir_in(private)?;
+    let server = Server::start()?;
+    let fixture = Fixture::new(server.url(), folder.path()).await?;
+    let mut table = Table::default();
+    synced_write::measure(&fixture, folder.path(), &mut table).await?;
+    Ok(if table.passes() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
 async fn measure(private: &Path) -> Result<ExitCode> {
     fs::create_dir_all(private)?;
     // Not in the folder for temporary files, which may be in memory: the journal must be on a disk.
@@ -64,7 +77,8 @@ async fn measure(private: &Path) -> Result<ExitCode> {
     let mut table = Table::default();
     table.peer(langgraph.version());
     skewed::measure(&fixture, &mut langgraph, &mut table).await?;
-    chain::measure(&fixture, &mut langgraph, &mut table, folder.path()).await?;
+    chain::measure(&fixture, &mut langgraph, &mut table).await?;
+    synced_write::measure(&fixture, folder.path(), &mut table).await?;
     append::measure(folder.path(), &mut table).await?;
     machine::measure(&fixture, &mut table)?;
     drop(langgraph);

@@ -139,7 +139,8 @@ LangGraph: a StateGraph, compiled before the measurement. SQLite: AsyncSqliteSav
   (async is its default; sync commits before it continues, like Reknit). Tasks: its functional API with both chains written
   as coroutines, and SQLite with sync.
 step: the time of a chain of 21 immediate calls minus that of a chain of one, divided by 20. Without its call: minus a bare
-  call. No network: the same chains through a transport that responds at once.
+  call. No network: the same chains through a transport that responds at once. Compared with a synced write: 4 KiB appended to
+  a file beside the journal, then fdatasync, just before each chain; a keyed step also claims its call.
 append: one event of a tool's reply with two due effects, committed; 64 runs at once share commits.
 machine: events applied by Run::apply, each followed by pending(); every effect is answered at once, and there is no driver.
 waiting: 10,000 runs in one process, each in one call that is held until every lease is renewed; the tool is another process.

@@ -28,7 +28,7 @@ use crate::table::{Amount, Row, Side, Table};
 const RUNS: usize = 10_000;
 /// Enough to measure the memory per run, and few enough to be fast.
 const LANGGRAPH_RUNS: usize = 1_000;
-const MEMORY_LIMIT: Amount = Amount::Megabytes(500.0);
+const MEMORY_LIMIT: Amount = Amount::Megabytes(300.0);
 
 /// Longer than the renewal interval of leases, so that every run renews its lease once.
 const HOLD: Duration = Duration::from_secs(12);

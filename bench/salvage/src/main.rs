@@ -9,6 +9,7 @@ mod documents;
 mod line_process;
 mod measurements;
 mod peer;
+mod quality;
 mod random;
 mod table;
 
@@ -19,6 +20,7 @@ use std::{env, fs};
 
 use cases::CaseFile;
 use peer::Peers;
+use quality::Quality;
 use table::Table;
 
 // The allocator of the `reknit` command. `peers/serde_default` uses it too.
@@ -30,9 +32,9 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() -> ExitCode {
     match measure() {
-        Ok(table) => {
-            print!("{table}");
-            if table.passes() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        Ok((quality, table)) => {
+            print!("{quality}{table}");
+            if quality.passes() && table.passes() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
         Err(error) => {
             eprintln!("bench: {error}");
@@ -41,7 +43,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn measure() -> Result<Table> {
+fn measure() -> Result<(Quality, Table)> {
     let mut arguments = env::args_os().skip(1).map(PathBuf::from);
     let private = arguments.next().ok_or("usage: salvage-bench PRIVATE_FOLDER [FILES...]")?;
     let mut files: Vec<CaseFile> = arguments.map(|path| cases::load(&path)).collect::<Result<_>>()?;
@@ -51,12 +53,14 @@ fn measure() -> Result<Table> {
         ("calls.jsonl", files.iter().any(|file| matches!(file, CaseFile::Calls(_)))),
     ] {
         if !is_given {
-            files.push(cases::load(&PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("cases").join(default))?);
+            files.push(cases::load(&cases_folder().join(default))?);
         }
     }
 
     fs::create_dir_all(private.join("inputs"))?;
     let peers = Peers::new(private);
+    let quality = quality::measure(&peers, &cases_folder().join("damage.jsonl"))?;
+    eprint!("{quality}");
     let mut table = Table::default();
     measurements::valid(&peers, &mut table)?;
     for file in &files {
@@ -65,6 +69,11 @@ fn measure() -> Result<Table> {
             CaseFile::Calls(calls) => measurements::fitting(&peers, calls, &mut table)?,
         }
     }
+    measurements::streaming(&mut table)?;
     measurements::growth(&mut table);
-    Ok(table)
+    Ok((quality, table))
+}
+
+fn cases_folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("cases")
 }

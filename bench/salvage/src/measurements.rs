@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use reknit_protocol::Value;
-use reknit_salvage::{ReadOptions, Schema, fit, read, read_as};
+use reknit_salvage::{ReadOptions, Reader, Schema, fit, read, read_as};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::Result;
@@ -88,11 +88,19 @@ pub fn fitting(peers: &Peers, file: &Calls, table: &mut Table) -> Result<()> {
             Schema::compile(source(index)).is_ok_and(|schema| fit(value, &schema).is_ok())
         })
     });
+    let mut compiling_only =
+        InProcess(|| seconds_for(calls.iter().collect(), |call| Schema::compile(source(call.schema)).is_ok()));
     let mut reading =
         InProcess(|| seconds_for(calls.iter().collect(), |call| read_as(&call.text, &schemas[call.schema]).is_ok()));
-    let [fitting, compiling, reading, as_called_time, prepared_time] =
-        contest([&mut fitting, &mut compiling, &mut reading, &mut as_called, &mut prepared])?;
+    let [fitting, compiling, compiling_only, reading, as_called_time, prepared_time] =
+        contest([&mut fitting, &mut compiling, &mut compiling_only, &mut reading, &mut as_called, &mut prepared])?;
     let what = format!("fitting: {}", file.name);
+    table.add(Row::time(
+        format!("compiling: {}", file.name),
+        Side::new("compile", bytes, compiling_only),
+        Side::new("our fit", bytes, fitting),
+        Some(Limit::AtMost(3.0)),
+    ));
     let (plain, wrapped) = (("json_repair", as_called_time), ("json_repair, prepared", prepared_time));
     for (name, ours, (peer, theirs), limit) in [
         ("fit", fitting, plain, Some(Limit::AtLeast(20.0))),
@@ -111,6 +119,38 @@ pub fn fitting(peers: &Peers, file: &Calls, table: &mut Table) -> Result<()> {
     ));
     table.peer(&as_called.version);
     Ok(())
+}
+
+/// A text in chunks: compares a `Reader`, which is asked for the partial value after each chunk, with `read` of the whole text.
+pub fn streaming(table: &mut Table) -> Result<()> {
+    for document in documents() {
+        let texts = &document.texts;
+        let bytes = total(texts.iter().map(String::as_str));
+        let [chunks, whole] = contest([
+            &mut timed(|| each(texts, stream)),
+            &mut timed(|| each(texts, |text| read(text, &ReadOptions::default()))),
+        ])?;
+        table.add(Row::time(
+            format!("streaming: {}", document.name),
+            Side::new("Reader, chunks of 16 bytes", bytes, chunks),
+            Side::new("our read", bytes, whole),
+            None,
+        ));
+    }
+    let [small, large] = [100_000, 10_000_000].map(|size| broken_texts::texts(size).swap_remove(0).1);
+    let limit = Some(Limit::AtMost(1.3));
+    table.add(growth_row("streaming", "Reader", [&small, &large], stream, limit));
+    Ok(())
+}
+
+/// Reads a text in chunks of 16 bytes, about as much as a model writes at a time.
+fn stream(text: &str) -> bool {
+    let mut reader = Reader::default();
+    for chunk in text.as_bytes().chunks(16) {
+        reader.push(black_box(chunk));
+        black_box(reader.partial());
+    }
+    reader.finish().is_ok()
 }
 
 /// Growth: a hundred times the text must take a hundred times the time.

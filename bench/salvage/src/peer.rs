@@ -60,6 +60,27 @@ impl Peers {
         Peer::start("json_repair", Command::new(python).arg(script).arg(mode).arg(input))
     }
 
+    /// What a library reads from each text of the input: its version, then one line of JSON for each text.
+    pub fn answers(&self, name: &str, input: &Path) -> Result<String> {
+        let mut command = match name {
+            "jsonrepair" | "typia" => {
+                let mut node = Command::new("node");
+                node.arg(self.scripts.join("answers.mjs")).arg(self.private.join("npm"));
+                node
+            }
+            _ => {
+                let mut python = Command::new(self.private.join("python/bin/python"));
+                python.arg(self.scripts.join("answers.py"));
+                python
+            }
+        };
+        let output = command.arg(name).arg(input).output()?;
+        if !output.status.success() {
+            return Err(format!("{name}: {}", String::from_utf8_lossy(&output.stderr)).into());
+        }
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
     /// `jsonrepair` from npm: `repair` or `value`.
     pub fn jsonrepair(&self, mode: &str, input: &Path) -> Result<Peer> {
         let script = self.scripts.join("jsonrepair.mjs");

@@ -3,7 +3,9 @@
 mod compare;
 mod dates;
 mod failure;
+mod items;
 mod lists;
+mod logic;
 pub(crate) mod lookup;
 mod numbers;
 mod operand;
@@ -11,6 +13,7 @@ mod strings;
 mod work_budget;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use reknit_protocol::{Path, Value};
 use serde::Serialize;
@@ -19,10 +22,12 @@ use failure::ValueResult;
 pub(crate) use failure::{EvalFailure, EvalResult};
 pub(crate) use work_budget::WorkBudget;
 
-use crate::evaluate::lookup::{look_inside, look_up};
+use crate::evaluate::items::ScopedItem;
+use crate::evaluate::lookup::{FoundValue, look_inside, look_up};
+use crate::evaluate::operand::owned;
 use crate::expression::{Function, Node, Operator, Precedence};
 use crate::provenance::{EvaluationInput, InputSource};
-use crate::{Exactness, Expression, StepResults, UnboundReason, ValueChange, abridge};
+use crate::{Exactness, Expression, Reference, StepResults, UnboundReason, ValueChange, abridge};
 
 /// The maximum size of a recorded input, in bytes of JSON.
 const MAX_INPUT: usize = 2_048;
@@ -75,12 +80,11 @@ pub(crate) fn evaluate(
         exact: Exactness::Exact,
         coerced: Vec::new(),
         coerced_unlisted: 0,
+        items: Vec::new(),
+        found: HashMap::new(),
     };
     let root = &expression.root;
-    let value = evaluator.value(root).and_then(|value| match value {
-        Cow::Owned(value) => Ok(value),
-        Cow::Borrowed(value) => evaluator.budget.clone_charged(value),
-    });
+    let value = evaluator.value(root).and_then(|value| evaluator.own(value));
     match value {
         Ok(value) => {
             let changes = evaluator.changes(path);
@@ -100,6 +104,10 @@ struct Evaluator<'a, 'w> {
     coerced: Vec<String>,
     /// The number of coerced strings beyond the limit.
     coerced_unlisted: usize,
+    /// The items that expressions are evaluated for, the innermost last.
+    items: Vec<ScopedItem<'a>>,
+    /// What references found that are evaluated for each item, by the place of the reference in memory.
+    found: HashMap<*const Reference, EvalResult<FoundValue<'a>>>,
 }
 
 impl<'a> Evaluator<'a, '_> {
@@ -111,14 +119,22 @@ impl<'a> Evaluator<'a, '_> {
                 Ok(Cow::Borrowed(value))
             }
             Node::Reference(reference) => {
-                let found = look_up(self.results, reference.step(), reference.path())?;
+                let found = self.look_up_once(reference)?;
                 let (step, path) = (reference.step().clone(), found.path);
                 self.record_input(InputSource::Reference { step, path }, found.value)?;
                 Ok(Cow::Borrowed(found.value))
             }
             Node::Negate(inner) => self.negate(inner),
+            Node::Not(inner) => Ok(owned(!self.boolean(inner, &"not")?)),
+            Node::List(nodes) => self.list_of(nodes),
+            // Functions evaluate it for each item; the parser puts it nowhere else.
+            Node::ForItem(_, body) => self.value(body),
+            Node::Item(name, path) => self.item(name, path),
             Node::Chain(first, rest) => match node.precedence() {
                 Some(Precedence::Coalesce) => self.coalesce(first, rest),
+                Some(precedence @ (Precedence::Or | Precedence::And)) => {
+                    self.logic(first, rest, precedence == Precedence::Or)
+                }
                 Some(Precedence::Comparison) => self.compare(first, rest),
                 Some(Precedence::Additive | Precedence::Multiplicative) | None => self.calculate(first, rest),
             },
@@ -127,9 +143,21 @@ impl<'a> Evaluator<'a, '_> {
         }
     }
 
+    /// Looks up a reference. Inside an expression for items, it is looked up for the first item only.
+    fn look_up_once(&mut self, reference: &'a Reference) -> EvalResult<FoundValue<'a>> {
+        if self.items.is_empty() {
+            return look_up(self.results, reference.step(), reference.path());
+        }
+        self.budget.spend(reference.path().segments().len())?;
+        let results = self.results;
+        let found = self.found.entry(std::ptr::from_ref(reference));
+        found.or_insert_with(|| look_up(results, reference.step(), reference.path())).clone()
+    }
+
     fn access(&mut self, whole: &Node, inner: &'a Node, path: &Path) -> ValueResult<'a> {
         let missing =
             |available| EvalFailure::Absent(UnboundReason::NoSuchField { reference: whole.to_string(), available });
+        self.budget.spend(path.segments().len())?;
         match self.non_null(inner)? {
             Cow::Borrowed(value) => Ok(Cow::Borrowed(look_inside(value, path).map_err(missing)?)),
             Cow::Owned(value) => {
@@ -142,14 +170,18 @@ impl<'a> Evaluator<'a, '_> {
     /// Records a literal or a reference as an input, each once.
     fn record_input(&mut self, source: InputSource, value: &Value) -> EvalResult<()> {
         self.budget.spend(self.inputs.len())?;
-        let is_same = |input: &EvaluationInput| {
-            // A reference always has the same value, so only literals are compared by value.
-            input.source == source && (source != InputSource::Literal || input.value == *value)
-        };
-        if self.inputs.iter().any(is_same) {
+        if source != InputSource::Literal {
+            // A reference always has the same value.
+            if !self.inputs.iter().any(|input| input.source == source) {
+                self.inputs.push(EvaluationInput { source, value: abridge(value, MAX_INPUT, &[]) });
+            }
             return Ok(());
         }
-        self.inputs.push(EvaluationInput { source, value: abridge(value, MAX_INPUT, &[]) });
+        self.budget.charge(value)?;
+        let input = EvaluationInput { source, value: abridge(value, MAX_INPUT, &[]) };
+        if !self.inputs.contains(&input) {
+            self.inputs.push(input);
+        }
         Ok(())
     }
 
@@ -186,7 +218,13 @@ impl<'a> Evaluator<'a, '_> {
             | Function::Unique
             | Function::SortBy
             | Function::Pluck => self.call_list_function(function, arguments),
-            Function::Lower
+            Function::Filter | Function::Map | Function::Any | Function::All | Function::GroupBy | Function::SumBy => {
+                self.call_item_function(function, arguments)
+            }
+            Function::Contains => self.call_contains(arguments),
+            Function::StartsWith
+            | Function::EndsWith
+            | Function::Lower
             | Function::Upper
             | Function::Trim
             | Function::Split
@@ -199,12 +237,7 @@ impl<'a> Evaluator<'a, '_> {
 
     fn call_if(&mut self, arguments: &'a [Node]) -> ValueResult<'a> {
         let [condition, then, otherwise] = arguments else { return Err(EvalFailure::argument_count(Function::If)) };
-        match self.value(condition)?.as_ref() {
-            Value::Bool(true) => self.value(then),
-            Value::Bool(false) => self.value(otherwise),
-            Value::Null => Err(EvalFailure::null_at(condition)),
-            other => Err(EvalFailure::wrong_type(&Function::If, "a boolean", other)),
-        }
+        if self.boolean(condition, &Function::If)? { self.value(then) } else { self.value(otherwise) }
     }
 
     fn changes(&self, path: &Path) -> Vec<ValueChange> {

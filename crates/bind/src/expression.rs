@@ -33,15 +33,25 @@ pub struct Expression {
     pub(crate) root: Node,
 }
 
+/// The name of an item where an expression gives it no other.
+pub(crate) const ITEM: &str = "item";
+
 /// A node of the syntax tree.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Node {
     Literal(Value),
     Reference(Reference),
     Negate(Box<Node>),
+    Not(Box<Node>),
     /// Operators of one precedence, from left to right. A list, so that a long sum does not nest deeply.
     Chain(Box<Node>, Vec<(Operator, Node)>),
     Call(Function, Vec<Node>),
+    /// `[1, 2]`
+    List(Vec<Node>),
+    /// An argument that is evaluated for each item of a list, which it calls by this name.
+    ForItem(String, Box<Node>),
+    /// The item of a list, or a value inside it: `item.price`.
+    Item(String, Path),
     /// A path into a computed value: `first(a.items).price`.
     Access(Box<Node>, Path),
 }
@@ -75,13 +85,15 @@ impl Expression {
         std::iter::from_fn(move || {
             let node = stack.pop()?;
             match node {
-                Node::Literal(_) | Node::Reference(_) => {}
-                Node::Negate(inner) | Node::Access(inner, _) => stack.push(inner),
+                Node::Literal(_) | Node::Reference(_) | Node::Item(..) => {}
+                Node::Negate(inner) | Node::Not(inner) | Node::Access(inner, _) | Node::ForItem(_, inner) => {
+                    stack.push(inner);
+                }
                 Node::Chain(first, rest) => {
                     stack.extend(rest.iter().rev().map(|(_, node)| node));
                     stack.push(first);
                 }
-                Node::Call(_, arguments) => stack.extend(arguments.iter().rev()),
+                Node::Call(_, nodes) | Node::List(nodes) => stack.extend(nodes.iter().rev()),
             }
             Some(node)
         })
@@ -92,6 +104,17 @@ impl Expression {
         match &self.root {
             Node::Reference(reference) => Some(reference),
             _ => None,
+        }
+    }
+
+    /// Whether the whole expression is `a and b`, `a or b`, `not a` or `a in b`.
+    pub(crate) fn is_logic(&self) -> bool {
+        match &self.root {
+            Node::Not(_) => true,
+            Node::Chain(_, rest) => rest
+                .iter()
+                .any(|(operator, _)| matches!(operator, Operator::And | Operator::Or | Operator::In | Operator::NotIn)),
+            _ => false,
         }
     }
 
@@ -106,9 +129,11 @@ impl Expression {
 }
 
 impl Node {
-    /// The precedence of the operators of a chain; `None` for other nodes, which need no parentheses.
+    /// The precedence of the operators of a chain; `None` for nodes that need no parentheses.
     pub(crate) fn precedence(&self) -> Option<Precedence> {
         match self {
+            // `not` binds like an operand of `and`.
+            Self::Not(_) => Some(Precedence::And),
             Self::Chain(_, rest) => rest.first().map(|(operator, _)| operator.precedence()),
             _ => None,
         }

@@ -31,13 +31,19 @@
 //! ```text
 //! string      = { any text | "{{{{" | placeholder }     "{{{{" is an escape for two literal braces
 //! placeholder = "{{" expression "}}"                     a placeholder that is the whole string keeps its value's type
-//! expression  = comparison { "??" comparison }           the first value that exists and is not null
-//! comparison  = sum [ ("==" | "!=" | "<" | "<=" | ">" | ">=") sum ]
+//! expression  = either { "??" either }                   the first value that exists and is not null
+//! either      = both { ("or" | "||") both }              beside `??`, `and`, `or` and `not` need parentheses
+//! both        = negation { ("and" | "&&") negation }
+//! negation    = "not" negation | comparison
+//! comparison  = sum [ ("==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not in") sum ]
 //! sum         = product { ("+" | " -") product }         a binary minus needs a space before it
 //! product     = unary { ("*" | "×" | "·" | "/" | "÷" | "%") unary }
 //! unary       = "-" unary | primary
-//! primary     = number | "string" | 'string' | true | false | null | step path | placeholder
-//!             | name "(" expression { "," expression } ")" path | "(" expression ")" path
+//! primary     = number | "string" | 'string' | true | false | null | step path | item path | placeholder
+//!             | name "(" argument { "," argument } ")" path | "(" expression ")" path | list path
+//! argument    = expression | name "=>" expression        the second one of `filter`, `map`, `any`, `all`, `group_by`, `sum_by`
+//! item        = "item" | the name before "=>"            only in such an argument
+//! list        = "[" [ expression { "," expression } [ "," ] ] "]"
 //! path        = { "." key | "[" index "]" | "[" "any key" "]" }
 //! step        = a step id of the plan, the longest that matches | "[" "any id" "]"
 //! key         = letters, digits, "_", and "-" between them
@@ -60,6 +66,9 @@
 //!     (r#"if(len(shop-1.items) > 1, "many", "one")"#, r#""many""#),
 //!     (r#"date_diff("09:00", "14:00", "hours")"#, "5"),
 //!     ("round(10 / 3, 2)", "3.33"),
+//!     ("map(filter(shop-1.items, item.price > 5 and item.id in [7, 8]), item.id)", "[7]"),
+//!     ("sum_by(shop-1.items, entry => entry.price * 2)", "49.98"),
+//!     ("any(shop-1.items, not (item.price < 10))", "true"),
 //! ] {
 //!     let expression = Expression::parse(text, &["shop-1".into()])?;
 //!     assert_eq!(expression.evaluate(&results)?.value.to_string(), expected);
@@ -70,8 +79,16 @@
 //! - A reference is looked up in what the tool announces, then in the body of the result and inside its envelope (the keys
 //!   `response`, `data` and `result`). If several places contain it with different values, the reference is ambiguous. In a
 //!   body without the key `response`, `response` is the body itself, and so are `data`, `result`, `output` and `outputs`.
+//! - `and`, `or`, `not` and conditions take booleans only. `and` and `or` do not evaluate what cannot change the result.
+//! - `x in y` finds an item of an array, a part of a string or a key of an object. Values of different types are different
+//!   items, except a number and a string that is the same number.
+//! - `filter(list, condition)` and the like evaluate their second argument for each item. It is called `item`, or by the name
+//!   before `=>`, which an inner function needs to refer to the item of an outer one. An item hides a step of the same name:
+//!   write `["item"]` for the step. In `map`, `group_by` and `sum_by` the second argument may be the name of a field in quotes.
+//! - One quoted text in brackets is a step if one is called so. Write `["text",]` for the list.
 //! - Missing is not null. `??` replaces both, also when an operand of its left side is missing or null. `??` never
-//!   replaces the result of a step that failed, was skipped or has not finished.
+//!   replaces the result of a step that failed, was skipped or has not finished, unless its plan says that the steps after
+//!   it go on (`when`, `on_failure`).
 //! - Numbers are decimals of 34 digits. A result with more digits is rounded half to even and marked ([`Exactness`]). A
 //!   number that is only passed on keeps all its digits.
 //! - A string is coerced to a number only in arithmetic and when compared with a number, only if it is strictly a JSON

@@ -83,7 +83,9 @@ pub fn learnable_expression(provenance: &Provenance, steps: &[StepId]) -> Option
         *reference.step() == step && reference.path().segments().iter().all(|part| matches!(part, Segment::Key(_)))
     });
     // A path into a computed value may contain an array index.
-    if !is_general || expression.nodes().any(|node| matches!(node, Node::Literal(_) | Node::Access(..))) {
+    if !is_general
+        || expression.nodes().any(|node| matches!(node, Node::Literal(_) | Node::Access(..) | Node::Item(..)))
+    {
         return None;
     }
     let producer = PRODUCER_RESULT.into();
@@ -194,6 +196,10 @@ fn with_step(node: &Node, step: &StepId, ids: &StepIds<'_>) -> Node {
         Node::Literal(value) => Node::Literal(value.clone()),
         Node::Reference(reference) => Node::Reference(Reference::new(step.clone(), reference.path().clone(), ids)),
         Node::Negate(inner) => Node::Negate(boxed(inner)),
+        Node::Not(inner) => Node::Not(boxed(inner)),
+        Node::List(items) => Node::List(items.iter().map(|item| with_step(item, step, ids)).collect()),
+        Node::ForItem(name, inner) => Node::ForItem(name.clone(), boxed(inner)),
+        Node::Item(name, path) => Node::Item(name.clone(), path.clone()),
         Node::Access(inner, path) => Node::Access(boxed(inner), path.clone()),
         Node::Chain(first, rest) => {
             let rest = rest.iter().map(|(operator, node)| (*operator, with_step(node, step, ids)));

@@ -108,6 +108,18 @@ impl Provenance {
             Self::Resolved { origin, .. } => origin.comes_from_result(),
         }
     }
+
+    /// Whether at least a part of the value comes from this step, or from the inputs of the plan by their name.
+    pub fn refers_to(&self, id: &str) -> bool {
+        let is_input = |input: &EvaluationInput| matches!(&input.source, InputSource::Reference { step, .. } if step.as_str() == id);
+        match self {
+            Self::Literal | Self::Inferred | Self::Person | Self::Corrected { .. } => false,
+            Self::Reference { step, .. } | Self::Wired { step, .. } => step.as_str() == id,
+            Self::Expression { inputs, .. } | Self::Text { inputs, .. } => inputs.iter().any(is_input),
+            Self::Nested { parts } => parts.iter().any(|part| part.provenance.refers_to(id)),
+            Self::Resolved { origin, .. } => origin.refers_to(id),
+        }
+    }
 }
 
 /// A part of an array or an object, with its provenance.

@@ -32,6 +32,11 @@ impl Reference {
         Self { step, path, spelling }
     }
 
+    /// The same reference, which prints with its id in quotes.
+    pub(crate) fn in_quotes(self) -> Self {
+        Self { spelling: Spelling::Quoted, ..self }
+    }
+
     /// The step whose result is referenced.
     pub fn step(&self) -> &StepId {
         &self.step

@@ -93,12 +93,13 @@ fn starts_path(rest: &str) -> bool {
     is_key || rest.starts_with('[')
 }
 
-/// Whether an id needs no quotes: letters, digits, `_`, and `-` or `.` between them, and not a literal.
+/// Whether an id needs no quotes: letters, digits, `_`, and `-` or `.` between them, and neither a
+/// literal nor `not`.
 fn is_unquoted(id: &str) -> bool {
     id.starts_with(is_name_char)
         && id.ends_with(is_name_char)
         && id.chars().all(is_id_char)
-        && !matches!(id.get(..name_len(id)), Some("true" | "false" | "null"))
+        && !matches!(id.get(..name_len(id)), Some("true" | "false" | "null" | "not"))
 }
 
 fn is_number(id: &str) -> bool {

@@ -16,6 +16,10 @@ pub enum StepResult<'a> {
     Failed,
     /// The step was skipped.
     Skipped,
+    /// The step was skipped because of its condition: `??` takes the other operand.
+    SkippedByCondition,
+    /// The step failed, and the plan goes on without its result: `??` takes the other operand.
+    FailureAllowed,
     /// The step does not exist.
     Unknown,
     /// The name is that of an optional value, and there is none: `??` takes the other operand.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Data, ExchangeRate};
 use crate::faults::{FailureCountdown, unavailable};
-use exact_product::exact_product;
+pub(crate) use exact_product::exact_product;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Args {

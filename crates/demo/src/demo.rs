@@ -3,6 +3,7 @@
 use reknit_testing::ScriptedModel;
 use reknit_toolkit::ShutdownError;
 
+use crate::data::Data;
 use crate::{DemoStartError, DemoTools, Faults, scenario};
 
 /// Four tools and a scripted model on loopback, and a request for them. Dropping it stops the servers.
@@ -20,7 +21,8 @@ impl Demo {
     /// Starts the servers with the faults of the scenario.
     pub async fn start() -> Result<Self, DemoStartError> {
         let tools = DemoTools::start(Faults::scenario()).await?;
-        let model = ScriptedModel::start(scenario::script()).await.map_err(DemoStartError::Model)?;
+        let answer = scenario::synthesis(&Data::parse()?).ok_or(DemoStartError::Incomplete)?;
+        let model = ScriptedModel::start(scenario::script(&answer)).await.map_err(DemoStartError::Model)?;
         Ok(Self { tools, model, request: scenario::REQUEST })
     }
 

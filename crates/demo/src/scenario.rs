@@ -3,8 +3,12 @@
 //! The rules of the script match the first line of the system message (`purpose: plan_generation`, `error_analysis`, `semantic_retry`,
 //! `synthesis`) and the line `capability: <name>` in the user message.
 
+use reknit_protocol::Number;
 use reknit_testing::Reply;
 use reknit_testing::model::{RequestMatcher, Script};
+
+use crate::currency::exact_product;
+use crate::data::Data;
 
 /// The request of the user.
 pub const REQUEST: &str = "I want to sell 100 Tesla shares to pay for a trip to Seoul. How much is that in won, and what is \
@@ -75,12 +79,34 @@ pub const SYMBOL_FEEDBACK: &str = r#"{"should_retry": false, "reason": "Hanok To
 /// The second repair of the unknown symbol gives up as well.
 pub const SYMBOL_CONTEXT: &str = r#"{"should_retry": false, "analysis": "Neither the request nor any result names a symbol for Hanok Tours. It does not seem to be listed.", "corrected_parameters": {}}"#;
 
-/// The answer. It contains no number, because a fixed text cannot know the results.
-pub const SYNTHESIS: &str = "Your Tesla shares were priced and the proceeds converted to won, and the weather in Seoul was \
-    looked up; the figures are in the results. No price was found for Hanok Tours, which does not seem to be listed.";
+/// The answer, with the figures of the embedded data: a model would read them in the results.
+pub(crate) fn synthesis(data: &Data) -> Option<String> {
+    let price = &data.shares.iter().find(|share| share.symbol == "TSLA")?.current_price.0;
+    let rate = &data.rates.iter().find(|rate| rate.from == "USD" && rate.to == "KRW")?.rate.0;
+    let proceeds = exact_product(&Number::from(100), price)?;
+    let won = exact_product(&proceeds, rate)?;
+    let weather = data.weather.iter().find(|weather| weather.station == "Seoul")?;
+    Some(format!(
+        "100 Tesla shares bring {} US dollars, which is {} won. In Seoul it is {}, at {} °C. No price was found for a share of \
+         Hanok Tours, which does not seem to be listed.",
+        grouped(&proceeds),
+        grouped(&won),
+        weather.condition,
+        weather.celsius.0,
+    ))
+}
+
+/// A number with commas between its thousands.
+fn grouped(number: &Number) -> String {
+    let text = number.to_string();
+    let (whole, fraction) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let digits: Vec<char> = whole.chars().collect();
+    let groups: Vec<String> = digits.rchunks(3).rev().map(|group| group.iter().collect()).collect();
+    groups.join(",") + fraction
+}
 
 /// The rules of the scripted model.
-pub fn script() -> Script {
+pub(crate) fn script(answer: &str) -> Script {
     let about = |purpose: &str, capability: &str| {
         RequestMatcher::any().purpose(purpose).says(format!("capability: {capability}"))
     };
@@ -90,5 +116,5 @@ pub fn script() -> Script {
         .on(about("semantic_retry", "convert_currency"), Reply::text(AMOUNT_CONTEXT))
         .on(about("error_analysis", "get_stock_quote"), Reply::text(SYMBOL_FEEDBACK))
         .on(about("semantic_retry", "get_stock_quote"), Reply::text(SYMBOL_CONTEXT))
-        .on(RequestMatcher::any().purpose("synthesis"), Reply::text(SYNTHESIS))
+        .on(RequestMatcher::any().purpose("synthesis"), Reply::text(answer))
 }

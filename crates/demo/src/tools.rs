@@ -13,6 +13,9 @@ pub enum DemoStartError {
     /// The embedded data cannot be read.
     #[error("cannot read the embedded data")]
     Data(#[from] serde_json::Error),
+    /// The embedded data lack what the request asks for.
+    #[error("the embedded data have no answer to the request of the demo")]
+    Incomplete,
     /// A tool cannot start.
     #[error("cannot start `{name}`")]
     Tool {

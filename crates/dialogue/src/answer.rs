@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub use finish_reason::FinishReason;
 pub use format_used::FormatUsed;
 
-use crate::{ErrorClass, Message, ModelFailure, Money, Thought, ToolCall, Usage};
+use crate::{Citation, ErrorClass, Message, ModelFailure, Money, ProviderState, Thought, ToolCall, Usage};
 
 /// Answer of a model that the provider has ended; [`FinishReason`] says why it did.
 ///
@@ -24,13 +24,25 @@ pub struct ModelAnswer {
     /// The model's reasoning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasoning: Vec<Thought>,
+    /// The provider's own form of the answer, where text, calls and reasoning lose something that it needs back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_state: Option<ProviderState>,
+    /// Sources that the provider names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub citations: Vec<Citation>,
     /// Why the model ended the answer.
     pub finish: FinishReason,
+    /// The stop sequence that ended the answer, if the provider says which.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_sequence: Option<String>,
     /// Tokens used.
     pub usage: Usage,
-    /// The cost, if the target's prices are known.
+    /// The cost by the target's prices if they are known, else as the provider reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Money>,
+    /// The cost that the provider reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_cost: Option<Money>,
     /// The provider's name of the model that answered; the requested model if the provider does not say.
     pub model: String,
     /// The provider's id of this exchange.
@@ -64,9 +76,13 @@ impl ModelAnswer {
             text: text.into(),
             tool_calls: Vec::new(),
             reasoning: Vec::new(),
+            content_state: None,
+            citations: Vec::new(),
             finish: FinishReason::Complete,
+            stop_sequence: None,
             usage,
             cost: None,
+            reported_cost: None,
             model: model.into(),
             request_id: None,
             format_used: FormatUsed::Text,
@@ -124,6 +140,7 @@ impl From<&ModelAnswer> for Message {
             text: answer.text.clone(),
             tool_calls: answer.tool_calls.clone(),
             reasoning: answer.reasoning.clone(),
+            content_state: answer.content_state.clone(),
         }
     }
 }

@@ -25,7 +25,8 @@ pub struct FailureEvidence {
 ///
 /// Generic codes and types (`invalid_request_error`) and statuses (400, 422) decide nothing, and leave it to the next
 /// source. A message counts only by whole phrases; for a fatal class it must begin with one, because error messages quote
-/// user input. Everything else is an [`ErrorClass::ModelError`].
+/// user input. A server error that names a missing flag or an unsupported input is an [`ErrorClass::ModelError`], like
+/// everything else.
 ///
 /// ```
 /// use reknit_dialogue::{ErrorClass, FailureEvidence, classify};
@@ -47,6 +48,9 @@ pub fn classify_with_provider_names(evidence: &FailureEvidence, provider_names: 
     // Some providers send the HTTP status as the code, and in a stream that began with 200 only there.
     let status =
         code.and_then(|code| code.trim().parse().ok()).filter(|code| (300..600).contains(code)).or(evidence.status);
+    if status.is_some_and(|status| status >= 500) && names::misses_feature(&evidence.message) {
+        return ErrorClass::ModelError;
+    }
     let kind = || evidence.kind.as_deref().and_then(by_name);
     match status.map(status::verdict) {
         Some(StatusVerdict::Decided(class)) => class,

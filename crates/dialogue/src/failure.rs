@@ -29,6 +29,9 @@ pub struct ModelFailure {
     pub retry_after_from: Option<String>,
     /// Tokens that the provider may bill; none if it did no work.
     pub usage: Option<Usage>,
+    /// The provider's id of this exchange.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
     /// The text that had arrived before the answer broke off.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub partial: String,
@@ -44,6 +47,7 @@ impl ModelFailure {
             retry_after_ms: None,
             retry_after_from: None,
             usage: None,
+            request_id: None,
             partial: String::new(),
         }
     }
@@ -85,7 +89,7 @@ impl ModelFailure {
     pub fn is_target_specific(&self) -> bool {
         match self.class {
             ErrorClass::ContextLength | ErrorClass::ContentFilter => true,
-            ErrorClass::ModelError => self.status.is_some_and(|status| (400..500).contains(&status)),
+            ErrorClass::ModelError => self.status.is_some_and(|status| (400..600).contains(&status)),
             ErrorClass::AuthError
             | ErrorClass::QuotaExceeded
             | ErrorClass::RateLimit
@@ -125,6 +129,20 @@ mod tests {
             (failure.with_retry_after_ms(60_000), "timed out: no first byte within 5 s; asks to wait 60 s"),
         ] {
             assert_eq!(failure.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn a_refused_request_is_specific_to_the_target_whatever_its_status() {
+        for (class, status, expected) in [
+            (ErrorClass::ModelError, Some(400), true),
+            (ErrorClass::ModelError, Some(500), true),
+            (ErrorClass::ModelError, None, false),
+            (ErrorClass::ContextLength, None, true),
+            (ErrorClass::NetworkError, Some(500), false),
+        ] {
+            let failure = ModelFailure { status, ..ModelFailure::new(class, "no") };
+            assert_eq!(failure.is_target_specific(), expected, "{class:?} {status:?}");
         }
     }
 

@@ -30,7 +30,9 @@
 //! one, [`Rotation`] for several attempts, [`Breaker`] for what all callers of a target share, [`Prices`] for costs.
 
 mod answer;
+mod attachment;
 mod breaker;
+mod citation;
 mod classify;
 mod delta;
 mod error_class;
@@ -44,10 +46,13 @@ mod request_cost;
 mod rotation;
 mod temperature;
 mod tool_definition;
+mod top_p;
 mod usage;
 
 pub use answer::{FinishReason, FormatUsed, ModelAnswer, Timings};
+pub use attachment::{Attachment, AttachmentKind, AttachmentSource};
 pub use breaker::{Admission, Breaker, BreakerRules, CallOutcome, CallPermit};
+pub use citation::Citation;
 pub use classify::{FailureEvidence, classify, classify_with_provider_names};
 pub use delta::Delta;
 pub use error_class::ErrorClass;
@@ -61,4 +66,5 @@ pub use request::{Effort, ModelRequest, ResponseFormat};
 pub use rotation::{GiveUpReason, Next, OnAuthError, Rotation, RotationPolicy, RotationRules};
 pub use temperature::{Temperature, TemperatureError};
 pub use tool_definition::{ToolChoice, ToolDefinition};
+pub use top_p::{TopP, TopPError};
 pub use usage::{Usage, UsageSource};

@@ -3,6 +3,8 @@
 use reknit_protocol::{ToolCallId, word_enum};
 use serde::{Deserialize, Serialize};
 
+use crate::Attachment;
+
 /// One message of a conversation.
 ///
 /// ```
@@ -29,6 +31,9 @@ pub enum Message {
     User {
         /// The text.
         text: String,
+        /// Images, documents and sound.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
     },
     /// An earlier answer of the model.
     Assistant {
@@ -40,6 +45,10 @@ pub enum Message {
         /// The reasoning. Sent back only to the provider whose [`ProviderState`] it carries.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         reasoning: Vec<Thought>,
+        /// The provider's own form of the answer. Sent back instead of the other fields to the provider that gave it, as long
+        /// as they say the same.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content_state: Option<ProviderState>,
     },
     /// The result of a tool call.
     Tool {
@@ -52,6 +61,9 @@ pub enum Message {
         /// Whether the call failed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
+        /// Images, documents and sound.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
     },
 }
 
@@ -63,7 +75,7 @@ impl Message {
 
     /// Input of the user.
     pub fn user(text: impl Into<String>) -> Self {
-        Self::User { text: text.into() }
+        Self::User { text: text.into(), attachments: Vec::new() }
     }
 
     /// An earlier answer of the model without tool calls.
@@ -73,17 +85,38 @@ impl Message {
 
     /// An earlier answer of the model with tool calls.
     pub fn assistant_with_calls(text: impl Into<String>, tool_calls: Vec<ToolCall>) -> Self {
-        Self::Assistant { text: text.into(), tool_calls, reasoning: Vec::new() }
+        Self::Assistant { text: text.into(), tool_calls, reasoning: Vec::new(), content_state: None }
     }
 
     /// The result of a successful tool call.
     pub fn tool_result(call: &ToolCall, text: impl Into<String>) -> Self {
-        Self::Tool { call: call.id.clone(), name: call.name.clone(), text: text.into(), is_error: false }
+        Self::tool(call, text.into(), false)
     }
 
     /// The error of a failed tool call.
     pub fn tool_error(call: &ToolCall, text: impl Into<String>) -> Self {
-        Self::Tool { call: call.id.clone(), name: call.name.clone(), text: text.into(), is_error: true }
+        Self::tool(call, text.into(), true)
+    }
+
+    fn tool(call: &ToolCall, text: String, is_error: bool) -> Self {
+        Self::Tool { call: call.id.clone(), name: call.name.clone(), text, is_error, attachments: Vec::new() }
+    }
+
+    /// Adds attachments to the input of the user or to the result of a tool. Other messages have none and stay as they are.
+    #[must_use]
+    pub fn with_attachments(mut self, more: Vec<Attachment>) -> Self {
+        if let Self::User { attachments, .. } | Self::Tool { attachments, .. } = &mut self {
+            attachments.extend(more);
+        }
+        self
+    }
+
+    /// The attachments of the message.
+    pub fn attachments(&self) -> &[Attachment] {
+        match self {
+            Self::User { attachments, .. } | Self::Tool { attachments, .. } => attachments,
+            Self::System { .. } | Self::Assistant { .. } => &[],
+        }
     }
 
     /// The role of the author.
@@ -99,9 +132,10 @@ impl Message {
     /// The text of the message.
     pub fn text(&self) -> &str {
         match self {
-            Self::System { text } | Self::User { text } | Self::Assistant { text, .. } | Self::Tool { text, .. } => {
-                text
-            }
+            Self::System { text }
+            | Self::User { text, .. }
+            | Self::Assistant { text, .. }
+            | Self::Tool { text, .. } => text,
         }
     }
 
@@ -191,7 +225,12 @@ mod tests {
             Message::system("s"),
             Message::user("u"),
             Message::assistant("a"),
-            Message::Assistant { text: String::new(), tool_calls: vec![call.clone()], reasoning: vec![thought] },
+            Message::Assistant {
+                text: String::new(),
+                tool_calls: vec![call.clone()],
+                reasoning: vec![thought],
+                content_state: None,
+            },
             Message::tool_result(&call, "fine"),
             Message::tool_error(&call, "no"),
         ];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use reknit_protocol::{Value, word_enum};
 use serde::{Deserialize, Serialize};
 
-use crate::{Message, Temperature, ToolChoice, ToolDefinition};
+use crate::{Message, Temperature, ToolChoice, ToolDefinition, TopP};
 
 /// One request to a model, independent of the target.
 ///
@@ -21,8 +21,14 @@ pub struct ModelRequest {
     /// Whether it may or must call them.
     #[serde(default, skip_serializing_if = "ToolChoice::is_auto")]
     pub tool_choice: ToolChoice,
+    /// Whether the model may call several tools in one answer; the provider's default if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parallel_tool_calls: Option<bool>,
     /// Sampling temperature; the provider's default if none.
     pub temperature: Option<Temperature>,
+    /// Share of probability from which tokens are sampled; the provider's default if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top_p: Option<TopP>,
     /// The most tokens of the answer, reasoning included.
     pub max_tokens: u32,
     /// The format of the answer.
@@ -36,6 +42,9 @@ pub struct ModelRequest {
     /// Reasoning effort; the provider's default if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
+    /// The most tokens of reasoning, where the provider has such a limit; 0 turns reasoning off. It counts more than `effort`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking_tokens: Option<u32>,
     /// Timeout of the whole answer, if it is shorter than the target's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
@@ -51,12 +60,15 @@ impl ModelRequest {
             messages,
             tools: Vec::new(),
             tool_choice: ToolChoice::Auto,
+            parallel_tool_calls: None,
             temperature: Some(Temperature::ZERO),
+            top_p: None,
             max_tokens,
             format: ResponseFormat::Text,
             stop: Vec::new(),
             seed: None,
             effort: None,
+            thinking_tokens: None,
             timeout_ms: None,
             metadata: BTreeMap::new(),
         }
@@ -148,12 +160,15 @@ mod tests {
             stop: vec!["END".into()],
             seed: Some(7),
             effort: Some(Effort::Low),
+            parallel_tool_calls: Some(false),
+            top_p: TopP::try_from(0.95).ok(),
+            thinking_tokens: Some(2_000),
             timeout_ms: Some(1_000),
             metadata: [("run".to_owned(), "r1".to_owned())].into(),
             ..request().with_tools(vec![tool], ToolChoice::Named("f".into()))
         };
         let text = serde_json::to_string(&request).unwrap();
-        insta::assert_snapshot!(text, @r#"{"messages":[{"role":"system","text":"be brief"},{"role":"user","text":"how much?"}],"tools":[{"name":"f","description":"does it","schema":{"maximum":1.10}}],"tool_choice":{"named":"f"},"temperature":null,"max_tokens":500,"format":{"schema":{"name":"amount","schema":{"type":"number","maximum":123456789012345678901234567890.10}}},"stop":["END"],"seed":7,"effort":"low","timeout_ms":1000,"metadata":{"run":"r1"}}"#);
+        insta::assert_snapshot!(text, @r#"{"messages":[{"role":"system","text":"be brief"},{"role":"user","text":"how much?"}],"tools":[{"name":"f","description":"does it","schema":{"maximum":1.10}}],"tool_choice":{"named":"f"},"parallel_tool_calls":false,"temperature":null,"top_p":0.95,"max_tokens":500,"format":{"schema":{"name":"amount","schema":{"type":"number","maximum":123456789012345678901234567890.10}}},"stop":["END"],"seed":7,"effort":"low","thinking_tokens":2000,"timeout_ms":1000,"metadata":{"run":"r1"}}"#);
         assert_eq!(serde_json::from_str::<ModelRequest>(&text).unwrap(), request);
     }
 }

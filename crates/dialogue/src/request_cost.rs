@@ -1,6 +1,8 @@
 //! Estimates and upper bounds of the tokens and the money that a request costs.
 
-use crate::{Message, ModelRequest, Money, Prices, ProviderState, ResponseFormat, Thought, Usage, UsageSource};
+use crate::{
+    Attachment, Message, ModelRequest, Money, Prices, ProviderState, ResponseFormat, Thought, Usage, UsageSource,
+};
 
 /// Overhead of a message besides its text: its role and delimiters.
 const TOKENS_PER_MESSAGE: u64 = 4;
@@ -53,9 +55,11 @@ fn max_message_tokens(message: &Message) -> u64 {
     };
     let thoughts = thoughts.iter().map(|thought| thought.text.len() + state_bytes(&thought.provider_state));
     let text = MAX_DELIMITER_TOKENS.saturating_add(byte_count(message.text().len()));
+    let attachments = message.attachments().iter().map(Attachment::max_tokens);
     calls
         .chain(thoughts)
         .map(|bytes| MAX_DELIMITER_TOKENS.saturating_add(byte_count(bytes)))
+        .chain(attachments)
         .fold(text, u64::saturating_add)
 }
 
@@ -65,7 +69,8 @@ fn byte_count(bytes: usize) -> u64 {
 
 fn message_tokens(message: &Message) -> u64 {
     let calls = message.tool_calls().iter().map(|call| tokens(call.name.len() + call.arguments.len()));
-    calls.fold(TOKENS_PER_MESSAGE + tokens(message.text().len()), u64::saturating_add)
+    let attachments = message.attachments().iter().map(Attachment::tokens);
+    calls.chain(attachments).fold(TOKENS_PER_MESSAGE + tokens(message.text().len()), u64::saturating_add)
 }
 
 impl Prices {
@@ -110,6 +115,7 @@ mod tests {
             text: "ä".into(),
             tool_calls: vec![ToolCall { provider_state: provider_state.clone(), ..ToolCall::new("1", "f", "{}") }],
             reasoning: vec![Thought { text: "hm".into(), provider_state }],
+            content_state: None,
         };
         let schema = Value::parse("{\"a\":1}").unwrap();
         let tool = ToolDefinition { name: "f".into(), description: "d".into(), schema: schema.clone() };

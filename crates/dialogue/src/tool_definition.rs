@@ -31,6 +31,11 @@ pub enum ToolChoice {
 }
 
 impl ToolChoice {
+    /// Whether the model must call a tool.
+    pub const fn is_forced(&self) -> bool {
+        matches!(self, Self::Required | Self::Named(_))
+    }
+
     pub(crate) fn is_auto(&self) -> bool {
         *self == Self::Auto
     }

@@ -1,5 +1,6 @@
 //! The digest of a request: whether two starts with the same run id want the same.
 
+use reknit_dialogue::{Attachment, AttachmentSource};
 use reknit_plan::PlanAuthor;
 use reknit_protocol::{Object, Plan, Value};
 
@@ -75,6 +76,10 @@ impl SessionStarted {
     pub fn request_digest(&self) -> RequestDigest {
         let mut texts = Vec::new();
         add_agent(self, "", &mut texts);
+        for Attachment { media_type, source, .. } in &self.attachments {
+            let (AttachmentSource::Base64(text) | AttachmentSource::Path(text) | AttachmentSource::Url(text)) = source;
+            texts.extend([media_type.clone(), text.clone()]);
+        }
         RequestDigest::of_session(texts.iter().map(String::as_str), &self.input, &self.metadata)
     }
 }

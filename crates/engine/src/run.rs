@@ -15,6 +15,7 @@ mod approve_plan;
 mod await_job;
 mod breakers;
 mod business_keys;
+mod conditions;
 mod consultations;
 mod finish;
 mod found_values;

@@ -42,6 +42,7 @@ mod notice;
 mod plan_tool;
 mod repeated_calls;
 mod report_draft;
+mod result_attachments;
 mod state;
 mod stop;
 mod stored_results;
@@ -117,7 +118,8 @@ impl Session {
         let setup = Arc::new(SessionSetup::new(&started)?);
         let rules = RotationRules { max_attempts: started.rules.max_retries, ..started.policy.rotation.clone() };
         let system = format!("{}\n\n{}", started.prompt.trim_end(), started.words.instructions);
-        let input = with_metadata(&started.input, &started.metadata, &started.policy);
+        let input = Message::user(with_metadata(&started.input, &started.metadata, &started.policy));
+        let input = input.with_attachments(started.attachments.clone());
         let state = State {
             events: 1,
             now_ms: event.at_ms,
@@ -126,7 +128,7 @@ impl Session {
             question_quote: None,
             report_reserve: Quote::default(),
             late_outcomes: 0,
-            history: vec![Message::system(system.trim_start()), Message::user(input)],
+            history: vec![Message::system(system.trim_start()), input],
             turn: 0,
             turn_started_ms: event.at_ms,
             question_ordinal: 0,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{Effort, TargetName, Temperature};
+use reknit_dialogue::{Attachment, Effort, TargetName, Temperature};
 use reknit_protocol::{RunId, Value, exact, word_enum};
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,9 @@ pub struct SessionStarted {
     pub prompt: String,
     /// The user's question.
     pub input: String,
+    /// Images, documents and sound that belong to the question.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
     /// Who the request is for, and the like. The agents and plans that this agent calls have the same.
     #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,

@@ -1,4 +1,4 @@
-//! The outcome of claiming an effect.
+//! Claims of effects, and their outcomes.
 
 /// What [`Journal::claim`](crate::Journal::claim) found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -40,6 +40,7 @@ mod blob;
 mod business_key;
 mod claim;
 mod durability;
+mod effect_claim;
 mod error;
 mod event;
 mod holder;
@@ -65,6 +66,7 @@ pub mod test_support;
 pub use business_key::{KeyChange, KeyClaim, KeyedClaim, StoredKey};
 pub use claim::ClaimOutcome;
 pub use durability::Durability;
+pub use effect_claim::EffectClaim;
 pub use error::{
     AppendError, CreateError, Damage, DeleteError, FenceError, LeaseError, OpenError, RunReadError, SendError,
     SqliteError, StorageError,
@@ -78,7 +80,7 @@ pub use migration::Migration;
 
 pub use retention::{PrunePreview, Pruned, PrunedRun, Retention, StoreSize};
 pub use rules::Deletion;
-pub use run::{Append, LeaseInfo, NewRun, RunEnding, RunFilter, RunSummary, StatusFilter};
+pub use run::{Append, Appended, LeaseInfo, NewRun, RunEnding, RunFilter, RunSummary, StatusFilter};
 pub use signal::{InboxMessage, RunSignal, SignalId};
 pub use snapshot::Snapshot;
 pub use sqlite::{BUSY_TIMEOUT, MAX_LOCK_WAIT, Rebuild};

@@ -116,7 +116,7 @@ impl ReadTables for MemoryTables {
     }
 
     fn runs(&self, filter: &RunFilter) -> StoreResult<Vec<RunRow>> {
-        let matching = |row: &&RunRow| filter.status.matches(row.summary.status.as_deref());
+        let matching = |row: &&RunRow| filter.matches(&row.summary);
         let mut rows: Vec<&RunRow> = self.runs.values().map(|run| &run.row).filter(matching).collect();
         rows.sort_by_key(|row| std::cmp::Reverse((row.summary.created_ms, row.key.0)));
         Ok(rows.into_iter().take(filter.limit as usize).cloned().collect())

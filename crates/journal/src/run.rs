@@ -2,7 +2,7 @@
 
 use reknit_protocol::RunId;
 
-use crate::{Holder, KeyChange, NewEvent, SignalId, Snapshot, StoredMapping};
+use crate::{EffectClaim, Holder, KeyChange, KeyedClaim, NewEvent, SignalId, Snapshot, StoredMapping};
 
 /// A run to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,9 @@ pub struct Append {
     pub learned_mappings: Vec<StoredMapping>,
     /// What became of deeds with a business key.
     pub keys: Vec<KeyChange>,
+    /// Effects that these events made due, and that the caller performs as soon as the append is committed. A claim that is
+    /// refused does not fail the append.
+    pub claims: Vec<EffectClaim>,
     /// Set when the run ends with these events; this also releases the lease.
     pub ending: Option<RunEnding>,
 }
@@ -46,6 +49,7 @@ impl Append {
             snapshot: None,
             learned_mappings: Vec::new(),
             keys: Vec::new(),
+            claims: Vec::new(),
             ending: None,
         }
     }
@@ -72,6 +76,15 @@ impl Append {
         }
         self
     }
+}
+
+/// What an append wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Appended {
+    /// How many events the run has now.
+    pub len: u64,
+    /// The outcome of each of [`Append::claims`], in their order.
+    pub claims: Vec<KeyedClaim>,
 }
 
 /// How a run ended.
@@ -125,14 +138,30 @@ pub struct LeaseInfo {
 pub struct RunFilter {
     /// The status that a run must have.
     pub status: StatusFilter,
+    /// The earliest time at which a run was created, in milliseconds since 1970.
+    pub since_ms: Option<i64>,
+    /// A text that the title must contain; the case of ASCII letters does not matter.
+    pub title: Option<String>,
     /// The maximum number of runs.
     pub limit: u32,
 }
 
 impl RunFilter {
-    /// The newest runs, with any status.
+    /// The newest runs.
     pub fn newest(limit: u32) -> Self {
-        Self { status: StatusFilter::All, limit }
+        Self::of_status(StatusFilter::All, limit)
+    }
+
+    /// The newest runs with a status.
+    pub fn of_status(status: StatusFilter, limit: u32) -> Self {
+        Self { status, since_ms: None, title: None, limit }
+    }
+
+    pub(crate) fn matches(&self, run: &RunSummary) -> bool {
+        let has_text = |text: &String| run.title.to_ascii_lowercase().contains(&text.to_ascii_lowercase());
+        self.status.matches(run.status.as_deref())
+            && self.since_ms.is_none_or(|since_ms| run.created_ms >= since_ms)
+            && self.title.as_ref().is_none_or(has_text)
     }
 }
 
@@ -150,7 +179,7 @@ pub enum StatusFilter {
 }
 
 impl StatusFilter {
-    pub(crate) fn matches(&self, status: Option<&str>) -> bool {
+    fn matches(&self, status: Option<&str>) -> bool {
         match self {
             Self::All => true,
             Self::Unfinished => status.is_none(),

@@ -121,7 +121,7 @@ fn operation<T, E>() -> &'static str {
         (_, Some("CreateError")) => "create",
         (_, Some("LeaseError")) => "acquire",
         (_, Some("SendError")) => "send",
-        (Some("u64"), Some("AppendError")) => "append",
+        (Some("Appended"), Some("AppendError")) => "append",
         // Also a release with one.
         (Some("()"), Some("AppendError")) => "snapshot",
         (Some("Lease"), Some("FenceError")) => "renew",

@@ -77,7 +77,18 @@ pub enum Fate {
     Unknown,
 }
 
+/// What we say about an answer without a text.
+fn silent_message(status: u16) -> String {
+    format!("the tool answered {status} and said nothing more")
+}
+
 impl CallFault {
+    /// The words of the tool, or ours about a call without an answer; `None` if the tool answered without a text.
+    pub fn said(&self) -> Option<&str> {
+        let is_silent = matches!(self.origin, FaultOrigin::Status(status) if self.message == silent_message(status));
+        (!is_silent).then_some(self.message.as_str())
+    }
+
     /// A call that was not sent, because its parameters cannot be used.
     pub fn local(message: String) -> Self {
         Self {

@@ -1,12 +1,13 @@
 //! Assembly of an answer from a whole body or from the events of a stream, for every wire format.
 
+use std::collections::HashSet;
+
 use reknit_dialogue::{
-    Delta, ErrorClass, FinishReason, FormatUsed, ModelAnswer, ModelFailure, ModelRequest, ProviderState, Thought,
-    ToolCall, Usage,
+    Citation, Delta, ErrorClass, FinishReason, FormatUsed, Message, ModelAnswer, ModelFailure, ModelRequest, Money,
+    ProviderState, Thought, ToolCall, ToolCallId, Usage,
 };
 
-/// Callback that gets each piece of an answer.
-pub(crate) type OnDelta<'a> = &'a mut (dyn FnMut(Delta<'_>) + Send);
+pub(crate) use crate::client::OnDelta;
 
 /// The part of an answer that has arrived so far.
 #[derive(Debug, Default)]
@@ -24,6 +25,24 @@ pub(crate) struct AnswerBuilder {
     pub(crate) request_id: Option<String>,
     pub(crate) skipped_events: u32,
     pub(crate) end_mark: bool,
+    citations: Vec<Citation>,
+    pub(crate) stop_sequence: Option<String>,
+    pub(crate) reported_cost: Option<Money>,
+    /// The provider's own form of the answer, where the other fields lose something.
+    pub(crate) content_state: Option<ProviderState>,
+    pub(crate) last_thought: LastThought,
+}
+
+/// What happens to the last thought when more reasoning comes.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LastThought {
+    /// It goes on.
+    #[default]
+    Open,
+    /// It is complete: a new one starts.
+    Closed,
+    /// It goes on, and is a plan of the calls after it.
+    Plan,
 }
 
 /// A tool call, with the index that later pieces of it carry.
@@ -71,6 +90,9 @@ impl AnswerBuilder {
             Some(thought) => thought.text.push_str(text),
             None => self.thoughts.push(Thought { text: text.to_owned(), provider_state: None }),
         }
+        if self.last_thought == LastThought::Closed {
+            self.last_thought = LastThought::Open;
+        }
         on_delta(Delta::Reasoning(text));
     }
 
@@ -87,8 +109,21 @@ impl AnswerBuilder {
         self.thoughts.push(Thought { text: String::new(), provider_state: Some(state) });
     }
 
+    /// Makes the next reasoning start a new thought.
+    pub(crate) fn close_thought(&mut self) {
+        self.last_thought = LastThought::Closed;
+    }
+
     fn open_thought(&mut self) -> Option<&mut Thought> {
-        self.thoughts.last_mut().filter(|thought| thought.provider_state.is_none())
+        let is_open = self.last_thought != LastThought::Closed;
+        self.thoughts.last_mut().filter(|thought| is_open && thought.provider_state.is_none())
+    }
+
+    /// Keeps a source of the answer, unless it is empty or known already.
+    pub(crate) fn add_citation(&mut self, citation: Citation) {
+        if !citation.is_empty() && !self.citations.contains(&citation) {
+            self.citations.push(citation);
+        }
     }
 
     /// Adds provider state to the last call.
@@ -177,7 +212,7 @@ impl AnswerBuilder {
             let message = format!("the server aborted the answer ({reason}){}", self.progress());
             return Err(ModelFailure::new(ErrorClass::NetworkError, message).with_usage(usage).with_partial(self.text));
         }
-        let tool_calls: Vec<ToolCall> = self.calls.into_iter().zip(1..).map(with_id).collect();
+        let tool_calls = with_ids(self.calls, request);
         let finish = match self.finish {
             _ if self.refused => FinishReason::Refusal,
             // Some servers report a plain stop when the model waits for the results of its calls.
@@ -188,7 +223,11 @@ impl AnswerBuilder {
         Ok(ModelAnswer {
             tool_calls,
             reasoning: self.thoughts,
+            content_state: self.content_state,
+            citations: self.citations,
             finish,
+            stop_sequence: self.stop_sequence,
+            reported_cost: self.reported_cost,
             request_id: self.request_id,
             format_used,
             skipped_events: self.skipped_events,
@@ -197,11 +236,32 @@ impl AnswerBuilder {
     }
 }
 
-/// The call, with a generated id if the server gave none.
-fn with_id((partial, number): (PartialCall, usize)) -> ToolCall {
-    let mut call = partial.call;
-    if call.id.as_str().is_empty() {
-        call.id = format!("call_{number}").into();
-    }
-    call
+/// Before the number of an id that we generate.
+const GENERATED_ID: &str = "call_";
+
+/// Whether we have generated this id.
+pub(crate) fn is_generated_id(id: &str) -> bool {
+    id.strip_prefix(GENERATED_ID).is_some_and(|number| number.parse::<u64>().is_ok())
+}
+
+/// The calls, with generated ids where the server gave none. An id of an earlier turn would link its result to this call.
+fn with_ids(calls: Vec<PartialCall>, request: &ModelRequest) -> Vec<ToolCall> {
+    let earlier = request.messages.iter().flat_map(Message::tool_calls).map(|call| call.id.clone());
+    let given = calls.iter().map(|partial| partial.call.id.clone());
+    let mut used: HashSet<ToolCallId> = earlier.chain(given).collect();
+    let mut number = 0_u64;
+    let mut generate = || loop {
+        number += 1;
+        let id = ToolCallId::from(format!("{GENERATED_ID}{number}"));
+        if used.insert(id.clone()) {
+            return id;
+        }
+    };
+    let complete = |PartialCall { mut call, .. }| {
+        if call.id.as_str().is_empty() {
+            call.id = generate();
+        }
+        call
+    };
+    calls.into_iter().map(complete).collect()
 }

@@ -1,5 +1,6 @@
 //! Wire format of Anthropic's `messages`. No I/O.
 
+mod content_state;
 mod error_names;
 mod family;
 mod request;
@@ -7,9 +8,15 @@ mod response;
 mod stream;
 
 pub(crate) use error_names::ERROR_CLASSES;
-pub(crate) use request::render;
+pub(crate) use request::{reasoning_budget, render, takes_budget};
 pub(crate) use response::read_whole;
 pub(crate) use stream::{Blocks, read_event};
+
+/// The path in Vertex AI after the base URL.
+pub(crate) fn vertex_path(model: &str, streaming: crate::Streaming) -> String {
+    let method = if streaming == crate::Streaming::On { "streamRawPredict" } else { "rawPredict" };
+    format!("/models/{model}:{method}")
+}
 
 /// Format of the signature of a thinking block, which must be sent back.
 const STATE_FORMAT: &str = "anthropic";

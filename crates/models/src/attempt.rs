@@ -9,12 +9,13 @@ use reqwest::header::{CONTENT_TYPE, LOCATION};
 
 use crate::Streaming;
 use crate::answer_builder::{AnswerBuilder, OnDelta};
+use crate::attachments::prepare;
 use crate::body::{Body, BodyError};
 use crate::decode::read_events;
 use crate::endpoint::Endpoint;
 use crate::error_response::ErrorResponse;
+use crate::event_decoder::EventDecoder;
 use crate::sanitize::{redact_secret, root_cause, sanitize};
-use crate::sse::SseDecoder;
 use crate::timeouts::{Stage, TimeoutTracker};
 use crate::wire_event::ErrorBody;
 use crate::wire_format::WireFormat;
@@ -34,6 +35,7 @@ pub(crate) struct Attempt<'a> {
     tracker: TimeoutTracker,
     builder: AnswerBuilder,
     wire: WireFormat,
+    request_id: Option<String>,
 }
 
 impl<'a> Attempt<'a> {
@@ -49,14 +51,21 @@ impl<'a> Attempt<'a> {
             tracker: TimeoutTracker::start(timeouts),
             builder: AnswerBuilder::default(),
             wire: WireFormat::of(endpoint.target.provider),
+            request_id: None,
         }
     }
 
     /// Sends the request and reads the answer.
     pub(crate) async fn run(mut self, on_delta: OnDelta<'_>) -> Result<ModelAnswer, ModelFailure> {
+        let result = self.exchange(on_delta).await;
+        result.map_err(|failure| ModelFailure { request_id: self.request_id.take(), ..failure })
+    }
+
+    async fn exchange(&mut self, on_delta: OnDelta<'_>) -> Result<ModelAnswer, ModelFailure> {
         self.check_length()?;
         let target = &self.endpoint.target;
-        let body = self.wire.render(target, self.request);
+        let request = prepare(target, self.request).await?;
+        let body = self.wire.render(target, &request);
         let sending = self.endpoint.send(body.json.to_string());
         let response = match self.tracker.within(Stage::Headers, sending).await {
             Ok(Ok(response)) => response,
@@ -64,10 +73,11 @@ impl<'a> Attempt<'a> {
             Err(exceeded) => return Err(self.body_failure(&BodyError::Timeout(exceeded))),
         };
         let first_byte_ms = self.tracker.elapsed_ms();
+        self.request_id = request_id(&response);
         if !response.status().is_success() {
             return Err(self.error_status(response).await);
         }
-        self.builder.request_id = request_id(&response);
+        self.builder.request_id.clone_from(&self.request_id);
         if is_stream(&response, target.streaming) {
             self.read_stream(response, on_delta).await?;
         } else {
@@ -75,9 +85,11 @@ impl<'a> Attempt<'a> {
         }
         let timings = Timings { first_byte_ms, total_ms: self.tracker.elapsed_ms() };
         let secret = self.endpoint.secret();
-        match self.builder.build(self.request, &target.model, body.format_used) {
+        self.wire.finish(&mut self.builder);
+        self.request_id = self.request_id.take().or_else(|| self.builder.request_id.clone());
+        match std::mem::take(&mut self.builder).build(self.request, &target.model, body.format_used) {
             Ok(answer) => {
-                let cost = target.prices.map(|prices| prices.cost(&answer.usage));
+                let cost = target.prices.map(|prices| prices.cost(&answer.usage)).or(answer.reported_cost);
                 let omitted_options = body.omitted_options.into_iter().map(str::to_owned).collect();
                 Ok(ModelAnswer { cost, omitted_options, timings: Some(timings), ..answer })
             }
@@ -117,13 +129,13 @@ impl<'a> Attempt<'a> {
 
     async fn read_stream(&mut self, response: Response, on_delta: OnDelta<'_>) -> Result<(), ModelFailure> {
         let mut body = Body::new(response);
-        let mut events = SseDecoder::default();
+        let mut events = EventDecoder::new(self.wire.framing());
         let mut prefix = Vec::new();
         loop {
             let chunk = match body.next_chunk(&self.tracker, self.stage()).await {
                 Ok(chunk) => chunk,
                 // The answer is complete; only its token counts are lost.
-                Err(_) if self.builder.is_ended() => return Ok(()),
+                Err(_) if self.builder.is_ended() && !self.wire.continues_after_finish() => return Ok(()),
                 Err(error) => return Err(self.body_failure(&error)),
             };
             match &chunk {
@@ -146,7 +158,7 @@ impl<'a> Attempt<'a> {
     }
 
     fn stage(&self) -> Stage {
-        if self.builder.is_ended() {
+        if self.builder.is_ended() && !self.wire.continues_after_finish() {
             Stage::Trailer
         } else if self.builder.has_begun() {
             Stage::NextToken
@@ -242,7 +254,7 @@ fn sample(body: &[u8]) -> Cow<'_, str> {
 
 /// The server's id of the exchange.
 fn request_id(response: &Response) -> Option<String> {
-    const NAMES: &[&str] = &["x-request-id", "request-id", "x-groq-request-id", "cf-ray"];
+    const NAMES: &[&str] = &["x-request-id", "request-id", "x-amzn-requestid", "x-groq-request-id", "cf-ray"];
     let id = NAMES.iter().find_map(|name| response.headers().get(*name)?.to_str().ok());
     id.map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned)
 }
@@ -251,5 +263,9 @@ fn request_id(response: &Response) -> Option<String> {
 fn is_stream(response: &Response, requested: Streaming) -> bool {
     let media_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = media_type.to_ascii_lowercase();
-    media_type.starts_with("text/event-stream") || (requested == Streaming::On && !media_type.contains("json"))
+    // Of Ollama and of Bedrock.
+    let is_other_stream = media_type.contains("ndjson") || media_type.contains("eventstream");
+    media_type.starts_with("text/event-stream")
+        || is_other_stream
+        || (requested == Streaming::On && !media_type.contains("json"))
 }

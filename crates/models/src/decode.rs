@@ -4,8 +4,8 @@ use reknit_dialogue::{Delta, FormatUsed, ModelAnswer, ModelFailure, ModelRequest
 
 use crate::Provider;
 use crate::answer_builder::{AnswerBuilder, OnDelta};
+use crate::event_decoder::EventDecoder;
 use crate::sanitize::sanitize;
-use crate::sse::SseDecoder;
 use crate::wire_event::{ErrorBody, EventOutcome};
 use crate::wire_format::WireFormat;
 
@@ -28,8 +28,8 @@ pub fn decode_stream<'a>(
     chunks: impl IntoIterator<Item = &'a [u8]>,
     on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
 ) -> Result<ModelAnswer, DecodeError> {
-    let (mut wire, mut builder, mut events) =
-        (WireFormat::of(provider), AnswerBuilder::default(), SseDecoder::default());
+    let (mut wire, mut builder) = (WireFormat::of(provider), AnswerBuilder::default());
+    let mut events = EventDecoder::new(wire.framing());
     let mut is_over = false;
     for chunk in chunks {
         events.feed(chunk);
@@ -45,6 +45,27 @@ pub fn decode_stream<'a>(
     if !builder.is_ended() {
         return Err(DecodeError::Truncated { progress: builder.progress() });
     }
+    wire.finish(&mut builder);
+    Ok(builder.build(request, "", FormatUsed::Text)?)
+}
+
+/// Decodes an answer from the recorded body of a response that was not streamed.
+///
+/// ```
+/// use reknit_dialogue::{Message, ModelRequest};
+/// use reknit_models::{Provider, decode_body};
+///
+/// let request = ModelRequest::new(vec![Message::user("Say hello.")], 10);
+/// let body = br#"{"message":{"role":"assistant","content":"Hello!"},"done":true,"done_reason":"stop"}"#;
+/// assert_eq!(decode_body(Provider::Ollama, &request, body)?.text, "Hello!");
+/// # Ok::<(), reknit_models::DecodeError>(())
+/// ```
+pub fn decode_body(provider: Provider, request: &ModelRequest, body: &[u8]) -> Result<ModelAnswer, DecodeError> {
+    let (mut wire, mut builder) = (WireFormat::of(provider), AnswerBuilder::default());
+    let json = crate::json::parse(body).ok_or(DecodeError::NoAnswer)?;
+    if !wire.read_whole(&mut builder, json, &mut |_| {})? {
+        return Err(DecodeError::NoAnswer);
+    }
     Ok(builder.build(request, "", FormatUsed::Text)?)
 }
 
@@ -57,6 +78,9 @@ pub enum DecodeError {
         /// How much of the answer had arrived, as a phrase that follows a verb; empty if nothing had.
         progress: String,
     },
+    /// The body is not JSON, or has no field for an answer.
+    #[error("the body contains no answer")]
+    NoAnswer,
     /// The stream contains an error of the server.
     #[error("the server reports an error: {0}")]
     ServerError(String),
@@ -75,7 +99,7 @@ impl From<ErrorBody> for DecodeError {
 pub(crate) fn read_events(
     wire: &mut WireFormat,
     builder: &mut AnswerBuilder,
-    events: &mut SseDecoder,
+    events: &mut EventDecoder,
     on_delta: OnDelta<'_>,
     on_progress: &mut (dyn FnMut() + Send),
 ) -> Result<bool, ErrorBody> {

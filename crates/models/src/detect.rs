@@ -46,6 +46,7 @@ const HOSTED_PROVIDERS: &[HostedProvider] = &[
     compatible("deepseek", &["DEEPSEEK_API_KEY"], "https://api.deepseek.com/v1", "deepseek-v4-flash", Some(1_000_000)),
     compatible("xai", &["XAI_API_KEY"], "https://api.x.ai/v1", "grok-4.3", Some(1_000_000)),
     compatible("together", &["TOGETHER_API_KEY"], "https://api.together.xyz/v1", "openai/gpt-oss-120b", Some(131_072)),
+    native("cohere", Provider::Cohere, "command-a-03-2025"),
     // The provider chooses the model by the request.
     compatible("openrouter", &["OPENROUTER_API_KEY"], "https://openrouter.ai/api/v1", "openrouter/auto", None),
 ];

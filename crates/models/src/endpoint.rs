@@ -4,12 +4,13 @@ use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response, Url, redirect, retry};
 use secrecy::ExposeSecret;
 
+use crate::bedrock::{AccountKeys, SignedRequest};
 use crate::wire_format::WireFormat;
-use crate::{Target, TargetError};
+use crate::{Provider, Target, TargetError};
 
 /// Target that is ready for requests.
 #[derive(Debug)]
@@ -38,7 +39,16 @@ impl Endpoint {
 
     /// Sends one request and waits for the response headers.
     pub(crate) async fn send(&self, body: String) -> Result<Response, reqwest::Error> {
-        self.client.post(self.url.clone()).headers(self.headers.clone()).body(body).send().await
+        let mut headers = self.headers.clone();
+        if let Some(keys) = self.account_keys() {
+            sign(&mut headers, &self.url, &keys, body.as_bytes());
+        }
+        self.client.post(self.url.clone()).headers(headers).body(body).send().await
+    }
+
+    /// The keys of an account, with which every request is signed.
+    fn account_keys(&self) -> Option<AccountKeys<'_>> {
+        AccountKeys::parse(self.secret()?).filter(|_| self.target.provider == Provider::Bedrock)
     }
 
     /// Host and port for messages: `127.0.0.1:8080`.
@@ -90,15 +100,67 @@ fn endpoint_url(target: &Target, wire: &WireFormat) -> Result<Url, TargetError> 
     let path = format!("{}{suffix}", url.path().trim_end_matches('/'));
     url.set_path(&path);
     url.set_query(query);
+    let extra = &target.extras.query;
+    if !extra.is_empty() {
+        // What is configured counts more than ours.
+        let ours: Vec<(String, String)> =
+            url.query_pairs().into_owned().filter(|(name, _)| !extra.contains_key(name)).collect();
+        url.query_pairs_mut().clear().extend_pairs(ours).extend_pairs(extra);
+    }
     Ok(url)
+}
+
+/// Adds the headers of a signed request.
+fn sign(headers: &mut HeaderMap, url: &Url, keys: &AccountKeys<'_>, body: &[u8]) {
+    let time = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
+    let host = url.host_str().unwrap_or_default();
+    let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+    let mut signed = vec![("content-type", "application/json"), ("host", &host), ("x-amz-date", &time)];
+    signed.extend(keys.session().map(|session| ("x-amz-security-token", session)));
+    let request = SignedRequest {
+        method: "POST",
+        path: url.path(),
+        query: url.query().unwrap_or_default(),
+        headers: &signed,
+        body,
+        time: &time,
+        region: region(&host),
+        service: "bedrock",
+    };
+    let authorization = request.authorization(keys);
+    let values = [("x-amz-date", Some(time.as_str())), ("x-amz-security-token", keys.session())];
+    for (name, value) in values.into_iter().chain([("authorization", Some(authorization.as_str()))]) {
+        // The parts of a key were checked when the target was.
+        if let Some(mut value) = value.and_then(|value| HeaderValue::try_from(value).ok()) {
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+    }
+}
+
+/// The region in the name of a host such as `bedrock-runtime.eu-west-1.amazonaws.com`.
+fn region(host: &str) -> &str {
+    let mut labels = host.split('.');
+    match (labels.next(), labels.next()) {
+        (Some(service), Some(region)) if service.starts_with("bedrock-runtime") => region,
+        _ => "us-east-1",
+    }
 }
 
 fn headers(target: &Target, wire: &WireFormat) -> Result<HeaderMap, TargetError> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
-    if let Some((name, value)) = wire.version_header() {
+    if target.provider == Provider::Bedrock {
+        headers.insert(ACCEPT, HeaderValue::from_static("application/vnd.amazon.eventstream, application/json"));
+    }
+    if let Some((name, value)) = WireFormat::version_header(target.provider) {
         headers.insert(name, HeaderValue::from_static(value));
+    }
+    for (name, value) in &target.extras.headers {
+        let unusable = || TargetError::Header { target: target.name.clone(), header: name.clone() };
+        let value = HeaderValue::try_from(value).map_err(|_invalid| unusable())?;
+        headers.insert(HeaderName::try_from(name).map_err(|_invalid| unusable())?, value);
     }
     let Some(key) = &target.key else { return Ok(headers) };
     let key = key.expose_secret();
@@ -106,7 +168,11 @@ fn headers(target: &Target, wire: &WireFormat) -> Result<HeaderMap, TargetError>
     if key.trim().is_empty() || key.trim() != key {
         return Err(unusable());
     }
-    let (name, prefix) = wire.key_header();
+    if target.provider == Provider::Bedrock && AccountKeys::parse(key).is_some() {
+        // A signature takes its place.
+        return HeaderValue::try_from(key).map(|_valid| headers).map_err(|_invalid| unusable());
+    }
+    let (name, prefix) = wire.key_header(target.provider);
     let mut value = HeaderValue::try_from(format!("{prefix}{key}")).map_err(|_invalid| unusable())?;
     value.set_sensitive(true);
     headers.insert(name, value);
@@ -144,7 +210,7 @@ fn is_loopback(url: &Url) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Provider, Streaming};
+    use crate::Streaming;
 
     fn problem(target: Target) -> String {
         Endpoint::new(target).unwrap_err().to_string()

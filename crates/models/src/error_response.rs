@@ -27,7 +27,7 @@ impl ErrorResponse {
         };
         let mut response =
             Self { evidence: evidence(status, &json), retry_after: RetryAfter::longest(waits(&json, now_ms)) };
-        if let WireFormat::Gemini = wire {
+        if let WireFormat::Gemini(_) = wire {
             response.evidence.code = gemini::specific_code(&json).or(response.evidence.code);
             response.retry_after =
                 RetryAfter::longest(response.retry_after.into_iter().chain(gemini::retry_after(&json, now_ms)));
@@ -210,6 +210,15 @@ mod tests {
                 r#"{"error":{"code":"invalid_prompt","message":"no"}}"#.into(),
                 "refused by a content filter (HTTP 400): no",
             ),
+            (Provider::Bedrock, 429, r#"{"message":"no"}"#.into(), "rate limited (HTTP 429): no"),
+            (
+                Provider::Bedrock,
+                400,
+                r#"{"message":"Input is too long for requested model."}"#.into(),
+                "too long for the model (HTTP 400): Input is too long for requested model.",
+            ),
+            (Provider::Cohere, 401, r#"{"message":"no"}"#.into(), "unauthorized (HTTP 401): no"),
+            (Provider::Ollama, 404, r#"{"error":"no"}"#.into(), "model error (HTTP 404): no"),
             (
                 Provider::OpenAi,
                 503,

@@ -2,11 +2,13 @@
 
 mod error_names;
 mod family;
+mod parts;
 mod request;
 mod response;
 
 pub(crate) use error_names::{ERROR_CLASSES, retry_after, specific_code};
 pub(crate) use family::reasons_silently;
+pub(crate) use parts::Parts;
 pub(crate) use request::{path, render};
 pub(crate) use response::{read_event, read_whole};
 

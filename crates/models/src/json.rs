@@ -1,5 +1,6 @@
 //! Access to the JSON of servers.
 
+use reknit_dialogue::{Citation, Money};
 use reknit_protocol::Value;
 
 /// Parses JSON; none if the bytes are not valid.
@@ -20,6 +21,18 @@ pub(crate) fn text<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a str> {
 /// The non-negative integer at a path.
 pub(crate) fn count(value: &Value, keys: &[&str]) -> Option<u64> {
     at(value, keys).and_then(Value::as_number).and_then(reknit_protocol::Number::as_u64)
+}
+
+/// The amount of money at a path, in the currency's unit.
+pub(crate) fn money(value: &Value, keys: &[&str]) -> Option<Money> {
+    let number = at(value, keys).and_then(Value::as_number)?;
+    Money::try_from(number.to_string().parse::<f64>().ok()?).ok()
+}
+
+/// A source with the address, the title and the text at these keys.
+pub(crate) fn citation(value: &Value, url: &str, title: &str, quoted: &str) -> Citation {
+    let owned = |key: &str| text(value, &[key]).map(str::to_owned);
+    Citation { url: owned(url), title: owned(title), text: owned(quoted) }
 }
 
 /// The items of the list at a path; empty if there is no list.

@@ -30,7 +30,7 @@
 //! # }
 //! ```
 //!
-//! There are four wire formats; [`Provider`] chooses one. Options that it does not support are not sent, and the answer lists
+//! There are seven wire formats; [`Provider`] chooses one. Options that it does not support are not sent, and the answer lists
 //! them. A streamed answer equals one that is sent as a whole.
 //!
 //! Where to go next: [`detect`] for a target without configuration, [`Target`] for its settings, [`Timeouts`],
@@ -40,22 +40,33 @@ pub mod detect;
 
 mod answer_builder;
 mod anthropic;
+mod attachments;
 mod attempt;
+mod azure;
+mod bedrock;
 mod body;
+mod client;
+mod cohere;
 mod decode;
 mod endpoint;
 mod error_response;
+mod event_decoder;
 mod gemini;
 mod json;
 mod model_info;
 mod models;
+mod ollama;
 mod openai;
+mod prompt_cache;
 mod provider;
 mod request_body;
+mod request_extras;
+mod response_schema;
 mod responses;
 #[cfg(test)]
 mod sample;
 mod sanitize;
+mod schema_subset;
 mod sse;
 mod target;
 mod target_error;
@@ -63,9 +74,11 @@ mod timeouts;
 mod wire_event;
 mod wire_format;
 
-pub use decode::{DecodeError, decode_stream};
+pub use client::{ModelClient, OnDelta, SharedClient};
+pub use decode::{DecodeError, decode_body, decode_stream};
 pub use models::Models;
 pub use provider::Provider;
-pub use target::{FormatSupport, Streaming, Target};
+pub use request_extras::{RequestDefaults, RequestExtras};
+pub use target::{Caching, FormatSupport, Streaming, Target};
 pub use target_error::TargetError;
 pub use timeouts::Timeouts;

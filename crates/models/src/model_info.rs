@@ -116,8 +116,14 @@ pub(crate) fn model_info(provider: Provider, model: &str) -> Option<&'static Mod
         Provider::OpenAi | Provider::OpenAiResponses => OPENAI,
         Provider::Anthropic => ANTHROPIC,
         Provider::Gemini => GEMINI,
-        // Any server may host the model, with its own context window and price.
-        Provider::Compatible => return None,
+        // Any server may host the model, with its own context window and price, and a deployment may have any name.
+        Provider::Azure
+        | Provider::Vertex
+        | Provider::VertexAnthropic
+        | Provider::Bedrock
+        | Provider::Cohere
+        | Provider::Ollama
+        | Provider::Compatible => return None,
     };
     let name = model.strip_prefix("models/").unwrap_or(model);
     models.iter().find(|info| name.strip_prefix(info.name).is_some_and(is_version_suffix))

@@ -1,18 +1,43 @@
 //! All configured targets.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
-use reknit_dialogue::{Delta, ErrorClass, ModelAnswer, ModelFailure, ModelRequest, TargetName};
+use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure, ModelRequest, TargetName};
 
 use crate::attempt::Attempt;
+use crate::client::{OnDelta, SharedClient};
 use crate::endpoint::Endpoint;
 use crate::{Target, TargetError};
 
 /// All configured targets, with their HTTP clients. Idle connections are reused for a few seconds.
 #[derive(Debug)]
 pub struct Models {
-    endpoints: HashMap<TargetName, Endpoint>,
+    routes: HashMap<TargetName, ModelRoute>,
     order: Vec<TargetName>,
+}
+
+/// How a target is asked.
+#[derive(Debug)]
+enum ModelRoute {
+    Server(Box<Endpoint>),
+    Client(Box<Target>, SharedClient),
+}
+
+impl ModelRoute {
+    fn new(mut target: Target) -> Result<Self, TargetError> {
+        Ok(match target.client.take() {
+            Some(client) => Self::Client(Box::new(target), client),
+            None => Self::Server(Box::new(Endpoint::new(target)?)),
+        })
+    }
+
+    fn target(&self) -> &Target {
+        match self {
+            Self::Server(endpoint) => &endpoint.target,
+            Self::Client(target, _) => target,
+        }
+    }
 }
 
 impl Models {
@@ -20,13 +45,13 @@ impl Models {
     ///
     /// Proxies of `HTTPS_PROXY` and the like are used, except for loopback addresses.
     pub fn new(targets: Vec<Target>) -> Result<Self, TargetError> {
-        let mut models = Self { endpoints: HashMap::new(), order: Vec::new() };
+        let mut models = Self { routes: HashMap::new(), order: Vec::new() };
         for target in targets {
             let name = target.name.clone();
-            if models.endpoints.contains_key(&name) {
+            if models.routes.contains_key(&name) {
                 return Err(TargetError::Duplicate { target: name });
             }
-            models.endpoints.insert(name.clone(), Endpoint::new(target)?);
+            models.routes.insert(name.clone(), ModelRoute::new(target)?);
             models.order.push(name);
         }
         Ok(models)
@@ -34,7 +59,7 @@ impl Models {
 
     /// The target with this name.
     pub fn target(&self, name: &TargetName) -> Option<&Target> {
-        self.endpoints.get(name).map(|endpoint| &endpoint.target)
+        self.routes.get(name).map(ModelRoute::target)
     }
 
     /// Every target, in the order of the configuration.
@@ -53,7 +78,7 @@ impl Models {
     /// | `timeout` | one of the [`Timeouts`](crate::Timeouts) passed |
     /// | `invalid_response` | the answer is truncated, too long, or not in the wire format |
     /// | `context_length` | the request cannot fit; see [`Target::max_context`] |
-    /// | `model_error` | there is no such target |
+    /// | `model_error` | there is no such target, or it cannot take an attachment |
     ///
     /// [`ModelFailure::usage`] is set if the provider may bill the attempt; it is an estimate if the provider did not report it.
     /// Dropping the future closes the connection.
@@ -61,15 +86,33 @@ impl Models {
         &self,
         target: &TargetName,
         request: &ModelRequest,
-        on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
+        on_delta: OnDelta<'_>,
     ) -> Result<ModelAnswer, ModelFailure> {
-        match self.endpoints.get(target) {
-            Some(endpoint) => Attempt::start(endpoint, request).run(on_delta).await,
+        match self.routes.get(target) {
+            Some(ModelRoute::Server(endpoint)) => Attempt::start(endpoint, request).run(on_delta).await,
+            Some(ModelRoute::Client(target, client)) => ask_client(target, client, request, on_delta).await,
             None => {
                 Err(ModelFailure::new(ErrorClass::ModelError, format!("there is no model with the name `{target}`")))
             }
         }
     }
+}
+
+/// Asks a client of the program within the total timeout of its target.
+async fn ask_client(
+    target: &Target,
+    client: &SharedClient,
+    request: &ModelRequest,
+    on_delta: OnDelta<'_>,
+) -> Result<ModelAnswer, ModelFailure> {
+    let limit = request.timeout_ms.map_or(target.timeouts.total, Duration::from_millis).min(target.timeouts.total);
+    let Ok(result) = tokio::time::timeout(limit, client.ask(request, on_delta)).await else {
+        let message = format!("no answer within {} ms", limit.as_millis());
+        return Err(ModelFailure::new(ErrorClass::Timeout, message));
+    };
+    let mut answer = result?;
+    answer.cost = answer.cost.or_else(|| target.prices.map(|prices| prices.cost(&answer.usage)));
+    Ok(answer)
 }
 
 #[cfg(test)]

@@ -2,12 +2,15 @@
 
 mod error_names;
 mod family;
+mod hosts;
+mod reasoning_details;
 mod request;
 mod response;
 mod strict;
 
 pub(crate) use error_names::ERROR_CLASSES;
-pub(crate) use family::family;
+pub(crate) use family::{Reasoning, family};
+pub(crate) use reasoning_details::ReasoningDetails;
 pub(crate) use request::{render, tool_choice};
 pub(crate) use response::{read_event, read_whole};
 pub(crate) use strict::is_strict;

@@ -10,10 +10,22 @@ reknit_protocol::word_enum! {
         OpenAi = "openai",
         /// `OpenAI`, `responses`.
         OpenAiResponses = "openai-responses",
+        /// Azure `OpenAI`, `chat/completions`. The model is the name of the deployment.
+        Azure = "azure",
         /// Anthropic, `messages`.
         Anthropic = "anthropic",
         /// Google, `generateContent`.
         Gemini = "gemini",
+        /// Google Vertex AI, `generateContent`, with a bearer token.
+        Vertex = "vertex",
+        /// Anthropic's models in Google Vertex AI, with a bearer token.
+        VertexAnthropic = "vertex-anthropic",
+        /// Amazon Bedrock, `converse`, with an API key of Bedrock or with the keys of an account.
+        Bedrock = "bedrock",
+        /// Cohere, version 2 of `chat`.
+        Cohere = "cohere",
+        /// Ollama, `api/chat`.
+        Ollama = "ollama",
         /// Any other server that speaks `chat/completions`, with or without a key.
         Compatible = "compatible",
     }
@@ -26,7 +38,10 @@ impl Provider {
             Self::OpenAi | Self::OpenAiResponses => Some("https://api.openai.com/v1"),
             Self::Anthropic => Some("https://api.anthropic.com/v1"),
             Self::Gemini => Some("https://generativelanguage.googleapis.com/v1beta"),
-            Self::Compatible => None,
+            Self::Cohere => Some("https://api.cohere.com/v2"),
+            Self::Ollama => Some("http://127.0.0.1:11434"),
+            // The URL names a resource, a project or a region of the user.
+            Self::Azure | Self::Vertex | Self::VertexAnthropic | Self::Bedrock | Self::Compatible => None,
         }
     }
 
@@ -34,16 +49,30 @@ impl Provider {
     pub const fn key_variables(self) -> &'static [&'static str] {
         match self {
             Self::OpenAi | Self::OpenAiResponses => &["OPENAI_API_KEY"],
+            Self::Azure => &["AZURE_OPENAI_API_KEY"],
             Self::Anthropic => &["ANTHROPIC_API_KEY"],
             Self::Gemini => &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-            Self::Compatible => &[],
+            Self::Vertex | Self::VertexAnthropic => &["GOOGLE_OAUTH_ACCESS_TOKEN"],
+            Self::Bedrock => &["AWS_BEARER_TOKEN_BEDROCK"],
+            Self::Cohere => &["COHERE_API_KEY", "CO_API_KEY"],
+            Self::Ollama | Self::Compatible => &[],
         }
     }
 
     /// The response formats that it supports, unless the configuration says otherwise.
     pub const fn format_support(self) -> FormatSupport {
         match self {
-            Self::OpenAi | Self::OpenAiResponses | Self::Anthropic | Self::Gemini => FormatSupport::Schema,
+            Self::OpenAi
+            | Self::OpenAiResponses
+            | Self::Azure
+            | Self::Anthropic
+            | Self::Gemini
+            | Self::Vertex
+            | Self::VertexAnthropic
+            | Self::Cohere
+            | Self::Ollama => FormatSupport::Schema,
+            // Its answers cannot be constrained in a way that all its models know.
+            Self::Bedrock => FormatSupport::Text,
             Self::Compatible => FormatSupport::Json,
         }
     }

@@ -1,6 +1,6 @@
 //! Construction of request bodies, shared by the wire formats.
 
-use reknit_dialogue::{FormatUsed, Message, ToolDefinition};
+use reknit_dialogue::{FormatUsed, Message, ToolCallId, ToolDefinition};
 use reknit_protocol::{Object, Value};
 
 /// Body of a request in a wire format.
@@ -73,29 +73,36 @@ pub(crate) fn strings(texts: &[String]) -> Value {
 pub(crate) fn arguments(raw: &str) -> Object {
     match Value::parse(raw) {
         Ok(Value::Object(arguments)) => arguments,
+        Ok(Value::Null) => Object::new(),
         _ if raw.trim().is_empty() => Object::new(),
         _ => Object::from([("unreadable_arguments", raw.into())]),
     }
 }
 
+/// The id of a call in letters, digits, `_` and `-`, which some servers demand; ids of other providers may contain more.
+pub(crate) fn plain_id(id: &ToolCallId) -> String {
+    let replace = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' };
+    id.as_str().chars().map(replace).collect()
+}
+
 /// The conversation as alternating turns of the user and the model, without system messages. Tool results are part of the
-/// user's turns. `parts` gives the content of a message, and `content_key` is the field of a turn for it.
+/// user's turns. `parts` gives the content of a message, by its index, and `content_key` is the field of a turn for it.
 pub(crate) fn turns(
     messages: &[Message],
     model_role: &str,
     content_key: &str,
-    parts: fn(&Message) -> Vec<Value>,
+    parts: impl Fn(usize, &Message) -> Vec<Value>,
 ) -> Value {
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
-    for message in messages {
+    for (index, message) in messages.iter().enumerate() {
         let role = match message {
             Message::System { .. } => continue,
             Message::User { .. } | Message::Tool { .. } => "user",
             Message::Assistant { .. } => model_role,
         };
         match turns.last_mut().filter(|turn| turn.0 == role) {
-            Some(turn) => turn.1.extend(parts(message)),
-            None => turns.push((role, parts(message))),
+            Some(turn) => turn.1.extend(parts(index, message)),
+            None => turns.push((role, parts(index, message))),
         }
     }
     // Servers refuse empty turns.

@@ -25,7 +25,12 @@ pub(crate) fn conversation() -> ModelRequest {
     let messages = vec![
         Message::system("Be brief."),
         Message::user("convert it"),
-        Message::Assistant { text: String::new(), tool_calls: vec![call.clone(), broken.clone()], reasoning },
+        Message::Assistant {
+            text: String::new(),
+            tool_calls: vec![call.clone(), broken.clone()],
+            reasoning,
+            content_state: None,
+        },
         Message::tool_result(&call, "1.0"),
         Message::tool_error(&broken, "amount is missing"),
         Message::user("go on"),

@@ -1,12 +1,13 @@
 //! Configured models.
 
-use reknit_dialogue::{FormatUsed, Prices, ResponseFormat, TargetName};
+use reknit_dialogue::{AttachmentKind, FormatUsed, Prices, ResponseFormat, TargetName};
 use secrecy::SecretString;
 
+use crate::client::{ModelClient, SharedClient};
 use crate::model_info::model_info;
 use crate::openai::is_strict;
 use crate::wire_format::WireFormat;
-use crate::{Provider, Timeouts};
+use crate::{Provider, RequestDefaults, RequestExtras, Timeouts};
 
 /// Model on a server, as configured.
 ///
@@ -34,6 +35,16 @@ pub struct Target {
     pub streaming: Streaming,
     /// Token prices, if they are known.
     pub prices: Option<Prices>,
+    /// Asks the model instead of the server at `base_url`.
+    pub client: Option<SharedClient>,
+    /// Whether the provider is asked to keep the stable part of requests in its cache.
+    pub caching: Caching,
+    /// The attachments that the model takes besides text; if none, all that its wire format has a place for.
+    pub inputs: Option<Vec<AttachmentKind>>,
+    /// Options for requests that do not set them.
+    pub defaults: RequestDefaults,
+    /// Parts of a request that only this server knows.
+    pub extras: RequestExtras,
 }
 
 impl Target {
@@ -60,7 +71,19 @@ impl Target {
             format: FormatSupport::Json,
             streaming: Streaming::On,
             prices: None,
+            client: None,
+            caching: Caching::On,
+            inputs: None,
+            defaults: RequestDefaults::default(),
+            extras: RequestExtras::default(),
         }
+    }
+
+    /// A model that `client` asks. Its total timeout is the default one.
+    pub fn of_client(name: impl Into<TargetName>, client: impl ModelClient) -> Self {
+        let name = name.into();
+        let model = name.to_string();
+        Self { client: Some(SharedClient::new(client)), ..Self::new(name, "", model) }
     }
 
     /// The same target with shorter timeouts, for one that has a fallback. See [`Timeouts`].
@@ -100,6 +123,15 @@ impl FormatSupport {
             }
         }
     }
+}
+
+/// Whether a provider is asked to keep the stable part of requests in its cache, where it must be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Caching {
+    /// Its instructions and tools, and in a session the conversation so far.
+    On,
+    /// Nothing.
+    Off,
 }
 
 /// Whether an answer is streamed.

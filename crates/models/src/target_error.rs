@@ -31,6 +31,14 @@ pub enum TargetError {
         /// Which target.
         target: TargetName,
     },
+    /// A configured header cannot be sent.
+    #[error("the header `{header}` of model `{target}` has an invalid name or value")]
+    Header {
+        /// Which target.
+        target: TargetName,
+        /// Which header.
+        header: String,
+    },
     /// A timeout is zero.
     #[error("the timeout `{timeout}` of model `{target}` is zero")]
     ZeroTimeout {

@@ -4,84 +4,120 @@ use reknit_dialogue::{ErrorClass, ModelRequest};
 use reknit_protocol::Value;
 
 use crate::answer_builder::{AnswerBuilder, OnDelta};
+use crate::event_decoder::Framing;
 use crate::request_body::RequestBody;
 use crate::wire_event::{ErrorBody, EventOutcome, EventResult};
-use crate::{Provider, Streaming, Target, anthropic, gemini, openai, responses};
+use crate::{Provider, Streaming, Target, anthropic, azure, bedrock, cohere, gemini, ollama, openai, responses};
 
 /// Wire format, with the state that it keeps between two events.
 #[derive(Debug)]
 pub(crate) enum WireFormat {
-    Chat,
+    Chat(openai::ReasoningDetails),
     Responses,
     Anthropic(anthropic::Blocks),
-    Gemini,
+    Gemini(gemini::Parts),
+    Bedrock(bedrock::Tools),
+    Cohere,
+    Ollama,
 }
 
 impl WireFormat {
     /// The format of a provider.
     pub(crate) fn of(provider: Provider) -> Self {
         match provider {
-            Provider::OpenAi | Provider::Compatible => Self::Chat,
+            Provider::OpenAi | Provider::Azure | Provider::Compatible => {
+                Self::Chat(openai::ReasoningDetails::default())
+            }
             Provider::OpenAiResponses => Self::Responses,
-            Provider::Anthropic => Self::Anthropic(anthropic::Blocks::default()),
-            Provider::Gemini => Self::Gemini,
+            Provider::Anthropic | Provider::VertexAnthropic => Self::Anthropic(anthropic::Blocks::default()),
+            Provider::Gemini | Provider::Vertex => Self::Gemini(gemini::Parts::default()),
+            Provider::Bedrock => Self::Bedrock(bedrock::Tools::default()),
+            Provider::Cohere => Self::Cohere,
+            Provider::Ollama => Self::Ollama,
         }
     }
 
     /// The path after the base URL, and the query.
     pub(crate) fn path_and_query(&self, target: &Target) -> (String, Option<&'static str>) {
         match (self, target.streaming) {
-            (Self::Chat, _) => ("/chat/completions".to_owned(), None),
+            (Self::Chat(_), _) if target.provider == Provider::Azure => azure::path_and_query(&target.base_url),
+            (Self::Chat(_), _) => ("/chat/completions".to_owned(), None),
             (Self::Responses, _) => ("/responses".to_owned(), None),
+            (Self::Anthropic(_), streaming) if target.provider == Provider::VertexAnthropic => {
+                (anthropic::vertex_path(&target.model, streaming), None)
+            }
             (Self::Anthropic(_), _) => ("/messages".to_owned(), None),
-            (Self::Gemini, Streaming::On) => (gemini::path(&target.model, "streamGenerateContent"), Some("alt=sse")),
-            (Self::Gemini, Streaming::Off) => (gemini::path(&target.model, "generateContent"), None),
+            (Self::Gemini(_), Streaming::On) => (gemini::path(&target.model, "streamGenerateContent"), Some("alt=sse")),
+            (Self::Gemini(_), Streaming::Off) => (gemini::path(&target.model, "generateContent"), None),
+            (Self::Bedrock(_), _) => (bedrock::path(target), None),
+            (Self::Cohere, _) => ("/chat".to_owned(), None),
+            (Self::Ollama, _) => ("/api/chat".to_owned(), None),
         }
     }
 
     /// The header of the API key, and the prefix of its value.
-    pub(crate) fn key_header(&self) -> (&'static str, &'static str) {
-        match self {
-            Self::Chat | Self::Responses => ("authorization", "Bearer "),
-            Self::Anthropic(_) => ("x-api-key", ""),
-            Self::Gemini => ("x-goog-api-key", ""),
+    pub(crate) fn key_header(&self, provider: Provider) -> (&'static str, &'static str) {
+        match (self, provider) {
+            (_, Provider::Azure) => ("api-key", ""),
+            (Self::Anthropic(_), Provider::Anthropic) => ("x-api-key", ""),
+            (Self::Gemini(_), Provider::Gemini) => ("x-goog-api-key", ""),
+            _ => ("authorization", "Bearer "),
         }
     }
 
     /// The header for the API version, which some servers require.
-    pub(crate) fn version_header(&self) -> Option<(&'static str, &'static str)> {
+    pub(crate) fn version_header(provider: Provider) -> Option<(&'static str, &'static str)> {
+        (provider == Provider::Anthropic).then_some(("anthropic-version", "2023-06-01"))
+    }
+
+    /// How the events of its streams follow each other.
+    pub(crate) fn framing(&self) -> Framing {
         match self {
-            Self::Anthropic(_) => Some(("anthropic-version", "2023-06-01")),
-            Self::Chat | Self::Responses | Self::Gemini => None,
+            Self::Bedrock(_) => Framing::Frames,
+            Self::Ollama => Framing::Lines,
+            Self::Chat(_) | Self::Responses | Self::Anthropic(_) | Self::Gemini(_) | Self::Cohere => {
+                Framing::ServerSentEvents
+            }
         }
     }
 
     /// Renders a request in this format.
     pub(crate) fn render(&self, target: &Target, request: &ModelRequest) -> RequestBody {
-        match self {
-            Self::Chat => openai::render(target, request),
+        let mut body = match self {
+            Self::Chat(_) => openai::render(target, request),
             Self::Responses => responses::render(target, request),
             Self::Anthropic(_) => anthropic::render(target, request),
-            Self::Gemini => gemini::render(target, request),
-        }
+            Self::Gemini(_) => gemini::render(target, request),
+            Self::Bedrock(_) => bedrock::render(target, request),
+            Self::Cohere => cohere::render(target, request),
+            Self::Ollama => ollama::render(target, request),
+        };
+        target.extras.apply(&mut body.json);
+        body
     }
 
     /// Whether the model reasons by default without streaming its reasoning.
     pub(crate) fn reasons_silently(&self, model: &str) -> bool {
         match self {
-            Self::Chat | Self::Responses => !openai::family(model).sampling,
-            // It reasons only if the request asks for it, and then streams its reasoning.
-            Self::Anthropic(_) => false,
-            Self::Gemini => gemini::reasons_silently(model),
+            Self::Chat(_) | Self::Responses => openai::family(model).reasoning == openai::Reasoning::Hidden,
+            // They reason only if the request asks for it, or stream their reasoning.
+            Self::Anthropic(_) | Self::Bedrock(_) | Self::Cohere | Self::Ollama => false,
+            Self::Gemini(_) => gemini::reasons_silently(model),
         }
+    }
+
+    /// Whether the answer may go on after a finish reason, so that only the end of the stream ends it.
+    pub(crate) fn continues_after_finish(&self) -> bool {
+        matches!(self, Self::Gemini(_))
     }
 
     /// The provider's own error names.
     pub(crate) fn error_names(&self) -> &'static [(&'static str, ErrorClass)] {
         match self {
-            Self::Chat | Self::Responses => openai::ERROR_CLASSES,
+            Self::Chat(_) | Self::Responses | Self::Cohere | Self::Ollama => openai::ERROR_CLASSES,
             Self::Anthropic(_) => anthropic::ERROR_CLASSES,
-            Self::Gemini => gemini::ERROR_CLASSES,
+            Self::Gemini(_) => gemini::ERROR_CLASSES,
+            Self::Bedrock(_) => bedrock::ERROR_CLASSES,
         }
     }
 
@@ -101,10 +137,13 @@ impl WireFormat {
             return Ok(EventOutcome::Unreadable);
         };
         match self {
-            Self::Chat => openai::read_event(builder, json, on_delta),
+            Self::Chat(details) => openai::read_event(details, builder, json, on_delta),
             Self::Responses => responses::read_event(builder, json, on_delta),
             Self::Anthropic(blocks) => anthropic::read_event(blocks, builder, json, on_delta),
-            Self::Gemini => gemini::read_event(builder, json, on_delta),
+            Self::Gemini(parts) => gemini::read_event(parts, builder, json, on_delta),
+            Self::Bedrock(tools) => bedrock::read_event(tools, builder, json, on_delta),
+            Self::Cohere => cohere::read_event(builder, json, on_delta),
+            Self::Ollama => ollama::read_event(builder, json, on_delta),
         }
     }
 
@@ -116,15 +155,32 @@ impl WireFormat {
         on_delta: OnDelta<'_>,
     ) -> Result<bool, ErrorBody> {
         let has_answer = match self {
-            Self::Chat => openai::read_whole(builder, json, on_delta),
+            Self::Chat(details) => openai::read_whole(details, builder, json, on_delta),
             Self::Responses => responses::read_whole(builder, json, on_delta),
             Self::Anthropic(_) => anthropic::read_whole(builder, json, on_delta),
-            Self::Gemini => gemini::read_whole(builder, json, on_delta),
+            Self::Gemini(parts) => gemini::read_whole(parts, builder, json, on_delta),
+            Self::Bedrock(_) => bedrock::read_whole(builder, json, on_delta),
+            Self::Cohere => cohere::read_whole(builder, json, on_delta),
+            Self::Ollama => ollama::read_whole(builder, json, on_delta),
         };
         builder.end_mark = true;
+        self.finish(builder);
         has_answer
+    }
+
+    /// Hands over what was put together during the whole response.
+    pub(crate) fn finish(&self, builder: &mut AnswerBuilder) {
+        let state = match self {
+            Self::Chat(details) => details.state(),
+            Self::Anthropic(blocks) => blocks.content_state(),
+            Self::Gemini(parts) => parts.state(),
+            Self::Responses | Self::Bedrock(_) | Self::Cohere | Self::Ollama => None,
+        };
+        builder.content_state = state.or(builder.content_state.take());
     }
 }
 
+#[cfg(test)]
+mod round_trips;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! Checks a plan before anything runs, and reports all problems at once.
 
 mod capability;
+mod controls;
 mod cycles;
 mod notes;
 mod parameters;
@@ -11,11 +12,11 @@ mod tolerant;
 use std::sync::Arc;
 
 use reknit_bind::Reference;
-use reknit_protocol::{Plan, Step};
+use reknit_protocol::{Capability, Plan, SideEffect, Step};
 use serde::{Deserialize, Serialize};
 
 use super::problem::{PlanLocation, PlanProblem, ProblemCode as Code};
-use super::{CheckedPlan, PlannedStep, inputs};
+use super::{CheckedPlan, PlannedOutput, PlannedStep, inputs};
 use crate::announced::AnnouncedResults;
 use crate::catalogue::{Catalogue, CatalogueEntry};
 use crate::unbraced::{PlanTexts, SourceNames, UnbracedFinder};
@@ -23,6 +24,9 @@ pub use notes::{PlanNote, plan_notes};
 use parsed_plan::ParsedPlan;
 use references::References;
 pub use tolerant::{ProblemScope, TolerablePlan, check_tolerantly};
+
+/// The capability of a step that calls no tool, in records and answers.
+const COMPUTE: &str = "compute";
 
 /// The most steps of a plan. Hardly any budget pays for more.
 const MAX_STEPS: usize = 10_000;
@@ -53,12 +57,18 @@ fn check_parts(
     author: PlanAuthor,
 ) -> Result<(Option<CheckedPlan>, Vec<PlanProblem>), Vec<PlanProblem>> {
     let (parsed, mut problems) = ParsedPlan::parse(plan)?;
-    let find = |(location, step, _)| capability::find(step, location, catalogue, author);
-    let found: Vec<Result<&CatalogueEntry, PlanProblem>> = parsed.steps().map(find).collect();
-    let entries: Vec<Option<&CatalogueEntry>> = found.iter().map(|entry| entry.as_ref().ok().copied()).collect();
-    problems.extend(found.into_iter().filter_map(Result::err));
+    let mut entries: Vec<Option<&CatalogueEntry>> = Vec::with_capacity(plan.steps.len());
+    let mut all_found = true;
+    for (location, step, _) in parsed.steps() {
+        let found = (!step.is_computed()).then(|| capability::find(step, location, catalogue, author)).transpose();
+        all_found &= found.is_ok();
+        entries.push(found.unwrap_or_else(|problem| {
+            problems.push(problem);
+            None
+        }));
+    }
     problems.extend(find_problems(&parsed, &entries));
-    let checked = entries.iter().all(Option::is_some).then(|| checked_plan(&parsed, &entries));
+    let checked = all_found.then(|| checked_plan(&parsed, &entries));
     Ok((checked, in_order(problems)))
 }
 
@@ -79,9 +89,12 @@ fn find_problems(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) -
             problems.extend(parameters::check(&location, step, parsed_step, entry, &parsed.plan().inputs));
         }
         problems.extend(references.check_step(&location, parsed_step, *entry));
+        for reference in parsed_step.controls.when.iter().flat_map(reknit_bind::Expression::references) {
+            problems.extend(references.check(reference, || location.clone().key("metadata").key("when"), None));
+        }
     }
     problems.extend(unbraced_references(parsed, entries, &announced));
-    for (name, expression) in parsed.outputs() {
+    for PlannedOutput { name, expression, .. } in parsed.outputs() {
         let location = || PlanLocation::named("outputs", name);
         let problem = |reference: &Reference| references.check(reference, location, None);
         problems.extend(expression.references().into_iter().filter_map(problem));
@@ -127,27 +140,33 @@ fn in_order(mut problems: Vec<PlanProblem>) -> Vec<PlanProblem> {
     problems
 }
 
-/// The plan as it will run. Every step has an entry, because a missing one is a problem.
+/// The plan as it will run. Every step that calls a tool has an entry, because a missing one is a problem.
 fn checked_plan(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) -> CheckedPlan {
-    let steps = parsed.steps().zip(entries).filter_map(|((_, step, parsed_step), entry)| {
-        let entry = (*entry)?;
+    let computed = Capability { effect: SideEffect::Read, ..Capability::new(COMPUTE) };
+    let steps = parsed.steps().zip(entries).map(|((_, step, parsed_step), entry)| {
+        let capability = entry.map_or(&computed, |entry| &entry.capability);
         let dependencies = parsed_step.dependencies.iter();
-        Some(PlannedStep {
+        PlannedStep {
             id: step.step_id.clone(),
             agent: step.agent_name.clone(),
-            capability: entry.capability.name.clone(),
-            description: entry.capability.description.clone(),
+            capability: capability.name.clone(),
+            description: capability.description.clone(),
             instruction: step.instruction.clone(),
-            declared: entry.capability.effect,
-            declared_key: entry.capability.business_key.clone(),
+            declared: capability.effect,
+            declared_key: capability.business_key.clone(),
             parameters: parsed_step.parameters.clone(),
-            schema: entry.compiled_schema(),
-            announced: entry.capability.output_schema().map(Arc::new),
-            error_fields: entry.capability.error_fields.clone(),
+            schema: entry.and_then(CatalogueEntry::compiled_schema),
+            announced: capability.output_schema().map(Arc::new),
+            error_fields: capability.error_fields.clone(),
             limit_ms: step.limit_ms(),
+            computed: step.is_computed(),
+            controls: parsed_step.controls.clone(),
             dependencies: dependencies.clone().filter_map(|dependency| parsed.id(dependency.index)).cloned().collect(),
             dependency_indices: dependencies.map(|dependency| dependency.index).collect(),
-        })
+        }
     });
-    CheckedPlan::new(steps.collect(), parsed.outputs().to_vec())
+    let mut steps: Vec<PlannedStep> = steps.collect();
+    // It stays in memory as long as the run, and a step is large.
+    steps.shrink_to_fit();
+    CheckedPlan::new(steps, parsed.outputs().to_vec())
 }

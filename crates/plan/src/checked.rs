@@ -33,15 +33,15 @@ impl StepIndex {
 pub struct CheckedPlan {
     /// The steps, in the order of the plan.
     pub steps: Vec<PlannedStep>,
-    /// The outputs of the plan, by name.
-    pub outputs: Vec<(String, Expression)>,
+    /// The outputs of the plan.
+    pub outputs: Vec<PlannedOutput>,
     /// The index of each step: a search at every event would cost the square of the plan.
     indices: HashMap<StepId, StepIndex>,
 }
 
 impl CheckedPlan {
     /// A plan of these steps. The caller guarantees that names and references are valid.
-    pub fn new(steps: Vec<PlannedStep>, outputs: Vec<(String, Expression)>) -> Self {
+    pub fn new(steps: Vec<PlannedStep>, outputs: Vec<PlannedOutput>) -> Self {
         let indices = steps.iter().enumerate().map(|(index, step)| (step.id.clone(), StepIndex(index))).collect();
         Self { steps, outputs, indices }
     }
@@ -64,6 +64,51 @@ impl CheckedPlan {
     /// The indices of all steps, in the order of the plan.
     pub fn indices(&self) -> impl DoubleEndedIterator<Item = StepIndex> + ExactSizeIterator + use<> {
         (0..self.steps.len()).map(StepIndex)
+    }
+}
+
+/// An output of a checked plan.
+#[derive(Debug, Clone)]
+pub struct PlannedOutput {
+    /// Its name.
+    pub name: String,
+    /// Where its value comes from.
+    pub expression: Expression,
+    /// The schema that its value must fit, if the plan declares a type.
+    pub schema: Option<Arc<Schema>>,
+}
+
+/// What a plan says about when a step runs, and what follows from its failure.
+#[derive(Debug, Clone, Default)]
+pub struct StepControls {
+    /// The step is skipped if this is false.
+    pub when: Option<Expression>,
+    /// What follows if the step fails.
+    pub on_failure: OnFailure,
+    /// Whether a person approves each call, whatever the policy says.
+    pub approve: bool,
+    /// How often a call is sent again, instead of the number in the policy.
+    pub resends: Option<u32>,
+}
+
+/// What follows if a step fails.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum OnFailure {
+    /// The steps that need it are skipped, and the others go on.
+    #[default]
+    SkipDependents,
+    /// No other step starts.
+    Stop,
+    /// The steps that need it go on. A reference to its result has no value, which `??` replaces.
+    Continue,
+    /// The steps that need it get this value.
+    Use(Value),
+}
+
+impl OnFailure {
+    /// Whether the steps that need the failed step go on.
+    pub fn keeps_dependents(&self) -> bool {
+        matches!(self, Self::Continue | Self::Use(_))
     }
 }
 
@@ -94,6 +139,10 @@ pub struct PlannedStep {
     pub error_fields: Option<ErrorFields>,
     /// The time limit of the step in milliseconds, if the plan sets one.
     pub limit_ms: Option<u64>,
+    /// Whether it calls no tool: its result is its parameter `result`.
+    pub computed: bool,
+    /// When it runs and what follows from its failure.
+    pub controls: StepControls,
     /// The steps whose results it needs, declared in the plan or inferred from references.
     pub dependencies: Vec<StepId>,
     /// The indices of the dependencies, in the same order.

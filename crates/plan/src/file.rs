@@ -1,6 +1,7 @@
 //! Plan files: plans as people write them, in YAML or JSON.
 
 mod document;
+mod positions;
 mod reader;
 
 use std::fmt;

@@ -9,7 +9,7 @@ use super::hint::suggestion;
 use super::problem::{PlanLocation, PlanProblem, ProblemCode as Code};
 
 /// The types that hints list; [`reknit_protocol::schema::for_type`] accepts more names for them.
-const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
+pub(super) const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
 
 /// The value of each input, the given one or else the default, fitted to its type.
 pub fn resolve_inputs(plan: &Plan, given: &Object) -> Result<Object, Vec<PlanProblem>> {

@@ -39,6 +39,7 @@ mod file;
 mod fixes;
 mod hint;
 mod inputs;
+mod outputs;
 mod planner;
 mod problem;
 mod read;
@@ -49,7 +50,7 @@ pub use catalogue::{Catalogue, CatalogueEntry, CatalogueError, CatalogueTool};
 pub use check::{
     PlanAuthor, PlanNote, ProblemScope, TolerablePlan, check, check_structure, check_tolerantly, plan_notes,
 };
-pub use checked::{CheckedPlan, INPUTS, PlannedStep, StepIndex};
+pub use checked::{CheckedPlan, INPUTS, OnFailure, PlannedOutput, PlannedStep, StepControls, StepIndex};
 pub use file::{Document, FileProblem, read_plan_file};
 pub use fixes::{PlanFix, PlanFixKind, correct_plan};
 pub use inputs::resolve_inputs;

@@ -98,6 +98,8 @@ codes! {
     ReservedId = "reserved_id",
     /// A text looks like a reference, but is not written between `{{` and `}}`.
     UnbracedReference = "unbraced_reference",
+    /// A key that says when a step runs, or what follows from its failure, has a value that it cannot have.
+    BadControl = "bad_control",
     /// A template or an expression cannot be parsed.
     BadExpression = "bad_expression",
 }

@@ -2,13 +2,15 @@
 
 mod input;
 mod mode;
+mod output;
 mod step;
 
 pub use input::PlanInput;
 pub use mode::PlanMode;
+pub use output::PlanOutput;
 pub use step::Step;
 
-use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, list, object, text, wire};
+use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, list, object, wire};
 use crate::{Object, Path, PlanId, Value};
 
 /// The steps that answer a request.
@@ -39,7 +41,7 @@ pub struct Plan {
     /// The steps, in the order of the text.
     pub steps: Vec<Step>,
     /// The outputs, by name: expressions over the results of steps and the inputs.
-    pub outputs: Vec<(String, String)>,
+    pub outputs: Vec<(String, PlanOutput)>,
     /// When the plan was made, as text in any format.
     pub created_at: Option<String>,
     /// Fields that the protocol does not define.
@@ -71,7 +73,7 @@ impl Wire for Plan {
             mode: fields.text("mode")?.map(PlanMode::from),
             inputs: read_members(&mut fields, "inputs", PlanInput::read)?,
             steps: fields.require("steps", "an array", |value, path| list(value, path, Step::read))?,
-            outputs: read_members(&mut fields, "outputs", text)?,
+            outputs: read_members(&mut fields, "outputs", PlanOutput::read)?,
             created_at: fields.text("created_at")?,
             extra: fields.finish(),
         })
@@ -84,7 +86,7 @@ impl Wire for Plan {
             .with_some("mode", self.mode.as_ref().map(PlanMode::as_str))
             .with_default("inputs", Object::new(), write_members(&self.inputs, PlanInput::to_value))
             .with("steps", self.steps.iter().map(Value::from).collect::<Vec<_>>())
-            .with_default("outputs", Object::new(), write_members(&self.outputs, |text| text.as_str().into()))
+            .with_default("outputs", Object::new(), write_members(&self.outputs, PlanOutput::to_value))
             .with_some("created_at", self.created_at.as_deref())
             .finish()
     }

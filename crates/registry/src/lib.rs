@@ -6,6 +6,8 @@
 //!
 //! The keys and the records are those of `GoMind`, so that services and clients of both can share one registry.
 //!
+//! Without the feature `redis` there are only the addresses and the records.
+//!
 //! ```no_run
 //! use reknit_registry::{Namespace, RedisUrl, Registry};
 //!
@@ -18,18 +20,28 @@
 //! # }
 //! ```
 
+#![cfg_attr(not(feature = "redis"), expect(dead_code, reason = "records are only read and written with Redis"))]
+
+#[cfg(feature = "redis")]
 mod advertised_address;
 mod key_layout;
 mod redis_url;
+#[cfg(feature = "redis")]
 mod registration;
+#[cfg(feature = "redis")]
 mod registration_options;
+#[cfg(feature = "redis")]
 mod registry;
 mod service_record;
 
+#[cfg(feature = "redis")]
 pub use advertised_address::{AdvertisedAddress, AdvertisedAddressError};
 pub use key_layout::{Namespace, NamespaceError};
 pub use redis_url::{RedisUrl, RedisUrlError};
+#[cfg(feature = "redis")]
 pub use registration::{DEFAULT_TTL, Registration, RegistrationStatus};
+#[cfg(feature = "redis")]
 pub use registration_options::{RegistrationOptions, RegistrationOptionsError};
+#[cfg(feature = "redis")]
 pub use registry::{RecordProblem, RegisteredServices, Registry, RegistryError};
 pub use service_record::{Health, RecordError, ServiceRecord, ServiceType};

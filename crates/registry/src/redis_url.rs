@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use redis::IntoConnectionInfo as _;
 use reknit_protocol::redact_url;
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -21,16 +20,24 @@ pub struct RedisUrlError {
 impl RedisUrl {
     /// Accepts `redis://`, `rediss://` (with TLS) and `redis+unix://`.
     pub fn parse(text: &str) -> Result<Self, RedisUrlError> {
-        match text.into_connection_info() {
-            Ok(_) => Ok(Self(text.into())),
-            Err(_) => Err(RedisUrlError { text: redact_url(text) }),
-        }
+        if is_address(text) { Ok(Self(text.into())) } else { Err(RedisUrlError { text: redact_url(text) }) }
     }
 
     /// The URL with its credentials.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
+}
+
+#[cfg(feature = "redis")]
+fn is_address(text: &str) -> bool {
+    redis::IntoConnectionInfo::into_connection_info(text).is_ok()
+}
+
+/// Without a client only the scheme is checked.
+#[cfg(not(feature = "redis"))]
+fn is_address(text: &str) -> bool {
+    ["redis://", "rediss://", "redis+unix://"].iter().any(|scheme| text.starts_with(scheme))
 }
 
 impl PartialEq for RedisUrl {

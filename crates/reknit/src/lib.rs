@@ -1,53 +1,102 @@
-//! Runs requests with tools and repairs what fails.
+//! Runs requests over tools, and mends the calls that fail.
 //!
-//! Programs import this library. It re-exports the crates of the workspace.
-//!
-//! ```text
-//! request -> plan -> check -> bind -> call -> (mend -> bind -> call)* -> answer
-//!
-//! engine     decides: a state machine of events and effects, without I/O      bind, salvage, dialogue
-//! runtime    acts: executes effects, writes events to the journal             models, tools, journal
-//! toolkit    makes a tool from a typed handler
-//! ```
-//!
-//! A tool, a plan, and a run of it:
+//! Two functions of a program, and a plan over them:
 //!
 //! ```
-//! use reknit::Reknit;
-//! use reknit::engine::Synthesis;
-//! use reknit::protocol::{SideEffect, Object, Plan, Step, ToolError};
-//! use reknit::runtime::DriveOutcome;
-//! use reknit::toolkit::{CallContext, CapabilityDefinition, Service};
+//! use reknit::{Object, Reknit, plan::read_plan_file};
 //!
-//! #[derive(serde::Deserialize, schemars::JsonSchema)]
-//! struct Square { side: f64 }
-//!
-//! async fn area(_: CallContext, square: Square) -> Result<f64, ToolError> {
-//!     Ok(square.side * square.side)
+//! /// The price of tea in euros.
+//! #[reknit::tool(read)]
+//! fn price(cups: u32) -> f64 {
+//!     4.5 * f64::from(cups)
 //! }
 //!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let tool = Service::new("geometry").capability(CapabilityDefinition::new("area", SideEffect::Read, area)).start().await?;
-//! let reknit = Reknit::builder()
-//!     .tool("geometry", &tool.base_url())
-//!     .answer_by(Synthesis::Template)
-//!     .semantic_retry(false)
-//!     .start()
-//!     .await?;
+//! /// Converts euros to won.
+//! #[reknit::tool(read)]
+//! fn in_won(euros: f64) -> f64 {
+//!     euros * 1500.0
+//! }
 //!
-//! // Models often write "12" instead of 12. Reknit fits it to the schema before the call and records the change.
-//! let step = Step::new("step-1", "geometry", "area", "the area").with_parameters(Object::from([("side", "12".into())]));
-//! let plan = Plan::new("plan-1", "How large is a square of 12?", vec![step]);
-//! let DriveOutcome::Finished(answer) = reknit.run(plan).await? else { panic!("the run needs no approval") };
-//! assert!(answer.text.contains("144"), "{}", answer.text);
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let reknit = Reknit::builder().tools([price(), in_won()]).start().await?;
+//!     let steps = r#"steps:
+//!       - {id: tea, tool: functions/price, with: {cups: "3"}}    # the text is fitted to the type u32
+//!       - {id: won, tool: functions/in_won, with: {euros: "{{tea.data}}"}}"#;
+//!     let answer = reknit.run_plan(read_plan_file(steps)?.0, Object::new()).await?;
+//!     Ok(println!("{} won, mended: {:?}", answer.output::<f64>()?, answer.mends()))
+//! }
+//! ```
+//!
+//! With a model, [`Reknit::ask`] plans a request, and [`Reknit::agent`] runs an agent with a prompt. Each returns a [`RunHandle`]:
+//! the id of the run, its events and its text as streams, its questions to a person, and its outcome.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! # let reknit = reknit::Reknit::builder();
+//! use reknit::models::Target;
+//!
+//! let reknit = reknit.model(Target::new("local", "http://127.0.0.1:8080/v1", "qwen3-4b")).journal("runs.db").start().await?;
+//! let run = reknit.ask("What do three cups of tea cost in won?");
+//! let mut events = run.events();
+//! while let Some(event) = events.next().await {
+//!     println!("{event}");
+//! }
+//! println!("{}", run.await?.text());
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Where to go next: [`Reknit`] runs requests and plans, its [`ConfigBuilder`] has a method for each setting,
-//! [`runtime::Driver`] drives the state machine [`engine::Run`], [`toolkit::Service`] makes a tool, and
-//! [`salvage::read_as`] reads a model's answer.
+//! | to | use |
+//! |---|---|
+//! | set limits, approvals, retries | [`ReknitBuilder::configure`], with a method of [`ConfigBuilder`] for each setting |
+//! | ask a model with code of your own | [`ModelClient`]; [`ModelScript`] for tests |
+//! | mend failed calls in a loop of your own | [`Mender`] |
+//! | continue after a crash | [`ReknitBuilder::journal`], [`Reknit::resume_unfinished`] |
+//! | read why a run failed | [`RunError`], [`RunFailure`] |
+//! | read a model's text as JSON | [`salvage::read_as`] |
+//! | serve tools to others | `toolkit::Service`, with the feature `serve` |
+//!
+//! Features add parts: `config-file`, `mcp`, `otlp`, `registry`, `sandbox`, `serve`, `tokens`.
+//!
+//! The parts of Reknit are re-exported as modules: [`engine`] decides, [`runtime`] acts, and [`plan`], [`bind`], [`mend`] and
+//! [`salvage`] can be used alone.
+
+mod builder;
+mod follow;
+mod mender;
+mod model_script;
+mod outcome;
+mod reknit;
+mod run_event;
+mod run_handle;
+mod run_state;
+mod run_task;
+mod text_piece;
+mod tool;
+
+pub use crate::reknit::{AgentError, Reknit};
+pub use builder::ReknitBuilder;
+pub use follow::Follow;
+pub use mender::{Correction, FailedCall, MendError, Mender, Mending};
+pub use model_script::ModelScript;
+pub use outcome::{AppliedMend, CallAttempt, FailedStep, OutputError, RunAnswer, RunError, RunFailure, RunResult};
+pub use run_event::{EventCursor, RunEvent, RunEventKind};
+pub use run_handle::RunHandle;
+pub use text_piece::TextPiece;
+pub use tool::Tool;
+
+#[doc(inline)]
+pub use reknit_engine::{AskPerson, Decision, Status};
+pub use reknit_macros::tool;
+#[doc(inline)]
+pub use reknit_models::ModelClient;
+#[doc(inline)]
+pub use reknit_protocol::{Object, Plan, RunId, ToolError, Value};
+#[doc(inline)]
+pub use reknit_runtime::StartError;
+#[doc(inline)]
+pub use reknit_runtime::config::ConfigBuilder;
 
 #[doc(inline)]
 pub use reknit_bind as bind;
@@ -76,10 +125,12 @@ pub use reknit_toolkit as toolkit;
 #[doc(inline)]
 pub use reknit_tools as tools;
 
-#[doc(inline)]
-pub use reknit_runtime::Reknit;
-#[doc(inline)]
-pub use reknit_runtime::config::ConfigBuilder;
+/// What the code of `#[reknit::tool]` refers to.
+#[doc(hidden)]
+pub mod __private {
+    pub use schemars;
+    pub use serde;
+}
 
 /// Compiles and runs the Rust code of the README.
 #[cfg(doctest)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{MACHINE_VERSION, Metadata, Policy, SessionRules, Started, Templates, TraceParent};
+use reknit_engine::{MACHINE_VERSION, Metadata, Policy, SessionRules, Started, Templates};
 use reknit_journal::Journal;
 use reknit_models::{Models, Target};
 use reknit_plan::{Catalogue, PlanAuthor};
@@ -12,23 +12,25 @@ use reknit_telemetry::{ModelIdentities, ModelIdentity};
 use reknit_tools::{Client, DefinitionChange, DiscoveryProblem};
 use uuid::Uuid;
 
+use crate::agent::AgentDefaults;
 use crate::approval_webhook::{ApprovalWebhook, WebhookReport};
 use crate::config::{Config, ConfigBuilder, ConfigError};
 use crate::live_catalogue::LiveCatalogue;
 use crate::pruner::Pruner;
+use crate::telemetry::Telemetry;
 use crate::telemetry::log::TARGET;
-use crate::telemetry::otlp::Otlp;
-use crate::telemetry::{Propagation, Telemetry};
+#[cfg(feature = "otlp")]
+use crate::telemetry::{Propagation, otlp::Otlp};
 use crate::{Breakers, Callbacks, DriveError, DriveOutcome, Driver, Network, SystemClock, Transport};
 
 /// Runs requests and plans: a journal, tools, models and rules, ready to use.
 ///
 /// ```no_run
-/// use reknit_runtime::Reknit;
+/// use reknit_runtime::Runtime;
 /// use reknit_models::Target;
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let reknit = Reknit::builder()
+/// let reknit = Runtime::builder()
 ///     .tool("weather", "http://127.0.0.1:8085")
 ///     .model(Target::new("local", "http://127.0.0.1:8080/v1", "small"))
 ///     .plan_retries(1)
@@ -40,10 +42,10 @@ use crate::{Breakers, Callbacks, DriveError, DriveOutcome, Driver, Network, Syst
 /// # }
 /// ```
 #[derive(Debug, Clone)]
-pub struct Reknit {
+pub struct Runtime {
     /// The journal of all runs.
     pub journal: Journal,
-    /// The capabilities of the tools at the start; see [`Reknit::current_catalogue`].
+    /// The capabilities of the tools at the start; see [`Runtime::current_catalogue`].
     pub catalogue: Arc<Catalogue>,
     /// The rules of runs.
     pub policy: Arc<Policy>,
@@ -57,6 +59,7 @@ pub struct Reknit {
     pub problems: Vec<DiscoveryProblem>,
     /// What tools announce that has no effect, such as an unknown key of a summary.
     pub notes: Vec<DiscoveryProblem>,
+    pub(crate) agent_defaults: AgentDefaults,
     live: Option<LiveCatalogue>,
     transport: Arc<dyn Transport>,
     breakers: Arc<Breakers>,
@@ -67,7 +70,7 @@ pub struct Reknit {
     pruner: Option<Arc<Pruner>>,
 }
 
-/// Why [`Reknit`] cannot start.
+/// Why [`Runtime`] cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// A setting cannot be used.
@@ -84,7 +87,7 @@ pub enum StartError {
     Client(#[from] reknit_tools::ClientError),
 }
 
-impl Reknit {
+impl Runtime {
     /// A builder with a method for each setting.
     pub fn builder() -> ConfigBuilder {
         ConfigBuilder::default()
@@ -102,7 +105,7 @@ impl Reknit {
         let models = Arc::new(Models::new(config.models.clone())?);
         let journal = open_journal(&config)?;
         let client = Client::new()?;
-        let (sources, providers) = (config.tool_sources(&client)?, config.source_providers(&client));
+        let (sources, providers) = (config.tool_sources(&client)?, config.source_providers(&client)?);
         let live = LiveCatalogue::start(sources, providers, config.listing_store()).await;
         let found = live.latest();
         config.check_effect_names(&found.catalogue)?;
@@ -170,6 +173,7 @@ impl Reknit {
     ) -> Self {
         let clock = Arc::new(SystemClock::new());
         Self {
+            agent_defaults: AgentDefaults::of(&config),
             telemetry: config.telemetry().with_models(Arc::new(model_identities(&config.models))),
             pruner: Pruner::new(&journal, config.retention()),
             journal,
@@ -206,7 +210,7 @@ impl Reknit {
     /// The start of a run of a request or of a plan, with a new id.
     ///
     /// ```no_run
-    /// # async fn example(reknit: reknit_runtime::Reknit) -> Result<(), Box<dyn std::error::Error>> {
+    /// # async fn example(reknit: reknit_runtime::Runtime) -> Result<(), Box<dyn std::error::Error>> {
     /// use reknit_engine::Metadata;
     ///
     /// // In the journal and in the spans. Models see the keys of `ConfigBuilder::prompt_metadata`.
@@ -240,7 +244,7 @@ impl Reknit {
     /// the trace of `parent`. Call [`Otlp::deliver`] before the program ends.
     ///
     /// ```no_run
-    /// # async fn example(reknit: reknit_runtime::Reknit) -> Result<(), Box<dyn std::error::Error>> {
+    /// # async fn example(reknit: reknit_runtime::Runtime) -> Result<(), Box<dyn std::error::Error>> {
     /// use reknit_runtime::telemetry::otlp::Otlp;
     ///
     /// // The standard variables, such as `OTEL_EXPORTER_OTLP_ENDPOINT`.
@@ -253,8 +257,9 @@ impl Reknit {
     /// # Ok(())
     /// # }
     /// ```
+    #[cfg(feature = "otlp")]
     #[must_use]
-    pub fn with_collector(mut self, collector: &Arc<Otlp>, parent: Option<TraceParent>) -> Self {
+    pub fn with_collector(mut self, collector: &Arc<Otlp>, parent: Option<reknit_engine::TraceParent>) -> Self {
         self.telemetry = self.telemetry.tracing(parent, Propagation::PassedOn).with_collector(collector);
         self
     }
@@ -310,8 +315,8 @@ fn open_journal(config: &Config) -> Result<Journal, reknit_journal::OpenError> {
 }
 
 impl ConfigBuilder {
-    /// Builds the configuration and starts. See [`Reknit::start`].
-    pub async fn start(self) -> Result<Reknit, StartError> {
-        Reknit::start(self.build()?).await
+    /// Builds the configuration and starts. See [`Runtime::start`].
+    pub async fn start(self) -> Result<Runtime, StartError> {
+        Runtime::start(self.build()?).await
     }
 }

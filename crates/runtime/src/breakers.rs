@@ -121,6 +121,21 @@ impl Breakers {
         }
     }
 
+    /// A permit for a call of a tool, if the call may be made at once. A tool with a rate gives none: its calls take their turns
+    /// when they are made.
+    pub(crate) fn try_acquire_tool(&self, tool: &str) -> Option<Permit> {
+        let endpoint = self.tools.endpoint(tool);
+        if endpoint.rate.is_some() {
+            return None;
+        }
+        let own_slot = Arc::clone(&endpoint.slots).try_acquire_owned().ok()?;
+        let shared_slot = Arc::clone(&self.all_tools).try_acquire_owned().ok()?;
+        match endpoint.admit(self.clock.now_ms()) {
+            Admission::Allowed(permit) => Some(self.permit(&endpoint, permit, [Some(own_slot), Some(shared_slot)])),
+            Admission::Rejected { .. } | Admission::ProbeInFlight => None,
+        }
+    }
+
     /// Waits until a model may be called. Fails if its breaker is open, and also if another caller probes the model: other
     /// models can be asked meanwhile.
     pub(crate) async fn acquire_model(&self, target: &TargetName) -> Result<Permit, BreakerOpen> {

@@ -27,7 +27,9 @@ mod effect_names;
 mod entry;
 mod error;
 mod field;
+#[cfg(feature = "config-file")]
 mod file;
+mod file_content;
 mod kind;
 mod list;
 mod models;
@@ -242,7 +244,7 @@ impl Default for Config {
 impl Config {
     /// Reads a configuration from the text of a file and the environment. `name` is the name of the file for errors.
     pub fn read(text: &str, name: &str, environment: EnvironmentLookup<'_>) -> Result<Self, ConfigError> {
-        let mut file = file::parse(text, name)?;
+        let mut file = file_content::parse(text, name)?;
         let mut config = Self::default();
         models::read_models(&mut config, &file.models, environment)?;
         config.values = std::mem::take(&mut file.values);
@@ -265,6 +267,11 @@ impl Config {
     /// Reads a configuration from the environment alone.
     pub fn from_environment(environment: EnvironmentLookup<'_>) -> Result<Self, ConfigError> {
         Self::read("", "the environment", environment)
+    }
+
+    /// Whether a file, the environment or the program sets a setting, such as `answer.by`. Otherwise it has its default.
+    pub fn is_configured(&self, name: &str) -> bool {
+        Setting::find(name).is_some_and(|setting| self.values.get(setting).is_some())
     }
 
     /// Sets a setting by its name in the file. Fails if there is no such setting, or if it does not accept the value.

@@ -3,6 +3,7 @@
 //! Commit, then act: an effect starts only after the event that made it due is in the journal.
 
 mod drain;
+mod due_calls;
 mod join;
 mod restore;
 mod retry;
@@ -13,7 +14,7 @@ pub(crate) use restore::restore;
 use std::sync::Arc;
 
 use reknit_engine::{Answer, Effect, Ending, Event, EventKind, MIGRATIONS, Overview, Report, SnapshotMigration};
-use reknit_journal::{Append, CreateError, Holder, Journal, Lease, LeaseError, LeaseTerm, NewRun, SignalId};
+use reknit_journal::{Append, CreateError, Holder, Journal, Lease, LeaseError, LeaseTerm, Mailbox, NewRun, SignalId};
 use reknit_protocol::RunId;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -27,6 +28,7 @@ use crate::effect_executor::EffectExecutor;
 use crate::error::DriveError;
 use crate::learned_mappings;
 use crate::parking::ParkReason;
+use crate::piece_watcher::PieceWatcher;
 use crate::pruner::Pruner;
 use crate::replay::{CHANGES_ACCEPTED, DrivenMachine, RestoreError, due_effect, to_row};
 use crate::run_start::RunStart;
@@ -104,7 +106,16 @@ impl Driver {
         breakers: Arc<Breakers>,
     ) -> Self {
         let telemetry = Telemetry::none();
-        let executor = EffectExecutor { journal, transport, clock, ahead_ms: 0, breakers, telemetry, callbacks: None };
+        let executor = EffectExecutor {
+            journal,
+            transport,
+            clock,
+            ahead_ms: 0,
+            breakers,
+            telemetry,
+            callbacks: None,
+            pieces: None,
+        };
         Self {
             executor,
             holder: Holder::this_process(),
@@ -161,6 +172,13 @@ impl Driver {
         self
     }
 
+    /// Calls the watcher with each piece of a model's answer as it arrives. It replaces an earlier one.
+    #[must_use]
+    pub fn with_piece_watcher(mut self, watcher: PieceWatcher) -> Self {
+        self.executor.pieces = Some(watcher);
+        self
+    }
+
     /// Brings snapshots of older builds to the current version with these migrations, instead of those of this build.
     #[must_use]
     pub fn with_migrations(mut self, migrations: &'static [SnapshotMigration]) -> Self {
@@ -189,7 +207,7 @@ impl Driver {
     /// does nothing twice.
     ///
     /// ```no_run
-    /// # async fn example(reknit: reknit_runtime::Reknit) -> Result<(), Box<dyn std::error::Error>> {
+    /// # async fn example(reknit: reknit_runtime::Runtime) -> Result<(), Box<dyn std::error::Error>> {
     /// use reknit_protocol::RunId;
     ///
     /// let started = reknit.started("Refund order 7", None).with_id(RunId::parse("refund-order-7")?);
@@ -197,21 +215,34 @@ impl Driver {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn start(&self, started: impl Into<RunStart>) -> Result<DriveOutcome, DriveError> {
-        let (driver, started) = (self.clone(), started.into());
+    pub fn start(&self, started: impl Into<RunStart>) -> impl Future<Output = Result<DriveOutcome, DriveError>> + Send {
+        // Not inside the future, which would have space for the value that it is made from as long as the run lasts.
+        self.start_run(started.into())
+    }
+
+    async fn start_run(&self, started: RunStart) -> Result<DriveOutcome, DriveError> {
+        let driver = self.clone();
         let run = started.run().clone();
         let outcome = in_own_task(async move |abandoned| {
             // Boxed, and freed before the run is driven: otherwise this future would reserve the space for as long as the run
             // lasts.
+            let mailbox = driver.mailbox(started.run());
             let Some((lease, state)) = Box::pin(driver.create_unless_started(started, &abandoned)).await? else {
                 return Ok(None);
             };
-            RunLoop::new(driver, lease, *state, abandoned).drive_or_drain(Entry::New).await.map(Some)
+            RunLoop::new(driver, lease, *state, mailbox, abandoned).drive_or_drain(Entry::New).await.map(Some)
         });
         match outcome.await? {
             Some(outcome) => Ok(outcome),
-            None => self.join(&run).await,
+            None => Box::pin(self.join(&run)).await,
         }
+    }
+
+    /// The mailbox of a run that is created next, or whose inbox is read next.
+    fn mailbox(&self, run: &RunId) -> Mailbox {
+        let mut mailbox = self.executor.journal.mailbox(run);
+        mailbox.skip_first_read();
+        mailbox
     }
 
     /// Creates a run. `None` if it was started before, with the same request.
@@ -315,7 +346,8 @@ impl Driver {
                 }
                 restored => restored?,
             };
-            RunLoop::new(driver, lease, state, abandoned).drive_or_drain(Entry::TakenOver).await
+            let mailbox = driver.mailbox(&run);
+            RunLoop::new(driver, lease, state, mailbox, abandoned).drive_or_drain(Entry::TakenOver).await
         })
         .await
     }
@@ -433,7 +465,7 @@ impl Driver {
     /// Passes committed events to the telemetry sinks and to the watcher.
     pub(crate) fn notify(&self, state: &mut DrivenMachine, events: &[Event]) {
         state.release_results();
-        self.executor.telemetry.deliver(state.reporter.as_mut());
+        self.executor.telemetry.deliver(state.reporter.as_deref_mut());
         if let Some(webhook) = &self.webhook {
             webhook.send_questions(state.machine.id(), &state.pending, &self.executor.journal);
         }

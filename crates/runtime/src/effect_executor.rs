@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use reknit_dialogue::CallOutcome;
 use reknit_engine::{AskModel, Effect, EventKind, OpenBreakerPolicy};
-use reknit_journal::{ClaimOutcome, FenceError, Journal, KeyedClaim, Lease};
+use reknit_journal::{ClaimOutcome, EffectClaim, FenceError, Journal, KeyedClaim, Lease};
 use reknit_protocol::{CallTool, ToolReply, TransportFailure, TransportKind};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::breakers::{BreakerOpen, Breakers};
+use crate::breakers::{BreakerOpen, Breakers, Permit};
 use crate::business_keys::{key_claim, key_held, receipt_known};
 use crate::callbacks::Callbacks;
 use crate::clock::Clock;
+use crate::piece_watcher::PieceWatcher;
 use crate::telemetry::Telemetry;
 use crate::transport::Transport;
 
@@ -30,75 +31,83 @@ pub(crate) struct EffectExecutor {
     pub(crate) breakers: Arc<Breakers>,
     pub(crate) telemetry: Telemetry,
     pub(crate) callbacks: Option<Arc<Callbacks>>,
+    pub(crate) pieces: Option<PieceWatcher>,
 }
 
 impl EffectExecutor {
     /// Executes an effect and returns its outcome. Returns `None` for a question to a person, an abort and the end of a run,
-    /// which the driver handles. A tool call is sent with the `traceparent`. Fails if another process has taken over the run.
+    /// which the driver handles. A tool call is sent with the `traceparent`; one with a `permit` is claimed already. Fails if another
+    /// process has taken over the run.
     pub(crate) async fn execute(
-        self,
-        effect: Effect,
-        lease: Lease,
-        traceparent: Option<String>,
+        &self,
+        effect: &Effect,
+        lease: &Lease,
+        traceparent: Option<&str>,
+        permit: Option<Permit>,
         abandoned: &CancellationToken,
     ) -> EffectOutcome {
         Ok(match effect {
             Effect::AskModel(ask) => Some(self.ask(ask).await),
             Effect::CountTokens(count) => {
-                let tokens = self.transport.count(&count).await;
-                Some(EventKind::TokensCounted { effect: count.id, tokens })
+                let tokens = self.transport.count(count).await;
+                Some(EventKind::TokensCounted { effect: count.id.clone(), tokens })
             }
-            Effect::CallTool(call) => self.call(&call, &lease, traceparent.as_deref(), abandoned).await?,
+            Effect::CallTool(call) => match permit {
+                Some(permit) => Some(self.send(call, lease, traceparent, permit).await),
+                None => self.call(call, lease, traceparent, abandoned).await?,
+            },
             Effect::Sleep { id, until_ms } => {
-                self.clock.sleep_until(until_ms).await;
-                Some(EventKind::Woke { effect: id })
+                self.clock.sleep_until(*until_ms).await;
+                Some(EventKind::Woke { effect: id.clone() })
             }
             Effect::AskPerson(_) | Effect::Abort { .. } | Effect::Finish(_) | Effect::Report(_) => None,
         })
     }
 
-    async fn ask(&self, ask: AskModel) -> EventKind {
+    async fn ask(&self, ask: &AskModel) -> EventKind {
         let permit = match (self.breakers.acquire_model(&ask.target).await, ask.breaker) {
             (Ok(permit), _) => Some(permit),
             (Err(_), OpenBreakerPolicy::Ignore) => None,
             (Err(BreakerOpen { until_ms }), OpenBreakerPolicy::Respect) => {
-                return EventKind::BreakerOpen { effect: ask.id, until_ms: until_ms.saturating_add(self.ahead_ms) };
+                return EventKind::BreakerOpen {
+                    effect: ask.id.clone(),
+                    until_ms: until_ms.saturating_add(self.ahead_ms),
+                };
             }
         };
-        let result = self.transport.ask(&ask).await;
+        let result = match &self.pieces {
+            None => self.transport.ask(ask).await,
+            Some(watcher) => self.transport.ask_streaming(ask, &mut |delta| watcher.call(ask, delta)).await,
+        };
         if let Some(permit) = permit {
             permit.record(CallOutcome::from_model_result(&result));
         }
         match result {
-            Ok(answer) => EventKind::ModelAnswered { effect: ask.id, answer },
-            Err(failure) => EventKind::ModelFailed { effect: ask.id, failure },
+            Ok(answer) => EventKind::ModelAnswered { effect: ask.id.clone(), answer },
+            Err(failure) => EventKind::ModelFailed { effect: ask.id.clone(), failure },
         }
     }
 
-    /// Claims a call that does not only read, together with its business key. Returns the event that follows if the call must not
-    /// be made.
-    async fn claim(&self, call: &CallTool, lease: &Lease) -> EffectOutcome {
-        if !call.needs_claim() {
-            return Ok(None);
+    /// The claim of a call that does not only read, together with its business key.
+    pub(crate) fn claim_of(&self, call: &CallTool) -> EffectClaim {
+        EffectClaim {
+            effect: call.id.to_string(),
+            key: call.business_key.as_ref().map(|key| key_claim(call, key, &call.id)),
+            // Other processes compare the window with the system clock.
+            now_ms: self.clock.now_ms().saturating_sub(self.ahead_ms),
         }
-        let effect = call.id.to_string();
-        let outcome = match &call.business_key {
-            None => self.journal.claim(lease, &effect).await?,
-            Some(key) => {
-                // Other processes compare the window with the system clock.
-                let now_ms = self.clock.now_ms().saturating_sub(self.ahead_ms);
-                let claim = key_claim(call, key, &call.id);
-                match self.journal.claim_with_key(lease, &effect, claim, now_ms).await? {
-                    KeyedClaim::Claimed(outcome) => outcome,
-                    KeyedClaim::Done(done) => return Ok(Some(receipt_known(call, done))),
-                    KeyedClaim::Held { by, has_ended } => {
-                        return Ok(Some(key_held(call, by, has_ended, self.ahead_ms)));
-                    }
-                }
+    }
+
+    /// The event that follows if the call must not be made.
+    pub(crate) fn refusal(&self, call: &CallTool, claim: KeyedClaim) -> Option<EventKind> {
+        match claim {
+            KeyedClaim::Claimed(ClaimOutcome::New) => None,
+            KeyedClaim::Claimed(ClaimOutcome::AlreadyClaimed) => {
+                Some(EventKind::Interrupted { effect: call.id.clone() })
             }
-        };
-        let is_claimed = outcome == ClaimOutcome::AlreadyClaimed;
-        Ok(is_claimed.then(|| EventKind::Interrupted { effect: call.id.clone() }))
+            KeyedClaim::Done(done) => Some(receipt_known(call, done)),
+            KeyedClaim::Held { by, has_ended } => Some(key_held(call, by, has_ended, self.ahead_ms)),
+        }
     }
 
     /// Acquires a permit, then claims the call in the journal, then makes it. A call is claimed only once it can be sent, so
@@ -122,10 +131,18 @@ impl EffectExecutor {
                 return Ok(Some(EventKind::BreakerOpen { effect: call.id.clone(), until_ms }));
             }
         };
-        // Boxed: this future is done before the call, which may take long, and would enlarge the future of every call.
-        if let Some(event) = Box::pin(self.claim(call, lease)).await? {
-            return Ok(Some(event));
+        if call.needs_claim() {
+            // Boxed: this future is done before the call, which may take long, and would enlarge the future of every call.
+            let claim = Box::pin(self.journal.claim_effect(lease, self.claim_of(call))).await?;
+            if let Some(event) = self.refusal(call, claim) {
+                return Ok(Some(event));
+            }
         }
+        Ok(Some(self.send(call, lease, traceparent, permit).await))
+    }
+
+    /// Makes a call that is claimed, if it has to be.
+    async fn send(&self, call: &CallTool, lease: &Lease, traceparent: Option<&str>, permit: Permit) -> EventKind {
         let with_callback = self.callbacks.as_ref().filter(|_| call.job.is_none()).map(|callbacks| {
             let url = callbacks.url_for(lease.run(), &call.id, self.clock.now_ms());
             Box::new(CallTool { callback: Some(url), ..call.clone() })
@@ -133,10 +150,10 @@ impl EffectExecutor {
         let sent = with_callback.as_deref().unwrap_or(call);
         let result = self.transport.call(sent, traceparent).await;
         permit.record(tool_outcome(&result));
-        Ok(Some(match result {
+        match result {
             Ok(reply) => EventKind::ToolAnswered { effect: call.id.clone(), reply },
             Err(failure) => EventKind::ToolFailed { effect: call.id.clone(), failure },
-        }))
+        }
     }
 }
 

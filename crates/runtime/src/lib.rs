@@ -7,11 +7,12 @@
 //!                           '--- journal <-----'      commit, then act
 //! ```
 //!
-//! Where to go next: [`Reknit`] assembles everything that runs need from a [`config::Config`]. [`Driver`] drives runs in
+//! Where to go next: [`Runtime`] assembles everything that runs need from a [`config::Config`]. [`Driver`] drives runs in
 //! one process, calls tools and models through a [`Transport`] and reads the time from a [`Clock`]. [`Breakers`] limit the
-//! calls of all runs, [`telemetry`] exports logs, traces and metrics, and [`ModelClient`] asks models outside of a run.
+//! calls of all runs, [`telemetry`] exports logs, traces and metrics, and [`RotatingClient`] asks models outside of a run.
 
 pub mod agent;
+mod agent_session;
 mod approval_webhook;
 mod assembly;
 mod breakers;
@@ -30,7 +31,9 @@ mod learned_mappings;
 mod live_catalogue;
 mod model_client;
 mod parking;
+mod piece_watcher;
 mod pruner;
+#[cfg(feature = "registry")]
 mod registry_services;
 mod replay;
 mod run_start;
@@ -40,12 +43,14 @@ mod snapshot;
 pub mod telemetry;
 #[doc(hidden)]
 pub mod test_support;
+#[cfg(feature = "tokens")]
 mod tokens;
 mod transport;
 mod watcher;
 
+pub use agent_session::{AgentStartError, NamedAgent};
 pub use approval_webhook::WebhookReport;
-pub use assembly::{Reknit, StartError, new_run_id};
+pub use assembly::{Runtime, StartError, new_run_id};
 pub use breakers::{BreakerPolicy, Breakers, CallLimits, ToolLimits};
 pub use call_rate::{CallRate, InvalidRate};
 pub use callbacks::{Callbacks, TokenRefusal};
@@ -54,12 +59,13 @@ pub use driver::{DriveOutcome, Driver};
 pub use error::DriveError;
 pub use export::{ExportLine, export};
 pub use journal_results::{JournalResults, ResultError};
-pub use model_client::{FailedAttempt, ModelClient, NoAnswerError, ServedAnswer, StreamItem, StreamMode};
+pub use model_client::{FailedAttempt, NoAnswerError, RotatingClient, ServedAnswer, StreamItem, StreamMode};
 pub use parking::{ParkReason, bare_overview, close, park};
+pub use piece_watcher::PieceWatcher;
 pub use reknit_tools::BoxFuture;
 pub use replay::RestoreError;
 pub use run_start::RunStart;
-pub use saved_run::{SavedRun, load_run};
+pub use saved_run::{SavedRun, load_run, replay_run};
 pub use snapshot::Changes;
 pub use transport::{Network, Transport};
 pub use watcher::{Committed, EventOrigin, QueuedEvent, Watcher};

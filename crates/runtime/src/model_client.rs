@@ -20,7 +20,7 @@ pub use stream::{StreamItem, StreamMode};
 /// A [`Rotation`] chooses the model of each attempt. The [`Breakers`] can be shared with runs. Cheap to clone. Dropping
 /// the future of a request cancels it, also while it waits before the next attempt.
 #[derive(Debug, Clone)]
-pub struct ModelClient {
+pub struct RotatingClient {
     models: Arc<Models>,
     targets: Vec<TargetName>,
     rules: RotationRules,
@@ -73,7 +73,7 @@ impl NoAnswerError {
     }
 }
 
-impl ModelClient {
+impl RotatingClient {
     /// A client that asks these targets, the preferred one first.
     pub fn new(
         models: Arc<Models>,

@@ -113,8 +113,8 @@ pub(crate) struct DrivenMachine {
     pub(crate) overview: OverviewBuilder,
     /// What the next commit adds to the journal.
     pub(crate) restored: Restored,
-    /// Collects signals, if there is a sink for them.
-    pub(crate) reporter: Option<TelemetryReporter>,
+    /// Collects signals, if there is a sink for them. Boxed, because most runs of a program without one are kept in memory for long.
+    pub(crate) reporter: Option<Box<TelemetryReporter>>,
     pub(crate) results: Arc<JournalResults>,
 }
 
@@ -142,7 +142,10 @@ impl DrivenMachine {
 
     /// Adds the records of an event that the machine has applied. Returns the effects that it made due.
     fn add(&mut self, event: &Event, records: Vec<Record>) -> Vec<DueEffect> {
-        let before = std::mem::replace(&mut self.pending, self.machine.pending());
+        let mut pending = self.machine.pending();
+        // A run may wait for long, and an effect is large.
+        pending.shrink_to_fit();
+        let before = std::mem::replace(&mut self.pending, pending);
         if let Some(reporter) = &mut self.reporter {
             reporter.observe(event.at_ms, &records);
         }

@@ -33,6 +33,11 @@ impl SavedRun {
 /// Restores a run to look at it, also while another process drives it. Its effects are not compared with those in the journal: the
 /// driver does that.
 pub async fn load_run(journal: &Journal, run: &RunId) -> Result<SavedRun, DriveError> {
-    let state = restore(journal, run, &Telemetry::none(), &Watcher::default(), (Changes::Accepted, MIGRATIONS)).await?;
+    replay_run(journal, run, &Watcher::default()).await
+}
+
+/// Restores a run as [`load_run`] does. The watcher sees its events.
+pub async fn replay_run(journal: &Journal, run: &RunId, watcher: &Watcher) -> Result<SavedRun, DriveError> {
+    let state = restore(journal, run, &Telemetry::none(), watcher, (Changes::Accepted, MIGRATIONS)).await?;
     Ok(SavedRun { machine: state.machine, overview: state.overview, results: state.results })
 }

@@ -3,10 +3,11 @@
 //! The signals follow from the events ([`reknit_telemetry`]). They are delivered after the events are committed. The driver
 //! never waits for a delivery, so a run does not stop because its telemetry cannot be delivered.
 //!
-//! Spans and metrics go to sinks such as [`otlp::Otlp`]. Log lines go to sinks, too, and always to the `tracing` subscriber
+//! Spans and metrics go to sinks such as `otlp::Otlp`. Log lines go to sinks, too, and always to the `tracing` subscriber
 //! of the program ([`log`]).
 
 pub mod log;
+#[cfg(feature = "otlp")]
 pub mod otlp;
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use reknit_engine::{Effect, Machine, Record, TraceParent};
 use reknit_telemetry::{ModelIdentities, Signal, TraceContext, Tracer};
 
+#[cfg(feature = "otlp")]
 use self::otlp::Otlp;
 
 /// Receives signals. It must return at once: a sink that uses the network sends from a thread of its own.
@@ -73,6 +75,7 @@ impl Telemetry {
     }
 
     /// Adds the export to a collector. Tools receive the span of the call if spans are exported.
+    #[cfg(feature = "otlp")]
     #[must_use]
     pub fn with_collector(mut self, collector: &Arc<Otlp>) -> Self {
         if collector.sends_spans() {
@@ -81,7 +84,7 @@ impl Telemetry {
         self.with(Arc::clone(collector) as _)
     }
 
-    /// Sets the models that spans name for the targets. [`Reknit::driver`](crate::Reknit::driver) sets those of its
+    /// Sets the models that spans name for the targets. [`Runtime::driver`](crate::Runtime::driver) sets those of its
     /// configuration.
     #[must_use]
     pub fn with_models(self, models: Arc<ModelIdentities>) -> Self {
@@ -99,10 +102,10 @@ impl Telemetry {
     }
 
     /// The reporter of a run; `None` if there are no sinks and the program has no `tracing` subscriber.
-    pub(crate) fn reporter(&self, run: &Machine) -> Option<TelemetryReporter> {
+    pub(crate) fn reporter(&self, run: &Machine) -> Option<Box<TelemetryReporter>> {
         let tracer = || Tracer::new(TraceContext::of(run)).with_models(Arc::clone(&self.models));
         (!self.sinks.is_empty() || log::is_observed())
-            .then(|| TelemetryReporter { tracer: tracer(), pending: Vec::new() })
+            .then(|| Box::new(TelemetryReporter { tracer: tracer(), pending: Vec::new() }))
     }
 
     /// The `traceparent` header of a tool call; `None` for other effects.

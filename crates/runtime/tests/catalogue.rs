@@ -12,7 +12,7 @@ use reknit_protocol::{
 };
 use reknit_registry::RedisUrl;
 use reknit_runtime::telemetry::log::{Log, LogSettings};
-use reknit_runtime::{DriveOutcome, Reknit};
+use reknit_runtime::{DriveOutcome, Runtime};
 use reknit_testing::ScriptedTool;
 use reknit_tools::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
 use tracing::level_filters::LevelFilter;
@@ -28,7 +28,7 @@ async fn a_tool_that_is_down_keeps_its_last_known_capabilities_also_across_resta
     let url = tool.base_url();
     let start = || {
         let folder = folder.path().display().to_string();
-        Reknit::builder().tool("shop", &url).catalogue_folder(&folder).start()
+        Runtime::builder().tool("shop", &url).catalogue_folder(&folder).start()
     };
     let reknit = start().await.expect("it starts");
     assert_eq!(names(&reknit.current_catalogue()), ["price"]);
@@ -42,11 +42,21 @@ async fn a_tool_that_is_down_keeps_its_last_known_capabilities_also_across_resta
     let message = &restarted.problems[0].message;
     assert_eq!(message, "connection refused; is the tool running? (its last known capabilities are used)");
     let folder = folder.path().display().to_string();
-    let moved = Reknit::builder().tool("shop", "http://127.0.0.1:9").catalogue_folder(&folder).start();
+    let moved = Runtime::builder().tool("shop", "http://127.0.0.1:9").catalogue_folder(&folder).start();
     let moved = moved.await.expect("it starts");
     assert_eq!(names(&moved.catalogue), Vec::<&str>::new(), "at another address there is another service");
-    let elsewhere = Reknit::builder().tool("shop", &url).start().await.expect("it starts");
+    let elsewhere = Runtime::builder().tool("shop", &url).start().await.expect("it starts");
     assert_eq!(names(&elsewhere.catalogue), Vec::<&str>::new(), "without a folder nothing is known");
+}
+
+#[tokio::test]
+async fn what_a_tool_announces_without_effect_is_noted_at_the_start() {
+    let schema = r#"{"type": "object", "properties": {"item": {"type": "strng"}}}"#;
+    let tool = ScriptedTool::new("shop").capability("price", SideEffect::Read);
+    let tool = tool.schema(Value::parse(schema).expect("it is JSON")).start().await.expect("it starts");
+    let reknit = Runtime::builder().tool("shop", &tool.base_url()).start().await.expect("it starts");
+    let [note] = reknit.notes.as_slice() else { panic!("{:?}", reknit.notes) };
+    assert!(note.message.starts_with("schema of `price`: ") && note.message.contains("strng"), "{note}");
 }
 
 /// A source that has one more capability whenever it is asked.
@@ -93,7 +103,7 @@ impl ToolSource for Growing {
 #[tokio::test(start_paused = true)]
 async fn capabilities_that_are_added_while_the_process_runs_are_found_in_the_background() {
     let source = || Arc::new(Growing { name: "growing".into(), asked: AtomicUsize::new(0) });
-    let reknit = Reknit::builder().tool_source(source()).catalogue_refresh(Duration::from_secs(5));
+    let reknit = Runtime::builder().tool_source(source()).catalogue_refresh(Duration::from_secs(5));
     let reknit = reknit.start().await.expect("it starts");
     assert_eq!(names(&reknit.current_catalogue()), ["c1"]);
     tokio::time::sleep(Duration::from_secs(6)).await;
@@ -105,7 +115,7 @@ async fn capabilities_that_are_added_while_the_process_runs_are_found_in_the_bac
     let outcome = reknit.driver().start(reknit.started("x", Some(plan))).await.expect("the run is driven");
     let DriveOutcome::Finished(answer) = outcome else { panic!("{outcome:?}") };
     assert!(matches!(answer.steps[0].outcome, Outcome::Done(_)), "it can be called: {:?}", answer.steps);
-    let never = Reknit::builder().tool_source(source()).catalogue_refresh(Duration::ZERO);
+    let never = Runtime::builder().tool_source(source()).catalogue_refresh(Duration::ZERO);
     let never = never.start().await.expect("it starts");
     tokio::time::sleep(Duration::from_mins(10)).await;
     assert_eq!(names(&never.current_catalogue()), ["c1"]);
@@ -115,7 +125,7 @@ async fn capabilities_that_are_added_while_the_process_runs_are_found_in_the_bac
 async fn a_registry_that_is_down_prevents_neither_the_start_nor_the_use_of_configured_tools() {
     let tool = ScriptedTool::new("shop").capability("price", SideEffect::Read).start().await.expect("it starts");
     let url = RedisUrl::parse("redis://me:hunter2@127.0.0.1:9").expect("an address");
-    let builder = || Reknit::builder().tool("shop", &tool.base_url()).discovery_redis(url.clone());
+    let builder = || Runtime::builder().tool("shop", &tool.base_url()).discovery_redis(url.clone());
     let reknit = builder().start().await.expect("it starts");
     assert_eq!(names(&reknit.catalogue), ["price"]);
     let problem = &reknit.problems[0].to_string();
@@ -133,7 +143,7 @@ async fn what_a_refresh_in_the_background_finds_is_logged_once() {
     let log = Log::new(settings, move |line| written.lock().expect("no panic").push(line.to_owned()));
     let _log = tracing::subscriber::set_default(log);
     let source = Arc::new(Failing { name: "shaky".into(), asked: AtomicUsize::new(0) });
-    let reknit = Reknit::builder().tool_source(source).catalogue_refresh(Duration::from_secs(5));
+    let reknit = Runtime::builder().tool_source(source).catalogue_refresh(Duration::from_secs(5));
     let _reknit = reknit.start().await.expect("it starts");
     assert_eq!(lines.lock().expect("no panic").len(), 0, "the caller gets the problems of the start");
     tokio::time::sleep(Duration::from_secs(21)).await;

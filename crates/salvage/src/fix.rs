@@ -65,7 +65,7 @@ pub enum FixKind {
     WhiteSpace,
     /// Dropped a superfluous comma.
     ExtraComma,
-    /// Dropped a semicolon after the value.
+    /// Dropped a semicolon after the value, or replaced one with a comma.
     Semicolon,
     /// Added a missing comma.
     MissingComma,
@@ -103,12 +103,14 @@ pub enum FixKind {
     Concatenation,
     /// Converted a regular expression literal to a string.
     RegularExpression,
-    /// Converted a tuple to an array.
+    /// Converted a tuple or a set to an array.
     Tuple,
     /// Dropped parentheses around a single value.
     Parentheses,
     /// Removed one layer of escapes from a text that was escaped like the inside of a string.
     EscapedText,
+    /// Replaced wide colons and commas, as East Asian scripts have them, with those of JSON.
+    WidePunctuation,
     /// Dropped Markdown emphasis (`**x**`) around a value.
     Emphasis,
     /// Replaced a closing bracket of the wrong kind.
@@ -145,6 +147,8 @@ pub enum FixKind {
     NumberedKeys,
     /// Changed an `enum` or `const` value to the spelling of the schema.
     EnumSpelling,
+    /// Wrote an unambiguous date as `date` or `date-time` asks for.
+    DateSpelling,
     /// Dropped a null, or a text such as `"N/A"` that stands for one, for an optional property.
     NullForOptional,
     /// Converted a number to a string.
@@ -179,7 +183,7 @@ impl FixKind {
             Self::Comment => ("comment", "dropped a comment", 1),
             Self::WhiteSpace => ("white_space", "replaced unusual white space with a space", 0),
             Self::ExtraComma => ("extra_comma", "dropped an extra comma", 1),
-            Self::Semicolon => ("semicolon", "dropped a semicolon", 1),
+            Self::Semicolon => ("semicolon", "dropped or replaced a semicolon", 1),
             Self::MissingComma => ("missing_comma", "added a missing comma", 2),
             Self::MissingColon => ("missing_colon", "added a missing colon", 3),
             Self::MissingValue => ("missing_value", "dropped a key that has no value", 6),
@@ -198,9 +202,10 @@ impl FixKind {
             Self::NotANumber => ("not_a_number", "replaced NaN or an infinity with null", 8),
             Self::Concatenation => ("concatenation", "joined concatenated strings", 2),
             Self::RegularExpression => ("regular_expression", "converted a regular expression to a string", 3),
-            Self::Tuple => ("tuple", "converted a tuple to an array", 1),
+            Self::Tuple => ("tuple", "converted a tuple or set to an array", 1),
             Self::Parentheses => ("parentheses", "dropped parentheses around a value", 1),
             Self::EscapedText => ("escaped_text", "removed one layer of escapes", 3),
+            Self::WidePunctuation => ("wide_punctuation", "replaced wide colons and commas", 2),
             Self::Emphasis => ("emphasis", "dropped emphasis marks", 2),
             Self::WrongBracket => ("wrong_bracket", "replaced a wrong closing bracket", 6),
             Self::MissingBracket => ("missing_bracket", "added a missing bracket", 5),
@@ -218,6 +223,7 @@ impl FixKind {
             Self::ScalarForArray => ("scalar_for_array", "wrapped a single value in an array", 3),
             Self::NumberedKeys => ("numbered_keys", "converted an object with numbered keys to an array", 3),
             Self::EnumSpelling => ("enum_spelling", "changed a value to an allowed spelling", 2),
+            Self::DateSpelling => ("date_spelling", "wrote a date as the schema asks for", 1),
             Self::NullForOptional => ("null_for_optional", "dropped a null for an optional property", 1),
             Self::NumberToString => ("number_to_string", "converted a number to a string", 1),
         }

@@ -3,6 +3,7 @@
 //! ```text
 //! text ---> read -----> Reading { value, fixes, completeness, expressions }
 //! text ---> read_as --> the same, and the value fits the schema
+//! chunks -> Reader ---> PartialReading while they arrive, then the same as read
 //! value --> fit ------> FittedValue { value, fixes }, or a FitError that says what is wrong and where
 //! ```
 //!
@@ -26,16 +27,35 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A text that arrives in chunks is read by a [`Reader`], which shows what is complete so far:
+//!
+//! ```
+//! use reknit_salvage::Reader;
+//!
+//! let mut reader = Reader::default();
+//! reader.push(r#"{"tool": "weather", "city": "Par"#);
+//! let partial = reader.partial().expect("the value has begun");
+//! assert_eq!(partial.value().to_string(), r#"{"tool":"weather","city":"Par"}"#);
+//! assert_eq!(partial.open().to_string(), "$.city"); // All else is complete.
+//! reader.push(r#"is"}"#);
+//! assert_eq!(reader.finish()?.reading.value.to_string(), r#"{"tool":"weather","city":"Paris"}"#);
+//! # Ok::<(), reknit_salvage::ReadTextError>(())
+//! ```
+//!
 //! Start with [`read_as`]. [`FixKind`] lists every repair, [`ReadTextError`] every way in which reading can fail.
 
 mod fix;
 mod repair;
 mod schema;
 mod shorten;
+mod stream;
 mod text_position;
 
 pub use fix::{Fix, FixKind};
 pub use repair::fit::{FitError, FittedValue, fit, write_plain_integers};
 pub use repair::read::{Completeness, ReadOptions, ReadTextError, Reading, read, read_as};
-pub use schema::{Comparison, FitProblem, FitProblemKind, LengthUnit, Schema, SchemaError, SchemaType};
+pub use schema::{
+    Comparison, FitProblem, FitProblemKind, Formats, LengthUnit, Schema, SchemaError, SchemaType, UnambiguousDate,
+};
+pub use stream::{FinishedReading, PartialReading, PartialState, Reader};
 pub use text_position::TextPosition;

@@ -3,6 +3,7 @@
 mod allowed_values;
 mod complexity;
 mod error;
+mod format;
 mod keywords;
 mod large_stack;
 pub(crate) mod parse_scalar;
@@ -15,6 +16,7 @@ mod shape_builder;
 pub(crate) mod spelling;
 mod subschemas;
 mod types;
+mod unambiguous_date;
 mod validator_input;
 
 use std::fmt;
@@ -23,8 +25,10 @@ use jsonschema::Draft;
 use reknit_protocol::{Path, Value};
 
 pub use error::SchemaError;
+pub use format::Formats;
 pub use problem::{Comparison, FitProblem, FitProblemKind, LengthUnit};
 pub use types::SchemaType;
+pub use unambiguous_date::UnambiguousDate;
 
 use complexity::{Complexity, MAX_MATCHING, MAX_VISITS};
 use report::Report;
@@ -35,9 +39,11 @@ use subschemas::Subschemas;
 
 use validator_input::Copies;
 
+pub(crate) use format::{has_format, visit_formatted_texts};
 pub(crate) use large_stack::with_large_stack;
 pub(crate) use report::message;
 pub(crate) use subschemas::SubschemaId;
+pub(crate) use unambiguous_date::in_format;
 
 /// A schema with more levels than this needs a large stack, like a recursive one.
 const MAX_SHALLOW_LEVELS: usize = 64;
@@ -47,8 +53,7 @@ const MAX_SHALLOW_LEVELS: usize = 64;
 /// `$schema` selects the draft (4, 6, 7, 2019-09 or 2020-12); the default is 2020-12. References must lead to places inside
 /// the schema; nothing is fetched.
 ///
-/// `format` is not checked in any draft: tools accept more spellings of dates, addresses and identifiers than the standard
-/// allows, and a call should not fail because of that.
+/// `format` means nothing, unless [`Schema::compile_with`] says otherwise: see [`Formats`].
 ///
 /// ```
 /// use reknit_protocol::Value;
@@ -62,7 +67,6 @@ const MAX_SHALLOW_LEVELS: usize = 64;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Schema {
-    source: Value,
     shapes: Shapes,
     subschemas: Subschemas,
     /// Whether a value can make the validator recurse so deep that the stack of the caller may be too small.
@@ -70,27 +74,49 @@ pub struct Schema {
     /// Whether the schema refers to itself. The validator's errors for nested unions then grow exponentially.
     is_recursive: bool,
     complexity: Complexity,
+    formats: Formats,
+    states_formats: bool,
 }
 
 impl fmt::Debug for Schema {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_tuple("Schema").field(&self.source).finish()
+        out.debug_tuple("Schema").field(self.source()).finish()
     }
 }
 
 impl Schema {
-    /// Compiles a schema.
+    /// Compiles a schema in which `format` means nothing.
     ///
     /// Fails if the schema is not valid in its draft, refers to something outside of itself, or is too complex: if validating
     /// even a small value could take a long time.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
+        Self::compile_with(schema, Formats::Ignored)
+    }
+
+    /// Compiles a schema, and says what `format` means in it.
+    ///
+    /// ```
+    /// use reknit_protocol::Value;
+    /// use reknit_salvage::{Formats, Schema, fit};
+    ///
+    /// let source = Value::parse(r#"{"properties": {"day": {"type": "string", "format": "date"}}}"#)?;
+    /// let schema = Schema::compile_with(&source, Formats::Checked)?;
+    /// let fitted = fit(Value::parse(r#"{"day": "March 5, 2026"}"#)?, &schema)?;
+    /// assert_eq!(fitted.value.to_string(), r#"{"day":"2026-03-05"}"#);
+    ///
+    /// // March or April? A guess would be wrong half of the time.
+    /// let misfit = fit(Value::parse(r#"{"day": "03/04/2026"}"#)?, &schema).expect_err("an ambiguous date");
+    /// assert_eq!(misfit.problems[0].to_string(), r#"`$.day`: expected a text with the format `date`, found "03/04/2026""#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn compile_with(schema: &Value, formats: Formats) -> Result<Self, SchemaError> {
         if !matches!(schema, Value::Object(_) | Value::Bool(_)) {
             return Err(SchemaError::NotASchema { found: schema.kind().with_article() });
         }
-        with_large_stack(large_stack::is_deep(schema), || Self::compile_on_this_stack(schema))
+        with_large_stack(large_stack::is_deep(schema), || Self::compile_on_this_stack(schema, formats))
     }
 
-    fn compile_on_this_stack(schema: &Value) -> Result<Self, SchemaError> {
+    fn compile_on_this_stack(schema: &Value, formats: Formats) -> Result<Self, SchemaError> {
         let source = schema.clone();
         let json = source.to_serde();
         let draft = Draft::default().detect(&json);
@@ -98,7 +124,7 @@ impl Schema {
             let reference = json.get("$schema").and_then(|uri| uri.as_str()).unwrap_or_default().to_owned();
             return Err(SchemaError::External { path: Path::root().key("$schema"), reference });
         }
-        let index = SchemaIndex::new(&source, draft);
+        let index = SchemaIndex::new(&source, draft, formats);
         let complexity = complexity::measure(&source, &index);
         let visits = complexity.visits_of_all_runs();
         if visits > MAX_VISITS {
@@ -108,16 +134,18 @@ impl Schema {
             return Err(SchemaError::PatternsTooLarge);
         }
         let height = schema_index::height(&source, &index);
-        let (shapes, pointers) = ShapeBuilder::new(&index, complexity).build(&source);
+        let (shapes, list) = ShapeBuilder::new(&index, complexity).build(&source);
         let is_deep = height.is_none_or(|height| height > MAX_SHALLOW_LEVELS);
-        let subschemas = Subschemas::new(json, draft, complexity, pointers, is_deep)
-            .map_err(|error| SchemaError::new(&error, &source))?;
-        Ok(Self { shapes, subschemas, is_deep, is_recursive: height.is_none(), complexity, source })
+        let states_formats = shapes.state_formats();
+        let places = (index.into_places(), list);
+        let subschemas = Subschemas::new(source, json, (draft, complexity, formats), places, is_deep)?;
+        let is_recursive = height.is_none();
+        Ok(Self { shapes, subschemas, is_deep, is_recursive, complexity, formats, states_formats })
     }
 
     /// The JSON from which the schema was compiled.
     pub fn source(&self) -> &Value {
-        &self.source
+        self.subschemas.source()
     }
 
     /// Whether the value fits.
@@ -131,6 +159,27 @@ impl Schema {
     /// of that alternative.
     pub fn problems(&self, value: &Value) -> Vec<FitProblem> {
         self.problems_except_at(value, &[])
+    }
+
+    /// The texts in the value that do not have the format which the schema states, whether or not they fit without it. Empty if
+    /// formats are ignored.
+    ///
+    /// A text that may belong to several alternatives of a union is not checked.
+    pub fn format_problems(&self, value: &Value) -> Vec<FitProblem> {
+        if self.formats == Formats::Ignored || !self.states_formats {
+            return Vec::new();
+        }
+        with_large_stack(self.needs_large_stack(value), || format::problems(self, value))
+    }
+
+    /// What `format` means in this schema.
+    pub(crate) fn formats(&self) -> Formats {
+        self.formats
+    }
+
+    /// Whether any place has a `format`.
+    pub(crate) fn states_formats(&self) -> bool {
+        self.states_formats
     }
 
     /// Whether the value fits, ignoring problems at the `excused` paths.
@@ -147,7 +196,7 @@ impl Schema {
         let mut problems = if recursive_problems::are_needed(self, value) {
             recursive_problems::problems(self, subschemas, value)
         } else {
-            let mut report = Report::new(value, &self.source, Path::root(), excused);
+            let mut report = Report::new(value, self.source(), Path::root(), excused);
             for validator in subschemas.iter().filter_map(|id| self.subschemas.validator(*id)) {
                 report.add_all(validator, self.copies());
             }
@@ -205,7 +254,9 @@ impl Schema {
         }
         let is_container = matches!(value, Value::Array(_) | Value::Object(_));
         if !shape.restricts_scalars && !is_container {
-            return true;
+            // The types are those of the allowed values, so null is one of these.
+            let is_listed = |text| shape.allowed.as_ref().is_none_or(|allowed| allowed.contains_text(text));
+            return value.as_str().is_none_or(is_listed);
         }
         shape.subschemas.iter().all(|id| self.subschemas.accepts(*id, value))
     }

@@ -56,6 +56,9 @@
 //! Where to go next: [`CapabilityDefinition`] for the description of a handler, [`Service`] for limits and embedding,
 //! [`LocalCapability`] for calls without a server, [`RegistrationOptions`] for services that others find in a registry, [`IdempotencyLimits`] for the memory of `keyed` capabilities, [`ExactNumber`] for numbers that must keep their digits.
 
+#![cfg_attr(not(feature = "serve"), expect(dead_code, reason = "a part is only for services over HTTP"))]
+
+mod build_error;
 mod call_context;
 mod call_runner;
 mod capability;
@@ -65,15 +68,19 @@ mod idempotency;
 mod local_capability;
 mod reply;
 mod schema;
+#[cfg(feature = "serve")]
 mod service;
 mod validate;
 
+pub use build_error::BuildError;
 pub use call_context::{CallContext, IdempotencyKey, IdempotencyKeyError};
 pub use capability::CapabilityDefinition;
 pub use exact_number::ExactNumber;
 pub use handler::Handler;
 pub use idempotency::IdempotencyLimits;
 pub use local_capability::LocalCapability;
+#[cfg(feature = "serve")]
 #[doc(no_inline)]
 pub use reknit_registry::{AdvertisedAddress, Namespace, RedisUrl, RegistrationOptions, RegistrationStatus};
-pub use service::{BuildError, RunningService, ServeError, Service, ServiceLimits, ShutdownError};
+#[cfg(feature = "serve")]
+pub use service::{RunningService, ServeError, Service, ServiceLimits, ShutdownError};

@@ -1,9 +1,5 @@
 //! The HTTP response to one call.
 
-use axum::body::Body;
-use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
-use axum::http::{HeaderValue, StatusCode};
-use axum::response::{IntoResponse, Response};
 use reknit_protocol::tool::codes;
 use reknit_protocol::{Category, ReplyBody, Retryable, ToolError, ToolReply, ToolResponse, Value};
 
@@ -86,15 +82,25 @@ fn whole_seconds(value: &Value) -> Option<u64> {
     }
 }
 
-impl IntoResponse for Reply {
-    fn into_response(self) -> Response {
-        let mut response = Response::new(Body::from(self.body));
-        // Statuses come from the protocol's table and from constants; any other number is a bug in this crate.
-        *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(seconds) = self.retry_after {
-            response.headers_mut().insert(RETRY_AFTER, seconds.into());
+#[cfg(feature = "serve")]
+mod response {
+    use axum::body::Body;
+    use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+    use axum::http::{HeaderValue, StatusCode};
+    use axum::response::{IntoResponse, Response};
+
+    use super::Reply;
+
+    impl IntoResponse for Reply {
+        fn into_response(self) -> Response {
+            let mut response = Response::new(Body::from(self.body));
+            // Statuses come from the protocol's table and from constants; any other number is a bug in this crate.
+            *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            if let Some(seconds) = self.retry_after {
+                response.headers_mut().insert(RETRY_AFTER, seconds.into());
+            }
+            response
         }
-        response
     }
 }

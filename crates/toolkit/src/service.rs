@@ -11,12 +11,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use reknit_protocol::CapabilityName;
 use reknit_registry::{RecordError, RegistrationOptions, ServiceRecord};
-use reknit_salvage::SchemaError;
 use tokio::net::TcpListener;
 
-use crate::{CapabilityDefinition, IdempotencyLimits};
+use crate::{BuildError, CapabilityDefinition, IdempotencyLimits};
 use routes::ServiceState;
 
 /// What requests to a service may use. A caller beyond a limit gets an error.
@@ -63,34 +61,6 @@ pub struct Service {
     pub(crate) limits: ServiceLimits,
     pub(crate) idempotency: IdempotencyLimits,
     registration: Option<RegistrationOptions>,
-}
-
-/// Why a service cannot be built.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BuildError {
-    /// Two capabilities have the same name.
-    #[error("there are two capabilities called `{name}`")]
-    DuplicateName {
-        /// The name.
-        name: CapabilityName,
-    },
-    /// A name cannot be part of a URL path without escaping.
-    #[error("`{name}` is not a capability name: use letters, digits, `_`, `-` and `.`")]
-    InvalidName {
-        /// The name.
-        name: CapabilityName,
-    },
-    /// Only a service that is served by itself can register itself.
-    #[error("a service inside another server cannot register itself, for it does not know its address")]
-    RegisteredRouter,
-    /// The type of a handler's arguments has a JSON Schema that is not valid.
-    #[error("the schema of the capability `{name}` is not valid")]
-    InvalidSchema {
-        /// The name.
-        name: CapabilityName,
-        /// What is wrong with the schema.
-        source: SchemaError,
-    },
 }
 
 /// Why a service cannot be served.

@@ -3,6 +3,8 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use reknit_protocol::{CallTool, Delivery, ReplyBody, TransportKind};
@@ -221,6 +223,42 @@ async fn only_a_refused_connection_proves_that_nothing_was_sent() {
     drop(tool);
     let failure = discovery.tools.call(&call("{}")).await.expect_err("the tool has stopped");
     assert_eq!((failure.kind, failure.delivery), (TransportKind::Refused, Delivery::NotSent), "{failure}");
+}
+
+/// Passes connections on to a tool, and counts them.
+async fn counting_proxy(target: String) -> (String, Arc<AtomicUsize>) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let connections = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&connections);
+    tokio::spawn(async move {
+        while let Ok((mut inbound, _)) = listener.accept().await {
+            counted.fetch_add(1, Ordering::SeqCst);
+            let target = target.trim_start_matches("http://").to_owned();
+            tokio::spawn(async move {
+                let mut outbound = tokio::net::TcpStream::connect(target).await.expect("the tool accepts");
+                // A closed connection ends it, whichever side closes it.
+                let _ = tokio::io::copy_bidirectional(&mut inbound, &mut outbound).await;
+            });
+        }
+    });
+    (url, connections)
+}
+
+#[tokio::test]
+async fn a_call_that_must_not_be_sent_twice_has_a_connection_of_its_own() {
+    use SideEffect::{Idempotent, Keyed, Read, Undeclared, Unsafe};
+    let tool = tool(Reply::data(1)).await;
+    let (url, connections) = counting_proxy(tool.base_url()).await;
+    let discovery = discover("t", &url).await;
+    for (side_effect, expected) in [(Read, 0), (Idempotent, 1), (Keyed, 0), (Undeclared, 3), (Unsafe, 3)] {
+        let before = connections.load(Ordering::SeqCst);
+        for _ in 0..3 {
+            let call = CallTool { side_effect, timeout_ms: 10_000, ..call("{}") };
+            assert_eq!(discovery.tools.call(&call).await.expect("an answer").status, 200);
+        }
+        assert_eq!(connections.load(Ordering::SeqCst) - before, expected, "{side_effect:?}");
+    }
 }
 
 #[tokio::test]

@@ -15,6 +15,10 @@ impl<'a> Evaluator<'a, '_> {
         let left = self.value(first)?;
         let Some((operator, node)) = rest.first() else { return Ok(left) };
         let right = self.value(node)?;
+        if matches!(operator, Operator::In | Operator::NotIn) {
+            let is_member = self.is_in(&left, &right, node)?;
+            return Ok(owned(is_member == (*operator == Operator::In)));
+        }
         if matches!(operator, Operator::Equal | Operator::Unequal) {
             let equal = self.are_equal(&left, &right)?;
             return Ok(owned(equal == (*operator == Operator::Equal)));
@@ -33,6 +37,7 @@ impl<'a> Evaluator<'a, '_> {
 
     /// Null equals only null. Comparing other values of different types is an error.
     fn are_equal(&mut self, left: &Value, right: &Value) -> EvalResult<bool> {
+        self.budget.charge(left)?;
         if left.is_null() || right.is_null() || left.kind() == right.kind() {
             return Ok(left == right);
         }
@@ -42,7 +47,8 @@ impl<'a> Evaluator<'a, '_> {
     /// Compares numbers by value and strings by character. A string that is strictly a number is compared by value with
     /// a number or another such string: many services write prices as strings, and "9.50" is less than "10.10".
     pub(super) fn order(&mut self, left: &Value, right: &Value) -> EvalResult<Ordering> {
-        self.budget.spend(1)?;
+        self.budget.charge(left)?;
+        self.budget.charge(right)?;
         match (left, right) {
             (Value::Number(left), Value::Number(right)) => Ok(left.cmp(right)),
             (Value::String(left), Value::String(right)) if !(is_number(left) && is_number(right)) => {

@@ -83,6 +83,8 @@ fn body_of<'a>(results: &'a dyn StepResults, step: &StepId) -> EvalResult<&'a Va
         StepResult::Pending => EvalFailure::Unavailable(UnboundReason::StepPending { step }),
         StepResult::Failed => EvalFailure::Unavailable(UnboundReason::StepFailed { step }),
         StepResult::Skipped => EvalFailure::Unavailable(UnboundReason::StepSkipped { step }),
+        StepResult::SkippedByCondition => EvalFailure::Absent(UnboundReason::StepSkipped { step }),
+        StepResult::FailureAllowed => EvalFailure::Absent(UnboundReason::StepFailed { step }),
         StepResult::Unknown => EvalFailure::Unavailable(UnboundReason::UnknownStep { step }),
         StepResult::Absent => EvalFailure::Absent(UnboundReason::UnknownStep { step }),
     })
@@ -165,7 +167,7 @@ fn available_children(dead_ends: &[DeadEnd<'_>]) -> AvailableChildren {
     for dead_end in dead_ends.iter().filter(|dead_end| dead_end.depth == depth) {
         let prefix = dead_end.envelope.filter(|_| depth == 0).map(|key| format!("{key}.")).unwrap_or_default();
         match dead_end.value {
-            Value::Object(object) => fields.extend(object.keys().map(|key| format!("{prefix}{key}"))),
+            Value::Object(object) => fields.extend(object.keys().take(MAX_LISTED).map(|key| format!("{prefix}{key}"))),
             Value::Array(items) => other = other.or(Some(AvailableChildren::Items(items.len()))),
             scalar => other = other.or(Some(AvailableChildren::Scalar(scalar.kind().with_article().to_owned()))),
         }

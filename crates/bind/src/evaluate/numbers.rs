@@ -75,6 +75,7 @@ impl<'a> Evaluator<'a, '_> {
     /// number, they are compared as strings.
     fn extreme(&mut self, function: Function, arguments: &'a [Node], wanted: Ordering) -> ValueResult<'a> {
         let values = self.argument_values(arguments)?;
+        values.iter().try_for_each(|value| self.budget.charge(value))?;
         let as_strings = values.iter().all(|value| matches!(**value, Value::String(_)))
             && !values.iter().all(|value| value.as_str().is_some_and(is_number));
         let mut best: Option<Value> = None;

@@ -33,7 +33,10 @@ impl<'a> Evaluator<'a, '_> {
     pub(super) fn number(&mut self, value: &Value, operation: &dyn std::fmt::Display) -> EvalResult<Number> {
         let number = match value {
             Value::Number(number) => Some(number.clone()),
-            Value::String(text) => Number::parse(text).ok().inspect(|_| self.record_coercion(text)),
+            Value::String(text) => {
+                self.budget.spend(text.len())?;
+                Number::parse(text).ok().inspect(|_| self.record_coercion(text))
+            }
             Value::Null => return Err(EvalFailure::null_at(&format!("an operand of {operation}"))),
             Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         };
@@ -62,6 +65,22 @@ impl<'a> Evaluator<'a, '_> {
     pub(super) fn non_null(&mut self, node: &'a Node) -> ValueResult<'a> {
         let value = self.value(node)?;
         if value.is_null() { Err(EvalFailure::null_at(node)) } else { Ok(value) }
+    }
+
+    /// The value of a condition.
+    pub(super) fn boolean(&mut self, node: &'a Node, operation: &dyn std::fmt::Display) -> EvalResult<bool> {
+        match self.non_null(node)?.as_ref() {
+            Value::Bool(value) => Ok(*value),
+            other => Err(EvalFailure::wrong_type(operation, "a boolean", other)),
+        }
+    }
+
+    /// The value without a borrow; a copy is charged.
+    pub(super) fn own(&mut self, value: Cow<'a, Value>) -> EvalResult<Value> {
+        match value {
+            Cow::Owned(value) => Ok(value),
+            Cow::Borrowed(value) => self.budget.clone_charged(value),
+        }
     }
 
     /// Records whether the decimal was rounded.

@@ -13,6 +13,7 @@ impl<'a> Evaluator<'a, '_> {
             (Function::Lower, [only]) => self.map_string(only, function, str::to_lowercase),
             (Function::Upper, [only]) => self.map_string(only, function, str::to_uppercase),
             (Function::Trim, [only]) => self.map_string(only, function, |text| text.trim().to_owned()),
+            (Function::StartsWith | Function::EndsWith, [text, part]) => self.affix(function, text, part),
             (Function::Split, [text, separator]) => self.split(text, separator),
             (Function::Replace, [text, pattern, replacement]) => self.replace(text, pattern, replacement),
             (Function::ToNumber, [only]) => self.convert_to_number(only),
@@ -25,6 +26,17 @@ impl<'a> Evaluator<'a, '_> {
         let text = self.string(node, function)?;
         self.budget.spend(text.len())?;
         Ok(owned(map(&text)))
+    }
+
+    fn affix(&mut self, function: Function, text: &'a Node, part: &'a Node) -> ValueResult<'a> {
+        let text = self.string(text, function)?;
+        let part = self.string(part, function)?;
+        self.budget.spend(part.len())?;
+        let found = match function {
+            Function::StartsWith => text.starts_with(part.as_ref()),
+            _ => text.ends_with(part.as_ref()),
+        };
+        Ok(owned(found))
     }
 
     fn split(&mut self, text: &'a Node, separator: &'a Node) -> ValueResult<'a> {

@@ -32,7 +32,8 @@ impl WorkBudget {
         Ok(value.clone())
     }
 
-    fn charge(&mut self, value: &Value) -> EvalResult<()> {
+    /// Charges for the size of a value.
+    pub(super) fn charge(&mut self, value: &Value) -> EvalResult<()> {
         self.spend(1)?;
         match value {
             Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),

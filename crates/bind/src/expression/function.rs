@@ -34,6 +34,25 @@ pub enum Function {
     SortBy,
     /// `pluck(array, key)`: the field of each item.
     Pluck,
+    /// `filter(array, condition)`: the items for which the condition holds. The condition refers to the item as `item`, or by
+    /// a name of its own: `filter(orders, order => order.total > 5)`.
+    Filter,
+    /// `map(array, value)` or `map(array, "field")`: the value for each item.
+    Map,
+    /// `any(array, condition)`, or `any(array)` of booleans.
+    Any,
+    /// `all(array, condition)`, or `all(array)` of booleans.
+    All,
+    /// `group_by(array, key)` or `group_by(array, "field")`: an array of `{"key", "items"}`, in the order of the first items.
+    GroupBy,
+    /// `sum_by(array, number)` or `sum_by(array, "field")`: the sum of a number for each item.
+    SumBy,
+    /// `contains(string, part)`, or as `in`: `contains(array, item)`, `contains(object, key)`.
+    Contains,
+    /// `starts_with(string, part)`.
+    StartsWith,
+    /// `ends_with(string, part)`.
+    EndsWith,
     /// `lower(string)`.
     Lower,
     /// `upper(string)`.
@@ -59,7 +78,7 @@ const AT_LEAST_ONE: RangeInclusive<usize> = 1..=usize::MAX;
 
 impl Function {
     /// Every function.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 32] = [
         Self::If,
         Self::Sum,
         Self::Len,
@@ -74,6 +93,15 @@ impl Function {
         Self::Unique,
         Self::SortBy,
         Self::Pluck,
+        Self::Filter,
+        Self::Map,
+        Self::Any,
+        Self::All,
+        Self::GroupBy,
+        Self::SumBy,
+        Self::Contains,
+        Self::StartsWith,
+        Self::EndsWith,
         Self::Lower,
         Self::Upper,
         Self::Trim,
@@ -116,6 +144,15 @@ impl Function {
             Self::Unique => ("unique", ONE, 1..=1),
             Self::SortBy => ("sort_by", "one to three arguments", 1..=3),
             Self::Pluck => ("pluck", TWO, 2..=2),
+            Self::Filter => ("filter", TWO, 2..=2),
+            Self::Map => ("map", TWO, 2..=2),
+            Self::Any => ("any", "one or two arguments", 1..=2),
+            Self::All => ("all", "one or two arguments", 1..=2),
+            Self::GroupBy => ("group_by", TWO, 2..=2),
+            Self::SumBy => ("sum_by", TWO, 2..=2),
+            Self::Contains => ("contains", TWO, 2..=2),
+            Self::StartsWith => ("starts_with", TWO, 2..=2),
+            Self::EndsWith => ("ends_with", TWO, 2..=2),
             Self::Lower => ("lower", ONE, 1..=1),
             Self::Upper => ("upper", ONE, 1..=1),
             Self::Trim => ("trim", ONE, 1..=1),
@@ -126,6 +163,16 @@ impl Function {
             Self::ToNumber => ("to_number", ONE, 1..=1),
             Self::ToString => ("to_string", ONE, 1..=1),
         }
+    }
+
+    /// Whether the second argument is evaluated for each item of the first.
+    pub(super) fn takes_item_expression(self) -> bool {
+        matches!(self, Self::Filter | Self::Map | Self::Any | Self::All) || self.takes_field_name()
+    }
+
+    /// Whether the second argument may also be the name of a field in quotes.
+    pub(super) fn takes_field_name(self) -> bool {
+        matches!(self, Self::Map | Self::GroupBy | Self::SumBy)
     }
 
     pub(super) fn from_name(name: &str) -> Option<Self> {

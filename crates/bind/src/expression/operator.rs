@@ -2,10 +2,16 @@
 
 use std::fmt;
 
+use crate::step_ids::name_len;
+
 /// A binary operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operator {
     Coalesce,
+    Or,
+    And,
+    In,
+    NotIn,
     Equal,
     Unequal,
     LessOrEqual,
@@ -23,6 +29,8 @@ pub(crate) enum Operator {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Precedence {
     Coalesce,
+    Or,
+    And,
     Comparison,
     Additive,
     Multiplicative,
@@ -32,7 +40,9 @@ impl Precedence {
     /// The next higher precedence; `None` above multiplication.
     pub(super) const fn next_higher(self) -> Option<Self> {
         match self {
-            Self::Coalesce => Some(Self::Comparison),
+            Self::Coalesce => Some(Self::Or),
+            Self::Or => Some(Self::And),
+            Self::And => Some(Self::Comparison),
             Self::Comparison => Some(Self::Additive),
             Self::Additive => Some(Self::Multiplicative),
             Self::Multiplicative => None,
@@ -43,7 +53,11 @@ impl Precedence {
     pub(super) const fn operators(self) -> &'static [Operator] {
         match self {
             Self::Coalesce => &[Operator::Coalesce],
+            Self::Or => &[Operator::Or],
+            Self::And => &[Operator::And],
             Self::Comparison => &[
+                Operator::In,
+                Operator::NotIn,
                 Operator::Equal,
                 Operator::Unequal,
                 Operator::LessOrEqual,
@@ -61,9 +75,16 @@ impl Operator {
     pub(crate) const fn precedence(self) -> Precedence {
         match self {
             Self::Coalesce => Precedence::Coalesce,
-            Self::Equal | Self::Unequal | Self::LessOrEqual | Self::GreaterOrEqual | Self::Less | Self::Greater => {
-                Precedence::Comparison
-            }
+            Self::Or => Precedence::Or,
+            Self::And => Precedence::And,
+            Self::In
+            | Self::NotIn
+            | Self::Equal
+            | Self::Unequal
+            | Self::LessOrEqual
+            | Self::GreaterOrEqual
+            | Self::Less
+            | Self::Greater => Precedence::Comparison,
             Self::Add | Self::Subtract => Precedence::Additive,
             Self::Multiply | Self::Divide | Self::Remainder => Precedence::Multiplicative,
         }
@@ -72,6 +93,10 @@ impl Operator {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Coalesce => "??",
+            Self::Or => "or",
+            Self::And => "and",
+            Self::In => "in",
+            Self::NotIn => "not in",
             Self::Equal => "==",
             Self::Unequal => "!=",
             Self::LessOrEqual => "<=",
@@ -88,14 +113,33 @@ impl Operator {
 }
 
 impl Operator {
-    /// Other signs for the operator. Models and people write `2 × 100` and `200 ÷ 2`.
-    pub(super) const fn other_signs(self) -> &'static [&'static str] {
+    /// The length in bytes of the operator at the start of a text. `None` if the text begins with something else.
+    pub(super) fn len_at_start(self, text: &str) -> Option<usize> {
+        if self == Self::NotIn {
+            let after = word(text, "not")?.trim_start();
+            return word(after, "in").map(|rest| text.len() - rest.len());
+        }
+        let is_word = self.as_str().starts_with(char::is_alphabetic);
+        let rest = if is_word { word(text, self.as_str()) } else { text.strip_prefix(self.as_str()) };
+        let rest = rest.or_else(|| self.other_signs().iter().find_map(|sign| text.strip_prefix(sign)));
+        rest.map(|rest| text.len() - rest.len())
+    }
+
+    /// Other signs for the operator. Models and people write `2 × 100`, `200 ÷ 2` and `a && b`.
+    const fn other_signs(self) -> &'static [&'static str] {
         match self {
+            Self::Or => &["||"],
+            Self::And => &["&&"],
             Self::Multiply => &["×", "·", "⋅"],
             Self::Divide => &["÷"],
             _ => &[],
         }
     }
+}
+
+/// The text after a word at its start.
+pub(super) fn word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+    text.strip_prefix(word).filter(|_| name_len(text) == word.len())
 }
 
 impl fmt::Display for Operator {

@@ -30,6 +30,17 @@ pub enum TemplateProblem {
         /// The steps of the plan.
         available: Vec<StepId>,
     },
+    /// A name in an expression over the items of a list that is neither a step nor an item.
+    #[error("there is no step or item `{found}`; a field of the item is `{item}.{found}`")]
+    UnknownName {
+        /// The name as written.
+        found: String,
+        /// The name of the item.
+        item: String,
+    },
+    /// `a ?? b and c`, which people read in two ways.
+    #[error("`??` beside `and`, `or` or `not` needs parentheses: `(a ?? b) and c`")]
+    CoalesceWithLogic,
     /// A call of a function that does not exist.
     #[error("there is no function `{found}`{}", .nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
     UnknownFunction {

@@ -4,8 +4,9 @@ use reknit_protocol::spelling::nearest;
 use reknit_protocol::{Number, Path, Segment, Value};
 
 use super::cursor::Cursor;
+use super::operator::word;
 use super::quoted::{quoted_len, unquote};
-use super::{Function, Node, Operator, Precedence};
+use super::{Function, ITEM, Node, Operator, Precedence};
 use crate::expression::parse_error::TemplateProblem as Problem;
 use crate::step_ids::{StepIds, is_name_char, name_len};
 use crate::{Reference, TemplateParseError};
@@ -22,11 +23,11 @@ const MAX_PARTS: usize = 2000;
 type Parsed<T> = Result<T, TemplateParseError>;
 
 pub(super) fn parse(text: &str, ids: &StepIds<'_>) -> Parsed<Node> {
-    let mut parser = Parser { cursor: Cursor::new(text), ids, depth: 0, parts: 0 };
+    let mut parser = Parser::new(text, ids);
     if text.len() > MAX_LENGTH {
         return Err(parser.error(Problem::LimitExceeded { unit: "bytes", limit: MAX_LENGTH }));
     }
-    let node = parser.binary(Precedence::Coalesce)?;
+    let node = parser.expression()?;
     parser.cursor.skip_space();
     match parser.cursor.peek() {
         None => Ok(node),
@@ -54,40 +55,85 @@ struct Parser<'t, 'i> {
     ids: &'i StepIds<'i>,
     depth: usize,
     parts: usize,
+    /// The names of the items of lists, the innermost last.
+    items: Vec<String>,
+    /// Where `and`, `or` or `not` stands outside of parentheses.
+    logic_at: Option<Cursor<'t>>,
+    /// Whether the next value is the right side of `in`.
+    is_after_in: bool,
 }
 
-impl Parser<'_, '_> {
+impl<'t, 'i> Parser<'t, 'i> {
+    fn new(text: &'t str, ids: &'i StepIds<'i>) -> Self {
+        Self {
+            cursor: Cursor::new(text),
+            ids,
+            depth: 0,
+            parts: 0,
+            items: Vec::new(),
+            logic_at: None,
+            is_after_in: false,
+        }
+    }
+
+    fn expression(&mut self) -> Parsed<Node> {
+        let outer = self.logic_at.take();
+        let node = self.binary(Precedence::Coalesce);
+        self.logic_at = outer;
+        node
+    }
+
     /// Parses a chain of operators of one precedence.
     fn binary(&mut self, precedence: Precedence) -> Parsed<Node> {
         let first = self.operand(precedence)?;
         let mut rest = Vec::new();
-        while let Some((operator, sign)) = self.operator(precedence)? {
+        while let Some((operator, length)) = self.operator(precedence)? {
             if precedence == Precedence::Comparison && !rest.is_empty() {
                 return Err(self.unexpected("a single comparison (comparisons cannot be chained)"));
             }
+            if matches!(operator, Operator::And | Operator::Or) {
+                self.logic_at.get_or_insert_with(|| self.cursor.clone());
+            }
             self.count_part()?;
-            self.cursor.take(sign.len());
+            self.cursor.take(length);
+            self.is_after_in = matches!(operator, Operator::In | Operator::NotIn);
             rest.push((operator, self.operand(precedence)?));
+        }
+        if precedence == Precedence::Coalesce
+            && !rest.is_empty()
+            && let Some(at) = self.logic_at.take()
+        {
+            self.cursor = at;
+            return Err(self.error(Problem::CoalesceWithLogic));
         }
         Ok(if rest.is_empty() { first } else { Node::Chain(Box::new(first), rest) })
     }
 
     fn operand(&mut self, precedence: Precedence) -> Parsed<Node> {
         match precedence.next_higher() {
+            Some(Precedence::Comparison) => self.negation(),
             Some(higher) => self.binary(higher),
             None => self.unary(),
         }
     }
 
-    /// The next operator, with the sign for it, if it has this precedence. The cursor stays before it, so that errors point at
-    /// it.
-    fn operator(&mut self, precedence: Precedence) -> Parsed<Option<(Operator, &'static str)>> {
+    /// Parses `not a == b`, or a comparison.
+    fn negation(&mut self) -> Parsed<Node> {
+        self.cursor.skip_space();
+        let Some(rest) = word(self.cursor.rest(), "not") else { return self.binary(Precedence::Comparison) };
+        self.logic_at.get_or_insert_with(|| self.cursor.clone());
+        self.count_part()?;
+        self.cursor.take(self.cursor.rest().len() - rest.len());
+        let inner = self.nested(Self::negation)?;
+        Ok(Node::Not(Box::new(inner)))
+    }
+
+    /// The next operator and its length, if it has this precedence. The cursor stays before it, so that errors point at it.
+    fn operator(&mut self, precedence: Precedence) -> Parsed<Option<(Operator, usize)>> {
         self.cursor.skip_space();
         let rest = self.cursor.rest();
-        let found = precedence.operators().iter().find_map(|operator| {
-            let mut signs = std::iter::once(operator.as_str()).chain(operator.other_signs().iter().copied());
-            signs.find(|sign| rest.starts_with(sign)).map(|sign| (*operator, sign))
-        });
+        let mut operators = precedence.operators().iter();
+        let found = operators.find_map(|operator| Some((*operator, operator.len_at_start(rest)?)));
         if matches!(found, Some((Operator::Subtract, _))) && !self.cursor.is_after_space() {
             return Err(self.error(Problem::MinusWithoutSpace));
         }
@@ -106,6 +152,7 @@ impl Parser<'_, '_> {
     }
 
     fn primary(&mut self) -> Parsed<Node> {
+        let is_after_in = std::mem::take(&mut self.is_after_in);
         match self.cursor.peek() {
             Some('(') => {
                 let node = self.enclosed("(", ")", "`)`")?;
@@ -113,7 +160,7 @@ impl Parser<'_, '_> {
             }
             // Nested braces, as in `{{100 * {{a.price}}}}`, act as parentheses.
             Some('{') if self.cursor.rest().starts_with("{{") => self.enclosed("{{", "}}", "`}}`"),
-            Some('[') => self.quoted_step(),
+            Some('[') => self.quoted_step_or_list(is_after_in),
             Some('"' | '\'') => self.string().map(|text| Node::Literal(text.into())),
             Some(character) if is_name_char(character) => self.name_or_number(character),
             _ => Err(self.unexpected("a value")),
@@ -122,7 +169,7 @@ impl Parser<'_, '_> {
 
     fn enclosed(&mut self, open: &str, close: &str, expected: &'static str) -> Parsed<Node> {
         self.cursor.take(open.len());
-        let node = self.nested(|parser| parser.binary(Precedence::Coalesce))?;
+        let node = self.nested(Self::expression)?;
         self.cursor.skip_space();
         if self.cursor.eat(close) { Ok(node) } else { Err(self.unexpected(expected)) }
     }
@@ -146,9 +193,16 @@ impl Parser<'_, '_> {
             self.cursor.take(name.len());
             return Ok(Node::Literal(value));
         }
+        if name == "not" {
+            return Err(self.unexpected("a value (`not` stands in parentheses here)"));
+        }
         if after.starts_with('(') {
             let call = self.call(name)?;
             return self.with_path(call);
+        }
+        if self.items.iter().any(|item| item == name) {
+            self.cursor.take(name.len());
+            return Ok(Node::Item(name.to_owned(), self.path()?));
         }
         if let Some(id) = self.ids.longest_prefix_of(rest) {
             self.cursor.take(id.as_str().len());
@@ -163,6 +217,9 @@ impl Parser<'_, '_> {
 
     fn unknown_step(&self, found: &str) -> TemplateParseError {
         let (nearest, available) = (self.ids.nearest(found), self.ids.suggestions().to_vec());
+        if let Some(item) = self.items.last().filter(|_| nearest.is_none()) {
+            return self.error(Problem::UnknownName { found: found.to_owned(), item: item.clone() });
+        }
         self.error(Problem::UnknownStep { found: found.to_owned(), nearest, available })
     }
 
@@ -201,7 +258,7 @@ impl Parser<'_, '_> {
         };
         let start = self.cursor.clone();
         self.cursor.take(name.len() + 1);
-        let arguments = self.nested(Self::arguments)?;
+        let arguments = self.nested(|parser| parser.arguments(function))?;
         let (expected, range) = function.arity();
         if !range.contains(&arguments.len()) {
             self.cursor = start;
@@ -211,14 +268,15 @@ impl Parser<'_, '_> {
     }
 
     /// Parses the arguments of a call and its closing parenthesis.
-    fn arguments(&mut self) -> Parsed<Vec<Node>> {
+    fn arguments(&mut self, function: Function) -> Parsed<Vec<Node>> {
         let mut arguments = Vec::new();
         self.cursor.skip_space();
         if self.cursor.eat(")") {
             return Ok(arguments);
         }
         loop {
-            arguments.push(self.binary(Precedence::Coalesce)?);
+            let is_for_item = arguments.len() == 1 && function.takes_item_expression();
+            arguments.push(if is_for_item { self.for_item(function)? } else { self.expression()? });
             self.cursor.skip_space();
             if self.cursor.eat(")") {
                 return Ok(arguments);
@@ -229,22 +287,80 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Parses a reference with a quoted step id: `["odd id"].field`.
-    fn quoted_step(&mut self) -> Parsed<Node> {
+    /// Parses an argument that is evaluated for each item: `item.price > 5` or `order => order.price > 5`.
+    fn for_item(&mut self, function: Function) -> Parsed<Node> {
+        self.cursor.skip_space();
+        let name = self.item_name()?;
+        self.items.push(name.clone());
+        let body = self.expression();
+        self.items.pop();
+        let body = match body? {
+            Node::Literal(Value::String(field)) if function.takes_field_name() => {
+                Node::Item(name.clone(), Path::root().key(&field))
+            }
+            other => other,
+        };
+        Ok(Node::ForItem(name, Box::new(body)))
+    }
+
+    /// Reads `order =>` if it comes next; otherwise the item is called `item`.
+    fn item_name(&mut self) -> Parsed<String> {
+        let rest = self.cursor.rest();
+        let (name, after) = rest.split_at_checked(name_len(rest)).unwrap_or((rest, ""));
+        let Some(body) = after.trim_start().strip_prefix("=>").filter(|_| !name.is_empty()) else {
+            return Ok(ITEM.to_owned());
+        };
+        let is_reserved = matches!(name, "true" | "false" | "null" | "not");
+        if is_reserved || !name.starts_with(char::is_alphabetic) {
+            return Err(self.unexpected("a name for the item, which begins with a letter"));
+        }
+        self.cursor.take(rest.len() - body.len());
+        Ok(name.to_owned())
+    }
+
+    /// Parses a reference with a quoted step id, `["odd id"].field`, or a list: `["lost", "late"]`.
+    ///
+    /// One quoted text in brackets that is no id is a list after `in`, and elsewhere if it is not spelled like an id.
+    fn quoted_step_or_list(&mut self, is_after_in: bool) -> Parsed<Node> {
         let start = self.cursor.clone();
         self.cursor.take(1);
         self.cursor.skip_space();
-        if !matches!(self.cursor.peek(), Some('"' | '\'')) {
-            return Err(self.unexpected("a quoted step id"));
+        if matches!(self.cursor.peek(), Some('"' | '\'')) {
+            let id = self.string()?;
+            self.cursor.skip_space();
+            if self.cursor.eat("]") {
+                if let Some(step) = self.ids.get(&id) {
+                    let reference = Reference::new(step.clone(), self.path()?, self.ids);
+                    let is_hidden = self.items.iter().any(|item| id.get(..name_len(&id)) == Some(item));
+                    return Ok(Node::Reference(if is_hidden { reference.in_quotes() } else { reference }));
+                }
+                let has_path = matches!(self.cursor.peek(), Some('.' | '['));
+                if has_path || (!is_after_in && self.ids.nearest(&id).is_some()) {
+                    self.cursor = start;
+                    return Err(self.unknown_step(&id));
+                }
+            }
         }
-        let id = self.string()?;
-        self.close_bracket()?;
-        let Some(step) = self.ids.get(&id) else {
-            self.cursor = start;
-            return Err(self.unknown_step(&id));
-        };
-        let path = self.path()?;
-        Ok(Node::Reference(Reference::new(step.clone(), path, self.ids)))
+        self.cursor = start;
+        self.cursor.take(1);
+        let items = self.nested(Self::list_items)?;
+        self.with_path(Node::List(items))
+    }
+
+    /// Parses the items of a list and its closing bracket. A comma may follow the last one.
+    fn list_items(&mut self) -> Parsed<Vec<Node>> {
+        let mut items = Vec::new();
+        loop {
+            self.cursor.skip_space();
+            if self.cursor.eat("]") {
+                return Ok(items);
+            }
+            items.push(self.expression()?);
+            self.cursor.skip_space();
+            if !self.cursor.eat(",") {
+                return if self.cursor.eat("]") { Ok(items) } else { Err(self.unexpected("`,` or `]`")) };
+            }
+        }
     }
 
     /// Parses a path: `.field[0]["odd key"]`.

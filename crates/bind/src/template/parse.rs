@@ -31,7 +31,8 @@ pub(super) fn parse_string(text: &str, ids: &StepIds<'_>) -> Result<Template, Te
         });
         return Ok(Template::Literal(Value::String(literals.collect())));
     }
-    let calculation = Expression::parse_with_ids(text, ids).ok();
+    // `{{a.city}} and {{b.city}}` is a text, whatever the schema says.
+    let calculation = Expression::parse_with_ids(text, ids).ok().filter(|calculation| !calculation.is_logic());
     Ok(Template::Text(TextTemplate { parts, calculation }))
 }
 

@@ -24,7 +24,16 @@ const TEMPLATES: &str = r#"{
         "dot": "{{step-1.}}",
         "bracket": "{{step-1[0}}",
         "odd": "{{[\"odd\"].x}}",
-        "list": "{{[1, 2]}}",
+        "list": "{{[1, 2}}",
+        "near list": "{{[\"qoute\"]}}",
+        "field": "{{filter(step-1.orders, status == 1)}}",
+        "named field": "{{filter(step-1.orders, order => total > 5)}}",
+        "item outside": "{{item.price}}",
+        "reserved": "{{map(step-1.orders, true => 1)}}",
+        "mixed": "{{step-1.a ?? false and step-1.b}}",
+        "mixed not": "{{not step-1.a ?? false}}",
+        "late not": "{{true == not false}}",
+        "half": "{{1 not 2}}",
         "quote": "{{\"abc}}",
         "escape": "{{\"\\q\"}}",
         "zeros": "{{007}}",
@@ -58,7 +67,16 @@ fn every_error_has_its_position_and_a_suggestion() {
     `$.dot`, character 10: expected a field name, found the end of the expression
     `$.bracket`, character 11: expected `]`, found the end of the expression
     `$.odd`, character 3: there is no step `odd`; the steps are `step-1`, `quote`
-    `$.list`, character 4: expected a quoted step id, found `1`
+    `$.list`, character 8: expected `,` or `]`, found the end of the expression
+    `$["near list"]`, character 3: there is no step `qoute`; did you mean `quote`?
+    `$.field`, character 25: there is no step or item `status`; a field of the item is `item.status`
+    `$["named field"]`, character 34: there is no step or item `total`; a field of the item is `order.total`
+    `$["item outside"]`, character 3: there is no step `item`; the steps are `step-1`, `quote`
+    `$.reserved`, character 22: expected a name for the item, which begins with a letter, found `t`
+    `$.mixed`, character 21: `??` beside `and`, `or` or `not` needs parentheses: `(a ?? b) and c`
+    `$["mixed not"]`, character 3: `??` beside `and`, `or` or `not` needs parentheses: `(a ?? b) and c`
+    `$["late not"]`, character 11: expected a value (`not` stands in parentheses here), found `n`
+    `$.half`, character 5: expected an operator or the end of the expression, found `n`
     `$.quote`, character 1: unclosed `{{`: add `}}`, or write `{{{{` for literal braces
     `$.escape`, character 3: invalid string: line 1, column 3: expected an escape (one of `"\/bfnrtu`) after the backslash, found `q`
     `$.zeros`, character 3: invalid number: a number must not have leading zeros

@@ -48,10 +48,14 @@ pub(crate) fn expression() -> impl Strategy<Value = String> {
         4 => reference(),
         2 => "[0-9]{1,3}(\\.[0-9]{1,3})?",
         1 => "\"[a-z ,:0-9-]{0,5}\"",
+        2 => prop::sample::select(vec!["item", "item.a", "x.b[0]", "[\"a\"]", "[]", "[\"x\"]"]).prop_map(str::to_owned),
         1 => prop::sample::select(vec!["true", "false", "null", "\"days\"", "'it\\'s'"]).prop_map(str::to_owned),
     ];
     leaf.prop_recursive(4, 32, 4, |inner| {
-        let operator = prop::sample::select(vec!["+", "-", "*", "/", "%", "??", "==", "!=", "<", "<=", ">", ">="]);
+        let operator = prop::sample::select(vec![
+            "+", "-", "*", "/", "%", "??", "==", "!=", "<", "<=", ">", ">=", "and", "or", "in", "not in", "&&",
+        ]);
+        let for_items = prop::sample::select(vec!["filter", "map", "any", "all", "group_by", "sum_by"]);
         let function = prop::sample::select(Function::ALL.to_vec());
         prop_oneof![
             3 => (inner.clone(), operator, inner.clone()).prop_map(|(a, o, b)| format!("{a} {o} {b}")),
@@ -59,6 +63,10 @@ pub(crate) fn expression() -> impl Strategy<Value = String> {
             1 => inner.clone().prop_map(|a| format!("first({a}).b[0]")),
             1 => inner.clone().prop_map(|a| format!("({a})[\"odd key\"].a")),
             1 => inner.clone().prop_map(|a| format!("-{a}")),
+            1 => inner.clone().prop_map(|a| format!("not {a}")),
+            1 => vec(inner.clone(), 0..3).prop_map(|items| format!("[{}]", items.join(", "))),
+            3 => (for_items, inner.clone(), prop::sample::select(vec!["", "x => ", "a => "]), inner.clone())
+                .prop_map(|(f, list, name, body)| format!("{f}({list}, {name}{body})")),
             1 => inner.clone().prop_map(|a| format!("{{{{{a}}}}}")),
             3 => (function, vec(inner, 1..4)).prop_map(|(f, arguments)| format!("{f}({})", arguments.join(", "))),
         ]
@@ -70,7 +78,7 @@ pub(crate) fn noise() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         prop::sample::select(vec![
             "{{", "}}", "{{{{", "step-1", ".", "[", "]", "\"", "'", "\\", "(", ")", ",", " - ", "-", "??", "sum",
-            "if(", "1", "1e", " ", "é", "a.b", "odd id",
+            "if(", "filter(", "item", "=>", " and ", "not ", " in ", "1", "1e", " ", "é", "a.b", "odd id",
         ])
         .prop_map(str::to_owned),
         ".{0,3}",

@@ -15,6 +15,7 @@ mod fill_missing;
 mod functions;
 mod generators;
 mod limits;
+mod lists_and_conditions;
 mod parameter_mappings;
 mod properties;
 mod references;

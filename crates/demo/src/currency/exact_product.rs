@@ -6,7 +6,7 @@ use reknit_protocol::Number;
 const MAX_DIGITS: usize = 24;
 
 /// The exact product; `None` if a factor has more than [`MAX_DIGITS`] digits.
-pub(super) fn exact_product(left: &Number, right: &Number) -> Option<Number> {
+pub(crate) fn exact_product(left: &Number, right: &Number) -> Option<Number> {
     let (left, right) = (Decimal::from_number(left)?, Decimal::from_number(right)?);
     let digits = left.digits.checked_mul(right.digits)?;
     Decimal { digits, places: left.places + right.places }.to_number()

@@ -25,10 +25,10 @@ async fn each_purpose_gets_its_reply() {
         ("semantic_retry", "capability: convert_currency\nsources: ...", scenario::AMOUNT_CONTEXT),
         ("error_analysis", "capability: get_stock_quote\nno share is traded as `HANOK`", scenario::SYMBOL_FEEDBACK),
         ("semantic_retry", "capability: get_stock_quote", scenario::SYMBOL_CONTEXT),
-        ("synthesis", "results: ...", scenario::SYNTHESIS),
     ] {
         assert_eq!(reply(&demo, purpose, user).await, expected, "{purpose}");
     }
+    insta::assert_snapshot!(reply(&demo, "synthesis", "results: ...").await, @"100 Tesla shares bring 46,828.5 US dollars, which is 65,150,150.625 won. In Seoul it is clear, at 14.5 °C. No price was found for a share of Hanok Tours, which does not seem to be listed.");
     assert_eq!(demo.model.unmatched(), []);
     demo.shutdown().await.unwrap();
 }
@@ -59,21 +59,19 @@ fn the_plan_has_defects_that_salvage_repairs() {
 }
 
 #[test]
-fn no_reply_contains_a_computed_number() {
+fn no_reply_but_the_answer_contains_a_computed_number() {
     let replies = [
         scenario::PLAN,
         scenario::AMOUNT_FEEDBACK,
         scenario::AMOUNT_CONTEXT,
         scenario::SYMBOL_FEEDBACK,
         scenario::SYMBOL_CONTEXT,
-        scenario::SYNTHESIS,
     ];
     for text in replies {
         for computed in ["468", "46828", "65150150", "1391"] {
             assert!(!text.contains(computed), "{computed} in {text}");
         }
     }
-    assert!(!scenario::SYNTHESIS.contains(|c: char| c.is_ascii_digit()));
 }
 
 #[test]

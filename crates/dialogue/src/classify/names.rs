@@ -180,6 +180,20 @@ pub(super) fn by_message(message: &str) -> Option<ErrorClass> {
     find(OPENINGS, &starts_with).or_else(|| find(PHRASES, &contains))
 }
 
+/// Words before or after the name of a flag that a server needs.
+const FLAG_WORDS: &[&str] = &["enable", "enabled", "need", "needs", "requires", "require", "start", "started", "with"];
+
+/// Whether a server says that it was started without a flag that the request needs, or that it takes no such input. It will
+/// say so again.
+pub(super) fn misses_feature(message: &str) -> bool {
+    let text = normalize(message);
+    let names_flag = message.split(|letter: char| letter.is_whitespace() || "`'\"(".contains(letter)).any(|word| {
+        word.strip_prefix("--").is_some_and(|flag| flag.starts_with(|letter: char| letter.is_ascii_lowercase()))
+    });
+    let asks_for_it = text.split(' ').any(|word| FLAG_WORDS.contains(&word));
+    (names_flag && asks_for_it) || text.contains("input is not supported")
+}
+
 /// Lower case, one space between words, no punctuation: `Rate-limit: exceeded!` becomes `rate limit exceeded`.
 fn normalize(message: &str) -> String {
     let words =

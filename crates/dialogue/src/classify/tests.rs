@@ -138,3 +138,26 @@ fn the_names_of_a_provider_take_precedence_over_the_common_ones() {
         );
     }
 }
+
+#[test]
+fn a_server_error_that_names_a_missing_flag_or_input_is_a_model_error() {
+    for (kind, message, expected) in [
+        ("server_error", "tools param requires --jinja flag", ErrorClass::ModelError),
+        ("", "\"auto\" tool choice requires --enable-auto-tool-choice to be set", ErrorClass::ModelError),
+        (
+            "server_error",
+            "this server was started without --embeddings; start it with `--embeddings`",
+            ErrorClass::ModelError,
+        ),
+        (
+            "server_error",
+            "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
+            ErrorClass::ModelError,
+        ),
+        ("server_error", "slot 3 crashed -- try again", ErrorClass::NetworkError),
+        ("server_error", "the worker died", ErrorClass::NetworkError),
+    ] {
+        assert_eq!(classify(&evidence("500", 500, kind, message)), expected, "{message}");
+    }
+    assert_eq!(classify(&evidence("", 503, "", "Loading model")), ErrorClass::NetworkError);
+}

@@ -64,7 +64,7 @@ mod tests {
         use {Action::*, ErrorClass as E};
         for (class, status, expected) in [
             (E::RateLimit, Some(429), Retry),
-            (E::ModelError, Some(500), Retry),
+            (E::ModelError, Some(500), SkipProvider),
             (E::ModelError, None, Retry),
             (E::ModelError, Some(404), SkipProvider),
             (E::NetworkError, Some(502), Retry),

@@ -22,10 +22,14 @@ impl Run {
     /// is not asked about again while neither its parameters nor the number of its corrections change.
     pub(super) fn rule_to_ask(&self, index: StepIndex) -> Decided<Option<String>> {
         let approvals = &self.policy().approvals;
-        if approvals.is_default() {
+        let by_plan = planned(&self.plan, index)?.controls.approve;
+        if approvals.is_default() && !by_plan {
             return Ok(None);
         }
-        let reasons = approvals.reasons_to_ask(&self.next_call(index)?);
+        let mut reasons = approvals.reasons_to_ask(&self.next_call(index)?);
+        if by_plan {
+            reasons.insert(0, "the plan asks for approval of this step".to_owned());
+        }
         let is_approved = self.state.steps.get(index)?.approved.as_ref() == Some(&self.call_digest(index)?);
         let is_held = !reasons.is_empty() && !is_approved && !self.is_in_approved_plan(index)?;
         Ok(is_held.then(|| reasons.join("; ")))

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use reknit_dialogue::Purpose;
 use reknit_mend::Fate;
-use reknit_protocol::{EffectKind, EffectOwner, Object, SideEffect};
+use reknit_plan::{OnFailure, PlannedOutput, StepIndex};
+use reknit_protocol::{EffectKind, EffectOwner, Object, SideEffect, join_first};
+use reknit_salvage::fit;
 
-use super::Run;
 use super::consultations::Topic;
 use super::state::{Phase, PlanApproval, Stage, State, Stop};
 use super::steps::StepRun;
+use super::{Run, planned};
 use crate::answer::account::mended_lines;
 use crate::answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepReport};
 use crate::budget::Exhausted;
@@ -97,6 +99,21 @@ impl Run {
         Ok(())
     }
 
+    /// A step failed after which the plan starts no other one. What is in progress goes on.
+    pub(super) fn stop_after_failure(&mut self, failed: StepIndex) -> Decided {
+        let cause = Stop::StepFailed(planned(&self.plan, failed)?.id.clone());
+        let reason = cause.to_string();
+        self.state.stop.get_or_insert(cause);
+        for index in self.plan.indices() {
+            let step = self.state.steps.get(index)?;
+            let stage = stopped(step, &reason).filter(|stage| matches!(stage, Stage::Skipped { .. }));
+            if let Some(stage) = stage {
+                self.set_stage(index, stage)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Writes the answer once every step is over.
     pub(super) fn finish_if_over(&mut self) -> Decided {
         if !self.state.steps.are_over() || !matches!(self.state.phase, Phase::Running) {
@@ -171,12 +188,18 @@ impl Run {
 
     fn final_status(&self, steps: &[StepReport], plan_outputs: &PlanOutputs) -> Status {
         let done = steps.iter().filter(|step| matches!(step.outcome, Outcome::Done(_))).count();
+        let as_planned = self.plan.steps.iter().zip(self.state.steps.iter()).filter(|(planned, step)| {
+            let is_replaced = matches!(planned.controls.on_failure, OnFailure::Use(_));
+            matches!(step.stage(), Stage::SkippedByCondition { .. })
+                || matches!(step.stage(), Stage::Failed { .. }) && is_replaced
+        });
         match (&self.state.stop, done) {
             (Some(Stop::Cancelled), _) => Status::Cancelled,
             // A limit that was reached but prevented nothing is not how the run ended.
-            (_, done) if done == steps.len() && plan_outputs.missing.is_empty() => {
+            (_, done) if done + as_planned.count() == steps.len() && plan_outputs.missing.is_empty() => {
                 if self.state.dropped_steps.is_empty() { Status::Complete } else { Status::Partial }
             }
+            (Some(Stop::StepFailed(_)), 1..) => Status::Partial,
             (Some(stop), _) => stop.status(),
             (None, 0) => Status::Failed,
             (None, _) => Status::Partial,
@@ -186,12 +209,17 @@ impl Run {
     /// The outputs of the plan, as far as they can be computed.
     fn plan_outputs(&self) -> PlanOutputs {
         let mut plan_outputs = PlanOutputs::default();
-        for (name, expression) in &self.plan.outputs {
-            match expression.evaluate(&self.results(None)) {
-                Ok(evaluated) => _ = plan_outputs.outputs.insert(name.as_str(), evaluated.value),
-                Err(error) => {
-                    plan_outputs.missing.push(MissingOutput { name: name.clone(), reason: error.to_string() });
-                }
+        for PlannedOutput { name, expression, schema } in &self.plan.outputs {
+            let evaluated = expression.evaluate(&self.results(None)).map_err(|error| error.to_string());
+            let fitted = evaluated.and_then(|evaluated| match schema {
+                None => Ok(evaluated.value),
+                Some(schema) => fit(evaluated.value, schema).map(|fitted| fitted.value).map_err(|misfit| {
+                    format!("its value does not have the declared type: {}", join_first(&misfit.problems))
+                }),
+            });
+            match fitted {
+                Ok(value) => _ = plan_outputs.outputs.insert(name.as_str(), value),
+                Err(reason) => plan_outputs.missing.push(MissingOutput { name: name.clone(), reason }),
             }
         }
         plan_outputs
@@ -217,9 +245,15 @@ impl Run {
                             class if step.may_have_happened(class, fault.as_deref()) => Fate::Unknown,
                             _ => fault.as_ref().map_or(Fate::NotSent, |fault| fault.fate),
                         };
+                        let words = match &planned.controls.on_failure {
+                            OnFailure::Use(value) => format!("{words}; the plan uses {value} instead"),
+                            _ => words,
+                        };
                         Outcome::Failed { reason: words, fate }
                     }
-                    Stage::Skipped { reason } => Outcome::Skipped { reason: reason.clone() },
+                    Stage::Skipped { reason } | Stage::SkippedByCondition { reason } => {
+                        Outcome::Skipped { reason: reason.clone() }
+                    }
                     _ => Outcome::Skipped { reason: "it was not finished".to_owned() },
                 },
                 mends: step.mends.clone(),
@@ -252,8 +286,11 @@ fn stopped(step: &StepRun, reason: &str) -> Option<Stage> {
         }
         Stage::Calling(call) => Some(Stage::Stopping(call.clone())),
         // `stop_job` has told the tool to cancel its job.
-        Stage::AwaitingJob(_) | Stage::Stopping(_) | Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } => {
-            None
-        }
+        Stage::AwaitingJob(_)
+        | Stage::Stopping(_)
+        | Stage::Done(_)
+        | Stage::Failed { .. }
+        | Stage::Skipped { .. }
+        | Stage::SkippedByCondition { .. } => None,
     }
 }

@@ -7,7 +7,7 @@ use reknit_mend::{
     CallFault, ChangeVerdict, ErrorReference, FaultOrigin, NewValueSource, ValueKind, is_same_value, judge_change,
     value_kind,
 };
-use reknit_plan::{PlannedStep, StepIndex};
+use reknit_plan::{INPUTS, PlannedStep, StepIndex};
 use reknit_protocol::{Number, Object, Path, SideEffect, Value};
 
 use super::Run;
@@ -114,8 +114,10 @@ impl Run {
                 }
                 kind => kind,
             };
+            let is_models_input =
+                !self.is_plan_of_person() && new.origin.is_some_and(|origin| origin.refers_to(INPUTS));
             let is_supported = !is_unconfirmed(new.origin)
-                && (is_derived(new.origin, change.value, known)
+                && (!is_models_input && is_derived(new.origin, change.value, known)
                     || self.is_supported(planned, known, change.value, kind));
             let source = if is_supported { NewValueSource::Evidence } else { NewValueSource::Inferred(kind) };
             match judge_change(class, reference, source) {
@@ -128,21 +130,22 @@ impl Run {
         })
     }
 
-    /// What counts as evidence for a new value: the request, the instruction of the step, the error and the results. A bound in
-    /// the schema, or the value of another parameter, says nothing about this one.
+    /// What counts as evidence for a new value: the request, the error, the results, and in the plan of a person its inputs and the
+    /// instruction of the step. A bound in the schema, or the value of another parameter, says nothing about this one.
     pub(super) fn known_values(&self, planned: &PlannedStep, fault: Option<&CallFault>) -> KnownValues {
         let mut known = KnownValues::default();
-        for text in [&self.shown_request, &planned.instruction] {
+        let instruction = Some(&planned.instruction).filter(|_| self.is_plan_of_person());
+        for text in [&self.shown_request].into_iter().chain(instruction) {
             known.add(text);
             known.stated.push(text.to_lowercase());
         }
         if let Some(fault) = fault {
-            known.add(&fault.message);
+            fault.said().into_iter().for_each(|text| known.add(text));
             known.add_all(&fault.body);
             known.add_all(&Value::Object(fault.details.clone()));
         }
         let results = self.results_before(planned);
-        for id in self.source_ids() {
+        for id in self.evidence_ids() {
             if let StepResult::Ready(body) = results.result_of(&id) {
                 known.add_all(body);
             }
@@ -158,7 +161,7 @@ impl Run {
                 let requested = numbers_in_text::parse_numbers(&self.shown_request);
                 known.numbers.contains(number)
                     || known.state_in_words(number)
-                    || explain_number(number, &self.results_before(planned), &self.source_ids(), &requested).is_some()
+                    || explain_number(number, &self.results_before(planned), &self.evidence_ids(), &requested).is_some()
             }
             Value::String(text) if kind == ValueKind::Exact => known.identify(text),
             Value::String(text) => known.contain(text),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use reknit_bind::{BoundParameters, CorrectionOutcome, abridge, apply_correction, replace_parameters};
 use reknit_dialogue::{Message, ModelAnswer, Purpose, ResponseFormat};
 use reknit_mend::{
-    Advice, AdviceForm, CallFault, Fate, Mend, MendEffect, ModelRung, PeoplePolicy, Remedy, Rung, context_or_give_up,
-    parse_context_advice, parse_feedback_advice, resend_or_give_up,
+    Advice, AdviceForm, CallFault, Fate, LadderPolicy, Mend, MendEffect, ModelRung, PeoplePolicy, Remedy, Rung,
+    context_or_give_up, parse_context_advice, parse_feedback_advice, resend_or_give_up,
 };
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::spelling::are_alike;
@@ -202,7 +202,9 @@ impl Run {
             self.state.steps.get_mut(index)?.said_transient = true;
             let planned = planned(&self.plan, index)?;
             let state = self.repair_state(self.state.steps.get(index)?, planned, fault);
-            return match resend_or_give_up(fault, state, self.started.policy.ladder()) {
+            let resend = self.resend_policy(planned);
+            let ladder = LadderPolicy { resend: &resend, ..self.started.policy.ladder() };
+            return match resend_or_give_up(fault, state, ladder) {
                 Remedy::GiveUp(words) => self.no_help(repair, words, (NoHelp::Declined, cause)),
                 remedy => self.apply_remedy(index, repair.fault, remedy),
             };
@@ -323,7 +325,8 @@ impl Run {
         self.add_mend(index, mend, MendDetail::NotByModel { uses, cause })?;
         let state = self.repair_state(self.state.steps.get(index)?, planned(&self.plan, index)?, &fault);
         let may_pass = fault.status().is_none_or(|status| status >= 500) && !fault.is_type_error();
-        let ladder = self.started.policy.ladder();
+        let resend = self.resend_policy(planned(&self.plan, index)?);
+        let ladder = LadderPolicy { resend: &resend, ..self.started.policy.ladder() };
         let next = match (rung, why) {
             // No model judged the failure: one that can pass by itself may still do so.
             (_, NoHelp::Unusable | NoHelp::Unavailable) if may_pass => resend_or_give_up(&fault, state, ladder),

@@ -115,9 +115,18 @@ impl Run {
         Ok(reason.to_owned())
     }
 
-    /// The facts that an error states, one per line, for a model.
+    /// The facts that an error states, one per line, for a model. Parameters without the format that the schema states are added:
+    /// they may be the cause, although they were sent.
     pub(super) fn facts_shown(&self, index: StepIndex, fault: &CallFault) -> Decided<String> {
-        Ok(facts_as_lines(&facts_about(planned(&self.plan, index)?, self.state.steps.get(index)?, fault)))
+        let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
+        let mut facts = facts_about(planned, step, fault);
+        if let Some(schema) = planned.schema.as_ref().filter(|_| fault.origin != FaultOrigin::Local) {
+            let problems = schema.format_problems(&Value::Object(step.parameters.clone()));
+            let mut formats = facts_from_problems(&problems);
+            formats.retain(|format| facts.iter().all(|fact| fact.field != format.field));
+            facts.extend(formats);
+        }
+        Ok(facts_as_lines(&facts))
     }
 
     pub(super) fn rejected_call<'a>(

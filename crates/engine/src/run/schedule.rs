@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_bind::{Binding, BoundParameters, ResolvedBy};
 use reknit_mend::{CallFault, Mend, MendEffect, ModelRung, PeoplePolicy, ResolutionPolicy, Rung, Verdict};
-use reknit_plan::{PlannedStep, StepIndex};
+use reknit_plan::{OnFailure, PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, SideEffect, StepId, Value, join_first};
 
 use super::resolve_parameters::found_names;
@@ -47,7 +47,10 @@ impl Run {
         for (id, at) in planned.dependencies.iter().zip(&planned.dependency_indices) {
             dependencies.push((id, self.state.steps.get(*at)?.stage()));
         }
+        let may_fail =
+            |id: &StepId| plan.step(id.as_str()).is_some_and(|step| step.controls.on_failure.keeps_dependents());
         let lost = dependencies.iter().find_map(|(id, stage)| match stage {
+            Stage::Failed { .. } if may_fail(id) => None,
             Stage::Failed { .. } => Some(format!("it needs `{id}`, which failed")),
             Stage::Skipped { .. } => Some(format!("it needs `{id}`, which was skipped")),
             _ => None,
@@ -56,12 +59,21 @@ impl Run {
             self.set_stage(index, Stage::Skipped { reason })?;
             return Ok(true);
         }
-        if !dependencies.iter().all(|(_, stage)| matches!(stage, Stage::Done(_))) {
+        let is_settled =
+            |stage: &Stage| matches!(stage, Stage::Done(_) | Stage::Failed { .. } | Stage::SkippedByCondition { .. });
+        if !dependencies.iter().all(|(_, stage)| is_settled(stage)) {
             return Ok(false);
+        }
+        if !self.should_run(index, planned)? {
+            return Ok(true);
         }
         self.record_start(planned);
         self.start_step_deadline(index, planned)?;
-        self.bind_step(index, planned)?;
+        if planned.computed {
+            self.compute_step(index, planned)?;
+        } else {
+            self.bind_step(index, planned)?;
+        }
         Ok(true)
     }
 
@@ -88,6 +100,7 @@ impl Run {
                 self.record_learned(index)?;
                 self.send_bound(index, planned)
             }
+            Binding::Unbound { unbound, .. } if self.skip_without_source(index, &unbound)? => Ok(()),
             Binding::Unbound { partial, unbound } => {
                 self.keep_bound(index, planned, partial)?;
                 self.record_learned(index)?;
@@ -103,7 +116,7 @@ impl Run {
         }
     }
 
-    fn keep_bound(&mut self, index: StepIndex, planned: &PlannedStep, bound: BoundParameters) -> Decided {
+    pub(super) fn keep_bound(&mut self, index: StepIndex, planned: &PlannedStep, bound: BoundParameters) -> Decided {
         let coercions = bound.changes.len();
         let step = self.state.steps.get_mut(index)?;
         step.parameters = bound.parameters;
@@ -222,15 +235,22 @@ impl Run {
             Stage::Failed { reason, fault } => {
                 Some(StepEnd::Failed { error: fault.as_ref().map(ToString::to_string), reason: reason.clone() })
             }
-            Stage::Skipped { reason } => Some(StepEnd::Skipped { reason: reason.clone() }),
+            Stage::Skipped { reason } | Stage::SkippedByCondition { reason } => {
+                Some(StepEnd::Skipped { reason: reason.clone() })
+            }
             _ => None,
         };
         self.state.steps.set_stage(index, stage)?;
         if let Some(end) = end {
             let step = self.state.steps.get(index)?;
             let (calls, mends) = (step.sent(), step.mends.len());
-            let step = planned(&self.plan, index)?.id.clone();
+            let planned = planned(&self.plan, index)?;
+            let stops = matches!(end, StepEnd::Failed { .. }) && planned.controls.on_failure == OnFailure::Stop;
+            let step = planned.id.clone();
             self.record(RunRecord::StepEnded { step, end, calls, mends });
+            if stops {
+                self.stop_after_failure(index)?;
+            }
         }
         Ok(())
     }

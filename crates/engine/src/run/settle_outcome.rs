@@ -122,7 +122,8 @@ impl Run {
         finding: Finding,
     ) -> Decided {
         let name = format!("`{}` of `{}`", check.capability, check.agent);
-        let resends_left = self.state.steps.get(index)?.resends < self.policy().resend.times;
+        let most = self.resend_policy(planned(&self.plan, index)?).times;
+        let resends_left = self.state.steps.get(index)?.resends < most;
         let words = match finding {
             Finding::Happened(result) => {
                 return self.settle_as_happened(index, result, format!("{name} shows that the call took effect"));

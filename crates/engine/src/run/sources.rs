@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use reknit_bind::{StepResult, StepResults, abridge_results};
-use reknit_plan::{CheckedPlan, INPUTS, PlannedStep, StepIndex};
+use reknit_plan::{CheckedPlan, INPUTS, OnFailure, PlanAuthor, PlannedStep, StepIndex};
 use reknit_protocol::{StepId, Value};
 
 use super::Run;
@@ -44,6 +44,17 @@ impl Run {
         let steps = self.plan.steps.iter().map(|planned| planned.id.clone());
         steps.chain(self.inputs.as_ref().map(|_| INPUTS.into())).collect()
     }
+
+    /// The sources whose values support a correction. What a model wrote as the default of an input is its own word.
+    pub(super) fn evidence_ids(&self) -> Vec<StepId> {
+        let has_evidence = |id: &StepId| id.as_str() != INPUTS || self.is_plan_of_person();
+        self.source_ids().into_iter().filter(has_evidence).collect()
+    }
+
+    /// Whether a person wrote the plan, so that its inputs and instructions support a correction.
+    pub(super) fn is_plan_of_person(&self) -> bool {
+        self.author() == PlanAuthor::Person
+    }
 }
 
 impl Run {
@@ -65,13 +76,19 @@ impl Run {
 impl StepResults for Results<'_> {
     fn result_of(&self, step: &StepId) -> StepResult<'_> {
         let index = self.plan.index_of(step.as_str());
+        let on_failure = || index.and_then(|index| self.plan.get(index)).map(|planned| &planned.controls.on_failure);
         match index.and_then(|index| self.steps.get(index).ok()).map(StepRun::stage) {
             None if step.as_str() == INPUTS => self.inputs.map_or(StepResult::Unknown, StepResult::Ready),
             None => StepResult::Unknown,
             Some(_) if !index.is_none_or(|index| self.is_visible(index)) => StepResult::Pending,
             Some(Stage::Done(value)) => StepResult::Ready(value.get()),
-            Some(Stage::Failed { .. }) => StepResult::Failed,
+            Some(Stage::Failed { .. }) => match on_failure() {
+                Some(OnFailure::Use(value)) => StepResult::Ready(value),
+                Some(OnFailure::Continue) => StepResult::FailureAllowed,
+                _ => StepResult::Failed,
+            },
             Some(Stage::Skipped { .. }) => StepResult::Skipped,
+            Some(Stage::SkippedByCondition { .. }) => StepResult::SkippedByCondition,
             Some(_) => StepResult::Pending,
         }
     }

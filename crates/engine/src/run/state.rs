@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
-use reknit_protocol::{CallTool, EffectId, EffectKind, EffectOwner, Plan, exact};
+use reknit_protocol::{CallTool, EffectId, EffectKind, EffectOwner, Plan, StepId, exact};
 use serde::{Deserialize, Serialize};
 
 use super::await_job::JobWait;
@@ -143,6 +143,9 @@ pub(super) enum Stop {
     Cancelled,
     #[error(transparent)]
     Exhausted(Exhausted),
+    /// A step failed, after which the plan starts no other one.
+    #[error("step `{0}` failed, and the plan says to stop then")]
+    StepFailed(StepId),
 }
 
 impl Stop {
@@ -150,6 +153,7 @@ impl Stop {
         match self {
             Self::Cancelled => Status::Cancelled,
             Self::Exhausted(_) => Status::BudgetExhausted,
+            Self::StepFailed(_) => Status::Failed,
         }
     }
 
@@ -203,6 +207,10 @@ pub(super) enum Stage {
         fault: Option<Arc<CallFault>>,
     },
     Skipped {
+        reason: String,
+    },
+    /// Its condition is false, or it needs a step whose condition is false.
+    SkippedByCondition {
         reason: String,
     },
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use reknit_mend::{
-    CallFault, FaultOrigin, Mend, MendEffect, ModelRung, Remedy, RepairState, ReplyContext, Rung, Verdict,
-    choose_remedy, classify_failure, classify_reply,
+    CallFault, FaultOrigin, LadderPolicy, Mend, MendEffect, ModelRung, Remedy, RepairState, ReplyContext, ResendPolicy,
+    Rung, Verdict, choose_remedy, classify_failure, classify_reply,
 };
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, SideEffect, Value};
@@ -195,11 +195,18 @@ impl Run {
         if about_input && self.repair_by_rules(index, &fault)? {
             return Ok(());
         }
-        let remedy =
-            choose_remedy(&verdict, side_effect, RepairState { about_input, ..state }, self.started.policy.ladder())
-                .ok_or_else(|| InternalError::new("a failed call has no remedy"))?;
+        let resend = self.resend_policy(planned);
+        let ladder = LadderPolicy { resend: &resend, ..self.started.policy.ladder() };
+        let remedy = choose_remedy(&verdict, side_effect, RepairState { about_input, ..state }, ladder)
+            .ok_or_else(|| InternalError::new("a failed call has no remedy"))?;
         self.note_exhausted_feedback(index, &verdict, &remedy)?;
         self.apply_remedy(index, fault, remedy)
+    }
+
+    /// How a call of a step is sent again: as the policy says, but as often as the plan says.
+    pub(super) fn resend_policy(&self, planned: &PlannedStep) -> ResendPolicy {
+        let policy = &self.policy().resend;
+        ResendPolicy { times: planned.controls.resends.unwrap_or(policy.times), ..policy.clone() }
     }
 
     /// Records that a tool rejected a call after the last correction by feedback.

@@ -378,9 +378,12 @@ impl StepRun {
                 Effect::AskPerson(ask.as_ref().clone()),
                 Effect::Sleep { id: ask.id.with_kind(EffectKind::ApprovalExpiry), until_ms: ask.expires_ms },
             ],
-            Stage::Waiting | Stage::Queued | Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } => {
-                Vec::new()
-            }
+            Stage::Waiting
+            | Stage::Queued
+            | Stage::Done(_)
+            | Stage::Failed { .. }
+            | Stage::Skipped { .. }
+            | Stage::SkippedByCondition { .. } => Vec::new(),
         }
     }
 }

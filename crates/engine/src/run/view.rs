@@ -190,7 +190,9 @@ fn view(planned: &PlannedStep, step: &StepRun) -> StepView {
             Stage::Failed { reason, fault } => StepState::Failed {
                 reason: fault.as_ref().map_or_else(|| reason.clone(), |fault| format!("{fault}; {reason}")),
             },
-            Stage::Skipped { reason } => StepState::Skipped { reason: reason.clone() },
+            Stage::Skipped { reason } | Stage::SkippedByCondition { reason } => {
+                StepState::Skipped { reason: reason.clone() }
+            }
         },
         mends: step.mends.clone(),
         calls: step.sent(),

@@ -7,7 +7,7 @@ use reknit_dialogue::{Message, TargetName, stated_window};
 
 use super::Session;
 use super::state::Phase;
-use super::token_estimate::{size, size_of_message, size_of_text};
+use super::token_estimate::{size, size_of_message};
 use crate::effect::{CountTokens, Effect};
 use crate::record::{ContextAction, ModelWaitReason, SessionRecord, TurnOutcome};
 use crate::report::FinalTurnReason;
@@ -190,18 +190,23 @@ impl Session {
         let mut results = 0;
         let mut left = size(&self.question());
         for index in 0..self.state.history.len() {
-            let Some(Message::Tool { text, .. }) = self.state.history.get(index) else { continue };
-            if text.len() <= MIN_COMPACTED_BYTES {
+            let Some(Message::Tool { text, attachments, .. }) = self.state.history.get(index) else { continue };
+            if text.len() <= MIN_COMPACTED_BYTES && attachments.is_empty() {
                 continue;
             }
             if self.fits_any_target(left) {
                 break;
             }
-            if let Some(Message::Tool { text, .. }) = self.state.history.get_mut(index) {
-                let full = std::mem::take(text);
-                let before = size_of_text(&full);
-                *text = self.state.stored_results.store_or_shorten(full, OUTLINE_BYTES);
-                left = left.saturating_sub(before).saturating_add(size_of_text(text));
+            if let Some(message) = self.state.history.get_mut(index) {
+                let before = size_of_message(message);
+                if let Message::Tool { text, attachments, .. } = message {
+                    // The model has looked at them.
+                    attachments.clear();
+                    if text.len() > MIN_COMPACTED_BYTES {
+                        *text = self.state.stored_results.store_or_shorten(std::mem::take(text), OUTLINE_BYTES);
+                    }
+                }
+                left = left.saturating_sub(before).saturating_add(size_of_message(message));
                 results += 1;
             }
             if results == 1 {

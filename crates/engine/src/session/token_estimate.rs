@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reknit_dialogue::{Message, ModelRequest, TargetName, ToolDefinition};
+use reknit_dialogue::{Attachment, Message, ModelRequest, TargetName, ToolDefinition};
 use serde::{Deserialize, Serialize};
 
 /// The overhead of a message or tool besides its text.
@@ -26,7 +26,8 @@ pub(super) fn size_of_message(message: &Message) -> u64 {
         Message::Assistant { reasoning, .. } => reasoning.iter().map(|part| size_of_text(&part.text)).sum(),
         Message::System { .. } | Message::User { .. } | Message::Tool { .. } => 0,
     };
-    calls.fold(OVERHEAD_TOKENS + size_of_text(message.text()) + reasoning, u64::saturating_add)
+    let attachments = message.attachments().iter().map(Attachment::tokens);
+    calls.chain(attachments).fold(OVERHEAD_TOKENS + size_of_text(message.text()) + reasoning, u64::saturating_add)
 }
 
 fn size_of_tool(tool: &ToolDefinition) -> u64 {

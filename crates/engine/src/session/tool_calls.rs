@@ -13,6 +13,7 @@ use super::child_machines::ChildState;
 use super::classify_answer::{Call, Callee, ClassifiedAnswer};
 use super::mended_calls::{approved_calls, changes_text, mended_calls};
 use super::report_draft::{FallbackQuality, FallbackReport};
+use super::result_attachments::take_attachments;
 use super::state::{Calling, Phase};
 use crate::answer::{Outcome, StepReport};
 use crate::effect::Effect;
@@ -24,7 +25,7 @@ use crate::run::state::State as RunState;
 use crate::run::{ApplyError, Run};
 use crate::synthesis::response_data;
 use crate::uncertain_call::UncertainCall;
-use reknit_plan::{CheckedPlan, PlannedStep};
+use reknit_plan::{CheckedPlan, PlannedStep, StepControls};
 
 /// The maximum length of the note about changes of a call, in bytes.
 const MAX_NOTE_BYTES: usize = 2_000;
@@ -44,7 +45,8 @@ impl Session {
         let tool_calls: Vec<ToolCall> =
             tool_calls.chain(classified.report.iter().map(|(call, _)| call.clone())).collect();
         let text = classified.text.unwrap_or_else(|| answer.text.clone());
-        let message = Message::Assistant { text, tool_calls, reasoning: answer.reasoning.clone() };
+        let (reasoning, content_state) = (answer.reasoning.clone(), answer.content_state.clone());
+        let message = Message::Assistant { text, tool_calls, reasoning, content_state };
         if classified.calls.is_empty() {
             self.state.history.push(message);
             self.end_turn(TurnOutcome::FinalReport, attempts);
@@ -97,6 +99,8 @@ impl Session {
             announced: None,
             error_fields: entry.and_then(|entry| entry.capability.error_fields.clone()),
             limit_ms: None,
+            computed: false,
+            controls: StepControls::default(),
             dependencies: Vec::new(),
             dependency_indices: Vec::new(),
         })
@@ -244,12 +248,14 @@ impl Session {
         if result.is_error {
             return Message::tool_error(call, truncate_with_size(result.text, limit) + &note);
         }
-        if result.text.len() <= limit {
-            return Message::tool_result(call, result.text + &note);
+        let (text, attachments) = take_attachments(result.text);
+        if text.len() <= limit {
+            return Message::tool_result(call, text + &note).with_attachments(attachments);
         }
-        let bytes = u64::try_from(result.text.len()).unwrap_or(u64::MAX);
+        let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
         self.record(SessionRecord::ResultStored { turn: self.state.turn, tool: call.name.clone(), bytes });
-        Message::tool_result(call, self.state.stored_results.store(result.text, limit.min(OUTLINE_BYTES)) + &note)
+        let outline = self.state.stored_results.store(text, limit.min(OUTLINE_BYTES));
+        Message::tool_result(call, outline + &note).with_attachments(attachments)
     }
 }
 

@@ -56,6 +56,13 @@ fn a_breaker_that_stays_open_beyond_the_ceiling_fails_the_step_unsent() {
 }
 
 #[test]
+fn a_breaker_that_stays_open_until_the_ceiling_is_waited_for() {
+    let mut play = one_step();
+    open_breaker(&mut play, "pay/call/1", 120_000);
+    assert_eq!(play.due(), ["pay/breaker-wait/1"]);
+}
+
+#[test]
 fn breaker_waits_of_one_call_are_limited() {
     let mut play = one_step();
     for attempt in 1..=5 {

@@ -41,6 +41,8 @@ fn a_correction_by_a_model_is_sent_or_proposed_by_class_reference_and_evidence()
         ("undeclared", city, "it did not work", r#"{"city": "Tokyo"}"#, true),
         ("keyed", city, "unknown city 'Tokio'", r#"{"city": "Tokyo"}"#, false),
         ("keyed", city, "unknown city 'Tokio', try Tokyo", r#"{"city": "Tokyo"}"#, true),
+        // A part of a word is no evidence.
+        ("keyed", city, "unknown city 'Tokio', try Tokyo_3 or Tokyoto", r#"{"city": "Tokyo"}"#, false),
         ("undeclared", r#"{"amount": 5, "to": "Euro"}"#, "'Euro' is unknown", r#"{"to": "EUR"}"#, true),
         ("undeclared", payment, "'maria' is unknown", r#"{"to": "mario"}"#, false),
         ("undeclared", r#"{"account": "a"}"#, "account is wrong", r#"{"account": "b"}"#, false),

@@ -178,6 +178,20 @@ fn a_backoff_stays_within_its_maximum() {
 }
 
 #[test]
+fn the_waits_of_a_run_follow_from_the_id_that_its_caller_chose() {
+    let waited = |seed: u64, id: &str| {
+        let started = Started { seed, ..started(Some(plan(vec![step("s", "read", "{}")])), policy()) };
+        let mut play = Play::begin(started.with_id(id.into()));
+        play.answer_tool("s/call/1", 503, "{}");
+        let before = play.now_ms;
+        play.wake("s/retry-wait/1");
+        play.now_ms - before
+    };
+    assert_eq!(waited(1, "refund-7"), waited(2, "refund-7"));
+    assert_ne!(waited(1, "refund-7"), waited(1, "refund-8"));
+}
+
+#[test]
 fn a_step_fails_if_the_tool_requests_a_wait_beyond_the_ceiling() {
     let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
     play.answer_tool("s/call/1", 429, r#"{"retry_after": 3600}"#);

@@ -267,3 +267,20 @@ fn the_feedback_prompt_contains_every_part_of_the_error_within_its_size_limit() 
     }
     assert!(prompt.len() < 20_000, "{} bytes", prompt.len());
 }
+
+#[test]
+fn a_date_is_sent_as_its_format_asks_for_and_a_text_without_its_format_is_a_fact_once_the_tool_rejects_it() {
+    let schema = r#"{"type": "object", "properties": {
+        "day": {"type": "string", "format": "date"}, "guest": {"type": "string", "format": "email"}}}"#;
+    let capabilities =
+        vec![CatalogueEntry::new(Capability::new("book"), Some(json(schema))).expect("the schema is valid")];
+    let tool = CatalogueTool { name: "hotel".into(), description: String::new(), capabilities };
+    let parameters = object(r#"{"day": "March 5, 2026", "guest": "jo"}"#);
+    let given = plan(vec![Step::new("s", "hotel", "book", "book a room").with_parameters(parameters)]);
+    let catalogue = Arc::new(Catalogue { tools: vec![tool] });
+    let mut play = Play::begin(Started { catalogue, ..started(Some(given), policy()) });
+    assert_eq!(play.call("s/call/1").parameters.to_string(), r#"{"day":"2026-03-05","guest":"jo"}"#);
+    play.answer_tool("s/call/1", 422, r#"{"message": "the booking is not possible"}"#);
+    let prompt = play.prompt("s/feedback/1");
+    assert!(prompt.contains("`guest`: must be written as email"), "{prompt}");
+}

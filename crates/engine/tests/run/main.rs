@@ -37,6 +37,7 @@ mod request_to_answer;
 mod resolution_rung;
 mod retry;
 mod settled_outcomes;
+mod step_controls;
 mod structured_errors;
 mod tolerated_plans;
 mod ungrounded_numbers;

@@ -124,6 +124,8 @@ fn a_valid_plan_has_no_problems() {
 fn each_problem_code_has_a_plan_with_this_problem_only() {
     let many = (0..10_001).map(|index| quote(&format!("s{index}"), TSLA)).collect();
     let pinging = |agent: &str| Step::new("p", agent, "ping", "");
+    let mut never_retried = quote("q", TSLA);
+    never_retried.metadata.insert("retry", "never");
     let cases: Vec<(Code, Vec<Step>)> = vec![
         (Code::TooManySteps, many),
         (Code::EmptyId, vec![quote(" ", TSLA)]),
@@ -142,6 +144,7 @@ fn each_problem_code_has_a_plan_with_this_problem_only() {
         (Code::BadPath, vec![quote("q", TSLA), convert("c", r#"{"amount": "{{q.current_price.usd}}"}"#)]),
         (Code::BadType, vec![quote("q", TSLA), convert("c", r#"{"amount": "{{q.history}}"}"#)]),
         (Code::BadExpression, vec![convert("c", r#"{"amount": "{{1 +}}"}"#)]),
+        (Code::BadControl, vec![never_retried]),
         (Code::UnbracedReference, vec![quote("q", TSLA), quote("c", r#"{"symbol": "$q.current_price"}"#)]),
     ];
     for (code, steps) in &cases {

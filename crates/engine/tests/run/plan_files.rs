@@ -186,7 +186,7 @@ outputs: won
     line 9, column 5: `steps[0].with`: expected names with values, such as `with: {name: value}`, found an array
     line 10, column 5: `steps[1]`: the step has no `id` (add one, such as `id: weather`)
     line 11, column 5: `steps[1].after`: expected a string, found an object
-    line 12, column 5: `steps[1].colour`: unknown key (there is `id`, `tool`, `do`, `with`, `after`)
+    line 12, column 5: `steps[1].colour`: unknown key (there is `id`, `tool`, `do`, `with`, `after`, `compute`, `when`, `on_failure` and 3 more)
     line 13, column 5: `steps[2]`: expected a step with the keys `id` and `tool`, found a string
     line 14, column 1: `outputs`: expected names with values, such as `outputs: {name: value}`, found a string
     ");
@@ -307,6 +307,41 @@ fn problems_of_inputs_and_outputs_are_reported_with_the_others() {
     assert_eq!(
         Play::begin(started(Some(plan), policy())).run.answer().map(|answer| answer.status),
         Some(Status::Failed)
+    );
+}
+
+#[test]
+fn an_input_takes_only_its_allowed_values() {
+    let text = "inputs:\n  to: {enum: [KRW, EUR], default: KRW, description: the currency}\n  level: {type: integer, enum: [1, 2]}\nsteps: []\n";
+    let plan = read(text);
+    assert_eq!(Plan::from_value(&plan.to_value()), Ok(plan.clone()), "the allowed values survive serialization");
+    let resolve = |given: &str| resolve_inputs(&plan, &object(given)).map(|inputs| inputs.to_string());
+    assert_eq!(resolve(r#"{"level": "2"}"#).ok().as_deref(), Some(r#"{"to":"KRW","level":2}"#));
+    let problems = resolve(r#"{"level": 3, "to": "USD"}"#).expect_err("both values are not allowed");
+    assert_eq!(problems.iter().map(|problem| problem.code).collect::<Vec<_>>(), [Code::BadValue; 2]);
+    assert!(problems[0].message.contains("KRW"), "{}", problems[0]);
+    let bad = read("inputs: {to: {enum: [KRW], default: USD}}\nsteps: [{id: a, tool: t/read}]\n");
+    let found = reknit_plan::check_structure(&bad).expect_err("the default is not allowed");
+    assert_eq!(found.iter().map(|problem| problem.code).collect::<Vec<_>>(), [Code::BadValue]);
+}
+
+#[test]
+fn an_output_has_its_declared_type_or_is_missing() {
+    let text = "steps: [{id: a, tool: read}]\noutputs:\n  x: {value: a.price, type: number, description: in euros}\n  y: {value: a.name, type: integer}\n  z: a.name\n";
+    let plan = read(text);
+    assert_eq!(Plan::from_value(&plan.to_value()), Ok(plan.clone()), "the types survive serialization");
+    let mut started_run = run(text, "{}");
+    started_run.answer_tool("a/call/1", 200, r#"{"price": "1.50", "name": "chair"}"#);
+    let answer = started_run.run.answer().expect("the run has ended");
+    assert_eq!((answer.status, answer.outputs.to_string().as_str()), (Status::Partial, r#"{"x":1.50,"z":"chair"}"#));
+    let reason = &answer.missing_outputs[0].reason;
+    assert!(reason.starts_with("its value does not have the declared type: "), "{reason}");
+    let plan = read("steps: [{id: a, tool: read}]\noutputs: {x: {value: a.price, type: intger}}\n");
+    let found = reknit_plan::check_structure(&plan).expect_err("there is no such type");
+    assert_eq!(found[0].to_string(), "output `x`: there is no type `intger` (did you mean `integer`?)");
+    assert_eq!(
+        problems("steps: []\noutputs: {x: {typ: number}}\n"),
+        "line 2, column 11: `outputs.x`: the output has no `value` (add an expression, such as `value: convert.amount`)\nline 2, column 15: `outputs.x.typ`: unknown key (did you mean `type`?)"
     );
 }
 

@@ -94,7 +94,7 @@ fn any_plan() -> impl Strategy<Value = Plan> {
             plan.inputs.push(("n".to_owned(), input));
         }
         if outputs {
-            plan.outputs.push(("o".to_owned(), "s0.v".to_owned()));
+            plan.outputs.push(("o".to_owned(), "s0.v".into()));
         }
         plan
     })

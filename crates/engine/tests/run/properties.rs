@@ -86,6 +86,18 @@ fn the_word_one_in_an_error_is_no_evidence_for_the_number() {
     }
 }
 
+/// In this world an error names the parameter `Amount` as `amount`, and a model changes another parameter.
+#[test]
+fn an_error_that_names_a_parameter_in_another_case_refers_to_it() {
+    drive(&mut ChoiceTape::from_seed(22_224, TAPE_LENGTH), RestoreTwin::Sometimes);
+}
+
+/// In this world the plan of a person has an input whose value a model puts into a call.
+#[test]
+fn an_input_of_a_persons_plan_supports_a_correction() {
+    drive(&mut ChoiceTape::from_seed(24_056, TAPE_LENGTH), RestoreTwin::Sometimes);
+}
+
 /// In this world a correction was not sent before the run is retried, and another one follows then.
 #[test]
 fn the_key_of_a_correction_before_a_retry_is_not_used_again() {

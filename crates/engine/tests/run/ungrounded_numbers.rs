@@ -2,6 +2,8 @@
 
 use reknit_bind::{Backing, Provenance};
 use reknit_engine::Started;
+use reknit_plan::PlanAuthor;
+use reknit_protocol::PlanInput;
 
 use crate::failed_calls::quote_and_convert;
 use crate::world::{Play, json, plan, policy, started, step};
@@ -141,6 +143,39 @@ fn only_a_call_that_reads_is_sent_with_a_number_without_evidence() {
         }
         assert_eq!(play.due().first().map(String::as_str), Some(due), "{capability}");
     }
+}
+
+#[test]
+fn what_a_model_wrote_into_its_plan_is_no_evidence_for_its_correction() {
+    for (author, expected) in [(PlanAuthor::Person, "s/call/2"), (PlanAuthor::Model, "s/approval/1")] {
+        for (instruction, default, correction) in
+            [("pay 731", "0", "731"), ("", "731", "731"), ("", "731", r#""{{inputs.n}}""#)]
+        {
+            let mut step = step("s", "keyed", r#"{"amount": 0}"#);
+            step.instruction = instruction.to_owned();
+            let mut written = plan(vec![step]);
+            let default = Some(json(default));
+            written.inputs.push(("n".to_owned(), PlanInput { default, ..PlanInput::default() }));
+            let mut play = Play::begin(Started { plan_author: author, ..started(Some(written), policy()) });
+            play.answer_tool("s/call/1", 400, r#"{"error": "amount must be greater than 0"}"#);
+            play.answer_model("s/feedback/1", &answer_with(correction));
+            if play.due().first().is_some_and(|due| due == "s/context/1") {
+                play.answer_model("s/context/1", &answer_with(correction));
+            }
+            let due = play.due().first().cloned();
+            assert_eq!(due.as_deref(), Some(expected), "{author:?}: {instruction}, {correction}");
+        }
+    }
+}
+
+#[test]
+fn the_status_of_a_silent_answer_is_no_evidence_for_a_number() {
+    let mut play = Play::of_steps(vec![step("s", "keyed", r#"{"amount": 0}"#)]);
+    play.answer_tool("s/call/1", 422, "{}");
+    for question in ["s/feedback/1", "s/context/1"] {
+        play.answer_model(question, &answer_with("422"));
+    }
+    assert_eq!(play.due().first().map(String::as_str), Some("s/approval/1"));
 }
 
 /// A call with side effects, after a result, whose number a model corrects on the context rung.

@@ -42,6 +42,7 @@ pub(crate) fn started() -> SessionStarted {
         agent: "clerk".to_owned(),
         prompt: "You are a clerk.".to_owned(),
         input: "Where is order 7?".to_owned(),
+        attachments: Vec::new(),
         metadata: Metadata::default(),
         agents: Vec::new(),
         catalogue: Arc::new(catalogue()),

@@ -8,6 +8,7 @@
 )]
 
 mod answers;
+mod attachments;
 mod attempts;
 mod child_machines;
 mod context_window;

@@ -26,6 +26,12 @@ impl Mailbox {
         Self { journal, run, notifications, handled: None, newest: SignalId(0), queued: VecDeque::new() }
     }
 
+    /// Does not read the inbox before the next notification. For a run that does not exist yet, and for one whose inbox the
+    /// caller reads after this.
+    pub fn skip_first_read(&mut self) {
+        self.handled = Some(self.notifications.borrow_and_update().count);
+    }
+
     /// Waits for the next pending signal and returns each signal once, in order. A signal from another process arrives
     /// within a fraction of a second.
     ///
@@ -44,7 +50,8 @@ impl Mailbox {
                 self.handled = Some(notification.count);
                 return Err(failure.into());
             }
-            let messages = self.journal.inbox_after(&self.run, self.newest).await?;
+            // Boxed: a mailbox mostly waits for a notification.
+            let messages = Box::pin(self.journal.inbox_after(&self.run, self.newest)).await?;
             // There is no `await` below, so a dropped future cannot leave the fields half updated.
             self.handled = Some(notification.count);
             self.newest = messages.last().map_or(self.newest, |message| message.id);

@@ -131,3 +131,17 @@ fn next_batch(size: u32, took: Duration) -> u32 {
         size
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_batch_is_followed_by_a_smaller_one_and_a_quick_batch_by_a_larger_one() {
+        assert_eq!(next_batch(8, BATCH_TIME * 2), 4);
+        assert_eq!(next_batch(1, BATCH_TIME * 2), 1);
+        assert_eq!(next_batch(8, BATCH_TIME), 8);
+        assert_eq!(next_batch(8, BATCH_TIME / 4), 16);
+        assert_eq!(next_batch(MAX_BATCH, BATCH_TIME / 4), MAX_BATCH);
+    }
+}

@@ -10,8 +10,9 @@ use crate::blob::split_event;
 use crate::rules::{self, CreatedRun, SplitTexts, TakeOver};
 use crate::tables::SplitSnapshot;
 use crate::{
-    Append, AppendError, ClaimOutcome, CreateError, FenceError, Holder, KeyClaim, KeyedClaim, Lease, LeaseError,
-    LeaseTerm, NewRun, RunSignal, SendError, SignalId, Snapshot, StorageError, StoredKey, StoredMapping,
+    Append, AppendError, Appended, ClaimOutcome, CreateError, EffectClaim, FenceError, Holder, KeyClaim, KeyedClaim,
+    Lease, LeaseError, LeaseTerm, NewRun, RunSignal, SendError, SignalId, Snapshot, StorageError, StoredKey,
+    StoredMapping,
 };
 
 impl Journal {
@@ -102,7 +103,12 @@ impl Journal {
 
     /// Appends to a run in one transaction, if `lease` is its newest lease and the run has the expected length. Returns
     /// the new length.
-    pub async fn append(&self, lease: &Lease, mut append: Append) -> Result<u64, AppendError> {
+    pub async fn append(&self, lease: &Lease, append: Append) -> Result<u64, AppendError> {
+        Ok(self.append_and_claim(lease, append).await?.len)
+    }
+
+    /// Appends as [`append`](Self::append) does, and also returns the outcomes of [`Append::claims`].
+    pub async fn append_and_claim(&self, lease: &Lease, mut append: Append) -> Result<Appended, AppendError> {
         let lease = lease.clone();
         // The thread that writes splits the events: finding and hashing long values takes time.
         let mut split = None;
@@ -128,8 +134,13 @@ impl Journal {
         key: KeyClaim,
         now_ms: i64,
     ) -> Result<KeyedClaim, FenceError> {
-        let (lease, effect) = (lease.clone(), effect.to_owned());
-        self.write_patiently(move |tables| rules::claim_with_key(tables, &lease, &effect, &key, now_ms)).await
+        self.claim_effect(lease, EffectClaim { effect: effect.to_owned(), key: Some(key), now_ms }).await
+    }
+
+    /// Claims an effect, and its business key if it has one, in one transaction.
+    pub async fn claim_effect(&self, lease: &Lease, claim: EffectClaim) -> Result<KeyedClaim, FenceError> {
+        let lease = lease.clone();
+        self.write_patiently(move |tables| rules::claim_with_key(tables, &lease, &claim)).await
     }
 
     /// Stores the receipt of a key whose outcome was unknown: a person knows that the deed is done. Returns false if exactly this

@@ -63,6 +63,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_name_of_the_host_is_that_of_the_kernel() {
+        let name = fs::read_to_string("/proc/sys/kernel/hostname").expect("the kernel names the host");
+        assert_eq!(host_name(), name.trim_end());
+    }
+
+    #[test]
     fn a_zombie_process_has_ended() {
         let stat = "7 (a (bad) name) Z 1 7 7 0 -1 4227084 0 0 0 0 0 0 0 0 20 0 1 0 12345 0 0";
         let state = ProcessState::parse(stat).expect("the line is well formed");

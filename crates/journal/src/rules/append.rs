@@ -6,7 +6,7 @@ use super::{RuleResult, check_lease, key};
 use crate::blob::{SplitEvent, SplitText, split_event, split_text};
 use crate::error::storage::StoreResult;
 use crate::tables::{RunKey, RunRow, SplitSnapshot, WriteTables};
-use crate::{Append, AppendError, Lease, RunSummary, SignalId};
+use crate::{Append, AppendError, Appended, Lease, RunSummary, SignalId};
 
 /// The texts of an append. They are split before the store is locked, because splitting takes time.
 pub(crate) struct SplitTexts {
@@ -33,7 +33,7 @@ pub(crate) fn append(
     lease: &Lease,
     new: &Append,
     texts: &SplitTexts,
-) -> RuleResult<u64, AppendError> {
+) -> RuleResult<Appended, AppendError> {
     let SplitTexts { events, snapshot, result } = texts;
     let RunRow { key, summary: mut run } =
         match check_length(tables, lease, new.expected_len, |len| len == new.expected_len)? {
@@ -75,8 +75,14 @@ pub(crate) fn append(
     }
     run.parked = None;
     run.len = len;
-    tables.set_run(key, &run)?;
-    Ok(Ok(len))
+    // After the events, which made the effects due, and after what they changed about business keys.
+    let row = RunRow { key, summary: run };
+    let mut claims = Vec::with_capacity(new.claims.len());
+    for claim in &new.claims {
+        claims.push(key::claim_effect(tables, lease, &row, claim)?);
+    }
+    tables.set_run(key, &row.summary)?;
+    Ok(Ok(Appended { len, claims }))
 }
 
 /// Saves a snapshot of a state whose events are all committed.

@@ -4,8 +4,8 @@ use reknit_protocol::RunId;
 
 use super::{RuleResult, check_lease, fenced};
 use crate::error::storage::StoreResult;
-use crate::tables::WriteTables;
-use crate::{FenceError, KeyChange, KeyClaim, KeyedClaim, Lease, StoredKey};
+use crate::tables::{RunRow, WriteTables};
+use crate::{EffectClaim, FenceError, KeyChange, KeyedClaim, Lease, StoredKey};
 
 /// Who may do the deed of a key.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,27 +37,37 @@ fn is_of(key: &StoredKey, run: &RunId, step: &str) -> bool {
 pub(crate) fn claim_with_key(
     tables: &mut dyn WriteTables,
     lease: &Lease,
-    effect: &str,
-    claim: &KeyClaim,
-    now_ms: i64,
+    claim: &EffectClaim,
 ) -> RuleResult<KeyedClaim, FenceError> {
-    let row = match check_lease(tables, lease)? {
-        Err(by) => return Ok(Err(fenced(&lease.run, by))),
-        Ok(row) => row,
-    };
+    match check_lease(tables, lease)? {
+        Err(by) => Ok(Err(fenced(&lease.run, by))),
+        Ok(row) => Ok(Ok(claim_effect(tables, lease, &row, claim)?)),
+    }
+}
+
+/// The same for a run whose current lease is `lease`.
+pub(super) fn claim_effect(
+    tables: &mut dyn WriteTables,
+    lease: &Lease,
+    row: &RunRow,
+    claim: &EffectClaim,
+) -> StoreResult<KeyedClaim> {
+    let EffectClaim { effect, key, now_ms } = claim;
+    let add = |tables: &mut dyn WriteTables| tables.add_claim(row.key, row.summary.len, effect, lease.info.epoch);
+    let Some(claim) = key else { return Ok(KeyedClaim::Claimed(add(tables)?)) };
     let stored = tables.business_key(&claim.key)?;
-    let decision = decide(stored.as_ref(), &lease.run, &claim.step, now_ms);
+    let decision = decide(stored.as_ref(), &lease.run, &claim.step, *now_ms);
     match (decision, stored) {
-        (Decision::Done, Some(key)) => Ok(Ok(KeyedClaim::Done(key))),
+        (Decision::Done, Some(key)) => Ok(KeyedClaim::Done(key)),
         (Decision::Wait, Some(by)) => {
             let has_ended = tables.run(&by.run)?.is_none_or(|row| row.summary.status.is_some());
-            Ok(Ok(KeyedClaim::Held { by, has_ended }))
+            Ok(KeyedClaim::Held { by, has_ended })
         }
         (Decision::Caller | Decision::Done | Decision::Wait, _) => {
-            let outcome = tables.add_claim(row.key, row.summary.len, effect, lease.info.epoch)?;
-            let key = StoredKey { claim: claim.clone(), run: lease.run.clone(), since_ms: now_ms, receipt: None };
+            let outcome = add(tables)?;
+            let key = StoredKey { claim: claim.clone(), run: lease.run.clone(), since_ms: *now_ms, receipt: None };
             tables.set_business_key(&key)?;
-            Ok(Ok(KeyedClaim::Claimed(outcome)))
+            Ok(KeyedClaim::Claimed(outcome))
         }
     }
 }
@@ -85,6 +95,7 @@ pub(super) fn change(tables: &mut dyn WriteTables, run: &RunId, change: &KeyChan
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::KeyClaim;
 
     fn stored(run: &str, step: &str, receipt: Option<&str>) -> StoredKey {
         let [key, capability, values, step] = ["k", "shop/refund", "{}", step].map(str::to_owned);

@@ -100,3 +100,16 @@ async fn appends_to_one_run_do_not_affect_another() {
         assert_eq!(store.journal.events(right.run(), 0).await.unwrap().len(), 2, "{}", store.name);
     }
 }
+
+#[tokio::test]
+async fn the_last_event_of_a_kind_is_found() {
+    for store in stores() {
+        let lease = leased(&store.journal, "r").await;
+        let other = |at_ms| NewEvent::new(at_ms, "other", "{}");
+        let append = Append::at(1).event(other(1)).event(other(2)).event(event(3));
+        store.journal.append(&lease, append).await.unwrap();
+        let last = async |kind| store.journal.last_event_of_kind(lease.run(), kind).await.unwrap();
+        assert_eq!((last("other").await, last("happened").await), (Some(2), Some(3)), "{}", store.name);
+        assert_eq!(last("missing").await, None, "{}", store.name);
+    }
+}

@@ -1,6 +1,8 @@
 //! Business keys: one call at a time does a deed, and its receipt is for all others.
 
-use reknit_journal::{Append, ClaimOutcome, FenceError, Journal, KeyChange, KeyClaim, KeyedClaim, Lease, StoredKey};
+use reknit_journal::{
+    Append, ClaimOutcome, EffectClaim, FenceError, Journal, KeyChange, KeyClaim, KeyedClaim, Lease, StoredKey,
+};
 
 use crate::support::{event, leased, process_on_laptop, stores, term};
 
@@ -127,5 +129,25 @@ async fn the_receipt_of_a_forgotten_key_is_stored_again() {
         // What has a receipt is done, whatever a run decides later.
         journal.append(&a, change(2, 40, "s", None)).await.unwrap();
         assert_eq!(journal.business_keys().await.unwrap(), [stored("a", "s", 30, Some("1"))], "{name}");
+    }
+}
+
+#[tokio::test]
+async fn an_append_claims_keys_after_what_it_changes_about_them_and_a_taken_key_does_not_fail_it() {
+    for store in stores() {
+        let (journal, name) = (&store.journal, store.name);
+        let (a, b) = (leased(journal, "a").await, leased(journal, "b").await);
+        assert_eq!(claim(journal, &a, "s", 10).await, NEW, "{name}");
+        let with_claim = |append: Append, now_ms| {
+            let claim = EffectClaim { effect: "t/call/1".to_owned(), key: Some(key("t")), now_ms };
+            Append { claims: vec![claim], ..append }
+        };
+        let held = KeyedClaim::Held { by: stored("a", "s", 10, None), has_ended: false };
+        let appended = journal.append_and_claim(&b, with_claim(Append::at(1).event(event(20)), 20)).await.unwrap();
+        assert_eq!((appended.len, appended.claims), (2, vec![held]), "{name}");
+        assert_eq!(journal.claims(b.run()).await.unwrap(), [""; 0], "{name}: nothing is claimed");
+        let appended = journal.append_and_claim(&a, with_claim(change(1, 30, "s", None), 30)).await.unwrap();
+        assert_eq!(appended.claims, [NEW], "{name}: the same append released the key");
+        assert_eq!(journal.business_keys().await.unwrap(), [stored("a", "t", 30, None)], "{name}");
     }
 }

@@ -23,7 +23,7 @@ async fn a_parked_run_is_unfinished_and_free_until_a_driver_appends_to_it() {
     for store in stores() {
         let lease = leased(&store.journal, "r").await;
         store.journal.park(&lease, r#"{"reason":"unknown version"}"#).await.unwrap();
-        let unfinished = RunFilter { status: StatusFilter::Unfinished, limit: 9 };
+        let unfinished = RunFilter::of_status(StatusFilter::Unfinished, 9);
         let [parked] = store.journal.runs(&unfinished).await.unwrap().try_into().unwrap();
         assert_eq!(parked.parked.as_deref(), Some(r#"{"reason":"unknown version"}"#), "{}", store.name);
         assert_eq!(parked.lease, None, "{}", store.name);

@@ -14,7 +14,7 @@ async fn create_run(journal: &Journal, run: &str, at_ms: i64, status: Option<&st
 }
 
 #[tokio::test]
-async fn runs_are_filtered_by_status_and_listed_newest_first() {
+async fn runs_are_filtered_by_status_time_and_title_and_listed_newest_first() {
     for store in stores() {
         create_run(&store.journal, "old", 100, Some("complete")).await;
         create_run(&store.journal, "new", 300, None).await;
@@ -29,9 +29,22 @@ async fn runs_are_filtered_by_status_and_listed_newest_first() {
             (StatusFilter::Status("failed".to_owned()), 9, "failed"),
             (StatusFilter::Status("unknown".to_owned()), 9, ""),
         ] {
-            let runs = store.journal.runs(&RunFilter { status: status.clone(), limit }).await.unwrap();
+            let runs = store.journal.runs(&RunFilter::of_status(status.clone(), limit)).await.unwrap();
             let names: Vec<_> = runs.iter().map(|run| run.run.as_str()).collect();
             assert_eq!(names.join(" "), expected, "{} {status:?}", store.name);
+        }
+        for (since_ms, title, expected) in [
+            (Some(200), None, "new failed"),
+            (Some(301), None, ""),
+            (None, Some("of F"), "failed"),
+            (None, Some("OLD"), "as old old"),
+            (None, Some("%"), ""),
+            (Some(101), Some("title"), "new failed"),
+        ] {
+            let title = title.map(str::to_owned);
+            let runs = store.journal.runs(&RunFilter { since_ms, title, ..RunFilter::newest(9) }).await.unwrap();
+            let names: Vec<_> = runs.iter().map(|run| run.run.as_str()).collect();
+            assert_eq!(names.join(" "), expected, "{} {since_ms:?}", store.name);
         }
         assert_eq!(store.journal.run_count().await.unwrap(), 4, "{}", store.name);
         let run = store.journal.summary(&"failed".into()).await.unwrap();

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use reknit_journal::{Append, Durability, Holder, Journal, NewEvent, Rebuild, Retention};
+use reknit_journal::{Append, Durability, Holder, Journal, NewEvent, Rebuild, Retention, Snapshot};
 
-use crate::support::{TERM, new_run};
+use crate::support::{TERM, leased, new_path, new_run, open};
 
 async fn ended_runs(journal: &Journal, count: i64) {
     for number in 0..count {
@@ -70,4 +70,30 @@ async fn a_file_that_cannot_shrink_is_rebuilt_when_nobody_else_has_it_open() {
     let journal = Journal::open(&path, Durability::Off).expect("a journal");
     assert!(journal.shrinks_by_itself().expect("it can be read"));
     assert_eq!(journal.run_count().await.expect("runs"), 2);
+}
+
+#[tokio::test]
+async fn a_long_value_that_only_a_snapshot_had_is_removed_with_it() {
+    let (_directory, path) = new_path();
+    let journal = open(&path);
+    let snapshot = |len, letter: &str| Snapshot {
+        len,
+        machine_version: 3,
+        body: format!(r#"{{"own":"{}","shared":"{}"}}"#, letter.repeat(50_000), "x".repeat(50_000)),
+    };
+    let connection = rusqlite::Connection::open(&path).expect("it can be opened");
+    let blobs = || {
+        let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, u32>(0)).expect("it can be counted");
+        (count("SELECT count(*) FROM blobs"), count("SELECT count(*) FROM event_blobs"))
+    };
+    let lease = leased(&journal, "r").await;
+    let event = NewEvent::new(1, "answered", format!(r#"{{"shared":"{}"}}"#, "x".repeat(50_000)));
+    journal.append(&lease, Append::at(1).event(event)).await.expect("it is the driver");
+    for letter in ["a", "b"] {
+        journal.save_snapshot(&lease, snapshot(2, letter)).await.expect("every event is committed");
+        assert_eq!(blobs(), (2, 3), "the value of the event, and that of the newest snapshot");
+    }
+    journal.append(&lease, Append::at(2).ending("complete", 2)).await.expect("it ends");
+    assert_eq!(blobs(), (1, 1), "the value of the event");
+    assert!(journal.events(lease.run(), 1).await.expect("it can be read")[0].body.len() > 50_000);
 }

@@ -11,7 +11,7 @@ use super::denied_access::denies_access;
 use super::error_in_success::reports_error;
 use super::retry_after::requested_wait_ms;
 use super::structured_error::structured_error;
-use super::{CallFault, Fate, FaultOrigin, error_message};
+use super::{CallFault, Fate, FaultOrigin, error_message, silent_message};
 use crate::policy::ErrorsInSuccess;
 
 /// The most of a body that a fault keeps, in bytes of its JSON. A longer body is shortened field by field and not cut, so
@@ -173,7 +173,7 @@ fn fault(reply: &ToolReply, context: ReplyContext<'_>, body: &Value, error: Opti
     let message = message
         .or_else(|| error_message::sentence(body))
         .or_else(|| fallback_message(&reply.body))
-        .unwrap_or_else(|| format!("the tool answered {} and said nothing more", reply.status));
+        .unwrap_or_else(|| silent_message(reply.status));
     let details = error.as_ref().map(|error| error.details.clone()).unwrap_or_default();
     let code = error.map(|error| error.code).filter(|code| !code.is_empty());
     let mut fault = CallFault {

@@ -293,6 +293,14 @@ mod tests {
     }
 
     #[test]
+    fn a_list_nested_too_deeply_is_data() {
+        let sentence_of = |body: &str| sentence(&Value::parse(body).expect("it is JSON"));
+        let nested = r#"{"errors": [{"errors": [{"field": "amount", "message": "must be positive"}]}]}"#;
+        assert_eq!(sentence_of(nested).as_deref(), Some("amount: must be positive"));
+        assert_eq!(sentence_of(&format!(r#"{{"errors": [{nested}]}}"#)), None);
+    }
+
+    #[test]
     fn a_long_list_of_field_errors_is_counted() {
         let many: Vec<String> =
             (0..5_000).map(|at| format!(r#"{{"field": "f{at}", "message": "is wrong"}}"#)).collect();

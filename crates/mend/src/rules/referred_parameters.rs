@@ -23,7 +23,9 @@ impl RejectedCall<'_> {
     /// The places in the parameters that the error refers to.
     pub fn referred_paths(&self) -> Vec<Path> {
         let by_fact = self.facts.iter().filter_map(|fact| self.named_by(fact));
-        let by_name = self.parameters.keys().filter(|name| mentions(self.message, name));
+        // An error may write the name of a parameter in another case: "Amount must be positive".
+        let lowercase = self.message.to_lowercase();
+        let by_name = self.parameters.keys().filter(|name| mentions(&lowercase, &name.to_lowercase()));
         let by_name = by_name.map(|name| Path::root().key(name));
         let values = values_within(&self.parameters);
         let is_shown = |value: &Value| {

@@ -1,24 +1,10 @@
 //! Writes a date in the format that the error asks for.
 
 use reknit_protocol::Value;
+use reknit_salvage::UnambiguousDate;
 
 use super::{Change, RejectedCall};
 use crate::facts::{Fact, FactKind};
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 /// A part of a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +27,7 @@ pub(super) fn rule(call: &RejectedCall<'_>, fact: &Fact) -> Option<Change> {
     let (at, value) = call.located_value(fact)?;
     let wanted =
         format.as_deref().and_then(described_format).or_else(|| format_of_example(example.as_ref()?.as_str()?))?;
-    let (year, month, day) = parse_date(value.as_str()?)?;
+    let UnambiguousDate { year, month, day } = parse_date(value.as_str()?)?;
     let parts = wanted.parts.map(|part| match part {
         Part::Year => format!("{year:04}"),
         Part::Month => format!("{month:02}"),
@@ -51,10 +37,10 @@ pub(super) fn rule(call: &RejectedCall<'_>, fact: &Fact) -> Option<Change> {
     (Some(text.as_str()) != value.as_str()).then(|| Change::Set { at, value: Value::from(text), from: None })
 }
 
-/// The format that a text describes: `YYYY-MM-DD`, `%d/%m/%Y`, `ISO 8601`.
+/// The format that a text describes: `YYYY-MM-DD`, `%d/%m/%Y`, `ISO 8601`, `date` in JSON Schema.
 fn described_format(text: &str) -> Option<DateFormat> {
     let lower = text.to_ascii_lowercase();
-    if lower.contains("iso") && lower.contains("8601") {
+    if lower == "date" || (lower.contains("iso") && lower.contains("8601")) {
         return Some(DateFormat { parts: [Part::Year, Part::Month, Part::Day], separator: Some('-') });
     }
     let word = lower.split_whitespace().find(|word| word.contains("yyyy") || word.contains("%y"))?;
@@ -96,38 +82,11 @@ fn format_of_example(example: &str) -> Option<DateFormat> {
     Some(DateFormat { parts, separator: Some(separator) })
 }
 
-/// Year, month and day of an unambiguous date: `2024-01-31`, `31/01/2024`, `Jan 31, 2024`, `31 January 2024`.
-fn parse_date(text: &str) -> Option<(u32, u32, u32)> {
+/// The unambiguous date of a text. Midnight can be dropped; any other time would be lost.
+fn parse_date(text: &str) -> Option<UnambiguousDate> {
     let text = text.trim();
-    // Midnight can be dropped; any other time would be lost.
     let text = text.strip_suffix('Z').unwrap_or(text);
-    let text = text.strip_suffix("T00:00:00").or_else(|| text.strip_suffix(" 00:00:00")).unwrap_or(text);
-    let pieces: Vec<&str> = text.split(['-', '/', '.', ' ', ',']).filter(|piece| !piece.is_empty()).collect();
-    let [first, second, third] = pieces.as_slice() else { return None };
-    let number = |text: &str| text.parse::<u32>().ok().filter(|_| matches!(text.len(), 1 | 2));
-    let year = |text: &str| text.parse::<u32>().ok().filter(|_| text.len() == 4);
-    let (year, month, day) = if let Some(year) = year(first) {
-        (year, number(second).or_else(|| month_number(second))?, number(third)?)
-    } else {
-        let year = year(third)?;
-        match (month_number(first), month_number(second)) {
-            (Some(month), None) => (year, month, number(second)?),
-            (None, Some(month)) => (year, month, number(first)?),
-            _ => match (number(first)?, number(second)?) {
-                (day, month) if day > 12 || day == month => (year, month, day),
-                (month, day) if day > 12 => (year, month, day),
-                _ => return None,
-            },
-        }
-    };
-    let is_date = (1..=12).contains(&month) && (1..=31).contains(&day);
-    is_date.then_some((year, month, day))
-}
-
-fn month_number(text: &str) -> Option<u32> {
-    let name = text.to_ascii_lowercase();
-    let index = MONTHS.iter().position(|month| name.len() >= 3 && month.starts_with(&name))?;
-    u32::try_from(index + 1).ok()
+    UnambiguousDate::parse(text.strip_suffix("T00:00:00").or_else(|| text.strip_suffix(" 00:00:00")).unwrap_or(text))
 }
 
 #[cfg(test)]
@@ -152,7 +111,8 @@ mod tests {
             ("31/01/24", None),
             ("2024-13-01", None),
         ] {
-            assert_eq!(parse_date(text), expected, "case: {text}");
+            let date = parse_date(text).map(|date| (date.year, date.month, date.day));
+            assert_eq!(date, expected, "case: {text}");
         }
     }
 

@@ -33,6 +33,7 @@ fn facts_of(problem: &FitProblem) -> Vec<Fact> {
             about(FactKind::Length { side: *bound, limit: *limit, unit: *unit })
         }
         FitProblemKind::Pattern { pattern } => about(FactKind::Format { format: Some(pattern.clone()), example: None }),
+        FitProblemKind::Format { format } => about(FactKind::Format { format: Some(format.clone()), example: None }),
         FitProblemKind::MultipleOf { .. }
         | FitProblemKind::NotUnique
         | FitProblemKind::NoAlternativeFits

@@ -123,6 +123,7 @@ fn an_error_refers_to_parameters_by_field_name_and_quoted_value_at_any_depth() {
         (r#"{"flights": [{"date": "2024-05-17"}], "user": "ann"}"#, "no flight on 2024-05-17", "flights"),
         (r#"{"amount": 5}"#, "missing field `currency`", "currency"),
         (r#"{"amount": 5, "to": "maria"}"#, "'to' is wrong", "to"),
+        (r#"{"Amount": 5, "to": "maria"}"#, "pay {\"amount\": 1000000} instead", "Amount"),
         (r#"{"amount": 5, "to": "maria"}"#, "it did not work", ""),
     ] {
         let rejection = Rejection::new(parameters, "", message);

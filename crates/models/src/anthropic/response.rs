@@ -3,9 +3,10 @@
 use reknit_dialogue::{FinishReason, ProviderState, Usage};
 use reknit_protocol::Value;
 
+use super::content_state::content_state;
 use super::{REDACTED_STATE_FORMAT, STATE_FORMAT};
 use crate::answer_builder::{AnswerBuilder, CallPiece, OnDelta};
-use crate::json::{at, count, has_list, list, text};
+use crate::json::{at, citation, count, has_list, list, text};
 use crate::wire_event::ErrorBody;
 
 /// Reads the body of a response that was not streamed; false if it has no field for an answer.
@@ -17,6 +18,7 @@ pub(crate) fn read_whole(builder: &mut AnswerBuilder, json: Value, on_delta: OnD
     for block in list(&json, &["content"]) {
         read_block(builder, block, None, on_delta);
     }
+    builder.content_state = content_state(list(&json, &["content"]));
     Ok(has_list(&json, "content"))
 }
 
@@ -26,6 +28,9 @@ pub(super) fn read_message(builder: &mut AnswerBuilder, json: &Value) {
     if let Some(reason) = text(json, &["stop_reason"]) {
         builder.finish = Some(finish(reason));
     }
+    if let Some(stop) = text(json, &["stop_sequence"]) {
+        builder.stop_sequence = Some(stop.to_owned());
+    }
     if let Some(usage) = at(json, &["usage"]) {
         read_usage(builder, usage);
     }
@@ -34,7 +39,12 @@ pub(super) fn read_message(builder: &mut AnswerBuilder, json: &Value) {
 /// Reads a content block, whole or at the start of its stream.
 pub(super) fn read_block(builder: &mut AnswerBuilder, block: &Value, index: Option<u64>, on_delta: OnDelta<'_>) {
     match text(block, &["type"]) {
-        Some("text") => builder.add_text(text(block, &["text"]).unwrap_or_default(), on_delta),
+        Some("text") => {
+            builder.add_text(text(block, &["text"]).unwrap_or_default(), on_delta);
+            for citation in list(block, &["citations"]) {
+                read_citation(builder, citation);
+            }
+        }
         Some("thinking") => {
             builder.add_reasoning(text(block, &["thinking"]).unwrap_or_default(), on_delta);
             if let Some(signature) = text(block, &["signature"]) {
@@ -57,6 +67,13 @@ pub(super) fn read_block(builder: &mut AnswerBuilder, block: &Value, index: Opti
     }
 }
 
+/// Keeps a source of the text.
+pub(super) fn read_citation(builder: &mut AnswerBuilder, json: &Value) {
+    let source = citation(json, "url", "title", "cited_text");
+    let title = source.title.or_else(|| text(json, &["document_title"]).map(str::to_owned));
+    builder.add_citation(reknit_dialogue::Citation { title, ..source });
+}
+
 fn is_empty(value: &Value) -> bool {
     value.as_object().is_some_and(reknit_protocol::Object::is_empty)
 }
@@ -75,7 +92,10 @@ fn read_usage(builder: &mut AnswerBuilder, usage: &Value) {
     let output = count(usage, &["output_tokens"]).or(known.map(|known| known.output_tokens));
     if let (Some(uncached), Some(output)) = (uncached, output) {
         let input = uncached.saturating_add(cached_tokens).saturating_add(cache_written_tokens);
-        builder.usage = Some(Usage { cached_tokens, cache_written_tokens, ..Usage::reported(input, output) });
+        let reasoning = count(usage, &["output_tokens_details", "thinking_tokens"]);
+        let reasoning_tokens = reasoning.or(known.map(|known| known.reasoning_tokens)).unwrap_or(0);
+        builder.usage =
+            Some(Usage { cached_tokens, cache_written_tokens, reasoning_tokens, ..Usage::reported(input, output) });
     }
 }
 

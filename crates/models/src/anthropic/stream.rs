@@ -4,15 +4,27 @@ use reknit_dialogue::ProviderState;
 use reknit_protocol::Value;
 
 use super::STATE_FORMAT;
-use super::response::{read_block, read_message};
+use super::content_state::{BlockList, content_state};
+use super::response::{read_block, read_citation, read_message};
 use crate::answer_builder::{AnswerBuilder, CallPiece, OnDelta};
 use crate::json::{at, count, text};
 use crate::wire_event::{ErrorBody, EventOutcome, EventResult};
 
-/// State between events: the index of the open block, if it is a tool call without arguments so far.
+/// State between events.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
+    /// The index of the open block, if it is a tool call without arguments so far.
     empty_call: Option<u64>,
+    /// The indexes of the blocks that are tools of the provider, which it runs itself.
+    provider_tools: Vec<Option<u64>>,
+    list: BlockList,
+}
+
+impl Blocks {
+    /// The provider's own form of the answer, if it is needed.
+    pub(crate) fn content_state(&self) -> Option<ProviderState> {
+        content_state(&self.list.finish())
+    }
 }
 
 /// Reads one event.
@@ -33,7 +45,12 @@ pub(crate) fn read_event(
         }
         Some("content_block_start") => {
             if let Some(block) = at(&json, &["content_block"]) {
-                blocks.empty_call = index.filter(|_| text(block, &["type"]) == Some("tool_use"));
+                blocks.list.start(index, block);
+                let kind = text(block, &["type"]);
+                blocks.empty_call = index.filter(|_| kind == Some("tool_use"));
+                if kind.is_some_and(|kind| kind != "tool_use" && kind.ends_with("tool_use")) {
+                    blocks.provider_tools.push(index);
+                }
                 read_block(builder, block, index, on_delta);
             }
         }
@@ -72,7 +89,13 @@ fn read_delta(
     index: Option<u64>,
     on_delta: OnDelta<'_>,
 ) {
+    blocks.list.add(index, delta);
     match text(delta, &["type"]) {
+        Some("citations_delta") => {
+            if let Some(citation) = at(delta, &["citation"]) {
+                read_citation(builder, citation);
+            }
+        }
         Some("text_delta") => builder.add_text(text(delta, &["text"]).unwrap_or_default(), on_delta),
         Some("thinking_delta") => builder.add_reasoning(text(delta, &["thinking"]).unwrap_or_default(), on_delta),
         Some("signature_delta") => {
@@ -81,7 +104,8 @@ fn read_delta(
             }
         }
         Some("input_json_delta") => {
-            if let Some(arguments) = text(delta, &["partial_json"]) {
+            if let Some(arguments) = text(delta, &["partial_json"]).filter(|_| !blocks.provider_tools.contains(&index))
+            {
                 blocks.empty_call = None;
                 builder.add_call_piece(CallPiece { index, arguments, ..CallPiece::default() }, on_delta);
             }

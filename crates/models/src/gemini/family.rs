@@ -57,6 +57,20 @@ pub(super) fn thinking_config(model: &str, effort: Effort) -> Option<Object> {
     }
 }
 
+/// The `thinkingConfig` for a budget in tokens; none if the model does not support it.
+pub(super) fn thinking_budget(model: &str, tokens: u32) -> Option<Object> {
+    let name = base_name(model);
+    let family = FAMILIES.iter().find(|(prefix, _)| name.starts_with(prefix));
+    let min_tokens = match family.map_or(ThinkingSetting::Level, |(_, setting)| *setting) {
+        ThinkingSetting::Never => return None,
+        ThinkingSetting::Budget { min_tokens } => min_tokens,
+        // These models always reason, and take a budget as well.
+        ThinkingSetting::Level => 1,
+    };
+    let thoughts = ("includeThoughts", (tokens > 0).into());
+    Some(Object::from([("thinkingBudget", tokens.into()), thoughts])).filter(|_| tokens >= min_tokens)
+}
+
 /// Whether the model reasons by default without streaming its reasoning.
 pub(crate) fn reasons_silently(model: &str) -> bool {
     let name = base_name(model);

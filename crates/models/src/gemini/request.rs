@@ -1,12 +1,15 @@
 //! Request bodies.
 
-use reknit_dialogue::{FormatUsed, Message, ModelRequest, ResponseFormat, Role, ToolCall, ToolChoice};
+use reknit_dialogue::{Attachment, AttachmentSource, FormatUsed, Message, ModelRequest, Role, ToolCall, ToolChoice};
 use reknit_protocol::{Object, Value};
 
 use super::STATE_FORMAT;
-use super::family::thinking_config;
-use crate::Target;
+use super::family::{thinking_budget, thinking_config};
+use super::parts::parts_to_send;
+use crate::answer_builder::is_generated_id;
 use crate::request_body::{RequestBody, arguments, strings, tool_declaration, turns};
+use crate::response_schema::negotiate;
+use crate::{Provider, Target};
 
 /// The path after the base URL.
 pub(crate) fn path(model: &str, method: &str) -> String {
@@ -15,25 +18,30 @@ pub(crate) fn path(model: &str, method: &str) -> String {
 
 /// The body of the request.
 pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
-    let mut body = RequestBody::new(target.format.reduce(&request.format));
+    let (format_used, schema) = negotiate(target, &request.format);
+    let mut body = RequestBody::new(format_used);
     body.insert_some("systemInstruction", system(request));
-    body.insert("contents", turns(&request.messages, "model", "parts", parts));
+    body.insert("contents", turns(&request.messages, "model", "parts", |_, message| parts(target.provider, message)));
     if !request.tools.is_empty() {
         let declarations: Value =
             request.tools.iter().map(|tool| tool_declaration(tool, "parametersJsonSchema")).collect();
         body.insert("tools", vec![Value::from([("functionDeclarations", declarations)])]);
         body.insert_some("toolConfig", tool_config(&request.tool_choice));
     }
-    let config = generation_config(&mut body, target, request);
+    body.omit_if("parallel_tool_calls", request.parallel_tool_calls.is_some());
+    let config = generation_config(&mut body, target, request, schema);
     body.insert("generationConfig", config);
     body.omit_if("metadata", !request.metadata.is_empty());
     body
 }
 
-fn generation_config(body: &mut RequestBody, target: &Target, request: &ModelRequest) -> Object {
+fn generation_config(body: &mut RequestBody, target: &Target, request: &ModelRequest, schema: Option<Value>) -> Object {
     let mut config = Object::new();
     if let Some(temperature) = request.temperature {
         config.insert("temperature", temperature.to_number());
+    }
+    if let Some(top_p) = request.top_p {
+        config.insert("topP", top_p.to_number());
     }
     config.insert("maxOutputTokens", request.max_tokens);
     if !request.stop.is_empty() {
@@ -50,13 +58,18 @@ fn generation_config(body: &mut RequestBody, target: &Target, request: &ModelReq
     if body.format_used != FormatUsed::Text {
         config.insert("responseMimeType", "application/json");
     }
-    if let (FormatUsed::Strict | FormatUsed::Schema, ResponseFormat::Schema { schema, .. }) =
-        (body.format_used, &request.format)
-    {
-        // Not `responseSchema`, which supports only a part of JSON Schema and refuses the rest.
-        config.insert("responseJsonSchema", schema.clone());
+    if let Some(schema) = schema {
+        // Not `responseSchema`, which is another language than JSON Schema.
+        config.insert("responseJsonSchema", schema);
     }
-    if let Some(effort) = request.effort {
+    if let Some(tokens) = request.thinking_tokens {
+        match thinking_budget(&target.model, tokens) {
+            Some(thinking) => {
+                config.insert("thinkingConfig", thinking);
+            }
+            None => body.omit("thinking_tokens"),
+        }
+    } else if let Some(effort) = request.effort {
         match thinking_config(&target.model, effort) {
             Some(thinking) => {
                 config.insert("thinkingConfig", thinking);
@@ -73,28 +86,53 @@ fn system(request: &ModelRequest) -> Option<Value> {
     (!texts.is_empty()).then(|| Value::from([("parts", texts.into())]))
 }
 
-fn parts(message: &Message) -> Vec<Value> {
-    if let Message::Tool { call, name, text, is_error } = message {
+fn parts(provider: Provider, message: &Message) -> Vec<Value> {
+    if let Message::Tool { call, name, text, is_error, attachments } = message {
         let key = if *is_error { "error" } else { "output" };
-        let response = Value::from([
-            ("id", call.as_str().into()),
-            ("name", name.as_str().into()),
-            ("response", [(key, text.as_str().into())].into()),
-        ]);
-        return vec![Value::from([("functionResponse", response)])];
+        let mut response = Object::new();
+        insert_id(&mut response, provider, call.as_str());
+        response.insert("name", name.as_str());
+        response.insert("response", [(key, text.as_str().into())]);
+        let response = Value::from([("functionResponse", response.into())]);
+        return [response].into_iter().chain(attachments.iter().map(attachment_part)).collect();
+    }
+    if let Message::Assistant { text, tool_calls, content_state: Some(state), .. } = message
+        && let Some(parts) = parts_to_send(state, text, tool_calls, |tool_call| call(provider, tool_call))
+    {
+        return parts;
     }
     let text = Some(message.text()).filter(|text| !text.is_empty());
     let text = text.map(|text| Value::from([("text", text.into())]));
-    text.into_iter().chain(message.tool_calls().iter().map(call)).collect()
+    let attachments = message.attachments().iter().map(attachment_part);
+    let calls = message.tool_calls().iter().map(|tool_call| call(provider, tool_call));
+    text.into_iter().chain(attachments).chain(calls).collect()
 }
 
-fn call(call: &ToolCall) -> Value {
-    let function = Value::from([
-        ("id", call.id.as_str().into()),
-        ("name", call.name.as_str().into()),
-        ("args", arguments(&call.arguments).into()),
-    ]);
-    let mut part = Object::from([("functionCall", function)]);
+fn attachment_part(attachment: &Attachment) -> Value {
+    let media_type = ("mimeType", attachment.media_type.as_str().into());
+    match &attachment.source {
+        AttachmentSource::Base64(data) => {
+            Value::from([("inlineData", Value::from([media_type, ("data", data.as_str().into())]))])
+        }
+        AttachmentSource::Url(url) | AttachmentSource::Path(url) => {
+            Value::from([("fileData", Value::from([media_type, ("fileUri", url.as_str().into())]))])
+        }
+    }
+}
+
+/// Vertex AI refuses an id that it did not give.
+fn insert_id(into: &mut Object, provider: Provider, id: &str) {
+    if provider != Provider::Vertex || !is_generated_id(id) {
+        into.insert("id", id);
+    }
+}
+
+fn call(provider: Provider, call: &ToolCall) -> Value {
+    let mut function = Object::new();
+    insert_id(&mut function, provider, call.id.as_str());
+    function.insert("name", call.name.as_str());
+    function.insert("args", arguments(&call.arguments));
+    let mut part = Object::from([("functionCall", function.into())]);
     if let Some(state) = call.provider_state.as_ref().filter(|state| state.format == STATE_FORMAT) {
         part.insert("thoughtSignature", state.text.as_str());
     }

@@ -3,13 +3,18 @@
 use reknit_dialogue::{FinishReason, ProviderState, Usage};
 use reknit_protocol::Value;
 
-use super::STATE_FORMAT;
+use super::{Parts, STATE_FORMAT};
 use crate::answer_builder::{AnswerBuilder, CallPiece, OnDelta};
-use crate::json::{at, count, has_list, list, text};
+use crate::json::{at, citation, count, has_list, list, text};
 use crate::wire_event::{ErrorBody, EventOutcome, EventResult};
 
 /// Reads one event of a stream.
-pub(crate) fn read_event(builder: &mut AnswerBuilder, json: Value, on_delta: OnDelta<'_>) -> EventResult {
+pub(crate) fn read_event(
+    parts: &mut Parts,
+    builder: &mut AnswerBuilder,
+    json: Value,
+    on_delta: OnDelta<'_>,
+) -> EventResult {
     if at(&json, &["error"]).is_some() {
         return Err(ErrorBody(json));
     }
@@ -20,8 +25,10 @@ pub(crate) fn read_event(builder: &mut AnswerBuilder, json: Value, on_delta: OnD
     builder.set_metadata(text(&json, &["modelVersion"]), text(&json, &["responseId"]), usage);
     if let Some(candidate) = list(&json, &["candidates"]).first() {
         for part in list(candidate, &["content", "parts"]) {
+            parts.add(part);
             read_part(builder, part, on_delta);
         }
+        read_sources(builder, candidate);
         if let Some(reason) = text(candidate, &["finishReason"]) {
             builder.finish = Some(finish(reason));
         }
@@ -30,9 +37,14 @@ pub(crate) fn read_event(builder: &mut AnswerBuilder, json: Value, on_delta: OnD
 }
 
 /// Reads the body of a response that was not streamed; false if it has no field for an answer.
-pub(crate) fn read_whole(builder: &mut AnswerBuilder, json: Value, on_delta: OnDelta<'_>) -> Result<bool, ErrorBody> {
+pub(crate) fn read_whole(
+    parts: &mut Parts,
+    builder: &mut AnswerBuilder,
+    json: Value,
+    on_delta: OnDelta<'_>,
+) -> Result<bool, ErrorBody> {
     let has_candidates = has_list(&json, "candidates");
-    read_event(builder, json, on_delta).map(|_progress| has_candidates)
+    read_event(parts, builder, json, on_delta).map(|_progress| has_candidates)
 }
 
 fn read_part(builder: &mut AnswerBuilder, part: &Value, on_delta: OnDelta<'_>) {
@@ -50,6 +62,20 @@ fn read_part(builder: &mut AnswerBuilder, part: &Value, on_delta: OnDelta<'_>) {
         builder.add_call_piece(CallPiece { index, id, name, arguments: &arguments }, on_delta);
         if let Some(signature) = text(part, &["thoughtSignature"]) {
             builder.add_call_state(ProviderState::new(STATE_FORMAT, signature));
+        }
+    }
+}
+
+/// Keeps the pages that the answer rests on, and the works that it quotes.
+fn read_sources(builder: &mut AnswerBuilder, candidate: &Value) {
+    for chunk in list(candidate, &["groundingMetadata", "groundingChunks"]) {
+        if let Some(page) = at(chunk, &["web"]).or(at(chunk, &["retrievedContext"])) {
+            builder.add_citation(citation(page, "uri", "title", "text"));
+        }
+    }
+    for key in ["citationSources", "citations"] {
+        for source in list(candidate, &["citationMetadata", key]) {
+            builder.add_citation(citation(source, "uri", "title", "text"));
         }
     }
 }

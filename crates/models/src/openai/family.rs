@@ -13,18 +13,41 @@ pub(crate) struct ModelFamily {
     pub(crate) sampling: bool,
     /// The supported values of `reasoning_effort`, ascending; empty for models that never reason.
     pub(crate) efforts: &'static [Effort],
-    /// Whether the model needs its own reasoning back after tool calls.
-    pub(crate) needs_reasoning_back: bool,
+    /// What happens to its reasoning.
+    pub(crate) reasoning: Reasoning,
+    /// Whether several calls in one answer can be allowed or forbidden.
+    pub(crate) parallel_calls: bool,
 }
 
-const PLAIN: ModelFamily =
-    ModelFamily { max_tokens: "max_tokens", sampling: true, efforts: &[], needs_reasoning_back: false };
+/// What happens to the reasoning of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reasoning {
+    /// There is none, or it is shown once.
+    Shown,
+    /// It is not shown.
+    Hidden,
+    /// It must be sent back with the calls that follow it.
+    SentBack,
+    /// The same, and it is on unless `thinking` is disabled; the model then refuses a forced call.
+    Switchable,
+}
+
+const PLAIN: ModelFamily = ModelFamily {
+    max_tokens: "max_tokens",
+    sampling: true,
+    efforts: &[],
+    reasoning: Reasoning::Shown,
+    parallel_calls: true,
+};
 const REASONING: ModelFamily = ModelFamily {
     max_tokens: "max_completion_tokens",
     sampling: false,
     efforts: &[Effort::Low, Effort::Medium, Effort::High],
-    needs_reasoning_back: false,
+    reasoning: Reasoning::Hidden,
+    ..PLAIN
 };
+/// The first models that reason.
+const O_SERIES: ModelFamily = ModelFamily { parallel_calls: false, ..REASONING };
 const GPT_5: ModelFamily =
     ModelFamily { efforts: &[Effort::Minimal, Effort::Low, Effort::Medium, Effort::High], ..REASONING };
 const NEWEST: ModelFamily =
@@ -34,7 +57,11 @@ const OPEN_REASONING: ModelFamily = ModelFamily { efforts: REASONING.efforts, ..
 /// The same, with reasoning that can be turned off.
 const GROK: ModelFamily = ModelFamily { efforts: NEWEST.efforts, ..PLAIN };
 /// Models that need the reasoning before a tool call to continue after it.
-const REASONING_BACK: ModelFamily = ModelFamily { needs_reasoning_back: true, ..PLAIN };
+const REASONING_BACK: ModelFamily = ModelFamily { reasoning: Reasoning::SentBack, ..PLAIN };
+/// The same, with reasoning that is on unless the request turns it off.
+const THINKING: ModelFamily = ModelFamily { reasoning: Reasoning::Switchable, ..PLAIN };
+/// The same, with a temperature that the provider sets.
+const KIMI: ModelFamily = ModelFamily { sampling: false, ..THINKING };
 
 /// Prefixes of model names, more specific ones first. Any other model is plain, unless it is a newer generation of GPT.
 const FAMILIES: &[(&str, &ModelFamily)] = &[
@@ -44,14 +71,16 @@ const FAMILIES: &[(&str, &ModelFamily)] = &[
     ("gpt-5.", &NEWEST),
     ("gpt-5", &GPT_5),
     ("gpt-oss", &OPEN_REASONING),
-    ("o1", &REASONING),
-    ("o3", &REASONING),
-    ("o4", &REASONING),
+    ("o1", &O_SERIES),
+    ("o3", &O_SERIES),
+    ("o4", &O_SERIES),
     ("grok-3-mini", &OPEN_REASONING),
     ("grok-4.3", &GROK),
-    ("deepseek-v4", &REASONING_BACK),
+    ("deepseek-v4", &THINKING),
     ("deepseek-reasoner", &REASONING_BACK),
     ("kimi-k2-thinking", &REASONING_BACK),
+    ("kimi-k2.5", &KIMI),
+    ("kimi-k2.6", &KIMI),
 ];
 
 /// The family of a model.
@@ -74,6 +103,11 @@ fn is_newer(name: &str) -> bool {
 }
 
 impl ModelFamily {
+    /// Whether the model needs its own reasoning back after tool calls.
+    pub(crate) fn needs_reasoning_back(&self) -> bool {
+        matches!(self.reasoning, Reasoning::SentBack | Reasoning::Switchable)
+    }
+
     /// The supported effort that is at least the requested one, else the highest; none if the model never reasons.
     pub(crate) fn effort(&self, requested: Effort) -> Option<&'static str> {
         self.efforts.iter().find(|effort| **effort >= requested).or(self.efforts.last()).map(|effort| effort.as_str())
@@ -98,14 +132,16 @@ mod tests {
             ("gpt-5-mini-2025-08-07", &GPT_5),
             ("openai/gpt-5-mini", &GPT_5),
             ("GPT-5", &GPT_5),
-            ("o3", &REASONING),
-            ("o4-mini", &REASONING),
+            ("o3", &O_SERIES),
+            ("o4-mini", &O_SERIES),
             ("o1000", &PLAIN),
             ("openai/gpt-oss-20b", &OPEN_REASONING),
             ("gpt-oss:20b", &OPEN_REASONING),
             ("llama-3.3-70b-versatile", &PLAIN),
             ("deepseek-reasoner", &REASONING_BACK),
-            ("deepseek-v4-flash", &REASONING_BACK),
+            ("deepseek-v4-flash", &THINKING),
+            ("moonshotai/Kimi-K2.5", &KIMI),
+            ("kimi-k2-0905-preview", &PLAIN),
             ("grok-4.3", &GROK),
             ("", &PLAIN),
         ] {

@@ -1,52 +1,147 @@
 //! Request bodies.
 
-use reknit_dialogue::{FormatUsed, Message, ModelRequest, ResponseFormat, Thought, ToolCall, ToolChoice};
+use reknit_dialogue::{
+    Attachment, AttachmentKind, Effort, FormatUsed, Message, ModelRequest, ResponseFormat, Thought, ToolCall,
+    ToolChoice,
+};
 use reknit_protocol::{Object, Value};
 
-use super::family::{ModelFamily, family};
+use super::family::{ModelFamily, Reasoning, family};
+use super::hosts::accepts_stream_options;
+use super::reasoning_details;
+use crate::attachments::{address, base64_of, file_name, subtype};
+use crate::prompt_cache::cache_key;
 use crate::request_body::{RequestBody, arguments, strings, tool_declaration};
-use crate::{Streaming, Target};
+use crate::response_schema::negotiate;
+use crate::{Provider, Streaming, Target};
 
 /// The body of the request.
 pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     let family = family(&target.model);
-    let mut body = RequestBody::new(target.format.reduce(&request.format));
+    let (format_used, schema) = negotiate(target, &request.format);
+    let mut body = RequestBody::new(format_used);
     body.insert("model", target.model.as_str());
-    body.insert("messages", request.messages.iter().map(|message| message_json(message, family)).collect::<Value>());
+    body.insert("messages", messages(target, request, family));
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(|tool| function(tool_declaration(tool, "parameters")));
         body.insert("tools", tools.collect::<Value>());
         body.insert_some("tool_choice", tool_choice(&request.tool_choice, named_choice));
+        let parallel = request.parallel_tool_calls.map(Value::from);
+        body.insert_if("parallel_tool_calls", family.parallel_calls, "parallel_tool_calls", parallel);
     }
     let temperature = request.temperature.map(|temperature| temperature.to_number().into());
     body.insert_if("temperature", family.sampling, "temperature", temperature);
+    body.insert_if("top_p", family.sampling, "top_p", request.top_p.map(|top_p| top_p.to_number().into()));
     body.insert(family.max_tokens, request.max_tokens);
     let stop = Some(strings(&request.stop)).filter(|_| !request.stop.is_empty());
     body.insert_if("stop", family.sampling, "stop", stop);
     body.insert_some("seed", request.seed.map(Value::from));
-    let effort = request.effort.map(|effort| family.effort(effort).unwrap_or_default().into());
-    body.insert_if("reasoning_effort", !family.efforts.is_empty(), "effort", effort);
+    insert_effort(&mut body, family, request);
+    body.omit_if("thinking_tokens", request.thinking_tokens.is_some_and(|tokens| tokens > 0));
+    if target.provider == Provider::OpenAi {
+        body.insert_some("prompt_cache_key", cache_key(target, request));
+    }
     // The server accepts metadata only if it may store the whole conversation.
     body.omit_if("metadata", !request.metadata.is_empty());
-    body.insert_some("response_format", response_format(&request.format, body.format_used));
+    body.insert_some("response_format", response_format(&request.format, format_used, schema));
     if target.streaming == Streaming::On {
         body.insert("stream", true);
-        body.insert("stream_options", [("include_usage", true.into())]);
+        if accepts_stream_options(&target.base_url) {
+            body.insert("stream_options", [("include_usage", true.into())]);
+        }
     }
     body
 }
 
-fn message_json(message: &Message, family: &ModelFamily) -> Value {
+/// Inserts the reasoning settings.
+fn insert_effort(body: &mut RequestBody, family: &ModelFamily, request: &ModelRequest) {
+    if family.reasoning != Reasoning::Switchable {
+        let effort = request.effort.map(|effort| family.effort(effort).unwrap_or_default().into());
+        return body.insert_if("reasoning_effort", !family.efforts.is_empty(), "effort", effort);
+    }
+    // The request needs the call more than the reasoning.
+    let forced = !request.tools.is_empty() && request.tool_choice.is_forced();
+    body.omit_if("effort", request.effort.is_some_and(|effort| effort != Effort::None));
+    if forced || request.effort == Some(Effort::None) || request.thinking_tokens == Some(0) {
+        body.insert("thinking", [("type", "disabled".into())]);
+    }
+}
+
+/// The conversation. A result has no place for attachments, so they follow in a message of the user.
+fn messages(target: &Target, request: &ModelRequest, family: &ModelFamily) -> Value {
+    let mut messages = Vec::new();
+    let mut of_results = Vec::new();
+    for message in &request.messages {
+        if !of_results.is_empty() && !matches!(message, Message::Tool { .. }) {
+            messages.push(user_parts(std::mem::take(&mut of_results)));
+        }
+        messages.push(message_json(target, message, family));
+        if let Message::Tool { call, attachments, .. } = message
+            && !attachments.is_empty()
+        {
+            of_results.push(text_part(&format!("Attachments of the result of call {call}:")));
+            of_results.extend(attachments.iter().map(attachment_part));
+        }
+    }
+    if !of_results.is_empty() {
+        messages.push(user_parts(of_results));
+    }
+    messages.into()
+}
+
+fn user_parts(parts: Vec<Value>) -> Value {
+    Value::from([("role", "user".into()), ("content", parts.into())])
+}
+
+fn text_part(text: &str) -> Value {
+    Value::from([("type", "text".into()), ("text", text.into())])
+}
+
+fn attachment_part(attachment: &Attachment) -> Value {
+    match attachment.kind() {
+        AttachmentKind::Image => {
+            let image = Value::from([("url", address(attachment).into())]);
+            Value::from([("type", "image_url".into()), ("image_url", image)])
+        }
+        AttachmentKind::Audio => {
+            let format = match subtype(attachment) {
+                "mpeg" => "mp3",
+                "x-wav" | "wave" => "wav",
+                other => other,
+            };
+            let data = base64_of(attachment).unwrap_or_default();
+            let audio = Value::from([("data", data.into()), ("format", format.into())]);
+            Value::from([("type", "input_audio".into()), ("input_audio", audio)])
+        }
+        AttachmentKind::Document => {
+            let file =
+                Value::from([("filename", file_name(attachment).into()), ("file_data", address(attachment).into())]);
+            Value::from([("type", "file".into()), ("file", file)])
+        }
+    }
+}
+
+fn message_json(target: &Target, message: &Message, family: &ModelFamily) -> Value {
     let mut json = Object::from([("role", message.role().as_str().into()), ("content", message.text().into())]);
     match message {
-        Message::Assistant { text, tool_calls, reasoning } => {
+        Message::User { text, attachments } if !attachments.is_empty() => {
+            let text = Some(text).filter(|text| !text.is_empty()).map(|text| text_part(text));
+            json.insert("content", text.into_iter().chain(attachments.iter().map(attachment_part)).collect::<Value>());
+        }
+        Message::Assistant { text, tool_calls, reasoning, content_state } => {
             if !tool_calls.is_empty() {
                 if text.is_empty() {
                     json.insert("content", Value::Null);
                 }
                 json.insert("tool_calls", tool_calls.iter().map(tool_call).collect::<Value>());
             }
-            if family.needs_reasoning_back && !reasoning.is_empty() {
+            // Other servers of this format may refuse a field that they do not know.
+            let details = content_state.as_ref().filter(|state| {
+                state.format == reasoning_details::STATE_FORMAT && target.provider == Provider::Compatible
+            });
+            if let Some(details) = details.and_then(|state| Value::parse(&state.text).ok()) {
+                json.insert("reasoning_details", details);
+            } else if family.needs_reasoning_back() && !reasoning.is_empty() {
                 json.insert(
                     "reasoning_content",
                     reasoning.iter().map(|Thought { text, .. }| text.as_str()).collect::<String>(),
@@ -86,18 +181,18 @@ fn named_choice(name: &str) -> Value {
     function(Value::from([("name", name.into())]))
 }
 
-fn response_format(requested: &ResponseFormat, used: FormatUsed) -> Option<Value> {
-    match (used, requested) {
-        (FormatUsed::Strict | FormatUsed::Schema, ResponseFormat::Schema { name, schema }) => {
+fn response_format(requested: &ResponseFormat, used: FormatUsed, schema: Option<Value>) -> Option<Value> {
+    match (requested, schema) {
+        (ResponseFormat::Schema { name, .. }, Some(schema)) => {
             let json_schema = Value::from([
                 ("name", name.as_str().into()),
                 ("strict", (used == FormatUsed::Strict).into()),
-                ("schema", schema.clone()),
+                ("schema", schema),
             ]);
             Some(Value::from([("type", "json_schema".into()), ("json_schema", json_schema)]))
         }
-        (FormatUsed::Json, _) => Some(Value::from([("type", "json_object".into())])),
-        (FormatUsed::Text | FormatUsed::Schema | FormatUsed::Strict, _) => None,
+        _ if used == FormatUsed::Json => Some(Value::from([("type", "json_object".into())])),
+        _ => None,
     }
 }
 

@@ -1,35 +1,59 @@
 //! Reading of responses.
 
-use reknit_dialogue::{FinishReason, Usage};
+use reknit_dialogue::{Citation, FinishReason, Money, Usage};
 use reknit_protocol::Value;
 
+use super::ReasoningDetails;
 use crate::answer_builder::{AnswerBuilder, CallPiece, OnDelta};
-use crate::json::{at, count, has_list, list, text};
+use crate::json::{at, citation, count, has_list, list, money, text};
 use crate::wire_event::{ErrorBody, EventOutcome, EventResult};
 
 /// Reads one event of a stream.
-pub(crate) fn read_event(builder: &mut AnswerBuilder, json: Value, on_delta: OnDelta<'_>) -> EventResult {
-    read(builder, json, "delta", on_delta)?;
+pub(crate) fn read_event(
+    details: &mut ReasoningDetails,
+    builder: &mut AnswerBuilder,
+    json: Value,
+    on_delta: OnDelta<'_>,
+) -> EventResult {
+    read(details, builder, json, "delta", on_delta)?;
     Ok(EventOutcome::Progress)
 }
 
 /// Reads the body of a response that was not streamed; false if it has no field for an answer.
-pub(crate) fn read_whole(builder: &mut AnswerBuilder, json: Value, on_delta: OnDelta<'_>) -> Result<bool, ErrorBody> {
+pub(crate) fn read_whole(
+    details: &mut ReasoningDetails,
+    builder: &mut AnswerBuilder,
+    json: Value,
+    on_delta: OnDelta<'_>,
+) -> Result<bool, ErrorBody> {
     let has_choices = has_list(&json, "choices");
-    read(builder, json, "message", on_delta)?;
+    read(details, builder, json, "message", on_delta)?;
     Ok(has_choices)
 }
 
-fn read(builder: &mut AnswerBuilder, json: Value, part: &str, on_delta: OnDelta<'_>) -> Result<(), ErrorBody> {
+fn read(
+    details: &mut ReasoningDetails,
+    builder: &mut AnswerBuilder,
+    json: Value,
+    part: &str,
+    on_delta: OnDelta<'_>,
+) -> Result<(), ErrorBody> {
     if at(&json, &["error"]).is_some() {
         return Err(ErrorBody(json));
     }
     builder.set_metadata(text(&json, &["model"]), text(&json, &["id"]), at(&json, &["usage"]).and_then(usage));
+    builder.reported_cost = reported_cost(&json).or(builder.reported_cost);
+    read_sources(builder, &json);
     // Only one choice is requested, but some servers send more.
     let mut choices = list(&json, &["choices"]).iter();
     let Some(choice) = choices.find(|choice| count(choice, &["index"]).unwrap_or(0) == 0) else { return Ok(()) };
     if let Some(part) = at(choice, &[part]) {
         read_part(builder, part, on_delta);
+        details.add(list(part, &["reasoning_details"]));
+    }
+    // Two names for the same; a number is the id of a token.
+    if let Some(stop) = text(choice, &["stop_reason"]).or(text(choice, &["matched_stop"])) {
+        builder.stop_sequence = Some(stop.to_owned());
     }
     match text(choice, &["finish_reason"]) {
         Some(reason) if ABORTED.contains(&reason) => builder.aborted = Some(reason.to_owned()),
@@ -53,6 +77,30 @@ fn read_part(builder: &mut AnswerBuilder, part: &Value, on_delta: OnDelta<'_>) {
     }
     for call in list(part, &["tool_calls"]) {
         read_call(builder, call, on_delta);
+    }
+    for annotation in list(part, &["annotations"]) {
+        if let Some(source) = at(annotation, &["url_citation"]) {
+            builder.add_citation(citation(source, "url", "title", "content"));
+        }
+    }
+}
+
+/// The cost that routers and some providers report, in dollars.
+fn reported_cost(json: &Value) -> Option<Money> {
+    let ticks = || Some(Money::from_nanos(count(json, &["usage", "cost_in_usd_ticks"])?.div_ceil(10)));
+    money(json, &["usage", "cost"]).or_else(|| money(json, &["usage", "cost", "total_cost"])).or_else(ticks)
+}
+
+/// The sources that providers with a search of their own list beside the choices.
+fn read_sources(builder: &mut AnswerBuilder, json: &Value) {
+    let results = list(json, &["search_results"]);
+    for result in results {
+        builder.add_citation(citation(result, "url", "title", "snippet"));
+    }
+    if results.is_empty() {
+        for url in list(json, &["citations"]).iter().filter_map(Value::as_str) {
+            builder.add_citation(Citation { url: Some(url.to_owned()), ..Citation::default() });
+        }
     }
 }
 
@@ -86,12 +134,17 @@ fn content_text(content: Option<&Value>) -> String {
 
 fn usage(usage: &Value) -> Option<Usage> {
     let part = |keys: &[&str]| count(usage, keys).unwrap_or(0);
-    let reported = Usage::reported(count(usage, &["prompt_tokens"])?, count(usage, &["completion_tokens"])?);
+    let (input, output) = (count(usage, &["prompt_tokens"])?, count(usage, &["completion_tokens"])?);
+    let reasoning_tokens = part(&["completion_tokens_details", "reasoning_tokens"]).max(part(&["reasoning_tokens"]));
+    // Some servers leave reasoning out of the tokens of the answer; their total says so.
+    let all = input.saturating_add(output).saturating_add(reasoning_tokens);
+    let is_apart = reasoning_tokens > 0 && count(usage, &["total_tokens"]) == Some(all);
+    let output = output.saturating_add(if is_apart { reasoning_tokens } else { 0 });
     Some(Usage {
         // Servers send one of the two.
         cached_tokens: part(&["prompt_tokens_details", "cached_tokens"]).max(part(&["prompt_cache_hit_tokens"])),
-        reasoning_tokens: part(&["completion_tokens_details", "reasoning_tokens"]),
-        ..reported
+        reasoning_tokens,
+        ..Usage::reported(input, output)
     })
 }
 

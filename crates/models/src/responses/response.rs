@@ -5,7 +5,7 @@ use reknit_protocol::Value;
 
 use super::STATE_FORMAT;
 use crate::answer_builder::{AnswerBuilder, CallPiece, OnDelta};
-use crate::json::{at, count, has_list, list, text};
+use crate::json::{at, citation, count, has_list, list, text};
 use crate::wire_event::ErrorBody;
 
 /// Reads the body of a response that was not streamed; false if it has no field for an answer.
@@ -45,6 +45,9 @@ pub(super) fn read_item(builder: &mut AnswerBuilder, item: &Value, index: u64, o
         Some("message") => {
             for part in list(item, &["content"]) {
                 builder.add_text(text(part, &["text"]).unwrap_or_default(), on_delta);
+                for annotation in list(part, &["annotations"]) {
+                    read_annotation(builder, annotation);
+                }
                 if let Some(refusal) = text(part, &["refusal"]) {
                     builder.refused = true;
                     builder.add_text(refusal, on_delta);
@@ -65,6 +68,13 @@ pub(super) fn read_item(builder: &mut AnswerBuilder, item: &Value, index: u64, o
         // Items of the provider's own tools, which are never requested.
         _ => {}
     }
+}
+
+/// Keeps a source of the text.
+pub(super) fn read_annotation(builder: &mut AnswerBuilder, annotation: &Value) {
+    let source = citation(annotation, "url", "title", "quote");
+    let title = source.title.or_else(|| text(annotation, &["filename"]).map(str::to_owned));
+    builder.add_citation(reknit_dialogue::Citation { title, ..source });
 }
 
 /// Keeps a reasoning item that can be sent back. One without encrypted content exists only on the server.

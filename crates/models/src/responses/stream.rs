@@ -2,7 +2,7 @@
 
 use reknit_protocol::Value;
 
-use super::response::{keep_reasoning_item, read_complete, read_item, read_metadata};
+use super::response::{keep_reasoning_item, read_annotation, read_complete, read_item, read_metadata};
 use crate::answer_builder::{AnswerBuilder, CallPiece, OnDelta};
 use crate::json::{at, count, text};
 use crate::wire_event::{ErrorBody, EventOutcome, EventResult};
@@ -20,6 +20,11 @@ pub(crate) fn read_event(builder: &mut AnswerBuilder, json: Value, on_delta: OnD
             }
         }
         "response.output_text.delta" => builder.add_text(delta, on_delta),
+        "response.output_text.annotation.added" => {
+            if let Some(annotation) = at(&json, &["annotation"]) {
+                read_annotation(builder, annotation);
+            }
+        }
         "response.refusal.delta" => {
             builder.refused = true;
             builder.add_text(delta, on_delta);

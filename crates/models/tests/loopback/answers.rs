@@ -192,3 +192,25 @@ async fn the_request_id_and_the_cost_are_part_of_the_answer() {
     assert_eq!(answer.request_id.as_deref(), Some("req-7"));
     assert_eq!(answer.cost.unwrap().to_string(), "0.000018");
 }
+
+/// An event of a Gemini stream.
+fn gemini_event(text: &str, finish: &str) -> String {
+    let candidate = json!({"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": finish});
+    format!("data: {}\n\n", json!({"candidates": [candidate], "modelVersion": "m-1"}))
+}
+
+#[tokio::test]
+async fn a_gemini_stream_that_continues_after_a_finish_reason_is_read_to_its_end() {
+    let (first, second) = (chunk(&gemini_event("one ", "STOP")), chunk(&gemini_event("two", "STOP")));
+    let gemini = |server: &Server| Target { provider: reknit_models::Provider::Gemini, ..server.target() };
+    let server = Server::new([stream_head(), first.clone(), second, chunk("")]).await;
+    assert_eq!(ask(gemini(&server)).await.0.unwrap().text, "one two");
+
+    // Nothing but its end says that such a stream is complete.
+    for last in [ServerAction::Reset, ServerAction::Silence] {
+        let server = Server::new([stream_head(), first.clone(), last]).await;
+        let mut target = gemini(&server);
+        target.timeouts.idle = std::time::Duration::from_millis(50);
+        assert_eq!(failure(target).await.partial, "one ");
+    }
+}

@@ -3,6 +3,7 @@
 
 mod answers;
 mod error_responses;
+mod formats;
 mod providers;
 mod server;
 mod timeouts;

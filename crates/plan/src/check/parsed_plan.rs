@@ -2,13 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use reknit_bind::{Expression, Parameters, StepIds, TemplateParseError, TemplateProblem};
+use reknit_bind::{Expression, Parameters, Reference, StepIds, TemplateParseError, TemplateProblem};
 use reknit_protocol::spelling::nearest;
 use reknit_protocol::{Object, Plan, Segment, Step, StepId};
 
-use super::{Code, MAX_STEPS, PlanLocation, PlanProblem};
+use super::{Code, MAX_STEPS, PlanLocation, PlanProblem, controls};
 use crate::hint::suggestion;
-use crate::{INPUTS, StepIndex};
+use crate::{INPUTS, PlannedOutput, StepControls, StepIndex, outputs};
 
 /// The most ids that a wrong id is compared with: hints for thousands of typos must not take minutes.
 const MAX_COMPARED_IDS: usize = 1_000;
@@ -19,13 +19,14 @@ pub(super) struct ParsedPlan<'p> {
     ids: Vec<StepId>,
     indices: HashMap<&'p str, StepIndex>,
     steps: Vec<ParsedStep>,
-    outputs: Vec<(String, Expression)>,
+    outputs: Vec<PlannedOutput>,
 }
 
 /// The valid parts of a step.
 pub(super) struct ParsedStep {
     /// The parameters whose templates can be parsed.
     pub(super) parameters: Parameters,
+    pub(super) controls: StepControls,
     /// The other steps that it depends on, each once.
     pub(super) dependencies: Vec<Dependency>,
 }
@@ -67,8 +68,9 @@ impl<'p> ParsedPlan<'p> {
         for (index, step) in parsed.indices().zip(&plan.steps) {
             let location = PlanLocation::step(index, &step.step_id);
             let parameters = Self::read_parameters(step, &prepared, &location, &mut problems);
-            let dependencies = parsed.find_dependencies(step, &parameters, &location, &mut problems);
-            parsed.steps.push(ParsedStep { parameters, dependencies });
+            let controls = controls::read(step, &prepared, &location, &mut problems);
+            let dependencies = parsed.find_dependencies(step, &parameters, &controls, &location, &mut problems);
+            parsed.steps.push(ParsedStep { parameters, controls, dependencies });
         }
         parsed.read_outputs(&prepared, &mut problems);
         Ok((parsed, problems))
@@ -80,7 +82,7 @@ impl<'p> ParsedPlan<'p> {
     }
 
     /// The outputs whose expressions can be parsed.
-    pub(super) fn outputs(&self) -> &[(String, Expression)] {
+    pub(super) fn outputs(&self) -> &[PlannedOutput] {
         &self.outputs
     }
 
@@ -156,9 +158,13 @@ impl<'p> ParsedPlan<'p> {
     }
 
     fn read_outputs(&mut self, sources: &StepIds<'_>, problems: &mut Vec<PlanProblem>) {
-        for (name, text) in &self.plan.outputs {
-            match Expression::parse_with_ids(text, sources) {
-                Ok(expression) => self.outputs.push((name.clone(), expression)),
+        for (name, output) in &self.plan.outputs {
+            let schema = outputs::schema(name, output).unwrap_or_else(|problem| {
+                problems.push(problem);
+                None
+            });
+            match Expression::parse_with_ids(&output.value, sources) {
+                Ok(expression) => self.outputs.push(PlannedOutput { name: name.clone(), expression, schema }),
                 Err(error) => problems.push(template_problem(PlanLocation::named("outputs", name), &error)),
             }
         }
@@ -168,6 +174,7 @@ impl<'p> ParsedPlan<'p> {
         &self,
         step: &Step,
         parameters: &Parameters,
+        controls: &StepControls,
         location: &PlanLocation,
         problems: &mut Vec<PlanProblem>,
     ) -> Vec<Dependency> {
@@ -193,13 +200,15 @@ impl<'p> ParsedPlan<'p> {
                 }
             }
         }
-        let reads_itself = parameters.references().iter().any(|reference| *reference.step() == step.step_id);
+        let in_condition = controls.when.iter().flat_map(Expression::references);
+        let read: Vec<&Reference> = parameters.references().into_iter().chain(in_condition).collect();
+        let reads_itself = read.iter().any(|reference| *reference.step() == step.step_id);
         if reads_itself && !step.depends_on.contains(&step.step_id) {
             let message = "the step refers to its own result";
             problems.push(PlanProblem::new(Code::SelfDependency, location.clone(), message));
         }
-        for read in parameters.referenced_steps().iter().filter(|read| **read != step.step_id) {
-            if let Some(index) = self.index_of(read) {
+        for reference in read.iter().filter(|reference| *reference.step() != step.step_id) {
+            if let Some(index) = self.index_of(reference.step()) {
                 add(index, DependencyReason::Reference);
             }
         }
@@ -208,7 +217,7 @@ impl<'p> ParsedPlan<'p> {
 }
 
 /// The problem of a template that cannot be parsed.
-fn template_problem(location: PlanLocation, error: &TemplateParseError) -> PlanProblem {
+pub(super) fn template_problem(location: PlanLocation, error: &TemplateParseError) -> PlanProblem {
     let at = error.position + 1;
     let TemplateProblem::UnknownStep { found, available, .. } = &error.problem else {
         return PlanProblem::new(Code::BadExpression, location, format!("character {at}: {}", error.problem));

@@ -1,6 +1,6 @@
 //! Turns the keys of a plan file into a plan.
 
-use reknit_protocol::{Object, Path, Plan, PlanInput, PlanMode, Step, Value};
+use reknit_protocol::{Object, Path, Plan, PlanInput, PlanMode, PlanOutput, Step, Value, parse_human_duration};
 
 use super::FileProblem;
 use super::document::Document;
@@ -8,8 +8,13 @@ use crate::hint::suggestion;
 
 /// The keys of a plan.
 pub(super) const PLAN_KEYS: [&str; 4] = ["request", "inputs", "steps", "outputs"];
-const STEP_KEYS: [&str; 5] = ["id", "tool", "do", "with", "after"];
-const INPUT_KEYS: [&str; 3] = ["type", "default", "description"];
+const STEP_KEYS: [&str; 11] =
+    ["id", "tool", "do", "with", "after", "compute", "when", "on_failure", "timeout", "approve", "retry"];
+
+/// The keys of a step whose values the check of the plan reads.
+const CONTROL_KEYS: [&str; 4] = ["when", "on_failure", "approve", "retry"];
+const INPUT_KEYS: [&str; 4] = ["type", "default", "enum", "description"];
+const OUTPUT_KEYS: [&str; 3] = ["value", "type", "description"];
 
 /// Reads a plan, or reports all errors of the file.
 pub(super) fn read(document: &Document) -> Result<Plan, Vec<FileProblem>> {
@@ -46,8 +51,8 @@ impl<'d> Reader<'d> {
         plan.steps = self.steps(object.get("steps"), &root.key("steps"));
         for (name, value) in self.members(object, "outputs", &root) {
             let path = root.key("outputs").key(name);
-            if let Some(text) = self.as_text(value, &path) {
-                plan.outputs.push((name.to_owned(), text));
+            if let Some(output) = self.output(value, &path) {
+                plan.outputs.push((name.to_owned(), output));
             }
         }
         plan
@@ -78,18 +83,52 @@ impl<'d> Reader<'d> {
         };
         self.reject_unknown(object, &STEP_KEYS, path);
         let id = self.required(object, "id", path);
-        let tool = self.required(object, "tool", path);
+        let computed = object.get("compute");
+        let tool =
+            if computed.is_some() { Some(self.no_tool(object, path)) } else { self.required(object, "tool", path) };
         let instruction = self.text(object, "do", path).unwrap_or_default();
         let parameters = self.members(object, "with", path);
-        let parameters: Object = parameters.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        let mut parameters: Object = parameters.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        let limit_ms = self.timeout(object, path);
         let after = self.after(object.get("after"), &path.key("after"));
         let tool = tool?;
         let (agent, capability) = tool.rsplit_once('/').unwrap_or(("", &tool));
         let mut step = Step::new(id?, agent, capability, instruction);
+        if let Some(value) = computed {
+            step.metadata = Object::from([("compute", Value::Bool(true))]);
+            parameters.insert("result", value.clone());
+        }
         if !parameters.is_empty() {
             step = step.with_parameters(parameters);
         }
+        if let Some(limit_ms) = limit_ms {
+            step.metadata.insert("limit_ms", limit_ms);
+        }
+        for key in CONTROL_KEYS {
+            if let Some(value) = object.get(key) {
+                step.metadata.insert(key, value.clone());
+            }
+        }
         Some(after.into_iter().fold(step, Step::after))
+    }
+
+    /// Rejects the keys of a call in a step that computes. Such a step has no tool but `compute`.
+    fn no_tool(&mut self, object: &Object, path: &Path) -> String {
+        for key in ["tool", "with"].into_iter().filter(|key| object.contains_key(key)) {
+            let hint = "make two steps of it".to_owned();
+            self.problem(&path.key(key), "a step either calls a tool or computes".to_owned(), Some(hint));
+        }
+        "compute/".to_owned()
+    }
+
+    fn timeout(&mut self, object: &Object, path: &Path) -> Option<u64> {
+        let value = object.get("timeout").filter(|value| !value.is_null())?;
+        let ms = value.as_str().and_then(parse_human_duration).filter(|ms| *ms > 0);
+        if ms.is_none() {
+            let hint = "write a number and a unit: `timeout: 30 s`, `500 ms`, `2 min`".to_owned();
+            self.problem(&path.key("timeout"), format!("expected a duration, found `{value}`"), Some(hint));
+        }
+        ms
     }
 
     /// The ids under `after`: one id or a list.
@@ -113,12 +152,42 @@ impl<'d> Reader<'d> {
                 PlanInput {
                     type_word: self.text(object, "type", path),
                     default: object.get("default").filter(|value| !value.is_null()).cloned(),
+                    allowed: self.allowed(object.get("enum"), &path.key("enum")),
                     description: self.text(object, "description", path),
                     ..PlanInput::default()
                 }
             }
             default => PlanInput { default: Some(default.clone()), ..PlanInput::default() },
         }
+    }
+
+    /// The allowed values of an input.
+    fn allowed(&mut self, value: Option<&Value>, path: &Path) -> Vec<Value> {
+        match value {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(values)) if !values.is_empty() => values.clone(),
+            Some(Value::Array(_)) => {
+                self.problem(path, "expected at least one value".to_owned(), None);
+                Vec::new()
+            }
+            Some(other) => {
+                self.expected("a list of values", other, path);
+                Vec::new()
+            }
+        }
+    }
+
+    /// An output: its expression, or an object with more keys.
+    fn output(&mut self, value: &Value, path: &Path) -> Option<PlanOutput> {
+        let Value::Object(object) = value else { return self.as_text(value, path).map(PlanOutput::from) };
+        self.reject_unknown(object, &OUTPUT_KEYS, path);
+        if object.get("value").is_none_or(Value::is_null) {
+            let hint = "add an expression, such as `value: convert.amount`".to_owned();
+            self.problem(path, "the output has no `value`".to_owned(), Some(hint));
+        }
+        let (type_word, description) = (self.text(object, "type", path), self.text(object, "description", path));
+        let value = self.text(object, "value", path)?;
+        Some(PlanOutput { type_word, description, ..PlanOutput::from(value) })
     }
 
     /// The members of the object under a key; empty if the key is absent.

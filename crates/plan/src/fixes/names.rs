@@ -17,7 +17,11 @@ const PREFIXES: [&str; 6] = ["functions.", "function.", "tools.", "tool.", "func
 /// Corrects the names in a plan where there is no doubt. A step that names no tool gets the only one that has its capability;
 /// this is not a fix, because the plan leaves the tool open.
 pub(super) fn correct(plan: &mut Plan, catalogue: &Catalogue, author: PlanAuthor) -> Vec<PlanFix> {
-    plan.steps.iter_mut().flat_map(|step| correct_step(step, catalogue, author)).collect()
+    plan.steps
+        .iter_mut()
+        .filter(|step| !step.is_computed())
+        .flat_map(|step| correct_step(step, catalogue, author))
+        .collect()
 }
 
 fn correct_step(step: &mut Step, catalogue: &Catalogue, author: PlanAuthor) -> Vec<PlanFix> {

@@ -4,7 +4,9 @@
 #![cfg(test)]
 
 mod emphasis;
+mod notes;
 mod plan_files;
+mod plan_schemas;
 mod support;
 mod tool_names;
 mod unbraced_references;

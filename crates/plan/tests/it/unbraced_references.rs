@@ -223,6 +223,7 @@ fn a_text_that_only_resembles_a_reference_is_sent_as_it_is() {
         "{\"a\": 1}",
         "https://a.com/a.html",
         "vita.price",
+        "stocks.price",
         "a.b",
         "x = {y}",
         "[a](https://x.de)",
@@ -279,4 +280,16 @@ fn the_message_shows_what_to_write_instead() {
     `last.to`: `{price}` would be sent as text: a reference is written between `{{` and `}}` (write `{{a.price}}`, or `{{"{price}"}}` for the text itself)
     `last.file`: `results[0].id` would be sent as text: it looks like a reference that is not supported (write `{{step.field}}` with the id of a step, or `{{"results[0].id"}}` for the text itself)
     "#);
+}
+
+#[test]
+fn the_message_quotes_the_whole_text_that_looks_like_a_reference() {
+    for (written, quoted) in [
+        ("See steps('a').price now", "`steps('a').price`"),
+        ("See outputs(\"a\")[0] now", "`outputs(\"a\")[0]`"),
+        ("File <generated>-12 now", "`<generated>-12`"),
+    ] {
+        let problems = last_call("send_sms", &format!(r#"{{"message": {}}}"#, text(written)));
+        assert!(problems.contains(&format!("{quoted} would be sent as text")), "{written}: {problems}");
+    }
 }

@@ -11,6 +11,8 @@ pub struct PlanInput {
     pub type_word: Option<String>,
     /// The value to use if the caller gives none; without a default the input is required.
     pub default: Option<Value>,
+    /// The values that are allowed (`enum`); empty if every value of the type is.
+    pub allowed: Vec<Value>,
     /// A description for people and models.
     pub description: Option<String>,
     /// Fields that the protocol does not define.
@@ -18,7 +20,7 @@ pub struct PlanInput {
 }
 
 impl PlanInput {
-    /// The JSON Schema of the value: from the type, else from the type of the default, else without constraints.
+    /// The JSON Schema of the value: from the type, else from the type of the default, with the allowed values.
     ///
     /// ```
     /// use reknit_protocol::{PlanInput, Value};
@@ -29,7 +31,11 @@ impl PlanInput {
     /// ```
     pub fn schema(&self) -> Object {
         let word = self.type_word.as_deref().or_else(|| self.default.as_ref().map(|value| value.kind().as_str()));
-        word.map(for_type).unwrap_or_default()
+        let mut schema = word.map(for_type).unwrap_or_default();
+        if !self.allowed.is_empty() {
+            schema.insert("enum", self.allowed.clone());
+        }
+        schema
     }
 }
 
@@ -39,6 +45,7 @@ impl Wire for PlanInput {
         Ok(Self {
             type_word: fields.text("type")?,
             default: fields.take("default"),
+            allowed: fields.list("enum", |value, _| Ok(value))?,
             description: fields.text("description")?,
             extra: fields.finish(),
         })
@@ -48,6 +55,7 @@ impl Wire for PlanInput {
         ObjectWriter::new(&self.extra)
             .with_some("type", self.type_word.as_deref())
             .with_some("default", self.default.clone())
+            .with_some("enum", (!self.allowed.is_empty()).then(|| self.allowed.clone()))
             .with_some("description", self.description.as_deref())
             .finish()
     }

@@ -20,7 +20,8 @@ pub struct Step {
     pub instruction: String,
     /// The steps whose results this step needs.
     pub depends_on: Vec<StepId>,
-    /// All other information; see [`Step::capability`], [`Step::parameters`] and [`Step::limit_ms`].
+    /// All other information; see [`Step::capability`], [`Step::parameters`], [`Step::limit_ms`] and [`Step::is_computed`].
+    /// The check of a plan reads `when`, `on_failure`, `approve` and `retry`.
     pub metadata: Object,
     /// Fields that the protocol does not define.
     pub extra: ExtraFields,
@@ -67,6 +68,11 @@ impl Step {
     /// The parameters with unresolved references: `metadata.parameters`.
     pub fn parameters(&self) -> Option<&Object> {
         self.metadata.get(PARAMETERS)?.as_object()
+    }
+
+    /// Whether the step calls no tool: its result is its parameter `result` (`metadata.compute`).
+    pub fn is_computed(&self) -> bool {
+        self.metadata.get("compute") == Some(&Value::Bool(true))
     }
 
     /// The time limit of the whole step in milliseconds: `metadata.limit_ms`.

@@ -83,7 +83,7 @@ impl ConfigBuilder {
     /// side effects are undeclared. [`tool_capability`](Self::tool_capability) sets a description and a class.
     ///
     /// ```
-    /// use reknit_runtime::Reknit;
+    /// use reknit_runtime::Runtime;
     /// use reknit_protocol::ToolError;
     ///
     /// #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -95,7 +95,7 @@ impl ConfigBuilder {
     ///     Ok(square.side * square.side)
     /// }
     ///
-    /// let config = Reknit::builder().tool_fn("geometry", "area", area).build()?;
+    /// let config = Runtime::builder().tool_fn("geometry", "area", area).build()?;
     /// assert_eq!(config.tools.len(), 1);
     /// # Ok::<(), reknit_runtime::config::ConfigError>(())
     /// ```
@@ -114,7 +114,7 @@ impl ConfigBuilder {
     /// Adds a function of this program as a capability of a tool, with its description and its class of side effect.
     ///
     /// ```
-    /// use reknit_runtime::Reknit;
+    /// use reknit_runtime::Runtime;
     /// use reknit_protocol::{SideEffect, ToolError};
     /// use reknit_toolkit::{CallContext, CapabilityDefinition};
     ///
@@ -128,7 +128,7 @@ impl ConfigBuilder {
     /// }
     ///
     /// let area = CapabilityDefinition::new("area", SideEffect::Read, area).description("The area of a square");
-    /// Reknit::builder().tool_capability("geometry", area).build()?;
+    /// Runtime::builder().tool_capability("geometry", area).build()?;
     /// # Ok::<(), reknit_runtime::config::ConfigError>(())
     /// ```
     #[must_use]

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use reknit_registry::{Namespace, RedisUrl, Registry};
+#[cfg(feature = "registry")]
+use reknit_registry::Registry;
+use reknit_registry::{Namespace, RedisUrl};
 use reknit_tools::{Client, SourceProvider};
 
 use super::error::ConfigError;
 use super::origin::ConfiguredValues;
 use super::{Config, EnvironmentLookup, Setting, SettingOrigin};
+#[cfg(feature = "registry")]
 use crate::registry_services::RegistryServices;
 
 /// The variable that names a Redis server by custom. Other programs use it too, so it counts only if another
@@ -37,7 +40,13 @@ impl Default for DiscoverySettings {
 }
 
 impl DiscoverySettings {
+    /// Whether a registry is used.
+    pub fn uses_registry(&self) -> bool {
+        self.enabled && self.redis.is_some()
+    }
+
     /// The registry, if one is used.
+    #[cfg(feature = "registry")]
     pub fn registry(&self) -> Option<Registry> {
         let redis = self.redis.clone().filter(|_| self.enabled)?;
         Some(Registry::new(redis, self.namespace.clone()))
@@ -45,13 +54,25 @@ impl DiscoverySettings {
 }
 
 impl Config {
+    /// What finds tools that are not configured one by one. Fails if a registry is configured and this build has none.
+    #[cfg(not(feature = "registry"))]
+    pub fn source_providers(&self, _client: &Client) -> Result<Vec<Arc<dyn SourceProvider>>, ConfigError> {
+        if self.discovery.uses_registry() {
+            let problem =
+                "`discovery.redis` is set, but this program was built without the feature `registry`".to_owned();
+            return Err(ConfigError::Invalid { origin: SettingOrigin::Program, problem });
+        }
+        Ok(Vec::new())
+    }
+
     /// What finds tools that are not configured one by one.
-    pub fn source_providers(&self, client: &Client) -> Vec<Arc<dyn SourceProvider>> {
+    #[cfg(feature = "registry")]
+    pub fn source_providers(&self, client: &Client) -> Result<Vec<Arc<dyn SourceProvider>>, ConfigError> {
         let services = |registry| {
             let DiscoverySettings { include, exclude, .. } = self.discovery.clone();
             Arc::new(RegistryServices { registry, client: client.clone(), include, exclude }) as Arc<dyn SourceProvider>
         };
-        self.discovery.registry().map(services).into_iter().collect()
+        Ok(self.discovery.registry().map(services).into_iter().collect())
     }
 }
 

@@ -46,7 +46,7 @@ impl Config {
     /// Fails if `effects.classes`, a check, a key or an approval rule names a tool that is not configured. With a registry, any
     /// tool may appear later.
     pub fn check_effect_tools(&self) -> Result<(), ConfigError> {
-        if self.discovery.registry().is_some() {
+        if self.discovery.uses_registry() {
             return Ok(());
         }
         let mut tools: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();

@@ -12,9 +12,9 @@ use super::SettingOrigin;
 use super::error::ConfigError;
 use super::field::Field;
 use super::kind::SettingKind::{
-    self, AnyTemplate, ParameterTable, Price, Switch, Templates, Text, TextList, TextTable, Word,
+    self, AnyTemplate, ParameterTable, Price, Switch, Table, Templates, Text, TextList, TextTable, Word,
 };
-use super::kind::{PORT, POSITIVE, POSITIVE_DURATION, word};
+use super::kind::{COUNT, PORT, POSITIVE, POSITIVE_DURATION, word};
 use super::tools::{Authentication, McpAuthentication};
 
 /// A key of an entry.
@@ -268,16 +268,41 @@ pub(super) const LIMIT_KEYS: [EntryKey; 2] = [
     ),
 ];
 
-pub(super) const MODEL_KEYS: [EntryKey; 18] = [
+pub(super) const MODEL_KEYS: [EntryKey; 27] = [
     required("name", "Name of the model in this configuration."),
     required("model", "Name of the model at its provider."),
     optional("provider", Word(providers), "Wire format; `compatible` is that of OpenAI at any URL."),
-    optional("url", Text, "Base URL; the default is that of the provider."),
+    optional(
+        "url",
+        Text,
+        "Base URL; the default is that of the provider. Azure, Vertex AI and Bedrock need one, as docs/models.md says.",
+    ),
     optional("key-env", Text, "Environment variable with the API key; the default is the usual one of the provider."),
     optional("key-file", Text, "File with the API key."),
     optional("streaming", Switch, "Whether answers are streamed."),
     optional("format", word::<FormatSupport>(), "What the server can enforce about the form of an answer."),
     optional("max-context", POSITIVE, "Size of the context window in tokens."),
+    optional(
+        "inputs",
+        TextList,
+        "What the model takes besides text: `image`, `document`, `audio`; the default is all that the provider has a place for.",
+    ),
+    optional("top-p", Price, "Share of probability from which tokens are sampled, above 0 and at most 1."),
+    optional(
+        "thinking-tokens",
+        COUNT,
+        "Most tokens of reasoning, where the provider has such a limit; 0 turns reasoning off.",
+    ),
+    optional("parallel-tool-calls", Switch, "Whether the model may call several tools in one answer."),
+    optional(
+        "prompt-caching",
+        Switch,
+        "Whether the provider is asked to keep the stable part of requests in its cache; the default is `true`.",
+    ),
+    optional("body", Table, "Other fields of every request, like `{ top_k = 40 }`. They replace ours."),
+    optional("body-without", TextList, "Fields that are not sent, like `[\"stream_options\"]`."),
+    optional("headers", TextTable, "Other headers of every request, without secrets."),
+    optional("query", TextTable, "Query of every request, like `{ api-version = \"2024-10-21\" }`."),
     optional("connect-time", POSITIVE_DURATION, "Timeout for connecting."),
     optional("first-byte-time", POSITIVE_DURATION, "Timeout for the first byte; the default is `first-token-time`."),
     optional(
@@ -363,7 +388,7 @@ pub(super) fn entry_name(entry: &Object) -> String {
 }
 
 /// Headers without the values that look like secrets. A secret belongs to `key-env`, but people write it here as well.
-fn redacted_headers(headers: &Value) -> Value {
+pub(super) fn redacted_headers(headers: &Value) -> Value {
     let Value::Object(headers) = headers else { return headers.clone() };
     let shown = |(name, value): (&str, &Value)| {
         let is_secret = is_secret_name(name) || value.as_str().is_some_and(is_secret_value);
@@ -381,10 +406,12 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    #[cfg(feature = "config-file")]
     pub(super) fn new(list: &'static str, origin: SettingOrigin) -> Self {
         Self { list, origin, values: BTreeMap::new() }
     }
 
+    #[cfg(feature = "config-file")]
     pub(super) fn insert(&mut self, key: &'static str, value: Value, origin: SettingOrigin) {
         self.values.insert(key, (value, origin));
     }

@@ -179,10 +179,7 @@ fn metadata_key(value: &Value) -> Option<String> {
 }
 
 fn whole_number(value: &Value) -> Option<u64> {
-    match value {
-        Value::Number(number) if number.is_integer() => number.as_u64(),
-        _ => None,
-    }
+    value.as_number()?.as_u64()
 }
 
 fn number(value: &Value) -> Option<f64> {

@@ -14,6 +14,7 @@ use super::entry::{
     MODEL_KEYS, OPENAPI_KEYS, PLAIN_HTTP_KEYS, SANDBOX_KEYS, TOOL_KEYS,
 };
 use super::error::ConfigError;
+use super::file_content::FileContent;
 use super::kind::SettingKind;
 use super::origin::ConfiguredValues;
 use super::setting::{nearest_section, nearest_setting};
@@ -22,28 +23,6 @@ use super::{SETTINGS, Setting, SettingOrigin};
 
 /// Errors show at most this many characters of a value.
 const MAX_SHOWN: usize = 60;
-
-/// The content of a file.
-#[derive(Debug, Default)]
-pub(super) struct FileContent {
-    pub(super) values: ConfiguredValues,
-    pub(super) tools: Vec<Entry>,
-    pub(super) openapi: Vec<Entry>,
-    pub(super) mcp: Vec<Entry>,
-    pub(super) http: Vec<Entry>,
-    pub(super) command: Vec<Entry>,
-    pub(super) models: Vec<Entry>,
-    pub(super) checks: Vec<Entry>,
-    pub(super) keys: Vec<Entry>,
-    pub(super) approve: Vec<Entry>,
-}
-
-impl FileContent {
-    /// The entries of all lists of tools.
-    pub(super) fn tools(&self) -> impl Iterator<Item = &Entry> {
-        self.tools.iter().chain(&self.openapi).chain(&self.mcp).chain(&self.http).chain(&self.command)
-    }
-}
 
 /// Parses the text of a file. `name` is the name of the file for errors.
 pub(super) fn parse(text: &str, name: &str) -> Result<FileContent, ConfigError> {

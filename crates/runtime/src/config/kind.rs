@@ -47,6 +47,8 @@ pub enum SettingKind {
     AnyTemplate,
     /// Types or JSON Schemas by the names of parameters.
     ParameterTable,
+    /// Any values by name.
+    Table,
     /// Texts by name.
     TextTable,
     /// A list of texts.
@@ -105,6 +107,7 @@ impl SettingKind {
             Self::ParameterTable => {
                 "write a type or a JSON Schema for each name, like `{ city = \"string\", days = { type = \"integer\" } }`".to_owned()
             }
+            Self::Table => "write a table, like `{ top_k = 40 }`".to_owned(),
             Self::TextTable => "write a table of texts, like `{ \"X-Team\" = \"orders\" }`".to_owned(),
             Self::TextList => "write a list of texts, like `[\"orders\", \"refunds\"]`".to_owned(),
             Self::Price => "write a number that is not negative".to_owned(),
@@ -153,7 +156,7 @@ impl SettingKind {
             Self::WebhookAddress => Option::<WebhookUrl>::from_value(value).is_some(),
             Self::RegistryNamespace => Namespace::from_value(value).is_some(),
             Self::SideEffects => BTreeMap::<String, SideEffect>::from_value(value).is_some(),
-            Self::Templates => value.as_object().is_some(),
+            Self::Templates | Self::Table => value.as_object().is_some(),
             Self::AnyTemplate => matches!(value, Value::String(_) | Value::Object(_) | Value::Array(_)),
             Self::ParameterTable => {
                 let is_schema = |value: &Value| matches!(value, Value::String(_) | Value::Object(_));
@@ -190,9 +193,12 @@ impl SettingKind {
                 };
                 Value::Object(text.split(',').map(class).collect::<Option<Object>>()?)
             }
-            Self::Templates | Self::AnyTemplate | Self::ParameterTable | Self::TextTable | Self::TextList => {
-                Value::parse(text).ok()?
-            }
+            Self::Templates
+            | Self::AnyTemplate
+            | Self::ParameterTable
+            | Self::Table
+            | Self::TextTable
+            | Self::TextList => Value::parse(text).ok()?,
             Self::Duration { .. }
             | Self::Size
             | Self::Word(_)

@@ -1,9 +1,11 @@
 //! The models of `[[models]]`.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use reknit_dialogue::{Price, Prices};
-use reknit_models::{Provider, Streaming, Target, Timeouts};
+use reknit_dialogue::{AttachmentKind, Price, Prices, TopP};
+use reknit_models::{Caching, Provider, RequestDefaults, RequestExtras, Streaming, Target, Timeouts};
+use reknit_protocol::{Object, Value};
 
 use super::api_keys::find_key;
 use super::entry::Entry;
@@ -56,7 +58,41 @@ fn target(name: &str, model: &Entry) -> Result<Target, ConfigError> {
         target.streaming = if streaming { Streaming::On } else { Streaming::Off };
     }
     target.format = model.get("format").unwrap_or(target.format);
+    target.inputs = inputs(model)?;
+    if model.get("prompt-caching") == Some(false) {
+        target.caching = Caching::Off;
+    }
+    let top_p = model.get::<f64>("top-p").map(TopP::try_from).transpose();
+    target.defaults = RequestDefaults {
+        top_p: top_p.map_err(|error| model.invalid("top-p", &error.to_string()))?,
+        parallel_tool_calls: model.get("parallel-tool-calls"),
+        thinking_tokens: model.get("thinking-tokens"),
+    };
+    target.extras = RequestExtras {
+        body: model.get("body").unwrap_or_default(),
+        without: model.texts("body-without"),
+        headers: text_table(model, "headers"),
+        query: text_table(model, "query"),
+    };
     Ok(target)
+}
+
+/// The attachments that the model takes, if they are written.
+fn inputs(model: &Entry) -> Result<Option<Vec<AttachmentKind>>, ConfigError> {
+    if !model.has("inputs") {
+        return Ok(None);
+    }
+    let words: Vec<String> = AttachmentKind::ALL.iter().map(|kind| format!("`{kind}`")).collect();
+    let expected = format!("write a list of {}", words.join(", "));
+    let kind = |word: &String| AttachmentKind::from_word(word).ok_or_else(|| model.invalid("inputs", &expected));
+    model.texts("inputs").iter().map(kind).collect::<Result<_, _>>().map(Some)
+}
+
+/// The texts of a table; none if it is not written.
+fn text_table(model: &Entry, key: &str) -> BTreeMap<String, String> {
+    let table = model.get::<Object>(key).unwrap_or_default();
+    let text = |(name, value): (&str, &Value)| Some((name.to_owned(), value.as_str()?.to_owned()));
+    table.iter().filter_map(text).collect()
 }
 
 /// The prices per million tokens, if they are written.

@@ -4,6 +4,7 @@ use reknit_protocol::Value;
 use reknit_protocol::spelling::{folded, nearest};
 
 use super::field::Field;
+#[cfg(feature = "config-file")]
 use super::list::SECTIONS;
 use super::{Config, SETTINGS, SettingKind};
 
@@ -79,6 +80,7 @@ impl Setting {
 }
 
 /// The section that is spelt most like an unknown name.
+#[cfg(feature = "config-file")]
 pub(super) fn nearest_section(name: &str) -> Option<&'static str> {
     nearest(name, SECTIONS.iter().map(|(section, _)| *section).chain(["tools", "models"]))
 }

@@ -1,15 +1,16 @@
 //! Shows the effective configuration, and where each value comes from. API keys are never shown.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use reknit_dialogue::Price;
-use reknit_models::{Streaming, Target};
+use reknit_models::{Caching, Streaming, Target};
 use reknit_protocol::{Number, Object, Value, redact_url};
 
 use super::approval_rules::shown_rule;
 use super::business_keys::shown_key;
 use super::checks::shown_check;
-use super::entry::entry_name;
+use super::entry::{entry_name, redacted_headers};
 use super::field::Field;
 use super::{Config, KeySource, Setting, SettingOrigin};
 
@@ -180,6 +181,7 @@ fn shown_model(target: &Target, key: Option<&KeySource>) -> Object {
     if let Some(tokens) = target.max_context {
         shown.insert("max-context", tokens);
     }
+    show_request_settings(&mut shown, target);
     let limits = target.timeouts;
     for (key, limit) in [
         ("connect-time", limits.connect),
@@ -201,6 +203,28 @@ fn shown_model(target: &Target, key: Option<&KeySource>) -> Object {
         }
     }
     shown
+}
+
+/// The settings of requests that are not the default.
+fn show_request_settings(shown: &mut Object, target: &Target) {
+    let texts = |texts: &[String]| texts.iter().map(|text| Value::from(text.as_str())).collect::<Value>();
+    let table = |table: &BTreeMap<String, String>| {
+        Value::Object(table.iter().map(|(name, text)| (name.clone(), Value::from(text.as_str()))).collect())
+    };
+    let (defaults, extras) = (&target.defaults, &target.extras);
+    let inputs = target.inputs.as_ref().map(|inputs| inputs.iter().map(|kind| Value::from(kind.as_str())).collect());
+    let settings: [(&str, Option<Value>); 9] = [
+        ("inputs", inputs),
+        ("top-p", defaults.top_p.map(|top_p| top_p.to_number().into())),
+        ("thinking-tokens", defaults.thinking_tokens.map(Value::from)),
+        ("parallel-tool-calls", defaults.parallel_tool_calls.map(Value::from)),
+        ("prompt-caching", (target.caching == Caching::Off).then(|| false.into())),
+        ("body", (!extras.body.is_empty()).then(|| extras.body.clone().into())),
+        ("body-without", (!extras.without.is_empty()).then(|| texts(&extras.without))),
+        ("headers", (!extras.headers.is_empty()).then(|| redacted_headers(&table(&extras.headers)))),
+        ("query", (!extras.query.is_empty()).then(|| redacted_headers(&table(&extras.query)))),
+    ];
+    shown.extend(settings.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
 }
 
 fn shown_price(price: Price) -> Value {

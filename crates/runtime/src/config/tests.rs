@@ -74,6 +74,27 @@ fn a_model_has_its_key_from_the_environment_and_its_limits_from_the_file() {
 }
 
 #[test]
+fn a_model_has_settings_for_its_requests() {
+    let config = read(&model(
+        "a",
+        "inputs = [\"image\"]\ntop-p = 0.9\nthinking-tokens = 2000\nparallel-tool-calls = false\nprompt-caching = false\n\
+         body = { top_k = 40, provider = { order = [\"x\"] } }\nbody-without = [\"stream_options\"]\n\
+         headers = { X-Title = \"reknit\" }\nquery = { api-version = \"1\" }",
+    ));
+    let target = &config.models[0];
+    assert_eq!(target.inputs, Some(vec![reknit_dialogue::AttachmentKind::Image]));
+    assert_eq!((target.defaults.thinking_tokens, target.defaults.parallel_tool_calls), (Some(2000), Some(false)));
+    assert_eq!(target.defaults.top_p.unwrap().to_number().to_string(), "0.9");
+    assert_eq!(target.caching, reknit_models::Caching::Off);
+    assert_eq!(target.extras.body.to_string(), r#"{"provider":{"order":["x"]},"top_k":40}"#);
+    assert_eq!(target.extras.without, ["stream_options"]);
+    assert_eq!((&target.extras.headers["X-Title"][..], &target.extras.query["api-version"][..]), ("reknit", "1"));
+    let problem = |rest: &str| Config::read(&model("a", rest), "reknit.toml", &|_| None).unwrap_err().to_string();
+    insta::assert_snapshot!(problem("top-p = 1.5"), @"reknit.toml, line 5: `models.top-p` is 1.5; a top-p is above 0 and at most 1, with at most two decimal places, unlike 1.5");
+    insta::assert_snapshot!(problem("inputs = [\"smell\"]"), @r#"reknit.toml, line 5: `models.inputs` is ["smell"]; write a list of `image`, `audio`, `document`"#);
+}
+
+#[test]
 fn a_model_that_another_follows_has_shorter_limits_unless_the_file_sets_them() {
     let seconds = |config: &Config| -> Vec<[u64; 3]> {
         let limits = config.models.iter().map(|target| target.timeouts);
@@ -194,7 +215,7 @@ fn an_error_about_a_model_says_what_to_write() {
         Config::read(&text, "reknit.toml", &|_| None).unwrap_err().to_string()
     };
     insta::assert_snapshot!(problem(""), @r#"reknit.toml, line 2: `models.name` is "a"; it needs a `url`, like `http://127.0.0.1:8080/v1`, or a `provider` that has one"#);
-    insta::assert_snapshot!(problem("provider = \"azure\""), @r#"reknit.toml, line 4: `models.provider` is "azure"; write one of `openai`, `openai-responses`, `anthropic`, `gemini`, `compatible`"#);
+    insta::assert_snapshot!(problem("provider = \"watson\""), @r#"reknit.toml, line 4: `models.provider` is "watson"; write one of `openai`, `openai-responses`, `azure`, `anthropic`, `gemini`, `vertex`, `vertex-anthropic`, `bedrock`, `cohere`, `ollama`, `compatible`"#);
     insta::assert_snapshot!(problem("provider = \"openai\"\nprice-input = 1.0"), @r#"reknit.toml, line 2: `models.name` is "a"; a price needs both `price-input` and `price-output`, per million tokens"#);
     insta::assert_snapshot!(problem("provider = \"openai\"\nprice-input = -1.0"), @"reknit.toml, line 5: `models.price-input` is -1.0; write a number that is not negative");
     insta::assert_snapshot!(problem("provider = \"openai\"\nkey-env = \"A\"\nkey-file = \"b\""), @r#"reknit.toml, line 6: `models.key-file` is "b"; `key-env` is set as well; write only one of the two"#);
@@ -382,7 +403,9 @@ fn a_check_names_a_capability_that_tells_whether_a_call_took_effect() {
     assert!(shown.contains(r#""checks":[{"of":"shop/pay","call":"shop/find""#), "{shown}");
     let errors = [
         ("shop/pay", "shop"),
+        ("shop/pay", "/pay"),
         ("shop/find", "find"),
+        ("shop/find", "shop/"),
         ("{{call.order}}", "{{cal.order}}"),
         ("len(reply.items) > 0", "lenght(reply.items) > 0"),
         ("len(reply.items) > 0", "answer.items"),
@@ -391,7 +414,9 @@ fn a_check_names_a_capability_that_tells_whether_a_call_took_effect() {
     .map(|(right, wrong)| Config::read(&file.replace(right, wrong), "reknit.toml", &|_| None).unwrap_err().to_string());
     insta::assert_snapshot!(errors.join("\n"), @r#"
     reknit.toml, line 2: `checks.of` is "shop"; write the tool and its capability, like `refunds/create`
+    reknit.toml, line 2: `checks.of` is "/pay"; write the tool and its capability, like `refunds/create`
     reknit.toml, line 3: `checks.call` is "find"; write the tool and its capability, like `refunds/find`
+    reknit.toml, line 3: `checks.call` is "shop/"; write the tool and its capability, like `refunds/find`
     reknit.toml, line 4: `checks.parameters` is {"order":"{{cal.order}}"}; `$.order`, character 3: there is no step `cal`; did you mean `call`?
     reknit.toml, line 5: `checks.happened` is "lenght(reply.items) > 0"; character 1: there is no function `lenght`
     reknit.toml, line 5: `checks.happened` is "answer.items"; character 1: there is no step `answer`; the steps are `call`, `key`, `status`, `reply`

@@ -1,12 +1,14 @@
 //! The tools of `[[tools]]`, `[[openapi]]`, `[[mcp]]`, `[[http]]` and `[[command]]`: where their capabilities come from, and how they are called.
 
 mod defined;
+#[cfg(feature = "mcp")]
 mod mcp;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+#[cfg(feature = "mcp")]
 use reknit_mcp::{McpConnection, McpOptions, McpSource};
 use reknit_mend::ErrorsInSuccess;
 use reknit_openapi::{HttpMethod, OperationFilter};
@@ -58,6 +60,7 @@ pub enum ConfiguredSource {
     /// A command of this machine.
     Command(Box<CommandTool>),
     /// An MCP server.
+    #[cfg(feature = "mcp")]
     Mcp(Box<McpOptions>),
     /// A source that a program made.
     Program(Arc<dyn ToolSource>),
@@ -116,6 +119,7 @@ impl ConfiguredTool {
     pub fn sandbox(&self) -> Option<Sandbox> {
         match &self.source {
             ConfiguredSource::Command(command) => Some(command.sandbox().clone()),
+            #[cfg(feature = "mcp")]
             ConfiguredSource::Mcp(options) => match &options.connection {
                 McpConnection::Stdio(program) => Some(program.sandbox.clone().unwrap_or_else(Sandbox::off)),
                 McpConnection::Http(_) => None,
@@ -134,9 +138,9 @@ impl ConfiguredTool {
             ConfiguredSource::Service { http, .. } => http.secrets(),
             ConfiguredSource::OpenApi(options) => options.secrets(),
             ConfiguredSource::PlainHttp(capability) => capability.secrets(),
-            ConfiguredSource::Command(_) | ConfiguredSource::Mcp(_) | ConfiguredSource::Program(_) => {
-                KnownSecrets::default()
-            }
+            #[cfg(feature = "mcp")]
+            ConfiguredSource::Mcp(_) => KnownSecrets::default(),
+            ConfiguredSource::Command(_) | ConfiguredSource::Program(_) => KnownSecrets::default(),
         }
     }
 
@@ -167,6 +171,7 @@ impl ConfiguredTool {
                 Arc::new(service.map_err(unusable)?)
             }
             ConfiguredSource::Command(tool) => Arc::new(tool.as_ref().clone()),
+            #[cfg(feature = "mcp")]
             ConfiguredSource::Mcp(options) => Arc::new(McpSource::new(options.as_ref().clone())),
             ConfiguredSource::Program(source) => Arc::clone(source),
         })
@@ -190,7 +195,10 @@ pub(super) fn read_tools<'a>(
         }
         let mut keys = Vec::new();
         let source = match entry.list() {
+            #[cfg(feature = "mcp")]
             "mcp" => ConfiguredSource::Mcp(Box::new(mcp::options(entry, &name, &mut keys, environment)?)),
+            #[cfg(not(feature = "mcp"))]
+            "mcp" => return Err(entry.invalid("name", "this program was built without the feature `mcp`")),
             "openapi" => ConfiguredSource::OpenApi(Box::new(openapi_options(entry, &name, &mut keys, environment)?)),
             "http" => defined::plain_http(entry, &name, &mut keys, environment)?,
             "command" => defined::command(entry, &name, &mut keys, environment)?,

@@ -5,6 +5,7 @@ use reknit_engine::{Effect, EventKind};
 use reknit_protocol::EffectId;
 use tokio_util::sync::CancellationToken;
 
+use super::due_calls::Claims;
 use super::run_loop::RunLoop;
 use super::{DriveOutcome, LEASE_MS, restore};
 use crate::error::DriveError;
@@ -44,26 +45,25 @@ where
 
 impl RunLoop {
     /// Drives the run until it ends or waits for a person. After an error its calls are waited for.
-    pub(super) async fn drive_or_drain(mut self, entry: Entry) -> Result<DriveOutcome, DriveError> {
-        let result = match entry {
-            Entry::New => self.run().await,
-            Entry::TakenOver => match self.take_over().await {
-                Ok(()) => self.run().await,
-                Err(error) => Err(error),
-            },
-            Entry::Retried => match self.retry().await {
-                Ok(()) => self.run().await,
-                Err(error) => Err(error),
-            },
+    pub(super) async fn drive_or_drain(mut self: Box<Self>, entry: Entry) -> Result<DriveOutcome, DriveError> {
+        // Boxed: these futures are done before the run is driven, and would enlarge the future of every run.
+        let entered = match entry {
+            Entry::New => Ok(()),
+            Entry::TakenOver => Box::pin(self.take_over()).await,
+            Entry::Retried => Box::pin(self.retry()).await,
+        };
+        let result = match entered {
+            Ok(()) => self.run().await,
+            Err(error) => Err(error),
         };
         if result.is_err() {
-            self.drain().await;
+            Box::pin(self.drain()).await;
         }
         result
     }
 
     /// Waits for the calls that may have taken effect, stores their outcomes, and gives the lease back. No new call is made.
-    async fn drain(mut self) {
+    async fn drain(mut self: Box<Self>) {
         // No call is made from now on, also by a task that still waits for its turn.
         self.abandoned.cancel();
         let call_of = |effect: &Effect| match effect {
@@ -126,6 +126,6 @@ impl RunLoop {
             }
             (self.state, self.unstored) = (state, None);
         }
-        self.commit(events, consumed).await
+        self.commit(events, consumed, Claims::None).await
     }
 }

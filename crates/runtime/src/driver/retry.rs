@@ -21,7 +21,8 @@ impl Driver {
         let (driver, run) = (self.clone(), run.clone());
         in_own_task(async move |abandoned| {
             let (driver, lease, state) = Box::pin(driver.reopen(&run)).await?;
-            RunLoop::new(driver, lease, state, abandoned).drive_or_drain(Entry::Retried).await
+            let mailbox = driver.mailbox(&run);
+            RunLoop::new(driver, lease, state, mailbox, abandoned).drive_or_drain(Entry::Retried).await
         })
         .await
     }

@@ -9,6 +9,7 @@ use reknit_tools::off_workers;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use super::due_calls::{ClaimedCall, Claims};
 use super::{DriveOutcome, Driver};
 use crate::effect_executor::EffectOutcome;
 use crate::error::DriveError;
@@ -36,6 +37,8 @@ pub(super) struct RunLoop {
     inbox_at_ms: i64,
     pub(super) tasks: JoinSet<(EffectId, EffectOutcome)>,
     pub(super) in_progress: BTreeMap<EffectId, AbortHandle>,
+    /// The calls that the last commit claimed. They are made next.
+    pub(super) claimed: BTreeMap<EffectId, ClaimedCall>,
     /// The calls to abort, with the end of their grace periods.
     pub(super) aborting: BTreeMap<EffectId, i64>,
     /// Cancelled when nobody waits for the run any more: no new call may be made.
@@ -78,10 +81,15 @@ enum Wakeup {
 }
 
 impl RunLoop {
-    pub(super) fn new(driver: Driver, lease: Lease, state: DrivenMachine, abandoned: CancellationToken) -> Self {
+    pub(super) fn new(
+        driver: Driver,
+        lease: Lease,
+        state: DrivenMachine,
+        mailbox: Mailbox,
+        abandoned: CancellationToken,
+    ) -> Box<Self> {
         let renew_at_ms = driver.executor.clock.now_ms().saturating_add(RENEW_MS);
-        let mailbox = driver.executor.journal.mailbox(lease.run());
-        Self {
+        Box::new(Self {
             driver,
             mailbox,
             lease,
@@ -89,6 +97,7 @@ impl RunLoop {
             inbox_at_ms: i64::MIN,
             tasks: JoinSet::new(),
             in_progress: BTreeMap::new(),
+            claimed: BTreeMap::new(),
             aborting: BTreeMap::new(),
             abandoned,
             is_cancel_sent: false,
@@ -98,13 +107,13 @@ impl RunLoop {
             snapshot_len: None,
             unstored: None,
             has_ended: false,
-        }
+        })
     }
 
     /// Handles what happened while nobody drove the run.
     pub(super) async fn take_over(&mut self) -> Result<(), DriveError> {
         let (events, consumed) = self.driver.events_on_resume(self.lease.run(), &self.state).await?;
-        self.commit(events, consumed).await
+        self.commit(events, consumed, Claims::WithEvents).await
     }
 
     /// Opens the run again. Messages from before its end are not for what follows.
@@ -113,7 +122,7 @@ impl RunLoop {
         let words = |message: &InboxMessage| format!("`{}` came before the run was retried", message.signal.kind);
         let notes = inbox.iter().map(|message| EventKind::UnreadableMessage { words: words(message) });
         let events = notes.chain([EventKind::Retried]).collect();
-        self.commit(events, inbox.iter().map(|message| message.id).collect()).await
+        self.commit(events, inbox.iter().map(|message| message.id).collect(), Claims::WithEvents).await
     }
 
     pub(super) async fn run(&mut self) -> Result<DriveOutcome, DriveError> {
@@ -138,10 +147,10 @@ impl RunLoop {
                 let mut events = Vec::new();
                 let taken = self.finish(&id, outcome, &mut events).and_then(|()| self.take_ready(&mut events));
                 // What arrived before a failure is stored.
-                self.commit(events, Vec::new()).await?;
+                self.commit(events, Vec::new(), Claims::unless_failed(&taken)).await?;
                 taken
             }
-            Wakeup::Message(id, event) => self.commit(vec![event], vec![id]).await,
+            Wakeup::Message(id, event) => self.commit(vec![event], vec![id], Claims::WithEvents).await,
             Wakeup::InboxFailed(error) => {
                 let run = self.lease.run();
                 tracing::warn!(target: TARGET, run = %run, "the inbox cannot be read, and is read again: {error}");
@@ -151,11 +160,11 @@ impl RunLoop {
             Wakeup::TaskAborted => Ok(()),
             Wakeup::Cancel => {
                 self.is_cancel_sent = true;
-                self.commit(vec![EventKind::Cancelled], Vec::new()).await
+                self.commit(vec![EventKind::Cancelled], Vec::new(), Claims::WithEvents).await
             }
             Wakeup::Stop => {
                 self.is_stop_sent = true;
-                self.commit(vec![EventKind::Stopped], Vec::new()).await
+                self.commit(vec![EventKind::Stopped], Vec::new(), Claims::WithEvents).await
             }
             Wakeup::RenewLease => {
                 match self.driver.executor.journal.renew(&self.lease, self.driver.term()).await {
@@ -184,7 +193,7 @@ impl RunLoop {
                     }
                 }
                 events.extend(over.into_iter().map(|effect| EventKind::Interrupted { effect }));
-                self.commit(events, Vec::new()).await?;
+                self.commit(events, Vec::new(), Claims::unless_failed(&taken)).await?;
                 taken
             }
         }
@@ -255,13 +264,31 @@ impl RunLoop {
                 (task_id.clone(), Ok(Some(EventKind::Woke { effect: task_id })))
             }),
             effect => {
+                let permit = match (self.claimed.remove(&id), &effect) {
+                    (Some(ClaimedCall { permit, claim }), Effect::CallTool(call)) => {
+                        match executor.refusal(call, claim) {
+                            Some(event) => return self.report(id, event),
+                            None => Some(permit),
+                        }
+                    }
+                    _ => None,
+                };
                 let traceparent = executor.telemetry.traceparent(&self.state.machine, &effect);
-                let (lease, abandoned) = (self.lease.clone(), self.abandoned.clone());
-                self.tasks
-                    .spawn(async move { (task_id, executor.execute(effect, lease, traceparent, &abandoned).await) })
+                // Boxed, so that the future has it once, and not once for each function that it is passed to.
+                let task = Box::new((executor, effect, self.lease.clone(), traceparent, self.abandoned.clone()));
+                self.tasks.spawn(async move {
+                    let (executor, effect, lease, traceparent, abandoned) = &*task;
+                    (task_id, executor.execute(effect, lease, traceparent.as_deref(), permit, abandoned).await)
+                })
             }
         };
         self.in_progress.insert(id, handle);
+    }
+
+    /// Reports an outcome as the task of an effect does.
+    fn report(&mut self, id: EffectId, event: EventKind) {
+        let outcome = (id.clone(), Ok(Some(event)));
+        self.in_progress.insert(id, self.tasks.spawn(async move { outcome }));
     }
 
     async fn wait(&mut self) -> Result<Wakeup, DriveError> {
@@ -337,19 +364,28 @@ impl RunLoop {
     }
 
     /// Applies events, commits them together with the messages that they consume, and passes them to telemetry and watcher.
-    pub(super) async fn commit(&mut self, kinds: Vec<EventKind>, consumed: Vec<SignalId>) -> Result<(), DriveError> {
+    pub(super) async fn commit(
+        &mut self,
+        kinds: Vec<EventKind>,
+        consumed: Vec<SignalId>,
+        claims: Claims,
+    ) -> Result<(), DriveError> {
         if kinds.is_empty() && consumed.is_empty() {
             return Ok(());
         }
         let bytes = kinds.iter().map(received_bytes).sum();
         let len = self.state.machine.event_count();
-        let (append, events) = off_workers(bytes, || self.driver.apply(&mut self.state, kinds, consumed.clone()))?;
-        if let Err(source) = self.driver.executor.journal.append(&self.lease, append).await {
-            let effects: Vec<String> =
-                events.iter().filter_map(|event| event.kind.effect()).map(ToString::to_string).collect();
-            let kinds = events.into_iter().map(|event| event.kind).collect();
-            self.unstored = Some(UnstoredEvents { len, kinds, consumed });
-            return Err(if effects.is_empty() { source.into() } else { DriveError::NotStored { effects, source } });
+        let (mut append, events) = off_workers(bytes, || self.driver.apply(&mut self.state, kinds, consumed.clone()))?;
+        let permits = self.permits_of_due_calls(claims, &mut append);
+        match self.driver.executor.journal.append_and_claim(&self.lease, append).await {
+            Ok(appended) => self.claimed = ClaimedCall::of(permits, appended.claims),
+            Err(source) => {
+                let effects: Vec<String> =
+                    events.iter().filter_map(|event| event.kind.effect()).map(ToString::to_string).collect();
+                let kinds = events.into_iter().map(|event| event.kind).collect();
+                self.unstored = Some(UnstoredEvents { len, kinds, consumed });
+                return Err(if effects.is_empty() { source.into() } else { DriveError::NotStored { effects, source } });
+            }
         }
         self.has_ended = self.state.machine.ending().is_some();
         self.driver.notify(&mut self.state, &events);

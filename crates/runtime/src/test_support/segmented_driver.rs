@@ -133,9 +133,9 @@ impl SegmentedDriver {
         if spawned.insert(id.clone()) {
             let (executor, lease) = (self.driver.executor.clone(), lease.clone());
             let traceparent = executor.telemetry.traceparent(run, &effect);
-            tasks.spawn(
-                async move { (id, executor.execute(effect, lease, traceparent, &CancellationToken::new()).await) },
-            );
+            tasks.spawn(async move {
+                (id, executor.execute(&effect, &lease, traceparent.as_deref(), None, &CancellationToken::new()).await)
+            });
         }
     }
 
@@ -200,7 +200,10 @@ impl SegmentedDriver {
 }
 
 /// Lets a reporter observe stored events, and discards their signals: another process has delivered them.
-fn observe_stored(mut reporter: TelemetryReporter, stored: &[StoredEvent]) -> Result<TelemetryReporter, RestoreError> {
+fn observe_stored(
+    mut reporter: Box<TelemetryReporter>,
+    stored: &[StoredEvent],
+) -> Result<Box<TelemetryReporter>, RestoreError> {
     let events = stored.iter().map(from_row).collect::<Result<Vec<_>, RestoreError>>()?;
     let replayed = Machine::replay(&events).map_err(|source| RestoreError::Refused { seq: 0, source })?;
     let decided = replayed.map(|replayed| replayed.1).unwrap_or_default();

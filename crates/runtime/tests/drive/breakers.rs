@@ -11,7 +11,7 @@ use reknit_protocol::SideEffect;
 use reknit_protocol::{CallTool, ReplyBody, ToolReply, TransportFailure};
 use reknit_runtime::test_support::SegmentedDriver;
 use reknit_runtime::{
-    BoxFuture, BreakerPolicy, Breakers, CallLimits, DriveOutcome, Driver, Reknit, ToolLimits, Transport,
+    BoxFuture, BreakerPolicy, Breakers, CallLimits, DriveOutcome, Driver, Runtime, ToolLimits, Transport,
 };
 use reknit_testing::ScriptedTool;
 use reknit_testing::tool::RunningTool;
@@ -264,9 +264,9 @@ async fn the_limits_of_the_configuration_are_those_of_the_driver() {
     let mut scene = Scene::new().await;
     scene.transport.is_down.store(false, Ordering::SeqCst);
     scene.transport.is_slow.store(true, Ordering::SeqCst);
-    let config = Reknit::builder().tool_limits("t", ToolLimits { concurrent: Some(2), rate: None }).build();
+    let config = Runtime::builder().tool_limits("t", ToolLimits { concurrent: Some(2), rate: None }).build();
     let catalogue = scene.fixture.found.catalogue.clone();
-    let reknit = Reknit::with_transport(Arc::clone(&scene.transport) as _, catalogue, config.expect("it is valid"));
+    let reknit = Runtime::with_transport(Arc::clone(&scene.transport) as _, catalogue, config.expect("it is valid"));
     scene.driver = reknit.expect("it starts").driver();
     let mut started = scene.started("limited");
     started.plan = Some(plan(["a", "b", "c"].map(|id| step(id, "t", "read", "{}")).into()));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use reknit_engine::Synthesis;
 use reknit_protocol::{Category, Plan, SideEffect, Step, ToolError, Value};
 use reknit_runtime::config::ConfigBuilder;
-use reknit_runtime::{DriveOutcome, Reknit};
+use reknit_runtime::{DriveOutcome, Runtime};
 use reknit_toolkit::{CallContext, CapabilityDefinition};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -25,7 +25,7 @@ async fn area(square: Square) -> Result<f64, ToolError> {
     Ok(square.side * square.side)
 }
 
-async fn started(builder: ConfigBuilder) -> Reknit {
+async fn started(builder: ConfigBuilder) -> Runtime {
     // Nobody waits for the retries of a call that keeps failing.
     let builder = builder.answer_by(Synthesis::Template).first_wait(Duration::ZERO).longest_wait(Duration::ZERO);
     let reknit = builder.start().await.expect("it starts");
@@ -34,7 +34,7 @@ async fn started(builder: ConfigBuilder) -> Reknit {
 }
 
 /// The answer of a plan with one step.
-async fn answer(reknit: &Reknit, capability: &str, parameters: &str) -> String {
+async fn answer(reknit: &Runtime, capability: &str, parameters: &str) -> String {
     let parameters = Value::parse(parameters).expect("JSON").as_object().cloned().expect("an object");
     let step = Step::new("step-1", "geometry", capability, "do it").with_parameters(parameters);
     match reknit.run(Plan::new("plan-1", "request", vec![step])).await.expect("it runs") {
@@ -47,7 +47,7 @@ async fn answer(reknit: &Reknit, capability: &str, parameters: &str) -> String {
 async fn a_function_is_called_with_arguments_that_fit_its_type() {
     let cube = |_: CallContext, square: Square| async move { Ok::<_, ToolError>(square.side.powi(3)) };
     let cube = CapabilityDefinition::new("cube", SideEffect::Read, cube).description("The volume of a cube");
-    let reknit = started(Reknit::builder().tool_fn("geometry", "area", area).tool_capability("geometry", cube)).await;
+    let reknit = started(Runtime::builder().tool_fn("geometry", "area", area).tool_capability("geometry", cube)).await;
     let entry = reknit.catalogue.entry("geometry", "area").expect("the function is in the catalogue");
     assert_eq!(
         (entry.required_parameters(), entry.capability.effect),
@@ -68,7 +68,7 @@ async fn a_function_is_called_with_arguments_that_fit_its_type() {
 async fn an_error_of_a_function_is_the_error_of_its_step() {
     let fails =
         |_: NoArguments| async { Err::<(), _>(ToolError::new("NO_SUCH_SQUARE", "there is none", Category::NotFound)) };
-    let reknit = started(Reknit::builder().tool_fn("geometry", "find", fails)).await;
+    let reknit = started(Runtime::builder().tool_fn("geometry", "find", fails)).await;
     let text = answer(&reknit, "find", "{}").await;
     assert!(text.contains("there is none"), "{text}");
 }
@@ -83,7 +83,7 @@ async fn a_panic_of_a_function_is_a_failed_call() {
             async move { if call == 0 { panic!("on purpose") } else { Ok::<_, ToolError>("recovered") } }
         };
         let definition = CapabilityDefinition::new("panic", effect, panics);
-        let reknit = started(Reknit::builder().tool_capability("geometry", definition)).await;
+        let reknit = started(Runtime::builder().tool_capability("geometry", definition)).await;
         let text = answer(&reknit, "panic", "{}").await;
         assert!(text.contains("recovered"), "the call was sent again: {text}");
         assert_eq!(calls.load(Ordering::SeqCst), 2, "{effect:?}");
@@ -92,7 +92,7 @@ async fn a_panic_of_a_function_is_a_failed_call() {
 
 #[test]
 fn a_later_function_replaces_the_one_with_its_names_only() {
-    let config = Reknit::builder().tool_fn("geometry", "area", area).tool_fn("geometry", "other", area);
+    let config = Runtime::builder().tool_fn("geometry", "area", area).tool_fn("geometry", "other", area);
     let config = config.tool_fn("geometry", "area", area).build().expect("it is valid");
     let names: Vec<&str> = config.tools.iter().filter_map(|tool| Some(tool.capability.as_ref()?.as_str())).collect();
     assert_eq!(names, ["area", "other"]);

@@ -9,6 +9,7 @@
 mod breakers;
 mod business_keys;
 mod cancellation;
+mod claims;
 mod clocks;
 mod demo;
 mod driver_faults;

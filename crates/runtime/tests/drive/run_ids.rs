@@ -82,7 +82,7 @@ async fn a_failed_run_is_retried_in_the_same_journal() {
         panic!("the run waits")
     };
     assert_eq!((retried.status, retried.spent.tool_calls, tool.call_count()), (Status::Complete, 2, 2));
-    let ended = reknit_journal::RunFilter { status: StatusFilter::Ended, limit: 9 };
+    let ended = reknit_journal::RunFilter::of_status(StatusFilter::Ended, 9);
     let runs = fixture.journal.runs(&ended).await.expect("runs");
     assert_eq!((runs.len(), runs[0].status.as_deref()), (1, Some("complete")));
     let again = fixture.driver().retry(&run).await;

@@ -84,6 +84,7 @@ impl Scene {
             agent: "clerk".to_owned(),
             prompt: "You are a clerk.".to_owned(),
             input: "Where is order 7?".to_owned(),
+            attachments: Vec::new(),
             metadata: Metadata::default(),
             agents: Vec::new(),
             catalogue: Arc::new(self.fixture.found.catalogue.clone()),

@@ -1,4 +1,4 @@
-//! A [`ModelClient`](reknit_runtime::ModelClient) against faulty models on loopback, with a clock that skips idle time.
+//! A [`RotatingClient`](reknit_runtime::RotatingClient) against faulty models on loopback, with a clock that skips idle time.
 #![expect(
     clippy::expect_used,
     clippy::indexing_slicing,

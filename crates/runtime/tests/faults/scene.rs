@@ -7,7 +7,8 @@ use std::time::Duration;
 use reknit_dialogue::{BreakerRules, Delta, Message, ModelRequest, RotationPolicy, RotationRules};
 use reknit_models::{Models, Provider, Streaming, Target};
 use reknit_runtime::{
-    BreakerPolicy, Breakers, CallLimits, ModelClient, NoAnswerError, ServedAnswer, StreamItem, StreamMode, SystemClock,
+    BreakerPolicy, Breakers, CallLimits, NoAnswerError, RotatingClient, ServedAnswer, StreamItem, StreamMode,
+    SystemClock,
 };
 use reknit_testing::scenario::FAULT_SCENARIOS;
 use reknit_testing::{Scenario, ScriptedModel};
@@ -27,7 +28,7 @@ pub(crate) type Transfer = (Provider, Mode);
 
 pub(crate) struct Scene {
     models: BTreeMap<String, ScriptedModel>,
-    pub(crate) client: ModelClient,
+    pub(crate) client: RotatingClient,
 }
 
 /// The outcome of a request.
@@ -99,7 +100,7 @@ impl Scene {
         let clients = Arc::new(Models::new(targets).expect("the targets are valid"));
         let names = order.iter().map(|name| (*name).into()).collect();
         let stream_mode = if mode == Mode::Buffered { StreamMode::Buffered } else { StreamMode::Live };
-        let client = ModelClient::new(clients, names, rules, breakers, clock).with_stream_mode(stream_mode);
+        let client = RotatingClient::new(clients, names, rules, breakers, clock).with_stream_mode(stream_mode);
         Self { models, client }
     }
 

@@ -18,9 +18,9 @@ use reknit_runtime::config::SETTINGS;
 use case::Case;
 
 /// Settings that other tests cover: the system calls of a commit can only be observed from outside the process, only the
-/// command line looks for a model, the webhook needs a server (`crates/reknit/tests/work/approval_webhook.rs`), the catalogue needs
-/// tools on the network (`tests/catalogue.rs`), discovery needs a Redis server (`crates/reknit/tests/third_party/redis.rs`), and
-/// callbacks need a listener (`crates/reknit/tests/work/callbacks.rs`).
+/// command line looks for a model, the webhook needs a server (`crates/reknit-cli/tests/work/approval_webhook.rs`), the catalogue needs
+/// tools on the network (`tests/catalogue.rs`), discovery needs a Redis server (`crates/reknit-cli/tests/third_party/redis.rs`), and
+/// callbacks need a listener (`crates/reknit-cli/tests/work/callbacks.rs`).
 const TESTED_ELSEWHERE: [&str; 18] = [
     "approvals.webhook",
     "approvals.webhook-secret-env",

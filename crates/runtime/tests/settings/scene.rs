@@ -10,7 +10,7 @@ use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::CallTool;
 use reknit_protocol::{Capability, Plan, SideEffect, Step, Value};
 use reknit_runtime::config::{Config, ConfigBuilder};
-use reknit_runtime::{DriveOutcome, Reknit, RunStart, Watcher};
+use reknit_runtime::{DriveOutcome, RunStart, Runtime, Watcher};
 use reknit_telemetry::interactions;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -87,7 +87,7 @@ impl Scene {
         let kept = Arc::clone(&lines);
         let log = move |line: &str| kept.lock().expect("the lock is not poisoned").push(line.to_owned());
         let config = ConfigBuilder::from(config).log_to(log).build().expect("the configuration is valid");
-        let reknit = Reknit::with_transport(Arc::clone(&transport) as _, catalogue(self.extra_capabilities), config)
+        let reknit = Runtime::with_transport(Arc::clone(&transport) as _, catalogue(self.extra_capabilities), config)
             .expect("the configuration is valid");
         let person_ms = Arc::new(Mutex::new(None));
         let cancel = CancellationToken::new();
@@ -115,7 +115,7 @@ impl Scene {
         Observation { log, took: began.elapsed(), ended, person_ms, questions, lines, files: Vec::new() }
     }
 
-    fn run_start(&self, run: &str, reknit: &Reknit) -> RunStart {
+    fn run_start(&self, run: &str, reknit: &Runtime) -> RunStart {
         let targets: Vec<TargetName> = self.targets.iter().map(|name| (*name).into()).collect();
         let plan = (!self.steps.is_empty()).then(|| Plan::new("p", "do it", self.steps.clone()));
         let started = Started { run: run.into(), targets, seed: 7, ..reknit.started("do it", plan) };
@@ -129,6 +129,7 @@ impl Scene {
             agent: "clerk".to_owned(),
             prompt: "You are a clerk.".to_owned(),
             input: "Where is it?".to_owned(),
+            attachments: Vec::new(),
             metadata: started.metadata,
             catalogue: started.catalogue,
             targets: started.targets,

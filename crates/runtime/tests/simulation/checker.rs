@@ -91,7 +91,7 @@ impl Checker {
             if summary.len > run.summary.len {
                 run.add_events(&self.journal, process, &summary, &self.mishaps, now_ms, &mut seen).map_err(in_run)?;
             }
-            if operation == "claim" {
+            if ["claim", "append"].contains(&operation) {
                 run.add_claims(&self.journal, process.pid).map_err(in_run)?;
             }
             run.check_end(&summary).map_err(in_run)?;

@@ -196,7 +196,7 @@ async fn resume_unfinished(world: Arc<World>, node: Arc<Node>) {
     loop {
         let pause_ms = world.random.lock().expect("no panic").between(2_000, 15_000);
         node.process.sleep(pause_ms).await;
-        let filter = RunFilter { status: StatusFilter::Unfinished, limit: 100 };
+        let filter = RunFilter::of_status(StatusFilter::Unfinished, 100);
         let Ok(runs) = node.journal.runs(&filter).await else { continue };
         for summary in runs {
             let run = summary.run.as_str();

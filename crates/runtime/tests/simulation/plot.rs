@@ -171,6 +171,7 @@ fn draw_session(id: &str, catalogue: &Arc<Catalogue>, templates: &Arc<Templates>
         agent: "clerk".to_owned(),
         prompt: "You are a clerk.".to_owned(),
         input: request(id),
+        attachments: Vec::new(),
         metadata: Metadata::default(),
         agents: Vec::new(),
         catalogue: Arc::clone(catalogue),

@@ -14,6 +14,7 @@ mod error;
 mod plain_integers;
 mod plan;
 mod planner;
+mod rewrite_dates;
 
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ use crate::{Fix, FixKind, Schema};
 use apply::AppliedPlan;
 use envelope::Envelope;
 use planner::{KeyRenaming, Planner, Validity};
+use rewrite_dates::rewrite_dates;
 
 /// A value that fits a schema, with the changes that were needed.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,11 +86,13 @@ pub(crate) fn fit_with(
         Some(inner) => inner,
         None => outcome,
     };
-    match outcome {
-        Outcome::Unchanged => Ok((value, FixList::default(), Vec::new())),
-        Outcome::Changed(result, fixes) => Ok((result.value, fixes, result.expressions)),
-        Outcome::DoesNotFit { problems, .. } => Err(FitError { value, problems }),
-    }
+    let (mut value, mut fixes, expressions) = match outcome {
+        Outcome::Unchanged => (value, FixList::default(), Vec::new()),
+        Outcome::Changed(result, fixes) => (result.value, fixes, result.expressions),
+        Outcome::DoesNotFit { problems, .. } => return Err(FitError { value, problems }),
+    };
+    rewrite_dates(&mut value, schema, &mut fixes);
+    Ok((value, fixes, expressions))
 }
 
 /// The outcome for the arguments alone, if the value is an envelope around them.

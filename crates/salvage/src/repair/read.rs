@@ -16,6 +16,7 @@ mod embedded_json;
 mod emphasised;
 mod escape;
 mod failure;
+mod layers;
 mod misplaced_brackets;
 mod parentheses;
 mod parser;

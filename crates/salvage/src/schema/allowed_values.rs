@@ -1,17 +1,28 @@
 //! The values that `enum` and `const` allow, indexed by their spellings.
 
-use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::OnceLock;
 
 use reknit_protocol::{Number, Value};
 
 use super::parse_scalar;
+use super::schema_index::HashMap;
 use super::spelling::{fold_word, strip_marks};
 
-/// The allowed values. Lookups are hashed, because both an enum and a list of wrong values may be long.
+/// Up to this many values are compared one by one.
+const FEW_VALUES: usize = 16;
+
+/// The allowed values.
 #[derive(Debug, Clone)]
 pub(crate) struct AllowedValues {
     values: Box<[Value]>,
+    /// Computed on first use.
+    spellings: OnceLock<Spellings>,
+}
+
+/// The indices of the values by their spellings. Lookups are hashed, because both an enum and a list of wrong values may be long.
+#[derive(Debug, Clone)]
+struct Spellings {
     texts: HashMap<String, usize>,
     /// The text with a folded spelling; `None` if several texts have it.
     folded_texts: HashMap<String, Option<usize>>,
@@ -20,10 +31,10 @@ pub(crate) struct AllowedValues {
     number_texts: HashMap<Number, Option<usize>>,
 }
 
-impl AllowedValues {
-    pub(super) fn new(values: Vec<Value>) -> Self {
-        let (mut texts, mut folded_texts) = (HashMap::new(), HashMap::new());
-        let (mut numbers, mut number_texts) = (HashMap::new(), HashMap::new());
+impl Spellings {
+    fn new(values: &[Value]) -> Self {
+        let (mut texts, mut folded_texts) = (HashMap::default(), HashMap::default());
+        let (mut numbers, mut number_texts) = (HashMap::default(), HashMap::default());
         for (index, value) in values.iter().enumerate() {
             match value {
                 Value::String(text) => {
@@ -42,12 +53,11 @@ impl AllowedValues {
             }
         }
         folded_texts.remove("");
-        Self { values: values.into(), texts, folded_texts, numbers, number_texts }
+        Self { texts, folded_texts, numbers, number_texts }
     }
 
-    /// The allowed value of which `value` is another spelling; `None` if there is none or more than one.
-    pub(crate) fn find_by_spelling(&self, value: &Value) -> Option<&Value> {
-        let index = match value {
+    fn find(&self, value: &Value) -> Option<usize> {
+        match value {
             Value::String(text) => {
                 self.texts.get(strip_marks(text)).copied().or_else(|| match self.folded_texts.get(&fold_word(text)) {
                     Some(only) => *only,
@@ -59,8 +69,30 @@ impl AllowedValues {
                 as_written.or_else(|| self.number_texts.get(number).copied().flatten())
             }
             _ => None,
-        };
-        self.values.get(index?)
+        }
+    }
+}
+
+impl AllowedValues {
+    pub(super) fn new(values: Vec<Value>) -> Self {
+        Self { values: values.into(), spellings: OnceLock::new() }
+    }
+
+    /// Whether the text is one of the values.
+    pub(crate) fn contains_text(&self, text: &str) -> bool {
+        if self.values.len() <= FEW_VALUES {
+            return self.values.iter().any(|value| value.as_str() == Some(text));
+        }
+        self.spellings().texts.contains_key(text)
+    }
+
+    /// The allowed value of which `value` is another spelling; `None` if there is none or more than one.
+    pub(crate) fn find_by_spelling(&self, value: &Value) -> Option<&Value> {
+        self.values.get(self.spellings().find(value)?)
+    }
+
+    fn spellings(&self) -> &Spellings {
+        self.spellings.get_or_init(|| Spellings::new(&self.values))
     }
 }
 

@@ -84,7 +84,7 @@ impl SchemaError {
         let mut report = Report::new(source, &Value::Null, Path::root(), &[]);
         report.add(error);
         match report.finish().into_iter().next() {
-            Some(FitProblem { path, kind: FitProblemKind::Other { .. }, .. }) => {
+            Some(FitProblem { path, kind: FitProblemKind::Other { .. } | FitProblemKind::Format { .. }, .. }) => {
                 Self::Invalid { path, message: error.to_string() }
             }
             Some(problem) => Self::Invalid { path: problem.path, message: problem.message },

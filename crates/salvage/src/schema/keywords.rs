@@ -3,6 +3,7 @@
 use jsonschema::Draft;
 use reknit_protocol::{Object, Value};
 
+use super::Formats;
 use super::schema_index::{REFERENCE_KEYWORDS, SchemaIndex};
 use super::types::TypeSet;
 
@@ -44,6 +45,26 @@ const NO_LIMIT_ON_SCALARS: [&str; 34] = [
     "type",
 ];
 
+/// Whether a keyword concerns the value itself, without other subschemas or the parts of arrays and objects. Most subschemas have
+/// no other keywords, and need not be searched for them.
+pub(crate) fn is_about_scalars(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "type"
+            | "description"
+            | "title"
+            | "default"
+            | "enum"
+            | "const"
+            | "format"
+            | "examples"
+            | "minimum"
+            | "maximum"
+            | "minLength"
+            | "maxLength"
+    )
+}
+
 /// The keywords of one subschema. Nested subschemas are references to their JSON.
 #[derive(Debug, Default)]
 pub(crate) struct Keywords<'s> {
@@ -51,6 +72,8 @@ pub(crate) struct Keywords<'s> {
     pub(crate) types: TypeSet,
     /// The values that `const` or `enum` allow.
     pub(crate) allowed: Option<Vec<&'s Value>>,
+    /// The value of `format`, unless formats are ignored.
+    pub(crate) format: Option<&'s str>,
     pub(crate) properties: Vec<(&'s str, &'s Value)>,
     pub(crate) patterns: Vec<(&'s str, &'s Value)>,
     pub(crate) required: Vec<&'s str>,
@@ -64,7 +87,7 @@ pub(crate) struct Keywords<'s> {
     pub(crate) also: Vec<&'s Value>,
     /// The unions from `anyOf`, `oneOf` and `then`/`else`: a list of alternatives, each a list of subschemas.
     pub(crate) unions: Vec<Vec<Vec<&'s Value>>>,
-    /// Whether the validator has to decide which scalars fit, because `type` alone does not.
+    /// Whether the validator has to decide which scalars fit, because `type` and a list of texts do not.
     pub(crate) restricts_scalars: bool,
 }
 
@@ -86,6 +109,9 @@ impl<'s> Keywords<'s> {
     }
 
     fn read_object(&mut self, schema: &'s Value, object: &'s Object, index: &SchemaIndex<'s>) {
+        if object.keys().all(is_about_scalars) {
+            return self.read_values(object, index);
+        }
         let ref_overrides = matches!(index.draft(), Draft::Draft4 | Draft::Draft6 | Draft::Draft7);
         for keyword in REFERENCE_KEYWORDS {
             let Some(reference) = object.get(keyword).and_then(Value::as_str) else { continue };
@@ -110,12 +136,18 @@ impl<'s> Keywords<'s> {
         }
         let constant = object.get("const").map(|only| vec![only]);
         let list = object.get("enum").and_then(Value::as_array).map(|list| list.iter().collect());
+        let formats = index.formats();
+        self.format = object.get("format").and_then(Value::as_str).filter(|_| formats != Formats::Ignored);
+        // Numbers may be spelt in several ways, and both keywords together allow what is in both lists.
+        let is_text = |value: &&Value| matches!(value, Value::String(_) | Value::Null);
+        let lists_texts = constant.is_none() && list.as_ref().is_some_and(|list: &Vec<_>| list.iter().all(is_text));
         self.allowed = constant.or(list);
         // In draft 4, whether a number is an integer depends on its spelling, which `TypeSet` does not check.
         let types_are_exact = !matches!(index.draft(), Draft::Draft4);
-        let is_followed = |key: &str| matches!(key, "$ref" | "allOf");
-        self.restricts_scalars |=
-            !types_are_exact || object.keys().any(|key| !NO_LIMIT_ON_SCALARS.contains(&key) && !is_followed(key));
+        let is_followed = |key: &str| matches!(key, "$ref" | "allOf") || (key == "enum" && lists_texts);
+        self.restricts_scalars |= !types_are_exact
+            || (formats == Formats::Checked && self.format.is_some())
+            || object.keys().any(|key| !NO_LIMIT_ON_SCALARS.contains(&key) && !is_followed(key));
     }
 
     fn read_properties(&mut self, object: &'s Object) {

@@ -24,6 +24,19 @@ pub(crate) fn nests_deeper(value: &Value, levels: usize) -> bool {
     }
 }
 
+/// How many levels of containers are in the value, besides itself.
+pub(crate) fn levels(value: &Value) -> usize {
+    let below = |value: &Value| match value {
+        Value::Array(_) | Value::Object(_) => 1 + levels(value),
+        _ => 0,
+    };
+    match value {
+        Value::Array(items) => items.iter().map(below).max().unwrap_or(0),
+        Value::Object(object) => object.values().map(below).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
 /// Runs `work` on a thread with a large stack if `needed`, otherwise on the current thread.
 pub(crate) fn with_large_stack<T: Send>(needed: bool, work: impl Fn() -> T + Sync) -> T {
     if needed && let Some(done) = on_large_stack(&work) {

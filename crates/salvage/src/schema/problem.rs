@@ -73,6 +73,11 @@ pub enum FitProblemKind {
         /// The regular expression.
         pattern: String,
     },
+    /// The text does not have the format, such as `date`.
+    Format {
+        /// The format.
+        format: String,
+    },
     /// The object has properties that the schema does not allow.
     UnknownProperty {
         /// The names of the properties.

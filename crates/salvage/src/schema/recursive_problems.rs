@@ -139,7 +139,7 @@ impl Search<'_> {
             return self.push(path, FitProblemKind::NoAlternativeFits, value);
         }
         let ids = if shape.chosen.is_empty() { &shape.subschemas } else { &shape.chosen };
-        let mut report = Report::new(value, &self.schema.source, path.clone(), &[]);
+        let mut report = Report::new(value, self.schema.source(), path.clone(), &[]);
         let may_be_many = self.schema.complexity.visits.saturating_mul(count_values(value)) > MAX_ERRORS;
         for validator in ids.iter().filter_map(|id| self.schema.subschemas.validator(*id)) {
             if may_be_many {

@@ -151,6 +151,7 @@ impl<'a> Report<'a> {
                 length(LengthUnit::Items, Comparison::AtMost, &u64::try_from(*limit).unwrap_or(u64::MAX))
             }
             Error::Pattern { pattern } => FitProblemKind::Pattern { pattern: pattern.clone() },
+            Error::Format { format } => FitProblemKind::Format { format: format.clone() },
             Error::AdditionalProperties { unexpected } | Error::UnevaluatedProperties { unexpected } => {
                 FitProblemKind::UnknownProperty { names: unexpected.clone() }
             }

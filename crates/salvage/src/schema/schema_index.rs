@@ -1,12 +1,25 @@
-//! An index of a schema: the pointer of every subschema, and the targets of references.
+//! An index of a schema: the place of every subschema, and the targets of references.
 
-use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
+use foldhash::fast::RandomState;
 use jsonschema::{Draft, Uri, uri};
 use reknit_protocol::{Path, Value};
 
+use super::Formats;
+use super::large_stack::levels;
+
+/// A map and a set with a fast hash that outside text cannot attack.
+pub(super) type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
+pub(super) type HashSet<K> = std::collections::HashSet<K, RandomState>;
+
 /// The URI of a schema without an `$id`.
 pub(crate) const ROOT_URI: &str = "json-schema:///";
+
+static PARSED_ROOT_URI: LazyLock<Option<Uri<String>>> = LazyLock::new(|| uri::from_str(ROOT_URI).ok());
+
+/// Most schemas have fewer subschemas.
+const USUAL_ENTRIES: usize = 24;
 
 /// Keywords whose values are data, in which `$ref` is not a reference.
 const DATA_KEYWORDS: [&str; 5] = ["enum", "const", "default", "examples", "example"];
@@ -38,19 +51,66 @@ const SCHEMA_KEYWORDS: [&str; 16] = [
 /// Keywords that refer to another subschema.
 pub(crate) const REFERENCE_KEYWORDS: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
-/// Every value of a schema, with its pointer and its document.
+/// Every object and boolean of a schema, with its place and its document.
 #[derive(Debug)]
 pub(crate) struct SchemaIndex<'s> {
     draft: Draft,
+    formats: Formats,
     /// By address, because equal subschemas at different places must stay distinct.
     entries: HashMap<usize, Entry>,
+    places: Places,
     documents: Vec<Document<'s>>,
+    has_references: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Entry {
-    pointer: String,
+    place: PlaceId,
     document: usize,
+}
+
+/// The index of a place in [`Places`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PlaceId(usize);
+
+/// The places of the containers and subschemas of a schema. A place is a position in the place around it, so that most places,
+/// whose pointers are never needed, cost next to nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Places(Vec<(PlaceId, usize)>);
+
+impl Places {
+    fn add(&mut self, parent: PlaceId, position: usize) -> PlaceId {
+        self.0.push((parent, position));
+        PlaceId(self.0.len() - 1)
+    }
+
+    /// The path of a place in the schema.
+    pub(crate) fn path(&self, schema: &Value, place: PlaceId) -> Path {
+        let mut positions = Vec::new();
+        let mut next = place;
+        // The place of the root is the first one.
+        while next.0 > 0
+            && let Some((parent, position)) = self.0.get(next.0)
+        {
+            positions.push(*position);
+            next = *parent;
+        }
+        let (mut path, mut value) = (Path::root(), Some(schema));
+        for position in positions.into_iter().rev() {
+            value = match value {
+                Some(Value::Object(object)) => object.iter().nth(position).map(|(key, value)| {
+                    path.push_key(key);
+                    value
+                }),
+                Some(Value::Array(items)) => {
+                    path.push_index(position);
+                    items.get(position)
+                }
+                _ => None,
+            };
+        }
+        path
+    }
 }
 
 /// The root schema, or a subschema with its own `$id`.
@@ -90,20 +150,35 @@ fn address(value: &Value) -> usize {
 }
 
 impl<'s> SchemaIndex<'s> {
-    pub(crate) fn new(schema: &'s Value, draft: Draft) -> Self {
-        let root = Document { uri: uri::from_str(ROOT_URI).ok(), root: schema, anchors: HashMap::new() };
-        let mut index = Self { draft, entries: HashMap::new(), documents: vec![root] };
-        let mut pending = vec![(schema, Path::root(), 0, Role::Schema)];
-        while let Some((value, path, document, role)) = pending.pop() {
-            let document = if role == Role::NamedSchemas { document } else { index.add(value, &path, document) };
+    pub(crate) fn new(schema: &'s Value, draft: Draft, formats: Formats) -> Self {
+        let root = Document { uri: PARSED_ROOT_URI.clone(), root: schema, anchors: HashMap::default() };
+        let mut index = Self {
+            draft,
+            formats,
+            entries: HashMap::with_capacity_and_hasher(USUAL_ENTRIES, RandomState::default()),
+            places: Places::default(),
+            documents: vec![root],
+            has_references: false,
+        };
+        let mut pending = vec![(schema, PlaceId(0), 0, 0, Role::Schema)];
+        while let Some((value, parent, position, document, role)) = pending.pop() {
+            if !matches!(value, Value::Object(_) | Value::Array(_) | Value::Bool(_)) {
+                continue;
+            }
+            let place = index.places.add(parent, position);
+            let document = if role == Role::NamedSchemas { document } else { index.add(value, place, document) };
             match value {
                 Value::Object(object) => {
-                    let children = object.iter().filter_map(|(key, value)| Some((key, value, role.child(key)?)));
-                    pending.extend(children.map(|(key, value, role)| (value, path.key(key), document, role)));
+                    let entries = object.iter().enumerate();
+                    pending.extend(entries.filter_map(|(position, (key, value))| {
+                        // Most keywords have texts, such as descriptions.
+                        let may_hold_schemas = !matches!(value, Value::String(_));
+                        may_hold_schemas.then(|| Some((value, place, position, document, role.child(key)?)))?
+                    }));
                 }
                 Value::Array(items) => {
                     let items = items.iter().enumerate();
-                    pending.extend(items.map(|(index, item)| (item, path.index(index), document, role)));
+                    pending.extend(items.map(|(index, item)| (item, place, index, document, role)));
                 }
                 _ => {}
             }
@@ -115,17 +190,26 @@ impl<'s> SchemaIndex<'s> {
         self.draft
     }
 
-    /// The JSON Pointer of a subschema; `None` if it is not part of the schema.
-    pub(crate) fn pointer(&self, schema: &Value) -> Option<&str> {
-        self.entries.get(&address(schema)).map(|entry| entry.pointer.as_str())
+    pub(crate) fn formats(&self) -> Formats {
+        self.formats
+    }
+
+    /// The place of a subschema; `None` if it is not part of the schema.
+    pub(crate) fn place(&self, schema: &Value) -> Option<PlaceId> {
+        self.entries.get(&address(schema)).map(|entry| entry.place)
+    }
+
+    pub(crate) fn into_places(self) -> Places {
+        self.places
     }
 
     /// Adds a value and returns its document.
-    fn add(&mut self, value: &'s Value, path: &Path, document: usize) -> usize {
+    fn add(&mut self, value: &'s Value, place: PlaceId, document: usize) -> usize {
         let Value::Object(object) = value else {
-            self.entries.insert(address(value), Entry { pointer: path.to_pointer(), document });
+            self.entries.insert(address(value), Entry { place, document });
             return document;
         };
+        self.has_references |= REFERENCE_KEYWORDS.iter().any(|keyword| object.contains_key(keyword));
         let keyword = if matches!(self.draft, Draft::Draft4) { "id" } else { "$id" };
         let id = object.get(keyword).and_then(Value::as_str);
         let (id, anchor) = match id {
@@ -138,7 +222,7 @@ impl<'s> SchemaIndex<'s> {
         if let Some(document) = self.documents.get_mut(document) {
             document.anchors.extend(anchors.map(|name| (name, value)));
         }
-        self.entries.insert(address(value), Entry { pointer: path.to_pointer(), document });
+        self.entries.insert(address(value), Entry { place, document });
         document
     }
 
@@ -146,7 +230,7 @@ impl<'s> SchemaIndex<'s> {
         let base = self.documents.get(parent).and_then(|document| document.uri.as_ref());
         let id = id.trim_end_matches('#');
         let uri = base.and_then(|base| uri::resolve_against(&base.borrow(), id).ok());
-        self.documents.push(Document { uri, root, anchors: HashMap::new() });
+        self.documents.push(Document { uri, root, anchors: HashMap::default() });
         self.documents.len() - 1
     }
 
@@ -174,9 +258,12 @@ impl<'s> SchemaIndex<'s> {
 
 /// The number of levels of the schema with all references followed; `None` if the schema is recursive.
 pub(crate) fn height(root: &Value, index: &SchemaIndex<'_>) -> Option<usize> {
-    let mut done: HashMap<usize, usize> = HashMap::new();
+    if !index.has_references {
+        return Some(levels(root));
+    }
+    let mut done: HashMap<usize, usize> = HashMap::default();
     let mut stack = vec![Step::new(root, index)?];
-    let mut on_stack = HashSet::from([address(root)]);
+    let mut on_stack: HashSet<usize> = [address(root)].into_iter().collect();
     loop {
         let step = stack.last_mut()?;
         let Some(next) = step.pending.pop() else {

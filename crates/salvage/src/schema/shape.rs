@@ -3,14 +3,15 @@
 //! A [`Shape`] combines all subschemas that apply at one place: a subschema, the targets of its `$ref` and `allOf`, and the
 //! alternative that was chosen from a union. Fitting never has to look for other subschemas that might apply.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use jsonschema::Validator;
 use reknit_protocol::Value;
 
 use super::allowed_values::AllowedValues;
+use super::schema_index::HashMap;
+use super::spelling::fold_key;
 use super::subschemas::SubschemaId;
 use super::types::TypeSet;
 use super::validator_input::ValueInput;
@@ -27,8 +28,10 @@ pub(crate) struct Shape {
     /// The alternatives that were chosen from unions.
     pub(crate) chosen: Box<[SubschemaId]>,
     pub(crate) types: TypeSet,
-    /// Whether the validator has to decide which scalars fit, because `types` alone does not.
+    /// Whether the validator has to decide which scalars fit, because `types` and `allowed` do not.
     pub(crate) restricts_scalars: bool,
+    /// The value of `format`; `None` if there are several.
+    pub(crate) format: Option<Box<str>>,
     /// The values that `enum` and `const` allow; `None` if there is no such keyword.
     pub(crate) allowed: Option<AllowedValues>,
     pub(crate) object: ObjectShape,
@@ -43,9 +46,11 @@ pub(crate) struct Shape {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ObjectShape {
     pub(crate) properties: HashMap<Box<str>, Property>,
-    /// The declared names by their folded spelling; `None` if two names have the same. Empty if the schema describes
-    /// additional keys, because unknown keys are then intended.
-    pub(crate) names_by_spelling: HashMap<String, Option<Box<str>>>,
+    /// Whether an unknown key may be a misspelt name of a property. Not if the schema describes additional keys, because unknown
+    /// keys are then intended.
+    pub(crate) may_rename_keys: bool,
+    /// The names of the properties by their folded spelling; `None` if two names have the same. Computed on first use.
+    pub(super) names_by_spelling: OnceLock<HashMap<String, Option<Box<str>>>>,
     pub(crate) patterns: Box<[(Pattern, ShapeId)]>,
     /// The shape for additional keys.
     pub(crate) additional: Option<ShapeId>,
@@ -74,6 +79,21 @@ impl ArrayShape {
 }
 
 impl ObjectShape {
+    /// The only property of which `key` is another spelling.
+    pub(crate) fn name_by_spelling(&self, key: &str) -> Option<&str> {
+        self.names_by_spelling()?.get(&fold_key(key))?.as_deref()
+    }
+
+    /// Whether `key` is another spelling of a property, or of several.
+    pub(crate) fn is_spelling(&self, key: &str) -> bool {
+        self.names_by_spelling().is_some_and(|names| names.contains_key(&fold_key(key)))
+    }
+
+    fn names_by_spelling(&self) -> Option<&HashMap<String, Option<Box<str>>>> {
+        let names = || self.names_by_spelling.get_or_init(|| names_by_spelling(self.properties.keys()));
+        self.may_rename_keys.then(names)
+    }
+
     /// The shape for a key that is not declared in `properties`.
     pub(crate) fn undeclared(&self, key: &str) -> Option<ShapeId> {
         self.matching_pattern(key).or(self.additional)
@@ -121,6 +141,11 @@ impl Shapes {
         self.list.get(id.0).unwrap_or(&self.unknown)
     }
 
+    /// Whether any shape has a format.
+    pub(super) fn state_formats(&self) -> bool {
+        self.list.iter().any(|shape| shape.format.is_some())
+    }
+
     /// Sets `may_rename_keys`. Most children have higher indices than their parents, so one backward pass is enough for all
     /// shapes but those in cycles.
     fn mark_renamable(&mut self) {
@@ -128,8 +153,7 @@ impl Shapes {
             let mut is_unchanged = true;
             for index in (0..self.list.len()).rev() {
                 let Some(shape) = self.list.get(index).filter(|shape| !shape.may_rename_keys) else { continue };
-                let has_names = !shape.object.names_by_spelling.is_empty();
-                if has_names || shape.children().any(|id| self.get(id).may_rename_keys) {
+                if shape.object.may_rename_keys || shape.children().any(|id| self.get(id).may_rename_keys) {
                     is_unchanged = false;
                     if let Some(shape) = self.list.get_mut(index) {
                         shape.may_rename_keys = true;
@@ -150,4 +174,15 @@ impl Shape {
         let items = self.array.prefix.iter().copied().chain(self.array.rest);
         properties.chain(patterns).chain(self.object.additional).chain(items).chain(self.alternatives.iter().copied())
     }
+}
+
+fn names_by_spelling<'a>(names: impl Iterator<Item = &'a Box<str>>) -> HashMap<String, Option<Box<str>>> {
+    let mut names_by_spelling: HashMap<String, Option<Box<str>>> = HashMap::default();
+    for name in names {
+        let form = fold_key(name);
+        if !form.is_empty() {
+            names_by_spelling.entry(form).and_modify(|owner| *owner = None).or_insert_with(|| Some(name.clone()));
+        }
+    }
+    names_by_spelling
 }

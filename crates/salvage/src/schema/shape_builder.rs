@@ -1,16 +1,16 @@
 //! Building the shapes of a schema.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 use reknit_protocol::Value;
 
 use super::allowed_values::AllowedValues;
 use super::complexity::Complexity;
 use super::keywords::Keywords;
-use super::schema_index::SchemaIndex;
+use super::schema_index::{HashMap, HashSet, PlaceId, SchemaIndex};
 use super::shape::{ArrayShape, ObjectShape, Pattern, Property, Shape, ShapeId, Shapes};
-use super::spelling::fold_key;
 use super::subschemas::{self, SubschemaId};
 use super::types::TypeSet;
 
@@ -35,12 +35,12 @@ struct ShapeKey {
 pub(super) struct ShapeBuilder<'s> {
     index: &'s SchemaIndex<'s>,
     complexity: Complexity,
-    /// The keywords and the pointer of each subschema.
-    keywords: Vec<(Keywords<'s>, Option<String>)>,
+    /// The keywords and the place of each subschema.
+    keywords: Vec<(Keywords<'s>, Option<PlaceId>)>,
     subschema_ids: HashMap<usize, SubschemaId>,
     patterns: HashMap<&'s str, Option<Pattern>>,
-    shape_ids: HashMap<ShapeKey, ShapeId>,
-    shape_keys: Vec<ShapeKey>,
+    shape_ids: HashMap<Rc<ShapeKey>, ShapeId>,
+    shape_keys: Vec<Rc<ShapeKey>>,
     /// How many parts the shapes have so far.
     parts: usize,
 }
@@ -51,23 +51,23 @@ impl<'s> ShapeBuilder<'s> {
             index,
             complexity,
             keywords: Vec::new(),
-            subschema_ids: HashMap::new(),
-            patterns: HashMap::new(),
-            shape_ids: HashMap::new(),
+            subschema_ids: HashMap::default(),
+            patterns: HashMap::default(),
+            shape_ids: HashMap::default(),
             shape_keys: Vec::new(),
             parts: 0,
         }
     }
 
-    /// Builds the shapes; also returns the pointers of all subschemas.
-    pub(super) fn build(mut self, schema: &'s Value) -> (Shapes, Vec<Option<String>>) {
+    /// Builds the shapes; also returns the places of all subschemas.
+    pub(super) fn build(mut self, schema: &'s Value) -> (Shapes, Vec<Option<PlaceId>>) {
         self.shape_for([schema]);
         let mut shapes = Vec::new();
         while let Some(key) = self.shape_keys.get(shapes.len()).cloned() {
             shapes.push(if self.parts < MAX_PARTS { self.build_shape(&key) } else { Shape::default() });
         }
-        let pointers = self.keywords.into_iter().map(|(_, pointer)| pointer).collect();
-        (Shapes::new(shapes), pointers)
+        let places = self.keywords.into_iter().map(|(_, place)| place).collect();
+        (Shapes::new(shapes), places)
     }
 
     fn subschema_id(&mut self, schema: &'s Value) -> SubschemaId {
@@ -76,8 +76,7 @@ impl<'s> ShapeBuilder<'s> {
             return *id;
         }
         let id = SubschemaId(self.keywords.len());
-        let pointer = self.index.pointer(schema).map(str::to_owned);
-        self.keywords.push((Keywords::read(schema, self.index), pointer));
+        self.keywords.push((Keywords::read(schema, self.index), self.index.place(schema)));
         self.subschema_ids.insert(address, id);
         id
     }
@@ -98,7 +97,8 @@ impl<'s> ShapeBuilder<'s> {
             return ShapeId(usize::MAX);
         }
         let id = ShapeId(self.shape_keys.len());
-        self.shape_keys.push(key.clone());
+        let key = Rc::new(key);
+        self.shape_keys.push(Rc::clone(&key));
         self.shape_ids.insert(key, id);
         id
     }
@@ -110,11 +110,14 @@ impl<'s> ShapeBuilder<'s> {
     /// The subschemas of the key, and all that their `allOf` and `$ref` lead to.
     fn collect_subschemas(&mut self, key: &ShapeKey) -> Vec<SubschemaId> {
         let mut subschemas: Vec<SubschemaId> = key.subschemas.iter().chain(&key.chosen).copied().collect();
-        let mut seen: HashSet<SubschemaId> = subschemas.iter().copied().collect();
+        let mut seen: HashSet<SubschemaId> = HashSet::default();
         let mut next = 0;
         while let Some(id) = subschemas.get(next) {
             next += 1;
             let also = self.keywords_of(*id).map(|keywords| keywords.also.clone()).unwrap_or_default();
+            if !also.is_empty() && seen.is_empty() {
+                seen.extend(&subschemas);
+            }
             for schema in also {
                 let id = self.subschema_id(schema);
                 if seen.insert(id) {
@@ -134,18 +137,23 @@ impl<'s> ShapeBuilder<'s> {
         let all_keywords = || subschemas.iter().filter_map(|id| self.keywords_of(*id));
         let mut types = all_keywords().fold(TypeSet::ALL, |types, keywords| types.intersection(keywords.types));
         let mut allowed: Option<Vec<Value>> = None;
+        let mut lists = 0;
         for values in all_keywords().filter_map(|keywords| keywords.allowed.as_ref()) {
             let values: Vec<Value> = values.iter().map(|value| (*value).clone()).collect();
             types = types.intersection(TypeSet::of_values(&values));
+            lists += 1;
             allowed.get_or_insert_default().extend(values);
         }
-        let restricts_scalars = all_keywords().any(|keywords| keywords.restricts_scalars);
+        let restricts_scalars = lists > 1 || all_keywords().any(|keywords| keywords.restricts_scalars);
+        let mut formats = all_keywords().filter_map(|keywords| keywords.format);
+        let format = formats.next().filter(|first| formats.all(|other| other == *first)).map(Into::into);
         let alternatives = self.build_alternatives(key, &subschemas);
         Shape {
             subschemas: key.subschemas.as_slice().into(),
             chosen: key.chosen.as_slice().into(),
             types,
             restricts_scalars,
+            format,
             allowed: allowed.map(AllowedValues::new),
             object: self.build_object(&subschemas),
             array: self.build_array(&subschemas),
@@ -179,7 +187,7 @@ impl<'s> ShapeBuilder<'s> {
 
     fn build_object(&mut self, subschemas: &[SubschemaId]) -> ObjectShape {
         let mut properties: BTreeMap<&'s str, Vec<&'s Value>> = BTreeMap::new();
-        let (mut patterns, mut additional, mut required) = (Vec::new(), Vec::new(), HashSet::new());
+        let (mut patterns, mut additional, mut required) = (Vec::new(), Vec::new(), HashSet::default());
         let (mut is_closed, mut restricts_names) = (false, false);
         for keywords in subschemas.iter().filter_map(|id| self.keywords_of(*id)) {
             for (name, schema) in &keywords.properties {
@@ -194,9 +202,9 @@ impl<'s> ShapeBuilder<'s> {
             }
         }
         let describes_additional_keys = restricts_names || (!is_closed && !additional.is_empty());
-        let names = properties.keys().filter(|_| !describes_additional_keys).copied();
         ObjectShape {
-            names_by_spelling: names_by_spelling(names),
+            may_rename_keys: !describes_additional_keys && !properties.is_empty(),
+            names_by_spelling: OnceLock::new(),
             patterns: patterns
                 .into_iter()
                 .filter_map(|(pattern, schema)| self.compile_pattern(pattern, schema))
@@ -214,10 +222,9 @@ impl<'s> ShapeBuilder<'s> {
     }
 
     fn compile_pattern(&mut self, pattern: &'s str, schema: &'s Value) -> Option<(Pattern, ShapeId)> {
-        let (draft, complexity) = (self.index.draft(), self.complexity);
+        let rules = (self.index.draft(), self.complexity, self.index.formats());
         let compile = || {
-            let validator =
-                subschemas::options(draft, complexity).build(&serde_json::json!({ "pattern": pattern })).ok()?;
+            let validator = subschemas::options(rules).build(&serde_json::json!({ "pattern": pattern })).ok()?;
             Some(Pattern(Arc::new(validator)))
         };
         let pattern = self.patterns.entry(pattern).or_insert_with(compile).clone()?;
@@ -238,19 +245,4 @@ impl<'s> ShapeBuilder<'s> {
             rest: (!rest.is_empty()).then(|| self.shape_for(rest)),
         }
     }
-}
-
-fn names_by_spelling<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<String, Option<Box<str>>> {
-    let mut names_by_spelling = HashMap::new();
-    for name in names {
-        let form = fold_key(name);
-        if form.is_empty() {
-            continue;
-        }
-        let owner = names_by_spelling.entry(form).or_insert_with(|| Some(name.into()));
-        if owner.as_deref() != Some(name) {
-            *owner = None;
-        }
-    }
-    names_by_spelling
 }

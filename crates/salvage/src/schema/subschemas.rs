@@ -8,8 +8,9 @@ use reknit_protocol::Value;
 
 use super::complexity::Complexity;
 use super::large_stack::with_large_stack;
-use super::schema_index::ROOT_URI;
+use super::schema_index::{PlaceId, Places, ROOT_URI};
 use super::validator_input::ValueInput;
+use super::{Formats, SchemaError};
 
 /// The base URI of the small schemas that only refer to a subschema.
 const REFERRING_URI: &str = "json-schema:///part-of-the-schema";
@@ -28,11 +29,12 @@ impl SubschemaId {
 
 /// The schema and its subschemas. Validators of subschemas are compiled on first use, because most are never used.
 pub(crate) struct Subschemas {
+    source: Value,
+    places: Places,
     root: Validator<ValueInput>,
     json: Arc<serde_json::Value>,
     registry: OnceLock<Option<Registry<'static>>>,
-    draft: Draft,
-    complexity: Complexity,
+    rules: Rules,
     list: Vec<Subschema>,
     /// Whether compiling a subschema may need a large stack.
     needs_large_stack: bool,
@@ -42,39 +44,42 @@ pub(crate) struct Subschemas {
 
 struct Subschema {
     /// `None` if it is not in the index.
-    pointer: Option<String>,
+    place: Option<PlaceId>,
     validator: OnceLock<Option<Validator<ValueInput>>>,
 }
 
+/// What all validators of a schema share.
+type Rules = (Draft, Complexity, Formats);
+
 /// The options that all validators share.
 pub(crate) fn options<'i>(
-    draft: Draft,
-    complexity: Complexity,
+    (draft, complexity, formats): Rules,
 ) -> ValidationOptions<'i, Arc<dyn jsonschema::Retrieve>, ValueInput> {
     jsonschema::options_for::<ValueInput>()
         .with_draft(draft)
         .offline()
-        .should_validate_formats(false)
+        .should_validate_formats(formats == Formats::Checked)
         .with_pattern_options(complexity.pattern_options())
 }
 
 impl Subschemas {
-    /// `pointers` lead to the subschemas; the first is the root.
+    /// The first of the subschemas is the root.
     pub(super) fn new(
-        schema: serde_json::Value,
-        draft: Draft,
-        complexity: Complexity,
-        pointers: Vec<Option<String>>,
+        source: Value,
+        json: serde_json::Value,
+        rules: Rules,
+        (places, subschemas): (Places, Vec<Option<PlaceId>>),
         needs_large_stack: bool,
-    ) -> Result<Self, jsonschema::ValidationError<'static>> {
-        let root = options(draft, complexity).build(&schema)?;
-        let list = pointers.into_iter().map(|pointer| Subschema { pointer, validator: OnceLock::new() }).collect();
+    ) -> Result<Self, SchemaError> {
+        let root = options(rules).build(&json).map_err(|error| SchemaError::new(&error, &source))?;
+        let list = subschemas.into_iter().map(|place| Subschema { place, validator: OnceLock::new() }).collect();
         Ok(Self {
+            source,
+            places,
             root,
-            json: Arc::new(schema),
+            json: Arc::new(json),
             registry: OnceLock::new(),
-            draft,
-            complexity,
+            rules,
             list,
             needs_large_stack,
             #[cfg(test)]
@@ -82,9 +87,14 @@ impl Subschemas {
         })
     }
 
+    /// The JSON from which the schema was compiled.
+    pub(crate) fn source(&self) -> &Value {
+        &self.source
+    }
+
     /// How much work it takes to compile all subschemas, where one without regular expressions counts 1.
     pub(crate) fn compile_work(&self) -> u64 {
-        u64::try_from(self.list.len() + PATTERN_WORK * self.complexity.patterns).unwrap_or(u64::MAX)
+        u64::try_from(self.list.len() + PATTERN_WORK * self.rules.1.patterns).unwrap_or(u64::MAX)
     }
 
     /// The validator of the whole schema.
@@ -98,7 +108,7 @@ impl Subschemas {
             return Some(&self.root);
         }
         let subschema = self.list.get(id.0)?;
-        subschema.validator.get_or_init(|| self.compile(subschema.pointer.as_deref()?)).as_ref()
+        subschema.validator.get_or_init(|| self.compile(subschema.place?)).as_ref()
     }
 
     /// Whether the value fits the subschema. A subschema without a validator accepts nothing, so that fitting does not
@@ -109,21 +119,17 @@ impl Subschemas {
         self.validator(id).is_some_and(|validator| validator.is_valid(value))
     }
 
-    fn compile(&self, pointer: &str) -> Option<Validator<ValueInput>> {
+    fn compile(&self, place: PlaceId) -> Option<Validator<ValueInput>> {
         let mut fragment = EncodedBuffer::new();
-        fragment.encode_str::<uri::Path>(pointer);
+        fragment.encode_str::<uri::Path>(&self.places.path(&self.source, place).to_pointer());
         let schema = serde_json::json!({ "$ref": format!("{ROOT_URI}#{fragment}") });
         with_large_stack(self.needs_large_stack, || {
             let registry = self.registry.get_or_init(|| self.register()).as_ref()?;
-            options(self.draft, self.complexity)
-                .with_registry(registry)
-                .with_base_uri(REFERRING_URI)
-                .build(&schema)
-                .ok()
+            options(self.rules).with_registry(registry).with_base_uri(REFERRING_URI).build(&schema).ok()
         })
     }
 
     fn register(&self) -> Option<Registry<'static>> {
-        Registry::new().draft(self.draft).add(ROOT_URI, Arc::clone(&self.json)).ok()?.prepare().ok()
+        Registry::new().draft(self.rules.0).add(ROOT_URI, Arc::clone(&self.json)).ok()?.prepare().ok()
     }
 }

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use reknit_protocol::Value;
 use reknit_salvage::{FixKind, Schema, fit};
 
+use crate::second_validator::second_validator_accepts;
 use damage::{Dice, damaged, misspelt};
 use model::{Model, any_json, model, plain_model};
 
@@ -60,6 +61,8 @@ proptest! {
         match fit(value.clone(), &schema) {
             Ok(fitted) => {
                 prop_assert!(schema.fits(&fitted.value), "{} under {}", fitted.value, model.schema());
+                let agrees = second_validator_accepts(&model.schema(), &fitted.value);
+                prop_assert!(agrees, "the second validator refuses {} under {}", fitted.value, model.schema());
                 prop_assert_eq!(fitted.fixes.is_empty(), fitted.value.to_string() == value.to_string());
                 let again = fit(fitted.value.clone(), &schema).map_err(|error| TestCaseError::fail(error.to_string()))?;
                 prop_assert_eq!(again.value.to_string(), fitted.value.to_string());

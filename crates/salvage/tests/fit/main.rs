@@ -6,11 +6,13 @@
 mod calls;
 mod complexity;
 mod containers;
+mod formats;
 mod keys;
 mod laws;
 mod limits;
 mod problems;
 mod scalars;
 mod schemas;
+mod second_validator;
 mod support;
 mod unions;

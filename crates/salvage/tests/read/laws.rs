@@ -21,7 +21,7 @@ fn number() -> impl Strategy<Value = Value> {
         .prop_map(|text| Value::Number(Number::parse(&text).expect("the pattern is the grammar")))
 }
 
-fn value() -> impl Strategy<Value = Value> {
+pub(crate) fn value() -> impl Strategy<Value = Value> {
     let leaf =
         prop_oneof![Just(Value::Null), any::<bool>().prop_map(Value::Bool), number(), text().prop_map(Value::String)];
     leaf.prop_recursive(4, 48, 6, |inner| {
@@ -34,7 +34,7 @@ fn value() -> impl Strategy<Value = Value> {
 }
 
 /// Changes one place of a JSON text, as models do.
-fn damage(text: &str, kind: usize, at: usize) -> String {
+pub(crate) fn damage(text: &str, kind: usize, at: usize) -> String {
     let mut chars: Vec<char> = text.chars().collect();
     if chars.is_empty() {
         return String::new();

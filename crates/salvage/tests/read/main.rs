@@ -2,8 +2,10 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test fails by a panic in a helper function")]
 
+mod corpus;
 mod hostile;
 mod laws;
 mod repairs;
+mod stream;
 mod structure;
 mod with_schema;

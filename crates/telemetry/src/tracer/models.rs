@@ -30,6 +30,12 @@ pub(super) struct EndedAttempt {
 }
 
 impl QuestionEnd<'_> {
+    /// The provider's id of the exchange, also of one that failed.
+    fn request_id(&self) -> Option<&str> {
+        let of_answer = self.answer.and_then(|answer| answer.request_id.as_deref());
+        of_answer.or_else(|| self.failure?.request_id.as_deref())
+    }
+
     pub(super) fn error(&self) -> Option<String> {
         self.failure.map(ToString::to_string)
     }
@@ -175,7 +181,7 @@ impl Tracer {
             question.request.max_tokens.into(),
             AttributeValue::Number(temperature(&question.request)),
             answer.map_or("", |answer| answer.model.as_str()).into(),
-            answer.and_then(|answer| answer.request_id.as_deref()).unwrap_or_default().into(),
+            end.request_id().unwrap_or_default().into(),
             answer.map_or_else(String::new, |answer| answer.finish.to_string()).as_str().into(),
             usage.map_or(0, |usage| usage.input_tokens).into(),
             usage.map_or(0, |usage| usage.output_tokens).into(),

@@ -1,4 +1,4 @@
-//! Services that register themselves. `crates/reknit/tests/third_party/redis.rs` tests them with a Redis server.
+//! Services that register themselves. `crates/reknit-cli/tests/third_party/redis.rs` tests them with a Redis server.
 
 use reknit_toolkit::{
     BuildError, RedisUrl, RegistrationOptions, RegistrationStatus, ServeError, Service, ShutdownError,

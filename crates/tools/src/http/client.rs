@@ -3,18 +3,24 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use reknit_protocol::redact_url;
+use reknit_protocol::{SideEffect, redact_url};
 use reqwest::{Certificate, Identity};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long after its last call a connection is used again for a call that changes something. Services keep idle connections for
+/// two seconds and longer.
+const MAX_IDLE: Duration = Duration::from_secs(1);
 
 /// An HTTP client for services. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub struct Client {
     pub(crate) http: reqwest::Client,
+    /// Uses a connection again only shortly after its last call, before a service would close it. For calls that change something
+    /// and may be sent again under the same key: their outcome should be known, but need not.
+    recent: reqwest::Client,
     /// Opens a new connection for each call. If a pooled connection breaks, it is unknown whether the tool had stopped before
     /// the call or while it worked; a call that must not happen twice would have an unknown outcome without need.
-    pub(crate) unpooled: reqwest::Client,
+    unpooled: reqwest::Client,
 }
 
 /// How connections to a service are made.
@@ -58,7 +64,20 @@ impl Client {
         // Fails if another part of the process has installed a provider before; any provider will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = || options.client_builder();
-        Ok(Self { http: builder()?.build()?, unpooled: builder()?.pool_max_idle_per_host(0).build()? })
+        Ok(Self {
+            http: builder()?.build()?,
+            recent: builder()?.pool_idle_timeout(MAX_IDLE).build()?,
+            unpooled: builder()?.pool_max_idle_per_host(0).build()?,
+        })
+    }
+
+    /// The client for calls with this side effect.
+    pub(crate) fn for_calls(&self, side_effect: SideEffect) -> &reqwest::Client {
+        match side_effect {
+            SideEffect::Read => &self.http,
+            SideEffect::Idempotent | SideEffect::Keyed => &self.recent,
+            SideEffect::Undeclared | SideEffect::Unsafe => &self.unpooled,
+        }
     }
 }
 

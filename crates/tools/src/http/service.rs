@@ -139,16 +139,26 @@ impl HttpService {
     }
 
     /// Sends one call. `request` has its own headers and its body; credentials, trace and time limit are added.
-    pub(crate) async fn call(
-        &self,
-        call: &CallTool,
+    pub(crate) fn call<'a>(
+        &'a self,
+        call: &'a CallTool,
         request: reqwest::Request,
-        traceparent: Option<&str>,
-    ) -> Result<ToolReply, TransportFailure> {
-        let limit = self.time_limit.unwrap_or(Duration::MAX).min(Duration::from_millis(call.timeout_ms));
-        match tokio::time::timeout(limit, self.send_with_token(call, request, traceparent)).await {
-            Ok(outcome) => outcome,
-            Err(_) => Err(crate::tools::timed_out(call, limit)),
+        traceparent: Option<&'a str>,
+    ) -> impl Future<Output = Result<ToolReply, TransportFailure>> + Send + 'a {
+        // Boxed, so that the future of a call has it once, and not once for each function that it is passed to.
+        let request = Box::new(request);
+        async move {
+            let limit = self.time_limit.unwrap_or(Duration::MAX).min(Duration::from_millis(call.timeout_ms));
+            let outcome = async {
+                match &self.tokens {
+                    None => self.send(call, request, &self.credentials, traceparent).await,
+                    Some(tokens) => Box::pin(self.send_with_token(call, request, tokens, traceparent)).await,
+                }
+            };
+            match tokio::time::timeout(limit, outcome).await {
+                Ok(outcome) => outcome,
+                Err(_) => Err(crate::tools::timed_out(call, limit)),
+            }
         }
     }
 
@@ -188,16 +198,16 @@ impl HttpService {
         }
     }
 
-    /// Sends one call with a token, if the service needs one. If it refuses a token that was good before, the call had no effect
+    /// Sends one call with a token. If the service refuses a token that was good before, the call had no effect
     /// and is sent once more with a new one.
     async fn send_with_token(
         &self,
         call: &CallTool,
-        request: reqwest::Request,
+        request: Box<reqwest::Request>,
+        tokens: &TokenSource,
         traceparent: Option<&str>,
     ) -> Result<ToolReply, TransportFailure> {
-        let Some(tokens) = &self.tokens else { return self.send(call, request, &self.credentials, traceparent).await };
-        let again = request.try_clone();
+        let again = request.try_clone().map(Box::new);
         let token = match tokens.token(&self.client).await {
             Ok(token) => token,
             Err(error) => return without_token(call, error),
@@ -223,12 +233,12 @@ impl HttpService {
     async fn send(
         &self,
         call: &CallTool,
-        mut request: reqwest::Request,
+        mut request: Box<reqwest::Request>,
         credentials: &PreparedCredentials,
         traceparent: Option<&str>,
     ) -> Result<ToolReply, TransportFailure> {
         let requested = request.url().clone();
-        let client = if call.needs_claim() { &self.client.unpooled } else { &self.client.http };
+        let client = self.client.for_calls(call.side_effect);
         self.complete(&mut request, credentials);
         if let Some(trace) = traceparent.and_then(|trace| trace.parse().ok()) {
             request.headers_mut().insert(TRACE_HEADER, trace);
@@ -236,7 +246,18 @@ impl HttpService {
         if let Some(url) = call.callback.as_deref().and_then(|url| url.parse().ok()) {
             request.headers_mut().insert(job::CALLBACK_HEADER, url);
         }
-        let response = client.execute(request).await.map_err(|error| send_failure(call, &error))?;
+        let response = client.execute(*request).await.map_err(|error| send_failure(call, &error))?;
+        // Boxed: most of the time of a call is spent before its response.
+        Box::pin(self.read_response(call, response, &requested, credentials)).await
+    }
+
+    async fn read_response(
+        &self,
+        call: &CallTool,
+        response: reqwest::Response,
+        requested: &reqwest::Url,
+        credentials: &PreparedCredentials,
+    ) -> Result<ToolReply, TransportFailure> {
         let status = response.status().as_u16();
         let retry_after_ms = retry_after_ms(response.headers());
         let headers = response.headers().clone();
@@ -246,7 +267,7 @@ impl HttpService {
         let body = redirect_note.filter(|_| body == ReplyBody::Empty).map_or(body, ReplyBody::Text);
         let site = JobSite {
             address: &self.address,
-            requested: &requested,
+            requested,
             secrets: credentials.secrets(),
             has_callback: call.callback.is_some(),
         };

@@ -14,7 +14,9 @@ use crate::run::state::Stage;
 pub(super) struct ReadyIndex {
     /// For each step, the steps that depend on it.
     dependents: Arc<[Vec<StepIndex>]>,
-    /// For each step, how many of its dependencies are not done.
+    /// For each step, whether the steps that need it go on if it fails.
+    may_fail: Arc<[bool]>,
+    /// For each step, how many of its dependencies are not settled.
     open_dependencies: Vec<usize>,
     /// The waiting steps that can start, or can never start.
     decided: BTreeSet<StepIndex>,
@@ -38,7 +40,8 @@ impl ReadyIndex {
             }
         }
         let open_dependencies = plan.steps.iter().map(|planned| planned.dependency_indices.len()).collect();
-        let mut ready = Self { dependents: dependents.into(), open_dependencies, ..Self::default() };
+        let may_fail = plan.steps.iter().map(|planned| planned.controls.on_failure.keeps_dependents()).collect();
+        let mut ready = Self { dependents: dependents.into(), may_fail, open_dependencies, ..Self::default() };
         for (index, step) in plan.indices().zip(steps) {
             ready.enter(index, step.stage(), steps);
         }
@@ -84,7 +87,9 @@ impl ReadyIndex {
             Stage::AwaitingApproval { .. } => self.awaiting_approval -= 1,
             Stage::AwaitingJob(_) => self.awaiting_job -= 1,
             Stage::Stopping(_) | Stage::BackingOff { .. } | Stage::Consulting { .. } | Stage::Checking { .. } => {}
-            Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } => self.over -= 1,
+            Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } | Stage::SkippedByCondition { .. } => {
+                self.over -= 1;
+            }
         }
         self.acting.remove(&index);
     }
@@ -109,9 +114,13 @@ impl ReadyIndex {
             Stage::Stopping(_) | Stage::BackingOff { .. } | Stage::Consulting { .. } | Stage::Checking { .. } => {
                 self.acting.insert(index);
             }
-            Stage::Done(_) => {
+            Stage::Done(_) | Stage::SkippedByCondition { .. } => {
                 self.over += 1;
-                self.decide_dependents(index, steps, Dependency::Done);
+                self.decide_dependents(index, steps, Dependency::Settled);
+            }
+            Stage::Failed { .. } if self.may_fail.get(index.get()) == Some(&true) => {
+                self.over += 1;
+                self.decide_dependents(index, steps, Dependency::Settled);
             }
             Stage::Failed { .. } | Stage::Skipped { .. } => {
                 self.over += 1;
@@ -125,7 +134,7 @@ impl ReadyIndex {
         let dependents = Arc::clone(&self.dependents);
         for other in dependents.get(index.get()).into_iter().flatten() {
             let Some(open) = self.open_dependencies.get_mut(other.get()) else { continue };
-            *open -= usize::from(dependency == Dependency::Done);
+            *open -= usize::from(dependency == Dependency::Settled);
             let waits = steps.get(other.get()).is_some_and(|step| matches!(step.stage(), Stage::Waiting));
             if waits && (dependency == Dependency::Lost || *open == 0) {
                 self.decided.insert(*other);
@@ -137,6 +146,7 @@ impl ReadyIndex {
 /// What became of a step that another one depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Dependency {
-    Done,
+    /// It is done, or the steps after it go on without its result.
+    Settled,
     Lost,
 }

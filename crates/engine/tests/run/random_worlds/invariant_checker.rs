@@ -77,6 +77,8 @@ struct StepLog {
     /// The parameters that the tool rejected, and whether a model has advised to send them again since.
     rejected: Vec<(Object, bool)>,
     last_call: Option<CallTool>,
+    /// Whether a call was due, also one without an outcome, because the run ended before.
+    was_due: bool,
     /// What the tool answered to it, in lower case.
     last_error: String,
     /// The parameters of calls that a person approved.
@@ -351,15 +353,35 @@ impl InvariantChecker {
         assert_eq!(*known, text, "a key stands for one call: {}", call.id);
     }
 
+    fn check_dependencies(&self, run: &Run, call: &CallTool) {
+        // A call that is sent again needs nothing new: a retry of the run may have opened a step before it.
+        let log = self.steps.get(&call.step);
+        let was_due = log.is_some_and(|log| log.was_due);
+        let is_sent_again = self.retries > 0 && was_due && call.side_effect != SideEffect::Read;
+        let is_first = !is_sent_again && log.is_none_or(|log| log.last_call.is_none());
+        for dependency in self.world.dependencies[call.step.as_str()].iter().filter(|_| is_first) {
+            let planned = self.world.plan.steps.iter().find(|step| step.step_id.as_str() == dependency);
+            let on_failure = planned.and_then(|step| step.metadata.get("on_failure"));
+            let goes_on = match run.step(dependency).expect("a step of the plan").1.state {
+                StepState::Failed { .. } => on_failure.is_some_and(|value| value.as_str() != Some("stop")),
+                StepState::Skipped { reason } => reason.contains("condition"),
+                _ => false,
+            };
+            assert!(
+                run.result(dependency).is_some() || goes_on,
+                "no step runs before its dependencies: {} needs {dependency}",
+                call.id
+            );
+        }
+    }
+
     fn check_new_call(&mut self, run: &Run, call: &CallTool) {
         self.assert_in_time(&call.id);
         self.check_key(call);
-        for dependency in &self.world.dependencies[call.step.as_str()] {
-            let has_result = run.result(dependency).is_some();
-            assert!(has_result, "no step runs before its dependencies: {} needs {dependency}", call.id);
-        }
+        self.check_dependencies(run, call);
         assert_no_template(&Value::Object(call.parameters.clone()), call);
         let log = self.steps.entry(call.step.clone()).or_default();
+        log.was_due = true;
         assert!(!log.is_done, "no step runs again after its success: {}", call.id);
         assert!(!log.is_access_denied, "no call is repeated after the tool denied access: {}", call.id);
         assert!(
@@ -376,18 +398,7 @@ impl InvariantChecker {
             );
         }
         let is_approved = log.approved.contains(&call.parameters);
-        if world_generator::needs_approval(&self.world.started.policy, call) {
-            let text = call.parameters.to_string();
-            let is_this = |approved: &ApprovedCall| match approved {
-                ApprovedCall::AsAsked(parameters, key) => *parameters == text && *key == call.idempotency_key,
-                ApprovedCall::Edited(parameters) => *parameters == text,
-            };
-            assert!(
-                log.approved_calls.iter().any(is_this),
-                "no call that matches a rule is sent without an approval of exactly that call: {} {text}",
-                call.id
-            );
-        }
+        check_approval(&self.world, log, call);
         let view = run.steps().into_iter().find(|view| view.id == call.step).expect("the step of a call");
         let is_found = |origin: &Provenance| matches!(origin, Provenance::Resolved { .. } | Provenance::Inferred);
         if call.side_effect == SideEffect::Unsafe && view.provenance.iter().any(|(_, origin)| is_found(origin)) {
@@ -421,11 +432,12 @@ impl InvariantChecker {
             if let Outcome::Failed { reason, .. } | Outcome::Skipped { reason } = &report.outcome {
                 assert!(!reason.trim().is_empty(), "every failure has a reason: {report:?}");
             }
+            let planned = self.world.plan.steps.iter().find(|step| step.step_id == report.step);
             let by_facts = |mend: &&reknit_mend::Mend| mend.rung == Rung::Facts && mend.effect == MendEffect::Applied;
             let facts = report.mends.iter().filter(by_facts).count();
             let count = |rung: Rung| report.mends.iter().filter(|mend| mend.rung == rung).count();
             for (rung, count, limit) in [
-                (Rung::Resend, count(Rung::Resend), policy.resend.times),
+                (Rung::Resend, count(Rung::Resend), world_generator::max_resends(planned, policy)),
                 (Rung::Facts, facts, policy.mending.facts),
                 (Rung::Feedback, count(Rung::Feedback), policy.mending.feedback),
                 (Rung::Context, count(Rung::Context), policy.mending.context),
@@ -445,6 +457,26 @@ impl InvariantChecker {
             let is_over = matches!(view.state, StepState::Done | StepState::Failed { .. } | StepState::Skipped { .. });
             assert!(is_over, "every step is over when the run has ended: {view:?}");
         }
+    }
+}
+
+/// Checks that a person has approved a call that a rule or the plan holds back.
+fn check_approval(world: &RandomWorld, log: &StepLog, call: &CallTool) {
+    let policy = &world.started.policy;
+    let planned = world.plan.steps.iter().find(|step| step.step_id == call.step);
+    let by_plan = planned.is_some_and(|step| step.metadata.contains_key("approve"));
+    let is_covered = policy.approvals.ask == reknit_engine::AskScope::Plan;
+    if by_plan && !is_covered || world_generator::needs_approval(policy, call) {
+        let text = call.parameters.to_string();
+        let is_this = |approved: &ApprovedCall| match approved {
+            ApprovedCall::AsAsked(parameters, key) => *parameters == text && *key == call.idempotency_key,
+            ApprovedCall::Edited(parameters) => *parameters == text,
+        };
+        assert!(
+            log.approved_calls.iter().any(is_this),
+            "no call that matches a rule is sent without an approval of exactly that call: {} {text}",
+            call.id
+        );
     }
 }
 
@@ -508,11 +540,16 @@ fn check_evidence(log: &StepLog, call: &CallTool, provenance: &[(String, Provena
     }
 }
 
-/// What may support a value: the request, the instructions and the results, as one text in lower case.
+/// What may support a value: the request, the results, and the instructions and inputs of a person's plan, as one text in lower case.
 fn evidence(world: &RandomWorld, run: &Run) -> String {
     let results = world.plan.steps.iter().filter_map(|step| run.result(step.step_id.as_str()));
-    let texts = results.map(ToString::to_string).chain(world.plan.steps.iter().map(|step| step.instruction.clone()));
-    texts.chain([world.started.request.clone()]).collect::<Vec<_>>().join("\n").to_lowercase()
+    // Instructions and the defaults of inputs are the words of who wrote the plan.
+    let of_person = || world.started.plan.iter();
+    let instructions = of_person().flat_map(|plan| &plan.steps).map(|step| step.instruction.clone());
+    let inputs = of_person().flat_map(|plan| &plan.inputs);
+    let inputs = inputs.filter_map(|(_, input)| Some(input.default.as_ref()?.to_string()));
+    let texts = results.map(ToString::to_string).chain(instructions);
+    texts.chain([world.started.request.clone()]).chain(inputs).collect::<Vec<_>>().join("\n").to_lowercase()
 }
 
 /// The texts and numbers in a value, in lower case; `null` and empty texts too.

@@ -130,6 +130,13 @@ impl RandomWorld {
             steps.push(draw_open_step(count, &mut dependencies, tape));
         }
         if tape.one_in(3) {
+            let own = dependencies.entry("total".to_owned()).or_default();
+            let result = draw_value("x", count, has_inputs, own, tape);
+            let mut step = Step::new("total", "compute", "", "add up");
+            step.metadata = Object::from([("compute", Value::Bool(true))]);
+            steps.push(step.with_parameters(Object::from([("result", result)])));
+        }
+        if tape.one_in(3) {
             // The order of steps in a plan does not matter.
             steps.reverse();
         }
@@ -139,8 +146,7 @@ impl RandomWorld {
             plan.inputs.push(("n".to_owned(), PlanInput { default, ..PlanInput::default() }));
         }
         if tape.one_in(4) {
-            plan.outputs
-                .push(("o".to_owned(), tape.pick_text(&["s0.v", "s0.v * 2", "s0.name ?? \"none\""]).to_owned()));
+            plan.outputs.push(("o".to_owned(), tape.pick_text(&["s0.v", "s0.v * 2", "s0.name ?? \"none\""]).into()));
         }
         let by_model = tape.one_in(4);
         let mut started = started((!by_model).then(|| plan.clone()), policy);
@@ -270,8 +276,37 @@ fn draw_step(
     if let Some(other) = after {
         step = step.after(other.as_str());
     }
+    draw_controls(&mut step, index, &mut own, tape);
     dependencies.insert(id, own);
     step
+}
+
+/// When a step runs, and what follows from its failure. Most steps have no such keys.
+fn draw_controls(step: &mut Step, index: u32, own: &mut Vec<String>, tape: &mut ChoiceTape) {
+    if index > 0 && tape.one_in(5) {
+        let other = format!("s{}", tape.below(index));
+        let shape = tape.pick_text(&["{}.v >= 0", "({}.v ?? 0) == 0", "\"v\" in {}", "{}.name", "not ({}.v == 1)"]);
+        step.metadata.insert("when", shape.replace("{}", &other));
+        own.push(other);
+    }
+    match tape.below(12) {
+        7 => _ = step.metadata.insert("on_failure", "stop"),
+        8 | 9 => _ = step.metadata.insert("on_failure", "continue"),
+        10 | 11 => _ = step.metadata.insert("on_failure", json(r#"{"use": {"v": 3, "name": "n", "list": [1]}}"#)),
+        _ => {}
+    }
+    if tape.one_in(12) {
+        step.metadata.insert("approve", Value::Bool(true));
+    }
+    if tape.one_in(8) {
+        step.metadata.insert("retry", u64::from(tape.below(3)));
+    }
+}
+
+/// How often a call of a step may be sent again.
+pub(super) fn max_resends(step: Option<&Step>, policy: &Policy) -> u32 {
+    let of_step = step.and_then(|step| step.metadata.get("retry")?.as_number()?.as_u64());
+    of_step.map_or(policy.resend.times, |times| u32::try_from(times).expect("a small number"))
 }
 
 /// A step with a side effect whose plan leaves the required parameter open: a mapping or a model has to find it.

@@ -80,17 +80,23 @@ pub(super) fn remove_run(tables: &SqliteTables<'_>, key: RunKey) -> StoreResult<
     let digests: Vec<String> =
         connection.prepare_cached(sql)?.query_map([key.0], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     connection.prepare_cached("DELETE FROM event_blobs WHERE run = ?1")?.execute([key.0])?;
-    let mut blobs = 0;
-    for digest in digests {
-        let sql = "DELETE FROM blobs WHERE digest = ?1 AND NOT EXISTS
-            (SELECT 1 FROM event_blobs WHERE event_blobs.digest = ?1)";
-        blobs += connection.prepare_cached(sql)?.execute([digest])?;
-    }
+    let blobs = remove_unused_blobs(tables, &digests)?;
     for table in TABLES_OF_RUN {
         connection.prepare_cached(&format!("DELETE FROM {table} WHERE run = ?1"))?.execute([key.0])?;
     }
     connection.prepare_cached("DELETE FROM runs WHERE key = ?1")?.execute([key.0])?;
-    Ok(blobs as u64)
+    Ok(blobs)
+}
+
+/// Removes those of the blobs that belong to no text any more. Returns how many.
+pub(super) fn remove_unused_blobs(tables: &SqliteTables<'_>, digests: &[String]) -> StoreResult<u64> {
+    let mut removed = 0;
+    for digest in digests {
+        let sql = "DELETE FROM blobs WHERE digest = ?1 AND NOT EXISTS
+            (SELECT 1 FROM event_blobs WHERE event_blobs.digest = ?1)";
+        removed += tables.0.prepare_cached(sql)?.execute([digest])?;
+    }
+    Ok(removed as u64)
 }
 
 /// Gives at most `pages` unused pages back to the system. Returns the bytes.

@@ -29,10 +29,19 @@ impl SqliteTables<'_> {
         Ok(())
     }
 
+    /// Detaches the blobs of an ending or a snapshot from their run. Returns their digests.
+    fn detach_blobs(&self, key: RunKey, seq: i64) -> StoreResult<Vec<String>> {
+        let sql = "DELETE FROM event_blobs WHERE run = ?1 AND seq = ?2 RETURNING digest";
+        let mut statement = self.0.prepare_cached(sql)?;
+        let digests = statement.query_map(params![key.0, seq], |row| row.get(0))?;
+        Ok(digests.collect::<rusqlite::Result<_>>()?)
+    }
+
     /// Replaces the blobs of an ending or a snapshot. Returns the digest of the text.
     fn replace_blobs(&self, key: RunKey, seq: i64, len: u64, text: &SplitText) -> StoreResult<RowDigest> {
-        self.execute("DELETE FROM event_blobs WHERE run = ?1 AND seq = ?2", params![key.0, seq])?;
+        let old = self.detach_blobs(key, seq)?;
         self.add_blobs(key, seq, &text.blobs)?;
+        prune::remove_unused_blobs(self, &old)?;
         let blobs = text.blobs.iter().map(|blob| (blob.offset, blob.digest.as_str()));
         Ok(text_digest(&self.chain_before(key, len)?, &text.rest, blobs))
     }
@@ -140,7 +149,7 @@ impl WriteTables for SqliteTables<'_> {
 
     fn remove_snapshot(&mut self, key: RunKey) -> StoreResult<()> {
         if self.execute("DELETE FROM snapshots WHERE run = ?1", [key.0])? > 0 {
-            self.execute("DELETE FROM event_blobs WHERE run = ?1 AND seq = ?2", params![key.0, SNAPSHOT_SEQ])?;
+            prune::remove_unused_blobs(self, &self.detach_blobs(key, SNAPSHOT_SEQ)?)?;
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use crate::error::storage::StoreResult;
 use crate::rules::{self, SplitTexts};
 use crate::sqlite::file::side_file;
 use crate::sqlite::open::open;
-use crate::{Append, AppendError, CreateError, Durability, Holder, Lease, LeaseTerm, NewEvent};
+use crate::{Append, AppendError, Appended, CreateError, Durability, Holder, Lease, LeaseTerm, NewEvent};
 
 const TERM: LeaseTerm = LeaseTerm { now_ms: 0, ttl_ms: 1000 };
 
@@ -34,7 +34,7 @@ fn create_run(run: &str) -> impl FnMut(&mut dyn WriteTables) -> RuleResult<Lease
 fn append_event(
     lease: &Lease,
     body: String,
-) -> impl FnMut(&mut dyn WriteTables) -> RuleResult<u64, AppendError> + Send + use<> {
+) -> impl FnMut(&mut dyn WriteTables) -> RuleResult<Appended, AppendError> + Send + use<> {
     let (lease, mut append) = (lease.clone(), Append::at(1).event(NewEvent::new(0, "test", body)));
     let texts = SplitTexts::of(&mut append);
     move |tables| rules::append(tables, &lease, &append, &texts)
@@ -153,13 +153,13 @@ fn on_a_full_disk_only_the_jobs_that_do_not_fit_fail() {
     write_group(&mut connection, vec![big, small], &LockedSince::default());
     let error = big_answer.try_recv().unwrap().unwrap_err();
     assert!(matches!(error, AppendError::Storage(StorageError::Full { .. })), "{error:?}");
-    assert_eq!(small_answer.try_recv().unwrap().unwrap(), 2);
+    assert_eq!(small_answer.try_recv().unwrap().unwrap().len, 2);
 
     // Nothing of the failed append was kept: with space again, one at the same length succeeds.
     connection.sqlite.pragma_update_and_check(None, "max_page_count", 1 << 20, |_| Ok(())).unwrap();
     let (again, mut again_answer) = job(append_event(&leases[0], "{}".to_owned()));
     write_group(&mut connection, vec![again], &LockedSince::default());
-    assert_eq!(again_answer.try_recv().unwrap().unwrap(), 2);
+    assert_eq!(again_answer.try_recv().unwrap().unwrap().len, 2);
 }
 
 #[test]

@@ -127,6 +127,10 @@ fn values_and_limits_are_parsed_from_sentences() {
     check(&[
         ("`units` must be one of \"metric\", \"imperial\"", &[r#"`units`: must be one of "metric", "imperial""#]),
         ("units must be one of: metric, imperial", &[r#"`units`: must be one of "metric", "imperial""#]),
+        (
+            "city must be one of: New York, San Juan Capistrano or Paris",
+            &[r#"`city`: must be one of "New York", "San Juan Capistrano", "Paris""#],
+        ),
         ("size must be one of 1, 2 or 3", &["`size`: must be one of 1, 2, 3"]),
         ("'x' is not one of ['a', 'b']", &[r#"must be one of "a", "b""#]),
         ("Invalid enum value. Expected 'a' | 'b', received 'c'", &[r#"must be one of "a", "b""#]),

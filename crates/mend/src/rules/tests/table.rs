@@ -145,6 +145,7 @@ fn dates_signs_spaces_and_coordinates_are_corrected_if_unambiguous() {
         (r#"{"day": "tomorrow"}"#, "", "day must be in the format YYYY-MM-DD", None),
         (r#"{"city": " Paris "}"#, "", "city ' Paris ' not found", Some(r#"{"city": "Paris"}"#)),
         (r#"{"city": "Paris"}"#, "", "city 'Paris' not found", None),
+        (r#"{"city": "  "}"#, "", "city '  ' not found", None),
         (r#"{"lat": 126.9, "lon": 37.5}"#, PLACE, "`lat` must be at most 90", Some(r#"{"lat": 37.5, "lon": 126.9}"#)),
         (r#"{"lat": 126.9, "lon": 137.5}"#, PLACE, "`lat` must be at most 90", None),
         (r#"{"amount": -5}"#, "", "amount must be positive", None),

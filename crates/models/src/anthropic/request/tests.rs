@@ -1,3 +1,5 @@
+use reknit_dialogue::ResponseFormat;
+
 use super::*;
 use crate::Provider;
 use crate::sample::{conversation, target};
@@ -76,4 +78,69 @@ fn a_temperature_above_one_is_omitted() {
     let (text, request_body) = body("claude-sonnet-4-5", &ModelRequest::new(vec![], 5).with_temperature(hot));
     assert!(!text.contains("temperature"), "{text}");
     assert_eq!(request_body.omitted_options, ["temperature"]);
+}
+
+#[test]
+fn a_schema_with_other_keywords_and_optional_properties_is_translated() {
+    let schema = Value::parse(
+        r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",
+            "properties":{"day":{"type":"string","format":"date"},"count":{"type":"integer","minimum":1}},"required":["day"]}"#,
+    )
+    .unwrap();
+    let request = ModelRequest::new(vec![], 5).with_format(ResponseFormat::Schema { name: "x".into(), schema });
+    let (text, request_body) = body("claude-sonnet-4-5", &request);
+    insta::assert_snapshot!(text, @r#"{"model":"claude-sonnet-4-5","max_tokens":5,"messages":[],"output_config":{"format":{"type":"json_schema","schema":{"type":"object","additionalProperties":false,"properties":{"day":{"type":"string","format":"date"},"count":{"type":"integer","description":"(minimum: 1)"}},"required":["day"]}}},"temperature":0}"#);
+    assert_eq!(request_body.format_used, FormatUsed::Strict);
+}
+
+#[test]
+fn long_instructions_and_the_conversation_up_to_the_last_result_are_kept_in_the_cache() {
+    let mut request = conversation();
+    request.messages[0] = Message::system("x".repeat(5_000));
+    let (text, _) = body("claude-sonnet-4-5", &request);
+    let mark = r#""cache_control":{"type":"ephemeral"}"#;
+    assert_eq!(text.matches(mark).count(), 2, "{text}");
+    assert!(text.contains(&format!(r#"xxx",{mark}}}],"messages""#)), "{text}");
+    assert!(text.contains(&format!(r#""content":"amount is missing","is_error":true,{mark}}}"#)), "{text}");
+    let uncached = Target { caching: crate::Caching::Off, ..target(Provider::Anthropic, "claude-sonnet-4-5") };
+    assert!(!render(&uncached, &request).json.to_string().contains("cache_control"));
+}
+
+#[test]
+fn a_budget_counts_more_than_the_effort_and_is_omitted_where_there_is_none() {
+    for (model, tokens, expected, omitted) in [
+        ("claude-sonnet-4-5", 2_000, Some(r#""thinking":{"type":"enabled","budget_tokens":2000}"#), None),
+        ("claude-opus-4-6", 500, Some(r#""thinking":{"type":"enabled","budget_tokens":1024}"#), None),
+        ("claude-opus-4-6", 0, Some(r#""thinking":{"type":"disabled"}"#), None),
+        ("claude-sonnet-4-5", 0, None, None),
+        ("claude-sonnet-5", 2_000, None, Some("thinking_tokens")),
+        ("claude-3-5-haiku-latest", 2_000, None, Some("thinking_tokens")),
+        ("claude-sonnet-4-5", 9_000, None, Some("thinking_tokens")),
+    ] {
+        let request = ModelRequest { thinking_tokens: Some(tokens), ..conversation() };
+        let (text, request_body) = body(model, &request);
+        let thinking = text.contains("\"thinking\":{").then_some(());
+        assert_eq!(
+            expected.map(|expected| text.contains(expected)),
+            thinking.map(|()| true),
+            "{model} {tokens}: {text}"
+        );
+        let is_omitted = request_body.omitted_options.contains(&"thinking_tokens");
+        assert_eq!(is_omitted, omitted.is_some(), "{model} {tokens}");
+    }
+}
+
+#[test]
+fn sampling_by_share_replaces_the_temperature_and_parallel_calls_are_part_of_the_choice() {
+    let request = ModelRequest {
+        top_p: reknit_dialogue::TopP::try_from(0.9).ok(),
+        parallel_tool_calls: Some(false),
+        effort: None,
+        ..conversation()
+    };
+    let (text, request_body) = body("claude-sonnet-4-5", &request);
+    assert!(text.contains(r#""top_p":0.9"#) && !text.contains("temperature"), "{text}");
+    assert!(text.contains(r#""tool_choice":{"type":"auto","disable_parallel_tool_use":true}"#), "{text}");
+    assert_eq!(request_body.omitted_options, ["temperature", "seed"]);
+    assert_eq!(body("claude-sonnet-5", &request).1.omitted_options, ["temperature", "top_p", "seed"]);
 }

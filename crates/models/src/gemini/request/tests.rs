@@ -1,3 +1,5 @@
+use reknit_dialogue::ResponseFormat;
+
 use super::*;
 use crate::Provider;
 use crate::sample::{conversation, target};
@@ -51,4 +53,36 @@ fn each_tool_choice_has_its_json() {
 fn a_seed_of_more_than_32_bits_is_omitted() {
     let request = ModelRequest { seed: Some(u64::MAX), ..ModelRequest::new(vec![], 5) };
     assert_eq!(body("gemini-2.5-flash", &request).1.omitted_options, ["seed"]);
+}
+
+#[test]
+fn a_schema_keeps_the_keywords_that_the_server_knows() {
+    let schema = Value::parse(
+        r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",
+            "properties":{"day":{"type":"string","format":"date","pattern":"^2"},"kind":{"const":"a"}},"required":["day"]}"#,
+    )
+    .unwrap();
+    let request = ModelRequest::new(vec![], 5).with_format(ResponseFormat::Schema { name: "x".into(), schema });
+    insta::assert_snapshot!(body("gemini-2.5-flash", &request).0, @r#"{"contents":[],"generationConfig":{"temperature":0,"maxOutputTokens":5,"responseMimeType":"application/json","responseJsonSchema":{"type":"object","properties":{"day":{"type":"string","format":"date","description":"(pattern: \"^2\")"},"kind":{"type":"string","enum":["a"]}},"required":["day"]}}}"#);
+}
+
+#[test]
+fn a_share_and_a_budget_are_part_of_the_configuration() {
+    let with = |tokens: u32| ModelRequest {
+        top_p: reknit_dialogue::TopP::try_from(0.9).ok(),
+        thinking_tokens: Some(tokens),
+        ..conversation()
+    };
+    for (model, tokens, expected) in [
+        ("gemini-2.5-flash", 500, Some(r#""thinkingConfig":{"thinkingBudget":500,"includeThoughts":true}"#)),
+        ("gemini-2.5-flash", 0, Some(r#""thinkingConfig":{"thinkingBudget":0,"includeThoughts":false}"#)),
+        ("gemini-3-flash-preview", 500, Some(r#""thinkingConfig":{"thinkingBudget":500,"includeThoughts":true}"#)),
+        ("gemini-2.5-pro", 0, None),
+        ("gemini-2.0-flash", 500, None),
+    ] {
+        let (text, request_body) = body(model, &with(tokens));
+        assert!(text.contains(r#""topP":0.9"#), "{text}");
+        assert_eq!(expected.is_some_and(|expected| text.contains(expected)), expected.is_some(), "{model}: {text}");
+        assert_eq!(request_body.omitted_options.contains(&"thinking_tokens"), expected.is_none(), "{model}");
+    }
 }

@@ -23,6 +23,7 @@ fn other_value(setting: &Setting) -> Value {
         SettingKind::MetadataKeys => vec![vec!["tenant".into()].into()],
         SettingKind::SideEffects => vec![Object::from([("shop/buy", "unsafe".into())]).into()],
         SettingKind::Templates => vec![Object::from([("id", "{{call.id}}".into())]).into()],
+        SettingKind::Table => vec![Object::from([("top_k", 40.into())]).into()],
         SettingKind::TextTable => vec![Object::from([("X-Team", "orders".into())]).into()],
         SettingKind::TextList => vec![vec!["orders".into()].into()],
         SettingKind::ParameterTable => vec![Object::from([("city", "string".into())]).into()],

@@ -85,5 +85,5 @@ fn is_container_or_text(value: &Value) -> bool {
 }
 
 fn is_declared(shape: &ObjectShape, key: &str) -> bool {
-    shape.properties.contains_key(key) || shape.names_by_spelling.contains_key(&fold_key(key))
+    shape.properties.contains_key(key) || shape.is_spelling(key)
 }

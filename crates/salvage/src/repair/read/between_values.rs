@@ -2,7 +2,7 @@
 
 use super::{
     cursor::LOOKAHEAD,
-    parser::{Parser, QuoteRule, State},
+    parser::{Parser, QuoteRule, Role, State},
 };
 use crate::fix::FixKind;
 
@@ -44,6 +44,34 @@ impl Parser<'_> {
             let line = self.slice(at, at + LOOKAHEAD).split('\n').next().unwrap_or_default();
             line.trim_end().bytes().all(|byte| byte == b'`')
         }
+    }
+
+    /// Whether a closing tag such as `</tool_call>` is at `at`, with nothing but tags behind it on its line.
+    pub(super) fn is_closing_tag(&self, at: usize) -> bool {
+        let line = self.slice(at, at + LOOKAHEAD).split('\n').next().unwrap_or_default().trim_end();
+        let is_tag =
+            |tag: &str| !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        line.strip_suffix('>').is_some_and(|tags| tags.split('>').all(|tag| tag.strip_prefix("</").is_some_and(is_tag)))
+    }
+
+    /// Whether the semicolon at `at` stands for a comma: a key follows it in an object, or a value in an array.
+    pub(super) fn is_separator(&self, at: usize) -> bool {
+        let next = self.after_whitespace(at + 1);
+        self.byte(at) == b';'
+            && match self.role() {
+                Role::Member => self.is_quoted_key(next) || self.byte(next) == b'}',
+                Role::Item => self.starts_value(next),
+                Role::TopLevel | Role::Key | Role::Argument => false,
+            }
+    }
+
+    /// Whether the text is escaped like the inside of a string: `{\"a\": 1}`, `{\n  \"a\": 1}`.
+    pub(super) fn is_escaped_text(&self) -> bool {
+        let mut rest = self.slice(self.pos, self.pos + LOOKAHEAD);
+        while let Some(after) = ["\\n", "\\t", "\\r"].iter().find_map(|space| rest.strip_prefix(space)) {
+            rest = after.trim_start_matches(' ');
+        }
+        rest.starts_with("\\\"")
     }
 
     /// Whether the last visible character before `at` opens an array or object.

@@ -155,9 +155,22 @@ impl Parser<'_> {
         }
         self.truncated = true;
         let tail = self.slice(self.text.floor_char_boundary(self.pos.saturating_sub(40)), self.text.len());
-        let closers: String = self.stack.iter().rev().map(|frame| char::from(frame.closer())).collect();
-        self.record(FixKind::CutTail, tail, closers);
+        self.record(FixKind::CutTail, tail, self.missing_closers());
         self.pos = self.text.len();
+        self.close_all()
+    }
+
+    /// Closes every open frame before a closing tag, which shows that nothing else is missing.
+    pub(super) fn close_before_tag(&mut self) -> State {
+        self.record(FixKind::MissingBracket, "", self.missing_closers());
+        self.close_all()
+    }
+
+    fn missing_closers(&self) -> String {
+        self.stack.iter().rev().map(|frame| char::from(frame.closer())).collect()
+    }
+
+    fn close_all(&mut self) -> State {
         let mut value: Option<Value> = None;
         while let Some(frame) = self.pop_frame() {
             value = match frame {

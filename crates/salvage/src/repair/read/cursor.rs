@@ -25,6 +25,11 @@ impl<'t> Parser<'t> {
         self.text.get(self.pos..).unwrap_or_default()
     }
 
+    /// The text from `at` on, without white space at its end.
+    pub(super) fn rest_from(&self, at: usize) -> &'t str {
+        self.text.get(at..).unwrap_or_default().trim_end()
+    }
+
     /// Skips white space and comments; returns whether a line ended among them.
     pub(super) fn skip_space_and_comments(&mut self) -> bool {
         let mut newline = false;
@@ -124,6 +129,21 @@ impl<'t> Parser<'t> {
             }
         }
         Some(self.text.len())
+    }
+
+    /// Whether a string with the prefix of another language is here: `r"\d+"`, `u'x'`.
+    pub(super) fn is_string_with_prefix(&self) -> bool {
+        let open = self.pos + 1;
+        let is_quote = matches!(self.byte(open), b'"' | b'\'');
+        let ends_at = |end: &usize| *end > open + 1 && self.byte(end - 1) == self.byte(open);
+        let follows = |end: usize| matches!(self.byte(self.after_whitespace(end)), b',' | b'}' | b']' | b')' | 0);
+        is_quote && self.quoted_key_end(open).filter(ends_at).is_some_and(follows)
+    }
+
+    /// Whether a key without its first quote is here, and the text ends with a bracket.
+    pub(super) fn is_key_without_first_quote(&self) -> bool {
+        let end = self.bare_key_end(self.pos).filter(|end| self.byte(end - 1) == b'"');
+        end.is_some_and(|end| self.starts_with_colon_and_value(end)) && self.text.trim_end().ends_with('}')
     }
 
     fn bare_key_end(&self, at: usize) -> Option<usize> {

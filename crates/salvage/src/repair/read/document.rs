@@ -5,6 +5,7 @@ use reknit_protocol::{Path, Value};
 use super::{
     Completeness,
     failure::{ESCAPED_QUOTE, FailureReason, ParseFailure, SWALLOWED},
+    layers::without_layer,
     parser::{Parser, QuoteRule, YesNoWords},
 };
 use crate::fix::{FixKind, FixList};
@@ -68,6 +69,14 @@ fn split_closing_fence(text: &str) -> (&str, &str) {
 }
 
 fn parse_escaped(text: &str, yes_no: YesNoWords) -> Result<Option<Candidate>, ParseFailure> {
+    if let Some((inner, kind)) = without_layer(text)
+        && let Ok(Some(mut candidate)) = parse(&inner, yes_no)
+        && candidate.completeness == Completeness::Complete
+        && !candidate.is_bare_text
+    {
+        candidate.fixes.push(Path::root, kind, text, &inner);
+        return Ok(Some(candidate));
+    }
     match parse(text, yes_no) {
         Err(ParseFailure::Escaped { at }) => {
             let inner = unescape_layer(text);

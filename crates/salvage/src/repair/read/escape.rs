@@ -1,6 +1,6 @@
 //! Escapes in strings, in JSON and in other languages.
 
-use super::{failure::ParseResult, parser::Parser};
+use super::{cursor::LOOKAHEAD, failure::ParseResult, parser::Parser};
 use crate::fix::FixKind;
 
 /// The result of reading an escape.
@@ -9,6 +9,17 @@ pub(super) enum EscapeResult {
     Character(char, usize),
     /// The text ends inside the escape.
     EndOfText,
+}
+
+/// Commands of formulas whose first letter makes no escape of JSON.
+const COMMANDS: [&str; 24] = [
+    "alpha", "approx", "cdot", "cos", "delta", "epsilon", "gamma", "geq", "in", "infty", "int", "lambda", "left",
+    "leq", "lim", "log", "mathbf", "mathrm", "mu", "omega", "pi", "sigma", "sqrt", "sum",
+];
+
+/// Whether the text begins with the word.
+fn is_word(text: &str, word: &str) -> bool {
+    text.strip_prefix(word).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
 impl Parser<'_> {
@@ -26,13 +37,40 @@ impl Parser<'_> {
             'r' => '\r',
             't' => '\t',
             'u' => return self.read_code_point(at),
-            // As in JavaScript, a backslash before any other character stands for that character.
+            // A backslash that should have been doubled, as in `\d+`, `\(x\)` or `C:\Work`.
+            other if self.is_backslash(at, other) => {
+                self.record(FixKind::Escape, self.slice(at, end), format!("\\\\{other}"));
+                return Ok(EscapeResult::Character('\\', at + 1));
+            }
+            // As in JavaScript and Markdown, a backslash before any other character stands for that character.
             other => {
                 self.record(FixKind::Escape, self.slice(at, end), other.to_string());
                 other
             }
         };
         Ok(EscapeResult::Character(plain, end))
+    }
+
+    /// Whether the backslash at `at`, before `next`, is meant as one: in a regular expression, a formula or a path.
+    fn is_backslash(&self, at: usize, next: char) -> bool {
+        let word = self.slice(at + 1, at + 1 + LOOKAHEAD);
+        let behind = word.chars().nth(1);
+        match next {
+            '(' | ')' | '[' | ']' | '{' | '}' | '.' | '+' | '?' | '^' | '$' | '|' | '%' | '&' => true,
+            'd' | 'D' | 'w' | 'W' | 's' | 'S' if behind.is_some_and(|c| "+*?{)]$.|-".contains(c)) => true,
+            _ if COMMANDS.iter().any(|command| is_word(word, command)) => true,
+            _ => next.is_ascii_alphanumeric() && self.is_in_path(at),
+        }
+    }
+
+    /// Whether the string around `at` begins like a path of Windows: `C:\`.
+    fn is_in_path(&self, at: usize) -> bool {
+        let from = self.text.floor_char_boundary(at.saturating_sub(LOOKAHEAD));
+        let before = self.slice(from, at);
+        let start = before.rfind(['"', '\'']).map_or("", |quote| before.get(quote + 1..).unwrap_or_default());
+        let drive = [start, "\\"].concat();
+        let mut letters = drive.chars();
+        letters.next().is_some_and(|letter| letter.is_ascii_alphabetic()) && letters.as_str().starts_with(":\\")
     }
 
     /// Reads `\u` and four hexadecimal digits, and the second half of a surrogate pair.

@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use reknit_protocol::{Object, Path, Value};
 
 use super::{
+    cursor::LOOKAHEAD,
     failure::{FailureReason, ParseFailure, ParseResult},
     unquoted::Unquoted,
 };
@@ -217,7 +218,12 @@ impl<'t> Parser<'t> {
             b'(' if self.role() != Role::TopLevel || self.is_whole_tuple() => {
                 self.open_frame(Frame::Array { items: Vec::new(), closer: b')' })
             }
-            b'\\' if self.byte(self.pos + 1) == b'"' => Err(Box::new(ParseFailure::Escaped { at: self.pos })),
+            b'\\' if self.is_escaped_text() => Err(Box::new(ParseFailure::Escaped { at: self.pos })),
+            b'b' | b'f' | b'r' | b'u' if self.is_string_with_prefix() => {
+                self.record(FixKind::Literal, self.slice(self.pos, self.pos + 1), "");
+                self.pos += 1;
+                Ok(State::Value)
+            }
             b'/' if self.regular_expression_end().is_some() => {
                 let source = self.read_regular_expression();
                 Ok(self.attach(source))
@@ -241,6 +247,11 @@ impl<'t> Parser<'t> {
     }
 
     fn begin_unquoted(&mut self) -> ParseResult<State> {
+        // `a": 1}`: the text lost its first bracket and quote.
+        if self.role() == Role::TopLevel && self.pos == 0 && self.is_key_without_first_quote() {
+            let key = self.read_bare_key()?.unwrap_or_default();
+            return self.open_object_at_key(key);
+        }
         match self.read_unquoted()? {
             Unquoted::Value(value) => Ok(self.attach(value)),
             Unquoted::Call => self.open_frame(Frame::Call),
@@ -256,6 +267,7 @@ impl<'t> Parser<'t> {
             Some(byte @ (b']' | b'}' | b')')) => self.close(byte),
             Some(_) if self.skip_elision() => Ok(State::Item),
             Some(_) if self.is_closing_fence(self.pos) => Ok(self.close_truncated()),
+            Some(b'<') if self.is_closing_tag(self.pos) => Ok(self.close_before_tag()),
             Some(_) => Ok(State::Value),
         }
     }
@@ -267,9 +279,10 @@ impl<'t> Parser<'t> {
             Some(b',') => Ok(self.skip_extra_commas(State::Key)),
             Some(byte @ (b']' | b'}' | b')')) => self.close(byte),
             Some(b'{') => self.read_brace_for_key(),
-            Some(b'\\') if self.byte(self.pos + 1) == b'"' => Err(Box::new(ParseFailure::Escaped { at: self.pos })),
+            Some(b'\\') if self.is_escaped_text() => Err(Box::new(ParseFailure::Escaped { at: self.pos })),
             Some(_) if self.skip_elision() || self.skip_words_before_key() => Ok(State::Key),
             Some(_) if self.is_closing_fence(self.pos) => Ok(self.close_truncated()),
+            Some(b'<') if self.is_closing_tag(self.pos) => Ok(self.close_before_tag()),
             Some(_) => {
                 let start = self.pos;
                 let key =
@@ -293,7 +306,11 @@ impl<'t> Parser<'t> {
                 self.record(FixKind::MissingColon, self.slice(self.pos, end), ":");
                 self.pos = end;
             }
-            Some(_) if self.starts_value(self.pos) => self.record(FixKind::MissingColon, "", ":"),
+            Some(_) if self.starts_value(self.pos) => {
+                self.drop_colon_of_key();
+                self.record(FixKind::MissingColon, "", ":");
+            }
+            Some(b',') if self.byte(key_start) == b'\'' && self.is_set() => return Ok(self.read_as_set()),
             Some(_) => return self.fail_expected("`:` after the key"),
         }
         self.skip_space_and_comments();
@@ -305,6 +322,46 @@ impl<'t> Parser<'t> {
             }
             _ => Ok(State::Value),
         }
+    }
+
+    /// Drops the colon at the end of a key, which stands inside of its quotes: `"a:" 1`.
+    fn drop_colon_of_key(&mut self) {
+        if let Some(Frame::Object { key: Some(key), .. }) = self.stack.last_mut()
+            && key.len() > 1
+            && key.ends_with(':')
+        {
+            key.pop();
+        }
+    }
+
+    /// Whether the string that was just read in place of the first key is an item of a set: `{'a', 'b'}`.
+    fn is_set(&self) -> bool {
+        let is_first =
+            matches!(self.stack.last(), Some(Frame::Object { object, key: Some(_), .. }) if object.is_empty());
+        let items = self.slice(self.pos, self.pos + LOOKAHEAD);
+        let mut quote = None;
+        let end = items.bytes().position(|byte| match (quote, byte) {
+            (Some(open), byte) => {
+                quote = Some(open).filter(|open| *open != byte);
+                false
+            }
+            (None, b'"' | b'\'') => {
+                quote = Some(byte);
+                false
+            }
+            (None, byte) => matches!(byte, b':' | b'=' | b'{' | b'[' | b'}' | b']'),
+        });
+        is_first && items.starts_with(',') && end.is_some_and(|end| items.as_bytes().get(end) == Some(&b'}'))
+    }
+
+    /// Makes an array of the object that was opened, with its key as the first item.
+    fn read_as_set(&mut self) -> State {
+        let Some(Frame::Object { key: Some(key), .. }) = self.pop_frame() else { return State::AfterValue };
+        let set = Frame::Array { items: Vec::new(), closer: b'}' };
+        *self.open.count_for(&set) += 1;
+        self.stack.push(set);
+        self.record(FixKind::Tuple, "{", "[");
+        self.attach(Value::String(key))
     }
 
     fn forget_key(&mut self) {
@@ -372,6 +429,12 @@ impl<'t> Parser<'t> {
             }
             Some(_) if self.skip_elision() => Ok(next),
             Some(_) if self.is_closing_fence(self.pos) => Ok(self.close_truncated()),
+            Some(b'<') if self.is_closing_tag(self.pos) => Ok(self.close_before_tag()),
+            Some(b';') if self.is_separator(self.pos) => {
+                self.record(FixKind::Semicolon, ";", ",");
+                self.pos += 1;
+                Ok(next)
+            }
             Some(_) if in_object && self.skip_words_after_value() => Ok(State::AfterValue),
             Some(_) if in_object && !newline && !self.looks_like_key(self.pos) => self.fail_expected("`,` or `}`"),
             Some(b':') => self.fail_expected("`,` or `]`"),

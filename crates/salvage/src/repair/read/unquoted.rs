@@ -90,6 +90,7 @@ impl<'t> Parser<'t> {
         let bytes = self.rest().as_bytes();
         let len = bytes.iter().enumerate().take_while(|(at, byte)| match byte {
             b' ' | b'\t' | b'\n' | b'\r' | b',' | b']' | b'}' | b')' | b'(' | b'[' | b'{' | b'"' => false,
+            b';' => !self.is_separator(self.pos + at),
             b'/' => bytes.get(at + 1) != Some(&b'*'),
             _ => true,
         });
@@ -167,7 +168,7 @@ impl<'t> Parser<'t> {
         let newline = self.slice(end, next).contains('\n');
         let byte = self.byte(next);
         let comment = byte == b'/' && matches!(self.byte(next + 1), b'/' | b'*') || (byte == b'#' && next > end);
-        let common = newline || comment || matches!(byte, b',' | b']' | b'}' | b')');
+        let common = newline || comment || matches!(byte, b',' | b']' | b'}' | b')') || self.is_separator(next);
         common
             || match self.role() {
                 Role::TopLevel | Role::Key => byte == b';',
@@ -327,6 +328,10 @@ fn bare_len(rest: &str, role: Role) -> usize {
 fn parse_number_spelling(token: &str, at_end: bool) -> Option<(Number, bool)> {
     let parse = |text: &str| Number::parse(text).ok();
     let (sign, body) = token.strip_prefix('-').map_or(("", token), |body| ("-", body));
+    if body.starts_with('+') {
+        // `+15551234567` is a telephone number.
+        return parse_scalar::number(body).map(|number| (number, false));
+    }
     if body.starts_with('.') {
         return parse(&format!("{sign}0{body}")).map(|number| (number, false));
     }

@@ -31,6 +31,9 @@ pub(crate) fn message(kind: &FitProblemKind, found: &Value) -> String {
         FitProblemKind::Pattern { pattern } => {
             format!("expected text that matches `{pattern}`, found {}", quoted(found))
         }
+        FitProblemKind::Format { format } => {
+            format!("expected a text with the format `{format}`, found {}", quoted(found))
+        }
         FitProblemKind::UnknownProperty { names } => {
             let word = if names.len() == 1 { "property" } else { "properties" };
             format!("unknown {word} {}", listed(names.iter().map(|name| format!("`{name}`")), ", "))

@@ -8,7 +8,6 @@ use super::{Context, KeyRenaming, Planner, Validity, ValuePath};
 use crate::FixKind;
 use crate::repair::fit::plan::{Action, EntryChange, EntryEdit, Plan};
 use crate::schema::shape::{ObjectShape, Property, Shape, ShapeId};
-use crate::schema::spelling::fold_key;
 use crate::schema::{SchemaType, parse_scalar};
 
 impl Planner<'_> {
@@ -99,15 +98,15 @@ impl Planner<'_> {
     fn misspelt_keys<'s>(&self, object: &Object, shape: &'s ObjectShape, validity: Validity) -> Vec<(usize, &'s str)> {
         let mut misspelt: Vec<(usize, &str)> = Vec::new();
         let mut claims: HashMap<&str, usize> = HashMap::new();
-        if self.renaming == KeyRenaming::Off || shape.names_by_spelling.is_empty() {
+        if self.renaming == KeyRenaming::Off || !shape.may_rename_keys {
             return misspelt;
         }
         for (index, key) in object.keys().enumerate() {
             if shape.properties.contains_key(key) || shape.matching_pattern(key).is_some() {
                 continue;
             }
-            let Some(Some(name)) = shape.names_by_spelling.get(&fold_key(key)) else { continue };
-            let property = || shape.properties.get(name.as_ref());
+            let Some(name) = shape.name_by_spelling(key) else { continue };
+            let property = || shape.properties.get(name);
             let is_dropped = |value| property().is_some_and(|property| self.is_superfluous(value, *property, validity));
             if object.get(name).is_none_or(is_dropped) {
                 misspelt.push((index, name));

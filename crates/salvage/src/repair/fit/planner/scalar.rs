@@ -11,7 +11,7 @@ use crate::repair::fit::plan::Plan;
 use crate::repair::read::to_expression;
 use crate::schema::shape::{Shape, ShapeId};
 use crate::schema::spelling::strip_marks;
-use crate::schema::{SchemaType, parse_scalar};
+use crate::schema::{SchemaType, in_format, parse_scalar};
 
 impl Planner<'_> {
     /// Keeps a value that the shape accepts. Otherwise plans the cheapest change to one that it accepts.
@@ -196,6 +196,9 @@ fn add_for_text(written: &str, shape: &Shape, replacements: &mut Vec<(FixKind, V
     let is_null = if types.contains(SchemaType::String) { parse_scalar::is_null } else { parse_scalar::is_absent };
     if types.contains(SchemaType::Null) && is_null(written) {
         replacements.push((FixKind::DoubleEncoding, Value::Null));
+    }
+    if let Some(date) = shape.format.as_deref().and_then(|format| in_format(written, format)) {
+        replacements.push((FixKind::DateSpelling, date.into()));
     }
     let stripped = strip_marks(written);
     if types.contains(SchemaType::String) && stripped.len() < written.trim().len() {

@@ -1,0 +1,258 @@
+//! Request bodies.
+
+use std::fmt::Write as _;
+
+use reknit_dialogue::{
+    Attachment, AttachmentKind, Effort, FormatUsed, Message, ModelRequest, Role, Thought, ToolChoice, ToolDefinition,
+};
+use reknit_protocol::{Object, Value};
+
+use super::{REDACTED_STATE_FORMAT, STATE_FORMAT};
+use crate::anthropic::{reasoning_budget, takes_budget};
+use crate::attachments::{base64_of, file_name, subtype};
+use crate::prompt_cache::{CachePoints, cache_points};
+use crate::request_body::{RequestBody, arguments, plain_id, strings, turns};
+use crate::{Streaming, Target};
+
+/// The path after the base URL. The model may be the long name of a resource, with slashes and colons.
+pub(crate) fn path(target: &Target) -> String {
+    let encoded = target.model.bytes().fold(String::new(), |mut text, byte| {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            // Writing to a string never fails.
+            let _ = write!(text, "%{byte:02X}");
+        }
+        text
+    });
+    let method = if target.streaming == Streaming::On { "converse-stream" } else { "converse" };
+    format!("/model/{encoded}/{method}")
+}
+
+/// The body of the request.
+pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
+    let mut body = RequestBody::new(FormatUsed::Text);
+    let caches = is_claude(&target.model) || target.model.contains("amazon.nova");
+    let points = if caches { cache_points(target, request) } else { CachePoints::default() };
+    let cache_point = || Value::from([("cachePoint", Value::from([("type", "default".into())]))]);
+    let mut system: Vec<Value> =
+        request.messages.iter().filter(|message| message.role() == Role::System).map(text_block).collect();
+    if points.instructions && !system.is_empty() {
+        system.push(cache_point());
+    }
+    if !system.is_empty() {
+        body.insert("system", system);
+    }
+    body.insert(
+        "messages",
+        turns(&request.messages, "assistant", "content", |index, message| {
+            let mut blocks = blocks(message);
+            if points.message == Some(index) {
+                blocks.push(cache_point());
+            }
+            blocks
+        }),
+    );
+    if !request.tools.is_empty() {
+        body.insert("toolConfig", tool_config(request));
+        body.omit_if("tool_choice", request.tool_choice == ToolChoice::None);
+        body.omit_if("parallel_tool_calls", request.parallel_tool_calls.is_some());
+    }
+    let reasons = insert_thinking(&mut body, target, request);
+    let config = inference_config(&mut body, request, reasons);
+    body.insert("inferenceConfig", config);
+    body.omit_if("seed", request.seed.is_some());
+    if !request.metadata.is_empty() {
+        let metadata: Object =
+            request.metadata.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str()))).collect();
+        body.insert("requestMetadata", metadata);
+    }
+    body
+}
+
+/// Whether the model is one of Anthropic's, with any prefix of a region.
+fn is_claude(model: &str) -> bool {
+    model.contains("anthropic.claude")
+}
+
+/// The name that Anthropic has for the model.
+fn claude_name(model: &str) -> &str {
+    model.rsplit_once("anthropic.").map_or(model, |(_, name)| name)
+}
+
+fn inference_config(body: &mut RequestBody, request: &ModelRequest, reasons: bool) -> Object {
+    let mut config = Object::from([("maxTokens", request.max_tokens.into())]);
+    let in_range = request.temperature.is_none_or(|temperature| temperature.hundredths() <= 100);
+    match request.temperature {
+        Some(temperature) if in_range && !reasons && request.top_p.is_none() => {
+            config.insert("temperature", temperature.to_number());
+        }
+        Some(_) => body.omit("temperature"),
+        None => {}
+    }
+    match request.top_p {
+        Some(top_p) if !reasons => {
+            config.insert("topP", top_p.to_number());
+        }
+        Some(_) => body.omit("top_p"),
+        None => {}
+    }
+    if !request.stop.is_empty() {
+        config.insert("stopSequences", strings(&request.stop));
+    }
+    config
+}
+
+/// Inserts the reasoning settings of Anthropic's models; true if the model will reason.
+fn insert_thinking(body: &mut RequestBody, target: &Target, request: &ModelRequest) -> bool {
+    let tokens = match (request.thinking_tokens, request.effort) {
+        (None, None | Some(Effort::None)) | (Some(0), _) => return false,
+        (Some(tokens), _) => tokens,
+        (None, Some(Effort::Minimal)) => 1_024,
+        (None, Some(Effort::Low)) => request.max_tokens / 4,
+        (None, Some(Effort::Medium)) => request.max_tokens / 2,
+        (None, Some(Effort::High)) => request.max_tokens / 4 * 3,
+    };
+    let may_reason =
+        is_claude(&target.model) && takes_budget(claude_name(&target.model)) && !request.tool_choice.is_forced();
+    let Some(tokens) = reasoning_budget(tokens, request.max_tokens).filter(|_| may_reason) else {
+        body.omit(if request.thinking_tokens.is_some() { "thinking_tokens" } else { "effort" });
+        return false;
+    };
+    let thinking = Value::from([("type", "enabled".into()), ("budget_tokens", tokens.into())]);
+    body.insert("additionalModelRequestFields", [("thinking", thinking)]);
+    true
+}
+
+fn tool_config(request: &ModelRequest) -> Value {
+    let mut config = Object::from([("tools", request.tools.iter().map(tool).collect())]);
+    let empty = || Value::from(Object::new());
+    let choice = match &request.tool_choice {
+        // There is no choice for no call.
+        ToolChoice::Auto | ToolChoice::None => None,
+        ToolChoice::Required => Some(Value::from([("any", empty())])),
+        ToolChoice::Named(name) => Some(Value::from([("tool", Value::from([("name", name.as_str().into())]))])),
+    };
+    if let Some(choice) = choice {
+        config.insert("toolChoice", choice);
+    }
+    config.into()
+}
+
+fn tool(tool: &ToolDefinition) -> Value {
+    let mut specification = Object::from([("name", tool.name.as_str().into())]);
+    // The server refuses an empty description.
+    if !tool.description.is_empty() {
+        specification.insert("description", tool.description.as_str());
+    }
+    specification.insert("inputSchema", [("json", tool.schema.clone())]);
+    Value::from([("toolSpec", specification.into())])
+}
+
+fn text_block(message: &Message) -> Value {
+    Value::from([("text", message.text().into())])
+}
+
+fn blocks(message: &Message) -> Vec<Value> {
+    let mut blocks = Vec::new();
+    if let Message::Assistant { reasoning, .. } = message {
+        blocks.extend(reasoning.iter().filter_map(thought));
+    }
+    if let Message::Tool { call, text, is_error, attachments, .. } = message {
+        let text = Value::from([("text", text.as_str().into())]);
+        let content: Value = [text].into_iter().chain(attachments.iter().map(attachment_block)).collect();
+        let mut result = Object::from([("toolUseId", plain_id(call).into()), ("content", content)]);
+        if *is_error {
+            result.insert("status", "error");
+        }
+        return vec![Value::from([("toolResult", result.into())])];
+    }
+    // The server refuses empty text blocks.
+    if !message.text().trim().is_empty() {
+        blocks.push(text_block(message));
+    }
+    blocks.extend(message.attachments().iter().map(attachment_block));
+    blocks.extend(message.tool_calls().iter().map(|call| {
+        let call = Value::from([
+            ("toolUseId", plain_id(&call.id).into()),
+            ("name", call.name.as_str().into()),
+            ("input", arguments(&call.arguments).into()),
+        ]);
+        Value::from([("toolUse", call)])
+    }));
+    blocks
+}
+
+fn attachment_block(attachment: &Attachment) -> Value {
+    let source = Value::from([("bytes", base64_of(attachment).unwrap_or_default().into())]);
+    if attachment.kind() == AttachmentKind::Image {
+        let image = Value::from([("format", subtype(attachment).into()), ("source", source)]);
+        return Value::from([("image", image)]);
+    }
+    let format = match subtype(attachment) {
+        "plain" => "txt",
+        "markdown" => "md",
+        other => other,
+    };
+    // The name may have letters, digits, spaces, hyphens and brackets only.
+    let name: String = file_name(attachment)
+        .chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() || " -()[]".contains(letter) { letter } else { '-' })
+        .collect();
+    let document = Value::from([("format", format.into()), ("name", name.into()), ("source", source)]);
+    Value::from([("document", document)])
+}
+
+/// The block of a thought that carries this provider's state. Others are not sent.
+fn thought(thought: &Thought) -> Option<Value> {
+    let state = thought.provider_state.as_ref()?;
+    let content = match state.format.as_str() {
+        STATE_FORMAT => {
+            let text = Value::from([("text", thought.text.as_str().into()), ("signature", state.text.as_str().into())]);
+            Value::from([("reasoningText", text)])
+        }
+        REDACTED_STATE_FORMAT => Value::from([("redactedContent", state.text.as_str().into())]),
+        _ => return None,
+    };
+    Some(Value::from([("reasoningContent", content)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Provider;
+    use crate::sample::{conversation, target};
+
+    const CLAUDE: &str = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
+
+    #[test]
+    fn a_conversation_has_blocks_by_their_kind() {
+        let request_body = render(&target(Provider::Bedrock, CLAUDE), &conversation());
+        insta::assert_snapshot!(request_body.json.to_string().replace("},{", "},\n{"), @r#"
+    {"system":[{"text":"Be brief."}],"messages":[{"role":"user","content":[{"text":"convert it"}]},
+    {"role":"assistant","content":[{"toolUse":{"toolUseId":"call_1","name":"convert","input":{"amount":46828.50}}},
+    {"toolUse":{"toolUseId":"call_2","name":"convert","input":{"unreadable_arguments":"{\"amount\": "}}}]},
+    {"role":"user","content":[{"toolResult":{"toolUseId":"call_1","content":[{"text":"1.0"}]}},
+    {"toolResult":{"toolUseId":"call_2","content":[{"text":"amount is missing"}],"status":"error"}},
+    {"text":"go on"}]}],"toolConfig":{"tools":[{"toolSpec":{"name":"convert","description":"Converts.","inputSchema":{"json":{"type":"object","properties":{"amount":{"type":"number"}}}}}}]},"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":2250}},"inferenceConfig":{"maxTokens":9000,"stopSequences":["END"]},"requestMetadata":{"user_id":"u1"}}
+    "#);
+        assert_eq!(request_body.omitted_options, ["temperature", "seed"]);
+    }
+
+    #[test]
+    fn the_name_of_a_model_is_encoded_in_the_path() {
+        let target = target(Provider::Bedrock, CLAUDE);
+        assert_eq!(path(&target), "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse");
+        assert!(path(&Target { streaming: Streaming::On, ..target }).ends_with("/converse-stream"));
+    }
+
+    #[test]
+    fn long_instructions_are_kept_in_the_cache_of_models_that_have_one() {
+        let mut request = conversation();
+        request.messages[0] = Message::system("x".repeat(5_000));
+        for (model, expected) in [(CLAUDE, 2), ("meta.llama3-70b-instruct-v1:0", 0)] {
+            let body = render(&target(Provider::Bedrock, model), &request).json.to_string();
+            assert_eq!(body.matches("cachePoint").count(), expected, "{model}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Optional properties where every property is required: the value may be null.
+
+use reknit_protocol::{Object, Value};
+
+/// The schema that also allows null; none if it cannot be said.
+pub(super) fn nullable(schema: Value) -> Option<Value> {
+    let Value::Object(mut object) = schema else { return None };
+    let null = || Value::from([("type", "null".into())]);
+    if let Some(Value::Array(alternatives)) = object.get_mut("anyOf") {
+        if !alternatives.contains(&null()) {
+            alternatives.push(null());
+        }
+        return Some(object.into());
+    }
+    if object.contains_key("$ref") || object.contains_key("const") {
+        return Some(Value::from([("anyOf", vec![Value::from(object), null()].into())]));
+    }
+    let types = match object.get("type")? {
+        Value::String(only) if only == "null" => return Some(object.into()),
+        Value::String(only) => vec![Value::from(only.as_str()), "null".into()],
+        Value::Array(several) if several.contains(&"null".into()) => several.clone(),
+        Value::Array(several) => several.iter().cloned().chain(["null".into()]).collect(),
+        _ => return None,
+    };
+    object.insert("type", types);
+    allow_null_value(&mut object);
+    Some(object.into())
+}
+
+/// Adds null to the allowed values, if they are listed.
+fn allow_null_value(schema: &mut Object) {
+    if let Some(Value::Array(values)) = schema.get_mut("enum")
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
+    }
+}

@@ -1,0 +1,238 @@
+//! The commands and their arguments.
+
+mod agent;
+mod callbacks;
+mod config;
+mod eval;
+mod keys;
+mod plan;
+mod repair;
+mod rules;
+mod run_arguments;
+mod runs;
+mod tools;
+mod trust;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
+
+pub(crate) use agent::AgentArguments;
+pub(crate) use callbacks::CallbacksCommand;
+pub(crate) use config::ConfigCommand;
+pub(crate) use eval::EvalArguments;
+pub(crate) use keys::KeysCommand;
+pub(crate) use plan::PlanCommand;
+pub(crate) use repair::RepairArguments;
+pub(crate) use rules::{RuleArguments, RulesCommand};
+pub(crate) use run_arguments::{
+    AnswerBy, ApprovalArguments, DriveArguments, DriverKind, FileArguments, MetadataArguments, ModelArguments,
+    ModelsArguments, RunIdArgument, SetupArguments,
+};
+pub(crate) use runs::{
+    ApproveArguments, ContinueArguments, DecideArguments, DeleteArguments, DenyArguments, ListArguments,
+    PruneArguments, ResumeArguments, RunArgument, RunsCommand, SettleArguments,
+};
+pub(crate) use tools::{AcceptArguments, AddArguments, CallArguments, SignInArguments, ToolsCommand};
+pub(crate) use trust::TrustArguments;
+
+macro_rules! examples {
+    () => {
+        "\
+Examples:
+  reknit demo                           watch a run fail and repair itself, without an API key
+  reknit ask \"weather in Seoul?\"        let a model plan a request, and run the plan with your tools
+  reknit run plan.yaml                  run a plan that you wrote
+  reknit plan check plan.yaml           list the problems of a plan without running it
+  reknit agent clerk.md \"order 7?\"      start an agent, which calls tools in turns and ends with a report
+  reknit runs list                      list runs, also those that can be resumed
+  reknit repair --explain answer.txt    read JSON from a model's answer, and list the repairs"
+    };
+}
+
+const EXAMPLES: &str = examples!();
+
+const EXAMPLES_AND_ENVIRONMENT: &str = concat!(
+    examples!(),
+    "
+
+Environment:
+  REKNIT_CONFIG      the configuration file
+  REKNIT_JOURNAL     the journal file
+  REKNIT_FIND_MODEL  `false`: do not search for a model when none is configured
+  REKNIT_LOG         the log level on standard error: error, warn, info or debug
+  NO_COLOR           turns off colours in the terminal
+
+An option overrides a variable, and a variable overrides the configuration file. Every setting has a variable:
+`reknit config reference` lists them all, and `reknit config show` prints the effective settings."
+);
+
+const MODELS_DETAILS: &str = "\
+If neither the configuration nor the command line names a model, Reknit uses the first API key that is set: OPENAI_API_KEY,
+ANTHROPIC_API_KEY, GEMINI_API_KEY, GOOGLE_API_KEY, GROQ_API_KEY, DEEPSEEK_API_KEY, XAI_API_KEY, TOGETHER_API_KEY or
+OPENROUTER_API_KEY. Without a key it looks for a server on this machine, on the default ports of Ollama (11434), llama.cpp
+(8080), LM Studio (1234) and vLLM (8000). REKNIT_FIND_MODEL=false turns this off.";
+
+/// Runs requests with tools and repairs what fails.
+#[derive(Debug, Parser)]
+#[command(name = "reknit", version, arg_required_else_help = true)]
+#[command(after_help = EXAMPLES, after_long_help = EXAMPLES_AND_ENVIRONMENT)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Let a model plan a request, and run the plan with tools
+    #[command(after_help = ASK_EXAMPLES)]
+    Ask {
+        /// The request, in plain language
+        request: String,
+        #[command(flatten)]
+        id: RunIdArgument,
+        #[command(flatten)]
+        metadata: MetadataArguments,
+        #[command(flatten)]
+        setup: SetupArguments,
+        #[command(flatten)]
+        drive: DriveArguments,
+    },
+    /// Run a plan
+    #[command(after_help = RUN_EXAMPLES)]
+    Run {
+        /// The plan as YAML, JSON or a model's answer; `-` reads standard input
+        #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
+        plan: PathBuf,
+        /// A value for an input of the plan; overrides its default
+        #[arg(long = "input", value_name = "NAME=VALUE")]
+        inputs: Vec<String>,
+        #[command(flatten)]
+        id: RunIdArgument,
+        #[command(flatten)]
+        metadata: MetadataArguments,
+        #[command(flatten)]
+        setup: SetupArguments,
+        #[command(flatten)]
+        drive: DriveArguments,
+    },
+    /// Start an agent, which calls tools in turns and ends with a report
+    Agent(AgentArguments),
+    /// Check plans
+    #[command(subcommand)]
+    Plan(PlanCommand),
+    /// List, show, resume, retry, cancel, approve, deny, settle, delete and prune runs
+    #[command(subcommand)]
+    Runs(RunsCommand),
+    /// List, accept and forget rules: where earlier runs found values that plans left open
+    #[command(subcommand, after_help = rules::DETAILS)]
+    Rules(RulesCommand),
+    /// List, settle and forget business keys: which deeds are done or under way
+    #[command(subcommand, after_help = keys::DETAILS)]
+    Keys(KeysCommand),
+    /// Connect, list, show, find, call and check tools
+    #[command(subcommand, after_help = tools::EXAMPLES)]
+    Tools(ToolsCommand),
+    /// Receive the calls with which tools report the end of a long job
+    #[command(subcommand, after_help = callbacks::DETAILS)]
+    Callbacks(CallbacksCommand),
+    /// List the models, and where their API keys come from
+    #[command(args_conflicts_with_subcommands = true, after_help = MODELS_DETAILS)]
+    Models {
+        #[command(subcommand)]
+        command: Option<ModelsCommand>,
+        #[command(flatten)]
+        models: ModelsArguments,
+    },
+    /// Show settings
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Trust a configuration file in the current folder to decide where API keys are sent
+    #[command(after_help = trust::EXAMPLES)]
+    Trust(TrustArguments),
+    /// Watch a run fail and repair itself, with four local tools and without an API key
+    #[command(after_help = DEMO_EXAMPLES)]
+    Demo {
+        /// Use the configured models instead of the scripted one
+        #[arg(long)]
+        live: bool,
+        /// Only start the four tools, and print how to use them
+        #[arg(long, conflicts_with = "live")]
+        serve: bool,
+        #[command(flatten)]
+        id: RunIdArgument,
+        #[command(flatten)]
+        setup: SetupArguments,
+        #[command(flatten)]
+        drive: DriveArguments,
+    },
+    /// Read JSON from a model's answer and repair it
+    #[command(long_about = repair::ABOUT, after_help = repair::EXAMPLES, after_long_help = repair::DETAILS)]
+    Repair(RepairArguments),
+    /// Evaluate an expression over a JSON document
+    #[command(long_about = eval::ABOUT, after_help = eval::EXAMPLES, after_long_help = eval::DETAILS)]
+    Eval(EvalArguments),
+    /// Print a completion script for a shell
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions {
+        /// The shell to complete for
+        shell: Shell,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelsCommand {
+    /// Send each model a short question, and print whether it answers
+    Check {
+        #[command(flatten)]
+        models: ModelsArguments,
+    },
+}
+
+macro_rules! exit_status {
+    () => {
+        "
+Exit status: 0 complete, 1 failed, 2 not started, 3 partial, 4 impossible, 5 a limit was reached,
+6 waiting for approval, 130 cancelled."
+    };
+}
+
+const ASK_EXAMPLES: &str = concat!(
+    "\
+Examples:
+  reknit ask \"How much is 100 EUR in won?\"
+  reknit ask --tool weather=http://127.0.0.1:8085 --model-url http://127.0.0.1:8080/v1 \"Weather in Seoul?\"
+",
+    exit_status!()
+);
+
+const RUN_EXAMPLES: &str = concat!(
+    "\
+Examples:
+  reknit run plan.yaml --input shares=200
+  reknit run --tool weather=http://127.0.0.1:8085 --answer template plan.json
+  cat plan.json | reknit run --json -
+",
+    exit_status!()
+);
+
+const DEMO_EXAMPLES: &str = "\
+Examples:
+  reknit demo
+  reknit demo --live --model-url http://127.0.0.1:8080/v1
+  reknit demo --serve
+
+Exit status: 0 the demo ended as expected; otherwise, and with `--live`, that of `reknit ask`.";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  reknit completions bash > ~/.local/share/bash-completion/completions/reknit
+  reknit completions zsh > ~/.zfunc/_reknit
+  reknit completions fish > ~/.config/fish/completions/reknit.fish";
+
+#[test]
+fn the_arguments_do_not_contradict_each_other() {
+    use clap::CommandFactory;
+    Cli::command().debug_assert();
+}

@@ -1,0 +1,298 @@
+//! The arguments of `reknit runs`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueHint};
+use reknit_runtime::config::{ByteSize, parse_duration_ms};
+
+use super::{DriveArguments, FileArguments, SetupArguments};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsCommand {
+    /// List runs, newest first
+    #[command(after_help = LIST_EXAMPLES)]
+    List(ListArguments),
+    /// Show a run: each step, its attempts, its parameters and where they come from
+    Show {
+        #[command(flatten)]
+        run: RunArgument,
+        /// Show only this step
+        #[arg(long, value_name = "STEP", conflicts_with_all = ["events", "llm", "json"])]
+        step: Option<String>,
+        /// List the events of the journal
+        #[arg(long)]
+        events: bool,
+        /// Print the full prompts and answers of models, if LLM debugging is enabled for the run
+        #[arg(long, conflicts_with = "events")]
+        llm: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        journal: FileArguments,
+    },
+    /// Print everything that is stored about a run as JSON lines: its events, and its answer or report
+    Export {
+        #[command(flatten)]
+        run: RunArgument,
+        #[command(flatten)]
+        journal: FileArguments,
+    },
+    /// Continue a run that stopped or waited, or all of them
+    #[command(after_help = RESUME_DETAILS)]
+    Resume(ResumeArguments),
+    /// Try the failed and skipped steps of a run again; done steps stay done
+    #[command(after_help = RETRY_DETAILS)]
+    Retry(ContinueArguments),
+    /// End a parked run, which this build cannot continue; its events are kept
+    Close {
+        #[command(flatten)]
+        run: RunArgument,
+        /// Why it is closed
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+        #[command(flatten)]
+        journal: FileArguments,
+    },
+    /// Cancel a run; calls in progress may still complete
+    Cancel(ContinueArguments),
+    /// Approve the calls that a run waits for
+    #[command(after_help = APPROVE_EXAMPLES)]
+    Approve(ApproveArguments),
+    /// Deny the calls that a run waits for
+    #[command(visible_alias = "reject")]
+    Deny(DenyArguments),
+    /// Say what became of a call that may have taken effect, instead of sending it again
+    #[command(after_help = SETTLE_EXAMPLES)]
+    Settle(SettleArguments),
+    /// Delete a run; its id stays in use
+    Delete(DeleteArguments),
+    /// Remove old runs that have ended, and make the journal smaller
+    #[command(after_help = PRUNE_DETAILS)]
+    Prune(PruneArguments),
+}
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  reknit runs list --status failed,partial --since 2d
+  reknit runs list --status waiting
+  reknit runs list --tool shop --search refund --all";
+
+const RESUME_DETAILS: &str = "\
+With --all, runs that a process left, and those that wait and for which there is a decision, are continued, several at a time.
+The outcome of each is one line.
+
+Exit status: that of `reknit ask`; with --all 0 if every run is complete, 6 if the others wait for approval, otherwise 1.";
+
+const RETRY_DETAILS: &str = "\
+The run must have ended as partial, as failed or at a limit. It goes on in the same journal: its limits count anew, failed and
+skipped steps are tried again, and results stay. A call that may have taken effect is sent again under the same idempotency key; if
+its side effect is unsafe, only after a check or your approval. Sessions cannot be retried.
+
+Exit status: that of `reknit ask`.";
+
+const PRUNE_DETAILS: &str = "\
+Without --older-than, --keep and --max-size, the limits are those of the configuration: `[journal] keep-time`, `keep-runs` and
+`keep-size`. Runs that have not ended are never removed. The ids of removed runs stay in use, so that `--run-id` does nothing
+twice. Processes that drive runs prune by themselves, by the limits of the configuration.
+
+Examples:
+  reknit runs prune --dry-run
+  reknit runs prune --older-than 30d
+  reknit runs prune --keep 1000 --max-size 2GB";
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArguments {
+    /// Only runs with this status, or one of several: `failed,partial`
+    #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = STATUSES)]
+    pub(crate) status: Vec<String>,
+    /// Only runs that started in this time until now, like `2h` or `7d`
+    #[arg(long, value_name = "TIME", value_parser = duration_ms)]
+    pub(crate) since: Option<u64>,
+    /// Only runs that used this tool: `shop` or `shop/refund`
+    #[arg(long, value_name = "TOOL")]
+    pub(crate) tool: Option<String>,
+    /// Only runs whose request contains this text
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) search: Option<String>,
+    /// The most runs to list
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: u32,
+    /// List all runs
+    #[arg(long, conflicts_with = "limit")]
+    pub(crate) all: bool,
+    /// Print JSON, one run per line
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) files: FileArguments,
+}
+
+/// What `runs list` prints as the status of a run or a session.
+const STATUSES: [&str; 13] = [
+    "running",
+    "waiting",
+    "stopped",
+    "parked",
+    "complete",
+    "partial",
+    "failed",
+    "impossible",
+    "cancelled",
+    "budget_exhausted",
+    "success",
+    "failure",
+    "closed",
+];
+
+#[derive(Debug, Args)]
+pub(crate) struct DeleteArguments {
+    #[command(flatten)]
+    pub(crate) run: RunArgument,
+    /// Delete without a question
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Delete the run even if it has not ended; calls that it has made are not undone
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) files: FileArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PruneArguments {
+    /// Remove runs that ended longer ago, like `30d`
+    #[arg(long, value_name = "TIME", value_parser = duration_ms)]
+    pub(crate) older_than: Option<u64>,
+    /// Keep only this many ended runs, the newest
+    #[arg(long, value_name = "N")]
+    pub(crate) keep: Option<u32>,
+    /// Remove the oldest runs until the journal has at most this size, like `2GB`
+    #[arg(long, value_name = "SIZE", value_parser = byte_size)]
+    pub(crate) max_size: Option<u64>,
+    /// Only print what would be removed
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) files: FileArguments,
+}
+
+fn duration_ms(text: &str) -> Result<u64, String> {
+    parse_duration_ms(text).ok_or_else(|| "write a time with its unit, like `30d` or `12h`".to_owned())
+}
+
+fn byte_size(text: &str) -> Result<u64, String> {
+    ByteSize::parse(text)
+        .map(|size| size.0)
+        .ok_or_else(|| "write a size with its unit, like `500MB` or `2GB`".to_owned())
+}
+
+const APPROVE_EXAMPLES: &str = "\
+Examples:
+  reknit runs approve last
+  reknit runs approve last pay --set amount=50
+  reknit runs approve last pay --edit '{\"amount\": 50, \"to\": \"ann\"}'";
+
+const SETTLE_EXAMPLES: &str = "\
+Examples:
+  reknit runs settle last --happened --result '{\"refund_id\": 7}'
+  curl https://shop.example/refunds/7 | reknit runs settle last refund --happened --result-file -
+  reknit runs settle last --did-not-happen
+  reknit runs settle last --check";
+
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArguments {
+    /// The id of the run, its first characters, or `last`
+    #[arg(value_name = "RUN", required_unless_present = "all")]
+    pub(crate) run: Option<String>,
+    /// Continue every run that a process left, and every one that waits and for which there is a decision
+    #[arg(long, conflicts_with = "run")]
+    pub(crate) all: bool,
+    /// How many runs are driven at the same time with `--all`
+    #[arg(long, value_name = "N", default_value_t = 8, requires = "all", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) at_once: u32,
+    #[command(flatten)]
+    pub(crate) setup: SetupArguments,
+    #[command(flatten)]
+    pub(crate) drive: DriveArguments,
+    /// Continue a parked run from what this build decides for its events, although it decided otherwise before
+    #[arg(long, conflicts_with = "all")]
+    pub(crate) accept_changes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ContinueArguments {
+    #[command(flatten)]
+    pub(crate) run: RunArgument,
+    #[command(flatten)]
+    pub(crate) setup: SetupArguments,
+    #[command(flatten)]
+    pub(crate) drive: DriveArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DecideArguments {
+    #[command(flatten)]
+    pub(crate) run: RunArgument,
+    /// Decide only about this step
+    #[arg(value_name = "STEP")]
+    pub(crate) step: Option<String>,
+    #[command(flatten)]
+    pub(crate) files: FileArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApproveArguments {
+    #[command(flatten)]
+    pub(crate) decide: DecideArguments,
+    /// Approve the call with all its parameters replaced by these
+    #[arg(long, value_name = "JSON", conflicts_with = "set")]
+    pub(crate) edit: Option<String>,
+    /// Approve the call with this parameter changed
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DenyArguments {
+    #[command(flatten)]
+    pub(crate) decide: DecideArguments,
+    /// Why not: part of the answer, and an agent's model reads it
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SettleArguments {
+    #[command(flatten)]
+    pub(crate) decide: DecideArguments,
+    #[command(flatten)]
+    pub(crate) outcome: OutcomeArguments,
+    /// The result of the call, as JSON; without one, the step has the result null
+    #[arg(long, value_name = "JSON", conflicts_with_all = ["did_not_happen", "check"])]
+    pub(crate) result: Option<String>,
+    /// The file with the result of the call; `-` reads standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["result", "did_not_happen", "check"], value_hint = ValueHint::FilePath)]
+    pub(crate) result_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct OutcomeArguments {
+    /// The call took effect: its step is done
+    #[arg(long)]
+    pub(crate) happened: bool,
+    /// The call did not take effect: it is sent again
+    #[arg(long)]
+    pub(crate) did_not_happen: bool,
+    /// Ask the tool again whether the call took effect, as `[[checks]]` in the configuration says
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgument {
+    /// The id of the run, its first characters, or `last`
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+}

@@ -1,0 +1,139 @@
+//! The command line program `reknit`.
+
+mod agent;
+mod agent_files;
+mod approval_dialogue;
+mod approval_edit;
+mod approvals;
+mod callbacks;
+mod cli;
+mod completions;
+mod config;
+mod config_file;
+mod demo;
+mod drive;
+mod end_signals;
+mod environment;
+mod eval;
+mod excerpt;
+mod explain;
+mod failure;
+mod failure_message;
+mod find_model;
+mod input;
+mod keys;
+mod models;
+mod plan_check;
+mod plan_file;
+mod print;
+mod print_answer;
+mod print_report;
+mod progress;
+mod provenance_text;
+mod read_input;
+mod repair;
+mod repeated_start;
+mod resume_check;
+mod rules;
+mod runs;
+mod saved_run;
+mod schema_file;
+mod setup;
+mod start;
+mod telemetry;
+mod terminal_text;
+mod tools;
+mod trust;
+mod usage;
+
+use std::process::ExitCode;
+
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
+
+use reknit_runtime::config::ShowSettings;
+
+use cli::{Cli, Command, ConfigCommand, ModelsCommand, PlanCommand};
+use failure_message::{failure_json, failure_message};
+use print::{print_data, print_message};
+use terminal_text::escape_controls;
+
+// JSON values are many small allocations; mimalloc is faster at these than the allocator of the system.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Parses the arguments into the command and whether it prints JSON, or prints the help or the error. The help of
+/// `reknit run PLAN` lists the inputs of the plan.
+fn parse_arguments() -> Result<(Command, bool), ExitCode> {
+    let parsed = Cli::command().try_get_matches().and_then(|matches| {
+        let is_json = wants_json(&matches);
+        Ok((Cli::from_arg_matches(&matches)?.command, is_json))
+    });
+    let error = match parsed {
+        Ok(parsed) => return Ok(parsed),
+        Err(error) => error,
+    };
+    let mut printed = error.print().is_ok();
+    if error.kind() == clap::error::ErrorKind::DisplayHelp
+        && let Some(inputs) = plan_file::help_with_inputs(std::env::args_os())
+    {
+        printed &= print_data(&inputs).is_ok();
+    }
+    let code = u8::try_from(error.exit_code()).unwrap_or(2);
+    Err(ExitCode::from(if printed { code } else { 2 }))
+}
+
+fn main() -> ExitCode {
+    let (command, is_json) = match parse_arguments() {
+        Ok(parsed) => parsed,
+        Err(code) => return code,
+    };
+    let result = match command {
+        Command::Repair(arguments) => repair::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Eval(arguments) => eval::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Completions { shell } => completions::run(shell).map(|()| ExitCode::SUCCESS),
+        Command::Ask { request, id, metadata, setup, drive } => {
+            setup::block_on(start::ask(&request, (&id, &metadata), &setup, &drive))
+        }
+        Command::Agent(arguments) => setup::block_on(agent::run(&arguments)),
+        Command::Run { plan, inputs, id, metadata, setup, drive } => {
+            setup::block_on(start::run(&plan, &inputs, (&id, &metadata), &setup, &drive))
+        }
+        Command::Runs(command) => setup::block_on(runs::run(command)),
+        Command::Keys(command) => setup::block_on(keys::run(command)),
+        Command::Rules(command) => setup::block_on(rules::run(command)),
+        Command::Models { command: None, models } => setup::block_on(models::list(&models)),
+        Command::Models { command: Some(ModelsCommand::Check { models }), .. } => {
+            setup::block_on(models::check(&models))
+        }
+        Command::Plan(PlanCommand::Check { file, tools, json, setup }) => {
+            setup::block_on(plan_check::run(&file, tools.as_deref(), &setup, json))
+        }
+        Command::Callbacks(command) => setup::block_on(callbacks::run(&command)),
+        Command::Tools(command) => setup::block_on(tools::run(command)),
+        Command::Config(ConfigCommand::Show { changed, json, answer, setup }) => {
+            let which = if changed { ShowSettings::Changed } else { ShowSettings::All };
+            config::show(&setup, answer, which, json)
+        }
+        Command::Trust(arguments) => trust::run(&arguments),
+        Command::Config(ConfigCommand::Reference) => config::reference(),
+        Command::Demo { live, serve, id, setup, drive } => setup::block_on(demo::run(live, serve, &id, &setup, &drive)),
+    };
+    match result {
+        Ok(code) => code,
+        // The reader closed the output, as in `reknit repair big.txt | head`.
+        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            let is_printed = is_json && print_data(&format!("{}\n", failure_json(&failure))).is_ok();
+            if !is_printed {
+                print_message(&escape_controls(&failure_message(&failure)));
+            }
+            ExitCode::from(failure.exit_status())
+        }
+    }
+}
+
+/// Whether the command prints JSON, and so its errors too.
+fn wants_json(matches: &ArgMatches) -> bool {
+    let of_command = matches.try_get_one::<bool>("json").ok().flatten().copied();
+    of_command.unwrap_or_default() || matches.subcommand().is_some_and(|(_, matches)| wants_json(matches))
+}

@@ -1,0 +1,149 @@
+//! `reknit plan check`: lists the problems of a plan without running it.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use reknit_plan::{
+    Catalogue, PlanAuthor, PlanFix, PlanNote, PlanProblem, check, check_structure, correct_plan, plan_notes,
+};
+use reknit_protocol::{Object, Value};
+
+use crate::cli::SetupArguments;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::plan_file::{self, PlanFile};
+use crate::print::{print_data, print_message};
+use crate::setup::{discover_tools, read_config, warn_about_tools, with_tools};
+use crate::terminal_text::{one_line, shell_word};
+use crate::usage::count;
+
+/// The result of a check.
+struct CheckResult {
+    steps: usize,
+    fixes: Vec<PlanFix>,
+    /// The number of known tools; `None` if none are configured.
+    tools: Option<usize>,
+    problems: Vec<PlanProblem>,
+    /// Remarks that do not prevent the plan from running.
+    notes: Vec<PlanNote>,
+}
+
+/// Checks a plan. The exit status is 1 if it has problems.
+pub(crate) async fn run(
+    file: &Path,
+    tools: Option<&Path>,
+    arguments: &SetupArguments,
+    json: bool,
+) -> Result<ExitCode, Failure> {
+    let input = Input::new(Some(file));
+    let file = match plan_file::read(&input)? {
+        Ok(file) => file,
+        Err(error) if json => {
+            print_data(&format!("{}\n", plan_file::error_json(&error)))?;
+            return Ok(ExitCode::from(1));
+        }
+        Err(error) => return Err(bad_plan(input, plan_file::causes(&error), tools)),
+    };
+    let catalogue = match tools {
+        Some(path) => Some(load_tools(path)?),
+        None => configured_tools(arguments).await?,
+    };
+    let result = check_plan(&file, catalogue.as_ref());
+    if json {
+        print_data(&format!("{}\n", document(&result, &file)))?;
+        return Ok(ExitCode::from(u8::from(!result.problems.is_empty())));
+    }
+    print_notes(&result, &file);
+    if result.problems.is_empty() {
+        print_data(&format!("{}\n", summary(&input, &result)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    Err(bad_plan(input, file.lines(&result.problems), tools))
+}
+
+fn bad_plan(input: Input, problems: Vec<String>, tools: Option<&Path>) -> Failure {
+    let hint = format!(
+        "see the code and path of each problem with `reknit plan check --json{}`",
+        arguments_again(&input, tools)
+    );
+    Failure::BadPlan { input, problems, hint }
+}
+
+fn check_plan(file: &PlanFile, catalogue: Option<&Catalogue>) -> CheckResult {
+    let mut plan = file.plan.clone();
+    let fixes = catalogue.map(|catalogue| correct_plan(&mut plan, catalogue, PlanAuthor::Person)).unwrap_or_default();
+    let problems = match catalogue {
+        Some(catalogue) => check(&plan, catalogue, PlanAuthor::Person).err(),
+        None => check_structure(&plan).err(),
+    };
+    let tools = catalogue.map(|catalogue| catalogue.tools.len());
+    let problems = problems.unwrap_or_default();
+    let notes =
+        catalogue.filter(|_| problems.is_empty()).map(|catalogue| plan_notes(&plan, catalogue, PlanAuthor::Person));
+    CheckResult { steps: plan.steps.len(), fixes, tools, problems, notes: notes.unwrap_or_default() }
+}
+
+/// Reads a tools file as strict JSON. A repaired file might mean something else.
+fn load_tools(path: &Path) -> Result<Catalogue, Failure> {
+    let input = Input::File(path.to_owned());
+    let usage =
+        |message: String| Failure::usage(message, "create the file with `reknit tools check --json > tools.json`");
+    let value = Value::parse(&input.read_text()?).map_err(|error| usage(format!("{input} is not JSON: {error}")))?;
+    Catalogue::from_value(&value)
+        .map_err(|error| usage(format!("{input} is not a list of tools: {}", plan_file::chain(&error).join(": "))))
+}
+
+/// The catalogue of the configured tools; `None` if no tool is configured.
+async fn configured_tools(arguments: &SetupArguments) -> Result<Option<Catalogue>, Failure> {
+    let config = with_tools(read_config(arguments.files.config.as_deref())?, arguments)?;
+    if config.tools.is_empty() && config.discovery.registry().is_none() {
+        return Ok(None);
+    }
+    let found = discover_tools(&config, arguments.files.config.as_deref()).await?;
+    warn_about_tools(&found.problems, &found.notes);
+    Ok(Some(found.catalogue))
+}
+
+/// Prints corrections, notes, and which checks were left out.
+fn print_notes(result: &CheckResult, file: &PlanFile) {
+    let repairs = plan_file::repairs(&file.fixes).into_iter().map(|repair| format!("repaired the JSON: {repair}"));
+    let fixes = result.fixes.iter().map(|fix| one_line(&fix.to_string(), usize::MAX));
+    let notes = result.notes.iter().map(|note| one_line(&note.problem.to_string(), usize::MAX));
+    for note in repairs.chain(fixes).chain(notes) {
+        print_message(&format!("note: {note}\n"));
+    }
+    if result.tools.is_none() {
+        print_message("note: no tool is configured, so only ids, order, templates and inputs were checked\n");
+    }
+    if result.tools.is_none() && result.problems.is_empty() {
+        print_message("hint: name tools with `--tools FILE` or `--tool NAME=URL`, or add `[[tools]]` to reknit.toml\n");
+    }
+}
+
+fn summary(input: &Input, result: &CheckResult) -> String {
+    let steps = count(result.steps, "step");
+    match result.tools {
+        _ if result.steps == 0 => format!("{input} has no steps: a run of it ends as `impossible`"),
+        Some(_) if result.notes.is_empty() => format!("{input} can run: {steps}, no problems"),
+        Some(_) => format!("{input} can run: {steps}, no problems, but see the notes"),
+        None => format!("{input} has {steps} and no problems that can be found without tools"),
+    }
+}
+
+fn document(result: &CheckResult, file: &PlanFile) -> Value {
+    Value::Object(Object::from([
+        ("ok", Value::Bool(result.problems.is_empty())),
+        ("checked", Value::from(if result.tools.is_some() { "tools" } else { "structure" })),
+        ("steps", Value::from(result.steps as u64)),
+        ("repairs", plan_file::repairs(&file.fixes).into_iter().map(Value::from).collect()),
+        ("fixes", result.fixes.iter().map(PlanFix::to_value).collect()),
+        ("notes", result.notes.iter().map(|note| note.problem.to_value()).collect()),
+        ("problems", result.problems.iter().map(|problem| file.problem_json(problem)).collect()),
+    ]))
+}
+
+fn arguments_again(input: &Input, tools: Option<&Path>) -> String {
+    let tools = tools.map(|path| format!(" --tools {}", shell_word(&path.display().to_string()))).unwrap_or_default();
+    let file = input.as_argument();
+    format!("{tools}{}", if file.is_empty() { " -" } else { &file })
+}

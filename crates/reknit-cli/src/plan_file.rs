@@ -1,0 +1,151 @@
+//! Reads a plan file.
+
+use std::error::Error;
+use std::ffi::OsString;
+use std::path::Path;
+
+use reknit_plan::{Document, FileProblem, PlanError, PlanProblem, ProblemCode, read_plan_file};
+use reknit_protocol::{Object, Plan, PlanInput, Segment, Value};
+use reknit_salvage::Fix;
+
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::terminal_text::one_line;
+
+/// The most bytes of a plan file. Larger ones would take minutes to parse.
+const MAX_BYTES: usize = 4 << 20;
+
+/// A plan, and the repairs of its JSON.
+pub(crate) struct PlanFile {
+    pub(crate) plan: Plan,
+    pub(crate) fixes: Vec<Fix>,
+    /// The file as a value, if it is YAML or JSON.
+    document: Option<Document>,
+}
+
+impl PlanFile {
+    /// One line for each problem, with its line and column in the file if it has them.
+    pub(crate) fn lines(&self, problems: &[PlanProblem]) -> Vec<String> {
+        let line = |problem: &PlanProblem| match self.position(problem) {
+            Some((line, column)) => format!("line {line}, column {column}: {problem}"),
+            None => problem.to_string(),
+        };
+        problems.iter().map(line).collect()
+    }
+
+    /// A problem as JSON, with its line and column in the file if it has them.
+    pub(crate) fn problem_json(&self, problem: &PlanProblem) -> Value {
+        let mut value = problem.to_value();
+        if let (Value::Object(object), Some((line, column))) = (&mut value, self.position(problem)) {
+            object.insert("line", line as u64);
+            object.insert("column", column as u64);
+        }
+        value
+    }
+
+    fn position(&self, problem: &PlanProblem) -> Option<(usize, usize)> {
+        self.document.as_ref()?.locate(&problem.location)
+    }
+}
+
+/// Reads a plan from YAML, JSON or a model's answer.
+pub(crate) fn read(input: &Input) -> Result<Result<PlanFile, PlanError>, Failure> {
+    let text = input.read_regular_up_to(MAX_BYTES)?;
+    let document = Document::read(&text).ok();
+    Ok(read_plan_file(&text).map(|(plan, fixes)| PlanFile { plan, fixes, document }))
+}
+
+/// Reads a plan to run it.
+pub(crate) fn load(input: &Input) -> Result<PlanFile, Failure> {
+    read(input)?.map_err(|error| Failure::Plan { problems: causes(&error), hint: None })
+}
+
+/// Why a file is not a plan, one line for each problem.
+pub(crate) fn causes(error: &PlanError) -> Vec<String> {
+    match error {
+        PlanError::File(problems) => problems.iter().map(ToString::to_string).collect(),
+        _ => chain(error),
+    }
+}
+
+/// The same as the JSON output of `reknit plan check`.
+pub(crate) fn error_json(error: &PlanError) -> Value {
+    let problems: Vec<Value> = match error {
+        PlanError::File(problems) => problems.iter().map(file_problem).collect(),
+        _ => vec![Value::Object(Object::from([
+            ("code", "not_a_plan".into()),
+            ("message", chain(error).join(": ").into()),
+        ]))],
+    };
+    Value::Object(Object::from([("ok", Value::Bool(false)), ("problems", Value::Array(problems))]))
+}
+
+fn file_problem(problem: &FileProblem) -> Value {
+    let mut object = Object::from([("code", Value::from("not_a_plan")), ("path", problem.path.to_string().into())]);
+    if let Some((line, column)) = problem.position {
+        object.insert("line", line as u64);
+        object.insert("column", column as u64);
+    }
+    object.insert("message", problem.message.as_str());
+    if let Some(hint) = &problem.hint {
+        object.insert("hint", hint.as_str());
+    }
+    Value::Object(object)
+}
+
+/// An error and its sources.
+pub(crate) fn chain(error: &dyn Error) -> Vec<String> {
+    std::iter::successors(Some(error), |error| (*error).source()).map(ToString::to_string).collect()
+}
+
+/// The repairs of the JSON, each kind once.
+pub(crate) fn repairs(fixes: &[Fix]) -> Vec<&'static str> {
+    let mut kinds: Vec<&str> = Vec::new();
+    for fix in fixes {
+        if !kinds.contains(&fix.kind.description()) {
+            kinds.push(fix.kind.description());
+        }
+    }
+    kinds
+}
+
+/// One line for each problem.
+pub(crate) fn lines(problems: &[PlanProblem]) -> Vec<String> {
+    problems.iter().map(ToString::to_string).collect()
+}
+
+/// The inputs of a plan for people, one line for each.
+pub(crate) fn describe_inputs(plan: &Plan) -> String {
+    let width = plan.inputs.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
+    let line = |(name, input): &(String, PlanInput)| {
+        let type_word = input.type_word.clone().or_else(|| Some(input.default.as_ref()?.kind().as_str().to_owned()));
+        let allowed: Vec<String> = input.allowed.iter().map(ToString::to_string).collect();
+        let allowed = (!allowed.is_empty()).then(|| format!("one of {}", allowed.join(", ")));
+        let default = match &input.default {
+            Some(default) => format!("default {default}"),
+            None => "required".to_owned(),
+        };
+        let facts = [type_word, allowed, Some(default)].into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let description = input.description.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+        format!("  {name:width$}  {}\n", one_line(&format!("{facts}{description}"), usize::MAX))
+    };
+    plan.inputs.iter().map(line).collect()
+}
+
+/// What `reknit run PLAN --help` adds to the help: the inputs of the plan. `None` if no argument is the file of a plan with
+/// inputs.
+pub(crate) fn help_with_inputs(arguments: impl Iterator<Item = OsString>) -> Option<String> {
+    let mut arguments = arguments.skip_while(|argument| argument != "run").skip(1);
+    let path = arguments.find(|argument| Path::new(argument).is_file())?;
+    let plan = read(&Input::new(Some(Path::new(&path)))).ok()?.ok()?.plan;
+    let inputs = describe_inputs(&plan);
+    (!inputs.is_empty())
+        .then(|| format!("\nInputs of `{}`, given with `--input NAME=VALUE`:\n{inputs}", path.display()))
+}
+
+/// The hint for a missing input.
+pub(crate) fn input_hint(problems: &[PlanProblem]) -> Option<String> {
+    let missing = problems.iter().find(|problem| problem.code == ProblemCode::MissingInput)?;
+    let Segment::Key(name) = missing.location.path.segments().last()? else { return None };
+    Some(format!("add `--input {name}=VALUE`"))
+}

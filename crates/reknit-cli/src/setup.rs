@@ -1,0 +1,257 @@
+//! Sets up what commands need: configuration, journal, tools and models.
+
+use std::future::Future;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ValueEnum as _;
+use reknit_journal::{Journal, Migration};
+use reknit_models::{Models, Target, TargetError};
+use reknit_protocol::redact_url;
+use reknit_runtime::config::{
+    Config, ConfiguredTool, KEY_INSTEAD_OF_VARIABLE, SettingOrigin, is_key_instead_of_variable,
+};
+use reknit_runtime::{Runtime, StartError};
+use reknit_tools::{Address, Client, Discovery, DiscoveryProblem, ListingStore, discover_all};
+
+use crate::cli::{AnswerBy, ApprovalArguments, DriveArguments, FileArguments, ModelArguments, SetupArguments};
+use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, named_config};
+use crate::end_signals::unless_ended;
+use crate::environment::{os_variable, state_folder, variable, warn_of_unknown_variables};
+use crate::failure::Failure;
+use crate::find_model::with_detected_model;
+use crate::input::Input;
+use crate::print::print_message;
+use crate::telemetry::TelemetrySetup;
+use crate::terminal_text::one_line;
+use crate::trust::{check_listing_trust, check_trust};
+
+/// The folder with the last known capabilities of tools, in the state folder.
+const CATALOGUE_FOLDER: &str = "reknit/catalogue";
+
+/// How many problems of one tool are shown when a run starts.
+const SHOWN_PROBLEMS: usize = 5;
+
+/// The hint for a missing model.
+pub(crate) const MODEL_HINT: &str =
+    "name one with `--model-url http://127.0.0.1:8080/v1`, or add `[[models]]` to reknit.toml";
+
+/// Runs an async command on a new runtime.
+pub(crate) fn block_on(command: impl Future<Output = Result<ExitCode, Failure>>) -> Result<ExitCode, Failure> {
+    warn_of_unknown_variables();
+    // Waiting runs hold buffers that they never touch, and huge pages would back them with real memory. If this fails, runs
+    // only take more memory.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(Failure::start("the async runtime"))?;
+    runtime.block_on(command)
+}
+
+/// A started [`Runtime`] and the telemetry of its runs.
+pub(crate) struct Setup {
+    pub(crate) reknit: Runtime,
+    pub(crate) telemetry: TelemetrySetup,
+}
+
+impl Setup {
+    /// Reads the configuration, opens the journal and fetches the capabilities of the tools.
+    pub(crate) async fn new(arguments: &SetupArguments, drive: &DriveArguments) -> Result<Self, Failure> {
+        Self::with_config(config_with_arguments(arguments)?, &arguments.files, drive).await
+    }
+
+    /// The same with a configuration that was read already. Prints a warning for each tool that cannot be used, and goes on
+    /// without it.
+    pub(crate) async fn with_config(
+        config: Config,
+        files: &FileArguments,
+        drive: &DriveArguments,
+    ) -> Result<Self, Failure> {
+        check_trust(&config, files.config.as_deref())?;
+        let config = with_ask_scope(with_answer_author(config, drive.answer)?, &drive.approval)?;
+        let mut config = with_detected_model(config).await;
+        let telemetry = TelemetrySetup::new(config.log)?;
+        config.journal = Some(journal_path(&config, files)?);
+        let reknit = unless_ended(Box::pin(Runtime::start(with_catalogue_folder(config)))).await??;
+        print_migration(&reknit.journal);
+        warn_about_tools(&reknit.problems, &reknit.notes);
+        Ok(Self { reknit, telemetry })
+    }
+}
+
+/// Reads the configuration and adds the tools and the model of the command line.
+pub(crate) fn config_with_arguments(arguments: &SetupArguments) -> Result<Config, Failure> {
+    let config = read_config(arguments.files.config.as_deref())?;
+    with_model(with_tools(config, arguments)?, &arguments.model)
+}
+
+/// Applies `--answer`.
+pub(crate) fn with_answer_author(config: Config, answer: Option<AnswerBy>) -> Result<Config, Failure> {
+    match answer.and_then(|answer| answer.to_possible_value()) {
+        Some(word) => Ok(config.with("answer.by", word.get_name(), SettingOrigin::Flag("--answer".to_owned()))?),
+        None => Ok(config),
+    }
+}
+
+/// Applies `--ask`.
+fn with_ask_scope(config: Config, approval: &ApprovalArguments) -> Result<Config, Failure> {
+    match approval.ask.and_then(|ask| ask.to_possible_value()) {
+        Some(word) => Ok(config.with("approvals.ask", word.get_name(), SettingOrigin::Flag("--ask".to_owned()))?),
+        None => Ok(config),
+    }
+}
+
+/// Reads the configuration file: the given one, that of `REKNIT_CONFIG`, or `reknit.toml` if it exists.
+pub(crate) fn read_config(file: Option<&Path>) -> Result<Config, Failure> {
+    let named = named_config(file);
+    let path = named.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_CONFIG));
+    match Input::File(path.clone()).read_regular_up_to(MAX_CONFIG_BYTES) {
+        Ok(text) => Ok(Config::read(&text, &path.display().to_string(), &variable)?),
+        Err(Failure::Input { source, .. }) if source.kind() == ErrorKind::NotFound && named.is_none() => {
+            Ok(Config::from_environment(&variable)?)
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Opens the journal of the arguments, the configuration or the default.
+pub(crate) fn open_journal(files: &FileArguments) -> Result<Journal, Failure> {
+    let config = read_config(files.config.as_deref())?;
+    let path = journal_path(&config, files)?;
+    let journal = Journal::open(&path, config.durability).map_err(|error| Failure::Open(Box::new(error)))?;
+    print_migration(&journal);
+    Ok(journal)
+}
+
+/// Says that the journal of an older build was upgraded, and where its copy is.
+fn print_migration(journal: &Journal) {
+    if let Some(Migration { from, to, backup }) = journal.migration() {
+        print_message(&format!(
+            "note: upgraded the journal from format {from} to {to}; a copy of what it was is at `{}`\n",
+            backup.display()
+        ));
+    }
+}
+
+/// The path of the journal: from the command line, the configuration, or the default.
+fn journal_path(config: &Config, files: &FileArguments) -> Result<PathBuf, Failure> {
+    match files.journal.as_ref().or(config.journal.as_ref()) {
+        Some(path) => Ok(path.clone()),
+        None => default_journal_path(),
+    }
+}
+
+/// `reknit/journal.db` in the data folder of the user. Fails if the environment names no data folder.
+pub(crate) fn default_journal_path() -> Result<PathBuf, Failure> {
+    // A relative path would name another journal in another folder.
+    let folder = |name| os_variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = folder("XDG_DATA_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/share")));
+    folder.map(|folder| folder.join("reknit/journal.db")).ok_or_else(|| {
+        Failure::usage(
+            "no folder for the journal: neither XDG_DATA_HOME nor HOME is an absolute path",
+            "name a file: `--journal FILE`",
+        )
+    })
+}
+
+/// Adds the tools of the command line. A tool of the same name in the configuration is replaced.
+pub(crate) fn with_tools(config: Config, arguments: &SetupArguments) -> Result<Config, Failure> {
+    arguments.tools.iter().try_fold(config, |config, text| {
+        Ok(config.with_tool(ConfiguredTool::service(tool_argument(text)?), SettingOrigin::Flag("--tool".to_owned())))
+    })
+}
+
+/// Parses `NAME=URL`.
+fn tool_argument(text: &str) -> Result<Address, Failure> {
+    let usage = |message: String| Failure::usage(message, "write `--tool weather=http://127.0.0.1:8085`");
+    let (name, url) = text.split_once('=').ok_or_else(|| usage(format!("`--tool {}` has no `=`", redact_url(text))))?;
+    // The `=` may be part of a URL that has no name before it.
+    if name.trim().is_empty() || name.contains("://") {
+        return Err(usage(format!("`--tool {}` has no name before the `=`", redact_url(text))));
+    }
+    Address::parse(name, url).map_err(|error| usage(error.to_string()))
+}
+
+/// Uses the model of the command line, if it names one, instead of the configured models.
+pub(crate) fn with_model(config: Config, arguments: &ModelArguments) -> Result<Config, Failure> {
+    let Some(url) = &arguments.url else { return Ok(config) };
+    let mut target = Target::new("model", url, &arguments.name);
+    if let Some(name) = &arguments.key_env {
+        let key = variable(name).ok_or_else(|| unset_key_variable(name))?;
+        target.key = Some(key.into());
+    }
+    Ok(config.with_models(vec![target], &SettingOrigin::Flag("--model-url".to_owned())))
+}
+
+/// The variable of `--model-key-env` is not set. A key in its place is not shown.
+fn unset_key_variable(name: &str) -> Failure {
+    if is_key_instead_of_variable(name) {
+        let message = "`--model-key-env` takes the name of an environment variable";
+        return Failure::usage(message, format!("check what is written: {KEY_INSTEAD_OF_VARIABLE}"));
+    }
+    Failure::usage(format!("the environment variable `{name}` is not set"), format!("set it: `export {name}=...`"))
+}
+
+/// Asks the configured tools for their capabilities. `file` is that of `--config`.
+pub(crate) async fn discover_tools(config: &Config, file: Option<&Path>) -> Result<Discovery, Failure> {
+    check_listing_trust(config, file)?;
+    let client = Client::new().map_err(Failure::start("the HTTP client"))?;
+    let store = listing_store(config);
+    let (sources, providers) = (config.tool_sources(&client)?, config.source_providers(&client)?);
+    unless_ended(discover_all(&sources, &providers, &store)).await
+}
+
+/// Where the capabilities of tools and their pinned definitions are kept: as configured, or in the state folder.
+pub(crate) fn listing_store(config: &Config) -> ListingStore {
+    with_catalogue_folder(config.clone()).listing_store()
+}
+
+fn with_catalogue_folder(mut config: Config) -> Config {
+    config.catalogue_folder = config.catalogue_folder.or_else(|| Some(state_folder()?.join(CATALOGUE_FOLDER)));
+    config
+}
+
+/// Builds the clients of the models. Fails if one of them is not configured correctly.
+pub(crate) fn build_models(targets: Vec<Target>) -> Result<Models, Failure> {
+    Ok(Models::new(targets).map_err(StartError::Models)?)
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Config(error) => error.into(),
+            StartError::Journal(error) => Self::Open(Box::new(error)),
+            StartError::Client(source) => Self::start("the HTTP client")(source),
+            StartError::Models(error) => {
+                let hint = match &error {
+                    TargetError::BaseUrl { .. } => Some("write an address like `http://127.0.0.1:8080/v1`"),
+                    TargetError::NoModel { .. } => {
+                        Some("name it: `model = \"NAME\"` in reknit.toml, or `--model NAME`")
+                    }
+                    TargetError::Header { .. } => Some("check `headers` of the model in reknit.toml"),
+                    TargetError::Key { .. } => Some("check the value of the variable or the file that holds the key"),
+                    TargetError::Duplicate { .. } | TargetError::ZeroTimeout { .. } | TargetError::Client { .. } => {
+                        None
+                    }
+                };
+                Self::Usage { message: error.to_string(), hint: hint.map(str::to_owned) }
+            }
+        }
+    }
+}
+
+/// Prints a warning for each tool that cannot be used. An API description may have hundreds of problems: only the first ones
+/// of each tool are shown.
+pub(crate) fn warn_about_tools(problems: &[DiscoveryProblem], notes: &[DiscoveryProblem]) {
+    for (word, list) in [("warning", problems), ("note", notes)] {
+        for of_tool in list.chunk_by(|one, next| one.tool == next.tool) {
+            for problem in of_tool.iter().take(SHOWN_PROBLEMS) {
+                print_message(&format!("{word}: {}\n", one_line(&problem.to_string(), usize::MAX)));
+            }
+            if let Some(rest @ 1..) = of_tool.len().checked_sub(SHOWN_PROBLEMS) {
+                print_message(&format!("{word}: {rest} more like this; `reknit tools check` lists all\n"));
+            }
+        }
+    }
+}

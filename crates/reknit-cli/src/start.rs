@@ -1,0 +1,124 @@
+//! `reknit ask` and `reknit run`: start a run.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use reknit_engine::{RequestDigest, Started};
+use reknit_plan::{PlanAuthor, check, correct_plan, plan_notes, resolve_inputs};
+use reknit_protocol::{Object, Plan, Value};
+use reknit_runtime::config::SettingOrigin;
+
+use crate::cli::{DriveArguments, MetadataArguments, RunIdArgument, SetupArguments};
+use crate::drive::drive;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::plan_file;
+use crate::repeated_start::continue_started;
+use crate::setup::{MODEL_HINT, Setup, config_with_arguments};
+
+/// Lets a model plan a request, and runs the plan.
+pub(crate) async fn ask(
+    request: &str,
+    (id, metadata): (&RunIdArgument, &MetadataArguments),
+    arguments: &SetupArguments,
+    drive_arguments: &DriveArguments,
+) -> Result<ExitCode, Failure> {
+    let metadata = metadata.parse()?;
+    let digest = RequestDigest::of_run(request, None, &Object::new(), &metadata);
+    if let Some(code) = continue_started(id, &digest, arguments, drive_arguments).await? {
+        return Ok(code);
+    }
+    let setup = Setup::new(arguments, drive_arguments).await?;
+    require_tools(&setup)?;
+    if setup.reknit.targets.is_empty() {
+        return Err(Failure::usage("no model is configured to plan the request", MODEL_HINT));
+    }
+    let started = setup.reknit.started(request, None).with_metadata(metadata);
+    drive(&setup, id.of_run(started), drive_arguments).await
+}
+
+/// Runs a plan from a file.
+pub(crate) async fn run(
+    plan: &Path,
+    inputs: &[String],
+    (id, metadata): (&RunIdArgument, &MetadataArguments),
+    arguments: &SetupArguments,
+    drive_arguments: &DriveArguments,
+) -> Result<ExitCode, Failure> {
+    let file = plan_file::load(&Input::new(Some(plan)))?;
+    let plan = file.plan.clone();
+    let inputs = parse_inputs(&plan, inputs)?;
+    let metadata = metadata.parse()?;
+    let request = match plan.original_request.as_str() {
+        "" => plan.plan_id.to_string(),
+        request => request.to_owned(),
+    };
+    let digest = RequestDigest::of_run(&request, Some(&plan), &inputs, &metadata);
+    if let Some(code) = continue_started(id, &digest, arguments, drive_arguments).await? {
+        return Ok(code);
+    }
+    let mut config = config_with_arguments(arguments)?;
+    // Who writes a plan knows what its results mean: a model is asked only if somebody wants that.
+    if !config.is_configured("answer.by") {
+        config = config.with("answer.by", "template", SettingOrigin::default())?;
+    }
+    let setup = Setup::with_config(config, &arguments.files, drive_arguments).await?;
+    require_tools(&setup)?;
+    // The run corrects names itself and records it. This check only finds problems before the run starts.
+    let mut corrected = plan.clone();
+    correct_plan(&mut corrected, &setup.reknit.catalogue, PlanAuthor::Person);
+    let of_plan = check(&corrected, &setup.reknit.catalogue, PlanAuthor::Person).err().unwrap_or_default();
+    // A problem of a value that was given on the command line has no place in the file.
+    let of_inputs = resolve_inputs(&plan, &inputs).err().unwrap_or_default();
+    if !of_plan.is_empty() || !of_inputs.is_empty() {
+        let problems = file.lines(&of_plan).into_iter().chain(plan_file::lines(&of_inputs)).collect();
+        return Err(Failure::Plan { problems, hint: plan_file::input_hint(&of_inputs) });
+    }
+    if setup.reknit.targets.is_empty() {
+        reject_steps_that_need_a_model(&corrected, &setup)?;
+    }
+    let started = Started { inputs, metadata, ..setup.reknit.started(&request, Some(plan)) };
+    drive(&setup, id.of_run(started), drive_arguments).await
+}
+
+/// Parses the `--input` arguments. A value stays text if its input declares a type, which it is fitted to later; without a
+/// type it may be JSON.
+fn parse_inputs(plan: &Plan, typed: &[String]) -> Result<Object, Failure> {
+    let mut inputs = Object::new();
+    for text in typed {
+        let (name, value) = text
+            .split_once('=')
+            .ok_or_else(|| Failure::usage(format!("`--input {text}` has no `=`"), "write `--input shares=100`"))?;
+        let declared = plan.inputs.iter().find(|(input, _)| input == name).map(|(_, input)| input.schema());
+        let value = match declared.filter(Object::is_empty).and_then(|_| Value::parse(value).ok()) {
+            Some(json) => json,
+            None => value.into(),
+        };
+        if inputs.insert(name, value).is_some() {
+            return Err(Failure::usage(format!("the input `{name}` is given twice"), "remove one of them"));
+        }
+    }
+    Ok(inputs)
+}
+
+/// Without a model, a step that needs one would fail after earlier steps had side effects.
+fn reject_steps_that_need_a_model(plan: &Plan, setup: &Setup) -> Result<(), Failure> {
+    let notes = plan_notes(plan, &setup.reknit.catalogue, PlanAuthor::Person);
+    let problems: Vec<String> =
+        notes.iter().filter(|note| note.needs_model).map(|note| note.problem.to_string()).collect();
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let hint = "write the value into the plan, or name a model: `--model-url http://127.0.0.1:8080/v1`, or `[[models]]` in reknit.toml";
+    Err(Failure::Plan { problems, hint: Some(hint.to_owned()) })
+}
+
+fn require_tools(setup: &Setup) -> Result<(), Failure> {
+    if !setup.reknit.catalogue.tools.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "no tool is available",
+        "name one with `--tool NAME=URL`, or add `[[tools]]` to reknit.toml; `reknit demo --serve` starts four",
+    ))
+}

@@ -1,0 +1,102 @@
+//! Runs requests, plans and agents.
+
+use reknit_journal::{Liveness, RunFilter, StatusFilter, StorageError};
+use reknit_protocol::{Object, Plan, RunId};
+use reknit_runtime::agent::{Agent, AgentProblem};
+use reknit_runtime::{AgentStartError, NamedAgent, RunStart, Runtime};
+use reknit_tools::DiscoveryProblem;
+
+use crate::run_handle::RunHandle;
+use crate::run_task::{Beginning, spawn};
+
+/// Runs requests, plans and agents over tools, and mends what breaks. Cloning is cheap.
+///
+/// Every run goes on in a task of its own, also if its [`RunHandle`] is dropped, so the methods that start one need a tokio runtime.
+#[derive(Debug, Clone)]
+pub struct Reknit {
+    runtime: Runtime,
+}
+
+/// Why an agent cannot be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgentError {
+    /// The text is not the text of an agent file.
+    #[error("the agent cannot be used: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Text(Vec<AgentProblem>),
+    /// It names files, which only [`Reknit::named_agent`] and the command line can use.
+    #[error("the agent names files (`agents` or a schema file); read them, and use `named_agent`")]
+    Files,
+    /// It uses something that is not there.
+    #[error(transparent)]
+    Start(#[from] AgentStartError),
+}
+
+impl Reknit {
+    pub(crate) fn new(runtime: Runtime) -> Self {
+        Self { runtime }
+    }
+
+    /// Plans a request with a model and runs the plan.
+    pub fn ask(&self, request: &str) -> RunHandle {
+        self.start(self.runtime.started(request, None))
+    }
+
+    /// Runs a plan. `inputs` are the values of the inputs that it declares.
+    pub fn run_plan(&self, plan: Plan, inputs: impl Into<Object>) -> RunHandle {
+        let mut started = self.runtime.started(&plan.original_request.clone(), Some(plan));
+        started.inputs = inputs.into();
+        self.start(started)
+    }
+
+    /// Starts a session with an agent. `agent` is the text of an agent file: settings between two lines of three dashes, then the
+    /// prompt; or the prompt alone.
+    pub fn agent(&self, agent: &str, input: &str) -> Result<RunHandle, AgentError> {
+        let agent = Agent::read(agent, &self.runtime.session).map_err(AgentError::Text)?;
+        if !agent.agents.is_empty() || agent.schema_file.is_some() {
+            return Err(AgentError::Files);
+        }
+        Ok(self.named_agent(NamedAgent { name: "agent".to_owned(), agent, agents: Vec::new() }, input)?)
+    }
+
+    /// Starts a session with an agent that may call other agents.
+    pub fn named_agent(&self, agent: NamedAgent, input: &str) -> Result<RunHandle, AgentStartError> {
+        Ok(self.start(self.runtime.session_started(agent, input)?))
+    }
+
+    /// Starts a run or a session with an id, metadata and the like. [`Runtime::started`] makes a start. If the journal has a run with
+    /// this id and the same request, the handle is one of that run.
+    pub fn start(&self, start: impl Into<RunStart>) -> RunHandle {
+        let start: RunStart = start.into();
+        let run = start.run().clone();
+        RunHandle::new(spawn(&self.runtime, run, Beginning::New(Box::new(start))))
+    }
+
+    /// Continues a run of the journal, or returns the outcome of one that has ended. While another process drives it, this waits.
+    pub fn resume(&self, run: &RunId) -> RunHandle {
+        RunHandle::new(spawn(&self.runtime, run.clone(), Beginning::Resumed))
+    }
+
+    /// Continues all runs that have not ended and that no living process drives: after a crash or a restart. A run that is parked
+    /// is left alone. The oldest run comes first.
+    pub async fn resume_unfinished(&self) -> Result<Vec<RunHandle>, StorageError> {
+        let filter = RunFilter::of_status(StatusFilter::Unfinished, u32::MAX);
+        let mut runs = self.runtime.journal.runs(&filter).await?;
+        runs.reverse();
+        let is_free = |holder: &reknit_journal::Holder| holder.liveness() == Liveness::Dead;
+        let free = runs
+            .into_iter()
+            .filter(|run| run.parked.is_none() && run.lease.as_ref().is_none_or(|lease| is_free(&lease.holder)));
+        Ok(free.map(|run| self.resume(&run.run)).collect())
+    }
+
+    /// Why tools cannot be used.
+    pub fn problems(&self) -> &[DiscoveryProblem] {
+        &self.runtime.problems
+    }
+
+    /// What runs are made of: the journal, the catalogue of tools, the rules.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+}

@@ -1,0 +1,94 @@
+//! The handle of a run.
+
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use reknit_engine::{AskPerson, Decision};
+use reknit_journal::SendError;
+use reknit_protocol::RunId;
+use reknit_runtime::signals;
+
+use crate::follow::Follow;
+use crate::outcome::{RunAnswer, RunError};
+use crate::run_event::{EventCursor, RunEvent};
+use crate::run_state::{Phase, RunState};
+use crate::run_task::{now_ms, open_questions};
+use crate::text_piece::TextPiece;
+
+/// A run that goes on in this process. Awaiting the handle returns the outcome. Dropping it does not stop the run. Cloning is cheap.
+#[derive(Debug, Clone)]
+pub struct RunHandle {
+    /// The id of the run. [`Reknit::resume`](crate::Reknit::resume) takes it, and so does `reknit runs show`.
+    pub id: RunId,
+    state: Arc<RunState>,
+}
+
+impl RunHandle {
+    pub(crate) fn new(state: Arc<RunState>) -> Self {
+        Self { id: state.run.clone(), state }
+    }
+
+    /// All events of the run, those that have happened first. The stream ends with the run.
+    pub fn events(&self) -> Follow<RunEvent> {
+        self.events_after(EventCursor::default())
+    }
+
+    /// The events after the one with this cursor.
+    pub fn events_after(&self, cursor: EventCursor) -> Follow<RunEvent> {
+        Follow::from(&self.state, usize::try_from(cursor.0).unwrap_or(usize::MAX))
+    }
+
+    /// The text of the answer as a model writes it. If code writes it, or it is a report, it arrives as one piece.
+    pub fn text(&self) -> Follow<TextPiece> {
+        Follow::from(&self.state, 0)
+    }
+
+    /// Waits until the run waits for a person, and returns its questions; an empty list if it has ended instead.
+    pub async fn questions(&self) -> Result<Vec<AskPerson>, RunError> {
+        self.state.wait_for(|phase| *phase != Phase::Driven).await;
+        if self.state.phase() == Phase::Ended {
+            return Ok(Vec::new());
+        }
+        open_questions(&self.state.journal, &self.id).await.map_err(RunError::not_driven)
+    }
+
+    /// Answers a question. The decision counts only for exactly the call that the question shows.
+    pub async fn decide(&self, question: &AskPerson, decision: Decision) -> Result<(), SendError> {
+        let signal = signals::decide(question.id.clone(), question.hash.clone(), decision);
+        // The run is driven again as soon as the decision is stored; whoever asks for questions next must not see the old ones.
+        if self.state.phase() == Phase::Waiting {
+            self.state.set_phase(Phase::Driven);
+        }
+        self.state.journal.send(&self.id, signal, now_ms()).await.map(|_| ())
+    }
+
+    /// Cancels the run. Calls in progress may still complete.
+    pub async fn cancel(&self) -> Result<(), SendError> {
+        self.state.journal.send(&self.id, signals::cancel(), now_ms()).await.map(|_| ())
+    }
+
+    /// Asks a session to stop and to write its report.
+    pub async fn stop(&self) -> Result<(), SendError> {
+        self.state.journal.send(&self.id, signals::stop(), now_ms()).await.map(|_| ())
+    }
+
+    /// Waits for the end of the run. Only a run that did everything that it was asked for has an answer.
+    pub async fn outcome(&self) -> Result<RunAnswer, RunError> {
+        loop {
+            self.state.wait_for(|phase| *phase == Phase::Ended).await;
+            if let Some(outcome) = self.state.outcome() {
+                return outcome;
+            }
+        }
+    }
+}
+
+impl IntoFuture for RunHandle {
+    type Output = Result<RunAnswer, RunError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move { self.outcome().await })
+    }
+}

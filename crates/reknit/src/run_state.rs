@@ -1,0 +1,152 @@
+//! What the task that drives a run shares with the handles of the run.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use reknit_dialogue::{Delta, Purpose};
+use reknit_engine::{AskModel, Record};
+use reknit_journal::Journal;
+use reknit_protocol::{EffectId, RunId};
+use reknit_runtime::{PieceWatcher, Watcher};
+use tokio::sync::watch;
+
+use crate::outcome::{RunAnswer, RunError};
+use crate::run_event::{EventCursor, RunEvent};
+use crate::text_piece::TextPiece;
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// It is driven.
+    Driven,
+    /// It waits for a person.
+    Waiting,
+    /// Its outcome is there.
+    Ended,
+}
+
+/// The state of a run in this process.
+#[derive(Debug)]
+pub(crate) struct RunState {
+    pub(crate) run: RunId,
+    pub(crate) journal: Journal,
+    /// Changes with every event and piece of text, too.
+    phase: watch::Sender<Phase>,
+    log: Mutex<Log>,
+}
+
+#[derive(Debug, Default)]
+struct Log {
+    events: Vec<RunEvent>,
+    text: Vec<TextPiece>,
+    /// The question that the last piece of text answers.
+    asked: Option<EffectId>,
+    outcome: Option<Result<RunAnswer, RunError>>,
+}
+
+impl RunState {
+    pub(crate) fn new(run: RunId, journal: Journal) -> Arc<Self> {
+        Arc::new(Self { run, journal, phase: watch::Sender::new(Phase::Driven), log: Mutex::default() })
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        // Whoever panicked had added a whole entry or none.
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn subscribe(&self) -> watch::Receiver<Phase> {
+        self.phase.subscribe()
+    }
+
+    pub(crate) fn set_phase(&self, phase: Phase) {
+        self.phase.send_replace(phase);
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        *self.phase.borrow()
+    }
+
+    /// Waits until the phase is one of these.
+    pub(crate) async fn wait_for(&self, is_wanted: impl FnMut(&Phase) -> bool) {
+        // The sender lives as long as this state.
+        let _ = self.subscribe().wait_for(is_wanted).await;
+    }
+
+    pub(crate) fn event_at(&self, index: usize) -> Option<RunEvent> {
+        self.log().events.get(index).cloned()
+    }
+
+    pub(crate) fn events(&self) -> Vec<RunEvent> {
+        self.log().events.clone()
+    }
+
+    pub(crate) fn piece_at(&self, index: usize) -> Option<TextPiece> {
+        self.log().text.get(index).cloned()
+    }
+
+    pub(crate) fn outcome(&self) -> Option<Result<RunAnswer, RunError>> {
+        self.log().outcome.clone()
+    }
+
+    /// Stores the outcome. If the text was not streamed as it is, it follows as one piece.
+    pub(crate) fn finish(&self, outcome: Result<RunAnswer, RunError>) {
+        {
+            let mut log = self.log();
+            let text = match &outcome {
+                Ok(answer) => answer.text().to_owned(),
+                Err(RunError::Failed(failure)) => failure.text.clone(),
+                Err(_) => String::new(),
+            };
+            let last_start = log.text.iter().rposition(|piece| *piece == TextPiece::Restarted).map_or(0, |at| at + 1);
+            let streamed: String = log.text.iter().skip(last_start).filter_map(TextPiece::as_text).collect();
+            if streamed.trim() != text.trim() {
+                if !streamed.is_empty() {
+                    log.text.push(TextPiece::Restarted);
+                }
+                log.text.push(TextPiece::Text(text));
+            }
+            log.outcome = Some(outcome);
+        }
+        self.set_phase(Phase::Ended);
+    }
+
+    /// Adds the events that the driver commits. A driver that resumes the run repeats those that are there.
+    pub(crate) fn watcher(self: &Arc<Self>) -> Watcher {
+        let (state, seen) = (Arc::clone(self), AtomicUsize::new(0));
+        Watcher::inline(move |committed| state.add(committed.event.at_ms, committed.records, &seen))
+    }
+
+    fn add(&self, at_ms: i64, records: &[Record], seen: &AtomicUsize) {
+        {
+            let mut log = self.log();
+            for record in records {
+                let index = seen.fetch_add(1, Ordering::Relaxed);
+                if index == log.events.len() {
+                    let cursor = EventCursor(index as u64 + 1);
+                    log.events.push(RunEvent::new(cursor, at_ms, record));
+                }
+            }
+        }
+        self.phase.send_modify(|_| ());
+    }
+
+    /// Adds the pieces of the answer that a model writes for the user.
+    pub(crate) fn piece_watcher(self: &Arc<Self>) -> PieceWatcher {
+        let state = Arc::clone(self);
+        PieceWatcher::new(move |ask, delta| state.add_piece(ask, delta))
+    }
+
+    fn add_piece(&self, ask: &AskModel, delta: Delta<'_>) {
+        let is_answer = matches!(ask.purpose, Purpose::Synthesis | Purpose::SynthesisStreaming);
+        let (true, Delta::Text(text)) = (is_answer && ask.id.scope().is_empty(), delta) else { return };
+        {
+            let mut log = self.log();
+            if log.asked.as_ref().is_some_and(|asked| *asked != ask.id) {
+                log.text.push(TextPiece::Restarted);
+            }
+            log.asked = Some(ask.id.clone());
+            log.text.push(TextPiece::Text(text.to_owned()));
+        }
+        self.phase.send_modify(|_| ());
+    }
+}

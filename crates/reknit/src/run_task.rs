@@ -1,0 +1,94 @@
+//! The task that drives a run until it ends, also across the questions to a person.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use reknit_engine::{AskPerson, Effect};
+use reknit_journal::Journal;
+use reknit_protocol::RunId;
+use reknit_runtime::{DriveError, DriveOutcome, Driver, RunStart, Runtime, load_run, replay_run};
+
+use crate::outcome::{RunError, outcome_of};
+use crate::run_state::{Phase, RunState};
+
+/// How the task begins.
+pub(crate) enum Beginning {
+    /// With a new run.
+    New(Box<RunStart>),
+    /// With a run of the journal.
+    Resumed,
+}
+
+/// Drives a run in a task of its own.
+pub(crate) fn spawn(runtime: &Runtime, run: RunId, beginning: Beginning) -> Arc<RunState> {
+    let state = RunState::new(run, runtime.journal.clone());
+    let task = RunTask { runtime: runtime.clone(), state: Arc::clone(&state) };
+    tokio::spawn(async move { task.run(beginning).await });
+    state
+}
+
+struct RunTask {
+    runtime: Runtime,
+    state: Arc<RunState>,
+}
+
+impl RunTask {
+    async fn run(&self, beginning: Beginning) {
+        let outcome = self.drive(beginning).await;
+        if self.state.events().is_empty() {
+            // The run had ended before: its outcome is stored, and nothing was replayed.
+            let replayed = replay_run(&self.state.journal, &self.state.run, &self.state.watcher()).await;
+            if let (Err(error), Ok(_)) = (replayed, &outcome) {
+                return self.state.finish(Err(RunError::not_driven(error)));
+            }
+        }
+        let outcome = outcome.map_err(RunError::not_driven);
+        self.state.finish(outcome.and_then(|outcome| outcome_of(&self.state.run, outcome, &self.state.events())));
+    }
+
+    async fn drive(&self, beginning: Beginning) -> Result<DriveOutcome, DriveError> {
+        let mut outcome = match beginning {
+            Beginning::New(start) => self.driver().start(*start).await?,
+            Beginning::Resumed => self.driver().join(&self.state.run).await?,
+        };
+        while outcome == DriveOutcome::Waiting {
+            self.state.set_phase(Phase::Waiting);
+            self.wait_for_decision().await?;
+            self.state.set_phase(Phase::Driven);
+            outcome = self.driver().join(&self.state.run).await?;
+        }
+        Ok(outcome)
+    }
+
+    fn driver(&self) -> Driver {
+        self.runtime.driver().with_watcher(self.state.watcher()).with_piece_watcher(self.state.piece_watcher())
+    }
+
+    /// Waits for a message to the run, or until a question expires.
+    async fn wait_for_decision(&self) -> Result<(), DriveError> {
+        let mut mailbox = self.state.journal.mailbox(&self.state.run);
+        let questions = open_questions(&self.state.journal, &self.state.run).await?;
+        let left_ms = questions.iter().map(|question| question.expires_ms.saturating_sub(now_ms())).min();
+        let left = Duration::from_millis(left_ms.unwrap_or(i64::MAX).max(0).unsigned_abs());
+        tokio::select! {
+            message = mailbox.next() => message.map(|_| ()).map_err(DriveError::from),
+            () = tokio::time::sleep(left) => Ok(()),
+        }
+    }
+}
+
+/// The questions to a person that a run waits for.
+pub(crate) async fn open_questions(journal: &Journal, run: &RunId) -> Result<Vec<AskPerson>, DriveError> {
+    let saved = load_run(journal, run).await?;
+    let question = |effect| match effect {
+        Effect::AskPerson(question) => Some(question),
+        _ => None,
+    };
+    Ok(saved.machine.pending().into_iter().filter_map(question).collect())
+}
+
+/// The time in milliseconds since 1970.
+pub(crate) fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,257 @@
+//! Dates in other notations than ISO 8601, as far as they can be read in one way only.
+
+/// A date that can be read in one way only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnambiguousDate {
+    /// The year.
+    pub year: u16,
+    /// The month, from 1.
+    pub month: u8,
+    /// The day of the month, from 1.
+    pub day: u8,
+}
+
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
+const WEEKDAYS: [&str; 7] = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
+
+/// The years of which eight digits are taken for a date.
+const YEARS_IN_DIGITS: std::ops::Range<u16> = 1900..2200;
+
+impl UnambiguousDate {
+    /// Parses `2026-3-5`, `2026/03/05`, `20260305`, `25/12/2026`, `March 5, 2026`, `5th of March 2026` or `Thu, 5 Mar 2026`.
+    ///
+    /// `None` if the text can be read in two ways, as `03/04/2026`, has a year of two digits, or is no date.
+    ///
+    /// ```
+    /// use reknit_salvage::UnambiguousDate;
+    ///
+    /// let date = UnambiguousDate::parse("5 Mar 2026").expect("one way to read it");
+    /// assert_eq!(date.to_string(), "2026-03-05");
+    /// assert_eq!(UnambiguousDate::parse("03/04/2026"), None);
+    /// ```
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Self::from_digits(text);
+        }
+        let mut pieces: Vec<&str> = text.split(['-', '/', '.', ' ', ',']).filter(|piece| !piece.is_empty()).collect();
+        let weekday = pieces.first().and_then(|first| position(&WEEKDAYS, first));
+        if weekday.is_some() {
+            pieces.remove(0);
+        }
+        if pieces.get(1).is_some_and(|piece| piece.eq_ignore_ascii_case("of")) {
+            pieces.remove(1);
+        }
+        let [first, second, third] = pieces.as_slice() else { return None };
+        let (year, month, day) = if let Some(year) = year(first) {
+            (year, month_name(second).or_else(|| number(second))?, number(third)?)
+        } else {
+            let year = year(third)?;
+            match (month_name(first), month_name(second)) {
+                (Some(month), None) => (year, month, day_of_month(second)?),
+                (None, Some(month)) => (year, month, day_of_month(first)?),
+                _ => match (number(first)?, number(second)?) {
+                    (day, month) if day > 12 || day == month => (year, month, day),
+                    (month, day) if day > 12 => (year, month, day),
+                    _ => return None,
+                },
+            }
+        };
+        let date = Self { year, month, day }.checked()?;
+        weekday.is_none_or(|weekday| weekday == date.weekday()).then_some(date)
+    }
+
+    fn from_digits(text: &str) -> Option<Self> {
+        let year = text.get(..4)?.parse().ok().filter(|year| YEARS_IN_DIGITS.contains(year))?;
+        Self { year, month: text.get(4..6)?.parse().ok()?, day: text.get(6..)?.parse().ok()? }.checked()
+    }
+
+    /// The date if it is in the calendar.
+    fn checked(self) -> Option<Self> {
+        let is_leap = self.year.is_multiple_of(4) && (!self.year.is_multiple_of(100) || self.year.is_multiple_of(400));
+        let days = match self.month {
+            4 | 6 | 9 | 11 => 30,
+            2 if is_leap => 29,
+            2 => 28,
+            _ => 31,
+        };
+        ((1..=12).contains(&self.month) && (1..=days).contains(&self.day)).then_some(self)
+    }
+
+    /// The index of the weekday in [`WEEKDAYS`], by the method of Sakamoto.
+    fn weekday(self) -> usize {
+        const SHIFTS: [usize; 12] = [0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4];
+        let year = usize::from(self.year) - usize::from(self.month < 3 && self.year > 0);
+        let shift = SHIFTS.get(usize::from(self.month) - 1).copied().unwrap_or_default();
+        (year + year / 4 - year / 100 + year / 400 + shift + usize::from(self.day)) % 7
+    }
+}
+
+impl std::fmt::Display for UnambiguousDate {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+    }
+}
+
+/// The text as the format asks for; `None` if it can be read in several ways, or if the format is neither `date` nor
+/// `date-time`.
+pub(crate) fn in_format(text: &str, format: &str) -> Option<String> {
+    match format {
+        "date" => date_without_time(text).map(|date| date.to_string()),
+        "date-time" => date_and_time(text),
+        _ => None,
+    }
+}
+
+/// The date of a text without a time. Midnight can be dropped; any other time would be lost.
+fn date_without_time(text: &str) -> Option<UnambiguousDate> {
+    let text = text.trim();
+    let midnight = ["T00:00:00Z", "T00:00:00", " 00:00:00Z", " 00:00:00"];
+    let text = midnight.iter().find_map(|suffix| text.strip_suffix(suffix)).unwrap_or(text);
+    UnambiguousDate::parse(text)
+}
+
+/// A date with a time and an offset. An offset is never added, because nobody knows which one is meant.
+fn date_and_time(text: &str) -> Option<String> {
+    let text = text.trim();
+    let colon = text.find(':')?;
+    let hour = text.get(..colon)?.trim_end_matches(|c: char| c.is_ascii_digit());
+    let (date, time) = text.split_at(hour.len());
+    let date = date.strip_suffix(['T', 't']).unwrap_or(date).trim_end_matches([' ', ',']);
+    let date = UnambiguousDate::parse(date.strip_suffix(" at").unwrap_or(date))?;
+    let end = time.find(|c: char| !c.is_ascii_digit() && !matches!(c, ':' | '.')).unwrap_or(time.len());
+    let (clock, offset) = time.split_at(end);
+    Some(format!("{date}T{}{}", clock_time(clock)?, offset_of(offset.trim())?))
+}
+
+/// `10:30`, `9:05:07` or `10:30:00.25` with hours of two digits and with seconds.
+fn clock_time(text: &str) -> Option<String> {
+    let mut parts = text.split(':');
+    let (hours, minutes) = (parts.next()?, parts.next()?);
+    let seconds = parts.next().unwrap_or("00");
+    let has_two_digits = |part: &str| part.split('.').next().is_some_and(|whole| whole.len() == 2);
+    let is_valid = matches!(hours.len(), 1 | 2) && has_two_digits(minutes) && has_two_digits(seconds);
+    (is_valid && parts.next().is_none() && !minutes.contains('.')).then(|| format!("{hours:0>2}:{minutes}:{seconds}"))
+}
+
+/// `Z`, `UTC`, `GMT`, `+01:00`, `+0100` or `+01` as ISO 8601 writes it.
+fn offset_of(text: &str) -> Option<String> {
+    if ["z", "utc", "gmt"].iter().any(|name| name.eq_ignore_ascii_case(text)) {
+        return Some("Z".to_owned());
+    }
+    let (sign, digits) = text.split_at_checked(1).filter(|(sign, _)| matches!(*sign, "+" | "-"))?;
+    let digits = digits.replacen(':', "", 1);
+    let are_digits = matches!(digits.len(), 2 | 4) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let minutes = digits.get(2..4).unwrap_or("00");
+    are_digits.then(|| format!("{sign}{}:{minutes}", digits.get(..2).unwrap_or_default()))
+}
+
+fn year(text: &str) -> Option<u16> {
+    text.parse().ok().filter(|_| text.len() == 4)
+}
+
+/// A number of one or two digits.
+fn number(text: &str) -> Option<u8> {
+    text.parse().ok().filter(|_| matches!(text.len(), 1 | 2))
+}
+
+/// `5` or `5th`.
+fn day_of_month(text: &str) -> Option<u8> {
+    let lower = text.to_ascii_lowercase();
+    number(["st", "nd", "rd", "th"].iter().find_map(|ending| lower.strip_suffix(ending)).unwrap_or(&lower))
+}
+
+fn month_name(text: &str) -> Option<u8> {
+    position(&MONTHS, text).and_then(|index| u8::try_from(index + 1).ok())
+}
+
+/// The index of the name of which the text is at least three letters.
+fn position(names: &[&str], text: &str) -> Option<usize> {
+    let text = text.to_ascii_lowercase();
+    names.iter().position(|name| text.len() >= 3 && name.starts_with(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_parsed_if_there_is_one_way_to_read_it() {
+        for (text, expected) in [
+            ("2026-03-05", Some("2026-03-05")),
+            ("2026-3-5", Some("2026-03-05")),
+            ("2026/03/05", Some("2026-03-05")),
+            ("2026.03.05", Some("2026-03-05")),
+            ("20260305", Some("2026-03-05")),
+            ("March 5, 2026", Some("2026-03-05")),
+            ("Mar 5th 2026", Some("2026-03-05")),
+            ("5 Mar 2026", Some("2026-03-05")),
+            ("5th of March, 2026", Some("2026-03-05")),
+            ("05-Mar-2026", Some("2026-03-05")),
+            ("Thursday, March 5, 2026", Some("2026-03-05")),
+            ("Friday, March 5, 2026", None),
+            ("25/12/2026", Some("2026-12-25")),
+            ("12/25/2026", Some("2026-12-25")),
+            ("25.12.2026", Some("2026-12-25")),
+            ("04/04/2026", Some("2026-04-04")),
+            ("29 Feb 2028", Some("2028-02-29")),
+            ("03/04/2026", None),
+            ("3-4-2026", None),
+            ("25/12/26", None),
+            ("30 Feb 2026", None),
+            ("31/04/2026", None),
+            ("2026-13-01", None),
+            ("25122026", None),
+            ("1772668800", None),
+            ("next friday", None),
+            ("March 2026", None),
+            ("", None),
+        ] {
+            let parsed = UnambiguousDate::parse(text).map(|date| date.to_string());
+            assert_eq!(parsed.as_deref(), expected, "case: {text}");
+        }
+    }
+
+    #[test]
+    fn a_time_is_written_with_the_offset_that_it_has() {
+        for (text, expected) in [
+            ("2026-03-05 10:30:00Z", Some("2026-03-05T10:30:00Z")),
+            ("2026-03-05T10:30Z", Some("2026-03-05T10:30:00Z")),
+            ("2026-03-05T10:30:00+0100", Some("2026-03-05T10:30:00+01:00")),
+            ("March 5, 2026 at 9:05:07.25 UTC", Some("2026-03-05T09:05:07.25Z")),
+            ("Thu, 05 Mar 2026 10:30:00 +0000", Some("2026-03-05T10:30:00+00:00")),
+            ("25/12/2026 10:30 GMT", Some("2026-12-25T10:30:00Z")),
+            ("2026-03-05 10:30:00", None),
+            ("2026-03-05T10:30:00", None),
+            ("03/04/2026 10:30:00Z", None),
+            ("2026-03-05", None),
+            ("10:30:00Z", None),
+            ("2026-03-05 10:30 PM UTC", None),
+            ("2026-03-05 10:3 UTC", None),
+            ("2026-03-05 10:30:00 Europe/Paris", None),
+        ] {
+            assert_eq!(in_format(text, "date-time").as_deref(), expected, "case: {text}");
+        }
+    }
+
+    #[test]
+    fn a_date_loses_no_time_but_midnight() {
+        assert_eq!(in_format("2026-03-05T00:00:00Z", "date").as_deref(), Some("2026-03-05"));
+        assert_eq!(in_format("2026-03-05T10:00:00Z", "date"), None);
+        assert_eq!(in_format("March 5, 2026", "time"), None);
+    }
+}

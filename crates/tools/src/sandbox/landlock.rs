@@ -1,0 +1,91 @@
+//! Confinement with Landlock.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
+    RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, RulesetStatus,
+};
+
+use super::{Sandbox, SandboxMode};
+
+/// The version of Landlock whose rights over files are used (Linux 6.2), and the one that knows TCP (Linux 6.7).
+const FILES: ABI = ABI::V3;
+const NETWORK: ABI = ABI::V4;
+
+/// What every program may read, if not everything: the system.
+const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/opt", "/proc", "/sys"];
+
+/// What every program may write.
+const SCRATCH: [&str; 3] = ["/tmp", "/var/tmp", "/dev"];
+
+/// Folders in the home folder that package runners such as `npx` and `uvx` write.
+const CACHES: [&str; 9] = [
+    ".cache",
+    ".npm",
+    ".yarn",
+    ".bun",
+    ".deno",
+    ".pnpm-store",
+    ".local/share/pnpm",
+    ".local/share/uv",
+    "Library/Caches",
+];
+
+/// Restricts the current thread, and all that it starts.
+pub(super) fn restrict_thread(sandbox: &Sandbox, folder: &Path) -> io::Result<()> {
+    let failed = |error: RulesetError| io::Error::other(format!("the sandbox cannot be set up: {error}"));
+    let is_required = sandbox.mode == SandboxMode::Required;
+    let level = if is_required { CompatLevel::HardRequirement } else { CompatLevel::BestEffort };
+    let (all, read) = (AccessFs::from_all(FILES), AccessFs::from_read(FILES));
+    let mut rules = Ruleset::default().set_compatibility(level).handle_access(all).map_err(failed)?;
+    if !sandbox.network {
+        rules = rules.handle_access(AccessNet::from_all(NETWORK)).map_err(failed)?;
+    }
+    let mut rules = rules.create().map_err(failed)?.set_compatibility(CompatLevel::BestEffort);
+    let mut usual: Vec<(PathBuf, _)> = Vec::new();
+    let system: &[&str] = if sandbox.read.is_empty() { &["/"] } else { &SYSTEM };
+    usual.extend(system.iter().map(|path| (PathBuf::from(path), read)));
+    usual.extend(SCRATCH.iter().map(|path| (PathBuf::from(path), all)));
+    usual.extend(std::env::var_os("TMPDIR").map(|path| (PathBuf::from(path), all)));
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    usual.extend(home.iter().flat_map(|home| CACHES.iter().map(|cache| (home.join(cache), all))));
+    for (path, access) in usual {
+        // What does not exist needs no permission.
+        if let Ok(file) = PathFd::new(&path) {
+            rules = rules.add_rule(PathBeneath::new(file, access)).map_err(failed)?;
+        }
+    }
+    let named = sandbox.read.iter().map(|path| (path.as_path(), read));
+    let named = named.chain(sandbox.write.iter().map(|path| (path.as_path(), all))).chain([(folder, all)]);
+    for (path, access) in named {
+        let problem = |error| io::Error::other(format!("the sandbox cannot allow `{}`: {error}", path.display()));
+        let path = folder.join(path);
+        // Some rights, such as that to create files, are only about folders.
+        let access = if path.is_dir() { access } else { access & AccessFs::from_file(FILES) };
+        let file = PathFd::new(&path).map_err(problem)?;
+        rules = rules.add_rule(PathBeneath::new(file, access)).map_err(failed)?;
+    }
+    let status = rules.restrict_self().map_err(failed)?;
+    if is_required && status.ruleset != RulesetStatus::FullyEnforced {
+        return Err(io::Error::other("the sandbox is required, and the kernel cannot enforce all of it"));
+    }
+    Ok(())
+}
+
+/// Whether the kernel can restrict all rights over files, or why not.
+pub(super) fn check_kernel() -> Result<(), String> {
+    let access = AccessFs::from_all(FILES);
+    let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(access);
+    match rules.and_then(Ruleset::create) {
+        Ok(_) => Ok(()),
+        Err(_) => Err("the kernel has no Landlock, or one that is too old".to_owned()),
+    }
+}
+
+/// Whether the kernel can deny the use of TCP.
+pub(super) fn can_deny_tcp() -> bool {
+    let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    rules.handle_access(AccessNet::from_all(NETWORK)).and_then(Ruleset::create).is_ok()
+}
