@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reknit_dialogue::CallOutcome;
 use reknit_engine::{AskModel, Effect, EventKind, OpenBreakerPolicy};
 use reknit_journal::{ClaimOutcome, EffectClaim, FenceError, Journal, KeyedClaim, Lease};
-use reknit_protocol::{CallTool, ToolReply, TransportFailure, TransportKind};
+use reknit_protocol::{CallTool, Delivery, ToolReply, TransportFailure, TransportKind};
 
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +19,15 @@ use crate::transport::Transport;
 
 /// The event that an effect leads to, if any.
 pub(crate) type EffectOutcome = Result<Option<EventKind>, FenceError>;
+
+/// What keeps a call from being sent while it waits for its permit or its claim.
+#[derive(Debug, Clone)]
+pub(crate) struct CallStops {
+    /// Nobody waits for the run any more. The call stays due, so it has no outcome.
+    pub(crate) abandoned: CancellationToken,
+    /// The run no longer wants the call.
+    pub(crate) aborted: CancellationToken,
+}
 
 /// Executes effects.
 #[derive(Debug, Clone)]
@@ -44,7 +53,7 @@ impl EffectExecutor {
         lease: &Lease,
         traceparent: Option<&str>,
         permit: Option<Permit>,
-        abandoned: &CancellationToken,
+        stops: &CallStops,
     ) -> EffectOutcome {
         Ok(match effect {
             Effect::AskModel(ask) => Some(self.ask(ask).await),
@@ -54,7 +63,7 @@ impl EffectExecutor {
             }
             Effect::CallTool(call) => match permit {
                 Some(permit) => Some(self.send(call, lease, traceparent, permit).await),
-                None => self.call(call, lease, traceparent, abandoned).await?,
+                None => self.call(call, lease, traceparent, stops).await?,
             },
             Effect::Sleep { id, until_ms } => {
                 self.clock.sleep_until(*until_ms).await;
@@ -111,17 +120,18 @@ impl EffectExecutor {
     }
 
     /// Acquires a permit, then claims the call in the journal, then makes it. A call is claimed only once it can be sent, so
-    /// that a call is not in doubt because it waited for a permit. Once the run is `abandoned`, no call is made, and there is no outcome.
+    /// that a call is not in doubt because it waited for a permit. A call that is stopped before it was sent is never sent.
     async fn call(
         &self,
         call: &CallTool,
         lease: &Lease,
         traceparent: Option<&str>,
-        abandoned: &CancellationToken,
+        stops: &CallStops,
     ) -> EffectOutcome {
         let permit = tokio::select! {
             biased;
-            () = abandoned.cancelled() => return Ok(None),
+            () = stops.abandoned.cancelled() => return Ok(None),
+            () = stops.aborted.cancelled() => return Ok(Some(not_sent(call))),
             permit = self.breakers.acquire_tool(call.agent.as_str()) => permit,
         };
         let permit = match permit {
@@ -137,6 +147,9 @@ impl EffectExecutor {
             if let Some(event) = self.refusal(call, claim) {
                 return Ok(Some(event));
             }
+        }
+        if stops.aborted.is_cancelled() {
+            return Ok(Some(not_sent(call)));
         }
         Ok(Some(self.send(call, lease, traceparent, permit).await))
     }
@@ -155,6 +168,13 @@ impl EffectExecutor {
             Err(failure) => EventKind::ToolFailed { effect: call.id.clone(), failure },
         }
     }
+}
+
+/// The failure of a call whose run was stopped before it was sent.
+fn not_sent(call: &CallTool) -> EventKind {
+    let message = "the run was stopped before the call was sent".to_owned();
+    let failure = TransportFailure { kind: TransportKind::NotCallable, delivery: Delivery::NotSent, message };
+    EventKind::ToolFailed { effect: call.id.clone(), failure }
 }
 
 /// What the result says about the health of the tool's service.

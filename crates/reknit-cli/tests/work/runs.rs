@@ -456,3 +456,16 @@ async fn a_waiting_run_that_this_build_cannot_continue_is_parked_listed_shown_ex
     let shown = world.reknit(&["runs", "show", WAITING]);
     assert!(shown.contains("status   closed (ordered by phone)"), "{shown}");
 }
+
+#[tokio::test]
+async fn a_parked_run_is_cancelled_without_a_call_and_is_not_resumed() {
+    let world = world_with_older_machine().await;
+    world.reknit(&["runs", "resume", WAITING]);
+    let cancelled = world.reknit(&["runs", "cancel", WAITING]);
+    assert!(cancelled.starts_with("exit status 0") && cancelled.contains("which was parked"), "{cancelled}");
+    let shown = world.reknit(&["runs", "show", WAITING]);
+    assert!(shown.contains("status   cancelled"), "{shown}");
+    let resumed = world.reknit(&["runs", "resume", WAITING]);
+    assert!(!resumed.starts_with("exit status 0"), "{resumed}");
+    assert!(world.reknit(&["runs", "list"]).contains("cancelled"));
+}

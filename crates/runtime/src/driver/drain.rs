@@ -75,7 +75,7 @@ impl RunLoop {
         self.in_progress.retain(|id, task| {
             let is_kept = calls.contains(id) || self.aborting.contains_key(id);
             if !is_kept {
-                task.abort();
+                task.handle.abort();
             }
             is_kept
         });

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::due_calls::{ClaimedCall, Claims};
 use super::{DriveOutcome, Driver};
-use crate::effect_executor::EffectOutcome;
+use crate::effect_executor::{CallStops, EffectOutcome};
 use crate::error::DriveError;
 use crate::replay::DrivenMachine;
 use crate::signals::to_event;
@@ -36,7 +36,7 @@ pub(super) struct RunLoop {
     /// When the inbox is read again after a failure.
     inbox_at_ms: i64,
     pub(super) tasks: JoinSet<(EffectId, EffectOutcome)>,
-    pub(super) in_progress: BTreeMap<EffectId, AbortHandle>,
+    pub(super) in_progress: BTreeMap<EffectId, EffectTask>,
     /// The calls that the last commit claimed. They are made next.
     pub(super) claimed: BTreeMap<EffectId, ClaimedCall>,
     /// The calls to abort, with the end of their grace periods.
@@ -53,6 +53,14 @@ pub(super) struct RunLoop {
     pub(super) unstored: Option<UnstoredEvents>,
     /// Whether the journal knows that the run has ended.
     pub(super) has_ended: bool,
+}
+
+/// The task of an effect.
+#[derive(Debug)]
+pub(super) struct EffectTask {
+    pub(super) handle: AbortHandle,
+    /// Keeps a call from being sent that has not been. `None` for a wait, and for an outcome that is known.
+    aborted: Option<CancellationToken>,
 }
 
 /// Events whose append failed.
@@ -188,8 +196,8 @@ impl RunLoop {
                     self.aborting.iter().filter(|(_, until)| **until <= now_ms).map(|(id, _)| id.clone()).collect();
                 for id in &over {
                     self.aborting.remove(id);
-                    if let Some(handle) = self.in_progress.remove(id) {
-                        handle.abort();
+                    if let Some(task) = self.in_progress.remove(id) {
+                        task.handle.abort();
                     }
                 }
                 events.extend(over.into_iter().map(|effect| EventKind::Interrupted { effect }));
@@ -233,16 +241,20 @@ impl RunLoop {
             .collect();
         let dropped: Vec<EffectId> = self.in_progress.keys().filter(|id| !due.contains(id)).cloned().collect();
         for id in dropped {
-            if let Some(handle) = self.in_progress.remove(&id) {
-                handle.abort();
+            if let Some(task) = self.in_progress.remove(&id) {
+                task.handle.abort();
             }
         }
         let now_ms = self.driver.executor.clock.now_ms();
         for effect in pending {
             match effect {
                 Effect::Abort { effect, grace_ms } => {
+                    let task = self.in_progress.get(&effect);
+                    if let Some(aborted) = task.and_then(|task| task.aborted.as_ref()) {
+                        aborted.cancel();
+                    }
                     // An effect that another process had started gets no grace period.
-                    let grace_ms = if self.in_progress.contains_key(&effect) { grace_ms } else { 0 };
+                    let grace_ms = if task.is_some() { grace_ms } else { 0 };
                     self.aborting.entry(effect).or_insert_with(|| now_ms.saturating_add_unsigned(grace_ms));
                 }
                 Effect::AskPerson(_) | Effect::Finish(_) | Effect::Report(_) => {}
@@ -257,6 +269,7 @@ impl RunLoop {
             return;
         }
         let (executor, task_id) = (self.driver.executor.clone(), id.clone());
+        let mut aborted = None;
         let handle = match effect {
             // Its own task: one that can also make a call is ten times as large, and every run sleeps until its deadline.
             Effect::Sleep { until_ms, .. } => self.tasks.spawn(async move {
@@ -274,21 +287,24 @@ impl RunLoop {
                     _ => None,
                 };
                 let traceparent = executor.telemetry.traceparent(&self.state.machine, &effect);
+                let stops = CallStops { abandoned: self.abandoned.clone(), aborted: CancellationToken::new() };
+                aborted = Some(stops.aborted.clone());
                 // Boxed, so that the future has it once, and not once for each function that it is passed to.
-                let task = Box::new((executor, effect, self.lease.clone(), traceparent, self.abandoned.clone()));
+                let task = Box::new((executor, effect, self.lease.clone(), traceparent, stops));
                 self.tasks.spawn(async move {
-                    let (executor, effect, lease, traceparent, abandoned) = &*task;
-                    (task_id, executor.execute(effect, lease, traceparent.as_deref(), permit, abandoned).await)
+                    let (executor, effect, lease, traceparent, stops) = &*task;
+                    (task_id, executor.execute(effect, lease, traceparent.as_deref(), permit, stops).await)
                 })
             }
         };
-        self.in_progress.insert(id, handle);
+        self.in_progress.insert(id, EffectTask { handle, aborted });
     }
 
     /// Reports an outcome as the task of an effect does.
     fn report(&mut self, id: EffectId, event: EventKind) {
         let outcome = (id.clone(), Ok(Some(event)));
-        self.in_progress.insert(id, self.tasks.spawn(async move { outcome }));
+        let handle = self.tasks.spawn(async move { outcome });
+        self.in_progress.insert(id, EffectTask { handle, aborted: None });
     }
 
     async fn wait(&mut self) -> Result<Wakeup, DriveError> {

@@ -12,7 +12,7 @@ use reknit_protocol::{EffectId, RunId};
 use tokio::task::JoinSet;
 
 use crate::driver::{DriveOutcome, Driver, restore};
-use crate::effect_executor::EffectOutcome;
+use crate::effect_executor::{CallStops, EffectOutcome};
 use crate::error::DriveError;
 use crate::replay::{DrivenMachine, RestoreError, from_row};
 use crate::run_start::RunStart;
@@ -133,8 +133,9 @@ impl SegmentedDriver {
         if spawned.insert(id.clone()) {
             let (executor, lease) = (self.driver.executor.clone(), lease.clone());
             let traceparent = executor.telemetry.traceparent(run, &effect);
+            let stops = CallStops { abandoned: CancellationToken::new(), aborted: CancellationToken::new() };
             tasks.spawn(async move {
-                (id, executor.execute(&effect, &lease, traceparent.as_deref(), None, &CancellationToken::new()).await)
+                (id, executor.execute(&effect, &lease, traceparent.as_deref(), None, &stops).await)
             });
         }
     }

@@ -6,7 +6,7 @@ use reknit_engine::{Outcome, Status};
 use reknit_mend::Fate;
 use reknit_protocol::{RunId, SideEffect};
 use reknit_runtime::test_support::SegmentedDriver;
-use reknit_runtime::{DriveOutcome, signals};
+use reknit_runtime::{CallLimits, DriveOutcome, signals};
 use reknit_testing::tool::CallMatcher;
 use reknit_testing::{CallBarrier, Reply, ScriptedTool};
 use tokio_util::sync::CancellationToken;
@@ -34,13 +34,7 @@ async fn a_call_in_progress_may_still_return_after_the_run_is_cancelled() {
     barrier.wait_for_arrivals(1).await;
     cancel.cancel();
     // Release the call only after the cancellation is in the journal.
-    loop {
-        let (_, events) = fixture.restore("r").await;
-        if events.last().is_some_and(|event| event.kind.name() == "cancelled") {
-            break;
-        }
-        tokio::task::yield_now().await;
-    }
+    fixture.wait_for_event("r", "cancelled").await;
     barrier.release_all();
     let DriveOutcome::Finished(answer) = run.await.expect("the task does not panic").expect("the run is driven") else {
         panic!("the run waits for a person")
@@ -48,6 +42,37 @@ async fn a_call_in_progress_may_still_return_after_the_run_is_cancelled() {
     assert_eq!(answer.status, Status::Cancelled);
     assert!(matches!(answer.steps[0].outcome, Outcome::Done(_)), "{answer:?}");
     assert!(matches!(answer.steps[1].outcome, Outcome::Skipped { .. }), "{answer:?}");
+    assert_eq!(tool.call_count(), 1);
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_its_turn_is_not_sent_after_the_run_is_cancelled() {
+    let barrier = CallBarrier::new();
+    let tool = ScriptedTool::new("t")
+        .capability("order", SideEffect::Keyed)
+        .on("order", CallMatcher::any(), Reply::data("done").wait_at(&barrier))
+        .start()
+        .await
+        .expect("the tool starts");
+    let fixture = Fixture::new(&[("t".to_owned(), tool.base_url())], None).await;
+    let cancel = CancellationToken::new();
+    let limits = CallLimits { per_tool: 1, ..CallLimits::default() };
+    let driver = fixture.driver_with(limits).with_cancel_token(cancel.clone());
+    let orders = plan(vec![step("a", "t", "order", "{}"), step("b", "t", "order", "{}")]);
+    let started = fixture.started("r", "x", Some(orders));
+    let run = tokio::spawn(async move { driver.start(started).await });
+    barrier.wait_for_arrivals(1).await;
+    cancel.cancel();
+    fixture.wait_for_event("r", "cancelled").await;
+    barrier.release_all();
+    let DriveOutcome::Finished(answer) = run.await.expect("the task does not panic").expect("the run is driven") else {
+        panic!("the run waits for a person")
+    };
+    assert_eq!(answer.status, Status::Cancelled);
+    let outcomes = answer.steps.iter().map(|step| &step.outcome);
+    assert_eq!(outcomes.clone().filter(|outcome| matches!(outcome, Outcome::Done(_))).count(), 1, "{answer:?}");
+    let not_sent = |outcome: &&Outcome| matches!(outcome, Outcome::Failed { fate: Fate::NotSent, .. });
+    assert_eq!(outcomes.filter(not_sent).count(), 1, "{answer:?}");
     assert_eq!(tool.call_count(), 1);
 }
 

@@ -50,11 +50,22 @@ impl Fixture {
 
     /// A driver whose clock skips every wait before a retry.
     pub(crate) fn driver(&self) -> Driver {
+        self.driver_with(CallLimits::default())
+    }
+
+    pub(crate) fn driver_with(&self, limits: CallLimits) -> Driver {
         let clock = self.clock.clone();
         let watcher = Watcher::inline(move |committed| skip_wait(&clock, committed.machine));
         let transport = Network { models: self.models.clone(), tools: self.found.tools.clone() };
         let clock = Arc::new(ManualClock(self.clock.clone()));
-        Driver::new(self.journal.clone(), Arc::new(transport), clock, CallLimits::default()).with_watcher(watcher)
+        Driver::new(self.journal.clone(), Arc::new(transport), clock, limits).with_watcher(watcher)
+    }
+
+    /// Waits until the journal has an event of this kind.
+    pub(crate) async fn wait_for_event(&self, run: &str, kind: &str) {
+        while !self.restore(run).await.1.iter().any(|event| event.kind.name() == kind) {
+            tokio::task::yield_now().await;
+        }
     }
 
     pub(crate) fn started(&self, run: &str, request: &str, plan: Option<Plan>) -> Started {

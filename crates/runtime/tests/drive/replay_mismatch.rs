@@ -1,7 +1,7 @@
 //! A restored run must ask for the same effects as before.
 
 use reknit_engine::{Event, EventKind, MACHINE_VERSION, Run};
-use reknit_journal::{DueEffect, Holder, LeaseTerm, NewEvent, NewRun, Snapshot};
+use reknit_journal::{DueEffect, Holder, Lease, LeaseTerm, NewEvent, NewRun, Snapshot};
 use reknit_protocol::{RunId, SideEffect};
 use reknit_runtime::test_support::SegmentedDriver;
 use reknit_runtime::{Changes, DriveError, DriveOutcome, ParkReason};
@@ -20,7 +20,12 @@ enum Resume {
 
 /// Writes a run with one call to the journal, with the digest of another call.
 async fn write_mismatching_run(fixture: &Fixture, resume: Resume) {
-    let started = fixture.started("r", "x", Some(plan(vec![step("a", "t", "read", "{}")])));
+    let lease = write_run_with_another_digest(fixture, "read", resume).await;
+    fixture.journal.release(&lease).await.expect("the lease is released");
+}
+
+async fn write_run_with_another_digest(fixture: &Fixture, capability: &str, resume: Resume) -> Lease {
+    let started = fixture.started("r", "x", Some(plan(vec![step("a", "t", capability, "{}")])));
     let event = Event { at_ms: 1_000_000, kind: EventKind::Started(Box::new(started)) };
     let (run, _) = Run::begin(&event).expect("the run begins");
     let due = run.pending().into_iter().filter_map(|effect| Some(effect.id()?.to_string()));
@@ -37,7 +42,7 @@ async fn write_mismatching_run(fixture: &Fixture, resume: Resume) {
         let snapshot = Snapshot { len: 1, machine_version: MACHINE_VERSION, body };
         fixture.journal.save_snapshot(&lease, snapshot).await.expect("the snapshot is saved");
     }
-    fixture.journal.release(&lease).await.expect("the lease is released");
+    lease
 }
 
 #[tokio::test]
@@ -85,4 +90,19 @@ async fn a_parked_run_goes_on_from_what_is_decided_now_once_a_person_accepts_it(
     assert_eq!((summary.status.as_deref(), summary.parked), (Some("complete"), None));
     let events = fixture.journal.events(&run, 0).await.expect("the events are kept");
     assert_eq!(events[1].kind, "changes_accepted");
+}
+
+#[tokio::test]
+async fn a_call_that_may_have_been_made_is_not_made_again_when_changes_are_accepted() {
+    let tool = ScriptedTool::new("t").capability("pay", SideEffect::Unsafe);
+    let tool = tool.on("pay", CallMatcher::any(), Reply::data("paid")).start().await.expect("the tool starts");
+    let fixture = Fixture::new(&[("t".to_owned(), tool.base_url())], None).await;
+    let lease = write_run_with_another_digest(&fixture, "pay", Resume::Driver).await;
+    fixture.journal.claim(&lease, "a/call/1").await.expect("the call is claimed");
+    fixture.journal.release(&lease).await.expect("the lease is released");
+    let run = RunId::new("r");
+    fixture.driver().resume(&run).await.expect_err("the run does not match its events");
+    let outcome = fixture.driver().resume_with(&run, Changes::Accepted).await.expect("the changes are accepted");
+    assert!(matches!(outcome, DriveOutcome::Waiting), "a person decides: {outcome:?}");
+    assert_eq!(tool.call_count(), 0);
 }
