@@ -35,6 +35,7 @@ mod outcome_check;
 mod overview;
 mod policy;
 mod record;
+mod repeat_argument;
 mod report;
 mod request_digest;
 mod result_handle;
@@ -44,6 +45,7 @@ mod session_start;
 mod session_texts;
 mod synthesis;
 mod templates;
+mod tool_name;
 mod trace_parent;
 mod uncertain_call;
 mod utc_time;
@@ -66,6 +68,7 @@ pub use record::{
     ModelQuestion, ModelRecord, ModelWaitReason, PlanRejection, Record, RecordKind, RejectionCause, RetryDirective,
     RunRecord, RungStart, SessionRecord, StepDescription, StepEnd, TextCallForm, TurnOutcome, WaitEnd, WaitReason,
 };
+pub use repeat_argument::{add_repeat_argument, needs_repeat_reason, take_repeat_reason};
 pub use report::{
     ChildReport, FinalTurnReason, MendedCall, REPORT_ALIAS, RepeatedCall, Report, ReportSource, ReportStatus,
     SessionExit, SyntheticReason, Totals,
@@ -82,4 +85,5 @@ pub use session_start::{
 };
 pub use session_texts::{REPORT_TOOL, SessionTexts};
 pub use templates::{PromptBuilder, TemplateError, Templates};
+pub use tool_name::tool_name;
 pub use trace_parent::{SpanId, TraceId, TraceParent, TraceParentError};

@@ -5,6 +5,7 @@ mod callbacks;
 mod config;
 mod eval;
 mod keys;
+mod mcp;
 mod plan;
 mod repair;
 mod rules;
@@ -23,6 +24,7 @@ pub(crate) use callbacks::CallbacksCommand;
 pub(crate) use config::ConfigCommand;
 pub(crate) use eval::EvalArguments;
 pub(crate) use keys::KeysCommand;
+pub(crate) use mcp::McpArguments;
 pub(crate) use plan::PlanCommand;
 pub(crate) use repair::RepairArguments;
 pub(crate) use rules::{RuleArguments, RulesCommand};
@@ -46,6 +48,7 @@ Examples:
   reknit run plan.yaml                  run a plan that you wrote
   reknit plan check plan.yaml           list the problems of a plan without running it
   reknit agent clerk.md \"order 7?\"      start an agent, which calls tools in turns and ends with a report
+  reknit mcp                            offer your tools to an MCP client, with every call mended
   reknit runs list                      list runs, also those that can be resumed
   reknit repair --explain answer.txt    read JSON from a model's answer, and list the repairs"
     };
@@ -134,6 +137,9 @@ pub(crate) enum Command {
     /// Connect, list, show, find, call and check tools
     #[command(subcommand, after_help = tools::EXAMPLES)]
     Tools(ToolsCommand),
+    /// Offer the tools to an MCP client, such as an editor or an agent: every call mended, journalled and approved
+    #[command(after_help = mcp::DETAILS)]
+    Mcp(McpArguments),
     /// Receive the calls with which tools report the end of a long job
     #[command(subcommand, after_help = callbacks::DETAILS)]
     Callbacks(CallbacksCommand),

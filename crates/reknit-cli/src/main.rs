@@ -22,6 +22,7 @@ mod failure_message;
 mod find_model;
 mod input;
 mod keys;
+mod mcp;
 mod models;
 mod plan_check;
 mod plan_file;
@@ -109,6 +110,7 @@ fn main() -> ExitCode {
             setup::block_on(plan_check::run(&file, tools.as_deref(), &setup, json))
         }
         Command::Callbacks(command) => setup::block_on(callbacks::run(&command)),
+        Command::Mcp(arguments) => setup::block_on(mcp::run(&arguments)),
         Command::Tools(command) => setup::block_on(tools::run(command)),
         Command::Config(ConfigCommand::Show { changed, json, answer, setup }) => {
             let which = if changed { ShowSettings::Changed } else { ShowSettings::All };

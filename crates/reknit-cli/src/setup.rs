@@ -68,8 +68,17 @@ impl Setup {
         files: &FileArguments,
         drive: &DriveArguments,
     ) -> Result<Self, Failure> {
-        check_trust(&config, files.config.as_deref())?;
         let config = with_ask_scope(with_answer_author(config, drive.answer)?, &drive.approval)?;
+        Self::start(config, files).await
+    }
+
+    /// What a server needs that makes calls for others.
+    pub(crate) async fn for_server(arguments: &SetupArguments) -> Result<Self, Failure> {
+        Self::start(config_with_arguments(arguments)?, &arguments.files).await
+    }
+
+    async fn start(config: Config, files: &FileArguments) -> Result<Self, Failure> {
+        check_trust(&config, files.config.as_deref())?;
         let mut config = with_detected_model(config).await;
         let telemetry = TelemetrySetup::new(config.log)?;
         config.journal = Some(journal_path(&config, files)?);

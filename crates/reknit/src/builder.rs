@@ -159,6 +159,6 @@ impl ReknitBuilder {
             Some(collector) => runtime.with_collector(collector, None),
             None => runtime,
         };
-        Ok(Reknit::new(runtime))
+        Ok(Reknit::from(runtime))
     }
 }

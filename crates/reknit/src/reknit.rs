@@ -32,11 +32,14 @@ pub enum AgentError {
     Start(#[from] AgentStartError),
 }
 
-impl Reknit {
-    pub(crate) fn new(runtime: Runtime) -> Self {
+impl From<Runtime> for Reknit {
+    /// A façade for a runtime that a program assembled itself.
+    fn from(runtime: Runtime) -> Self {
         Self { runtime }
     }
+}
 
+impl Reknit {
     /// Plans a request with a model and runs the plan.
     pub fn ask(&self, request: &str) -> RunHandle {
         self.start(self.runtime.started(request, None))

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::calls_in_text::{TextCall, TextCalls, calls_in_text, is_meant, without_reasoning};
 use super::notice::{Notice, RetryReason};
-use super::repeated_calls::take_reason;
 use super::report_draft::{FallbackQuality, FallbackReport, RejectedReport, ReportDraft, ReportReader, parse_complete};
 use super::toolbox::{ToolLookup, Toolbox};
 use crate::record::{AnswerKind, CollapseReason, DropReason, TextCallForm};
+use crate::repeat_argument::take_repeat_reason;
 use crate::report::{ReportSource, ReportStatus};
 use crate::session_start::{CallsInText, ReportFormat};
 use crate::session_texts::{REPORT_TOOL, SessionTexts};
@@ -185,7 +185,7 @@ impl AnswerClassifier<'_> {
                 Ok(mut parameters) => {
                     let readable = with_readable_arguments(call, &parameters);
                     let argument = tool.repeat_argument.as_deref();
-                    let repeat_reason = argument.and_then(|argument| take_reason(&mut parameters, argument));
+                    let repeat_reason = argument.and_then(|argument| take_repeat_reason(&mut parameters, argument));
                     classified.calls.push(Call {
                         for_history: ToolCall { name: tool.name.clone(), ..readable },
                         callee: tool.callee.clone(),

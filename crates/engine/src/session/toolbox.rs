@@ -6,18 +6,16 @@ use reknit_protocol::{Object, SideEffect, Value};
 
 use super::classify_answer::Callee;
 use super::plan_tool::plan_tool;
-use super::repeated_calls::{add_repeat_argument, needs_reason};
 use super::report_draft::is_report;
 use super::stored_results::{READ_TOOL, read_tool};
 use crate::answer::StepReport;
+use crate::repeat_argument::{add_repeat_argument, needs_repeat_reason};
 use crate::session_start::{Plans, ReportFormat, ReportRules, SessionStarted};
 use crate::session_texts::REPORT_TOOL;
+use crate::tool_name::{safe_name, tool_name};
 
 /// The tool that runs a whole plan.
 pub const PLAN_TOOL: &str = "agent__run_plan";
-
-/// The longest tool name that every provider accepts.
-const MAX_NAME_LENGTH: usize = 64;
 
 /// The tools that a model may call. They follow from the session's first event and are not part of a snapshot.
 #[derive(Debug)]
@@ -67,7 +65,7 @@ impl Toolbox {
                 let (agent, capability) = (tool.name.clone(), entry.capability.name.clone());
                 let class = policy.effects.class(agent.as_str(), capability.as_str(), entry.capability.effect);
                 let mut schema = entry.json_schema().unwrap_or_else(|| schema_of_type("object"));
-                let repeat_argument = needs_reason(class).then(|| add_repeat_argument(&mut schema)).flatten();
+                let repeat_argument = needs_repeat_reason(class).then(|| add_repeat_argument(&mut schema)).flatten();
                 let description = description(&tool.description, &entry.capability.description);
                 definitions.push(ToolDefinition { name: name.clone(), description, schema });
                 let callee = Callee::Capability { agent, capability };
@@ -126,7 +124,7 @@ impl Toolbox {
     /// Finds a tool by name. A different spelling, or a name without its prefix, is accepted if it fits exactly one
     /// tool.
     pub(super) fn find(&self, name: &str) -> ToolLookup<'_> {
-        let name: &str = &name.trim().chars().map(to_safe_character).collect::<String>();
+        let name: &str = &safe_name(name.trim());
         if let Some(entry) = self.entries.iter().find(|entry| entry.name == name) {
             return ToolLookup::Found(entry);
         }
@@ -154,26 +152,11 @@ fn exactly_one<'a>(mut entries: impl Iterator<Item = &'a NamedTool>) -> Option<&
     entries.next().filter(|_| entries.next().is_none())
 }
 
-/// Replaces a character that some provider does not accept in tool names.
-fn to_safe_character(character: char) -> char {
-    if character.is_ascii_alphanumeric() || character == '-' { character } else { '_' }
-}
-
-/// `tool__capability` in characters that every provider accepts, with a number appended if the name is taken.
+/// A name that no tool has, and no tool of the session itself.
 fn unique_name(tool: &str, capability: &str, taken: &[NamedTool]) -> String {
-    let full: String = format!("{tool}__{capability}").chars().map(to_safe_character).collect();
-    let mut number = 1;
-    loop {
-        let suffix = if number == 1 { String::new() } else { format!("_{number}") };
-        let length = MAX_NAME_LENGTH.saturating_sub(suffix.len());
-        let name: String = full.chars().take(length).collect::<String>() + &suffix;
-        if ![REPORT_TOOL, READ_TOOL, PLAN_TOOL].contains(&name.as_str())
-            && !taken.iter().any(|entry| entry.name == name)
-        {
-            return name;
-        }
-        number += 1;
-    }
+    tool_name(tool, capability, |name| {
+        [REPORT_TOOL, READ_TOOL, PLAN_TOOL].contains(&name) || taken.iter().any(|entry| entry.name == name)
+    })
 }
 
 fn description(tool: &str, capability: &str) -> String {

@@ -1,0 +1,75 @@
+//! Asks the user of the client about a call, if the client can.
+
+use reknit_engine::{AskPerson, Decision, PreviewedCall, Question};
+use reknit_protocol::{CallTool, Object, Value};
+use rmcp::model::{ElicitRequestParams, ElicitationAction, ElicitationSchema};
+use rmcp::service::{ElicitationMode, Peer};
+use rmcp::{RoleServer, ServiceError};
+
+/// What the user answered.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    /// A decision.
+    Decided(Decision),
+    /// Nothing: the question stays open.
+    NotDecided,
+}
+
+/// Whether the client can ask its user.
+pub(crate) fn can_ask(peer: &Peer<RoleServer>) -> bool {
+    peer.supported_elicitation_modes().contains(&ElicitationMode::Form)
+}
+
+/// Asks the user of the client about one question. A form without fields: to accept it approves the call, to decline it denies it.
+pub(crate) async fn ask(peer: &Peer<RoleServer>, question: &AskPerson) -> Result<Asked, ServiceError> {
+    let reason = "Why not, for the model that made the call";
+    let params = ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: format!("Approve this call?\n{}", description(question)),
+        requested_schema: ElicitationSchema::builder()
+            .required_bool_with("approve", |field| field.title("Send the call").with_default(false))
+            .optional_string_with("reason", |field| field.description(reason))
+            .build_unchecked(),
+    };
+    let answer = peer.create_elicitation(params).await?;
+    let field = |name: &str| answer.content.as_ref().and_then(|content| content.get(name)).cloned();
+    let approved = field("approve").and_then(|value| value.as_bool()).unwrap_or(false);
+    let reason = field("reason").and_then(|value| value.as_str().map(str::to_owned)).filter(|text| !text.is_empty());
+    Ok(match answer.action {
+        ElicitationAction::Accept if approved => Asked::Decided(Decision::Approve),
+        ElicitationAction::Accept | ElicitationAction::Decline => Asked::Decided(Decision::Deny { reason }),
+        _ => Asked::NotDecided,
+    })
+}
+
+/// What is asked, one line for each fact.
+pub(crate) fn description(question: &AskPerson) -> String {
+    let lines = match &question.question {
+        Question::RunPlan { calls, tool_calls, .. } => {
+            let call = |call: &PreviewedCall| {
+                format!("call: {}/{} {}", call.agent, call.capability, text_of(&call.parameters))
+            };
+            calls.iter().map(call).chain([format!("limit: {tool_calls} tool calls")]).collect()
+        }
+        Question::SendCall { call, reason } => vec![call_line(call), format!("reason: {reason}")],
+        Question::SendAgain { call, error, check } => {
+            let check = check.iter().map(|found| format!("check: {found}"));
+            let again = format!("{}; an earlier call may have taken effect", call_line(call));
+            [format!("failed: {error}")].into_iter().chain(check).chain([again]).collect()
+        }
+        Question::SendCorrected { call, error, change, reason, .. } => {
+            vec![format!("failed: {error}"), format!("change: {change}"), format!("reason: {reason}"), call_line(call)]
+        }
+    };
+    // On one line each, so that a tool cannot add lines of its own.
+    let lines: Vec<String> = lines.iter().map(|line| line.replace(char::is_control, " ")).collect();
+    lines.join("\n")
+}
+
+fn call_line(call: &CallTool) -> String {
+    format!("call: {}/{} {}", call.agent, call.capability, text_of(&call.parameters))
+}
+
+fn text_of(parameters: &Object) -> String {
+    Value::Object(parameters.clone()).to_string()
+}

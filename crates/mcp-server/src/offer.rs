@@ -1,0 +1,137 @@
+//! The tools that clients are shown, and what each of them does.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use reknit_engine::{add_repeat_argument, needs_repeat_reason, tool_name};
+use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
+use reknit_protocol::{AgentName, CapabilityName, SideEffect, Value};
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+
+use crate::own_tools::OwnTool;
+
+/// What clients are offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Offering {
+    /// Every configured tool, and those that run requests and plans.
+    EveryTool,
+    /// Only the tools that find others, describe them, and run plans: for catalogues that do not fit into a prompt.
+    Plans,
+}
+
+/// What a tool does that clients are shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Offered {
+    /// It calls a capability of a configured tool.
+    Capability(OfferedCapability),
+    /// It is a tool of Reknit itself.
+    Own(OwnTool),
+}
+
+/// A capability under the name that clients are shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OfferedCapability {
+    pub(crate) agent: AgentName,
+    pub(crate) capability: CapabilityName,
+    /// The argument that states why a call is repeated, if a repeated call needs a reason.
+    pub(crate) repeat_argument: Option<String>,
+}
+
+/// All tools that clients are shown, in order.
+#[derive(Debug)]
+pub(crate) struct Offer {
+    pub(crate) tools: Vec<Tool>,
+    offered: HashMap<String, Offered>,
+}
+
+impl Offer {
+    /// The tools for a catalogue. `class_of` says what the calls of a capability change.
+    pub(crate) fn new(
+        catalogue: &Catalogue,
+        class_of: impl Fn(&CatalogueTool, &CatalogueEntry) -> SideEffect,
+        own: &[OwnTool],
+        offering: Offering,
+    ) -> Self {
+        let mut offer = Self { tools: Vec::new(), offered: HashMap::new() };
+        for tool in own {
+            offer.add(tool.definition(), Offered::Own(*tool));
+        }
+        for tool in catalogue.tools.iter().filter(|_| offering == Offering::EveryTool) {
+            for entry in tool.visible_capabilities() {
+                offer.add_capability(tool, entry, class_of(tool, entry));
+            }
+        }
+        offer
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<&Offered> {
+        self.offered.get(name)
+    }
+
+    fn add(&mut self, tool: Tool, offered: Offered) {
+        self.offered.insert(tool.name.to_string(), offered);
+        self.tools.push(tool);
+    }
+
+    fn add_capability(&mut self, tool: &CatalogueTool, entry: &CatalogueEntry, class: SideEffect) {
+        let (agent, capability) = (tool.name.clone(), entry.capability.name.clone());
+        let name = tool_name(agent.as_str(), capability.as_str(), |name| self.offered.contains_key(name));
+        let mut schema = entry.json_schema().unwrap_or_else(|| Value::Object(reknit_protocol::Object::new()));
+        let repeat_argument = needs_repeat_reason(class).then(|| add_repeat_argument(&mut schema)).flatten();
+        let description = match entry.capability.description.as_str() {
+            "" => tool.description.clone(),
+            text => text.to_owned(),
+        };
+        let shown = Tool::new(name, description, input_schema(&schema)).with_annotations(annotations(class));
+        self.add(shown, Offered::Capability(OfferedCapability { agent, capability, repeat_argument }));
+    }
+}
+
+/// The schema in the form that MCP asks for: an object whose type is `object`.
+pub(crate) fn input_schema(schema: &Value) -> Arc<JsonObject> {
+    let mut object: JsonObject = serde_json::from_str(&schema.to_string()).unwrap_or_default();
+    object.entry("type").or_insert_with(|| "object".into());
+    Arc::new(object)
+}
+
+/// What the side effect of a call means for a client that decides by it whether to ask its user.
+fn annotations(class: SideEffect) -> ToolAnnotations {
+    let is_repeatable = matches!(class, SideEffect::Read | SideEffect::Idempotent);
+    ToolAnnotations::new().read_only(class == SideEffect::Read).destructive(!is_repeatable).idempotent(is_repeatable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offer(offering: Offering) -> Offer {
+        let tools = r#"{"shop": [{"name": "order", "description": "Orders."}, {"name": "price/of"}],
+                        "bank": [{"name": "hidden", "internal": true}]}"#;
+        let catalogue = Catalogue::from_value(&Value::parse(tools).unwrap()).unwrap();
+        let class = |_: &CatalogueTool, entry: &CatalogueEntry| match entry.capability.name.as_str() {
+            "order" => SideEffect::Unsafe,
+            _ => SideEffect::Read,
+        };
+        Offer::new(&catalogue, class, &[OwnTool::SearchTools, OwnTool::RunPlan], offering)
+    }
+
+    fn names(offer: &Offer) -> Vec<&str> {
+        offer.tools.iter().map(|tool| tool.name.as_ref()).collect()
+    }
+
+    #[test]
+    fn every_visible_capability_is_offered_beside_the_tools_of_reknit() {
+        assert_eq!(names(&offer(Offering::EveryTool)), ["search_tools", "run_plan", "shop__order", "shop__price_of"]);
+        assert_eq!(names(&offer(Offering::Plans)), ["search_tools", "run_plan"]);
+    }
+
+    #[test]
+    fn clients_are_told_what_a_call_changes_and_how_to_repeat_it() {
+        let offer = offer(Offering::EveryTool);
+        let hints = |at: usize| offer.tools[at].annotations.clone().unwrap();
+        assert_eq!((hints(2).read_only_hint, hints(2).destructive_hint), (Some(false), Some(true)));
+        assert_eq!((hints(3).read_only_hint, hints(3).idempotent_hint), (Some(true), Some(true)));
+        assert!(offer.tools[2].input_schema["properties"].get("repeat_reason").is_some());
+        assert_eq!(offer.tools[3].input_schema["type"], "object");
+    }
+}

@@ -1,0 +1,135 @@
+//! What a client is told about a call: its result, what was changed before it was sent, or why there is no result.
+
+use reknit::{AppliedMend, RunAnswer, RunError, RunFailure, RunResult};
+use reknit_engine::AskPerson;
+use reknit_mend::{Fate, Rung};
+use reknit_protocol::{Object, RunId, Value};
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
+use serde_json::value::RawValue;
+
+use crate::call::STEP;
+
+/// The result of a run that made one call.
+pub(crate) fn result_of_call(run: &RunId, outcome: &Result<RunAnswer, RunError>) -> CallToolResult {
+    let answer = match outcome {
+        Ok(answer) => answer,
+        Err(error) => return failure(run, error),
+    };
+    match answer.step_result::<Box<RawValue>>(STEP) {
+        Ok(value) => success(run, value.get(), &answer.mends()),
+        Err(error) => with_run(CallToolResult::error(vec![ContentBlock::text(error.to_string())]), run, &[]),
+    }
+}
+
+/// The result of a run of a request or a plan.
+pub(crate) fn result_of_run(run: &RunId, outcome: &Result<RunAnswer, RunError>) -> CallToolResult {
+    let answer = match outcome {
+        Ok(answer) => answer,
+        Err(error) => return failure(run, error),
+    };
+    let mut content = vec![ContentBlock::text(answer.text())];
+    if let RunResult::Answer(answer) = &answer.result
+        && !answer.outputs.is_empty()
+    {
+        content.push(ContentBlock::text(Value::Object(answer.outputs.clone()).to_string()));
+    }
+    with_run(CallToolResult::success(content), run, &answer.mends())
+}
+
+/// The call was made before: its result, with a note.
+pub(crate) fn earlier_result(mut result: CallToolResult, repeat_argument: Option<&str>) -> CallToolResult {
+    let how = repeat_argument.map_or_else(String::new, |argument| {
+        format!("; if it is needed once more, call it again and state why in `{argument}`")
+    });
+    let note = format!("(not called again: the same call was made before, and this is its result{how})");
+    result.content.push(ContentBlock::text(note));
+    result
+}
+
+/// The run waits for a person whom this client cannot ask.
+pub(crate) fn waiting(run: &RunId, questions: &[AskPerson]) -> CallToolResult {
+    let calls: Vec<String> = questions.iter().map(|question| crate::approval::description(question)).collect();
+    let text = format!(
+        "Not done yet: a person must approve it.\n{}\nAsk your user to run `reknit runs approve {run}` or `reknit runs deny {run}`. Then \
+         call `continue_run` with {{\"run\": \"{run}\"}} for the result. Do not make the call again.",
+        calls.join("\n")
+    );
+    with_run(CallToolResult::error(vec![ContentBlock::text(text)]), run, &[])
+}
+
+/// A result that is only an error text.
+pub(crate) fn error_text(text: impl Into<String>) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(text.into())])
+}
+
+/// Whether a call of the run may have taken effect although the run failed.
+pub(crate) fn is_in_doubt(outcome: &Result<RunAnswer, RunError>) -> bool {
+    match outcome {
+        Ok(_) => false,
+        Err(error) => match error.failure() {
+            Some(failure) => failure.steps.iter().any(|step| step.fate == Fate::Unknown),
+            // The run goes on when it is resumed.
+            None => true,
+        },
+    }
+}
+
+fn success(run: &RunId, json: &str, mends: &[AppliedMend]) -> CallToolResult {
+    let value: serde_json::Value = serde_json::from_str(json).unwrap_or_default();
+    // A text is shown as it is, anything else as JSON with every digit.
+    let text = value.as_str().map_or_else(|| json.to_owned(), str::to_owned);
+    let changes: Vec<&str> =
+        mends.iter().filter(|mend| mend.rung != Rung::Resend).map(|mend| mend.description.as_str()).collect();
+    let note = (!changes.is_empty()).then(|| format!("(changed before it was sent: {})", changes.join("; ")));
+    let content = [text].into_iter().chain(note).map(ContentBlock::text).collect();
+    let mut result = CallToolResult::success(content);
+    result.structured_content = Some(value).filter(serde_json::Value::is_object);
+    with_run(result, run, mends)
+}
+
+fn failure(run: &RunId, error: &RunError) -> CallToolResult {
+    let text = match error.failure() {
+        Some(failure) => failure_text(failure),
+        None => format!("{}; continue it with `reknit runs resume {run}`", with_causes(error)),
+    };
+    let text = format!("{text}\nEach attempt: `reknit runs show {run}`");
+    with_run(CallToolResult::error(vec![ContentBlock::text(text)]), run, &[])
+}
+
+fn failure_text(failure: &RunFailure) -> String {
+    let steps = failure.steps.iter().map(|step| {
+        let fate = match step.fate {
+            Fate::NotSent => "It was not sent.",
+            Fate::Rejected => "The tool rejected it, so it had no effect.",
+            Fate::Unknown => "It may have taken effect: do not call it again before you know.",
+        };
+        format!("`{}` of `{}` failed: {}. {fate}", step.capability, step.agent, step.reason)
+    });
+    let steps: Vec<String> = steps.collect();
+    match (steps.is_empty(), &failure.reason) {
+        (false, _) => steps.join("\n"),
+        (true, Some(reason)) => format!("failed: {reason}"),
+        (true, None) => failure.text.clone(),
+    }
+}
+
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+/// Adds the run and its mends for programs.
+fn with_run(result: CallToolResult, run: &RunId, mends: &[AppliedMend]) -> CallToolResult {
+    let mended = mends.iter().map(|mend| {
+        Value::Object(Object::from([
+            ("by", Value::from(mend.rung.as_str())),
+            ("change", Value::from(mend.description.as_str())),
+        ]))
+    });
+    let mut meta = Object::from([("reknit/run", Value::from(run.as_str()))]);
+    if !mends.is_empty() {
+        meta.insert("reknit/mended", mended.collect::<Value>());
+    }
+    let meta: MetaObject = serde_json::from_str(&Value::Object(meta).to_string()).unwrap_or_default();
+    result.with_meta(Some(meta))
+}

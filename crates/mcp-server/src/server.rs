@@ -1,0 +1,335 @@
+//! The MCP server: lists the tools, and makes their calls.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use reknit::runtime::Runtime;
+use reknit::{Reknit, RunHandle};
+use reknit_engine::{Started, take_repeat_reason};
+use reknit_plan::{Catalogue, PlanAuthor, read_plan_file};
+use reknit_protocol::{Object, RunId, Value};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
+};
+use rmcp::service::{RequestContext, ServerInitializeError};
+use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::approval::{Asked, ask, can_ask};
+use crate::call::{start_of_call, without_written_answer};
+use crate::known_calls::{KnownCall, KnownCalls};
+use crate::offer::{Offer, Offered, OfferedCapability, Offering};
+use crate::own_tools::OwnTool;
+use crate::result::{earlier_result, error_text, is_in_doubt, result_of_call, result_of_run, waiting};
+
+/// How many tools one page of the list has.
+const PAGE: usize = 500;
+
+/// How many tools a search returns.
+const MAX_FOUND: usize = 20;
+
+/// How often a client that asks for progress hears of a call.
+const PROGRESS_EVERY: Duration = Duration::from_secs(5);
+
+/// How long calls that change something may go on after the client is gone.
+const DRAIN: Duration = Duration::from_secs(20);
+
+/// Offers the tools of a [`Reknit`] to one MCP client. Cloning is cheap.
+#[derive(Debug, Clone)]
+pub struct McpServer {
+    reknit: Reknit,
+    offering: Offering,
+    offer: Arc<Mutex<Option<(Arc<Catalogue>, Arc<Offer>)>>>,
+    known: Arc<KnownCalls>,
+}
+
+/// Why serving ended before the client left.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The client and the server could not agree on a protocol.
+    #[error("the client did not begin as MCP asks for")]
+    Begin(#[source] Box<ServerInitializeError>),
+    /// The task that serves the client has failed.
+    #[error("the server failed")]
+    Task(#[source] tokio::task::JoinError),
+}
+
+impl McpServer {
+    /// A server for the tools of `reknit`.
+    pub fn new(reknit: Reknit, offering: Offering) -> Self {
+        Self { reknit, offering, offer: Arc::default(), known: Arc::default() }
+    }
+
+    /// Serves one client over standard input and output, until it closes them. Calls that change something and are under way then
+    /// are waited for.
+    pub async fn serve_stdio(self) -> Result<(), ServeError> {
+        self.serve_on(rmcp::transport::stdio()).await
+    }
+
+    /// Serves one client over a pair of streams, as [`serve_stdio`](Self::serve_stdio) does.
+    pub async fn serve_on<R, W>(self, streams: (R, W)) -> Result<(), ServeError>
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let known = Arc::clone(&self.known);
+        let service = self.serve(streams).await.map_err(|error| ServeError::Begin(Box::new(error)))?;
+        let ended = service.waiting().await.map(|_| ()).map_err(ServeError::Task);
+        let running = known.running();
+        let all = async {
+            for handle in &running {
+                let _ = handle.outcome().await;
+            }
+        };
+        // What is not done by then is in the journal, and can be resumed.
+        let _ = tokio::time::timeout(DRAIN, all).await;
+        ended
+    }
+
+    fn runtime(&self) -> &Runtime {
+        self.reknit.runtime()
+    }
+
+    /// The tools for the current catalogue, which can change while the server runs.
+    fn offer(&self) -> Arc<Offer> {
+        let catalogue = self.runtime().current_catalogue();
+        let mut kept = self.offer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, offer)) = &*kept
+            && Arc::ptr_eq(known, &catalogue)
+        {
+            return Arc::clone(offer);
+        }
+        let effects = &self.runtime().policy.effects;
+        let own = OwnTool::all(!self.runtime().targets.is_empty());
+        let offer = Arc::new(Offer::new(
+            &catalogue,
+            |tool, entry| effects.class(tool.name.as_str(), entry.capability.name.as_str(), entry.capability.effect),
+            &own,
+            self.offering,
+        ));
+        *kept = Some((catalogue, Arc::clone(&offer)));
+        offer
+    }
+
+    async fn call_capability(
+        &self,
+        called: &OfferedCapability,
+        mut arguments: Object,
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResult {
+        let reason = called.repeat_argument.as_deref().map(|name| take_repeat_reason(&mut arguments, name));
+        let start = || self.reknit.start(start_of_call(self.runtime(), called, &arguments));
+        let Some(reason) = reason else {
+            return self.follow(&start(), context, result_of_call).await;
+        };
+        let key = format!("{}/{} {}", called.agent, called.capability, Value::Object(arguments.clone()).canonical());
+        let known = match reason {
+            Some(_) => Ok(start()),
+            None => self.known.get_or_start(&key, start),
+        };
+        let repeat_argument = called.repeat_argument.as_deref();
+        let handle = match known {
+            Ok(handle) => handle,
+            Err(KnownCall::Done(result) | KnownCall::InDoubt(result)) => {
+                return earlier_result(*result, repeat_argument);
+            }
+            Err(KnownCall::Running(handle)) => {
+                return earlier_result(self.follow(&handle, context, result_of_call).await, repeat_argument);
+            }
+        };
+        self.remember_end(key, handle.clone());
+        self.follow(&handle, context, result_of_call).await
+    }
+
+    /// Keeps the result of a call, also if the client has given it up.
+    fn remember_end(&self, key: String, handle: RunHandle) {
+        let known = Arc::clone(&self.known);
+        tokio::spawn(async move {
+            let outcome = handle.outcome().await;
+            let result = Box::new(result_of_call(&handle.id, &outcome));
+            known.set(
+                &key,
+                match &outcome {
+                    Ok(_) => Some(KnownCall::Done(result)),
+                    Err(_) if is_in_doubt(&outcome) => Some(KnownCall::InDoubt(result)),
+                    Err(_) => None,
+                },
+            );
+        });
+    }
+
+    async fn call_own(
+        &self,
+        tool: OwnTool,
+        arguments: &Object,
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResult {
+        let text = |name: &str| arguments.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+        let missing = |name: &str| error_text(format!("`{name}` is missing: it must be a text"));
+        match tool {
+            OwnTool::Ask => match text("request") {
+                Some(request) => self.follow(&self.reknit.ask(request), context, result_of_run).await,
+                None => missing("request"),
+            },
+            OwnTool::ContinueRun => match text("run").map(RunId::parse) {
+                Some(Ok(run)) => self.follow(&self.reknit.resume(&run), context, result_of_run).await,
+                Some(Err(error)) => error_text(error.to_string()),
+                None => missing("run"),
+            },
+            OwnTool::RunPlan => self.run_plan(arguments, context).await,
+            OwnTool::SearchTools => text("query").map_or_else(|| missing("query"), |query| self.search(query)),
+            OwnTool::DescribeTool => text("tool").map_or_else(|| missing("tool"), |name| self.describe(name)),
+        }
+    }
+
+    /// Runs a plan that the client's model wrote. Its problems are all found before the first call.
+    async fn run_plan(&self, arguments: &Object, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let (plan, _) = match read_plan_file(&Value::Object(arguments.clone()).to_string()) {
+            Ok(read) => read,
+            Err(error) => return error_text(format!("the plan cannot be read: {error}")),
+        };
+        let request = plan.original_request.clone();
+        let started = self.runtime().started(&request, Some(plan));
+        let policy = without_written_answer(&started.policy);
+        let handle = self.reknit.start(Started { plan_author: PlanAuthor::Model, policy, ..started });
+        self.follow(&handle, context, result_of_run).await
+    }
+
+    fn search(&self, query: &str) -> CallToolResult {
+        let catalogue = self.runtime().current_catalogue();
+        let found = catalogue.matches(query);
+        let line = |key: &String| {
+            let (tool, name) = key.split_once('/')?;
+            let description = &catalogue.entry(tool, name)?.capability.description;
+            Some(format!("{key}: {}", description.lines().next().unwrap_or_default()))
+        };
+        let mut lines: Vec<String> = found.iter().take(MAX_FOUND).filter_map(line).collect();
+        if lines.is_empty() {
+            return error_text("no tool matches; try other words");
+        }
+        if found.len() > MAX_FOUND {
+            lines.push(format!("({} more; add words to narrow it down)", found.len() - MAX_FOUND));
+        }
+        CallToolResult::success(vec![rmcp::model::ContentBlock::text(lines.join("\n"))])
+    }
+
+    fn describe(&self, name: &str) -> CallToolResult {
+        let catalogue = self.runtime().current_catalogue();
+        let entry = name.split_once('/').and_then(|(tool, capability)| catalogue.entry(tool, capability));
+        let Some(entry) = entry.filter(|entry| !entry.capability.internal) else {
+            return error_text(format!("there is no tool `{name}`; `search_tools` finds one"));
+        };
+        let schema =
+            entry.json_schema().map_or_else(|| "(it publishes no schema)".to_owned(), |schema| schema.to_string());
+        let text = format!("{name}: {}\nparameters: {schema}", entry.capability.description);
+        CallToolResult::success(vec![rmcp::model::ContentBlock::text(text)])
+    }
+
+    /// Waits for the end of a run. Asks the user of the client what the run asks, tells the client about the progress, and cancels the
+    /// run when the client gives the call up.
+    async fn follow(
+        &self,
+        handle: &RunHandle,
+        context: &RequestContext<RoleServer>,
+        result_of: fn(&RunId, &Result<reknit::RunAnswer, reknit::RunError>) -> CallToolResult,
+    ) -> CallToolResult {
+        let mut ticks = 0;
+        loop {
+            tokio::select! {
+                outcome = handle.outcome() => return result_of(&handle.id, &outcome),
+                questions = handle.questions() => {
+                    let questions = match questions {
+                        Ok(questions) if questions.is_empty() => continue,
+                        Ok(questions) => questions,
+                        Err(error) => return result_of(&handle.id, &Err(error)),
+                    };
+                    if !can_ask(&context.peer) {
+                        return waiting(&handle.id, &questions);
+                    }
+                    for question in &questions {
+                        let decided = match ask(&context.peer, question).await {
+                            Ok(Asked::Decided(decision)) => handle.decide(question, decision).await.is_ok(),
+                            Ok(Asked::NotDecided) | Err(_) => false,
+                        };
+                        if !decided {
+                            return waiting(&handle.id, &questions);
+                        }
+                    }
+                }
+                () = context.ct.cancelled() => {
+                    // The client does not read the result any more; what the run did is in the journal.
+                    let _ = handle.cancel().await;
+                    return error_text("cancelled");
+                }
+                () = tokio::time::sleep(PROGRESS_EVERY) => {
+                    ticks += 1;
+                    report_progress(context, ticks).await;
+                }
+            }
+        }
+    }
+}
+
+/// Tells a client that asked for it that its call is still under way.
+async fn report_progress(context: &RequestContext<RoleServer>, ticks: u32) {
+    if let Some(token) = context.meta.get_progress_token() {
+        let seconds = f64::from(ticks) * PROGRESS_EVERY.as_secs_f64();
+        let message = format!("under way for {seconds} s");
+        let progress = ProgressNotificationParam::new(token, seconds).with_message(message);
+        // A client that is gone needs no progress.
+        let _ = context.peer.notify_progress(progress).await;
+    }
+}
+
+impl ServerHandler for McpServer {
+    fn get_info(&self) -> ServerConfig {
+        let instructions = "Every call is fitted to its schema, mended where that is safe, and journalled. A result says what was changed. \
+            A call that may have taken effect is never repeated by itself: do not repeat it either.";
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new("reknit", env!("CARGO_PKG_VERSION")))
+            .with_instructions(instructions)
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        let from: usize = match cursor.as_deref().map(str::parse) {
+            None => 0,
+            Some(Ok(from)) => from,
+            Some(Err(_)) => return Err(ErrorData::invalid_params("the cursor is not one of this server", None)),
+        };
+        let offer = self.offer();
+        let tools: Vec<_> = offer.tools.iter().skip(from).take(PAGE).cloned().collect();
+        let end = from.saturating_add(PAGE);
+        let mut page = ListToolsResult::with_all_items(tools);
+        page.next_cursor = (end < offer.tools.len()).then(|| end.to_string());
+        Ok(page)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let offer = self.offer();
+        let arguments = arguments_of(&request)?;
+        let result = match offer.find(&request.name) {
+            Some(Offered::Capability(called)) => self.call_capability(called, arguments, &context).await,
+            Some(Offered::Own(tool)) => self.call_own(*tool, &arguments, &context).await,
+            None => return Err(ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None)),
+        };
+        Ok(result.into())
+    }
+}
+
+fn arguments_of(request: &CallToolRequestParams) -> Result<Object, ErrorData> {
+    let Some(arguments) = &request.arguments else { return Ok(Object::new()) };
+    let text = serde_json::to_string(arguments).map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
+    let value = Value::parse(&text).map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
+    value.as_object().cloned().ok_or_else(|| ErrorData::invalid_params("the arguments are no object", None))
+}

@@ -1,0 +1,250 @@
+//! Calls of an MCP client over a real connection, to tools that are real servers on this machine.
+
+use reknit::Reknit;
+use reknit_engine::ApprovalRule;
+use reknit_mcp_server::{McpServer, Offering};
+use reknit_protocol::{SideEffect, Value};
+use reknit_testing::tool::{CallMatcher, RunningTool};
+use reknit_testing::{CallBarrier, Reply, ScriptedTool};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ErrorData, Implementation, PaginatedRequestParams,
+};
+use rmcp::service::{RequestContext, RunningService};
+use rmcp::{ClientHandler, RoleClient, ServiceExt};
+use serde_json::json;
+
+/// A client whose user answers every question in the same way; `None` if it cannot ask.
+#[derive(Debug, Clone)]
+struct Client {
+    answer: Option<(ElicitationAction, bool)>,
+}
+
+impl ClientHandler for Client {
+    fn get_info(&self) -> ClientConfig {
+        let capabilities = match self.answer {
+            Some(_) => ClientCapabilities::builder().enable_elicitation().build(),
+            None => ClientCapabilities::default(),
+        };
+        ClientConfig::new(capabilities, Implementation::new("test", "1"))
+    }
+
+    async fn create_elicitation(
+        &self,
+        _: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let (action, approve) = self.answer.clone().expect("only a client that can ask is asked");
+        Ok(ElicitResult::new(action).with_content(json!({"approve": approve})))
+    }
+}
+
+struct Connection {
+    tool: RunningTool,
+    reknit: Reknit,
+    client: RunningService<RoleClient, Client>,
+}
+
+impl Connection {
+    async fn open(tool: ScriptedTool, rules: Vec<ApprovalRule>, client: Client, offering: Offering) -> Self {
+        let tool = tool.start().await.expect("the tool starts");
+        let builder = Reknit::builder().tool_service("t", &tool.base_url());
+        let builder =
+            builder.configure(move |config| rules.into_iter().fold(config, |config, rule| config.approve(rule)));
+        let reknit = builder.start().await.expect("it starts");
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let server = McpServer::new(reknit.clone(), offering);
+        tokio::spawn(async move { server.serve_on(tokio::io::split(ours)).await });
+        let client = client.serve(theirs).await.expect("the client connects");
+        Self { tool, reknit, client }
+    }
+
+    async fn new(tool: ScriptedTool) -> Self {
+        Self::open(tool, Vec::new(), Client { answer: None }, Offering::EveryTool).await
+    }
+
+    async fn call(&self, name: &str, arguments: serde_json::Value) -> CallToolResult {
+        let arguments = arguments.as_object().cloned().expect("an object");
+        let params = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
+        self.client.call_tool(params).await.expect("the server answers")
+    }
+
+    async fn names(&self) -> Vec<String> {
+        let tools = self.client.list_all_tools().await.expect("the server lists its tools");
+        tools.into_iter().map(|tool| tool.name.to_string()).collect()
+    }
+}
+
+fn texts(result: &CallToolResult) -> Vec<String> {
+    let text = |content: &rmcp::model::ContentBlock| content.as_text().map(|text| text.text.clone());
+    result.content.iter().filter_map(text).collect()
+}
+
+fn shop() -> ScriptedTool {
+    let schema = r#"{"type": "object", "properties": {"amount": {"type": "integer"}, "memo": {"type": "string"}},
+                     "required": ["amount"]}"#;
+    ScriptedTool::new("t")
+        .capability("pay", SideEffect::Unsafe)
+        .schema(Value::parse(schema).expect("valid JSON"))
+        .on("pay", CallMatcher::any(), Reply::data("paid"))
+        .capability("look", SideEffect::Read)
+        .on("look", CallMatcher::any(), Reply::data(Value::parse(r#"{"price": 1.50}"#).expect("valid JSON")))
+}
+
+fn payments_are_approved() -> ApprovalRule {
+    ApprovalRule { capability: Some("t/pay".to_owned()), ..ApprovalRule::default() }
+}
+
+#[tokio::test]
+async fn a_value_of_another_type_is_fitted_and_the_client_is_told() {
+    let connection = Connection::new(shop()).await;
+    let result = connection.call("t__pay", json!({"amount": "5"})).await;
+    assert_eq!(result.is_error, Some(false), "{result:?}");
+    let texts = texts(&result);
+    assert_eq!(texts[0], "paid");
+    assert!(texts[1].starts_with("(changed before it was sent: ") && texts[1].contains("amount"), "{texts:?}");
+    let sent = &connection.tool.calls()[0].parameters;
+    assert_eq!(sent.to_string(), r#"{"amount":5}"#);
+    assert!(result.meta.expect("it has metadata").0.contains_key("reknit/run"));
+}
+
+#[tokio::test]
+async fn a_result_keeps_its_digits_and_is_structured() {
+    let connection = Connection::new(shop()).await;
+    let result = connection.call("t__look", json!({})).await;
+    assert_eq!(texts(&result), [r#"{"price":1.50}"#]);
+    assert_eq!(result.structured_content, Some(json!({"price": 1.5})));
+}
+
+#[tokio::test]
+async fn arguments_that_look_like_references_are_sent_as_they_are() {
+    let connection = Connection::new(shop()).await;
+    let odd = json!({"text": "{{pay.amount}}", "not": "${x}", "a b": [1], "none": null, "inputs": {"x": "{{1 + 1}}"}});
+    let result = connection.call("t__look", odd.clone()).await;
+    assert_eq!(result.is_error, Some(false), "{result:?}");
+    let sent = connection.tool.calls()[0].parameters.to_string();
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&sent).expect("valid JSON"), odd);
+}
+
+#[tokio::test]
+async fn a_rate_limited_call_is_sent_again() {
+    let tool = ScriptedTool::new("t")
+        .capability("look", SideEffect::Read)
+        .once("look", CallMatcher::any(), Reply::status(429).retry_after(0))
+        .on("look", CallMatcher::any(), Reply::data("seen"));
+    let connection = Connection::new(tool).await;
+    let result = connection.call("t__look", json!({})).await;
+    assert_eq!((texts(&result), connection.tool.call_count()), (vec!["seen".to_owned()], 2));
+    let mended = &result.meta.expect("it has metadata").0["reknit/mended"];
+    assert_eq!(mended[0]["by"], "resend");
+}
+
+#[tokio::test]
+async fn a_failed_call_says_why_and_whether_it_had_an_effect() {
+    let tool =
+        ScriptedTool::new("t").capability("look", SideEffect::Read).on("look", CallMatcher::any(), Reply::status(403));
+    let connection = Connection::new(tool).await;
+    let result = connection.call("t__look", json!({})).await;
+    assert_eq!(result.is_error, Some(true));
+    let text = &texts(&result)[0];
+    assert!(text.contains("`look` of `t` failed: ") && text.contains("403"), "{text}");
+    assert!(text.contains("so it had no effect") && text.contains("reknit runs show"), "{text}");
+}
+
+#[tokio::test]
+async fn an_unsafe_call_that_is_repeated_returns_its_earlier_result_unless_a_reason_is_stated() {
+    let connection = Connection::new(shop()).await;
+    connection.call("t__pay", json!({"amount": 5, "memo": "tea"})).await;
+    let again = connection.call("t__pay", json!({"memo": "tea", "amount": 5.0})).await;
+    assert_eq!(connection.tool.call_count(), 1, "the same call, with its arguments in another order");
+    let texts = texts(&again);
+    assert_eq!(texts[0], "paid");
+    assert!(texts[1].contains("not called again") && texts[1].contains("`repeat_reason`"), "{texts:?}");
+    connection.call("t__pay", json!({"amount": 5, "memo": "tea", "repeat_reason": "a second tea"})).await;
+    assert_eq!(connection.tool.call_count(), 2);
+    assert!(connection.tool.calls().iter().all(|call| call.parameters.get("repeat_reason").is_none()));
+}
+
+#[tokio::test]
+async fn two_equal_calls_at_once_are_one_call() {
+    let barrier = CallBarrier::new();
+    let tool = ScriptedTool::new("t").capability("pay", SideEffect::Unsafe).on(
+        "pay",
+        CallMatcher::any(),
+        Reply::data("paid").wait_at(&barrier),
+    );
+    let connection = Connection::new(tool).await;
+    let calls = async { tokio::join!(connection.call("t__pay", json!({})), connection.call("t__pay", json!({}))) };
+    let (results, ()) = tokio::join!(calls, async {
+        barrier.wait_for_arrivals(1).await;
+        barrier.release_all();
+    });
+    assert_eq!((texts(&results.0)[0].as_str(), texts(&results.1)[0].as_str()), ("paid", "paid"));
+    assert_eq!(connection.tool.call_count(), 1);
+}
+
+#[tokio::test]
+async fn a_client_that_can_ask_shows_the_question_to_its_user() {
+    for (answer, calls, words) in [
+        ((ElicitationAction::Accept, true), 1, "paid"),
+        ((ElicitationAction::Accept, false), 0, "it was not approved"),
+        ((ElicitationAction::Decline, false), 0, "it was not approved"),
+        ((ElicitationAction::Cancel, false), 0, "reknit runs approve"),
+    ] {
+        let client = Client { answer: Some(answer.clone()) };
+        let connection = Connection::open(shop(), vec![payments_are_approved()], client, Offering::EveryTool).await;
+        let result = connection.call("t__pay", json!({"amount": 5})).await;
+        assert!(texts(&result)[0].contains(words), "{answer:?}: {result:?}");
+        assert_eq!(connection.tool.call_count(), calls, "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_cannot_ask_is_told_how_to_approve_and_gets_the_result_later() {
+    let rules = vec![payments_are_approved()];
+    let connection = Connection::open(shop(), rules, Client { answer: None }, Offering::EveryTool).await;
+    let waiting = connection.call("t__pay", json!({"amount": 5})).await;
+    assert_eq!((waiting.is_error, connection.tool.call_count()), (Some(true), 0));
+    assert!(texts(&waiting)[0].contains(r#"call: t/pay {"amount":5}"#), "{waiting:?}");
+    let run = waiting.meta.expect("it has metadata").0["reknit/run"].as_str().expect("an id").to_owned();
+
+    let handle = connection.reknit.resume(&run.as_str().into());
+    for question in handle.questions().await.expect("it waits") {
+        handle.decide(&question, reknit::Decision::Approve).await.expect("the decision is stored");
+    }
+    let done = connection.call("continue_run", json!({"run": run})).await;
+    assert_eq!((done.is_error, connection.tool.call_count()), (Some(false), 1), "{done:?}");
+}
+
+#[tokio::test]
+async fn plans_are_offered_instead_of_tools_if_there_are_many() {
+    let connection = Connection::open(shop(), Vec::new(), Client { answer: None }, Offering::Plans).await;
+    assert_eq!(connection.names().await, ["search_tools", "describe_tool", "run_plan", "continue_run"]);
+    let found = connection.call("search_tools", json!({"query": "pay"})).await;
+    assert!(texts(&found)[0].starts_with("t/pay"), "{found:?}");
+    let described = connection.call("describe_tool", json!({"tool": "t/pay"})).await;
+    assert!(texts(&described)[0].contains(r#""amount":{"type":"integer"}"#), "{described:?}");
+    let steps = json!([{"id": "look", "tool": "t/look"},
+                       {"id": "pay", "tool": "t/pay", "with": {"amount": "{{2 * look.price}}"}}]);
+    let done = connection.call("run_plan", json!({"request": "Pay for two", "steps": steps})).await;
+    assert_eq!(done.is_error, Some(false), "{done:?}");
+    assert_eq!(connection.tool.calls_of("pay")[0].parameters.to_string(), r#"{"amount":3}"#);
+}
+
+#[tokio::test]
+async fn a_plan_with_a_problem_makes_no_call() {
+    let connection = Connection::open(shop(), Vec::new(), Client { answer: None }, Offering::Plans).await;
+    let steps = json!([{"id": "pay", "tool": "t/pay", "with": {"amount": 1}},
+                       {"id": "other", "tool": "t/order", "with": {"of": "{{nothing.here}}"}}]);
+    let refused = connection.call("run_plan", json!({"steps": steps})).await;
+    assert_eq!((refused.is_error, connection.tool.call_count()), (Some(true), 0), "{refused:?}");
+}
+
+#[tokio::test]
+async fn an_unknown_tool_and_a_foreign_cursor_are_errors_of_the_protocol() {
+    let connection = Connection::new(shop()).await;
+    let unknown = connection.client.call_tool(CallToolRequestParams::new("t__order")).await;
+    assert!(unknown.expect_err("there is no such tool").to_string().contains("there is no tool `t__order`"));
+    let params = PaginatedRequestParams::default().with_cursor(Some("x".to_owned()));
+    assert!(connection.client.list_tools(Some(params)).await.is_err());
+}
