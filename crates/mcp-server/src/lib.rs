@@ -20,6 +20,7 @@
 
 mod approval;
 mod call;
+mod input_schema;
 mod known_calls;
 mod offer;
 mod own_tools;
@@ -27,4 +28,4 @@ mod result;
 mod server;
 
 pub use offer::Offering;
-pub use server::{McpServer, ServeError};
+pub use server::{McpServeError, McpServer};

@@ -1,13 +1,13 @@
 //! The tools that clients are shown, and what each of them does.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use reknit_engine::{add_repeat_argument, needs_repeat_reason, tool_name};
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::{AgentName, CapabilityName, SideEffect, Value};
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{Tool, ToolAnnotations};
 
+use crate::input_schema::input_schema;
 use crate::own_tools::OwnTool;
 
 /// What clients are offered.
@@ -85,13 +85,6 @@ impl Offer {
         let shown = Tool::new(name, description, input_schema(&schema)).with_annotations(annotations(class));
         self.add(shown, Offered::Capability(OfferedCapability { agent, capability, repeat_argument }));
     }
-}
-
-/// The schema in the form that MCP asks for: an object whose type is `object`.
-pub(crate) fn input_schema(schema: &Value) -> Arc<JsonObject> {
-    let mut object: JsonObject = serde_json::from_str(&schema.to_string()).unwrap_or_default();
-    object.entry("type").or_insert_with(|| "object".into());
-    Arc::new(object)
 }
 
 /// What the side effect of a call means for a client that decides by it whether to ask its user.

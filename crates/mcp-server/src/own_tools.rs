@@ -3,7 +3,7 @@
 use reknit_protocol::Value;
 use rmcp::model::{Tool, ToolAnnotations};
 
-use crate::offer::input_schema;
+use crate::input_schema::input_schema;
 
 /// A tool of Reknit itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

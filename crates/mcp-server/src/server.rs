@@ -47,7 +47,7 @@ pub struct McpServer {
 /// Why serving ended before the client left.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ServeError {
+pub enum McpServeError {
     /// The client and the server could not agree on a protocol.
     #[error("the client did not begin as MCP asks for")]
     Begin(#[source] Box<ServerInitializeError>),
@@ -64,19 +64,19 @@ impl McpServer {
 
     /// Serves one client over standard input and output, until it closes them. Calls that change something and are under way then
     /// are waited for.
-    pub async fn serve_stdio(self) -> Result<(), ServeError> {
+    pub async fn serve_stdio(self) -> Result<(), McpServeError> {
         self.serve_on(rmcp::transport::stdio()).await
     }
 
     /// Serves one client over a pair of streams, as [`serve_stdio`](Self::serve_stdio) does.
-    pub async fn serve_on<R, W>(self, streams: (R, W)) -> Result<(), ServeError>
+    pub async fn serve_on<R, W>(self, streams: (R, W)) -> Result<(), McpServeError>
     where
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let known = Arc::clone(&self.known);
-        let service = self.serve(streams).await.map_err(|error| ServeError::Begin(Box::new(error)))?;
-        let ended = service.waiting().await.map(|_| ()).map_err(ServeError::Task);
+        let service = self.serve(streams).await.map_err(|error| McpServeError::Begin(Box::new(error)))?;
+        let ended = service.waiting().await.map(|_| ()).map_err(McpServeError::Task);
         let running = known.running();
         let all = async {
             for handle in &running {

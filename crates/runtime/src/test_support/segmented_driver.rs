@@ -134,9 +134,9 @@ impl SegmentedDriver {
             let (executor, lease) = (self.driver.executor.clone(), lease.clone());
             let traceparent = executor.telemetry.traceparent(run, &effect);
             let stops = CallStops { abandoned: CancellationToken::new(), aborted: CancellationToken::new() };
-            tasks.spawn(async move {
-                (id, executor.execute(&effect, &lease, traceparent.as_deref(), None, &stops).await)
-            });
+            tasks.spawn(
+                async move { (id, executor.execute(&effect, &lease, traceparent.as_deref(), None, &stops).await) },
+            );
         }
     }
 
