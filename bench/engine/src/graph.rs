@@ -75,6 +75,7 @@ impl PreparedRun {
             plan: Some(graph.plan(steps)?),
             plan_author: PlanAuthor::Person,
             inputs: Object::new(),
+            attachments: Vec::new(),
             metadata: Metadata::default(),
             catalogue: Arc::new(Catalogue { tools: vec![tool] }),
             targets: Vec::new(),

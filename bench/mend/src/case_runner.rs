@@ -139,6 +139,7 @@ impl CaseRunner {
             plan: Some(Plan::new("bench", call.request.as_str(), steps)),
             plan_author: PlanAuthor::Person,
             inputs: Object::new(),
+            attachments: Vec::new(),
             metadata: Metadata::default(),
             mappings: Vec::new(),
             catalogue: Arc::new(self.catalogue.clone()),

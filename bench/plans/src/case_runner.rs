@@ -77,6 +77,7 @@ fn started(scenario: &Scenario) -> Started {
         plan: None,
         plan_author: reknit_plan::PlanAuthor::Person,
         inputs: Object::new(),
+        attachments: Vec::new(),
         metadata: Metadata::default(),
         mappings: Vec::new(),
         catalogue: Arc::new(scenario.catalogue.clone()),

@@ -99,6 +99,7 @@ impl Fixture {
             plan: Some(plan.clone()),
             plan_author: PlanAuthor::Person,
             inputs: Object::new(),
+            attachments: Vec::new(),
             metadata: Metadata::default(),
             catalogue: Arc::clone(&self.catalogue),
             targets: Vec::new(),

@@ -49,6 +49,31 @@ impl fmt::Debug for AttachmentSource {
     }
 }
 
+/// The name, the media type and the size, as in `chart.png (image/png, 12 kB)`. Never the bytes, and nothing of an address but that there is
+/// one, because it may contain a key.
+impl fmt::Display for Attachment {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let media_type = &self.media_type;
+        let origin = match &self.source {
+            AttachmentSource::Base64(text) => match decoded_length(text) {
+                bytes @ 0..1_000 => format!(", {bytes} bytes"),
+                bytes => format!(", {} kB", bytes / 1_000),
+            },
+            AttachmentSource::Path(_) => String::new(),
+            AttachmentSource::Url(_) => ", from an address".to_owned(),
+        };
+        match &self.name {
+            Some(name) => write!(out, "{name} ({media_type}{origin})"),
+            None => write!(out, "{media_type}{origin}"),
+        }
+    }
+}
+
+/// Four characters are three bytes, less those that only fill the last four.
+fn decoded_length(base64: &str) -> usize {
+    base64.trim_end_matches('=').len() * 3 / 4
+}
+
 reknit_protocol::word_enum! {
     /// What an attachment is, by its media type.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -84,6 +109,14 @@ const EXTENSIONS: &[(&str, &str)] = &[
 ];
 
 impl Attachment {
+    /// Every provider refuses larger files.
+    pub const MAX_BYTES: u64 = 50 * 1024 * 1024;
+
+    /// The extensions of files whose media type is known.
+    pub fn known_extensions() -> impl Iterator<Item = &'static str> {
+        EXTENSIONS.iter().map(|(extension, _)| *extension)
+    }
+
     /// An attachment of these bytes.
     pub fn bytes(media_type: impl Into<String>, bytes: &[u8]) -> Self {
         Self::base64(media_type, STANDARD.encode(bytes))
@@ -183,6 +216,14 @@ mod tests {
         ] {
             assert_eq!(Attachment::file(path).map(|file| file.kind()), kind, "{path}");
         }
+    }
+
+    #[test]
+    fn an_attachment_is_shown_without_its_bytes_and_without_its_address() {
+        let named = |attachment: Attachment| Attachment { name: Some("a.png".to_owned()), ..attachment }.to_string();
+        assert_eq!(named(Attachment::bytes("image/png", &[0; 12_345])), "a.png (image/png, 12 kB)");
+        assert_eq!(named(Attachment::bytes("image/png", b"abc")), "a.png (image/png, 3 bytes)");
+        assert_eq!(Attachment::url("image/png", "https://x/y?key=s3cret").to_string(), "image/png, from an address");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_bind::ParameterMapping;
-use reknit_dialogue::{ModelAnswer, ModelFailure, TargetName};
+use reknit_dialogue::{Attachment, ModelAnswer, ModelFailure, TargetName};
 use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{EffectId, Object, Plan, RunId, ToolReply, TransportFailure, Value, exact};
 use serde::{Deserialize, Serialize};
@@ -292,6 +292,9 @@ pub struct Started {
     /// The inputs of the plan, by name. Missing ones have their defaults.
     #[serde(with = "exact", default)]
     pub inputs: Object,
+    /// Images, documents and sound that belong to the request. Every question to a model has them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
     /// Who the request is for, and the like.
     #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
@@ -326,6 +329,12 @@ impl Started {
     #[must_use]
     pub fn with_metadata(self, metadata: Metadata) -> Self {
         Self { metadata, ..self }
+    }
+
+    /// Sets the attachments of the request. The journal keeps bytes; of a file it keeps the path only.
+    #[must_use]
+    pub fn with_attachments(self, attachments: Vec<Attachment>) -> Self {
+        Self { attachments, ..self }
     }
 }
 

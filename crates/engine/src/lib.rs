@@ -10,6 +10,48 @@
 //! Each event also yields [`Record`]s: the decisions that were made for it. Telemetry, history and progress are built from
 //! records.
 //!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use reknit_engine::{Effect, Event, EventKind, MACHINE_VERSION, Metadata, Policy, Run, Started, Synthesis, Templates};
+//! use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
+//! use reknit_protocol::{Capability, Object, Plan, ReplyBody, Step, ToolReply, Value};
+//!
+//! let price = CatalogueEntry::new(Capability::new("price"), None)?;
+//! let shop = CatalogueTool { name: "shop".into(), description: String::new(), capabilities: vec![price] };
+//! let started = Started {
+//!     run: "run-1".into(),
+//!     request: "What does tea cost?".to_owned(),
+//!     plan: Some(Plan::new("plan-1", "What does tea cost?", vec![Step::new("tea", "shop", "price", "")])),
+//!     plan_author: PlanAuthor::Person,
+//!     inputs: Object::new(),
+//!     attachments: Vec::new(),
+//!     metadata: Metadata::default(),
+//!     catalogue: Arc::new(Catalogue { tools: vec![shop] }),
+//!     targets: Vec::new(),
+//!     policy: Arc::new(Policy { synthesis: Synthesis::Template, ..Policy::default() }),
+//!     templates: Arc::new(Templates::default()),
+//!     mappings: Vec::new(),
+//!     seed: 7,
+//!     trace_parent: None,
+//!     machine_version: MACHINE_VERSION,
+//! };
+//! let (mut run, _) = Run::begin(&Event { at_ms: 0, kind: EventKind::Started(Box::new(started)) })?;
+//! let calls = |run: &Run| run.pending().into_iter().find_map(|effect| match effect {
+//!     Effect::CallTool(call) => Some(call.id),
+//!     _ => None,
+//! });
+//! let effect = calls(&run).expect("a call is due");
+//! assert_eq!(effect.to_string(), "tea/call/1");
+//!
+//! // A driver makes the call, and reports what the tool answered.
+//! let body = ReplyBody::Json(Value::parse(r#"{"price": 4.50}"#)?);
+//! let reply = ToolReply { status: 200, retry_after_ms: None, body, job: None };
+//! run.apply(&Event { at_ms: 20, kind: EventKind::ToolAnswered { effect, reply } })?;
+//! assert!(run.answer().expect("the run has ended").text.contains("4.50"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! There are two machines: a [`Run`] executes a plan and ends with an [`Answer`]; a [`Session`] works in turns, in which a
 //! model chooses the tool calls, and ends with a [`Report`]. A [`Machine`] is either.
 //!

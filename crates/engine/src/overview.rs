@@ -56,6 +56,9 @@ pub struct RunOverview {
     /// Who the request is for, and the like.
     #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
+    /// The attachments of the request, each with its name, media type and size.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<String>,
     /// What the run has spent.
     pub spent: Spent,
     /// How often it was continued after it had ended.
@@ -121,6 +124,9 @@ pub struct SessionOverview {
     /// Who the request is for, and the like.
     #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
+    /// The attachments of the question, each with its name, media type and size.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<String>,
     /// What the session has spent.
     pub spent: Spent,
     /// The number of events.
@@ -230,6 +236,7 @@ impl OverviewBuilder {
             run: started.run.clone(),
             request: started.request.clone(),
             metadata: started.metadata.clone(),
+            attachments: started.attachments.iter().map(ToString::to_string).collect(),
             spent: run.spent(),
             retries: run.retries(),
             events: run.event_count(),
@@ -254,6 +261,7 @@ impl OverviewBuilder {
             agent: started.agent.clone(),
             input: started.input.clone(),
             metadata: started.metadata.clone(),
+            attachments: started.attachments.iter().map(ToString::to_string).collect(),
             spent: session.spent(),
             events: session.event_count(),
             now_ms: session.now_ms(),

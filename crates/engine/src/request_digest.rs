@@ -39,6 +39,19 @@ impl RequestDigest {
         Self::of_texts(fixed.into_iter().chain(metadata_texts(metadata)).chain(agent))
     }
 
+    /// The digest of the same request with these attachments.
+    #[must_use]
+    pub fn with_attachments(self, attachments: &[Attachment]) -> Self {
+        if attachments.is_empty() {
+            return self;
+        }
+        let texts = attachments.iter().flat_map(|Attachment { media_type, source, .. }| {
+            let (AttachmentSource::Base64(text) | AttachmentSource::Path(text) | AttachmentSource::Url(text)) = source;
+            [media_type.clone(), text.clone()]
+        });
+        Self::of_texts(["attachments".to_owned(), self.0].into_iter().chain(texts))
+    }
+
     /// The digits.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -67,6 +80,7 @@ impl Started {
     /// The digest of the request.
     pub fn request_digest(&self) -> RequestDigest {
         RequestDigest::of_run_by(self.plan_author, &self.request, self.plan.as_ref(), &self.inputs, &self.metadata)
+            .with_attachments(&self.attachments)
     }
 }
 
@@ -76,11 +90,8 @@ impl SessionStarted {
     pub fn request_digest(&self) -> RequestDigest {
         let mut texts = Vec::new();
         add_agent(self, "", &mut texts);
-        for Attachment { media_type, source, .. } in &self.attachments {
-            let (AttachmentSource::Base64(text) | AttachmentSource::Path(text) | AttachmentSource::Url(text)) = source;
-            texts.extend([media_type.clone(), text.clone()]);
-        }
         RequestDigest::of_session(texts.iter().map(String::as_str), &self.input, &self.metadata)
+            .with_attachments(&self.attachments)
     }
 }
 

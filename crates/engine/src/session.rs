@@ -303,6 +303,7 @@ impl SessionSetup {
                 plan: None,
                 plan_author: PlanAuthor::Person,
                 inputs: reknit_protocol::Object::new(),
+                attachments: Vec::new(),
                 metadata: started.metadata.clone(),
                 catalogue: Arc::clone(&started.catalogue),
                 targets: started.targets.clone(),

@@ -66,6 +66,12 @@ impl SessionStarted {
     pub fn with_metadata(self, metadata: Metadata) -> Self {
         Self { metadata, ..self }
     }
+
+    /// Sets the attachments of the question. The journal keeps bytes; of a file it keeps the path only.
+    #[must_use]
+    pub fn with_attachments(self, attachments: Vec<Attachment>) -> Self {
+        Self { attachments, ..self }
+    }
 }
 
 /// An agent that another agent may call like a tool.

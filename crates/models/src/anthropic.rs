@@ -18,6 +18,11 @@ pub(crate) fn vertex_path(model: &str, streaming: crate::Streaming) -> String {
     format!("/models/{model}:{method}")
 }
 
+/// Whether an answer of the model can be constrained to a schema.
+pub(crate) fn constrains_answers(model: &str) -> bool {
+    family::family(model).schema
+}
+
 /// Format of the signature of a thinking block, which must be sent back.
 const STATE_FORMAT: &str = "anthropic";
 /// Format of a thinking block that the provider has encrypted.

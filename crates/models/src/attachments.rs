@@ -8,9 +8,6 @@ use reknit_dialogue::{Attachment, AttachmentKind, AttachmentSource, ErrorClass, 
 
 use crate::{Provider, Target};
 
-/// Larger files are refused by every provider.
-const MAX_FILE_BYTES: u64 = 50 * 1024 * 1024;
-
 /// The request as the target gets it: with the target's defaults, and with every file read. Fails if the target cannot take
 /// an attachment.
 pub(crate) async fn prepare<'a>(
@@ -26,7 +23,8 @@ pub(crate) async fn prepare<'a>(
     }
     let all = request.messages.iter().flat_map(Message::attachments);
     for attachment in all.clone() {
-        check(target, attachment).map_err(|problem| ModelFailure::new(ErrorClass::ModelError, problem))?;
+        let refused = |problem| ModelFailure::new(ErrorClass::ModelError, format!("not sent: {problem}"));
+        target.check_attachment(attachment).map_err(refused)?;
     }
     if all.into_iter().any(|attachment| matches!(attachment.source, AttachmentSource::Path(_))) {
         for message in &mut request.to_mut().messages {
@@ -66,26 +64,27 @@ fn surely_takes(target: &Target, attachment: &Attachment) -> bool {
         target.provider,
         Provider::Compatible | Provider::Ollama | Provider::Cohere | Provider::Bedrock | Provider::Azure
     );
-    (is_known || target.inputs.is_some()) && check(target, attachment).is_ok()
+    (is_known || target.inputs.is_some()) && target.check_attachment(attachment).is_ok()
 }
 
-/// Says why the target cannot take an attachment.
-fn check(target: &Target, attachment: &Attachment) -> Result<(), String> {
-    let Attachment { media_type, source, .. } = attachment;
-    let (kind, name) = (attachment.kind(), &target.name);
-    if target.inputs.as_ref().is_some_and(|inputs| !inputs.contains(&kind)) {
-        return Err(format!("not sent: model `{name}` takes no {kind} ({media_type}); its `inputs` do not list it"));
+impl Target {
+    /// Says why the target cannot take an attachment, as far as that is known before the server is asked.
+    pub fn check_attachment(&self, attachment: &Attachment) -> Result<(), String> {
+        let Attachment { media_type, source, .. } = attachment;
+        let (kind, name, provider) = (attachment.kind(), &self.name, self.provider);
+        if self.inputs.as_ref().is_some_and(|inputs| !inputs.contains(&kind)) {
+            return Err(format!("model `{name}` takes no {kind} ({media_type}); its `inputs` do not list it"));
+        }
+        let is_url = matches!(source, AttachmentSource::Url(_));
+        if carries(provider, kind, is_url) {
+            return Ok(());
+        }
+        Err(if carries(provider, kind, false) {
+            format!("`{provider}` takes no {kind} from an address ({media_type}); send its bytes")
+        } else {
+            format!("`{provider}` takes no {kind} ({media_type})")
+        })
     }
-    let is_url = matches!(source, AttachmentSource::Url(_));
-    if carries(target.provider, kind, is_url) {
-        return Ok(());
-    }
-    let provider = target.provider;
-    Err(if carries(provider, kind, false) {
-        format!("not sent: `{provider}` takes no {kind} from an address ({media_type}); send its bytes")
-    } else {
-        format!("not sent: `{provider}` takes no {kind} ({media_type})")
-    })
 }
 
 /// Whether the wire format has a place for such an attachment.
@@ -109,8 +108,8 @@ async fn load(attachment: &mut Attachment) -> Result<(), ModelFailure> {
         ModelFailure::new(ErrorClass::ModelError, format!("not sent: attachment `{path}`: {problem}"))
     };
     let size = tokio::fs::metadata(path).await.map_err(|error| failed(error.to_string()))?.len();
-    if size > MAX_FILE_BYTES {
-        return Err(failed(format!("it has {size} bytes, more than {MAX_FILE_BYTES}")));
+    if size > Attachment::MAX_BYTES {
+        return Err(failed(format!("it has {size} bytes, more than {}", Attachment::MAX_BYTES)));
     }
     let bytes = tokio::fs::read(path).await.map_err(|error| failed(error.to_string()))?;
     attachment.source = AttachmentSource::Base64(STANDARD.encode(bytes));
@@ -154,7 +153,7 @@ mod tests {
     use super::*;
 
     fn problem(target: &Target, attachment: &Attachment) -> String {
-        check(target, attachment).unwrap_err()
+        target.check_attachment(attachment).unwrap_err()
     }
 
     #[test]
@@ -163,17 +162,14 @@ mod tests {
         let sound = Attachment::bytes("audio/wav", b"x");
         let linked = Attachment::url("application/pdf", "https://x/y.pdf");
         let claude = Target::for_provider(Provider::Anthropic, "a", "claude-sonnet-4-5");
-        assert_eq!((check(&claude, &image), check(&claude, &linked)), (Ok(()), Ok(())));
-        assert_eq!(problem(&claude, &sound), "not sent: `anthropic` takes no audio (audio/wav)");
+        assert_eq!((claude.check_attachment(&image), claude.check_attachment(&linked)), (Ok(()), Ok(())));
+        assert_eq!(problem(&claude, &sound), "`anthropic` takes no audio (audio/wav)");
         let chat = Target::new("a", "http://localhost", "m");
         assert_eq!(
             problem(&chat, &linked),
-            "not sent: `compatible` takes no document from an address (application/pdf); send its bytes"
+            "`compatible` takes no document from an address (application/pdf); send its bytes"
         );
         let text_only = Target { inputs: Some(vec![]), ..chat };
-        assert_eq!(
-            problem(&text_only, &image),
-            "not sent: model `a` takes no image (image/png); its `inputs` do not list it"
-        );
+        assert_eq!(problem(&text_only, &image), "model `a` takes no image (image/png); its `inputs` do not list it");
     }
 }

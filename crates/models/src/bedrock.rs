@@ -1,6 +1,7 @@
 //! Wire format of Amazon Bedrock's `converse`, and the signature of its requests. No I/O.
 
 mod error_names;
+mod family;
 mod request;
 mod response;
 mod signature;

@@ -69,10 +69,9 @@ impl Provider {
             | Self::Gemini
             | Self::Vertex
             | Self::VertexAnthropic
+            | Self::Bedrock
             | Self::Cohere
             | Self::Ollama => FormatSupport::Schema,
-            // Its answers cannot be constrained in a way that all its models know.
-            Self::Bedrock => FormatSupport::Text,
             Self::Compatible => FormatSupport::Json,
         }
     }

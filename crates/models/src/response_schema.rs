@@ -19,12 +19,14 @@ pub(crate) fn negotiate(target: &Target, requested: &ResponseFormat) -> (FormatU
             (used, Some(translate(Dialect::Gemini, schema).unwrap_or_else(|| schema.clone())))
         }
         // There is no JSON mode: an answer is constrained to a strict schema or not at all.
-        Provider::Anthropic | Provider::VertexAnthropic => match translate(Dialect::Anthropic, schema) {
-            Some(schema) => (FormatUsed::Strict, Some(schema)),
-            None => (FormatUsed::Text, None),
-        },
+        Provider::Anthropic | Provider::VertexAnthropic | Provider::Bedrock => {
+            match translate(Dialect::Anthropic, schema) {
+                Some(schema) => (FormatUsed::Strict, Some(schema)),
+                None => (FormatUsed::Text, None),
+            }
+        }
         // Most of these servers constrain the answer to any schema.
-        Provider::Compatible | Provider::Ollama | Provider::Cohere | Provider::Bedrock => (used, Some(schema.clone())),
+        Provider::Compatible | Provider::Ollama | Provider::Cohere => (used, Some(schema.clone())),
     }
 }
 

@@ -6,6 +6,7 @@ use reknit_engine::{RequestDigest, SessionRules};
 use reknit_runtime::{AgentStartError, NamedAgent, RunStart};
 
 use crate::agent_files::AgentFile;
+use crate::attach::{read_attachments, require_reader};
 use crate::cli::{AgentArguments, DriveArguments};
 use crate::drive::drive;
 use crate::failure::Failure;
@@ -45,12 +46,15 @@ pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure>
         driver: arguments.driver,
         only_step: None,
     };
-    let digest = RequestDigest::of_session(agent.texts(), input.trim(), &metadata);
+    let attachments = read_attachments(&arguments.attach)?;
+    let digest = RequestDigest::of_session(agent.texts(), input.trim(), &metadata).with_attachments(&attachments);
     if let Some(code) = continue_started(&arguments.id, &digest, &arguments.setup, &drive_arguments).await? {
         return Ok(code);
     }
     let setup = Setup::with_config(config, &arguments.setup.files, &drive_arguments).await?;
     let mut started = setup.reknit.session_started(named(agent), &input).map_err(start_failure)?;
+    require_reader(&attachments, &started.targets, &setup.models)?;
+    started = started.with_attachments(attachments);
     if let Some(run) = &arguments.id.run_id {
         started = started.with_id(run.clone());
     }

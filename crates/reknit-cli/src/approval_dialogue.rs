@@ -164,6 +164,7 @@ mod tests {
             plan: Some(Plan::new("p", "pay", vec![step])),
             plan_author: PlanAuthor::Person,
             inputs: Object::new(),
+            attachments: Vec::new(),
             metadata: Metadata::default(),
             catalogue: Arc::new(Catalogue { tools: vec![shop] }),
             targets: Vec::new(),

@@ -29,8 +29,8 @@ pub(crate) use plan::PlanCommand;
 pub(crate) use repair::RepairArguments;
 pub(crate) use rules::{RuleArguments, RulesCommand};
 pub(crate) use run_arguments::{
-    AnswerBy, ApprovalArguments, DriveArguments, DriverKind, FileArguments, MetadataArguments, ModelArguments,
-    ModelsArguments, RunIdArgument, SetupArguments,
+    AnswerBy, ApprovalArguments, AttachArguments, DriveArguments, DriverKind, FileArguments, MetadataArguments,
+    ModelArguments, ModelsArguments, RunIdArgument, SetupArguments,
 };
 pub(crate) use runs::{
     ApproveArguments, ContinueArguments, DecideArguments, DeleteArguments, DenyArguments, ListArguments,
@@ -93,6 +93,8 @@ pub(crate) enum Command {
     Ask {
         /// The request, in plain language
         request: String,
+        #[command(flatten)]
+        attach: AttachArguments,
         #[command(flatten)]
         id: RunIdArgument,
         #[command(flatten)]
@@ -208,6 +210,7 @@ const ASK_EXAMPLES: &str = concat!(
     "\
 Examples:
   reknit ask \"How much is 100 EUR in won?\"
+  reknit ask --attach invoice.pdf \"Pay this invoice.\"
   reknit ask --tool weather=http://127.0.0.1:8085 --model-url http://127.0.0.1:8080/v1 \"Weather in Seoul?\"
 ",
     exit_status!()

@@ -5,6 +5,7 @@ mod agent_files;
 mod approval_dialogue;
 mod approval_edit;
 mod approvals;
+mod attach;
 mod callbacks;
 mod cli;
 mod completions;
@@ -92,8 +93,8 @@ fn main() -> ExitCode {
         Command::Repair(arguments) => repair::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Eval(arguments) => eval::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Completions { shell } => completions::run(shell).map(|()| ExitCode::SUCCESS),
-        Command::Ask { request, id, metadata, setup, drive } => {
-            setup::block_on(start::ask(&request, (&id, &metadata), &setup, &drive))
+        Command::Ask { request, attach, id, metadata, setup, drive } => {
+            setup::block_on(start::ask((&request, &attach), (&id, &metadata), &setup, &drive))
         }
         Command::Agent(arguments) => setup::block_on(agent::run(&arguments)),
         Command::Run { plan, inputs, id, metadata, setup, drive } => {

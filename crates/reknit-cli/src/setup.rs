@@ -52,6 +52,8 @@ pub(crate) fn block_on(command: impl Future<Output = Result<ExitCode, Failure>>)
 /// A started [`Runtime`] and the telemetry of its runs.
 pub(crate) struct Setup {
     pub(crate) reknit: Runtime,
+    /// The models that `reknit` asks.
+    pub(crate) models: Vec<Target>,
     pub(crate) telemetry: TelemetrySetup,
 }
 
@@ -82,10 +84,11 @@ impl Setup {
         let mut config = with_detected_model(config).await;
         let telemetry = TelemetrySetup::new(config.log)?;
         config.journal = Some(journal_path(&config, files)?);
+        let models = config.models.clone();
         let reknit = unless_ended(Box::pin(Runtime::start(with_catalogue_folder(config)))).await??;
         print_migration(&reknit.journal);
         warn_about_tools(&reknit.problems, &reknit.notes);
-        Ok(Self { reknit, telemetry })
+        Ok(Self { reknit, models, telemetry })
     }
 }
 

@@ -8,7 +8,8 @@ use reknit_plan::{PlanAuthor, check, correct_plan, plan_notes, resolve_inputs};
 use reknit_protocol::{Object, Plan, Value};
 use reknit_runtime::config::SettingOrigin;
 
-use crate::cli::{DriveArguments, MetadataArguments, RunIdArgument, SetupArguments};
+use crate::attach::{read_attachments, require_reader};
+use crate::cli::{AttachArguments, DriveArguments, MetadataArguments, RunIdArgument, SetupArguments};
 use crate::drive::drive;
 use crate::failure::Failure;
 use crate::input::Input;
@@ -18,13 +19,14 @@ use crate::setup::{MODEL_HINT, Setup, config_with_arguments};
 
 /// Lets a model plan a request, and runs the plan.
 pub(crate) async fn ask(
-    request: &str,
+    (request, attach): (&str, &AttachArguments),
     (id, metadata): (&RunIdArgument, &MetadataArguments),
     arguments: &SetupArguments,
     drive_arguments: &DriveArguments,
 ) -> Result<ExitCode, Failure> {
     let metadata = metadata.parse()?;
-    let digest = RequestDigest::of_run(request, None, &Object::new(), &metadata);
+    let attachments = read_attachments(attach)?;
+    let digest = RequestDigest::of_run(request, None, &Object::new(), &metadata).with_attachments(&attachments);
     if let Some(code) = continue_started(id, &digest, arguments, drive_arguments).await? {
         return Ok(code);
     }
@@ -33,7 +35,8 @@ pub(crate) async fn ask(
     if setup.reknit.targets.is_empty() {
         return Err(Failure::usage("no model is configured to plan the request", MODEL_HINT));
     }
-    let started = setup.reknit.started(request, None).with_metadata(metadata);
+    require_reader(&attachments, &setup.reknit.targets, &setup.models)?;
+    let started = setup.reknit.started(request, None).with_metadata(metadata).with_attachments(attachments);
     drive(&setup, id.of_run(started), drive_arguments).await
 }
 

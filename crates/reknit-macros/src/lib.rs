@@ -1,4 +1,22 @@
 //! The attribute `#[reknit::tool]`, which makes a tool of a function. Use it through the crate `reknit`.
+//!
+//! ```
+//! use reknit::{Object, Reknit, plan::read_plan_file};
+//!
+//! /// The price of tea in euros.
+//! #[reknit::tool(read)]
+//! fn price(cups: u32) -> f64 {
+//!     4.5 * f64::from(cups)
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let reknit = Reknit::builder().tools([price()]).start().await?;
+//! let (plan, _) = read_plan_file("steps: [{id: tea, tool: functions/price, with: {cups: 3}}]")?;
+//! assert_eq!(reknit.run_plan(plan, Object::new()).await?.output::<f64>()?, 13.5);
+//! # Ok(())
+//! # }
+//! ```
 
 mod options;
 mod tool;

@@ -227,6 +227,7 @@ impl MendAttempt {
             plan: Some(Plan::new("mend", &call.context, vec![step])),
             plan_author: PlanAuthor::Model,
             inputs: Object::new(),
+            attachments: Vec::new(),
             metadata: Metadata::default(),
             catalogue: Arc::new(Catalogue { tools: vec![tool] }),
             targets: mender.models.iter().map(|model| model.name.clone()).collect::<Vec<TargetName>>(),

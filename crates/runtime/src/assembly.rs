@@ -228,6 +228,7 @@ impl Runtime {
             plan,
             plan_author: PlanAuthor::Person,
             inputs: Object::new(),
+            attachments: Vec::new(),
             metadata: Metadata::default(),
             catalogue: self.current_catalogue(),
             targets: self.targets.clone(),

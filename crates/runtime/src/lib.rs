@@ -7,6 +7,30 @@
 //!                           '--- journal <-----'      commit, then act
 //! ```
 //!
+//! ```
+//! use reknit_plan::read_plan_file;
+//! use reknit_protocol::ToolError;
+//! use reknit_runtime::{DriveOutcome, Runtime};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Square {
+//!     side: f64,
+//! }
+//!
+//! async fn area(square: Square) -> Result<f64, ToolError> {
+//!     Ok(square.side * square.side)
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let reknit = Runtime::builder().tool_fn("geometry", "area", area).start().await?;
+//! let (plan, _) = read_plan_file(r#"steps: [{id: square, tool: geometry/area, with: {side: "3"}}]"#)?;
+//! let DriveOutcome::Finished(answer) = reknit.run(plan).await? else { panic!("the run waits") };
+//! assert!(answer.text.contains('9'));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Where to go next: [`Runtime`] assembles everything that runs need from a [`config::Config`]. [`Driver`] drives runs in
 //! one process, calls tools and models through a [`Transport`] and reads the time from a [`Clock`]. [`Breakers`] limit the
 //! calls of all runs, [`telemetry`] exports logs, traces and metrics, and [`RotatingClient`] asks models outside of a run.

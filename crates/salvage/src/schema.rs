@@ -7,6 +7,7 @@ mod format;
 mod keywords;
 mod large_stack;
 pub(crate) mod parse_scalar;
+mod plain;
 mod problem;
 mod recursive_problems;
 mod report;
@@ -76,6 +77,15 @@ pub struct Schema {
     complexity: Complexity,
     formats: Formats,
     states_formats: bool,
+    judge: Judge,
+}
+
+/// What decides which values fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Judge {
+    /// The shapes: the schema is [`plain`].
+    Shapes,
+    Validator,
 }
 
 impl fmt::Debug for Schema {
@@ -118,12 +128,7 @@ impl Schema {
 
     fn compile_on_this_stack(schema: &Value, formats: Formats) -> Result<Self, SchemaError> {
         let source = schema.clone();
-        let json = source.to_serde();
-        let draft = Draft::default().detect(&json);
-        if draft == Draft::Unknown {
-            let reference = json.get("$schema").and_then(|uri| uri.as_str()).unwrap_or_default().to_owned();
-            return Err(SchemaError::External { path: Path::root().key("$schema"), reference });
-        }
+        let draft = draft_of(&source)?;
         let index = SchemaIndex::new(&source, draft, formats);
         let complexity = complexity::measure(&source, &index);
         let visits = complexity.visits_of_all_runs();
@@ -138,9 +143,13 @@ impl Schema {
         let is_deep = height.is_none_or(|height| height > MAX_SHALLOW_LEVELS);
         let states_formats = shapes.state_formats();
         let places = (index.into_places(), list);
-        let subschemas = Subschemas::new(source, json, (draft, complexity, formats), places, is_deep)?;
+        let judge = if plain::is_plain(&source, draft, formats) { Judge::Shapes } else { Judge::Validator };
+        let subschemas = Subschemas::new(source, (draft, complexity, formats), places, is_deep);
+        if judge == Judge::Validator {
+            subschemas.compile_root()?;
+        }
         let is_recursive = height.is_none();
-        Ok(Self { shapes, subschemas, is_deep, is_recursive, complexity, formats, states_formats })
+        Ok(Self { shapes, subschemas, is_deep, is_recursive, complexity, formats, states_formats, judge })
     }
 
     /// The JSON from which the schema was compiled.
@@ -150,7 +159,12 @@ impl Schema {
 
     /// Whether the value fits.
     pub fn fits(&self, value: &Value) -> bool {
-        with_large_stack(self.needs_large_stack(value), || self.subschemas.root().is_valid(value))
+        if self.judge == Judge::Shapes {
+            return plain::fits(&self.shapes, self.shape(Shapes::ROOT), value);
+        }
+        with_large_stack(self.needs_large_stack(value), || {
+            self.subschemas.validator(SubschemaId::ROOT).is_some_and(|validator| validator.is_valid(value))
+        })
     }
 
     /// What is wrong with the value. Empty if and only if the value fits.
@@ -258,6 +272,9 @@ impl Schema {
             let is_listed = |text| shape.allowed.as_ref().is_none_or(|allowed| allowed.contains_text(text));
             return value.as_str().is_none_or(is_listed);
         }
+        if self.judge == Judge::Shapes {
+            return plain::fits(&self.shapes, shape, value);
+        }
         shape.subschemas.iter().all(|id| self.subschemas.accepts(*id, value))
     }
 
@@ -272,5 +289,16 @@ impl Schema {
     /// Whether the alternatives that were chosen for the shape accept the value.
     pub(crate) fn accepts_chosen(&self, shape: &Shape, value: &Value) -> bool {
         shape.chosen.iter().all(|id| self.subschemas.accepts(*id, value))
+    }
+}
+
+/// The draft that `$schema` selects.
+fn draft_of(schema: &Value) -> Result<Draft, SchemaError> {
+    let Some(uri) = schema.as_object().and_then(|object| object.get("$schema")?.as_str()) else {
+        return Ok(Draft::default());
+    };
+    match Draft::default().detect(&serde_json::json!({ "$schema": uri })) {
+        Draft::Unknown => Err(SchemaError::External { path: Path::root().key("$schema"), reference: uri.to_owned() }),
+        draft => Ok(draft),
     }
 }

@@ -4,6 +4,17 @@
 //!   machine.apply(event) -> records -> Tracer::observe(time, records) -> signals -> collector, log
 //! ```
 //!
+//! ```
+//! use reknit_engine::{Metadata, Record, RecordKind, RunRecord};
+//! use reknit_telemetry::{TraceContext, Tracer};
+//!
+//! let mut tracer = Tracer::new(TraceContext::new(&"run-1".into(), None));
+//! let started =
+//!     RunRecord::Started { request: "What does tea cost?".to_owned(), has_plan: false, metadata: Metadata::default() };
+//! let signals = tracer.observe(1_000, &[Record { scope: Vec::new(), kind: RecordKind::Run(started) }]);
+//! assert!(!signals.is_empty());
+//! ```
+//!
 //! [`table`] lists all names: no signal has a name or an attribute that is not in it.
 //!
 //! - **No signal is produced twice.** A process that resumes a run lets a tracer observe the records of the stored events

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{FinishReason, ModelAnswer, ModelFailure, Rotation, TargetName};
+use reknit_dialogue::{FinishReason, Message, ModelAnswer, ModelFailure, Role, Rotation, TargetName};
 use reknit_mend::ModelRung;
 use reknit_plan::StepIndex;
 use reknit_protocol::EffectId;
@@ -89,6 +89,16 @@ impl Run {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// A question about the request, with what is attached to the request.
+    pub(super) fn with_attachments(&self, mut messages: Vec<Message>) -> Vec<Message> {
+        if let Some(Message::User { attachments, .. }) =
+            messages.iter_mut().rev().find(|message| message.role() == Role::User)
+        {
+            attachments.extend(self.started.attachments.iter().cloned());
+        }
+        messages
     }
 
     /// The question that waits for the outcome of an effect.

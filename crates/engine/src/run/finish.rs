@@ -155,7 +155,7 @@ impl Run {
                 return Ok(());
             }
         };
-        let request = self.policy().asking.answer.to_model_request(messages);
+        let request = self.policy().asking.answer.to_model_request(self.with_attachments(messages));
         let id = (EffectOwner::Answer, EffectKind::Ask);
         let consultation =
             Consultation::open(id, self.state.asked.answer, Purpose::Synthesis, request, self.rotation());

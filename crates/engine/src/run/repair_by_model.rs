@@ -79,7 +79,7 @@ impl Run {
                 return self.on_no_advice(Repair { index, rung, fault }, NoAnswer::GaveUp(error.to_string()));
             }
         };
-        let request = limits.to_model_request(messages).with_format(ResponseFormat::Json);
+        let request = limits.to_model_request(self.with_attachments(messages)).with_format(ResponseFormat::Json);
         let (kind, purpose) = question_kind(rung);
         let id = (EffectOwner::Step(planned.id.clone()), kind);
         let mut consultation = Consultation::open(id, asked, purpose, request, self.rotation());

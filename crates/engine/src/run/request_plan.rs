@@ -66,7 +66,8 @@ impl Run {
         };
         let format = plan_json_schema(&shown)
             .map_or(ResponseFormat::Json, |schema| ResponseFormat::Schema { name: "plan".to_owned(), schema });
-        let request = Sampling { max_tokens, ..sampling }.to_model_request(messages).with_format(format);
+        let request =
+            Sampling { max_tokens, ..sampling }.to_model_request(self.with_attachments(messages)).with_format(format);
         let id = (EffectOwner::Plan, EffectKind::Ask);
         let consultation = Consultation::open(id, asked, Purpose::PlanGeneration, request, self.rotation());
         self.state.phase = Phase::Planning { attempt, consultation: Box::new(consultation) };

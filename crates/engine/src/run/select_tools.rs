@@ -26,6 +26,7 @@ impl Run {
             Ok(messages) => messages,
             Err(error) => return self.select_by_search(error.to_string()),
         };
+        let messages = self.with_attachments(messages);
         let request = self.policy().asking.choice.to_model_request(messages).with_format(ResponseFormat::Json);
         let id = (EffectOwner::Plan, EffectKind::Select);
         let consultation =

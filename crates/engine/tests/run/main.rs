@@ -9,6 +9,7 @@
 
 mod approval_rules;
 mod approvals;
+mod attachments;
 mod breakers;
 mod business_keys;
 mod cancellation_and_limits;

@@ -62,6 +62,7 @@ pub(crate) fn started(plan: Option<Plan>, policy: Policy) -> Started {
         plan,
         plan_author: PlanAuthor::Person,
         inputs: Object::new(),
+        attachments: Vec::new(),
         metadata: Metadata::default(),
         catalogue: Arc::new(catalogue()),
         targets: vec!["a".into(), "b".into()],

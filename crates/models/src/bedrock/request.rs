@@ -3,15 +3,18 @@
 use std::fmt::Write as _;
 
 use reknit_dialogue::{
-    Attachment, AttachmentKind, Effort, FormatUsed, Message, ModelRequest, Role, Thought, ToolChoice, ToolDefinition,
+    Attachment, AttachmentKind, Effort, FormatUsed, Message, ModelRequest, ResponseFormat, Role, Thought, ToolChoice,
+    ToolDefinition,
 };
 use reknit_protocol::{Object, Value};
 
+use super::family::{claude_name, constrains_answers, is_claude};
 use super::{REDACTED_STATE_FORMAT, STATE_FORMAT};
 use crate::anthropic::{reasoning_budget, takes_budget};
 use crate::attachments::{base64_of, file_name, subtype};
 use crate::prompt_cache::{CachePoints, cache_points};
 use crate::request_body::{RequestBody, arguments, plain_id, strings, turns};
+use crate::response_schema::negotiate;
 use crate::{Streaming, Target};
 
 /// The path after the base URL. The model may be the long name of a resource, with slashes and colons.
@@ -31,7 +34,8 @@ pub(crate) fn path(target: &Target) -> String {
 
 /// The body of the request.
 pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
-    let mut body = RequestBody::new(FormatUsed::Text);
+    let (format_used, output_config) = output_config(target, request);
+    let mut body = RequestBody::new(format_used);
     let caches = is_claude(&target.model) || target.model.contains("amazon.nova");
     let points = if caches { cache_points(target, request) } else { CachePoints::default() };
     let cache_point = || Value::from([("cachePoint", Value::from([("type", "default".into())]))]);
@@ -61,6 +65,7 @@ pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     let reasons = insert_thinking(&mut body, target, request);
     let config = inference_config(&mut body, request, reasons);
     body.insert("inferenceConfig", config);
+    body.insert_some("outputConfig", output_config);
     body.omit_if("seed", request.seed.is_some());
     if !request.metadata.is_empty() {
         let metadata: Object =
@@ -70,14 +75,18 @@ pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     body
 }
 
-/// Whether the model is one of Anthropic's, with any prefix of a region.
-fn is_claude(model: &str) -> bool {
-    model.contains("anthropic.claude")
-}
-
-/// The name that Anthropic has for the model.
-fn claude_name(model: &str) -> &str {
-    model.rsplit_once("anthropic.").map_or(model, |(_, name)| name)
+/// The schema of the answer, which the server takes as a text. There is no JSON mode: an answer is constrained to a schema or not
+/// at all.
+fn output_config(target: &Target, request: &ModelRequest) -> (FormatUsed, Option<Value>) {
+    let (_, schema) = negotiate(target, &request.format);
+    let schema = schema.filter(|_| constrains_answers(&target.model));
+    let (Some(schema), ResponseFormat::Schema { name, .. }) = (schema, &request.format) else {
+        return (FormatUsed::Text, None);
+    };
+    let definition = Value::from([("name", name.as_str().into()), ("schema", schema.to_string().into())]);
+    let structure = Value::from([("jsonSchema", definition)]);
+    let format = Value::from([("type", "json_schema".into()), ("structure", structure)]);
+    (FormatUsed::Strict, Some(Value::from([("textFormat", format)])))
 }
 
 fn inference_config(body: &mut RequestBody, request: &ModelRequest, reasons: bool) -> Object {
@@ -237,6 +246,26 @@ mod tests {
     {"text":"go on"}]}],"toolConfig":{"tools":[{"toolSpec":{"name":"convert","description":"Converts.","inputSchema":{"json":{"type":"object","properties":{"amount":{"type":"number"}}}}}}]},"additionalModelRequestFields":{"thinking":{"type":"enabled","budget_tokens":2250}},"inferenceConfig":{"maxTokens":9000,"stopSequences":["END"]},"requestMetadata":{"user_id":"u1"}}
     "#);
         assert_eq!(request_body.omitted_options, ["temperature", "seed"]);
+    }
+
+    #[test]
+    fn the_schema_of_an_answer_is_a_text_for_models_that_follow_one() {
+        let schema = Value::parse(
+            r#"{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",
+                "properties": {"day": {"type": "string", "format": "date"}, "count": {"type": "integer", "minimum": 1}},
+                "required": ["day"], "additionalProperties": false}"#,
+        );
+        let format = ResponseFormat::Schema { name: "order".into(), schema: schema.unwrap() };
+        let request = ModelRequest::new(vec![Message::user("?")], 5).with_format(format);
+        let render_for = |model| render(&target(Provider::Bedrock, model), &request);
+        let sent = render_for(CLAUDE);
+        assert_eq!(sent.format_used, FormatUsed::Strict);
+        insta::assert_snapshot!(sent.json.get("outputConfig").unwrap().to_string(), @r#"{"textFormat":{"type":"json_schema","structure":{"jsonSchema":{"name":"order","schema":"{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"day\":{\"type\":\"string\",\"format\":\"date\"},\"count\":{\"type\":\"integer\",\"description\":\"(minimum: 1)\"}},\"required\":[\"day\"]}"}}}}"#);
+        let plain = render_for("amazon.nova-pro-v1:0");
+        assert_eq!((plain.format_used, plain.json.get("outputConfig")), (FormatUsed::Text, None));
+        let json = request.with_format(ResponseFormat::Json);
+        let without_schema = render(&target(Provider::Bedrock, CLAUDE), &json);
+        assert_eq!((without_schema.format_used, without_schema.json.get("outputConfig")), (FormatUsed::Text, None));
     }
 
     #[test]

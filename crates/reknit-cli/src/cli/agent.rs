@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{ApprovalArguments, DriverKind, MetadataArguments, RunIdArgument, SetupArguments};
+use super::{ApprovalArguments, AttachArguments, DriverKind, MetadataArguments, RunIdArgument, SetupArguments};
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -16,6 +16,9 @@ pub(crate) struct AgentArguments {
     /// The question or task; standard input if missing or `-`
     #[arg(value_name = "INPUT")]
     pub(crate) input: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) attach: AttachArguments,
 
     #[command(flatten)]
     pub(crate) id: RunIdArgument,
@@ -42,6 +45,7 @@ const EXAMPLES: &str = "\
 Examples:
   reknit agent clerk.md \"Where is order 7?\"
   reknit agent clerk.md --json < question.txt
+  reknit agent clerk.md --attach photo.jpg \"What is broken here?\"
   ./clerk.md \"Where is order 7?\"              with `#!/usr/bin/env -S reknit agent` in its first line
 
 An agent file:

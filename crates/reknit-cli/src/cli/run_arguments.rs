@@ -73,6 +73,13 @@ impl MetadataArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct AttachArguments {
+    /// An image, a document or sound that the model is to look at; may be repeated
+    #[arg(long = "attach", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct RunIdArgument {
     /// The id of the run, so that the same command does nothing twice: if there is a run with this id and the same request, it is
     /// continued or its outcome is printed again

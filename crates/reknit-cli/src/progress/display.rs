@@ -272,6 +272,7 @@ mod tests {
             plan: Some(Plan::new("p", "x", steps)),
             plan_author: PlanAuthor::Person,
             inputs: Object::new(),
+            attachments: Vec::new(),
             catalogue: Arc::new(Catalogue { tools: vec![tool] }),
             targets: Vec::new(),
             policy: Arc::new(policy),

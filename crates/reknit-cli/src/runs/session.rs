@@ -6,7 +6,9 @@ use reknit_engine::{MendedCall, SessionOverview};
 use reknit_protocol::{Object, Value};
 
 use super::session_log;
-use super::show::{CurrentState, VALUE_COLUMNS, metadata_as_json, metadata_line};
+use super::show::{
+    CurrentState, VALUE_COLUMNS, attachments_as_json, attachments_line, metadata_as_json, metadata_line,
+};
 use crate::approvals::ApprovalRequest;
 use crate::failure::Failure;
 use crate::print_report::report_json;
@@ -23,6 +25,7 @@ pub(super) fn as_json(session: &SessionOverview, state: &CurrentState<'_>) -> Re
         if let Some(object) = report.as_object_mut() {
             object.insert("log", log);
             object.extend(metadata_as_json(&session.metadata));
+            object.extend(attachments_as_json(&session.attachments));
         }
         return Ok(report);
     }
@@ -33,6 +36,7 @@ pub(super) fn as_json(session: &SessionOverview, state: &CurrentState<'_>) -> Re
     }
     object.insert("log", log);
     object.extend(metadata_as_json(&session.metadata));
+    object.extend(attachments_as_json(&session.attachments));
     if !state.approvals.is_empty() {
         object.insert("asks", state.approvals.iter().map(ApprovalRequest::to_value).collect::<Value>());
     }
@@ -51,6 +55,7 @@ pub(super) fn page(session: &SessionOverview, state: &CurrentState<'_>) -> Strin
     line(format!("agent    {}", session.agent));
     line(format!("input    {}", one_line(&session.input, VALUE_COLUMNS)));
     metadata_line(&session.metadata).into_iter().for_each(&mut line);
+    attachments_line(&session.attachments).into_iter().for_each(&mut line);
     let status = match &session.report {
         Some(report) => report.exit.to_string(),
         None => state.status_text(&session.run),

@@ -138,6 +138,7 @@ fn as_json(run: &RunOverview, state: &CurrentState<'_>) -> Result<Value, Failure
     let mut document = state_as_json(run, state)?;
     if let Value::Object(document) = &mut document {
         document.extend(metadata_as_json(&run.metadata));
+        document.extend(attachments_as_json(&run.attachments));
         document.insert("history", step_history::as_json(&run.history)?);
         document.extend((run.retries > 0).then(|| ("retries".to_owned(), run.retries.into())));
         let tools = run.tool_selection.as_ref();
@@ -211,6 +212,17 @@ pub(super) fn metadata_as_json(metadata: &Metadata) -> Option<(String, Value)> {
     (!metadata.is_empty()).then(|| ("meta".to_owned(), Value::Object(metadata.to_object())))
 }
 
+/// What is attached to the request, if anything is.
+pub(super) fn attachments_line(attachments: &[String]) -> Option<String> {
+    (!attachments.is_empty()).then(|| one_line(&format!("attached {}", attachments.join(", ")), VALUE_COLUMNS))
+}
+
+/// What is attached to the request as a field of `--json`, if anything is.
+pub(super) fn attachments_as_json(attachments: &[String]) -> Option<(String, Value)> {
+    let list = || attachments.iter().map(|text| Value::from(text.as_str())).collect();
+    (!attachments.is_empty()).then(|| ("attachments".to_owned(), list()))
+}
+
 /// The line of an event: its number, time, kind and the start of its body, or its whole body as JSON.
 fn event_line(event: &StoredEvent, json: bool) -> String {
     if json {
@@ -243,6 +255,7 @@ fn page(run: &RunOverview, state: &CurrentState<'_>, only: Option<&str>) -> Stri
     line(format!("run      {}", run.run));
     line(format!("request  {}", one_line(&run.request, VALUE_COLUMNS)));
     metadata_line(&run.metadata).into_iter().for_each(&mut line);
+    attachments_line(&run.attachments).into_iter().for_each(&mut line);
     line(format!("status   {}", status(run, state)));
     if run.retries > 0 {
         line(format!("retried  {}", count(run.retries, "time")));

@@ -87,6 +87,9 @@ fn ask_has_a_help_page() {
               The request, in plain language
 
     Options:
+          --attach <FILE>
+              An image, a document or sound that the model is to look at; may be repeated
+
           --run-id <ID>
               The id of the run, so that the same command does nothing twice: if there is a run with this id and the same request, it is continued or its outcome is printed again
 
@@ -140,6 +143,7 @@ fn ask_has_a_help_page() {
 
     Examples:
       reknit ask "How much is 100 EUR in won?"
+      reknit ask --attach invoice.pdf "Pay this invoice."
       reknit ask --tool weather=http://127.0.0.1:8085 --model-url http://127.0.0.1:8080/v1 "Weather in Seoul?"
 
     Exit status: 0 complete, 1 failed, 2 not started, 3 partial, 4 impossible, 5 a limit was reached,

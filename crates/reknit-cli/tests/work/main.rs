@@ -5,6 +5,7 @@ mod agents;
 mod approval_rules;
 mod approval_webhook;
 mod approvals;
+mod attachments;
 mod bad_usage;
 mod callbacks;
 mod configuration;

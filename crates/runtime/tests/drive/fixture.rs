@@ -75,6 +75,7 @@ impl Fixture {
             plan,
             plan_author: reknit_plan::PlanAuthor::Person,
             inputs: Object::new(),
+            attachments: Vec::new(),
             metadata: Metadata::default(),
             catalogue: Arc::new(self.found.catalogue.clone()),
             targets: vec!["scripted".into()],

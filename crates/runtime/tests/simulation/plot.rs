@@ -144,6 +144,7 @@ fn draw_run(id: &str, catalogue: &Arc<Catalogue>, templates: &Arc<Templates>, ra
         plan: is_given.then(|| plan.clone()),
         plan_author: PlanAuthor::Person,
         inputs: Object::new(),
+        attachments: Vec::new(),
         metadata: Metadata::default(),
         catalogue: Arc::clone(catalogue),
         targets: vec!["a".into(), "b".into()],

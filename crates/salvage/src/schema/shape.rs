@@ -56,6 +56,8 @@ pub(crate) struct ObjectShape {
     pub(crate) additional: Option<ShapeId>,
     /// Whether additional keys are forbidden.
     pub(crate) is_closed: bool,
+    /// How many of the properties are required.
+    pub(crate) required: usize,
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -211,6 +211,7 @@ impl<'s> ShapeBuilder<'s> {
                 .collect(),
             additional: (!additional.is_empty()).then(|| self.shape_for(additional)),
             is_closed,
+            required: properties.keys().filter(|name| required.contains(*name)).count(),
             properties: properties
                 .into_iter()
                 .map(|(name, schemas)| {

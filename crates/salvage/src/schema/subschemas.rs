@@ -27,12 +27,13 @@ impl SubschemaId {
     pub(crate) const ROOT: Self = Self(0);
 }
 
-/// The schema and its subschemas. Validators of subschemas are compiled on first use, because most are never used.
+/// The schema and its subschemas. Validators of subschemas are compiled on first use, because most are never used, and so is that of
+/// a plain schema.
 pub(crate) struct Subschemas {
     source: Value,
     places: Places,
-    root: Validator<ValueInput>,
-    json: Arc<serde_json::Value>,
+    root: OnceLock<Option<Validator<ValueInput>>>,
+    json: OnceLock<Arc<serde_json::Value>>,
     registry: OnceLock<Option<Registry<'static>>>,
     rules: Rules,
     list: Vec<Subschema>,
@@ -66,25 +67,30 @@ impl Subschemas {
     /// The first of the subschemas is the root.
     pub(super) fn new(
         source: Value,
-        json: serde_json::Value,
         rules: Rules,
         (places, subschemas): (Places, Vec<Option<PlaceId>>),
         needs_large_stack: bool,
-    ) -> Result<Self, SchemaError> {
-        let root = options(rules).build(&json).map_err(|error| SchemaError::new(&error, &source))?;
+    ) -> Self {
         let list = subschemas.into_iter().map(|place| Subschema { place, validator: OnceLock::new() }).collect();
-        Ok(Self {
+        Self {
             source,
             places,
-            root,
-            json: Arc::new(json),
+            root: OnceLock::new(),
+            json: OnceLock::new(),
             registry: OnceLock::new(),
             rules,
             list,
             needs_large_stack,
             #[cfg(test)]
             comparisons: std::sync::atomic::AtomicUsize::new(0),
-        })
+        }
+    }
+
+    /// Compiles the validator of the whole schema, which fails if the schema is not valid.
+    pub(super) fn compile_root(&self) -> Result<(), SchemaError> {
+        let root = options(self.rules).build(self.json()).map_err(|error| SchemaError::new(&error, &self.source))?;
+        self.root.get_or_init(|| Some(root));
+        Ok(())
     }
 
     /// The JSON from which the schema was compiled.
@@ -97,15 +103,20 @@ impl Subschemas {
         u64::try_from(self.list.len() + PATTERN_WORK * self.rules.1.patterns).unwrap_or(u64::MAX)
     }
 
-    /// The validator of the whole schema.
-    pub(crate) fn root(&self) -> &Validator<ValueInput> {
-        &self.root
+    /// Whether the validator of the whole schema was compiled.
+    #[cfg(test)]
+    pub(crate) fn has_compiled_root(&self) -> bool {
+        self.root.get().is_some()
+    }
+
+    fn json(&self) -> &Arc<serde_json::Value> {
+        self.json.get_or_init(|| Arc::new(self.source.to_serde()))
     }
 
     /// The validator of a subschema; `None` if it cannot be compiled alone.
     pub(crate) fn validator(&self, id: SubschemaId) -> Option<&Validator<ValueInput>> {
         if id == SubschemaId::ROOT {
-            return Some(&self.root);
+            return self.root.get_or_init(|| options(self.rules).build(self.json()).ok()).as_ref();
         }
         let subschema = self.list.get(id.0)?;
         subschema.validator.get_or_init(|| self.compile(subschema.place?)).as_ref()
@@ -130,6 +141,6 @@ impl Subschemas {
     }
 
     fn register(&self) -> Option<Registry<'static>> {
-        Registry::new().draft(self.rules.0).add(ROOT_URI, Arc::clone(&self.json)).ok()?.prepare().ok()
+        Registry::new().draft(self.rules.0).add(ROOT_URI, Arc::clone(self.json())).ok()?.prepare().ok()
     }
 }

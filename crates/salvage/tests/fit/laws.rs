@@ -87,6 +87,14 @@ proptest! {
     }
 
     #[test]
+    fn a_schema_agrees_with_the_validator_on_damaged_values((model, value) in fitting(plain_model()), dice in any::<Dice>()) {
+        let value = damaged(&model, &value, &mut dice.clone());
+        let theirs = jsonschema::is_valid(&model.schema().to_serde(), &value.to_serde());
+        prop_assert_eq!(compile(&model).fits(&value), theirs, "{} under {}", value, model.schema());
+        prop_assert_eq!(compile(&model).problems(&value).is_empty(), theirs);
+    }
+
+    #[test]
     fn damage_to_one_property_never_changes_another_one((model, value) in fitting(model()), dice in any::<Dice>()) {
         let both = Model::Object(vec![
             model::property("left_side", model.clone(), true),
