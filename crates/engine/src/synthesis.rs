@@ -121,6 +121,9 @@ fn done_lines(steps: &[StepReport]) -> Vec<String> {
 
 /// The data of a tool's response, without its envelope.
 pub(crate) fn response_data(value: &Value) -> Value {
-    let response = ToolResponse::from_value(value).ok().filter(|_| ToolResponse::is_envelope(value));
+    if !ToolResponse::is_envelope(value) {
+        return value.clone();
+    }
+    let response = ToolResponse::from_value(value).ok();
     response.as_ref().and_then(ToolResponse::data).unwrap_or(value).clone()
 }

@@ -28,8 +28,8 @@ pub(super) struct ReadyIndex {
     awaiting_approval: usize,
     awaiting_job: usize,
     over: usize,
-    /// For each step that is an item of a loop, the loop. No other step follows an item.
-    loops_of_items: BTreeMap<StepIndex, StepIndex>,
+    /// For each step, the loop that it is an item of.
+    loops_of_items: Vec<Option<StepIndex>>,
     loops: BTreeMap<StepIndex, LoopItems>,
     /// The loops that may release an item, or end.
     changed_loops: BTreeSet<StepIndex>,
@@ -52,8 +52,8 @@ impl ReadyIndex {
             plan.written_steps().iter().map(|planned| planned.controls.on_failure.keeps_dependents()).collect();
         let mut ready = Self { dependents: dependents.into(), may_fail, open_dependencies, ..Self::default() };
         for (index, planned) in plan.indices().zip(&plan.steps) {
+            ready.loops_of_items.push(planned.item.map(|item| item.of));
             if let Some(item) = planned.item {
-                ready.loops_of_items.insert(index, item.of);
                 ready.loops.entry(item.of).or_default().add(index);
             }
         }
@@ -66,7 +66,7 @@ impl ReadyIndex {
     /// Adds a new item of a loop, which waits.
     pub(super) fn add_item(&mut self, index: StepIndex, of: StepIndex) {
         self.open_dependencies.push(0);
-        self.loops_of_items.insert(index, of);
+        self.loops_of_items.push(Some(of));
         let items = self.loops.entry(of).or_default();
         items.add(index);
         items.enter(index, &Stage::Waiting);
@@ -88,11 +88,15 @@ impl ReadyIndex {
         std::mem::take(&mut self.changed_loops)
     }
 
+    fn is_item(&self, index: StepIndex) -> bool {
+        self.loops_of_items.get(index.get()).copied().flatten().is_some()
+    }
+
     /// The items of the loop that a step is an item of.
     fn items_with_mut(&mut self, index: StepIndex) -> Option<&mut LoopItems> {
-        let of = self.loops_of_items.get(&index)?;
-        self.changed_loops.insert(*of);
-        self.loops.get_mut(of)
+        let of = self.loops_of_items.get(index.get()).copied().flatten()?;
+        self.changed_loops.insert(of);
+        self.loops.get_mut(&of)
     }
 
     /// Updates the index after a step has changed its stage.
@@ -154,7 +158,7 @@ impl ReadyIndex {
         }
         match stage {
             Stage::Looping => _ = self.changed_loops.insert(index),
-            Stage::Waiting if self.loops_of_items.contains_key(&index) => {}
+            Stage::Waiting if self.is_item(index) => {}
             Stage::Waiting if self.open_dependencies.get(index.get()) == Some(&0) => _ = self.decided.insert(index),
             Stage::Waiting => {}
             Stage::Queued => _ = self.queued.insert(index),
