@@ -84,7 +84,11 @@ pub(crate) fn evaluate(
         found: HashMap::new(),
     };
     let root = &expression.root;
-    let value = evaluator.value(root).and_then(|value| evaluator.own(value));
+    let value = evaluator.value(root).and_then(|value| match root {
+        // One copy of a part of a result is no more work than the result itself.
+        Node::Reference(_) => Ok(value.into_owned()),
+        _ => evaluator.own(value),
+    });
     match value {
         Ok(value) => {
             let changes = evaluator.changes(path);

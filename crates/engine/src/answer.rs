@@ -95,6 +95,9 @@ pub enum AnswerAuthor {
 pub struct StepReport {
     /// The step.
     pub step: StepId,
+    /// The step with the loop, if this is one of its items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item_of: Option<StepId>,
     /// The tool.
     pub agent: AgentName,
     /// The tool's capability.

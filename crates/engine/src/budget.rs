@@ -6,7 +6,7 @@ mod quote;
 use reknit_dialogue::{Money, Purpose, TargetName, Usage};
 use serde::{Deserialize, Serialize};
 
-use crate::policy::{Limits, Policy, Synthesis};
+use crate::policy::{Policy, Synthesis};
 pub(crate) use quote::{Bill, Quote};
 use reknit_protocol::human_duration;
 
@@ -114,9 +114,9 @@ impl Spent {
     }
 
     /// Charges a tool call.
-    pub(crate) fn charge_tool_call(&mut self, limits: &Limits) -> Result<(), Exhausted> {
-        if self.tool_calls >= limits.tool_calls {
-            return Err(Exhausted::ToolCalls(limits.tool_calls));
+    pub(crate) fn charge_tool_call(&mut self, limit: u32) -> Result<(), Exhausted> {
+        if self.tool_calls >= limit {
+            return Err(Exhausted::ToolCalls(limit));
         }
         self.tool_calls += 1;
         Ok(())

@@ -161,6 +161,9 @@ pub struct PreviewedCall {
     /// The parameters of the plan: values, and references to earlier results as `{{step.field}}`.
     #[serde(with = "exact")]
     pub parameters: Object,
+    /// The list of a loop: the call is made once for each of its items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreach: Option<String>,
 }
 
 /// What asks about a corrected call.

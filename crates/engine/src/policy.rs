@@ -65,6 +65,9 @@ pub struct Limits {
     pub active_ms: Option<u64>,
     /// Tool calls in progress at once.
     pub calls_at_once: u32,
+    /// The items of one loop. A person's plan can override it per step, and its items add to the limit of tool calls.
+    #[serde(default = "default_max_items")]
+    pub max_items: u32,
     /// The time for one step, from when its inputs are available, without waiting for a person or a job. A plan can override it
     /// per step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,6 +80,10 @@ pub struct Limits {
     pub person_ms: u64,
     /// The time for a job on which a tool works after it has answered.
     pub job_ms: u64,
+}
+
+fn default_max_items() -> u32 {
+    1_000
 }
 
 /// The rules for planning.
@@ -200,6 +207,7 @@ impl Default for Limits {
             money: None,
             active_ms: Some(10 * 60 * 1000),
             calls_at_once: 5,
+            max_items: default_max_items(),
             step_ms: None,
             call_ms: 30_000,
             drain_ms: 5_000,

@@ -20,6 +20,7 @@ mod consultations;
 mod finish;
 mod found_values;
 mod judge_correction;
+mod loops;
 mod nested;
 mod read_references;
 mod repair_by_model;
@@ -59,6 +60,7 @@ use crate::policy::Policy;
 use crate::record::{Record, RecordKind, RunRecord};
 use crate::result_handle::LoadedResults;
 use crate::uncertain_call::UncertainCall;
+use loops::LoopLists;
 pub(crate) use sources::with_metadata;
 use state::{Phase, PlanApproval, State, Stop};
 
@@ -79,6 +81,7 @@ pub struct Run {
     /// The steps whose results arrived since results were last released.
     fresh_results: Vec<StepIndex>,
     loaded_results: LoadedResults,
+    loops: LoopLists,
 }
 
 /// Why an event was refused. The run is unchanged.
@@ -149,7 +152,9 @@ impl Run {
     fn new(started: Arc<Started>, plan: Arc<CheckedPlan>, state: State) -> Self {
         let shown_request = with_metadata(&started.request, &started.metadata, &started.policy);
         let (fresh_results, loaded_results) = (Vec::new(), LoadedResults::default());
-        Self { started, shown_request, plan, inputs: None, state, records: Vec::new(), fresh_results, loaded_results }
+        let loops = LoopLists::default();
+        let records = Vec::new();
+        Self { started, shown_request, plan, inputs: None, state, records, fresh_results, loaded_results, loops }
     }
 
     /// Applies an event and returns what was decided. An outcome that the run does not wait for changes nothing but a
@@ -222,7 +227,9 @@ impl Run {
         if let Some(plan) = run.state.plan.clone() {
             // The plan passed these checks before: one that fails now is not the plan of this run.
             run.prepare_again(&plan).map_err(|problems| ApplyError::Snapshot(joined(&problems)))?;
+            run.restore_items()?;
             run.state.steps.index(&run.plan);
+            run.restore_lists()?;
         }
         Ok(run)
     }

@@ -3,9 +3,11 @@
 pub(crate) mod numbers_in_text;
 mod used_numbers;
 
-use reknit_protocol::{Object, Plan, ToolResponse, Value, truncate};
+use std::collections::HashSet;
 
-use crate::answer::account::{add_section, approved_lines, mended_lines, missing_lines, tried_lines};
+use reknit_protocol::{Object, Plan, StepId, ToolResponse, Value, truncate};
+
+use crate::answer::account::{add_section, approved_lines, limited, mended_lines, missing_lines, tried_lines};
 use crate::answer::{MissingOutput, Outcome, Status, StepReport};
 
 /// The maximum length of one result in a text, in bytes.
@@ -90,13 +92,20 @@ fn changed_text(steps: &[StepReport]) -> String {
     [approved_lines(steps), mended_lines(steps), tried_lines(steps)].concat().join("\n")
 }
 
+/// The reports whose results are shown. The result of a loop that is done has those of its items.
+fn with_own_result(steps: &[StepReport]) -> impl Iterator<Item = &StepReport> {
+    let is_done = |step: &&StepReport| matches!(step.outcome, Outcome::Done(_));
+    let done: HashSet<&StepId> = steps.iter().filter(is_done).map(|step| &step.step).collect();
+    steps.iter().filter(move |step| step.item_of.as_ref().is_none_or(|of| !done.contains(of)))
+}
+
 /// The results as one JSON object, by step id.
 pub(crate) fn raw_text(steps: &[StepReport]) -> String {
     let result = |step: &StepReport| match &step.outcome {
         Outcome::Done(value) => Some((step.step.as_str().to_owned(), response_data(&value.load()))),
         Outcome::Failed { .. } | Outcome::Skipped { .. } => None,
     };
-    steps.iter().filter_map(result).collect::<Object>().to_string()
+    with_own_result(steps).filter_map(result).collect::<Object>().to_string()
 }
 
 fn done_lines(steps: &[StepReport]) -> Vec<String> {
@@ -107,11 +116,14 @@ fn done_lines(steps: &[StepReport]) -> Vec<String> {
         }
         Outcome::Failed { .. } | Outcome::Skipped { .. } => None,
     };
-    steps.iter().filter_map(line).collect()
+    limited(with_own_result(steps).filter_map(|step| Some((step, line(step)?))))
 }
 
 /// The data of a tool's response, without its envelope.
 pub(crate) fn response_data(value: &Value) -> Value {
-    let response = ToolResponse::from_value(value).ok().filter(|_| ToolResponse::is_envelope(value));
+    if !ToolResponse::is_envelope(value) {
+        return value.clone();
+    }
+    let response = ToolResponse::from_value(value).ok();
     response.as_ref().and_then(ToolResponse::data).unwrap_or(value).clone()
 }

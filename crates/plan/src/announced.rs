@@ -35,7 +35,12 @@ pub(crate) struct AnnouncedResults {
 impl AnnouncedResults {
     /// `entries` are the capabilities of the steps, as far as they are known.
     pub(crate) fn new(plan: &Plan, entries: &[Option<&CatalogueEntry>]) -> Self {
-        let results = entries.iter().map(|entry| entry.and_then(|entry| entry.capability.output_schema())).collect();
+        let of_call = |entry: Option<&CatalogueEntry>| entry.and_then(|entry| entry.capability.output_schema());
+        // The result of a loop is the list of the results of its items.
+        let list = || Value::Object(Object::from([("type", Value::from("array"))]));
+        let steps = plan.steps.iter().zip(entries);
+        let results =
+            steps.map(|(step, entry)| if step.has_foreach() { Some(list()) } else { of_call(*entry) }).collect();
         Self { results, inputs: inputs::schema(plan) }
     }
 

@@ -89,8 +89,10 @@ fn find_problems(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) -
             problems.extend(parameters::check(&location, step, parsed_step, entry, &parsed.plan().inputs));
         }
         problems.extend(references.check_step(&location, parsed_step, *entry));
-        for reference in parsed_step.controls.when.iter().flat_map(reknit_bind::Expression::references) {
-            problems.extend(references.check(reference, || location.clone().key("metadata").key("when"), None));
+        for (key, expression) in parsed_step.controls.expressions() {
+            let location = || location.clone().key("metadata").key(key);
+            let problem = |reference: &Reference| references.check(reference, location, None);
+            problems.extend(expression.references().into_iter().filter_map(problem));
         }
     }
     problems.extend(unbraced_references(parsed, entries, &announced));
@@ -154,13 +156,14 @@ fn checked_plan(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) ->
             instruction: step.instruction.clone(),
             declared: capability.effect,
             declared_key: capability.business_key.clone(),
-            parameters: parsed_step.parameters.clone(),
+            parameters: Arc::new(parsed_step.parameters.clone()),
             schema: entry.and_then(CatalogueEntry::compiled_schema),
             announced: capability.output_schema().map(Arc::new),
             error_fields: capability.error_fields.clone(),
             limit_ms: step.limit_ms(),
             computed: step.is_computed(),
-            controls: parsed_step.controls.clone(),
+            controls: Arc::new(parsed_step.controls.clone()),
+            item: None,
             dependencies: dependencies.clone().filter_map(|dependency| parsed.id(dependency.index)).cloned().collect(),
             dependency_indices: dependencies.map(|dependency| dependency.index).collect(),
         }

@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 /// The name by which templates and expressions refer to the inputs of the plan.
 pub const INPUTS: &str = "inputs";
 
+/// The name by which a step with `foreach` refers to the item that it runs for.
+pub const ITEM: &str = "item";
+
 /// The position of a step in its plan, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -31,10 +34,12 @@ impl StepIndex {
 /// A plan that may run: every name is known, and every reference leads to an earlier step.
 #[derive(Debug, Clone, Default)]
 pub struct CheckedPlan {
-    /// The steps, in the order of the plan.
+    /// The steps, in the order of the plan, followed by the items of its loops.
     pub steps: Vec<PlannedStep>,
     /// The outputs of the plan.
     pub outputs: Vec<PlannedOutput>,
+    /// How many steps are written in the plan.
+    written: usize,
     /// The index of each step: a search at every event would cost the square of the plan.
     indices: HashMap<StepId, StepIndex>,
 }
@@ -43,7 +48,23 @@ impl CheckedPlan {
     /// A plan of these steps. The caller guarantees that names and references are valid.
     pub fn new(steps: Vec<PlannedStep>, outputs: Vec<PlannedOutput>) -> Self {
         let indices = steps.iter().enumerate().map(|(index, step)| (step.id.clone(), StepIndex(index))).collect();
-        Self { steps, outputs, indices }
+        Self { written: steps.len(), steps, outputs, indices }
+    }
+
+    /// The steps that are written in the plan, without the items of its loops.
+    pub fn written_steps(&self) -> &[PlannedStep] {
+        self.steps.get(..self.written).unwrap_or(&self.steps)
+    }
+
+    /// Adds a step for one item of a loop: `refund[3]`. `None` if there is no step at that index.
+    pub fn add_item(&mut self, item: LoopItem) -> Option<StepIndex> {
+        let of_loop = self.get(item.of)?;
+        let id = StepId::new(format!("{}[{}]", of_loop.id, item.position));
+        let step = PlannedStep { id: id.clone(), item: Some(item), ..of_loop.clone() };
+        let index = StepIndex(self.steps.len());
+        self.steps.push(step);
+        self.indices.insert(id, index);
+        Some(index)
     }
 
     /// The index of the step with this id.
@@ -81,6 +102,8 @@ pub struct PlannedOutput {
 /// What a plan says about when a step runs, and what follows from its failure.
 #[derive(Debug, Clone, Default)]
 pub struct StepControls {
+    /// The step runs once for each item of a list.
+    pub foreach: Option<Foreach>,
     /// The step is skipped if this is false.
     pub when: Option<Expression>,
     /// What follows if the step fails.
@@ -89,6 +112,34 @@ pub struct StepControls {
     pub approve: bool,
     /// How often a call is sent again, instead of the number in the policy.
     pub resends: Option<u32>,
+}
+
+impl StepControls {
+    /// The expressions, each with the key that it is written under.
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = (&'static str, &Expression)> {
+        let list = self.foreach.iter().map(|foreach| ("foreach", &foreach.list));
+        list.chain(self.when.iter().map(|condition| ("when", condition)))
+    }
+}
+
+/// The loop of a step that runs once for each item of a list.
+#[derive(Debug, Clone)]
+pub struct Foreach {
+    /// The list.
+    pub list: Expression,
+    /// How many items run at the same time, if the plan says so.
+    pub at_once: Option<u32>,
+    /// How many items the list may have, if the plan says so.
+    pub max_items: Option<u32>,
+}
+
+/// Which item of a loop a step runs for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoopItem {
+    /// The step with the loop.
+    pub of: StepIndex,
+    /// The position of the item in the list, counted from 0.
+    pub position: usize,
 }
 
 /// What follows if a step fails.
@@ -129,8 +180,8 @@ pub struct PlannedStep {
     pub declared: SideEffect,
     /// Which parameters identify a deed, as the tool declares it.
     pub declared_key: Option<KeyRule>,
-    /// The parsed parameters.
-    pub parameters: Parameters,
+    /// The parsed parameters. The items of a loop share them.
+    pub parameters: Arc<Parameters>,
     /// The schema that the parameters must fit, if the tool has one.
     pub schema: Option<Arc<Schema>>,
     /// The schema that the tool announces for its result.
@@ -141,10 +192,27 @@ pub struct PlannedStep {
     pub limit_ms: Option<u64>,
     /// Whether it calls no tool: its result is its parameter `result`.
     pub computed: bool,
-    /// When it runs and what follows from its failure.
-    pub controls: StepControls,
+    /// When it runs and what follows from its failure. The items of a loop share it.
+    pub controls: Arc<StepControls>,
+    /// The item of a loop that it runs for.
+    pub item: Option<LoopItem>,
     /// The steps whose results it needs, declared in the plan or inferred from references.
     pub dependencies: Vec<StepId>,
     /// The indices of the dependencies, in the same order.
     pub dependency_indices: Vec<StepIndex>,
+}
+
+impl PlannedStep {
+    /// The loop of the step. The steps for its items have none.
+    pub fn foreach(&self) -> Option<&Foreach> {
+        self.controls.foreach.as_ref().filter(|_| self.item.is_none())
+    }
+
+    /// The condition that decides whether this step runs. A condition that refers to the item of a loop is that of its items,
+    /// any other one that of the whole loop.
+    pub fn condition(&self) -> Option<&Expression> {
+        let condition = self.controls.when.as_ref()?;
+        let is_of_item = || condition.references().iter().any(|reference| reference.step().as_str() == ITEM);
+        (self.controls.foreach.is_none() || is_of_item() == self.item.is_some()).then_some(condition)
+    }
 }

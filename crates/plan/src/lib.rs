@@ -50,7 +50,9 @@ pub use catalogue::{Catalogue, CatalogueEntry, CatalogueError, CatalogueTool};
 pub use check::{
     PlanAuthor, PlanNote, ProblemScope, TolerablePlan, check, check_structure, check_tolerantly, plan_notes,
 };
-pub use checked::{CheckedPlan, INPUTS, OnFailure, PlannedOutput, PlannedStep, StepControls, StepIndex};
+pub use checked::{
+    CheckedPlan, Foreach, INPUTS, ITEM, LoopItem, OnFailure, PlannedOutput, PlannedStep, StepControls, StepIndex,
+};
 pub use file::{Document, FileProblem, read_plan_file};
 pub use fixes::{PlanFix, PlanFixKind, correct_plan};
 pub use inputs::resolve_inputs;

@@ -127,7 +127,8 @@ fn call_text(call: &CallTool) -> String {
 
 fn preview_text(call: &PreviewedCall) -> String {
     let class = call.side_effect.as_str();
-    format!("`{}` of `{}` ({class}) with {}", call.capability, call.agent, call.parameters)
+    let items = call.foreach.as_ref().map_or_else(String::new, |list| format!(", for each item of `{list}`"));
+    format!("`{}` of `{}` ({class}) with {}{items}", call.capability, call.agent, call.parameters)
 }
 
 fn preview_value(call: &PreviewedCall) -> Value {
@@ -137,6 +138,7 @@ fn preview_value(call: &PreviewedCall) -> Value {
         ("capability", call.capability.as_str().into()),
         ("class", call.side_effect.as_str().into()),
         ("parameters", Value::Object(call.parameters.clone())),
+        ("foreach", call.foreach.as_deref().map_or(Value::Null, Value::from)),
     ]))
 }
 

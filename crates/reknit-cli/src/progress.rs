@@ -35,7 +35,7 @@ pub(crate) enum LineStyle {
 /// The current progress of a run or a session.
 pub(crate) fn lines(machine: &Machine, records: &[SessionRecord], now_ms: i64, width: usize) -> Vec<Line> {
     match machine {
-        Machine::Run(run) => run_lines((run.progress(), run.model_wait_ms()), || run.steps(), now_ms, width),
+        Machine::Run(run) => run_lines((run.progress(), run.model_wait_ms()), || run.written_steps(), now_ms, width),
         Machine::Session(session) => session_lines(Some(&session.view()), records, now_ms, width),
     }
 }
@@ -110,7 +110,7 @@ impl StepColumns {
 fn mark(state: &StepState) -> char {
     match state {
         StepState::Waiting | StepState::Queued => '·',
-        StepState::Running => '>',
+        StepState::Running | StepState::Looping { .. } => '>',
         StepState::BackingOff { .. }
         | StepState::BreakerOpen { .. }
         | StepState::KeyHeld { .. }
@@ -126,7 +126,9 @@ fn mark(state: &StepState) -> char {
 fn style(state: &StepState) -> LineStyle {
     match state {
         StepState::Waiting | StepState::Queued | StepState::Skipped { .. } => LineStyle::Dimmed,
-        StepState::Running | StepState::AwaitingJob { problem: None, .. } => LineStyle::Plain,
+        StepState::Running | StepState::Looping { .. } | StepState::AwaitingJob { problem: None, .. } => {
+            LineStyle::Plain
+        }
         StepState::BackingOff { .. }
         | StepState::BreakerOpen { .. }
         | StepState::KeyHeld { .. }
@@ -141,6 +143,7 @@ fn style(state: &StepState) -> LineStyle {
 
 fn state_text(step: &StepView, now_ms: i64) -> String {
     match &step.state {
+        StepState::Waiting if step.item_of.is_some() => "waiting for a free place in its loop".to_owned(),
         // Only the approval of the whole plan holds back a step without dependencies.
         StepState::Waiting if step.needs.is_empty() => "waiting for approval of the plan".to_owned(),
         StepState::Waiting => {
@@ -150,6 +153,8 @@ fn state_text(step: &StepView, now_ms: i64) -> String {
         StepState::Queued => "waiting for a free slot".to_owned(),
         StepState::Running if step.calls > 1 => format!("running, call {}{}", step.calls, mended(step)),
         StepState::Running => "running".to_owned(),
+        StepState::Looping { items, done, failed: 0 } => format!("running, {done} of {items} items done"),
+        StepState::Looping { items, done, failed } => format!("running, {done} of {items} items done, {failed} failed"),
         StepState::BackingOff { until_ms } => format!("retrying in {} s", seconds_left(*until_ms, now_ms)),
         StepState::BreakerOpen { until_ms } => {
             format!("circuit breaker of {} open, retrying in {} s", step.agent, seconds_left(*until_ms, now_ms))
@@ -209,6 +214,7 @@ mod tests {
             capability: capability.into(),
             instruction: String::new(),
             needs: Vec::new(),
+            item_of: None,
             state,
             mends: Vec::new(),
             calls: 1,
@@ -259,6 +265,8 @@ mod tests {
             step("b", "queue", StepState::Queued),
             step("c", "run", StepState::Running),
             StepView { calls: 2, mends: mended.clone(), ..step("d", "run_again", StepState::Running) },
+            step("n", "loop", StepState::Looping { items: 10, done: 3, failed: 0 }),
+            StepView { item_of: Some("n".into()), ..step("n[4]", "loop", StepState::Waiting) },
             step("e", "back_off", StepState::BackingOff { until_ms: 3_001 }),
             step("k", "breaker", StepState::BreakerOpen { until_ms: 3_001 }),
             step("f", "mend", StepState::Mending(Rung::Context)),
@@ -306,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_wait_counts_down_to_zero() {
-        let seconds = |now_ms| step_lines(&steps(), now_ms, 1_000)[4].text.clone();
+        let seconds = |now_ms| step_lines(&steps(), now_ms, 1_000)[6].text.clone();
         assert!(seconds(2_500).ends_with("retrying in 1 s"), "{}", seconds(2_500));
         assert!(seconds(9_999).ends_with("retrying in 0 s"), "{}", seconds(9_999));
     }

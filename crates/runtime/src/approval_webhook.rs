@@ -299,5 +299,6 @@ fn previewed(call: &PreviewedCall) -> Value {
         ("capability", call.capability.as_str().into()),
         ("class", call.side_effect.as_str().into()),
         ("parameters", Value::Object(call.parameters.clone())),
+        ("foreach", call.foreach.as_deref().map_or(Value::Null, Value::from)),
     ]))
 }

@@ -1,10 +1,15 @@
 //! The account behind an answer: repairs, failed repairs, and missing results.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use reknit_mend::{Fate, MendEffect};
+use reknit_protocol::StepId;
 
 use super::{MissingOutput, Outcome, StepReport};
+
+/// The most lines of one section about the items of a loop.
+const MAX_ITEM_LINES: usize = 20;
 
 /// The account of repairs, failed repairs and missing results that follows an answer; empty if there is none.
 pub(crate) fn account_text(steps: &[StepReport], missing: &[MissingOutput]) -> String {
@@ -45,10 +50,8 @@ fn one_line(line: &str) -> String {
 
 /// The calls that were approved.
 pub(crate) fn approved_lines(steps: &[StepReport]) -> Vec<String> {
-    let lines = |step: &StepReport| -> Vec<String> {
-        step.approvals.iter().map(|approval| format!("- {}: {approval}", step.step)).collect()
-    };
-    steps.iter().flat_map(lines).collect()
+    let approvals = steps.iter().flat_map(|step| step.approvals.iter().map(move |approval| (step, approval)));
+    limited(approvals.map(|(step, approval)| (step, format!("- {}: {approval}", step.step))))
 }
 
 /// The repairs of steps that succeeded.
@@ -62,11 +65,11 @@ pub(crate) fn tried_lines(steps: &[StepReport]) -> Vec<String> {
 }
 
 fn applied_lines<'a>(steps: impl Iterator<Item = &'a StepReport>) -> Vec<String> {
-    let lines = |step: &StepReport| -> Vec<String> {
-        let applied = step.mends.iter().filter(|mend| mend.effect == MendEffect::Applied);
-        applied.map(|mend| format!("- {} by {}: {}", step.step, mend.rung.as_str(), mend.description)).collect()
-    };
-    steps.flat_map(lines).collect()
+    let mends = steps.flat_map(|step| step.mends.iter().map(move |mend| (step, mend)));
+    let applied = mends.filter(|(_, mend)| mend.effect == MendEffect::Applied);
+    limited(
+        applied.map(|(step, mend)| (step, format!("- {} by {}: {}", step.step, mend.rung.as_str(), mend.description))),
+    )
 }
 
 /// The steps and outputs without a result.
@@ -80,7 +83,26 @@ pub(crate) fn missing_lines(steps: &[StepReport], missing: &[MissingOutput]) -> 
         Outcome::Skipped { reason } => Some(format!("- {} ({}): skipped: {reason}", step.step, step.capability)),
     };
     let outputs = missing.iter().map(|output| format!("- output {}: {}", output.name, output.reason));
-    steps.iter().filter_map(line).chain(outputs).collect()
+    let steps = limited(steps.iter().filter_map(|step| Some((step, line(step)?))));
+    steps.into_iter().chain(outputs).collect()
+}
+
+/// The lines about steps, but only the first ones about the items of each loop and the number of the others: a text stays
+/// readable for any number of items.
+pub(crate) fn limited<'a>(lines: impl Iterator<Item = (&'a StepReport, String)>) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut of_loops: BTreeMap<&StepId, usize> = BTreeMap::new();
+    for (step, line) in lines {
+        let count = step.item_of.as_ref().map(|of| of_loops.entry(of).or_default());
+        let is_kept = count.is_none_or(|count| {
+            *count += 1;
+            *count <= MAX_ITEM_LINES
+        });
+        kept.extend(is_kept.then_some(line));
+    }
+    let more = of_loops.iter().filter(|(_, count)| **count > MAX_ITEM_LINES);
+    kept.extend(more.map(|(of, count)| format!("- {of}: {} more about its items", count - MAX_ITEM_LINES)));
+    kept
 }
 
 #[cfg(test)]

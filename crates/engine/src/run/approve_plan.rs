@@ -56,8 +56,9 @@ impl Run {
             capability: planned.capability.clone(),
             side_effect: self.side_effect(planned),
             parameters: parameters(&planned.id),
+            foreach: planned.foreach().map(|foreach| foreach.list.to_string()),
         };
-        self.plan.steps.iter().map(call).collect()
+        self.plan.written_steps().iter().map(call).collect()
     }
 
     /// Applies a decision about the plan; returns whether it was one.
@@ -110,7 +111,9 @@ impl Run {
 
     fn skip_all(&mut self, reason: &str) -> Decided {
         for index in self.plan.indices() {
-            self.set_stage(index, Stage::Skipped { reason: reason.to_owned() })?;
+            if matches!(self.state.steps.get(index)?.stage(), Stage::Waiting) {
+                self.set_stage(index, Stage::Skipped { reason: reason.to_owned() })?;
+            }
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ const RESULT: &str = "result";
 impl Run {
     /// Whether the condition of a step holds. Otherwise the step is over: skipped, or failed if its condition has no value.
     pub(super) fn should_run(&mut self, index: StepIndex, planned: &PlannedStep) -> Decided<bool> {
-        let Some(condition) = &planned.controls.when else { return Ok(true) };
+        let Some(condition) = planned.condition() else { return Ok(true) };
         let evaluated = condition.evaluate(&self.results(Some(planned))).map(|evaluation| evaluation.value);
         let stage = match evaluated {
             Ok(Value::Bool(true)) => return Ok(true),
@@ -75,7 +75,7 @@ impl Run {
 }
 
 /// The stage of a step that needs a value for this reason.
-fn without_source(reason: &UnboundReason) -> Option<Stage> {
+pub(super) fn without_source(reason: &UnboundReason) -> Option<Stage> {
     match reason {
         UnboundReason::StepSkipped { step } => {
             Some(Stage::SkippedByCondition { reason: format!("it needs `{step}`, which was skipped by its condition") })

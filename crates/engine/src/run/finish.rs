@@ -1,11 +1,9 @@
 //! How a run ends: stopped, or with every step over and an answer written.
 
-use std::sync::Arc;
-
 use reknit_dialogue::Purpose;
 use reknit_mend::Fate;
-use reknit_plan::{OnFailure, PlannedOutput, StepIndex};
-use reknit_protocol::{EffectKind, EffectOwner, Object, SideEffect, join_first};
+use reknit_plan::{OnFailure, PlannedOutput, PlannedStep, StepIndex};
+use reknit_protocol::{EffectKind, EffectOwner, Object, SideEffect, StepId, join_first};
 use reknit_salvage::fit;
 
 use super::consultations::Topic;
@@ -225,14 +223,23 @@ impl Run {
         plan_outputs
     }
 
+    /// The steps with the items of each loop after it.
+    pub(super) fn steps_in_order(&self) -> impl Iterator<Item = (&PlannedStep, &StepRun)> {
+        let steps = self.state.steps.in_order();
+        steps.filter_map(|index| Some((self.plan.get(index)?, self.state.steps.get(index).ok()?)))
+    }
+
+    /// The step with the loop that a step is an item of.
+    pub(super) fn loop_of(&self, planned: &PlannedStep) -> Option<StepId> {
+        Some(self.plan.get(planned.item?.of)?.id.clone())
+    }
+
     /// The outcome of each step so far.
     pub(crate) fn step_reports(&self) -> Vec<StepReport> {
-        let plan = Arc::clone(&self.plan);
-        plan.steps
-            .iter()
-            .zip(self.state.steps.iter())
+        self.steps_in_order()
             .map(|(planned, step)| StepReport {
                 step: planned.id.clone(),
+                item_of: self.loop_of(planned),
                 agent: planned.agent.clone(),
                 capability: planned.capability.clone(),
                 outcome: match step.stage() {
@@ -285,8 +292,9 @@ fn stopped(step: &StepRun, reason: &str) -> Option<Stage> {
             Some(Stage::Failed { reason, fault: Some(fault.clone()) })
         }
         Stage::Calling(call) => Some(Stage::Stopping(call.clone())),
-        // `stop_job` has told the tool to cancel its job.
-        Stage::AwaitingJob(_)
+        // A loop ends when the calls of its items are over. `stop_job` has told the tool to cancel its job.
+        Stage::Looping
+        | Stage::AwaitingJob(_)
         | Stage::Stopping(_)
         | Stage::Done(_)
         | Stage::Failed { .. }

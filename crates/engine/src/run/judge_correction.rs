@@ -145,7 +145,7 @@ impl Run {
             known.add_all(&Value::Object(fault.details.clone()));
         }
         let results = self.results_before(planned);
-        for id in self.evidence_ids() {
+        for id in self.evidence_ids(planned) {
             if let StepResult::Ready(body) = results.result_of(&id) {
                 known.add_all(body);
             }
@@ -161,7 +161,8 @@ impl Run {
                 let requested = numbers_in_text::parse_numbers(&self.shown_request);
                 known.numbers.contains(number)
                     || known.state_in_words(number)
-                    || explain_number(number, &self.results_before(planned), &self.evidence_ids(), &requested).is_some()
+                    || explain_number(number, &self.results_before(planned), &self.evidence_ids(planned), &requested)
+                        .is_some()
             }
             Value::String(text) if kind == ValueKind::Exact => known.identify(text),
             Value::String(text) => known.contain(text),

@@ -87,8 +87,8 @@ impl Run {
     /// idempotency key.
     pub(crate) fn uncertain_steps(&self) -> Vec<bool> {
         let unknown = |outcome: &Outcome| matches!(outcome, Outcome::Failed { fate: Fate::Unknown, .. });
-        let steps = self.plan.steps.iter().zip(self.step_reports());
-        steps.map(|(planned, report)| unknown(&report.outcome) && !self.is_harmless(planned)).collect()
+        let steps = self.steps_in_order().zip(self.step_reports());
+        steps.map(|((planned, _), report)| unknown(&report.outcome) && !self.is_harmless(planned)).collect()
     }
 
     /// Whether the next call of a step must not be made.
@@ -101,12 +101,12 @@ impl Run {
 
     /// The parameters of each step as they were sent last.
     pub(crate) fn sent_parameters(&self) -> Vec<Object> {
-        self.state.steps.iter().map(|step| step.parameters.clone()).collect()
+        self.steps_in_order().map(|(_, step)| step.parameters.clone()).collect()
     }
 
     /// The calls that failed but may have taken effect, with the parameters that were sent last.
     pub(crate) fn uncertain_calls(&self) -> Vec<UncertainCall> {
-        let steps = self.plan.steps.iter().zip(self.state.steps.iter()).zip(self.uncertain_steps());
+        let steps = self.steps_in_order().zip(self.uncertain_steps());
         let call = |((planned, step), uncertain): ((&PlannedStep, &StepRun), bool)| {
             uncertain.then(|| UncertainCall {
                 agent: planned.agent.clone(),

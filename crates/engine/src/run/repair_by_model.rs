@@ -285,8 +285,8 @@ impl Run {
         }
         let results = self.results_before(planned);
         let read = self.read_references(planned, &step.parameters, &advice.changes);
-        let mut corrected =
-            apply_correction(&kept, &read.values, &results, &self.source_ids(), schema, rung).map_err(refused)?;
+        let mut corrected = apply_correction(&kept, &read.values, &results, &self.source_ids(planned), schema, rung)
+            .map_err(refused)?;
         if matches!(corrected, CorrectionOutcome::Unchanged) {
             corrected = replace_parameters(&step.parameters, kept, schema, rung).map_err(refused)?;
         }

@@ -1,5 +1,6 @@
 //! Parameters that the plan leaves open: learned mappings, and the model's answer about missing values.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use reknit_bind::{
 };
 use reknit_dialogue::ModelAnswer;
 use reknit_mend::{Learning, Mend, MendEffect, PeoplePolicy, Rung, parse_parameter_values};
-use reknit_plan::{PlannedStep, StepIndex};
+use reknit_plan::{ITEM, PlannedStep, StepIndex};
 use reknit_protocol::{Object, SideEffect, StepId, truncate};
 
 use super::read_references::{fixes_text, refuse_doubtful};
@@ -41,7 +42,8 @@ impl Run {
     pub(super) fn binding(&self, planned: &PlannedStep) -> Binding {
         let results = self.results(Some(planned));
         let known = self.learned_for(planned);
-        bind_with_mappings(&planned.parameters, &results, &planned.dependencies, planned.schema.as_deref(), &known)
+        let wire_from = wire_sources(planned);
+        bind_with_mappings(&planned.parameters, &results, &wire_from, planned.schema.as_deref(), &known)
     }
 
     /// The learned mappings that apply to a step, with the earlier steps whose results they read.
@@ -89,7 +91,7 @@ impl Run {
         if self.policy().mending.learning == Learning::Off {
             return Vec::new();
         }
-        let steps: Vec<StepId> = self.plan.steps.iter().map(|planned| planned.id.clone()).collect();
+        let steps: Vec<StepId> = self.plan.written_steps().iter().map(|planned| planned.id.clone()).collect();
         let mut learned = Vec::new();
         for (planned, step) in self.plan.steps.iter().zip(self.state.steps.iter()) {
             let found = step.provenance.iter().filter(|_| matches!(step.stage(), Stage::Done(_)));
@@ -173,7 +175,7 @@ impl Run {
     ) -> Result<(FilledParameters, String), String> {
         let missing = self.missing(planned);
         let names: Vec<&str> = missing.iter().map(|unbound| unbound.parameter.as_str()).collect();
-        let (results, sources) = (self.results_before(planned), self.source_ids());
+        let (results, sources) = (self.results_before(planned), self.source_ids(planned));
         let read = self.read_references(planned, parameters, answer);
         let supplied = fill_missing(parameters, &read.values, &names, &results, &sources, planned.schema.as_deref())
             .map_err(|error| format!("the answer is refused: {error}"))?;
@@ -190,6 +192,16 @@ impl Run {
         let lost: Vec<&str> = lost.into_iter().filter(|name| !parameters.contains_key(name)).collect();
         if lost.is_empty() { Ok(()) } else { Err(format!("the answer has no value for {}", lost.join(", "))) }
     }
+}
+
+/// The sources of required parameters that the plan omits. An item of a loop stands for the result that the list comes from.
+fn wire_sources(planned: &PlannedStep) -> Cow<'_, [StepId]> {
+    let (Some(foreach), Some(_)) = (&planned.controls.foreach, planned.item) else {
+        return Cow::Borrowed(&planned.dependencies);
+    };
+    let listed = foreach.list.references();
+    let others = planned.dependencies.iter().filter(|id| !listed.iter().any(|reference| reference.step() == *id));
+    std::iter::once(ITEM.into()).chain(others.cloned()).collect()
 }
 
 /// A capability as mappings name it.

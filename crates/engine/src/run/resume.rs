@@ -42,7 +42,7 @@ impl Run {
             // Only calls that need no claim are made again here. The driver reports claimed calls as `Interrupted`.
             Stage::Calling(call) if !call.needs_claim() => {
                 let call = call.clone();
-                match self.state.spent.charge_tool_call(&self.started.policy.limits) {
+                match self.charge_tool_call() {
                     Ok(()) => self.record(RunRecord::CallStarted(call)),
                     Err(exhausted) => {
                         let reason = exhausted.to_string();

@@ -59,10 +59,16 @@ impl Run {
         self.state.steps.reopen(waiting, &plan)?;
         for (index, reopening) in reopened {
             self.state.steps.get_mut(index)?.renew_budgets();
-            if let Reopening::Start = reopening {
-                continue;
-            }
             let planned = planned(&plan, index)?;
+            match reopening {
+                Reopening::Start => continue,
+                // It waits for a place among the items of its loop.
+                Reopening::SendAgain if planned.item.is_some() => {
+                    self.state.steps.get_mut(index)?.sends_again = true;
+                    continue;
+                }
+                Reopening::SendAgain | Reopening::AskAboutOutcome(_) => {}
+            }
             self.record_start(planned);
             self.start_step_deadline(index, planned)?;
             match reopening {
@@ -90,13 +96,23 @@ impl Run {
         state.repeated_failures.clear();
     }
 
+    /// Whether the items of a step are all done, if it has any. Otherwise its result is not complete.
+    fn has_done_items(&self, index: StepIndex) -> Decided<bool> {
+        for item in self.state.steps.items(index).indices() {
+            if !matches!(self.state.steps.get(*item)?.stage(), Stage::Done(_)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// The steps that are not done, and how each goes on.
     fn reopenings(&self) -> Decided<Vec<(StepIndex, Reopening)>> {
         let mut reopened = Vec::new();
         for index in self.plan.indices() {
             let step = self.state.steps.get(index)?;
             let fault = match step.stage() {
-                Stage::Done(_) => continue,
+                Stage::Done(_) if self.has_done_items(index)? => continue,
                 Stage::Failed { fault, .. } => fault.clone().or_else(|| step.last_fault().cloned()),
                 _ => step.last_fault().cloned(),
             };

@@ -24,7 +24,7 @@ impl Run {
         }
         let max_calls = self.policy().limits.calls_at_once;
         loop {
-            let (mut moved, mut from) = (false, StepIndex::new(0));
+            let (mut moved, mut from) = (self.advance_loops()?, StepIndex::new(0));
             while let Some(index) = self.state.steps.next_to_move(from, max_calls) {
                 moved |= match self.state.steps.get(index)?.stage() {
                     Stage::Waiting => self.leave_waiting(index)?,
@@ -64,12 +64,20 @@ impl Run {
         if !dependencies.iter().all(|(_, stage)| is_settled(stage)) {
             return Ok(false);
         }
-        if !self.should_run(index, planned)? {
+        let step = self.state.steps.get_mut(index)?;
+        let (has_begun, sends_again) = (step.list_length.is_some(), std::mem::take(&mut step.sends_again));
+        if !has_begun && !sends_again && !self.should_run(index, planned)? {
             return Ok(true);
         }
         self.record_start(planned);
+        if planned.foreach().is_some() {
+            self.begin_loop(index, planned)?;
+            return Ok(true);
+        }
         self.start_step_deadline(index, planned)?;
-        if planned.computed {
+        if sends_again {
+            self.set_stage(index, Stage::Queued)?;
+        } else if planned.computed {
             self.compute_step(index, planned)?;
         } else {
             self.bind_step(index, planned)?;
@@ -175,7 +183,7 @@ impl Run {
             self.ask_about_call(index, reason)?;
             return Ok(true);
         }
-        if let Err(exhausted) = self.state.spent.charge_tool_call(&self.started.policy.limits) {
+        if let Err(exhausted) = self.charge_tool_call() {
             let reason = exhausted.to_string();
             self.state.stop_for(exhausted);
             let untouched = self.state.steps.get(index)?.sent() == 0;
@@ -247,7 +255,8 @@ impl Run {
             let planned = planned(&self.plan, index)?;
             let stops = matches!(end, StepEnd::Failed { .. }) && planned.controls.on_failure == OnFailure::Stop;
             let step = planned.id.clone();
-            self.record(RunRecord::StepEnded { step, end, calls, mends });
+            self.record(RunRecord::StepEnded { step: step.clone(), end, calls, mends });
+            self.skip_held_items(index, &step)?;
             if stops {
                 self.stop_after_failure(index)?;
             }
@@ -284,7 +293,9 @@ impl Run {
     pub fn release_results(&mut self, source: &Arc<dyn ResultSource>) {
         let fresh = std::mem::take(&mut self.fresh_results);
         for index in fresh.into_iter().chain(self.loaded_results.take()) {
-            self.state.steps.release_result(index, source, &self.loaded_results);
+            let is_loop = self.plan.get(index).is_some_and(|planned| planned.foreach().is_some());
+            let of_items: Option<Arc<dyn ResultSource>> = is_loop.then(|| Arc::new(self.loop_results(index)) as _);
+            self.state.steps.release_result(index, of_items.as_ref().unwrap_or(source), &self.loaded_results);
         }
     }
 }

@@ -56,7 +56,7 @@ impl Run {
                 return self.after_check(index, fault, give_up, &check, finding);
             }
         };
-        if let Err(exhausted) = self.state.spent.charge_tool_call(&self.started.policy.limits) {
+        if let Err(exhausted) = self.charge_tool_call() {
             let reason = exhausted.to_string();
             self.state.stop_for(exhausted);
             return self.after_check(index, fault, give_up, &check, Finding::Unclear(reason));

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use reknit_bind::{StepResult, StepResults, abridge_results};
-use reknit_plan::{CheckedPlan, INPUTS, OnFailure, PlanAuthor, PlannedStep, StepIndex};
+use reknit_plan::{CheckedPlan, INPUTS, ITEM, OnFailure, PlanAuthor, PlannedStep, StepIndex};
 use reknit_protocol::{StepId, Value};
 
 use super::Run;
@@ -23,6 +23,8 @@ pub(super) struct Results<'a> {
     /// The step whose parameters are bound, if any.
     pub(super) asking: Option<&'a PlannedStep>,
     pub(super) inputs: Option<&'a Value>,
+    /// The item of a loop that the asking step runs for.
+    pub(super) item: Option<&'a Value>,
     /// The steps whose results may be used; `None` for all.
     pub(super) visible: Option<HashSet<StepIndex>>,
 }
@@ -30,7 +32,9 @@ pub(super) struct Results<'a> {
 impl Run {
     /// The sources that parameters and outputs are bound from.
     pub(super) fn results<'a>(&'a self, asking: Option<&'a PlannedStep>) -> Results<'a> {
-        Results { plan: &self.plan, steps: &self.state.steps, asking, inputs: self.inputs.as_ref(), visible: None }
+        let item = asking.and_then(|planned| self.loops.item_of(planned));
+        let inputs = self.inputs.as_ref();
+        Results { plan: &self.plan, steps: &self.state.steps, asking, inputs, item, visible: None }
     }
 
     /// The sources for a question to a model about a step, and for its answer: only the results of direct and indirect
@@ -39,16 +43,17 @@ impl Run {
         Results { visible: Some(self.indices_before(planned).into_iter().collect()), ..self.results(Some(planned)) }
     }
 
-    /// The names that parameters can refer to.
-    pub(super) fn source_ids(&self) -> Vec<StepId> {
-        let steps = self.plan.steps.iter().map(|planned| planned.id.clone());
-        steps.chain(self.inputs.as_ref().map(|_| INPUTS.into())).collect()
+    /// The names that the parameters of a step can refer to.
+    pub(super) fn source_ids(&self, planned: &PlannedStep) -> Vec<StepId> {
+        let steps = self.plan.written_steps().iter().map(|planned| planned.id.clone());
+        let inputs = self.inputs.as_ref().map(|_| INPUTS.into());
+        steps.chain(inputs).chain(planned.item.map(|_| ITEM.into())).collect()
     }
 
     /// The sources whose values support a correction. What a model wrote as the default of an input is its own word.
-    pub(super) fn evidence_ids(&self) -> Vec<StepId> {
+    pub(super) fn evidence_ids(&self, planned: &PlannedStep) -> Vec<StepId> {
         let has_evidence = |id: &StepId| id.as_str() != INPUTS || self.is_plan_of_person();
-        self.source_ids().into_iter().filter(has_evidence).collect()
+        self.source_ids(planned).into_iter().filter(has_evidence).collect()
     }
 
     /// Whether a person wrote the plan, so that its inputs and instructions support a correction.
@@ -69,7 +74,9 @@ impl Run {
             Some(fields) => fields.iter().map(|(field, _)| format!("{source}.{field}")).collect(),
             None => vec![source.to_owned()],
         };
-        results.chain(self.inputs.as_ref().map(|inputs| (INPUTS, inputs))).flat_map(names).collect()
+        let inputs = self.inputs.as_ref().map(|inputs| (INPUTS, inputs));
+        let item = self.loops.item_of(planned).map(|item| (ITEM, item));
+        results.chain(inputs).chain(item).flat_map(names).collect()
     }
 }
 
@@ -79,6 +86,7 @@ impl StepResults for Results<'_> {
         let on_failure = || index.and_then(|index| self.plan.get(index)).map(|planned| &planned.controls.on_failure);
         match index.and_then(|index| self.steps.get(index).ok()).map(StepRun::stage) {
             None if step.as_str() == INPUTS => self.inputs.map_or(StepResult::Unknown, StepResult::Ready),
+            None if step.as_str() == ITEM => self.item.map_or(StepResult::Unknown, StepResult::Ready),
             None => StepResult::Unknown,
             Some(_) if !index.is_none_or(|index| self.is_visible(index)) => StepResult::Pending,
             Some(Stage::Done(value)) => StepResult::Ready(value.get()),
@@ -106,8 +114,9 @@ impl Results<'_> {
     /// Inputs and results by step, dependencies first, cut to the size limit.
     pub(super) fn shown(&self, wanted: &[&str]) -> String {
         let needs = self.asking.into_iter().flat_map(|planned| planned.dependencies.iter().cloned());
-        let all = self.plan.steps.iter().map(|planned| planned.id.clone()).chain(self.inputs.map(|_| INPUTS.into()));
-        let steps: Vec<StepId> = needs.chain(all).collect();
+        let all = self.plan.written_steps().iter().map(|planned| planned.id.clone());
+        let all = all.chain(self.inputs.map(|_| INPUTS.into()));
+        let steps: Vec<StepId> = self.item.map(|_| ITEM.into()).into_iter().chain(needs).chain(all).collect();
         Value::Object(abridge_results(self, &steps, SHOWN, wanted)).to_pretty()
     }
 }

@@ -33,6 +33,9 @@ pub(crate) struct State {
     pub(super) plan_repairs: Vec<String>,
     pub(super) steps: Steps,
     pub(super) spent: Spent,
+    /// How many tool calls the items of loops add to the limit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) added_tool_calls: u32,
     /// Why no new work starts.
     pub(super) stop: Option<Stop>,
     #[serde(default, skip_serializing_if = "PlanApproval::is_not_asked")]
@@ -65,6 +68,11 @@ pub(crate) struct State {
     pub(super) spent_before: Spent,
     /// How often models were asked before the run ended: the ordinals of the last questions.
     pub(super) asked: AskedQuestions,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// The ordinals of the last questions that are not about a step.
@@ -174,6 +182,8 @@ pub(super) enum Stage {
     Calling(Arc<CallTool>),
     /// The call is in progress while the run stops.
     Stopping(Arc<CallTool>),
+    /// Its items run.
+    Looping,
     /// Waiting before the call is made, or made again.
     BackingOff {
         id: EffectId,

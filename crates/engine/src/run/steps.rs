@@ -1,13 +1,15 @@
 //! The steps of a run, with an index of what each one waits for: an event costs what it changes, however long the plan is.
 
+mod loop_items;
 mod ready_index;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use reknit_bind::Provenance;
 use reknit_mend::{CallFault, Fate, FaultOrigin, Mend, ModelRung, RepairState, ResendRule};
-use reknit_plan::{CheckedPlan, PlannedStep, StepIndex};
-use reknit_protocol::{EffectKind, Object, SideEffect, exact};
+use reknit_plan::{CheckedPlan, LoopItem, PlannedStep, StepIndex};
+use reknit_protocol::{EffectKind, Object, SideEffect, Value, exact};
 use serde::{Deserialize, Serialize};
 
 use super::state::Stage;
@@ -17,6 +19,7 @@ use crate::consult::Consultation;
 use crate::effect::Effect;
 use crate::internal_error::{Decided, InternalError};
 use crate::result_handle::{LoadedResults, ResultSource};
+pub(super) use loop_items::LoopItems;
 use ready_index::ReadyIndex;
 
 /// The steps, in the order of the plan. Only they are part of a snapshot; the index follows from them and from the plan.
@@ -73,6 +76,37 @@ impl Steps {
         Ok(())
     }
 
+    /// Adds a step for an item of a loop. It waits until it is released.
+    pub(super) fn add_item(&mut self, item: LoopItem, approval_reports: Vec<StepApproval>) {
+        self.ready.add_item(StepIndex::new(self.list.len()), item.of);
+        self.list.push(StepRun { item: Some(item), approval_reports, ..StepRun::default() });
+    }
+
+    /// Lets an item start that waits.
+    pub(super) fn release_item(&mut self, index: StepIndex) {
+        self.ready.release_item(index);
+    }
+
+    /// The items of a loop.
+    pub(super) fn items(&self, of: StepIndex) -> &LoopItems {
+        static NONE: LoopItems = LoopItems::new();
+        self.ready.items(of).unwrap_or(&NONE)
+    }
+
+    /// The loops that may release an item or end, since they were last taken.
+    pub(super) fn take_changed_loops(&mut self) -> BTreeSet<StepIndex> {
+        self.ready.take_changed_loops()
+    }
+
+    /// The indices of all steps, the items of each loop after it.
+    pub(super) fn in_order(&self) -> impl Iterator<Item = StepIndex> {
+        let steps = self.list.iter().enumerate().filter(|(_, step)| step.item.is_none());
+        steps.flat_map(|(position, _)| {
+            let index = StepIndex::new(position);
+            std::iter::once(index).chain(self.items(index).indices().iter().copied())
+        })
+    }
+
     /// Drops the result of a step from memory, if it is large.
     pub(super) fn release_result(&mut self, index: StepIndex, source: &Arc<dyn ResultSource>, loaded: &LoadedResults) {
         if let Some(StepRun { stage: Stage::Done(result), .. }) = self.list.get_mut(index.get()) {
@@ -126,6 +160,18 @@ fn missing(index: StepIndex) -> InternalError {
 pub(super) struct StepRun {
     /// Changed by [`Steps::set_stage`] only, which keeps the index consistent.
     stage: Stage,
+    /// The item of a loop that the step runs for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) item: Option<LoopItem>,
+    /// How many items the loop of the step has, once it has begun.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) list_length: Option<u32>,
+    /// The list of the loop, if it could be another one after a retry.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "exact::option")]
+    pub(super) list: Option<Value>,
+    /// Whether the item sends its last call again when it is released.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) sends_again: bool,
     /// The parameters that were sent last or are sent next.
     #[serde(with = "exact")]
     pub(super) parameters: Object,
@@ -380,6 +426,7 @@ impl StepRun {
             ],
             Stage::Waiting
             | Stage::Queued
+            | Stage::Looping
             | Stage::Done(_)
             | Stage::Failed { .. }
             | Stage::Skipped { .. }

@@ -20,7 +20,7 @@ const DOZEN: u64 = 12;
 impl Run {
     /// Notes for each number that a model wrote what else explains it: the request, or a calculation over results.
     pub(super) fn with_explanations(&self, planned: &PlannedStep, mut bound: BoundParameters) -> BoundParameters {
-        let (results, steps) = (self.results_before(planned), self.evidence_ids());
+        let (results, steps) = (self.results_before(planned), self.evidence_ids(planned));
         let requested = numbers_in_text::parse_numbers(&self.shown_request);
         for (name, origin) in &mut bound.provenance {
             let Provenance::Corrected { backing: backing @ Backing::Inferred, .. } = origin else { continue };
@@ -86,7 +86,7 @@ impl Run {
             return Vec::new();
         }
         let known: HashSet<String> = self.known_numbers(planned, step, fault).iter().map(digits).collect();
-        let (results, steps) = (self.results_before(planned), self.evidence_ids());
+        let (results, steps) = (self.results_before(planned), self.evidence_ids(planned));
         let requested = numbers_in_text::parse_numbers(&self.shown_request);
         let is_grounded = |number: &Number| {
             let digits = digits(number);
@@ -111,7 +111,7 @@ impl Run {
             collect_known(schema.source(), &mut known);
         }
         let results = self.results_before(planned);
-        for id in self.source_ids() {
+        for id in self.source_ids(planned) {
             if let StepResult::Ready(body) = results.result_of(&id) {
                 collect_known(body, &mut known);
             }

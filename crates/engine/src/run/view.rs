@@ -2,7 +2,7 @@
 
 use reknit_bind::Provenance;
 use reknit_mend::{Mend, Rung};
-use reknit_plan::{PlannedStep, ToolSelection};
+use reknit_plan::{PlannedStep, StepIndex, ToolSelection};
 use reknit_protocol::{AgentName, CapabilityName, EffectId, Object, RunId, StepId, exact};
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,9 @@ pub struct StepView {
     pub instruction: String,
     /// The steps it depends on.
     pub needs: Vec<StepId>,
+    /// The step with the loop, if this is one of its items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item_of: Option<StepId>,
     /// The state of the step.
     pub state: StepState,
     /// The repairs so far.
@@ -67,6 +70,15 @@ pub enum StepState {
     Queued,
     /// Its tool is being called.
     Running,
+    /// Its items run.
+    Looping {
+        /// How many items its list has.
+        items: u32,
+        /// How many of them have a result.
+        done: usize,
+        /// How many of them failed or were skipped.
+        failed: usize,
+    },
     /// It waits before the same call is sent again.
     BackingOff {
         /// The end of the wait, in milliseconds since 1970.
@@ -130,9 +142,23 @@ impl Run {
         self.state.choice.as_ref()
     }
 
-    /// The steps of the plan.
+    /// The steps that are written in the plan, without the items of loops.
+    pub fn written_steps(&self) -> Vec<StepView> {
+        let steps = self.plan.indices().zip(self.plan.written_steps());
+        steps
+            .filter_map(|(index, planned)| Some(self.view(planned, self.state.steps.get(index).ok()?, index)))
+            .collect()
+    }
+
+    /// How many steps are written in the plan.
+    pub fn written_step_count(&self) -> usize {
+        self.plan.written_steps().len()
+    }
+
+    /// The steps of the plan, each loop followed by its items.
     pub fn steps(&self) -> Vec<StepView> {
-        self.plan.steps.iter().zip(self.state.steps.iter()).map(|(planned, step)| view(planned, step)).collect()
+        let view = |index| Some(self.view(self.plan.get(index)?, self.state.steps.get(index).ok()?, index));
+        self.state.steps.in_order().filter_map(view).collect()
     }
 
     /// Whether the run waits for the reply to a call, or for the end of a job that the call has started.
@@ -147,7 +173,7 @@ impl Run {
         awaited == Some(call)
     }
 
-    /// How many steps the plan has.
+    /// How many steps the plan has, with the items of its loops so far.
     pub fn step_count(&self) -> usize {
         self.plan.steps.len()
     }
@@ -155,48 +181,57 @@ impl Run {
     /// One step of the plan, with its position.
     pub fn step(&self, id: &str) -> Option<(usize, StepView)> {
         let index = self.plan.index_of(id)?;
-        Some((index.get(), view(self.plan.get(index)?, self.state.steps.get(index).ok()?)))
+        Some((index.get(), self.view(self.plan.get(index)?, self.state.steps.get(index).ok()?, index)))
     }
-}
 
-fn view(planned: &PlannedStep, step: &StepRun) -> StepView {
-    StepView {
-        id: planned.id.clone(),
-        agent: planned.agent.clone(),
-        capability: planned.capability.clone(),
-        instruction: planned.instruction.clone(),
-        needs: planned.dependencies.clone(),
-        state: match step.stage() {
-            Stage::Waiting => StepState::Waiting,
-            Stage::Queued => StepState::Queued,
-            Stage::Calling(_) | Stage::Stopping(_) => StepState::Running,
-            Stage::BackingOff { until_ms, reason: WaitReason::BreakerOpen, .. } => {
-                StepState::BreakerOpen { until_ms: *until_ms }
-            }
-            Stage::BackingOff { until_ms, reason, .. } => match &step.key_holder {
-                Some(holder) if *reason == WaitReason::KeyHeld => {
-                    StepState::KeyHeld { by: holder.run.clone(), until_ms: *until_ms }
+    fn view(&self, planned: &PlannedStep, step: &StepRun, index: StepIndex) -> StepView {
+        StepView {
+            id: planned.id.clone(),
+            agent: planned.agent.clone(),
+            capability: planned.capability.clone(),
+            instruction: planned.instruction.clone(),
+            needs: planned.dependencies.clone(),
+            item_of: self.loop_of(planned),
+            state: match step.stage() {
+                Stage::Waiting => StepState::Waiting,
+                Stage::Queued => StepState::Queued,
+                Stage::Looping => {
+                    let items = self.state.steps.items(index);
+                    StepState::Looping {
+                        items: step.list_length.unwrap_or_default(),
+                        done: items.done(),
+                        failed: items.failed(),
+                    }
                 }
-                _ => StepState::BackingOff { until_ms: *until_ms },
+                Stage::Calling(_) | Stage::Stopping(_) => StepState::Running,
+                Stage::BackingOff { until_ms, reason: WaitReason::BreakerOpen, .. } => {
+                    StepState::BreakerOpen { until_ms: *until_ms }
+                }
+                Stage::BackingOff { until_ms, reason, .. } => match &step.key_holder {
+                    Some(holder) if *reason == WaitReason::KeyHeld => {
+                        StepState::KeyHeld { by: holder.run.clone(), until_ms: *until_ms }
+                    }
+                    _ => StepState::BackingOff { until_ms: *until_ms },
+                },
+                Stage::Consulting { rung, .. } => StepState::Mending((*rung).into()),
+                Stage::Checking { .. } => StepState::Checking,
+                Stage::AwaitingJob(wait) => {
+                    let job = &wait.job;
+                    StepState::AwaitingJob { since_ms: job.since_ms, asked: job.asked, problem: job.problem.clone() }
+                }
+                Stage::AwaitingApproval { ask, .. } => StepState::AwaitingApproval(Box::new(ask.as_ref().clone())),
+                Stage::Done(_) => StepState::Done,
+                Stage::Failed { reason, fault } => StepState::Failed {
+                    reason: fault.as_ref().map_or_else(|| reason.clone(), |fault| format!("{fault}; {reason}")),
+                },
+                Stage::Skipped { reason } | Stage::SkippedByCondition { reason } => {
+                    StepState::Skipped { reason: reason.clone() }
+                }
             },
-            Stage::Consulting { rung, .. } => StepState::Mending((*rung).into()),
-            Stage::Checking { .. } => StepState::Checking,
-            Stage::AwaitingJob(wait) => {
-                let job = &wait.job;
-                StepState::AwaitingJob { since_ms: job.since_ms, asked: job.asked, problem: job.problem.clone() }
-            }
-            Stage::AwaitingApproval { ask, .. } => StepState::AwaitingApproval(Box::new(ask.as_ref().clone())),
-            Stage::Done(_) => StepState::Done,
-            Stage::Failed { reason, fault } => StepState::Failed {
-                reason: fault.as_ref().map_or_else(|| reason.clone(), |fault| format!("{fault}; {reason}")),
-            },
-            Stage::Skipped { reason } | Stage::SkippedByCondition { reason } => {
-                StepState::Skipped { reason: reason.clone() }
-            }
-        },
-        mends: step.mends.clone(),
-        calls: step.sent(),
-        parameters: step.parameters.clone(),
-        provenance: step.provenance.clone(),
+            mends: step.mends.clone(),
+            calls: step.sent(),
+            parameters: step.parameters.clone(),
+            provenance: step.provenance.clone(),
+        }
     }
 }

@@ -25,6 +25,7 @@ mod feedback_rung;
 mod history;
 mod invariants;
 mod jobs;
+mod loops;
 mod metadata;
 mod plan_checks;
 mod plan_files;

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use reknit_bind::{MappingStatus, Provenance, ResolvedBy};
-use reknit_engine::{Decision, Event, EventKind, Machine, Run};
+use reknit_engine::{Decision, Event, EventKind, Machine, Run, StepState};
 use reknit_mend::{MendEffect, Rung};
 use reknit_protocol::EffectKind;
 
 use crate::corrections::corrected;
-use crate::random_worlds::{ChoiceTape, RestoreTwin, drive, snapshot};
+use crate::random_worlds::{ChoiceTape, RestoreTwin, drive, drive_with_loops, snapshot};
 use crate::resolution_rung::mapped;
 use crate::world::{Play, effect_id, plan, policy, question, started, step};
 
@@ -72,6 +72,28 @@ fn the_invariants_hold_in_many_random_worlds() {
     }
 }
 
+/// As above, with loops.
+#[test]
+fn the_invariants_hold_in_many_random_worlds_with_loops() {
+    let count = std::env::var("REKNIT_RANDOM_RUNS").map_or(300, |count| count.parse().expect("a number of runs"));
+    let (mut done, mut failed, mut skipped) = (0, 0, 0);
+    for seed in 0..count {
+        let ended = std::panic::catch_unwind(|| {
+            drive_with_loops(&mut ChoiceTape::from_seed(seed, TAPE_LENGTH), RestoreTwin::Sometimes).run.steps()
+        });
+        let Ok(steps) = ended else { panic!("run {seed} violates an invariant") };
+        for item in steps.iter().filter(|step| step.item_of.is_some()) {
+            match item.state {
+                StepState::Done => done += 1,
+                StepState::Failed { .. } => failed += 1,
+                _ => skipped += 1,
+            }
+        }
+    }
+    println!("{count} runs; items: {done} done, {failed} failed, {skipped} skipped");
+    assert!(done >= 150 && failed >= 50 && skipped >= 20, "hardly any items: {done} {failed} {skipped}");
+}
+
 /// In this world, only a step that runs in parallel returns the numbers that would support a model's correction.
 #[test]
 fn the_result_of_a_parallel_step_is_no_evidence_for_a_correction() {
@@ -113,7 +135,13 @@ proptest! {
     }
 
     #[test]
-    fn a_replayed_run_returns_the_records_of_the_driven_run(mut tape in tape()) {
+    fn the_invariants_hold_in_every_world_with_loops(mut tape in tape()) {
+        drive_with_loops(&mut tape, RestoreTwin::AfterEveryEvent);
+    }
+
+    #[test]
+    fn a_replayed_run_returns_the_records_of_the_driven_run(mut tape in tape(), with_loops in any::<bool>()) {
+        let drive = if with_loops { drive_with_loops } else { drive };
         let driven = drive(&mut tape, RestoreTwin::Sometimes);
         let replayed = Machine::replay(&driven.events).expect("the events can be replayed");
         let Some((Machine::Run(run), records)) = replayed else { panic!("the events are those of a run") };

@@ -33,6 +33,16 @@ pub(crate) enum RestoreTwin {
 /// Drives a run to its end. Checks every invariant after each event.
 pub(crate) fn drive(tape: &mut ChoiceTape, restore: RestoreTwin) -> RandomRun {
     let world = RandomWorld::draw(tape);
+    drive_in(world, tape, restore)
+}
+
+/// The same in a world with loops.
+pub(crate) fn drive_with_loops(tape: &mut ChoiceTape, restore: RestoreTwin) -> RandomRun {
+    let world = RandomWorld::draw(tape).with_loops(tape);
+    drive_in(world, tape, restore)
+}
+
+fn drive_in(world: RandomWorld, tape: &mut ChoiceTape, restore: RestoreTwin) -> RandomRun {
     let begin = Event { at_ms: 1_000, kind: EventKind::Started(Box::new(world.started.clone())) };
     let (run, records) = Run::begin(&begin).expect("the run begins");
     let mut random_run = RandomRun {

@@ -5,22 +5,26 @@ use reknit_protocol::{Number, Object, Step, Value};
 
 use super::parsed_plan::template_problem;
 use super::{Code, PlanLocation, PlanProblem};
-use crate::{OnFailure, StepControls};
+use crate::{Foreach, OnFailure, StepControls};
 
 /// The most resends that a plan may ask for.
 const MAX_RESENDS: u64 = 100;
 
-/// The controls of a step. A value that cannot be read is a problem.
+/// The most items that a plan may ask for.
+const MAX_ITEMS: u64 = 100_000;
+
+/// The controls of a step. A value that cannot be read is a problem. Only the list of a loop cannot refer to its item.
 pub(super) fn read(
     step: &Step,
-    sources: &StepIds<'_>,
+    (sources, sources_with_item): (&StepIds<'_>, &StepIds<'_>),
     location: &PlanLocation,
     problems: &mut Vec<PlanProblem>,
 ) -> StepControls {
     let mut reader = Reader { step, location, problems };
     reader.check_computed();
     StepControls {
-        when: reader.when(sources),
+        foreach: reader.foreach(sources),
+        when: reader.when(sources_with_item),
         on_failure: reader.on_failure(),
         approve: reader.approve(),
         resends: reader.resends(),
@@ -62,12 +66,45 @@ impl<'a> Reader<'a> {
                 return None;
             }
         };
+        self.expression("when", &text, sources)
+    }
+
+    fn foreach(&mut self, sources: &StepIds<'_>) -> Option<Foreach> {
+        for key in ["at_once", "max_items"] {
+            if self.value(key).is_some() && self.value("foreach").is_none() {
+                self.problem(key, "the step has no `foreach`", Some("add it, or remove this key"));
+            }
+        }
+        let text = match self.value("foreach")? {
+            Value::String(text) => text.trim().to_owned(),
+            // A list of plain values is an expression as well.
+            list @ Value::Array(_) => list.to_string(),
+            other => {
+                let message = format!("expected a list, found {}", other.kind().with_article());
+                self.problem("foreach", &message, Some("write an expression: `foreach: orders.items`"));
+                return None;
+            }
+        };
+        let list = self.expression("foreach", &text, sources)?;
+        Some(Foreach { list, at_once: self.count("at_once", MAX_ITEMS), max_items: self.count("max_items", MAX_ITEMS) })
+    }
+
+    /// A number from 1 on.
+    fn count(&mut self, key: &str, most: u64) -> Option<u32> {
+        let count = self.value(key)?.as_number().and_then(Number::as_u64).filter(|count| (1..=most).contains(count));
+        if count.is_none() {
+            self.problem(key, &format!("expected a number from 1 to {most}"), None);
+        }
+        count.and_then(|count| u32::try_from(count).ok())
+    }
+
+    fn expression(&mut self, key: &str, text: &str, sources: &StepIds<'_>) -> Option<Expression> {
         // Braces around a whole expression are allowed, as in parameters.
-        let inside = text.strip_prefix("{{").and_then(|text| text.strip_suffix("}}")).unwrap_or(&text);
+        let inside = text.strip_prefix("{{").and_then(|text| text.strip_suffix("}}")).unwrap_or(text);
         match Expression::parse_with_ids(inside, sources) {
             Ok(expression) => Some(expression),
             Err(error) => {
-                self.problems.push(template_problem(self.at("when"), &error));
+                self.problems.push(template_problem(self.at(key), &error));
                 None
             }
         }

@@ -8,7 +8,7 @@ use reknit_protocol::{Object, Plan, Segment, Step, StepId};
 
 use super::{Code, MAX_STEPS, PlanLocation, PlanProblem, controls};
 use crate::hint::suggestion;
-use crate::{INPUTS, PlannedOutput, StepControls, StepIndex, outputs};
+use crate::{INPUTS, ITEM, PlannedOutput, StepControls, StepIndex, outputs};
 
 /// The most ids that a wrong id is compared with: hints for thousands of typos must not take minutes.
 const MAX_COMPARED_IDS: usize = 1_000;
@@ -65,10 +65,13 @@ impl<'p> ParsedPlan<'p> {
         }
         let mut problems = parsed.check_ids();
         let prepared = StepIds::new(&sources);
+        let with_item: Vec<StepId> = sources.iter().cloned().chain([ITEM.into()]).collect();
+        let prepared_with_item = StepIds::new(&with_item);
         for (index, step) in parsed.indices().zip(&plan.steps) {
             let location = PlanLocation::step(index, &step.step_id);
-            let parameters = Self::read_parameters(step, &prepared, &location, &mut problems);
-            let controls = controls::read(step, &prepared, &location, &mut problems);
+            let own_sources = if step.has_foreach() { &prepared_with_item } else { &prepared };
+            let parameters = Self::read_parameters(step, own_sources, &location, &mut problems);
+            let controls = controls::read(step, (&prepared, own_sources), &location, &mut problems);
             let dependencies = parsed.find_dependencies(step, &parameters, &controls, &location, &mut problems);
             parsed.steps.push(ParsedStep { parameters, controls, dependencies });
         }
@@ -113,6 +116,14 @@ impl<'p> ParsedPlan<'p> {
     }
 
     fn check_ids(&self) -> Vec<PlanProblem> {
+        let has_loop = self.plan.steps.iter().any(Step::has_foreach);
+        let is_of_loop = |id: &StepId| {
+            id.as_str().rsplit_once('[').and_then(|(of, rest)| {
+                let position = rest.strip_suffix(']')?;
+                let is_number = !position.is_empty() && position.bytes().all(|byte| byte.is_ascii_digit());
+                self.plan.steps.get(self.indices.get(of)?.get()).filter(|step| is_number && step.has_foreach())
+            })
+        };
         let problem = |(index, id): (StepIndex, &StepId)| {
             let location = PlanLocation::step(index, id).key("step_id");
             if id.as_str().trim().is_empty() {
@@ -122,6 +133,14 @@ impl<'p> ParsedPlan<'p> {
             if id.as_str() == INPUTS && !self.plan.inputs.is_empty() {
                 let message = format!("`{INPUTS}` is reserved for the inputs of the plan");
                 return Some(PlanProblem::new(Code::ReservedId, location, message));
+            }
+            if id.as_str() == ITEM && has_loop {
+                let message = format!("`{ITEM}` is reserved for the item of a step with `foreach`");
+                return Some(PlanProblem::new(Code::ReservedId, location, message));
+            }
+            if let Some(step) = is_of_loop(id) {
+                let message = format!("`{id}` is the id of an item of `{}`", step.step_id);
+                return Some(PlanProblem::new(Code::DuplicateId, location, message));
             }
             let first = self.index_of(id).filter(|first| *first != index)?;
             let message = format!("the steps {} and {} have the same id", first.get() + 1, index.get() + 1);
@@ -200,8 +219,8 @@ impl<'p> ParsedPlan<'p> {
                 }
             }
         }
-        let in_condition = controls.when.iter().flat_map(Expression::references);
-        let read: Vec<&Reference> = parameters.references().into_iter().chain(in_condition).collect();
+        let in_controls = controls.expressions().flat_map(|(_, expression)| expression.references());
+        let read: Vec<&Reference> = parameters.references().into_iter().chain(in_controls).collect();
         let reads_itself = read.iter().any(|reference| *reference.step() == step.step_id);
         if reads_itself && !step.depends_on.contains(&step.step_id) {
             let message = "the step refers to its own result";
@@ -223,6 +242,10 @@ pub(super) fn template_problem(location: PlanLocation, error: &TemplateParseErro
         return PlanProblem::new(Code::BadExpression, location, format!("character {at}: {}", error.problem));
     };
     let names: Vec<&str> = available.iter().map(StepId::as_str).collect();
+    let hint = match found.as_str() {
+        ITEM => "only a step with `foreach` has an `item`, and `filter`, `map` and the like".to_owned(),
+        found => suggestion(found, &names),
+    };
     PlanProblem::new(Code::UnknownReference, location, format!("character {at}: there is no step `{found}`"))
-        .with_hint(Some(suggestion(found, &names)))
+        .with_hint(Some(hint))
 }

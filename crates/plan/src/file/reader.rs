@@ -8,11 +8,25 @@ use crate::hint::suggestion;
 
 /// The keys of a plan.
 pub(super) const PLAN_KEYS: [&str; 4] = ["request", "inputs", "steps", "outputs"];
-const STEP_KEYS: [&str; 11] =
-    ["id", "tool", "do", "with", "after", "compute", "when", "on_failure", "timeout", "approve", "retry"];
+const STEP_KEYS: [&str; 14] = [
+    "id",
+    "tool",
+    "do",
+    "with",
+    "after",
+    "compute",
+    "foreach",
+    "at_once",
+    "max_items",
+    "when",
+    "on_failure",
+    "timeout",
+    "approve",
+    "retry",
+];
 
 /// The keys of a step whose values the check of the plan reads.
-const CONTROL_KEYS: [&str; 4] = ["when", "on_failure", "approve", "retry"];
+const CONTROL_KEYS: [&str; 7] = ["foreach", "at_once", "max_items", "when", "on_failure", "approve", "retry"];
 const INPUT_KEYS: [&str; 4] = ["type", "default", "enum", "description"];
 const OUTPUT_KEYS: [&str; 3] = ["value", "type", "description"];
 

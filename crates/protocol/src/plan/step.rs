@@ -21,7 +21,7 @@ pub struct Step {
     /// The steps whose results this step needs.
     pub depends_on: Vec<StepId>,
     /// All other information; see [`Step::capability`], [`Step::parameters`], [`Step::limit_ms`] and [`Step::is_computed`].
-    /// The check of a plan reads `when`, `on_failure`, `approve` and `retry`.
+    /// The check of a plan reads `foreach`, `when`, `on_failure`, `approve` and `retry`.
     pub metadata: Object,
     /// Fields that the protocol does not define.
     pub extra: ExtraFields,
@@ -73,6 +73,11 @@ impl Step {
     /// Whether the step calls no tool: its result is its parameter `result` (`metadata.compute`).
     pub fn is_computed(&self) -> bool {
         self.metadata.get("compute") == Some(&Value::Bool(true))
+    }
+
+    /// Whether the step runs once for each item of a list: `metadata.foreach`.
+    pub fn has_foreach(&self) -> bool {
+        self.metadata.get("foreach").is_some_and(|value| !value.is_null())
     }
 
     /// The time limit of the whole step in milliseconds: `metadata.limit_ms`.

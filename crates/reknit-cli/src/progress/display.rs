@@ -14,6 +14,9 @@ use crate::print::{Queued, print_progress};
 /// The width of lines in a pipe, wide enough not to cut them.
 const PIPE_COLUMNS: usize = 1_000;
 
+/// The most steps of a machine that is copied after each event. Without a copy, countdowns are not redrawn between events.
+const MAX_KEPT_STEPS: usize = 500;
+
 /// Shows the progress of a run on standard error. Errors while writing do not stop the run.
 #[derive(Debug)]
 pub(crate) struct ProgressDisplay {
@@ -85,20 +88,25 @@ impl ProgressDisplay {
             self.step_columns = None;
             return false;
         };
-        if self.output != OutputKind::Pipe || self.drawn.len() != run.step_count() {
+        if self.output != OutputKind::Pipe || self.drawn.len() != run.written_step_count() {
             return false;
         }
-        let columns = *self.step_columns.get_or_insert_with(|| StepColumns::of(&run.steps()));
+        let columns = *self.step_columns.get_or_insert_with(|| StepColumns::of(&run.written_steps()));
         let mut text = String::new();
         let mut changed: Vec<_> = changed.iter().filter_map(|step| run.step(step.as_str())).collect();
         changed.sort_unstable_by_key(|(index, _)| *index);
         for (index, view) in changed {
             let line = columns.line(&view, machine.now_ms(), PIPE_COLUMNS);
-            if let Some(drawn) = self.drawn.get_mut(index)
-                && *drawn != line
-            {
+            // Of the items of a loop, only those are shown that need attention.
+            let is_shown = match self.drawn.get(index) {
+                Some(drawn) => *drawn != line,
+                None => matches!(line.style, LineStyle::Warning | LineStyle::Error),
+            };
+            if is_shown {
                 text.push_str(&line.text);
                 text.push('\n');
+            }
+            if let Some(drawn) = self.drawn.get_mut(index) {
                 *drawn = line;
             }
         }
@@ -117,7 +125,9 @@ impl ProgressDisplay {
     }
 
     fn keep(&mut self, machine: &Machine) {
-        self.machine = matches!(self.output, OutputKind::Terminal(_)).then(|| machine.clone());
+        let is_small = machine.as_run().is_none_or(|run| run.step_count() <= MAX_KEPT_STEPS);
+        let is_kept = is_small && matches!(self.output, OutputKind::Terminal(_));
+        self.machine = is_kept.then(|| machine.clone());
     }
 
     /// Shows a note below the steps from now on.

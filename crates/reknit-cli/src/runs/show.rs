@@ -188,6 +188,7 @@ fn state_word(state: &StepState) -> &'static str {
         StepState::Waiting => "waiting",
         StepState::Queued => "queued",
         StepState::Running => "running",
+        StepState::Looping { .. } => "looping",
         StepState::BackingOff { .. } => "resting",
         StepState::BreakerOpen { .. } => "turned_away",
         StepState::KeyHeld { .. } => "key_held",

@@ -89,6 +89,8 @@ settings! {
     active_time(Duration: POSITIVE_DURATION) "limits.active-time" => policy.limits.active_ms;
     /// Maximum number of concurrent tool calls per run.
     calls_at_once(u32: POSITIVE) "limits.calls-at-once" => policy.limits.calls_at_once;
+    /// Maximum number of items of one `foreach`; a plan of yours may set its own for a step, and its items add to `tool-calls`.
+    max_items(u32: POSITIVE) "limits.max-items" => policy.limits.max_items;
     /// Maximum duration of a step, from when its inputs are available; a plan may set its own for a step.
     step_time(Duration: POSITIVE_DURATION) "limits.step-time" => policy.limits.step_ms;
     /// Timeout of one tool call.

@@ -1,10 +1,11 @@
 //! An index over the steps: which can proceed, which have effects due, how many are over.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use reknit_plan::{CheckedPlan, StepIndex};
+use reknit_plan::{CheckedPlan, PlannedStep, StepIndex};
 
+use super::loop_items::LoopItems;
 use super::{StepRun, missing};
 use crate::internal_error::Decided;
 use crate::run::state::Stage;
@@ -27,25 +28,75 @@ pub(super) struct ReadyIndex {
     awaiting_approval: usize,
     awaiting_job: usize,
     over: usize,
+    /// For each step, the loop that it is an item of.
+    loops_of_items: Vec<Option<StepIndex>>,
+    loops: BTreeMap<StepIndex, LoopItems>,
+    /// The loops that may release an item, or end.
+    changed_loops: BTreeSet<StepIndex>,
 }
 
 impl ReadyIndex {
     pub(super) fn new(plan: &CheckedPlan, steps: &[StepRun]) -> Self {
         let mut dependents = vec![Vec::new(); steps.len()];
-        for (index, planned) in plan.indices().zip(&plan.steps) {
+        for (index, planned) in plan.indices().zip(plan.written_steps()) {
             for dependency in &planned.dependency_indices {
                 if let Some(list) = dependents.get_mut(dependency.get()) {
                     list.push(index);
                 }
             }
         }
-        let open_dependencies = plan.steps.iter().map(|planned| planned.dependency_indices.len()).collect();
-        let may_fail = plan.steps.iter().map(|planned| planned.controls.on_failure.keeps_dependents()).collect();
+        // An item waits for its loop, which waits for the others.
+        let open = |planned: &PlannedStep| if planned.item.is_some() { 0 } else { planned.dependency_indices.len() };
+        let open_dependencies = plan.steps.iter().map(open).collect();
+        let may_fail =
+            plan.written_steps().iter().map(|planned| planned.controls.on_failure.keeps_dependents()).collect();
         let mut ready = Self { dependents: dependents.into(), may_fail, open_dependencies, ..Self::default() };
+        for (index, planned) in plan.indices().zip(&plan.steps) {
+            ready.loops_of_items.push(planned.item.map(|item| item.of));
+            if let Some(item) = planned.item {
+                ready.loops.entry(item.of).or_default().add(index);
+            }
+        }
         for (index, step) in plan.indices().zip(steps) {
             ready.enter(index, step.stage(), steps);
         }
         ready
+    }
+
+    /// Adds a new item of a loop, which waits.
+    pub(super) fn add_item(&mut self, index: StepIndex, of: StepIndex) {
+        self.open_dependencies.push(0);
+        self.loops_of_items.push(Some(of));
+        let items = self.loops.entry(of).or_default();
+        items.add(index);
+        items.enter(index, &Stage::Waiting);
+    }
+
+    /// Lets an item start that waits.
+    pub(super) fn release_item(&mut self, index: StepIndex) {
+        if let Some(items) = self.items_with_mut(index) {
+            items.release(index);
+            self.decided.insert(index);
+        }
+    }
+
+    pub(super) fn items(&self, of: StepIndex) -> Option<&LoopItems> {
+        self.loops.get(&of)
+    }
+
+    pub(super) fn take_changed_loops(&mut self) -> BTreeSet<StepIndex> {
+        std::mem::take(&mut self.changed_loops)
+    }
+
+    fn is_item(&self, index: StepIndex) -> bool {
+        self.loops_of_items.get(index.get()).copied().flatten().is_some()
+    }
+
+    /// The items of the loop that a step is an item of.
+    fn items_with_mut(&mut self, index: StepIndex) -> Option<&mut LoopItems> {
+        let of = self.loops_of_items.get(index.get()).copied().flatten()?;
+        self.changed_loops.insert(of);
+        self.loops.get_mut(&of)
     }
 
     /// Updates the index after a step has changed its stage.
@@ -80,13 +131,20 @@ impl ReadyIndex {
     }
 
     fn leave(&mut self, index: StepIndex, stage: &Stage) {
+        if let Some(items) = self.items_with_mut(index) {
+            items.leave(index, stage);
+        }
         match stage {
             Stage::Waiting => _ = self.decided.remove(&index),
             Stage::Queued => _ = self.queued.remove(&index),
             Stage::Calling(_) => self.calling -= 1,
             Stage::AwaitingApproval { .. } => self.awaiting_approval -= 1,
             Stage::AwaitingJob(_) => self.awaiting_job -= 1,
-            Stage::Stopping(_) | Stage::BackingOff { .. } | Stage::Consulting { .. } | Stage::Checking { .. } => {}
+            Stage::Looping
+            | Stage::Stopping(_)
+            | Stage::BackingOff { .. }
+            | Stage::Consulting { .. }
+            | Stage::Checking { .. } => {}
             Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } | Stage::SkippedByCondition { .. } => {
                 self.over -= 1;
             }
@@ -95,7 +153,12 @@ impl ReadyIndex {
     }
 
     fn enter(&mut self, index: StepIndex, stage: &Stage, steps: &[StepRun]) {
+        if let Some(items) = self.items_with_mut(index) {
+            items.enter(index, stage);
+        }
         match stage {
+            Stage::Looping => _ = self.changed_loops.insert(index),
+            Stage::Waiting if self.is_item(index) => {}
             Stage::Waiting if self.open_dependencies.get(index.get()) == Some(&0) => _ = self.decided.insert(index),
             Stage::Waiting => {}
             Stage::Queued => _ = self.queued.insert(index),

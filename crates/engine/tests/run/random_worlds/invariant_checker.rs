@@ -4,12 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use reknit_bind::{Backing, Provenance, ResolvedBy};
 use reknit_dialogue::ModelAnswer;
-use reknit_engine::{AskPerson, Decision, Effect, EventKind, Outcome, Question, Run, StepState};
+use reknit_engine::{AskPerson, Decision, Effect, EventKind, Outcome, Question, Run, StepState, StepView};
 use reknit_mend::{MendEffect, Rung};
 use reknit_protocol::{CallTool, Delivery, EffectId, EffectKind, EffectOwner};
 use reknit_protocol::{Object, SideEffect, StepId, Value};
 
 use super::reply_meaning::{AdviceMeaning, ReplyMeaning, advice_meaning, reply_meaning, supplied_names};
+use super::world_generator::written_id;
 use super::{RandomWorld, world_generator};
 
 /// Checks a run after every event, and remembers what happened to its calls.
@@ -276,7 +277,8 @@ impl InvariantChecker {
         let limits = self.world.started.policy.limits.clone();
         let (spent, rounds) = (run.spent(), self.retries + 1);
         assert_eq!(run.retries(), self.retries, "a run that can be retried is retried");
-        assert!(spent.tool_calls <= limits.tool_calls * rounds, "the limit of tool calls holds: {spent:?}");
+        let limit = limits.tool_calls + self.added_calls(run);
+        assert!(spent.tool_calls <= limit * rounds, "the limit of tool calls holds: {spent:?}");
         assert!(spent.model_calls <= limits.model_calls * rounds, "the limit of model calls holds: {spent:?}");
         assert!(spent.active_ms >= self.active_ms, "active time never decreases: {spent:?}");
         self.active_ms = spent.active_ms;
@@ -285,6 +287,7 @@ impl InvariantChecker {
             "the limit of planning retries holds"
         );
         self.check_parameters(run);
+        self.check_loops(run);
         let effects = run.pending();
         let calls: Vec<&CallTool> = effects.iter().filter_map(as_call).collect();
         assert!(calls.len() <= limits.calls_at_once as usize, "the limit of concurrent calls holds");
@@ -296,7 +299,43 @@ impl InvariantChecker {
         self.check_questions(&effects);
         self.pending_approvals = effects.iter().filter_map(as_approval).collect();
         self.pending_calls = calls.into_iter().map(|call| (call.id.clone(), call.clone())).collect();
-        assert!(self.started_calls.len() <= (limits.tool_calls * rounds) as usize, "no call is made beyond the limit");
+        assert!(self.started_calls.len() <= (limit * rounds) as usize, "no call is made beyond the limit");
+    }
+
+    /// How many calls the items of loops add to the limit, at most: only those of a person's plan do.
+    fn added_calls(&self, run: &Run) -> u32 {
+        const LONGEST_LIST: u32 = 8;
+        let loops = self.world.plan.steps.iter().filter(|step| step.has_foreach());
+        if run.started().plan.is_some() { u32::try_from(loops.count()).expect("few loops") * LONGEST_LIST } else { 0 }
+    }
+
+    /// No more items run at once than the plan says, each item is there once and in order, and the list has their results.
+    fn check_loops(&self, run: &Run) {
+        let views = run.steps();
+        for step in self.world.plan.steps.iter().filter(|step| step.has_foreach()) {
+            let items: Vec<&StepView> =
+                views.iter().filter(|view| view.item_of.as_ref() == Some(&step.step_id)).collect();
+            for (position, item) in items.iter().enumerate() {
+                assert_eq!(item.id.as_str(), format!("{}[{position}]", step.step_id), "items are in order");
+            }
+            let at_once = step.metadata.get("at_once").and_then(|value| value.as_number()?.as_u64());
+            let is_open = |item: &&&StepView| !matches!(item.state, StepState::Waiting) && !is_over(&item.state);
+            let open = items.iter().filter(is_open).count();
+            // A call with an unknown outcome does not wait for a place after a retry.
+            if let Some(at_once) = at_once.filter(|_| self.retries == 0) {
+                assert!(
+                    open <= usize::try_from(at_once).expect("a small number"),
+                    "the limit of items holds: {items:?}"
+                );
+            }
+            let Some(result) = run.result(step.step_id.as_str()) else { continue };
+            let list = result.as_array().expect("the result of a loop is a list");
+            assert_eq!(list.len(), items.len(), "each item has a place in the list");
+            for (item, value) in items.iter().zip(list).filter(|(item, _)| item.state == StepState::Done) {
+                let own = run.result(item.id.as_str()).expect("an item that is done has a result");
+                assert!(own == value || own.get("data") == Some(value), "the list has the results: {own} {value}");
+            }
+        }
     }
 
     /// An answer of a model changes only the parameters that it names, also in a call that was not made yet.
@@ -359,7 +398,7 @@ impl InvariantChecker {
         let was_due = log.is_some_and(|log| log.was_due);
         let is_sent_again = self.retries > 0 && was_due && call.side_effect != SideEffect::Read;
         let is_first = !is_sent_again && log.is_none_or(|log| log.last_call.is_none());
-        for dependency in self.world.dependencies[call.step.as_str()].iter().filter(|_| is_first) {
+        for dependency in self.world.dependencies[written_id(&call.step)].iter().filter(|_| is_first) {
             let planned = self.world.plan.steps.iter().find(|step| step.step_id.as_str() == dependency);
             let on_failure = planned.and_then(|step| step.metadata.get("on_failure"));
             let goes_on = match run.step(dependency).expect("a step of the plan").1.state {
@@ -432,7 +471,7 @@ impl InvariantChecker {
             if let Outcome::Failed { reason, .. } | Outcome::Skipped { reason } = &report.outcome {
                 assert!(!reason.trim().is_empty(), "every failure has a reason: {report:?}");
             }
-            let planned = self.world.plan.steps.iter().find(|step| step.step_id == report.step);
+            let planned = self.world.written_step(&report.step);
             let by_facts = |mend: &&reknit_mend::Mend| mend.rung == Rung::Facts && mend.effect == MendEffect::Applied;
             let facts = report.mends.iter().filter(by_facts).count();
             let count = |rung: Rung| report.mends.iter().filter(|mend| mend.rung == rung).count();
@@ -454,16 +493,19 @@ impl InvariantChecker {
         }
         assert!(!answer.text.trim().is_empty(), "every run has an answer text");
         for view in run.steps() {
-            let is_over = matches!(view.state, StepState::Done | StepState::Failed { .. } | StepState::Skipped { .. });
-            assert!(is_over, "every step is over when the run has ended: {view:?}");
+            assert!(is_over(&view.state), "every step is over when the run has ended: {view:?}");
         }
     }
+}
+
+fn is_over(state: &StepState) -> bool {
+    matches!(state, StepState::Done | StepState::Failed { .. } | StepState::Skipped { .. })
 }
 
 /// Checks that a person has approved a call that a rule or the plan holds back.
 fn check_approval(world: &RandomWorld, log: &StepLog, call: &CallTool) {
     let policy = &world.started.policy;
-    let planned = world.plan.steps.iter().find(|step| step.step_id == call.step);
+    let planned = world.written_step(&call.step);
     let by_plan = planned.is_some_and(|step| step.metadata.contains_key("approve"));
     let is_covered = policy.approvals.ask == reknit_engine::AskScope::Plan;
     if by_plan && !is_covered || world_generator::needs_approval(policy, call) {

@@ -8,7 +8,7 @@ use reknit_dialogue::RotationPolicy;
 use reknit_engine::{ApprovalPolicy, ApprovalRule, AskScope, Policy, Started, Synthesis, UndeclaredPolicy};
 use reknit_mend::{IndependentSteps, PeoplePolicy, ResolutionPolicy};
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
-use reknit_protocol::{CallTool, Capability, EffectId, Object, Plan, PlanInput, SideEffect, Step, Value};
+use reknit_protocol::{CallTool, Capability, EffectId, Object, Plan, PlanInput, SideEffect, Step, StepId, Value};
 
 use super::ChoiceTape;
 use crate::world::{json, plan, started};
@@ -115,8 +115,42 @@ pub(super) fn fitting_value(name: &str, tape: &mut ChoiceTape) -> String {
 impl RandomWorld {
     /// The step that requests an effect.
     pub(crate) fn step(&self, effect: &EffectId) -> Option<&Step> {
-        let id = effect.step()?;
-        self.plan.steps.iter().find(|step| step.step_id == *id)
+        self.written_step(effect.step()?)
+    }
+
+    /// A step of the plan, or the one with the loop that a step is an item of.
+    pub(crate) fn written_step(&self, id: &StepId) -> Option<&Step> {
+        let id = written_id(id);
+        self.plan.steps.iter().find(|step| step.step_id.as_str() == id)
+    }
+
+    /// A world in which steps that no other one reads run once for each item of a list.
+    pub(crate) fn with_loops(mut self, tape: &mut ChoiceTape) -> Self {
+        let text = self.plan.to_value().to_string();
+        let is_read = |id: &str| {
+            ["{{", "(", "* ", "in "].iter().any(|before| text.contains(&format!("{before}{id}.")))
+                || [format!("\"{id}."), format!("in {id}")].iter().any(|read| text.contains(read))
+        };
+        let mut last = None;
+        for step in &mut self.plan.steps {
+            let id = step.step_id.as_str().to_owned();
+            let Some(index) = id.strip_prefix('s').and_then(|number| number.parse::<u32>().ok()) else { continue };
+            if is_read(&id) || !tape.one_in(2) {
+                continue;
+            }
+            draw_loop(step, index, self.dependencies.entry(id.clone()).or_default(), tape);
+            last = Some(id);
+        }
+        if let Some(id) = last.filter(|_| tape.one_in(2)) {
+            let mut step = Step::new("count", "compute", "", "count").after(id.as_str());
+            step.metadata = Object::from([("compute", Value::Bool(true))]);
+            self.plan.steps.push(step.with_parameters(Object::from([("result", format!("{{{{len({id})}}}}").into())])));
+            self.dependencies.insert("count".to_owned(), vec![id]);
+        }
+        if self.started.plan.is_some() {
+            self.started.plan = Some(self.plan.clone());
+        }
+        self
     }
 
     pub(crate) fn draw(tape: &mut ChoiceTape) -> Self {
@@ -301,6 +335,39 @@ fn draw_controls(step: &mut Step, index: u32, own: &mut Vec<String>, tape: &mut 
     if tape.one_in(8) {
         step.metadata.insert("retry", u64::from(tape.below(3)));
     }
+}
+
+/// Makes a loop of a step. Its list is written in the plan, or comes from a result.
+fn draw_loop(step: &mut Step, index: u32, own: &mut Vec<String>, tape: &mut ChoiceTape) {
+    let written = ["[1, 2, 3]", "[]", "[2]", "[1, 2, 3, 4, 5, 6, 7, 8]", "[\"EUR\", 5]"];
+    let list = if index > 0 && tape.one_in(3) {
+        let other = format!("s{}", tape.below(index));
+        let list = tape.pick_text(&["{}.list ?? [1, 4]", "{}.list", "{}"]).replace("{}", &other);
+        own.push(other);
+        list
+    } else {
+        tape.pick_text(&written).to_owned()
+    };
+    step.metadata.insert("foreach", list);
+    if tape.one_in(2) {
+        step.metadata.insert("at_once", u64::from(1 + tape.below(3)));
+    }
+    if tape.one_in(5) && !step.metadata.contains_key("when") {
+        step.metadata.insert("when", tape.pick_text(&["item == 2", "item != 1", "item > 1"]));
+    }
+    // A reference stays: the step depends on it.
+    let is_literal = |parameters: &Object| {
+        parameters.get(required_parameter(step)).is_none_or(|value| !value.to_string().contains("{{"))
+    };
+    if let Some(mut parameters) = step.parameters().cloned().filter(|own| is_literal(own) && !tape.one_in(4)) {
+        parameters.insert(required_parameter(step), tape.pick_text(&["{{item}}", "{{item * 2}}", "{{item.v ?? 1}}"]));
+        step.metadata.insert("parameters", parameters);
+    }
+}
+
+/// The id of a step as it is written in the plan, without the position of an item.
+pub(super) fn written_id(id: &StepId) -> &str {
+    id.as_str().split_once('[').map_or(id.as_str(), |(id, _)| id)
 }
 
 /// How often a call of a step may be sent again.

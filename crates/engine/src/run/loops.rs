@@ -1,0 +1,274 @@
+//! Steps with `foreach`: each item of the list becomes a step of its own, a few at a time, and the loop ends with the list of
+//! their results.
+//!
+//! An item that waits has not been released; every other item that is not over is in progress. Both follow from the stages of
+//! the steps, so a restored run releases the same item next.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use reknit_plan::{LoopItem, OnFailure, PlanAuthor, PlannedStep, StepIndex};
+use reknit_protocol::{StepId, Value};
+
+use super::conditions::without_source;
+use super::state::{Stage, Stop};
+use super::steps::StepRun;
+use super::{ApplyError, Run, planned};
+use crate::budget::Exhausted;
+use crate::internal_error::{Decided, InternalError};
+use crate::result_handle::ResultHandle;
+use crate::synthesis::response_data;
+
+/// The lists of the loops in progress, by step. They follow from the plan and the results, and are not part of a snapshot.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LoopLists(HashMap<StepIndex, Arc<[Value]>>);
+
+impl LoopLists {
+    fn get(&self, index: StepIndex) -> &[Value] {
+        self.0.get(&index).map(AsRef::as_ref).unwrap_or_default()
+    }
+
+    /// The item that a step runs for.
+    pub(super) fn item_of(&self, planned: &PlannedStep) -> Option<&Value> {
+        let item = planned.item?;
+        self.get(item.of).get(item.position)
+    }
+}
+
+impl Run {
+    /// Begins the loop of a step whose dependencies are done, or goes on with it after a retry.
+    pub(super) fn begin_loop(&mut self, index: StepIndex, planned: &PlannedStep) -> Decided {
+        let list = match self.loop_list(index, planned)? {
+            Ok(list) => list,
+            Err(stage) => return self.set_stage(index, stage),
+        };
+        let length = u32::try_from(list.len()).unwrap_or(u32::MAX);
+        let can_change = self.can_change_on_retry(planned)?;
+        let step = self.state.steps.get_mut(index)?;
+        if step.list_length.is_none() {
+            step.list_length = Some(length);
+            // The list stays what it is, also if a retry brings a result that was missing.
+            step.list = can_change.then(|| Value::Array(list.clone()));
+            if self.author() == PlanAuthor::Person {
+                self.state.added_tool_calls = self.state.added_tool_calls.saturating_add(length);
+            }
+        }
+        if list.is_empty() {
+            let event = self.state.events.saturating_sub(1);
+            return self.set_stage(index, Stage::Done(ResultHandle::new(Value::Array(list), event)));
+        }
+        self.loops.0.insert(index, list.into());
+        self.set_stage(index, Stage::Looping)
+    }
+
+    /// The list of a loop, or the stage of its step if there is none that it may run over.
+    fn loop_list(&self, index: StepIndex, planned: &PlannedStep) -> Decided<Result<Vec<Value>, Stage>> {
+        let foreach = planned.foreach().ok_or_else(|| InternalError::new("a loop without a list"))?;
+        let step = self.state.steps.get(index)?;
+        let evaluated = match &step.list {
+            Some(list) => Ok(list.clone()),
+            None => foreach.list.evaluate(&self.results(Some(planned))).map(|evaluation| evaluation.value),
+        };
+        let failed = |reason: String| Ok(Err(Stage::Failed { reason, fault: None }));
+        let list = match evaluated {
+            Ok(Value::Array(list)) => list,
+            Ok(other) => {
+                return failed(format!("`{}` is {}, not a list", foreach.list, other.kind().with_article()));
+            }
+            Err(reason) => {
+                let otherwise = || Stage::Failed { reason: format!("its list has no value: {reason}"), fault: None };
+                return Ok(Err(without_source(&reason).unwrap_or_else(otherwise)));
+            }
+        };
+        let allowed = self.policy().limits.max_items;
+        let most = match self.author() {
+            PlanAuthor::Person => foreach.max_items.unwrap_or(allowed),
+            PlanAuthor::Model => foreach.max_items.map_or(allowed, |most| most.min(allowed)),
+        };
+        if step.list_length.is_none() && list.len() > most as usize {
+            return failed(format!(
+                "its list has {} items, and at most {most} are allowed: set `max_items` of the step, or `max-items` in `[limits]`",
+                list.len()
+            ));
+        }
+        Ok(Ok(list))
+    }
+
+    /// Whether a retry could change a result that the step reads.
+    fn can_change_on_retry(&self, planned: &PlannedStep) -> Decided<bool> {
+        for index in &planned.dependency_indices {
+            if !matches!(self.state.steps.get(*index)?.stage(), Stage::Done(_)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Releases the next items of each loop that has a free place, and ends the loops that are over. Returns whether a step
+    /// has moved.
+    pub(super) fn advance_loops(&mut self) -> Decided<bool> {
+        let changed = self.state.steps.take_changed_loops();
+        for index in &changed {
+            if matches!(self.state.steps.get(*index)?.stage(), Stage::Looping) {
+                self.release_items(*index)?;
+                if self.state.steps.items(*index).is_over() {
+                    self.end_loop(*index)?;
+                }
+            }
+        }
+        Ok(!changed.is_empty())
+    }
+
+    fn release_items(&mut self, index: StepIndex) -> Decided {
+        if let Some(reason) = self.stops_items() {
+            return self.skip_items(index, &reason);
+        }
+        let of_policy = self.policy().limits.calls_at_once;
+        let at_once = planned(&self.plan, index)?.foreach().and_then(|foreach| foreach.at_once).unwrap_or(of_policy);
+        let length = self.loops.get(index).len();
+        for _ in self.state.steps.items(index).in_progress()..at_once as usize {
+            let items = self.state.steps.items(index);
+            let next = match items.first_held() {
+                Some(held) => held,
+                None if items.count() < length => self.add_item(LoopItem { of: index, position: items.count() })?,
+                None => break,
+            };
+            self.state.steps.release_item(next);
+        }
+        Ok(())
+    }
+
+    /// Why no further item starts, if the run stops or cannot pay for it.
+    fn stops_items(&self) -> Option<String> {
+        let stop = self.state.stop.as_ref()?;
+        let is_for_items = match stop {
+            Stop::Cancelled | Stop::StepFailed(_) | Stop::Exhausted(Exhausted::Time(_) | Exhausted::ToolCalls(_)) => {
+                true
+            }
+            Stop::Exhausted(Exhausted::ModelCalls(_) | Exhausted::Money { .. } | Exhausted::Unpriced(_)) => false,
+        };
+        is_for_items.then(|| stop.to_string())
+    }
+
+    fn add_item(&mut self, item: LoopItem) -> Decided<StepIndex> {
+        let approval_reports = self.state.steps.get(item.of)?.approval_reports.clone();
+        let added = Arc::make_mut(&mut self.plan).add_item(item);
+        self.state.steps.add_item(item, approval_reports);
+        added.ok_or_else(|| InternalError::new("an item of a step that does not exist"))
+    }
+
+    /// Skips the items that have not started of a loop that is over: after a retry it may lose a step that it needs.
+    pub(super) fn skip_held_items(&mut self, index: StepIndex, id: &StepId) -> Decided {
+        match self.state.steps.items(index).first_held() {
+            Some(_) => self.skip_items(index, &format!("`{id}` is over")),
+            None => Ok(()),
+        }
+    }
+
+    fn skip_items(&mut self, index: StepIndex, reason: &str) -> Decided {
+        while let Some(held) = self.state.steps.items(index).first_held() {
+            self.set_stage(held, Stage::Skipped { reason: reason.to_owned() })?;
+        }
+        Ok(())
+    }
+
+    /// Ends a loop whose items are over.
+    fn end_loop(&mut self, index: StepIndex) -> Decided {
+        let plan = Arc::clone(&self.plan);
+        let planned_loop = planned(&plan, index)?;
+        let length = self.loops.0.remove(&index).map_or(0, |list| list.len());
+        let items = self.state.steps.items(index).indices().to_vec();
+        let mut lost: Vec<(StepIndex, String)> = Vec::new();
+        let (mut done, mut was_sent) = (0, false);
+        for item in &items {
+            let step = self.state.steps.get(*item)?;
+            was_sent |= step.sent() > 0;
+            match step.stage() {
+                Stage::Failed { reason, fault } => {
+                    let words = fault.as_ref().map_or_else(|| reason.clone(), |fault| format!("{fault}; {reason}"));
+                    lost.push((*item, words));
+                }
+                Stage::Skipped { reason } => lost.push((*item, reason.clone())),
+                _ => done += 1,
+            }
+        }
+        let progress = format!("{done} of {length} items are done");
+        let stage = match (self.stops_items().filter(|_| items.len() < length), lost.first()) {
+            (Some(reason), _) if was_sent => Stage::Failed { reason: format!("{progress}; {reason}"), fault: None },
+            (Some(reason), _) => Stage::Skipped { reason },
+            (None, Some((first, words))) if !planned_loop.controls.on_failure.keeps_dependents() => {
+                let first = &planned(&plan, *first)?.id;
+                Stage::Failed { reason: format!("{progress}; `{first}` is not: {words}"), fault: None }
+            }
+            (None, _) => {
+                self.fresh_results.push(index);
+                let event = self.state.events.saturating_sub(1);
+                Stage::Done(ResultHandle::new(self.loop_results(index).value(), event))
+            }
+        };
+        drop(plan);
+        self.set_stage(index, stage)
+    }
+
+    /// The results of the items of a loop, in order.
+    pub(super) fn loop_results(&self, index: StepIndex) -> LoopResults {
+        let on_failure = self.plan.get(index).map(|planned| &planned.controls.on_failure);
+        let result = |item: &StepIndex| match (self.state.steps.get(*item).map(StepRun::stage), on_failure) {
+            (Ok(Stage::Done(result)), _) => result.clone(),
+            (Ok(Stage::Failed { .. }), Some(OnFailure::Use(value))) => value.clone().into(),
+            _ => Value::Null.into(),
+        };
+        LoopResults(self.state.steps.items(index).indices().iter().map(result).collect())
+    }
+
+    /// Adds the items of a restored run to its plan.
+    pub(super) fn restore_items(&mut self) -> Result<(), ApplyError> {
+        let written = self.plan.steps.len();
+        let plan = Arc::make_mut(&mut self.plan);
+        for step in self.state.steps.iter().skip(written) {
+            let added = step.item.and_then(|item| plan.add_item(item));
+            added.ok_or_else(|| {
+                ApplyError::Snapshot("a step is neither in the plan nor an item of a loop".to_owned())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Evaluates the lists of the loops in progress of a restored run.
+    pub(super) fn restore_lists(&mut self) -> Result<(), ApplyError> {
+        let plan = Arc::clone(&self.plan);
+        for (index, planned) in plan.indices().zip(plan.written_steps()) {
+            let is_looping = self.state.steps.get(index).is_ok_and(|step| matches!(step.stage(), Stage::Looping));
+            if !is_looping {
+                continue;
+            }
+            let list = self.loop_list(index, planned).ok().and_then(Result::ok);
+            let list = list.ok_or_else(|| ApplyError::Snapshot(format!("`{}` has no list", planned.id)))?;
+            self.loops.0.insert(index, list.into());
+        }
+        Ok(())
+    }
+
+    /// Pays for a tool call. The items of a person's loops add to the limit.
+    pub(super) fn charge_tool_call(&mut self) -> Result<(), Exhausted> {
+        let limit = self.policy().limits.tool_calls.saturating_add(self.state.added_tool_calls);
+        self.state.spent.charge_tool_call(limit)
+    }
+}
+
+/// The results of the items of a loop, from which its own result is built whenever it is needed.
+#[derive(Debug)]
+pub(super) struct LoopResults(Vec<ResultHandle>);
+
+impl LoopResults {
+    pub(super) fn value(&self) -> Value {
+        // References look into the envelope of a result, but not into those of the items of a list.
+        Value::Array(self.0.iter().map(|result| response_data(&result.load())).collect())
+    }
+}
+
+impl crate::result_handle::ResultSource for LoopResults {
+    fn load(&self, _event: u64) -> Option<Value> {
+        self.0.iter().all(|result| result.try_load().is_some()).then(|| self.value())
+    }
+}
