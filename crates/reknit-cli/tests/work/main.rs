@@ -11,6 +11,7 @@ mod configuration;
 mod cost;
 mod demo;
 mod exit_status;
+mod explain;
 mod help;
 mod interrupt;
 mod jobs;
