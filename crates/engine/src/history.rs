@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use reknit_dialogue::{TargetName, Usage};
 use reknit_mend::Mend;
-use reknit_protocol::{EffectId, EffectKind, Object, StepId, exact};
+use reknit_protocol::{EffectId, EffectKind, EffectOwner, Object, StepId, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::business_key::KeyFinding;
@@ -13,7 +13,12 @@ use crate::elapsed::ms_between;
 use crate::event::{DecidedBy, Decision};
 use crate::record::{CallEnd, ModelRecord, Record, RecordKind, RunRecord, StepDescription};
 
-/// Something that happened to a step.
+/// What a model is asked for in the history of a run, where a step has the name of a rung.
+pub(crate) const PLAN: &str = "plan";
+pub(crate) const TOOL_SELECTION: &str = "tool_selection";
+pub(crate) const ANSWER: &str = "answer";
+
+/// Something that happened to a step, or to a run as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HistoryEntry {
     /// When it began, in milliseconds since 1970.
@@ -53,7 +58,7 @@ pub enum HistoryKind {
     },
     /// A model was asked about the step.
     Asked {
-        /// The rung.
+        /// The rung; `plan`, `tool_selection` or `answer` if it was asked about the run.
         rung: String,
         /// The model.
         target: TargetName,
@@ -94,6 +99,9 @@ pub(crate) struct HistoryBuilder {
     /// When effects in progress began, and the model that was asked.
     started: BTreeMap<EffectId, (i64, Option<TargetName>)>,
     pub(crate) entries: BTreeMap<StepId, Vec<HistoryEntry>>,
+    /// What happened to the run as a whole: the questions for its plan and its answer, and the approval of its plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) of_run: Vec<HistoryEntry>,
 }
 
 impl HistoryBuilder {
@@ -182,16 +190,26 @@ impl HistoryBuilder {
     fn end_question(&mut self, id: &EffectId, at_ms: i64, usage: Option<Usage>, error: Option<String>) {
         let target = self.started.get(id).and_then(|(_, target)| target.clone());
         if let Some(target) = target {
-            let rung = id.kind().as_str().to_owned();
+            let rung = match (id.owner(), id.kind()) {
+                (EffectOwner::Plan, EffectKind::Select) => TOOL_SELECTION,
+                (EffectOwner::Plan, _) => PLAN,
+                (EffectOwner::Answer, _) => ANSWER,
+                (_, kind) => kind.as_str(),
+            };
+            let rung = rung.to_owned();
             self.end(id, at_ms, HistoryKind::Asked { rung, target, usage, error });
         }
     }
 
-    /// Adds the end of an effect to the history of its step.
+    /// Adds the end of an effect to the history of its step, or of the run.
     fn end(&mut self, id: &EffectId, at_ms: i64, kind: HistoryKind) {
-        let started = self.started.remove(id);
-        if let (Some((since_ms, _)), Some(step)) = (started, id.step()) {
-            self.push(step, HistoryEntry { at_ms: since_ms, took_ms: ms_between(since_ms, at_ms), kind });
+        let Some((since_ms, _)) = self.started.remove(id) else { return };
+        let entry = HistoryEntry { at_ms: since_ms, took_ms: ms_between(since_ms, at_ms), kind };
+        match id.owner() {
+            EffectOwner::Step(step) => self.push(step, entry),
+            EffectOwner::Run | EffectOwner::Plan | EffectOwner::Answer => self.of_run.push(entry),
+            // A session has records of its own.
+            EffectOwner::Turn(_) => {}
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reknit_dialogue::Message;
-use reknit_plan::ToolSelection;
+use reknit_plan::{PlanAuthor, ToolSelection};
 use reknit_protocol::{RunId, StepId, Value, exact};
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +88,12 @@ pub struct RunOverview {
     pub steps: Vec<StepView>,
     /// The history of each step.
     pub history: BTreeMap<StepId, Vec<HistoryEntry>>,
+    /// What happened to the run as a whole: the questions for its plan and its answer, and the approval of its plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub run_history: Vec<HistoryEntry>,
+    /// Who wrote the plan; unknown for a run that an older build ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned_by: Option<PlanAuthor>,
     /// The answer, once the run has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
@@ -249,6 +255,8 @@ impl OverviewBuilder {
             rejected_plans: run.rejected_plans().to_vec(),
             steps,
             history: self.history.entries.clone(),
+            run_history: self.history.of_run.clone(),
+            planned_by: Some(if started.plan.is_some() { started.plan_author } else { PlanAuthor::Model }),
             answer: run.answer().cloned(),
             results,
         }

@@ -16,7 +16,7 @@ use reknit_protocol::{Capability, Plan, SideEffect, Step};
 use serde::{Deserialize, Serialize};
 
 use super::problem::{PlanLocation, PlanProblem, ProblemCode as Code};
-use super::{CheckedPlan, PlannedOutput, PlannedStep, inputs};
+use super::{CheckedPlan, GraphState, GraphStep, PlannedOutput, PlannedStep, StepGraph, inputs};
 use crate::announced::AnnouncedResults;
 use crate::catalogue::{Catalogue, CatalogueEntry};
 use crate::unbraced::{PlanTexts, SourceNames, UnbracedFinder};
@@ -77,6 +77,30 @@ pub fn check_structure(plan: &Plan) -> Result<(), Vec<PlanProblem>> {
     let (parsed, mut problems) = ParsedPlan::parse(plan)?;
     problems.extend(find_problems(&parsed, &vec![None; plan.steps.len()]));
     if problems.is_empty() { Ok(()) } else { Err(in_order(problems)) }
+}
+
+/// The steps of a plan and what they need, also through references. Fails with the problems that are found without a catalogue.
+pub fn plan_graph(plan: &Plan) -> Result<StepGraph, Vec<PlanProblem>> {
+    check_structure(plan)?;
+    let (parsed, _) = ParsedPlan::parse(plan)?;
+    let steps = parsed.steps().map(|(_, step, parsed_step)| GraphStep {
+        id: step.step_id.clone(),
+        label: label(step),
+        state: GraphState::Planned,
+        needs: parsed_step.dependencies.iter().filter_map(|need| parsed.id(need.index)).cloned().collect(),
+    });
+    Ok(StepGraph::new(steps.collect()))
+}
+
+/// What a step calls: `tool/capability`, or only the capability if the plan names no tool.
+fn label(step: &Step) -> String {
+    let tool = step.agent_name.as_str();
+    match step.capability() {
+        _ if step.is_computed() => COMPUTE.to_owned(),
+        Some(capability) if tool.is_empty() => capability.to_owned(),
+        Some(capability) => format!("{tool}/{capability}"),
+        None => tool.to_owned(),
+    }
 }
 
 /// The problems of a parsed plan. `entries` are the capabilities of its steps, as far as they are known.

@@ -37,6 +37,7 @@ mod check;
 mod checked;
 mod file;
 mod fixes;
+mod graph;
 mod hint;
 mod inputs;
 mod outputs;
@@ -48,13 +49,14 @@ mod unbraced;
 
 pub use catalogue::{Catalogue, CatalogueEntry, CatalogueError, CatalogueTool};
 pub use check::{
-    PlanAuthor, PlanNote, ProblemScope, TolerablePlan, check, check_structure, check_tolerantly, plan_notes,
+    PlanAuthor, PlanNote, ProblemScope, TolerablePlan, check, check_structure, check_tolerantly, plan_graph, plan_notes,
 };
 pub use checked::{
     CheckedPlan, Foreach, INPUTS, ITEM, LoopItem, OnFailure, PlannedOutput, PlannedStep, StepControls, StepIndex,
 };
 pub use file::{Document, FileProblem, read_plan_file};
 pub use fixes::{PlanFix, PlanFixKind, correct_plan};
+pub use graph::{GraphRow, GraphState, GraphStep, StepGraph};
 pub use inputs::resolve_inputs;
 pub use planner::{ToolSelection, describe_tools, plan_json_schema, summarize_tools};
 pub use problem::{PlanLocation, PlanProblem, ProblemCode};

@@ -25,7 +25,7 @@ pub(crate) use config::ConfigCommand;
 pub(crate) use eval::EvalArguments;
 pub(crate) use keys::KeysCommand;
 pub(crate) use mcp::McpArguments;
-pub(crate) use plan::PlanCommand;
+pub(crate) use plan::{DrawArguments, PlanCommand};
 pub(crate) use repair::RepairArguments;
 pub(crate) use rules::{RuleArguments, RulesCommand};
 pub(crate) use run_arguments::{
@@ -50,6 +50,7 @@ Examples:
   reknit agent clerk.md \"order 7?\"      start an agent, which calls tools in turns and ends with a report
   reknit mcp                            offer your tools to an MCP client, with every call mended
   reknit runs list                      list runs, also those that can be resumed
+  reknit runs explain last              the last run in plain words
   reknit repair --explain answer.txt    read JSON from a model's answer, and list the repairs"
     };
 }
@@ -124,10 +125,10 @@ pub(crate) enum Command {
     },
     /// Start an agent, which calls tools in turns and ends with a report
     Agent(AgentArguments),
-    /// Check plans
+    /// Check and draw plans
     #[command(subcommand)]
     Plan(PlanCommand),
-    /// List, show, resume, retry, cancel, approve, deny, settle, delete and prune runs
+    /// List, show, explain, resume, retry, cancel, approve, deny, settle, delete and prune runs
     #[command(subcommand)]
     Runs(RunsCommand),
     /// List, accept and forget rules: where earlier runs found values that plans left open

@@ -21,11 +21,13 @@ mod explain;
 mod failure;
 mod failure_message;
 mod find_model;
+mod graph_text;
 mod input;
 mod keys;
 mod mcp;
 mod models;
 mod plan_check;
+mod plan_draw;
 mod plan_file;
 mod print;
 mod print_answer;
@@ -43,6 +45,7 @@ mod schema_file;
 mod setup;
 mod start;
 mod telemetry;
+mod terminal_size;
 mod terminal_text;
 mod tools;
 mod trust;
@@ -110,6 +113,7 @@ fn main() -> ExitCode {
         Command::Plan(PlanCommand::Check { file, tools, json, setup }) => {
             setup::block_on(plan_check::run(&file, tools.as_deref(), &setup, json))
         }
+        Command::Plan(PlanCommand::Draw(arguments)) => setup::block_on(plan_draw::run(&arguments)),
         Command::Callbacks(command) => setup::block_on(callbacks::run(&command)),
         Command::Mcp(arguments) => setup::block_on(mcp::run(&arguments)),
         Command::Tools(command) => setup::block_on(tools::run(command)),

@@ -1,8 +1,9 @@
-//! `reknit runs`: lists, shows, resumes, cancels, approves, denies, deletes and prunes runs.
+//! `reknit runs`: lists, shows, explains, resumes, cancels, approves, denies, deletes and prunes runs.
 
 mod bare;
 mod decide;
 mod delete;
+mod explain;
 mod list;
 mod llm;
 mod prune;
@@ -41,6 +42,7 @@ pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
             let options = show::ShowOptions { step: step.as_deref(), events, llm, json };
             show::run(&journal, &run, &options).await
         }
+        RunsCommand::Explain { run, json, journal } => explain::run(&journal, &run, json).await,
         RunsCommand::Export { run, journal } => {
             let (journal, run) = open_run(&journal, &run).await?;
             export::<Failure>(&journal, &run, false, |line| print_data(&(line + "\n"))).await?;

@@ -38,6 +38,30 @@ pub(crate) fn one_line_end(text: &str, columns: usize) -> String {
     cut(text.chars().rev().map(escaped), columns).into_iter().rev().collect()
 }
 
+/// A text of one line, broken between words into parts of at most `columns`. A word that is longer is broken itself.
+pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut used = 0;
+    for word in text.split_inclusive(' ') {
+        let visible = width(word.trim_end());
+        if used > 0 && used + visible > columns {
+            parts.push(String::new());
+            used = 0;
+        }
+        for c in word.chars() {
+            if used > 0 && used + char_width(c) > columns && c != ' ' {
+                parts.push(String::new());
+                used = 0;
+            }
+            used += char_width(c);
+            if let Some(part) = parts.last_mut() {
+                part.push(c);
+            }
+        }
+    }
+    parts.iter().map(|part| part.trim_end().to_owned()).collect()
+}
+
 /// The pieces that fit into `columns`, and `…` if there are more.
 pub(crate) fn cut(pieces: impl Iterator<Item = String>, columns: usize) -> Vec<String> {
     let mut kept = Vec::new();
@@ -133,6 +157,14 @@ mod tests {
     fn one_line_end_cuts_the_start() {
         assert_eq!(one_line_end("$.items[0].price", 8), "…0].price");
         assert_eq!(one_line_end("$.a\tb", 8), r"$.a\tb");
+    }
+
+    #[test]
+    fn a_text_is_broken_between_words_and_a_long_word_anywhere() {
+        assert_eq!(wrapped("the price of one share", 9), ["the price", "of one", "share"]);
+        assert_eq!(wrapped("a 0123456789 b", 4), ["a", "0123", "4567", "89 b"]);
+        assert_eq!(wrapped("가격 가격", 5), ["가격", "가격"]);
+        assert_eq!(wrapped("", 5), [""]);
     }
 
     #[test]

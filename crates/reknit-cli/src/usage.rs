@@ -44,6 +44,11 @@ pub(crate) fn count(number: impl std::fmt::Display, thing: &str) -> String {
     format!("{number} {thing}{plural}")
 }
 
+/// `12 ms`, `4.2 s`.
+pub(crate) fn duration(ms: u64) -> String {
+    if ms < 1_000 { format!("{ms} ms") } else { seconds(ms) }
+}
+
 /// `4.2 s`.
 pub(crate) fn seconds(ms: u64) -> String {
     format!("{}.{} s", ms / 1_000, ms % 1_000 / 100)

@@ -4,6 +4,7 @@
 #![cfg(test)]
 
 mod emphasis;
+mod graph;
 mod notes;
 mod plan_files;
 mod plan_schemas;

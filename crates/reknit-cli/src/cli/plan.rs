@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Subcommand, ValueHint};
+use clap::{Args, Subcommand, ValueHint};
 
-use super::SetupArguments;
+use super::{FileArguments, SetupArguments};
 
 macro_rules! plan_check_examples {
     () => {
@@ -69,4 +69,33 @@ pub(crate) enum PlanCommand {
         #[command(flatten)]
         setup: SetupArguments,
     },
+    /// Draw the steps of a plan or of a run, and which step needs which
+    #[command(after_help = DRAW_EXAMPLES)]
+    Draw(DrawArguments),
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct DrawArguments {
+    /// A plan file, `-` for standard input, the id of a run or its first characters, or `last`
+    #[arg(value_name = "PLAN|RUN", value_hint = ValueHint::FilePath)]
+    pub(crate) what: String,
+    /// Print an SVG document
+    #[arg(long)]
+    pub(crate) svg: bool,
+    #[command(flatten)]
+    pub(crate) files: FileArguments,
+}
+
+const DRAW_EXAMPLES: &str = "\
+Examples:
+  reknit plan draw plan.yaml
+  reknit plan draw last --svg > run.svg
+
+A line for each step, after those that it needs. A lane leads from a step down to each step that needs it:
+
+  ○    price  shop/price
+  │ ○  stock  shop/stock
+  │ │
+  └─○  order  shop/order
+
+Marks: ○ planned, ✓ done, ✗ failed, - skipped, > running, · waiting.";

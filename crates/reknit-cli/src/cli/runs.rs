@@ -31,6 +31,16 @@ pub(crate) enum RunsCommand {
         #[command(flatten)]
         journal: FileArguments,
     },
+    /// Explain a run in plain words: what was asked and done, what failed and was mended, what is missing, who decided, what it cost
+    Explain {
+        #[command(flatten)]
+        run: RunArgument,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        journal: FileArguments,
+    },
     /// Print everything that is stored about a run as JSON lines: its events, and its answer or report
     Export {
         #[command(flatten)]

@@ -10,6 +10,7 @@ use reknit_protocol::StepId;
 use super::{Line, LineStyle, StepColumns, lines};
 use crate::environment::os_variable;
 use crate::print::{Queued, print_progress};
+use crate::terminal_size::columns_and_rows;
 
 /// The width of lines in a pipe, wide enough not to cut them.
 const PIPE_COLUMNS: usize = 1_000;
@@ -161,7 +162,11 @@ impl ProgressDisplay {
 
     fn draw(&mut self, machine: &Machine, now_ms: i64) {
         let (columns, rows) = match self.output {
-            OutputKind::Terminal(_) => terminal_size(&self.out),
+            OutputKind::Terminal(_) => {
+                let (columns, rows) = columns_and_rows(&self.out);
+                // The `…` of a cut line takes one more column.
+                (columns.saturating_sub(1).max(20), rows)
+            }
             OutputKind::Pipe => (PIPE_COLUMNS, usize::MAX),
         };
         let mut lines = lines(machine, &self.records, now_ms, columns);
@@ -191,15 +196,6 @@ impl ProgressDisplay {
             }
         }
     }
-}
-
-/// The columns and rows of the terminal; 80 columns and unlimited rows if it does not report them.
-fn terminal_size(out: &Stderr) -> (usize, usize) {
-    let known = |size: u16, otherwise: usize| if size == 0 { otherwise } else { usize::from(size) };
-    let (columns, rows) = rustix::termios::tcgetwinsize(out)
-        .map_or((80, usize::MAX), |size| (known(size.ws_col, 80), known(size.ws_row, usize::MAX)));
-    // The `…` of a cut line takes one more column.
-    (columns.saturating_sub(1).max(20), rows)
 }
 
 /// The escape sequences that replace the lines `before` by the lines `after`.

@@ -17,31 +17,35 @@ use crate::failure::Failure;
 use crate::print::{print_data, print_message};
 use crate::saved_run::stored_overview;
 use crate::setup::open_journal;
+use crate::terminal_size::output_columns;
 use crate::terminal_text::one_line;
 
-/// The width to which a request is cut, in columns.
-const TITLE_COLUMNS: usize = 60;
+/// A request has at least this many columns, however narrow the terminal is.
+const MIN_TITLE_COLUMNS: usize = 12;
 
 pub(super) async fn run(arguments: &ListArguments) -> Result<ExitCode, Failure> {
     let journal = open_journal(&arguments.files)?;
     let now_ms = Timestamp::now().as_millisecond();
     let limit = if arguments.all { u32::MAX } else { arguments.limit };
     let (runs, is_cut) = find(&journal, arguments, limit as usize, now_ms).await?;
-    if !arguments.json && !runs.is_empty() {
-        print_data(&format!("{}\n", header(&runs)))?;
+    let mut rows = Vec::new();
+    for run in runs {
+        let decided = decided(&journal, &run).await?;
+        rows.push(Row { run, decided });
     }
-    for run in &runs {
-        let decided = decided(&journal, run).await?;
-        let json = || Value::Object(object(run, decided.clone())).to_string();
-        let line = if arguments.json { json() } else { line(run, decided.clone(), now_ms) };
-        print_data(&(line + "\n"))?;
+    if arguments.json {
+        for row in &rows {
+            print_data(&format!("{}\n", Value::Object(row.object())))?;
+        }
+    } else {
+        print_data(&table(&rows, now_ms, output_columns()))?;
     }
     let all = journal.run_count().await.map_err(Failure::journal)?;
     if is_cut {
         let of = if is_filtered(arguments) { "the matching".to_owned() } else { all.to_string() };
-        print_message(&format!("\nnote: {} of {of} runs; `--all` lists all of them\n", runs.len()));
+        print_message(&format!("\nnote: {} of {of} runs; `--all` lists all of them\n", rows.len()));
     }
-    if runs.is_empty() && !arguments.json {
+    if rows.is_empty() && !arguments.json {
         print_message(match all {
             0 => "the journal has no runs\n\nhint: start one with `reknit demo`\n",
             _ => "no run matches\n\nhint: list all of them with `reknit runs list --all`\n",
@@ -115,21 +119,40 @@ async fn decided(journal: &Journal, run: &RunSummary) -> Result<Option<String>, 
     Ok(Some(words.join(" and ")).filter(|words| !words.is_empty()))
 }
 
-fn line(run: &RunSummary, decided: Option<String>, now_ms: i64) -> String {
-    let decided = decided.map(|words| format!("   ({words}; continue with `reknit runs resume {}`)", run.run));
-    format!(
-        "{}  {:>9}  {:<16}  {}{}",
-        run.run,
-        age(now_ms.saturating_sub(run.created_ms)),
-        status_word(run),
-        one_line(&run.title, TITLE_COLUMNS),
-        decided.unwrap_or_default()
-    )
+/// A run of the list.
+struct Row {
+    run: RunSummary,
+    /// The decisions that it has not read yet.
+    decided: Option<String>,
 }
 
-fn header(runs: &[RunSummary]) -> String {
-    let columns = runs.iter().map(|run| run.run.as_str().len()).max().unwrap_or_default();
-    format!("{:<columns$}  {:>9}  {:<16}  REQUEST", "RUN", "STARTED", "STATUS")
+/// The runs, one line each, with a header; nothing without runs. In a terminal the request is cut to the width that is left, and
+/// what a person can do about a run has a line of its own.
+fn table(rows: &[Row], now_ms: i64, columns: Option<usize>) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let widest = |header: &str, cell: fn(&Row) -> usize| rows.iter().map(cell).max().unwrap_or(0).max(header.len());
+    let ids = widest("RUN", |row| row.run.run.as_str().len());
+    let statuses = widest("STATUS", |row| status_word(&row.run).len());
+    let before = |run: &str, started: &str, status: &str| format!("{run:<ids$}  {started:>9}  {status:<statuses$}  ");
+    let header = before("RUN", "STARTED", "STATUS") + "REQUEST";
+    // The `…` of a cut request takes one more column.
+    let left = |columns: usize| columns.saturating_sub(before("", "", "").len() + 1).max(MIN_TITLE_COLUMNS);
+    let title_columns = columns.map_or(usize::MAX, left);
+    let mut lines = vec![header];
+    for Row { run, decided } in rows {
+        let start = before(run.run.as_str(), &age(now_ms.saturating_sub(run.created_ms)), status_word(run));
+        let line = start + &one_line(&run.title, title_columns);
+        match decided {
+            None => lines.push(line),
+            Some(words) if columns.is_some() => {
+                lines.extend([line, format!("  {words}: `reknit runs resume {}`", run.run)]);
+            }
+            Some(words) => lines.push(format!("{line}   ({words}; continue with `reknit runs resume {}`)", run.run)),
+        }
+    }
+    lines.join("\n") + "\n"
 }
 
 fn age(ms: i64) -> String {
@@ -141,15 +164,80 @@ fn age(ms: i64) -> String {
     }
 }
 
-fn object(run: &RunSummary, decided: Option<String>) -> Object {
-    let mut object = Object::from([
-        ("run", run.run.as_str().into()),
-        ("status", status_word(run).into()),
-        ("request", run.title.as_str().into()),
-        ("created_ms", run.created_ms.into()),
-        ("updated_ms", run.updated_ms.into()),
-        ("events", run.len.into()),
-    ]);
-    object.extend(decided.map(|words| ("decided".to_owned(), words.into())));
-    object
+impl Row {
+    fn object(&self) -> Object {
+        let Self { run, decided } = self;
+        let mut object = Object::from([
+            ("run", run.run.as_str().into()),
+            ("status", status_word(run).into()),
+            ("request", run.title.as_str().into()),
+            ("created_ms", run.created_ms.into()),
+            ("updated_ms", run.updated_ms.into()),
+            ("events", run.len.into()),
+        ]);
+        object.extend(decided.as_deref().map(|words| ("decided".to_owned(), words.into())));
+        object
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal_text::width;
+
+    fn row(id: &str, status: Option<&str>, decided: Option<&str>, title: &str) -> Row {
+        let run = RunSummary {
+            run: format!("0199a6c2-0000-7000-8000-0000000000{id}").into(),
+            title: title.to_owned(),
+            created_ms: 0,
+            updated_ms: 0,
+            len: 3,
+            epoch: 0,
+            status: status.map(str::to_owned),
+            parked: None,
+            lease: None,
+        };
+        Row { run, decided: decided.map(str::to_owned) }
+    }
+
+    fn rows() -> [Row; 3] {
+        let long = "Sell 100 Tesla shares, pay for a trip to Seoul, and say what the weather is like there next week";
+        [
+            row("01", Some("complete"), None, long),
+            row("02", Some("partial"), None, "서울의 날씨는 어떻습니까, 그리고 다음 주에는 비가 옵니까?"),
+            row("03", None, Some("approve"), "Refund order 7"),
+        ]
+    }
+
+    #[test]
+    fn a_request_is_cut_to_the_width_of_the_terminal() {
+        insta::assert_snapshot!(table(&rows(), 60_000, Some(80)), @"
+        RUN                                     STARTED  STATUS    REQUEST
+        0199a6c2-0000-7000-8000-000000000001  1 min ago  complete  Sell 100 Tesla share…
+        0199a6c2-0000-7000-8000-000000000002  1 min ago  partial   서울의 날씨는 어떻습…
+        0199a6c2-0000-7000-8000-000000000003  1 min ago  waiting   Refund order 7
+          approve: `reknit runs resume 0199a6c2-0000-7000-8000-000000000003`
+        ");
+        insta::assert_snapshot!(table(&rows(), 60_000, Some(120)), @"
+        RUN                                     STARTED  STATUS    REQUEST
+        0199a6c2-0000-7000-8000-000000000001  1 min ago  complete  Sell 100 Tesla shares, pay for a trip to Seoul, and say what…
+        0199a6c2-0000-7000-8000-000000000002  1 min ago  partial   서울의 날씨는 어떻습니까, 그리고 다음 주에는 비가 옵니까?
+        0199a6c2-0000-7000-8000-000000000003  1 min ago  waiting   Refund order 7
+          approve: `reknit runs resume 0199a6c2-0000-7000-8000-000000000003`
+        ");
+        for columns in [80, 100, 120, 200] {
+            let table = table(&rows(), 60_000, Some(columns));
+            assert!(table.lines().all(|line| width(line) <= columns), "{columns} columns:\n{table}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_cut_in_a_pipe() {
+        insta::assert_snapshot!(table(&rows(), 60_000, None), @"
+        RUN                                     STARTED  STATUS    REQUEST
+        0199a6c2-0000-7000-8000-000000000001  1 min ago  complete  Sell 100 Tesla shares, pay for a trip to Seoul, and say what the weather is like there next week
+        0199a6c2-0000-7000-8000-000000000002  1 min ago  partial   서울의 날씨는 어떻습니까, 그리고 다음 주에는 비가 옵니까?
+        0199a6c2-0000-7000-8000-000000000003  1 min ago  waiting   Refund order 7   (approve; continue with `reknit runs resume 0199a6c2-0000-7000-8000-000000000003`)
+        ");
+    }
 }

@@ -10,23 +10,23 @@ use reknit_protocol::{Object, StepId, Value};
 use super::show::VALUE_COLUMNS;
 use crate::failure::Failure;
 use crate::terminal_text::one_line;
-use crate::usage::seconds;
+use crate::usage::duration;
 
 pub(super) fn lines(entries: &[HistoryEntry]) -> Vec<String> {
     let mut calls = 0;
     let mut line = |entry: &HistoryEntry| {
         let (label, text) = label_and_text(&entry.kind, &mut calls);
-        let duration = match entry.kind {
+        let took = match entry.kind {
             HistoryKind::Called { .. }
             | HistoryKind::Checked { .. }
             | HistoryKind::Asked { .. }
             | HistoryKind::AwaitedJob { .. }
             | HistoryKind::Waited => {
-                format!("  ({})", duration_text(entry.took_ms))
+                format!("  ({})", duration(entry.took_ms))
             }
             _ => String::new(),
         };
-        format!("  {label:<9}  {}{duration}", one_line(&text, VALUE_COLUMNS))
+        format!("  {label:<9}  {}{took}", one_line(&text, VALUE_COLUMNS))
     };
     entries.iter().map(&mut line).collect()
 }
@@ -107,9 +107,4 @@ fn label_and_text(kind: &HistoryKind, calls: &mut u32) -> (String, String) {
         }
     };
     (label.to_owned(), text)
-}
-
-/// `12 ms`, `4.2 s`.
-fn duration_text(ms: u64) -> String {
-    if ms < 1_000 { format!("{ms} ms") } else { seconds(ms) }
 }

@@ -22,8 +22,8 @@ fn the_program_has_a_help_page() {
       ask          Let a model plan a request, and run the plan with tools
       run          Run a plan
       agent        Start an agent, which calls tools in turns and ends with a report
-      plan         Check plans
-      runs         List, show, resume, retry, cancel, approve, deny, settle, delete and prune runs
+      plan         Check and draw plans
+      runs         List, show, explain, resume, retry, cancel, approve, deny, settle, delete and prune runs
       rules        List, accept and forget rules: where earlier runs found values that plans left open
       keys         List, settle and forget business keys: which deeds are done or under way
       tools        Connect, list, show, find, call and check tools
@@ -51,6 +51,7 @@ fn the_program_has_a_help_page() {
       reknit plan check plan.yaml           list the problems of a plan without running it
       reknit agent clerk.md "order 7?"      start an agent, which calls tools in turns and ends with a report
       reknit runs list                      list runs, also those that can be resumed
+      reknit runs explain last              the last run in plain words
       reknit repair --explain answer.txt    read JSON from a model's answer, and list the repairs
 
     Environment:
@@ -307,12 +308,13 @@ fn plan_has_a_help_page() {
     insta::assert_snapshot!(help(&["plan"]), @"
     exit status 0
     --- stdout
-    Check plans
+    Check and draw plans
 
     Usage: reknit plan <COMMAND>
 
     Commands:
       check  List all problems of a plan, without running it
+      draw   Draw the steps of a plan or of a run, and which step needs which
       help   Print this message or the help of the given subcommand(s)
 
     Options:
@@ -520,13 +522,14 @@ fn runs_has_a_help_page() {
     insta::assert_snapshot!(help(&["runs"]), @"
     exit status 0
     --- stdout
-    List, show, resume, retry, cancel, approve, deny, settle, delete and prune runs
+    List, show, explain, resume, retry, cancel, approve, deny, settle, delete and prune runs
 
     Usage: reknit runs <COMMAND>
 
     Commands:
       list     List runs, newest first
       show     Show a run: each step, its attempts, its parameters and where they come from
+      explain  Explain a run in plain words: what was asked and done, what failed and was mended, what is missing, who decided, what it cost
       export   Print everything that is stored about a run as JSON lines: its events, and its answer or report
       resume   Continue a run that stopped or waited, or all of them
       retry    Try the failed and skipped steps of a run again; done steps stay done
@@ -801,4 +804,53 @@ fn keys_has_a_help_page() {
       reknit keys settle 3f9a20c1d4 --result '{"refund": 12}'
       reknit keys forget 3f9a20c1d4
     "#);
+}
+
+#[test]
+fn draw_and_explain_have_help_pages() {
+    insta::assert_snapshot!(help(&["plan", "draw"]), @"
+    exit status 0
+    --- stdout
+    Draw the steps of a plan or of a run, and which step needs which
+
+    Usage: reknit plan draw [OPTIONS] <PLAN|RUN>
+
+    Arguments:
+      <PLAN|RUN>  A plan file, `-` for standard input, the id of a run or its first characters, or `last`
+
+    Options:
+          --svg             Print an SVG document
+          --journal <FILE>  The journal file [default: reknit/journal.db in your data folder]
+          --config <FILE>   The configuration file [default: reknit.toml in the current folder]
+      -h, --help            Print help
+
+    Examples:
+      reknit plan draw plan.yaml
+      reknit plan draw last --svg > run.svg
+
+    A line for each step, after those that it needs. A lane leads from a step down to each step that needs it:
+
+      ○    price  shop/price
+      │ ○  stock  shop/stock
+      │ │
+      └─○  order  shop/order
+
+    Marks: ○ planned, ✓ done, ✗ failed, - skipped, > running, · waiting.
+    ");
+    insta::assert_snapshot!(help(&["runs", "explain"]), @"
+    exit status 0
+    --- stdout
+    Explain a run in plain words: what was asked and done, what failed and was mended, what is missing, who decided, what it cost
+
+    Usage: reknit runs explain [OPTIONS] <RUN>
+
+    Arguments:
+      <RUN>  The id of the run, its first characters, or `last`
+
+    Options:
+          --json            Print JSON
+          --journal <FILE>  The journal file [default: reknit/journal.db in your data folder]
+          --config <FILE>   The configuration file [default: reknit.toml in the current folder]
+      -h, --help            Print help
+    ");
 }

@@ -12,6 +12,7 @@ mod configuration;
 mod cost;
 mod demo;
 mod exit_status;
+mod explain;
 mod help;
 mod interrupt;
 mod jobs;

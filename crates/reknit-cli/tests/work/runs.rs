@@ -56,9 +56,9 @@ async fn runs_are_listed_newest_first() {
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @r"
     exit status 0
     --- stdout
-    RUN                                     STARTED  STATUS            REQUEST
-    RUN  AGE  failed            a search that\nfails
-    RUN  AGE  complete          shopping
+    RUN                                     STARTED  STATUS    REQUEST
+    RUN  AGE  failed    a search that\nfails
+    RUN  AGE  complete  shopping
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "list", "--json"]), @r#"
     exit status 0
@@ -69,8 +69,8 @@ async fn runs_are_listed_newest_first() {
     insta::assert_snapshot!(world.reknit(&["runs", "list", "--limit", "1"]), @r"
     exit status 0
     --- stdout
-    RUN                                     STARTED  STATUS            REQUEST
-    RUN  AGE  failed            a search that\nfails
+    RUN                                     STARTED  STATUS  REQUEST
+    RUN  AGE  failed  a search that\nfails
     --- stderr
 
     note: 1 of 2 runs; `--all` lists all of them
@@ -118,8 +118,8 @@ async fn runs_are_listed_by_status_time_tool_and_text() {
     insta::assert_snapshot!(world.reknit(&["runs", "list", "--tool", "shop", "--limit", "1"]), @"
     exit status 0
     --- stdout
-    RUN                                     STARTED  STATUS            REQUEST
-    RUN  AGE  failed            A search
+    RUN                                     STARTED  STATUS  REQUEST
+    RUN  AGE  failed  A search
     --- stderr
 
     note: 1 of the matching runs; `--all` lists all of them

@@ -1,0 +1,120 @@
+//! A session in plain words.
+
+use std::collections::BTreeMap;
+
+use super::sentences::{cost_lines, rung_words};
+use super::{ExplainedLine, ExplainedStep, Explanation};
+use crate::overview::SessionOverview;
+use crate::record::{Attempt, SessionRecord, TurnOutcome};
+use crate::report::{MendedCall, Report, ReportSource, ReportStatus};
+
+pub(super) fn explain(session: &SessionOverview, status: &str) -> Explanation {
+    let report = session.report.as_ref();
+    Explanation {
+        run: session.run.clone(),
+        asked: session.input.clone(),
+        outcome: report.map_or_else(|| format!("The session has not ended ({status})."), outcome),
+        planning: Vec::new(),
+        steps: turns(session),
+        conversation: session.conversation.clone(),
+        failed: failed(session),
+        mended: session.mended.iter().map(mended).collect(),
+        missing: report.map(missing).unwrap_or_default(),
+        decided: report.map(decided).unwrap_or_default(),
+        cost: cost_lines(&session.spent),
+        graph: reknit_plan::StepGraph::default(),
+    }
+}
+
+fn outcome(report: &Report) -> String {
+    let words = match report.status {
+        _ if !report.is_answer() => "No model wrote a report",
+        ReportStatus::Success => "The agent reports success",
+        ReportStatus::Partial => "The agent reports that a part was done",
+        ReportStatus::Failure => "The agent reports that it failed",
+    };
+    format!("{words} after {} turns ({}).", report.turn, report.exit)
+}
+
+fn turns(session: &SessionOverview) -> Vec<ExplainedStep> {
+    let mut turns: BTreeMap<u32, ExplainedStep> = BTreeMap::new();
+    for record in &session.records {
+        let (turn, line, outcome) = match record {
+            SessionRecord::Attempt(attempt) => (attempt.turn, Some(attempt_line(attempt)), None),
+            SessionRecord::TurnEnded { turn, outcome, .. } => (*turn, None, Some(outcome_words(*outcome))),
+            SessionRecord::ChildEnded(child) => {
+                let text = format!("{} ({}) ended: {}.", child.name, child.call, child.status);
+                (child.turn, Some(ExplainedLine { at_ms: None, took_ms: None, text }), None)
+            }
+            SessionRecord::WaitEnded { turn, ms, .. } => {
+                let text = "Waited before the next attempt.".to_owned();
+                (*turn, Some(ExplainedLine { at_ms: None, took_ms: Some(*ms), text }), None)
+            }
+            _ => continue,
+        };
+        let step = turns.entry(turn).or_insert_with(|| ExplainedStep {
+            step: format!("turn {turn}"),
+            does: String::new(),
+            outcome: "not ended".to_owned(),
+            lines: Vec::new(),
+        });
+        step.lines.extend(line);
+        if let Some(outcome) = outcome {
+            outcome.clone_into(&mut step.outcome);
+        }
+    }
+    turns.into_values().collect()
+}
+
+fn outcome_words(outcome: TurnOutcome) -> &'static str {
+    match outcome {
+        TurnOutcome::ToolCalls => "the model called tools",
+        TurnOutcome::FinalReport => "the model wrote the report",
+        TurnOutcome::Failed => "no usable answer",
+        TurnOutcome::Stopped => "stopped",
+    }
+}
+
+fn attempt_line(attempt: &Attempt) -> ExplainedLine {
+    let tokens = attempt.usage.map_or_else(String::new, |usage| {
+        format!(": {} tokens sent, {} received", usage.input_tokens, usage.output_tokens)
+    });
+    let text = match &attempt.error {
+        Some(error) => format!("Model {} was asked, and gave no usable answer: {error}", attempt.target),
+        None => format!("Model {} was asked{tokens}.", attempt.target),
+    };
+    ExplainedLine { at_ms: None, took_ms: Some(attempt.latency_ms), text }
+}
+
+/// The calls that failed, and the questions that were not answered.
+fn failed(session: &SessionOverview) -> Vec<String> {
+    let calls =
+        session.conversation.iter().filter_map(|line| line.strip_prefix("failed ")).map(str::trim).map(str::to_owned);
+    let attempts = session.records.iter().filter_map(|record| match record {
+        SessionRecord::Attempt(attempt) => {
+            attempt.error.as_ref().map(|error| format!("Model {} in turn {}: {error}", attempt.target, attempt.turn))
+        }
+        _ => None,
+    });
+    calls.chain(attempts).collect()
+}
+
+fn mended(mended: &MendedCall) -> String {
+    let MendedCall { turn, call, tool, rung, change } = mended;
+    format!("{call} ({tool}) in turn {turn} by {} ({}): {change}", rung.as_str(), rung_words(*rung))
+}
+
+fn missing(report: &Report) -> Vec<String> {
+    let doubts = report.doubts.iter().map(|doubt| format!("A confirmation: {doubt}"));
+    report.in_doubt.iter().cloned().chain(doubts).collect()
+}
+
+fn decided(report: &Report) -> Vec<String> {
+    let author = match report.source {
+        ReportSource::ToolCall => "The report: a model wrote it.",
+        ReportSource::TextFallback => "The report: the text of a model, which did not call the report tool.",
+        ReportSource::ToolMessage => "The report: taken from a call of the report tool that was not valid.",
+        ReportSource::Synthetic => "The report: code wrote it.",
+    };
+    report.approved.iter().cloned().chain([author.to_owned()]).collect()
+}
