@@ -91,6 +91,7 @@ fn state_words(step: &StepView) -> String {
     match &step.state {
         StepState::Waiting | StepState::Queued => "waiting".to_owned(),
         StepState::Running => "running".to_owned(),
+        StepState::Looping { items, done, .. } => format!("running, {done} of {items} items done"),
         StepState::BackingOff { .. } | StepState::BreakerOpen { .. } => "waiting before the next attempt".to_owned(),
         StepState::KeyHeld { by, .. } => format!("waiting for the same call of run {by}"),
         StepState::Mending(rung) => format!("being mended by {}", rung.as_str()),
@@ -122,7 +123,9 @@ fn graph(run: &RunOverview) -> StepGraph {
             StepState::Done => GraphState::Done,
             StepState::Failed { .. } => GraphState::Failed,
             StepState::Skipped { .. } => GraphState::Skipped,
-            StepState::Running | StepState::Mending(_) | StepState::Checking => GraphState::Running,
+            StepState::Running | StepState::Looping { .. } | StepState::Mending(_) | StepState::Checking => {
+                GraphState::Running
+            }
             StepState::Waiting
             | StepState::Queued
             | StepState::BackingOff { .. }
