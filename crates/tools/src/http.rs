@@ -4,6 +4,7 @@ pub(crate) mod address;
 pub(crate) mod body;
 pub(crate) mod client;
 pub(crate) mod credential;
+mod direct;
 pub(crate) mod failure;
 pub(crate) mod job;
 pub(crate) mod service;

@@ -4,8 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use reknit_protocol::{SideEffect, redact_url};
-use reqwest::{Certificate, Identity};
+use reqwest::{Certificate, Identity, Request, Response};
 
+use super::direct::{DirectClient, DirectError, Reuse};
+
+const USER_AGENT: &str = concat!("reknit/", env!("CARGO_PKG_VERSION"));
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long after its last call a connection is used again for a call that changes something. Services keep idle connections for
 /// two seconds and longer.
@@ -14,13 +17,39 @@ const MAX_IDLE: Duration = Duration::from_secs(1);
 /// An HTTP client for services. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub struct Client {
-    pub(crate) http: reqwest::Client,
-    /// Uses a connection again only shortly after its last call, before a service would close it. For calls that change something
-    /// and may be sent again under the same key: their outcome should be known, but need not.
+    /// For plain HTTP. `None` if there is a proxy.
+    direct: Option<DirectClient>,
+    http: reqwest::Client,
     recent: reqwest::Client,
-    /// Opens a new connection for each call. If a pooled connection breaks, it is unknown whether the tool had stopped before
-    /// the call or while it worked; a call that must not happen twice would have an unknown outcome without need.
     unpooled: reqwest::Client,
+}
+
+/// Why a request has no response.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SendError {
+    #[error(transparent)]
+    Reqwest(#[from] reqwest::Error),
+    #[error(transparent)]
+    Direct(#[from] DirectError),
+}
+
+impl SendError {
+    /// Whether it is not a request that can be sent.
+    pub(crate) fn is_invalid(&self) -> bool {
+        matches!(self, Self::Reqwest(error) if error.is_builder())
+    }
+
+    /// Whether there was no connection, so that nothing was sent.
+    pub(crate) fn is_connect(&self) -> bool {
+        match self {
+            Self::Reqwest(error) => error.is_connect(),
+            Self::Direct(error) => matches!(error, DirectError::Connect(_)),
+        }
+    }
+
+    pub(crate) fn is_timeout(&self) -> bool {
+        matches!(self, Self::Reqwest(error) if error.is_timeout())
+    }
 }
 
 /// How connections to a service are made.
@@ -64,20 +93,44 @@ impl Client {
         // Fails if another part of the process has installed a provider before; any provider will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = || options.client_builder();
+        let direct = options.proxy.is_none().then(|| DirectClient::new(CONNECT_TIMEOUT, MAX_IDLE, USER_AGENT));
         Ok(Self {
+            direct,
             http: builder()?.build()?,
             recent: builder()?.pool_idle_timeout(MAX_IDLE).build()?,
             unpooled: builder()?.pool_max_idle_per_host(0).build()?,
         })
     }
 
-    /// The client for calls with this side effect.
-    pub(crate) fn for_calls(&self, side_effect: SideEffect) -> &reqwest::Client {
-        match side_effect {
-            SideEffect::Read => &self.http,
-            SideEffect::Idempotent | SideEffect::Keyed => &self.recent,
-            SideEffect::Undeclared | SideEffect::Unsafe => &self.unpooled,
-        }
+    /// Sends a request of a call with this side effect.
+    pub(crate) async fn execute(&self, request: Box<Request>, side_effect: SideEffect) -> Result<Response, SendError> {
+        let reuse = reuse_of(side_effect);
+        let request = match &self.direct {
+            None => request,
+            Some(direct) => match direct.accept(request) {
+                Ok(request) => return Ok(direct.send(request, reuse).await?),
+                Err(request) => request,
+            },
+        };
+        let client = match reuse {
+            Reuse::Any => &self.http,
+            Reuse::Recent => &self.recent,
+            Reuse::Never => &self.unpooled,
+        };
+        Ok(client.execute(*request).await?)
+    }
+}
+
+/// Which idle connections a call may use.
+fn reuse_of(side_effect: SideEffect) -> Reuse {
+    match side_effect {
+        SideEffect::Read => Reuse::Any,
+        // Only shortly after the last call, before a service would close it. These calls may be sent again under the same key: their
+        // outcome should be known, but need not.
+        SideEffect::Idempotent | SideEffect::Keyed => Reuse::Recent,
+        // If an idle connection breaks, it is unknown whether the tool had stopped before the call or while it worked; a call that
+        // must not happen twice would have an unknown outcome without need.
+        SideEffect::Undeclared | SideEffect::Unsafe => Reuse::Never,
     }
 }
 
@@ -94,7 +147,7 @@ fn builder(options: &ConnectionOptions) -> Result<reqwest::ClientBuilder, Client
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(CONNECT_TIMEOUT)
         .no_proxy()
-        .user_agent(concat!("reknit/", env!("CARGO_PKG_VERSION")));
+        .user_agent(USER_AGENT);
     if let Some(path) = &options.ca_file {
         let certificates = Certificate::from_pem_bundle(&read(path)?).map_err(|error| unusable(path, &error))?;
         if certificates.is_empty() {

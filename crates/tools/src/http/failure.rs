@@ -6,11 +6,12 @@ use std::io;
 use reknit_protocol::{CallTool, Delivery, TransportFailure, TransportKind};
 
 use super::body::BodyError;
+use super::client::SendError;
 
 /// A call without a response. Only a connection that was never established proves that nothing was sent.
-pub(crate) fn send_failure(call: &CallTool, error: &reqwest::Error) -> TransportFailure {
+pub(crate) fn send_failure(call: &CallTool, error: &SendError) -> TransportFailure {
     let (kind, delivery) = match error {
-        error if error.is_builder() => (TransportKind::NotCallable, Delivery::NotSent),
+        error if error.is_invalid() => (TransportKind::NotCallable, Delivery::NotSent),
         error if error.is_connect() => (TransportKind::Refused, Delivery::NotSent),
         error if error.is_timeout() => (TransportKind::TimedOut, Delivery::Possible),
         _ => (TransportKind::Reset, Delivery::Possible),
@@ -40,12 +41,12 @@ pub(crate) fn body_failure(call: &CallTool, status: u16, error: &BodyError) -> T
 }
 
 /// The last error of the chain, the most specific one: `Connection refused (os error 111)`.
-pub(crate) fn last_cause(error: &reqwest::Error) -> Option<String> {
+pub(crate) fn last_cause(error: &SendError) -> Option<String> {
     std::iter::successors(error.source(), |cause| (*cause).source()).last().map(ToString::to_string)
 }
 
 /// Whether nothing listens at the address.
-pub(crate) fn is_refused(error: &reqwest::Error) -> bool {
+pub(crate) fn is_refused(error: &SendError) -> bool {
     let chain = std::iter::successors(error.source(), |cause| (*cause).source());
     let mut kinds = chain.filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
     kinds.any(|kind| kind == io::ErrorKind::ConnectionRefused)

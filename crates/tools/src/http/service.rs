@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use reknit_protocol::{
-    AgentName, CallTool, Delivery, JobRequest, ReplyBody, RetryAfter, ToolJob, ToolReply, TransportFailure,
+    AgentName, CallTool, Delivery, JobRequest, ReplyBody, RetryAfter, SideEffect, ToolJob, ToolReply, TransportFailure,
     TransportKind, Value,
 };
 use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
@@ -238,7 +238,6 @@ impl HttpService {
         traceparent: Option<&str>,
     ) -> Result<ToolReply, TransportFailure> {
         let requested = request.url().clone();
-        let client = self.client.for_calls(call.side_effect);
         self.complete(&mut request, credentials);
         if let Some(trace) = traceparent.and_then(|trace| trace.parse().ok()) {
             request.headers_mut().insert(TRACE_HEADER, trace);
@@ -246,7 +245,8 @@ impl HttpService {
         if let Some(url) = call.callback.as_deref().and_then(|url| url.parse().ok()) {
             request.headers_mut().insert(job::CALLBACK_HEADER, url);
         }
-        let response = client.execute(*request).await.map_err(|error| send_failure(call, &error))?;
+        let response = self.client.execute(request, call.side_effect).await;
+        let response = response.map_err(|error| send_failure(call, &error))?;
         // Boxed: most of the time of a call is spent before its response.
         Box::pin(self.read_response(call, response, &requested, credentials)).await
     }
@@ -340,7 +340,7 @@ impl HttpService {
             None => self.credentials.clone(),
         };
         self.complete(&mut request, &credentials);
-        let response = self.client.http.execute(request).await.map_err(|error| {
+        let response = self.client.execute(Box::new(request), SideEffect::Read).await.map_err(|error| {
             let cause = last_cause(&error).map_or_else(String::new, |cause| format!(": {cause}"));
             if is_refused(&error) {
                 "connection refused; is the tool running?".to_owned()

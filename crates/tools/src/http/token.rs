@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use reknit_openapi::percent_encoded;
-use reknit_protocol::{Number, Value};
+use reknit_protocol::{Number, SideEffect, Value};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::Mutex;
@@ -107,7 +107,7 @@ impl TokenSource {
         let host = self.credentials.token_url.host_str().unwrap_or_default().to_owned();
         let unavailable = |problem: String| TokenError::Unavailable(format!("no token from {host}: {problem}"));
         let exchange = async {
-            let response = client.http.execute(self.request()).await;
+            let response = client.execute(Box::new(self.request()), SideEffect::Read).await;
             let response = response.map_err(|error| unavailable(last_cause(&error).unwrap_or_default()))?;
             let status = response.status();
             let body = read_bytes(response, MAX_ANSWER).await.map_err(|error| unavailable(error.to_string()))?;
