@@ -66,7 +66,7 @@ pub struct Limits {
     /// Tool calls in progress at once.
     pub calls_at_once: u32,
     /// The items of one loop. A person's plan can override it per step, and its items add to the limit of tool calls.
-    #[serde(default = "default_max_items")]
+    #[serde(default = "default_max_items", skip_serializing_if = "is_default_max_items")]
     pub max_items: u32,
     /// The time for one step, from when its inputs are available, without waiting for a person or a job. A plan can override it
     /// per step.
@@ -84,6 +84,12 @@ pub struct Limits {
 
 fn default_max_items() -> u32 {
     1_000
+}
+
+/// Runs that were started before there were loops have no such field, and their snapshots stay what they are.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_default_max_items(count: &u32) -> bool {
+    *count == default_max_items()
 }
 
 /// The rules for planning.
