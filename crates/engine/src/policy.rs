@@ -99,6 +99,9 @@ pub struct Planning {
     pub retries: u32,
     /// With at least this many capabilities, the planner is shown a selection.
     pub choose_from: u32,
+    /// The run ends with the plan as its answer, in the form people write; no step is started.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only: bool,
 }
 
 /// Temperature and length of answers, per kind of question.
@@ -225,7 +228,7 @@ impl Default for Limits {
 
 impl Default for Planning {
     fn default() -> Self {
-        Self { retries: 2, choose_from: 20 }
+        Self { retries: 2, choose_from: 20, only: false }
     }
 }
 

@@ -3,6 +3,7 @@
 mod document;
 mod positions;
 mod reader;
+mod writer;
 
 use std::fmt;
 
@@ -12,6 +13,7 @@ use reknit_salvage::Fix;
 
 use super::read::{PlanError, read_plan};
 pub use document::Document;
+pub use writer::write_plan_file;
 
 /// One error in a plan file.
 #[derive(Debug, Clone, PartialEq, Eq)]

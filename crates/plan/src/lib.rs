@@ -54,7 +54,7 @@ pub use check::{
 pub use checked::{
     CheckedPlan, Foreach, INPUTS, ITEM, LoopItem, OnFailure, PlannedOutput, PlannedStep, StepControls, StepIndex,
 };
-pub use file::{Document, FileProblem, read_plan_file};
+pub use file::{Document, FileProblem, read_plan_file, write_plan_file};
 pub use fixes::{PlanFix, PlanFixKind, correct_plan};
 pub use graph::{GraphRow, GraphState, GraphStep, StepGraph};
 pub use inputs::resolve_inputs;

@@ -43,6 +43,7 @@ pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure>
         answer: None,
         approval: arguments.approval.clone(),
         json: arguments.json,
+        output: arguments.output.clone(),
         driver: arguments.driver,
         only_step: None,
     };

@@ -3,6 +3,7 @@
 mod agent;
 mod callbacks;
 mod config;
+mod doctor;
 mod eval;
 mod keys;
 mod mcp;
@@ -22,6 +23,7 @@ use clap_complete::Shell;
 pub(crate) use agent::AgentArguments;
 pub(crate) use callbacks::CallbacksCommand;
 pub(crate) use config::ConfigCommand;
+pub(crate) use doctor::DoctorArguments;
 pub(crate) use eval::EvalArguments;
 pub(crate) use keys::KeysCommand;
 pub(crate) use mcp::McpArguments;
@@ -30,11 +32,11 @@ pub(crate) use repair::RepairArguments;
 pub(crate) use rules::{RuleArguments, RulesCommand};
 pub(crate) use run_arguments::{
     AnswerBy, ApprovalArguments, AttachArguments, DriveArguments, DriverKind, FileArguments, MetadataArguments,
-    ModelArguments, ModelsArguments, RunIdArgument, SetupArguments,
+    ModelArguments, ModelsArguments, OutputArguments, PlanOnlyArguments, ResultFormat, RunIdArgument, SetupArguments,
 };
 pub(crate) use runs::{
     ApproveArguments, ContinueArguments, DecideArguments, DeleteArguments, DenyArguments, ListArguments,
-    PruneArguments, ResumeArguments, RunArgument, RunsCommand, SettleArguments,
+    PruneArguments, ResumeArguments, RunArgument, RunsCommand, SettleArguments, StatsArguments,
 };
 pub(crate) use tools::{AcceptArguments, AddArguments, CallArguments, SignInArguments, ToolsCommand};
 pub(crate) use trust::TrustArguments;
@@ -51,6 +53,7 @@ Examples:
   reknit mcp                            offer your tools to an MCP client, with every call mended
   reknit runs list                      list runs, also those that can be resumed
   reknit runs explain last              the last run in plain words
+  reknit doctor                         check models, tools and journal, and say what to type
   reknit repair --explain answer.txt    read JSON from a model's answer, and list the repairs"
     };
 }
@@ -97,6 +100,8 @@ pub(crate) enum Command {
         #[command(flatten)]
         attach: AttachArguments,
         #[command(flatten)]
+        plan: PlanOnlyArguments,
+        #[command(flatten)]
         id: RunIdArgument,
         #[command(flatten)]
         metadata: MetadataArguments,
@@ -128,7 +133,7 @@ pub(crate) enum Command {
     /// Check and draw plans
     #[command(subcommand)]
     Plan(PlanCommand),
-    /// List, show, explain, resume, retry, cancel, approve, deny, settle, delete and prune runs
+    /// List, show, explain, count, export, import, resume, retry, cancel, approve, deny, settle, delete and prune runs
     #[command(subcommand)]
     Runs(RunsCommand),
     /// List, accept and forget rules: where earlier runs found values that plans left open
@@ -157,6 +162,9 @@ pub(crate) enum Command {
     /// Show settings
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Check configuration, keys, models, tools, journal, disk and clock, and say what to type
+    #[command(after_help = doctor::DETAILS)]
+    Doctor(DoctorArguments),
     /// Trust a configuration file in the current folder to decide where API keys are sent
     #[command(after_help = trust::EXAMPLES)]
     Trust(TrustArguments),
@@ -213,6 +221,7 @@ Examples:
   reknit ask \"How much is 100 EUR in won?\"
   reknit ask --attach invoice.pdf \"Pay this invoice.\"
   reknit ask --tool weather=http://127.0.0.1:8085 --model-url http://127.0.0.1:8080/v1 \"Weather in Seoul?\"
+  reknit ask --plan-only -o plan.yaml \"How much is 100 EUR in won?\" && reknit run plan.yaml
 ",
     exit_status!()
 );

@@ -5,18 +5,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use reknit_engine::{Answer, Machine, event_json};
 use reknit_journal::Journal;
-use reknit_protocol::RunId;
+use reknit_protocol::{RunId, Value};
 use reknit_runtime::test_support::SegmentedDriver;
-use reknit_runtime::{Changes, DriveError, DriveOutcome, Driver, EventOrigin, RunStart, Watcher};
+use reknit_runtime::{Changes, Committed, DriveError, DriveOutcome, Driver, EventOrigin, RunStart, Watcher};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::approval_dialogue::{Decided, decide_now};
-use crate::cli::{DriveArguments, DriverKind};
+use crate::cli::{DriveArguments, DriverKind, OutputArguments};
 use crate::end_signals::EndSignals;
+use crate::event_output::EventOutput;
 use crate::failure::Failure;
-use crate::print::print_message;
+use crate::print::{print_message, print_warning};
 use crate::print_answer::{print_answer, print_waiting};
 use crate::print_report::print_report;
 use crate::progress::display::ProgressDisplay;
@@ -31,13 +33,34 @@ pub(crate) async fn drive(
 ) -> Result<ExitCode, Failure> {
     let started: RunStart = started.into();
     let run = started.run().clone();
-    let watched = WatchedDriver::new(setup);
+    let watched = WatchedDriver::new(setup, &arguments.output)?;
     let outcome = match arguments.driver {
         DriverKind::Steady => watched.driver.start(started).await,
         DriverKind::Segments => SegmentedDriver::new(watched.driver.clone()).start(started).await,
     };
     drop(watched);
     finish(setup, &run, outcome, arguments).await
+}
+
+/// Starts a run that asks nobody, and drives it to its answer.
+pub(crate) async fn drive_to_answer(
+    setup: &Setup,
+    started: impl Into<RunStart>,
+    arguments: &DriveArguments,
+) -> Result<(RunId, Answer), Failure> {
+    let started: RunStart = started.into();
+    let run = started.run().clone();
+    let watched = WatchedDriver::new(setup, &arguments.output)?;
+    let outcome = watched.driver.start(started).await;
+    drop(watched);
+    setup.telemetry.end().await;
+    match outcome? {
+        DriveOutcome::Finished(answer) => Ok((run, *answer)),
+        DriveOutcome::Waiting | DriveOutcome::Reported(_) => {
+            let hint = format!("see what it did with `reknit runs show {run}`");
+            Err(Failure::usage(format!("run `{run}` has no answer"), hint))
+        }
+    }
 }
 
 /// Resumes a run, drives it until it ends or waits, and prints the result.
@@ -47,19 +70,23 @@ pub(crate) async fn resume(
     arguments: &DriveArguments,
     changes: Changes,
 ) -> Result<ExitCode, Failure> {
-    let outcome = resume_once(setup, run, arguments, changes).await;
+    let outcome = resume_once(setup, run, arguments, changes).await?;
     finish(setup, run, outcome, arguments).await
 }
 
 /// Waits for a run that another process drives, or resumes it, and prints the result.
 pub(crate) async fn join(setup: &Setup, run: &RunId, arguments: &DriveArguments) -> Result<ExitCode, Failure> {
-    let outcome = WatchedDriver::new(setup).driver.join(run).await;
+    let watched = WatchedDriver::new(setup, &arguments.output)?;
+    let outcome = watched.driver.join(run).await;
+    drop(watched);
     finish(setup, run, outcome, arguments).await
 }
 
 /// Tries the failed and skipped steps of a run again, and prints the result.
 pub(crate) async fn retry(setup: &Setup, run: &RunId, arguments: &DriveArguments) -> Result<ExitCode, Failure> {
-    let outcome = WatchedDriver::new(setup).driver.retry(run).await;
+    let watched = WatchedDriver::new(setup, &arguments.output)?;
+    let outcome = watched.driver.retry(run).await;
+    drop(watched);
     finish(setup, run, outcome, arguments).await
 }
 
@@ -68,12 +95,12 @@ async fn resume_once(
     run: &RunId,
     arguments: &DriveArguments,
     changes: Changes,
-) -> Result<DriveOutcome, DriveError> {
-    let watched = WatchedDriver::new(setup);
-    match arguments.driver {
+) -> Result<Result<DriveOutcome, DriveError>, Failure> {
+    let watched = WatchedDriver::new(setup, &arguments.output)?;
+    Ok(match arguments.driver {
         DriverKind::Steady => watched.driver.resume_with(run, changes).await,
         DriverKind::Segments => SegmentedDriver::new(watched.driver.clone()).resume(run).await,
-    }
+    })
 }
 
 /// Continues a run that waits as long as `--yes` or a person at the terminal decides, then prints the result and delivers the
@@ -87,23 +114,23 @@ async fn finish(
     let journal = &setup.reknit.journal;
     let code = loop {
         break match outcome {
-            Ok(DriveOutcome::Finished(answer)) => print_answer(run, &answer, arguments.json, arguments.only_step),
-            Ok(DriveOutcome::Reported(report)) => print_report(run, &report, arguments.json),
+            Ok(DriveOutcome::Finished(answer)) => print_answer(run, &answer, arguments.format(), arguments.only_step),
+            Ok(DriveOutcome::Reported(report)) => print_report(run, &report, arguments.format()),
             Ok(DriveOutcome::Waiting) => match decide_now(journal, run, &arguments.approval).await {
                 Ok(Decided::Continue) => {
-                    outcome = resume_once(setup, run, arguments, Changes::Refused).await;
+                    outcome = resume_once(setup, run, arguments, Changes::Refused).await?;
                     continue;
                 }
                 Ok(Decided::Later(approvals)) => {
                     let report = setup.reknit.settle_webhook(run).await;
                     for problem in &report.problems {
-                        print_message(&format!("warning: {}\n", one_line(problem, usize::MAX)));
+                        print_warning(&one_line(problem, usize::MAX));
                     }
                     if report.decided > 0 {
-                        outcome = resume_once(setup, run, arguments, Changes::Refused).await;
+                        outcome = resume_once(setup, run, arguments, Changes::Refused).await?;
                         continue;
                     }
-                    print_waiting(run, &approvals, arguments.json)
+                    print_waiting(run, &approvals, arguments.format())
                 }
                 Err(failure) => Err(failure),
             },
@@ -132,6 +159,7 @@ const LOCKED_NOTE: &str = "waiting: another process locks the journal; answers a
 struct WatchedDriver {
     driver: Driver,
     display: SharedDisplay,
+    events: Option<Arc<EventOutput>>,
     _listener: AbortOnDropHandle<()>,
     _ticker: AbortOnDropHandle<()>,
 }
@@ -143,9 +171,12 @@ fn lock(display: &SharedDisplay) -> MutexGuard<'_, ProgressDisplay> {
 }
 
 impl WatchedDriver {
-    fn new(setup: &Setup) -> Self {
-        let display = Arc::new(Mutex::new(ProgressDisplay::new()));
+    fn new(setup: &Setup, output: &OutputArguments) -> Result<Self, Failure> {
+        let display = if output.quiet || output.events { ProgressDisplay::silent() } else { ProgressDisplay::new() };
+        let display = Arc::new(Mutex::new(display));
         let progress = Arc::clone(&display);
+        let events = if output.events { Some(Arc::new(EventOutput::start()?)) } else { None };
+        let live = events.clone();
         let interrupt = InterruptHandler::default();
         let is_session = Arc::clone(&interrupt.is_session);
         let waiting_for_job = Arc::clone(&interrupt.waiting_for_job);
@@ -153,6 +184,9 @@ impl WatchedDriver {
             let mut display = lock(&progress);
             display.add(committed.records);
             if committed.origin == EventOrigin::New {
+                if let Some(live) = &live {
+                    send_events(live, committed);
+                }
                 is_session.store(committed.machine.as_session().is_some(), Ordering::Relaxed);
                 let run = committed.machine.as_run().filter(|run| run.is_idle() && !run.is_waiting_for_person());
                 let run = run.map(|run| run.started().run.clone());
@@ -165,7 +199,7 @@ impl WatchedDriver {
         let telemetry = setup.telemetry.telemetry(move |line| lock(&logged).log(line));
         let listener = tokio::spawn(interrupt.listen(Arc::clone(&display)));
         let ticker = tokio::spawn(tick(Arc::clone(&display), setup.reknit.journal.clone()));
-        Self {
+        Ok(Self {
             driver: setup
                 .reknit
                 .driver()
@@ -175,14 +209,29 @@ impl WatchedDriver {
                 .with_stop_token(stop),
             display,
             _listener: AbortOnDropHandle::new(listener),
+            events,
             _ticker: AbortOnDropHandle::new(ticker),
-        }
+        })
     }
 }
 
 impl Drop for WatchedDriver {
     fn drop(&mut self) {
         lock(&self.display).end();
+        if let Some(events) = &self.events {
+            events.end();
+        }
+    }
+}
+
+/// Writes a line for each decision that was committed.
+fn send_events(output: &EventOutput, committed: &Committed<'_>) {
+    let run = match committed.machine {
+        Machine::Run(run) => &run.started().run,
+        Machine::Session(session) => &session.started().run,
+    };
+    for object in committed.records.iter().filter_map(|record| event_json(run, committed.event.at_ms, record)) {
+        output.send(Value::Object(object).to_string());
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use reknit_protocol::spelling::nearest;
 use reknit_runtime::config::{CALLBACK_SECRET_VARIABLE, SETTINGS, Setting, VARIABLE_PREFIXES as PREFIXES};
 
-use crate::print::print_message;
+use crate::print::print_warning;
 
 /// The variable that names the configuration file.
 pub(crate) const CONFIG_VARIABLE: &str = "REKNIT_CONFIG";
@@ -51,7 +51,7 @@ pub(crate) fn warn_of_unknown_variables() {
             (None, None) if is_foreign(prefix, &name, &known) => continue,
             (None, None) => "`reknit config reference` lists all of them".to_owned(),
         };
-        print_message(&format!("warning: no setting has the variable `{name}`; {hint}\n"));
+        print_warning(&format!("no setting has the variable `{name}`; {hint}"));
     }
 }
 

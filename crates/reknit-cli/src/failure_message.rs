@@ -55,6 +55,13 @@ pub(crate) fn failure_json(failure: &Failure) -> Value {
     Value::Object(Object::from([("error", Value::Object(error))]))
 }
 
+/// The problems or the causes of a failure.
+pub(crate) fn causes(failure: &Failure) -> Vec<String> {
+    match details(failure) {
+        Details::Causes(lines) | Details::Problems(lines) => lines,
+    }
+}
+
 fn details(failure: &Failure) -> Details {
     if let Failure::Plan { problems, .. } | Failure::BadPlan { problems, .. } | Failure::Agent { problems, .. } =
         failure
@@ -97,7 +104,8 @@ fn excerpt(failure: &Failure) -> Option<&Excerpt> {
     }
 }
 
-fn hint(failure: &Failure) -> Option<String> {
+/// What to type, if the failure knows it.
+pub(crate) fn hint(failure: &Failure) -> Option<String> {
     match failure {
         Failure::Input { input: Input::File(path), source } if source.kind() == ErrorKind::NotFound => {
             Some(format!("list the files there with `ls {}`", shell_word(&existing_folder(path))))

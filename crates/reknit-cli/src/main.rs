@@ -12,10 +12,12 @@ mod completions;
 mod config;
 mod config_file;
 mod demo;
+mod doctor;
 mod drive;
 mod end_signals;
 mod environment;
 mod eval;
+mod event_output;
 mod excerpt;
 mod explain;
 mod failure;
@@ -29,6 +31,7 @@ mod models;
 mod plan_check;
 mod plan_draw;
 mod plan_file;
+mod plan_only;
 mod print;
 mod print_answer;
 mod print_report;
@@ -59,7 +62,7 @@ use reknit_runtime::config::ShowSettings;
 
 use cli::{Cli, Command, ConfigCommand, ModelsCommand, PlanCommand};
 use failure_message::{failure_json, failure_message};
-use print::{print_data, print_message};
+use print::{hide_messages, print_data, print_failure};
 use terminal_text::escape_controls;
 
 // JSON values are many small allocations; mimalloc is faster at these than the allocator of the system.
@@ -70,7 +73,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// `reknit run PLAN` lists the inputs of the plan.
 fn parse_arguments() -> Result<(Command, bool), ExitCode> {
     let parsed = Cli::command().try_get_matches().and_then(|matches| {
-        let is_json = wants_json(&matches);
+        let is_json = has_flag(&matches, "json") || has_flag(&matches, "live_events");
+        if has_flag(&matches, "quiet") {
+            hide_messages();
+        }
         Ok((Cli::from_arg_matches(&matches)?.command, is_json))
     });
     let error = match parsed {
@@ -96,7 +102,10 @@ fn main() -> ExitCode {
         Command::Repair(arguments) => repair::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Eval(arguments) => eval::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Completions { shell } => completions::run(shell).map(|()| ExitCode::SUCCESS),
-        Command::Ask { request, attach, id, metadata, setup, drive } => {
+        Command::Ask { request, attach, plan, id, metadata, setup, drive } if plan.only => {
+            setup::block_on(plan_only::run((&request, &attach), plan.file.as_deref(), (&id, &metadata), &setup, &drive))
+        }
+        Command::Ask { request, attach, plan: _, id, metadata, setup, drive } => {
             setup::block_on(start::ask((&request, &attach), (&id, &metadata), &setup, &drive))
         }
         Command::Agent(arguments) => setup::block_on(agent::run(&arguments)),
@@ -121,6 +130,7 @@ fn main() -> ExitCode {
             let which = if changed { ShowSettings::Changed } else { ShowSettings::All };
             config::show(&setup, answer, which, json)
         }
+        Command::Doctor(arguments) => setup::block_on(doctor::run(&arguments)),
         Command::Trust(arguments) => trust::run(&arguments),
         Command::Config(ConfigCommand::Reference) => config::reference(),
         Command::Demo { live, serve, id, setup, drive } => setup::block_on(demo::run(live, serve, &id, &setup, &drive)),
@@ -132,15 +142,15 @@ fn main() -> ExitCode {
         Err(failure) => {
             let is_printed = is_json && print_data(&format!("{}\n", failure_json(&failure))).is_ok();
             if !is_printed {
-                print_message(&escape_controls(&failure_message(&failure)));
+                print_failure(&escape_controls(&failure_message(&failure)));
             }
             ExitCode::from(failure.exit_status())
         }
     }
 }
 
-/// Whether the command prints JSON, and so its errors too.
-fn wants_json(matches: &ArgMatches) -> bool {
-    let of_command = matches.try_get_one::<bool>("json").ok().flatten().copied();
-    of_command.unwrap_or_default() || matches.subcommand().is_some_and(|(_, matches)| wants_json(matches))
+/// Whether the command, or a command inside of it, has this flag. With `--json` and `--events`, errors are JSON too.
+fn has_flag(matches: &ArgMatches, flag: &str) -> bool {
+    let of_command = matches.try_get_one::<bool>(flag).ok().flatten().copied();
+    of_command.unwrap_or_default() || matches.subcommand().is_some_and(|(_, matches)| has_flag(matches, flag))
 }

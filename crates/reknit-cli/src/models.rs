@@ -42,35 +42,52 @@ pub(crate) async fn list(arguments: &ModelsArguments) -> Result<ExitCode, Failur
 pub(crate) async fn check(arguments: &ModelsArguments) -> Result<ExitCode, Failure> {
     let config = config_with_model(arguments).await?;
     check_model_trust(&config, arguments.config.as_deref())?;
-    let mut answers = ask_all(build_models(config.models.clone())?, &config).await;
+    let checks = check_models(&config).await?;
     let mut rows = vec![["NAME", "MODEL", "RESULT"].map(str::to_owned)];
-    let mut hints = Vec::new();
-    for target in &config.models {
-        let (result, hint) = match config.keys.get(&target.name) {
-            Some(KeySource::UnsetVariable(variable)) => {
-                (format!("not asked: {variable} is not set"), Some(format!("set it: `export {variable}=...`")))
-            }
-            Some(KeySource::UnusableFile { path, problem }) => {
-                (format!("not asked: cannot read the key from `{path}`: {problem}"), None)
-            }
-            source => match answers.remove(&target.name) {
-                Some(Ok(answer)) => (answered(&answer), None),
-                Some(Err(failure)) => {
-                    (one_line(&failure.to_string(), ERROR_COLUMNS), Some(hint(target, source, &failure)))
-                }
-                None => ("not asked: the check was aborted".to_owned(), None),
-            },
-        };
-        if !result.starts_with("answered") {
-            hints.push(hint.map(|hint| format!("hint: {}: {hint}", target.name)));
-        }
-        rows.push([target.name.to_string(), target.model.clone(), result]);
+    for (target, check) in config.models.iter().zip(&checks) {
+        rows.push([check.name.to_string(), target.model.clone(), check.result.clone()]);
     }
     print(&rows)?;
-    for hint in hints.iter().flatten() {
-        print_message(&format!("{hint}\n"));
+    for ModelCheck { name, hint, .. } in &checks {
+        if let Some(hint) = hint {
+            print_message(&format!("hint: {name}: {hint}\n"));
+        }
     }
-    Ok(if hints.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    let all_answered = checks.iter().all(|check| check.is_answered);
+    Ok(if all_answered { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Whether a model answers.
+pub(crate) struct ModelCheck {
+    pub(crate) name: TargetName,
+    pub(crate) is_answered: bool,
+    /// How long the answer took, or why there is none.
+    pub(crate) result: String,
+    pub(crate) hint: Option<String>,
+}
+
+/// Sends each model a short question.
+pub(crate) async fn check_models(config: &Config) -> Result<Vec<ModelCheck>, Failure> {
+    let mut answers = ask_all(build_models(config.models.clone())?, config).await;
+    let check = |target: &Target| {
+        let (is_answered, result, hint) = match config.keys.get(&target.name) {
+            Some(KeySource::UnsetVariable(variable)) => {
+                (false, format!("not asked: {variable} is not set"), Some(format!("set it: `export {variable}=...`")))
+            }
+            Some(KeySource::UnusableFile { path, problem }) => {
+                (false, format!("not asked: cannot read the key from `{path}`: {problem}"), None)
+            }
+            source => match answers.remove(&target.name) {
+                Some(Ok(answer)) => (true, answered(&answer), None),
+                Some(Err(failure)) => {
+                    (false, one_line(&failure.to_string(), ERROR_COLUMNS), Some(hint(target, source, &failure)))
+                }
+                None => (false, "not asked: the check was aborted".to_owned(), None),
+            },
+        };
+        ModelCheck { name: target.name.clone(), is_answered, result, hint }
+    };
+    Ok(config.models.iter().map(check).collect())
 }
 
 async fn config_with_model(arguments: &ModelsArguments) -> Result<Config, Failure> {

@@ -1,7 +1,7 @@
 //! Prints to standard output and standard error.
 
 use std::io::{self, Write as _};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -21,9 +21,29 @@ pub(crate) fn print_data(text: &str) -> Result<(), Failure> {
     output.write_all(text.as_bytes()).and_then(|()| output.flush()).map_err(Failure::Write)
 }
 
-/// Prints a message for people on standard error, after everything that was printed there before. A standard error that is
-/// closed, or that nobody reads, is not a failure: the data and the exit status say what matters.
+/// Whether `--quiet` hides messages. Set once, before anything is printed.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Hides messages from now on, as `--quiet` asks. Data, warnings and the error that ends the command are still printed.
+pub(crate) fn hide_messages() {
+    IS_QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Prints a message for people, unless `--quiet` hides it.
 pub(crate) fn print_message(text: &str) {
+    if !IS_QUIET.load(Ordering::Relaxed) {
+        print_failure(text);
+    }
+}
+
+/// Prints a warning: something that a person should know although nothing failed.
+pub(crate) fn print_warning(text: &str) {
+    print_failure(&format!("warning: {text}\n"));
+}
+
+/// Prints an error for people on standard error, after everything that was printed there before. A standard error that is
+/// closed, or that nobody reads, is not a failure: the data and the exit status say what matters.
+pub(crate) fn print_failure(text: &str) {
     let Some(output) = output() else { return };
     let (written, is_written) = sync_channel(1);
     if output.queue(Message { text: text.to_owned(), written: Some(written) }) == Queued::Yes {

@@ -7,8 +7,9 @@ use reknit_engine::{Answer, AnswerAuthor, Outcome, Question, Status};
 use reknit_protocol::{Object, RunId, Value};
 
 use crate::approvals::ApprovalRequest;
+use crate::cli::ResultFormat;
 use crate::failure::Failure;
-use crate::print::{print_data, print_message};
+use crate::print::{print_data, print_failure, print_message};
 use crate::terminal_text::{escape_controls, one_line};
 use crate::usage::{count, seconds, usage_summary, with_decimal_costs};
 
@@ -44,7 +45,7 @@ pub(crate) fn exit_code_of(status: &str) -> ExitCode {
 pub(crate) fn print_answer(
     run: &RunId,
     answer: &Answer,
-    json: bool,
+    format: ResultFormat,
     only_step: Option<&str>,
 ) -> Result<ExitCode, Failure> {
     let result = only_step.filter(|_| answer.written_by == AnswerAuthor::Raw).and_then(|step| {
@@ -52,12 +53,24 @@ pub(crate) fn print_answer(
         results.get(step).map(ToString::to_string)
     });
     let text = match result {
-        _ if json => answer_json(run, answer)?.to_string(),
+        _ if format != ResultFormat::Text => result_line(answer_json(run, answer)?, "answer", format),
         Some(result) => escape_controls(&result),
         None => escape_controls(&answer.full_text()),
     };
     print_with_summary(&text, &summary(run, answer))?;
     Ok(exit_code(answer.status))
+}
+
+/// A result as a line of JSON; among events it says which it is.
+pub(crate) fn result_line(result: Value, event: &str, format: ResultFormat) -> String {
+    match result {
+        Value::Object(fields) if format == ResultFormat::Event => {
+            let mut object = Object::from([("event", Value::from(event))]);
+            object.extend(fields);
+            Value::Object(object).to_string()
+        }
+        other => other.to_string(),
+    }
 }
 
 /// Prints a result on standard output and its summary on standard error.
@@ -72,14 +85,18 @@ pub(crate) fn print_with_summary(result: &str, summary: &str) -> Result<(), Fail
 }
 
 /// Prints which calls of a run wait for approval, and how to approve them.
-pub(crate) fn print_waiting(run: &RunId, approvals: &[ApprovalRequest], json: bool) -> Result<ExitCode, Failure> {
-    if json {
+pub(crate) fn print_waiting(
+    run: &RunId,
+    approvals: &[ApprovalRequest],
+    format: ResultFormat,
+) -> Result<ExitCode, Failure> {
+    if format != ResultFormat::Text {
         let object = Object::from([
             ("run", run.as_str().into()),
             ("status", "waiting".into()),
             ("asks", approvals.iter().map(ApprovalRequest::to_value).collect()),
         ]);
-        print_data(&format!("{object}\n"))?;
+        print_data(&format!("{}\n", result_line(Value::Object(object), "waiting", format)))?;
     }
     let call = |approval: &ApprovalRequest| {
         format!("- {}: {}", one_line(approval.ask.step.as_str(), usize::MAX), approval.description("  "))
@@ -87,7 +104,8 @@ pub(crate) fn print_waiting(run: &RunId, approvals: &[ApprovalRequest], json: bo
     let calls: Vec<String> = approvals.iter().map(call).collect();
     let is_open = approvals.iter().any(|approval| matches!(approval.ask.question, Question::SendAgain { .. }));
     let settle = if is_open { "; `reknit runs settle --help` if you know what became of a call" } else { "" };
-    print_message(&format!(
+    // Also with `--quiet`: a person must act.
+    print_failure(&format!(
         "\nwaiting for approval:\n{}\n\nhint: decide with `reknit runs approve {run}` or `reknit runs deny {run}`, then continue with \
          `reknit runs resume {run}`{settle}\n",
         calls.join("\n")

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use reknit_engine::{Report, ReportSource, ReportStatus, SessionExit};
 use reknit_protocol::{RunId, Value};
 
+use crate::cli::ResultFormat;
 use crate::failure::Failure;
-use crate::print_answer::{doubt_notes, print_with_summary, result_json};
+use crate::print_answer::{doubt_notes, print_with_summary, result_json, result_line};
 use crate::terminal_text::{escape_controls, one_line};
 use crate::usage::{count, seconds, usage_summary};
 
@@ -33,8 +34,11 @@ fn exit_code(report: &Report) -> u8 {
 }
 
 /// Prints the report and returns the exit status.
-pub(crate) fn print_report(run: &RunId, report: &Report, json: bool) -> Result<ExitCode, Failure> {
-    let text = if json { report_json(run, report)?.to_string() } else { escape_controls(&report.content) };
+pub(crate) fn print_report(run: &RunId, report: &Report, format: ResultFormat) -> Result<ExitCode, Failure> {
+    let text = match format {
+        ResultFormat::Text => escape_controls(&report.content),
+        ResultFormat::Json | ResultFormat::Event => result_line(report_json(run, report)?, "report", format),
+    };
     print_with_summary(&text, &summary(run, report))?;
     Ok(ExitCode::from(exit_code(report)))
 }

@@ -35,8 +35,26 @@ pub(crate) enum LineStyle {
 /// The current progress of a run or a session.
 pub(crate) fn lines(machine: &Machine, records: &[SessionRecord], now_ms: i64, width: usize) -> Vec<Line> {
     match machine {
-        Machine::Run(run) => run_lines((run.progress(), run.model_wait_ms()), || run.written_steps(), now_ms, width),
+        Machine::Run(run) => {
+            let mut lines = run_lines((run.progress(), run.model_wait_ms()), || run.written_steps(), now_ms, width);
+            let asks = matches!(run.progress(), Progress::Selecting | Progress::Planning { .. } | Progress::Answering);
+            if let (true, None, Some(last)) = (asks, run.model_wait_ms(), lines.last_mut()) {
+                last.text = one_line(&format!("{}{}", last.text, silence(machine.now_ms(), now_ms)), width);
+            }
+            lines
+        }
         Machine::Session(session) => session_lines(Some(&session.view()), records, now_ms, width),
+    }
+}
+
+/// A model that says nothing for this long is mentioned.
+const SILENCE_MS: i64 = 15_000;
+
+/// How long nothing has happened while a model is asked; empty if that is not long.
+fn silence(since_ms: i64, now_ms: i64) -> String {
+    match now_ms.saturating_sub(since_ms) {
+        ms if ms < SILENCE_MS => String::new(),
+        ms => format!(", no answer for {} s", ms / 1_000),
     }
 }
 
@@ -310,6 +328,12 @@ mod tests {
         let text = text(30, 1_000);
         assert!(text.lines().all(|line| text_width(line) <= 31), "{text}");
         assert!(text.starts_with("· a     wait       waiting for…\n"), "{text}");
+    }
+
+    #[test]
+    fn a_model_that_is_silent_for_long_is_mentioned() {
+        assert_eq!(silence(1_000, 15_999), "");
+        assert_eq!(silence(1_000, 36_500), ", no answer for 35 s");
     }
 
     #[test]

@@ -11,23 +11,27 @@ mod resume_all;
 mod session;
 mod session_log;
 mod show;
+mod stats;
 mod status;
 mod step_history;
+mod transfer;
 mod used_tools;
 
 use std::process::ExitCode;
 
+pub(crate) use status::status_word;
+
 use reknit_engine::{Ending, Machine};
 use reknit_journal::{Journal, LeaseTerm, Liveness};
 use reknit_protocol::RunId;
-use reknit_runtime::{Changes, DriveError, bare_overview, export};
+use reknit_runtime::{Changes, DriveError, bare_overview};
 
 use crate::cli::{
     ContinueArguments, DriveArguments, FileArguments, ResumeArguments, RunArgument, RunsCommand, SetupArguments,
 };
 use crate::drive;
 use crate::failure::Failure;
-use crate::print::{print_data, print_message};
+use crate::print::{print_message, print_warning};
 use crate::print_answer::print_answer;
 use crate::print_report::print_report;
 use crate::resume_check::{last_targets, missing_requirements};
@@ -43,11 +47,9 @@ pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
             show::run(&journal, &run, &options).await
         }
         RunsCommand::Explain { run, json, journal } => explain::run(&journal, &run, json).await,
-        RunsCommand::Export { run, journal } => {
-            let (journal, run) = open_run(&journal, &run).await?;
-            export::<Failure>(&journal, &run, false, |line| print_data(&(line + "\n"))).await?;
-            Ok(ExitCode::SUCCESS)
-        }
+        RunsCommand::Export { run, unredacted, journal } => transfer::export_run(&journal, &run, unredacted).await,
+        RunsCommand::Import { file, journal } => transfer::import_runs(&journal, &file).await,
+        RunsCommand::Stats(arguments) => stats::run(&arguments).await,
         RunsCommand::Resume(arguments) => Box::pin(resume(&arguments)).await,
         RunsCommand::Retry(arguments) => Box::pin(retry(&arguments)).await,
         RunsCommand::Close { run, reason, journal } => close(&journal, &run, &reason).await,
@@ -68,7 +70,13 @@ async fn open_run(files: &FileArguments, argument: &RunArgument) -> Result<(Jour
 }
 
 async fn resume(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
-    let Some(name) = &arguments.run else { return resume_all::run(arguments).await };
+    let Some(name) = &arguments.run else {
+        if arguments.drive.output.events {
+            let hint = "leave out `--events`, or resume one run at a time";
+            return Err(Failure::usage("`--events` follows one run, and `--all` resumes several", hint));
+        }
+        return resume_all::run(arguments).await;
+    };
     let journal = open_journal(&arguments.setup.files)?;
     let run = find_run(&journal, name).await?;
     // An ended run only prints its answer, which needs neither tools nor models.
@@ -102,8 +110,8 @@ async fn resume(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
 /// Prints how a run has ended.
 pub(crate) fn print_ending(run: &RunId, ending: &Ending<'_>, drive: &DriveArguments) -> Result<ExitCode, Failure> {
     match ending {
-        Ending::Answer(answer) => print_answer(run, answer, drive.json, drive.only_step),
-        Ending::Report(report) => print_report(run, report, drive.json),
+        Ending::Answer(answer) => print_answer(run, answer, drive.format(), drive.only_step),
+        Ending::Report(report) => print_report(run, report, drive.format()),
     }
 }
 
@@ -195,7 +203,7 @@ async fn close(files: &FileArguments, argument: &RunArgument, reason: &str) -> R
 async fn print_open_calls(journal: &Journal, run: &RunId) -> Result<(), Failure> {
     let calls = bare_overview(journal, run).await?.open_calls;
     for call in calls {
-        print_message(&format!("warning: the call `{call}` may have been made; its outcome is unknown\n"));
+        print_warning(&format!("the call `{call}` may have been made; its outcome is unknown"));
     }
     Ok(())
 }

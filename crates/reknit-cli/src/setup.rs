@@ -22,7 +22,7 @@ use crate::environment::{os_variable, state_folder, variable, warn_of_unknown_va
 use crate::failure::Failure;
 use crate::find_model::with_detected_model;
 use crate::input::Input;
-use crate::print::print_message;
+use crate::print::{print_message, print_warning};
 use crate::telemetry::TelemetrySetup;
 use crate::terminal_text::one_line;
 use crate::trust::{check_listing_trust, check_trust};
@@ -147,7 +147,7 @@ fn print_migration(journal: &Journal) {
 }
 
 /// The path of the journal: from the command line, the configuration, or the default.
-fn journal_path(config: &Config, files: &FileArguments) -> Result<PathBuf, Failure> {
+pub(crate) fn journal_path(config: &Config, files: &FileArguments) -> Result<PathBuf, Failure> {
     match files.journal.as_ref().or(config.journal.as_ref()) {
         Some(path) => Ok(path.clone()),
         None => default_journal_path(),
@@ -256,13 +256,14 @@ impl From<StartError> for Failure {
 /// Prints a warning for each tool that cannot be used. An API description may have hundreds of problems: only the first ones
 /// of each tool are shown.
 pub(crate) fn warn_about_tools(problems: &[DiscoveryProblem], notes: &[DiscoveryProblem]) {
-    for (word, list) in [("warning", problems), ("note", notes)] {
+    let note: fn(&str) = |text| print_message(&format!("note: {text}\n"));
+    for (print, list) in [(print_warning as fn(&str), problems), (note, notes)] {
         for of_tool in list.chunk_by(|one, next| one.tool == next.tool) {
             for problem in of_tool.iter().take(SHOWN_PROBLEMS) {
-                print_message(&format!("{word}: {}\n", one_line(&problem.to_string(), usize::MAX)));
+                print(&one_line(&problem.to_string(), usize::MAX));
             }
             if let Some(rest @ 1..) = of_tool.len().checked_sub(SHOWN_PROBLEMS) {
-                print_message(&format!("{word}: {rest} more like this; `reknit tools check` lists all\n"));
+                print(&format!("{rest} more like this; `reknit tools check` lists all"));
             }
         }
     }

@@ -30,14 +30,20 @@ pub(crate) async fn ask(
     if let Some(code) = continue_started(id, &digest, arguments, drive_arguments).await? {
         return Ok(code);
     }
-    let setup = Setup::new(arguments, drive_arguments).await?;
+    let setup = setup_to_plan(arguments, drive_arguments).await?;
+    require_reader(&attachments, &setup.reknit.targets, &setup.models)?;
+    let started = setup.reknit.started(request, None).with_metadata(metadata).with_attachments(attachments);
+    drive(&setup, id.of_run(started), drive_arguments).await
+}
+
+/// What is needed to let a model plan.
+pub(crate) async fn setup_to_plan(arguments: &SetupArguments, drive: &DriveArguments) -> Result<Setup, Failure> {
+    let setup = Setup::new(arguments, drive).await?;
     require_tools(&setup)?;
     if setup.reknit.targets.is_empty() {
         return Err(Failure::usage("no model is configured to plan the request", MODEL_HINT));
     }
-    require_reader(&attachments, &setup.reknit.targets, &setup.models)?;
-    let started = setup.reknit.started(request, None).with_metadata(metadata).with_attachments(attachments);
-    drive(&setup, id.of_run(started), drive_arguments).await
+    Ok(setup)
 }
 
 /// Runs a plan from a file.

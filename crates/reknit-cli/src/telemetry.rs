@@ -10,7 +10,7 @@ use tracing::level_filters::LevelFilter;
 
 use crate::environment::variable;
 use crate::failure::Failure;
-use crate::print::print_message;
+use crate::print::print_warning;
 
 /// The telemetry of the command.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl TelemetrySetup {
         let Some(collector) = &self.collector else { return };
         if let Err(error) = Arc::clone(collector).deliver().await {
             let hint = "check that a collector accepts OTLP over HTTP at this address; docs/telemetry.md describes the settings";
-            print_message(&format!("warning: {error}\n\nhint: {hint}\n"));
+            print_warning(&format!("{error}\n\nhint: {hint}"));
         }
         // Dropping the exporter would deliver all metrics again and wait for it. The process ends here anyway.
         std::mem::forget(Arc::clone(collector));
@@ -61,7 +61,7 @@ fn parent() -> Option<TraceParent> {
     match text.parse() {
         Ok(parent) => Some(parent),
         Err(error) => {
-            print_message(&format!("warning: ignoring TRACEPARENT: {error}\n"));
+            print_warning(&format!("ignoring TRACEPARENT: {error}"));
             None
         }
     }

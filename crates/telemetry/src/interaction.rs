@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use reknit_dialogue::{Message, ModelAnswer, ModelFailure, ModelRequest, Purpose, TargetName, ToolCall};
-use reknit_engine::{ApplyError, Event, LlmDebug, Machine, ModelQuestion, ModelRecord, RecordKind};
+use reknit_engine::{ApplyError, Event, LlmDebug, Machine, ModelQuestion, ModelRecord, Record, RecordKind};
 use reknit_protocol::{EffectId, Object, Value};
 
 use crate::redact::redact_text;
@@ -39,10 +39,20 @@ pub fn interactions(events: &[Event]) -> Result<Option<Vec<Interaction>>, ApplyE
     if machine.policy().llm_debug == LlmDebug::Off {
         return Ok(None);
     }
+    Ok(Some(ended_questions(events, &decided)))
+}
+
+/// The same for the owner of the journal, from whom nothing is hidden.
+pub fn owner_interactions(events: &[Event]) -> Result<Vec<Interaction>, ApplyError> {
+    let replayed = Machine::replay(events)?;
+    Ok(replayed.map(|(_, decided)| ended_questions(events, &decided)).unwrap_or_default())
+}
+
+fn ended_questions(events: &[Event], decided: &[Vec<Record>]) -> Vec<Interaction> {
     let mut open: HashMap<EffectId, (i64, ModelQuestion)> = HashMap::new();
     let mut interactions = Vec::new();
     for (event, record) in
-        events.iter().zip(&decided).flat_map(|(event, records)| records.iter().map(move |r| (event, r)))
+        events.iter().zip(decided).flat_map(|(event, records)| records.iter().map(move |r| (event, r)))
     {
         let RecordKind::Model(model) = &record.kind else { continue };
         let (id, outcome) = match model {
@@ -59,7 +69,7 @@ pub fn interactions(events: &[Event]) -> Result<Option<Vec<Interaction>>, ApplyE
             interactions.push(Interaction::new(question, asked_ms, event.at_ms, outcome));
         }
     }
-    Ok(Some(interactions))
+    interactions
 }
 
 impl Interaction {

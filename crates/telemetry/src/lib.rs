@@ -44,7 +44,7 @@ mod tracer;
 
 pub use attribute_value::AttributeValue;
 pub use context::TraceContext;
-pub use interaction::{Interaction, interactions};
+pub use interaction::{Interaction, interactions, owner_interactions};
 pub use markdown::markdown_tables;
 pub use model_identity::{ModelIdentities, ModelIdentity};
 pub use prometheus::{prometheus_name, prometheus_series};

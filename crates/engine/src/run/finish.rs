@@ -2,8 +2,8 @@
 
 use reknit_dialogue::Purpose;
 use reknit_mend::Fate;
-use reknit_plan::{OnFailure, PlannedOutput, PlannedStep, StepIndex};
-use reknit_protocol::{EffectKind, EffectOwner, Object, SideEffect, StepId, join_first};
+use reknit_plan::{OnFailure, PlannedOutput, PlannedStep, StepIndex, write_plan_file};
+use reknit_protocol::{EffectKind, EffectOwner, Object, Plan, SideEffect, StepId, join_first};
 use reknit_salvage::fit;
 
 use super::consultations::Topic;
@@ -31,6 +31,21 @@ impl Run {
     /// Ends a run that has no steps.
     pub(super) fn end_without_steps(&mut self, status: Status, reason: String) {
         self.end_early(status, reason, Vec::new());
+    }
+
+    /// Ends a run that was only to make a plan.
+    pub(super) fn end_with_plan(&mut self, plan: &Plan) {
+        self.finish(Answer {
+            status: Status::Complete,
+            text: write_plan_file(plan).trim_end().to_owned(),
+            written_by: AnswerAuthor::Template,
+            reason: Some("only a plan was asked for".to_owned()),
+            doubts: Vec::new(),
+            steps: Vec::new(),
+            outputs: Object::new(),
+            missing_outputs: Vec::new(),
+            spent: self.spent(),
+        });
     }
 
     /// Ends the run with a reason as its answer.

@@ -189,6 +189,10 @@ impl Run {
             self.end_without_steps(Status::Impossible, "no tool can serve the request".to_owned());
             return Ok(());
         }
+        if self.policy().planning.only {
+            self.end_with_plan(&plan);
+            return Ok(());
+        }
         self.state.steps = Steps::new(&self.plan);
         self.state.plan = Some(plan);
         self.state.phase = Phase::Running;

@@ -98,3 +98,26 @@ outputs:
     assert_eq!(document.locate(&problems[0].location), Some((2, 4)));
     assert_eq!(Document::read("{}").expect("JSON").locate(&problems[0].location), None);
 }
+
+#[test]
+fn a_plan_that_is_written_and_read_again_is_the_same() {
+    let text = r#"
+request: "What, now: 1 # no comment?"
+inputs:
+  shares: 100
+  word: "yes"
+  map: {default: {type: number}}
+  kind: {type: string, enum: [a, b], description: "which: one"}
+steps:
+  - {id: quote, tool: stocks/get_quote, with: {symbol: TSLA, n: 1.50, on: "true", list: [1, "2"], nothing: null}}
+  - {id: "2", tool: convert, do: "turn: dollars into won", with: {amount: "{{inputs.shares * quote.price}}"}, after: quote, timeout: 2 min}
+  - {id: sum, compute: "{{quote.price + 1}}", after: [quote, "2"], when: "quote.price > 3", on_failure: {use: 0}, approve: true, retry: 2}
+outputs:
+  won: quote.price
+  typed: {value: sum, type: number}
+"#;
+    let (plan, _) = read_plan_file(text).expect("it is a plan");
+    let written = reknit_plan::write_plan_file(&plan);
+    let (again, fixes) = read_plan_file(&written).unwrap_or_else(|error| panic!("{error}:\n{written}"));
+    assert_eq!((again, fixes.len()), (plan, 0), "{written}");
+}

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{ApprovalArguments, AttachArguments, DriverKind, MetadataArguments, RunIdArgument, SetupArguments};
+use super::{ApprovalArguments, AttachArguments, DriverKind, MetadataArguments, OutputArguments, RunIdArgument, SetupArguments};
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -35,6 +35,9 @@ pub(crate) struct AgentArguments {
     /// Print the whole report as JSON
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
 
     /// How the session is driven: `segments` reloads it from the journal after every event
     #[arg(long, value_name = "DRIVER", default_value = "steady", hide = true)]

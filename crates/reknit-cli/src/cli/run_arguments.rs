@@ -97,6 +97,50 @@ impl RunIdArgument {
     }
 }
 
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct OutputArguments {
+    /// Print only the answer, warnings and errors: no progress, no notes, no summary
+    #[arg(long)]
+    pub(crate) quiet: bool,
+
+    /// Print every event as a line of JSON on standard output while it happens; the last line is the answer
+    #[arg(long = "events", id = "live_events", conflicts_with = "json")]
+    pub(crate) events: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanOnlyArguments {
+    /// Only make the plan, in the form people write; no tool is called
+    #[arg(long = "plan-only", id = "plan_only", conflicts_with = "run_id")]
+    pub(crate) only: bool,
+
+    /// The file that the plan is written to, which must not exist; standard output if missing
+    #[arg(short = 'o', long = "output", value_name = "FILE", requires = "plan_only", value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// How a result is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ResultFormat {
+    /// As text for people.
+    Text,
+    /// As one JSON object.
+    Json,
+    /// As the last of many lines of JSON; `event` says which it is.
+    Event,
+}
+
+impl OutputArguments {
+    /// How the result is printed, given whether `--json` is set.
+    pub(crate) fn format(&self, json: bool) -> ResultFormat {
+        match (self.events, json) {
+            (true, _) => ResultFormat::Event,
+            (false, true) => ResultFormat::Json,
+            (false, false) => ResultFormat::Text,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct DriveArguments {
     /// How the answer is written
@@ -110,6 +154,9 @@ pub(crate) struct DriveArguments {
     #[arg(long)]
     pub(crate) json: bool,
 
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
+
     /// How the run is driven: `segments` reloads it from the journal after every event
     #[arg(long, value_name = "DRIVER", default_value = "steady", hide = true)]
     pub(crate) driver: DriverKind,
@@ -117,6 +164,13 @@ pub(crate) struct DriveArguments {
     /// The step whose result alone is printed, if results are printed as JSON.
     #[arg(skip)]
     pub(crate) only_step: Option<&'static str>,
+}
+
+impl DriveArguments {
+    /// How the result is printed.
+    pub(crate) fn format(&self) -> ResultFormat {
+        self.output.format(self.json)
+    }
 }
 
 #[derive(Debug, Clone, Args)]

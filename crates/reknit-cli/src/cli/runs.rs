@@ -22,7 +22,7 @@ pub(crate) enum RunsCommand {
         /// List the events of the journal
         #[arg(long)]
         events: bool,
-        /// Print the full prompts and answers of models, if LLM debugging is enabled for the run
+        /// Print the full prompts and answers of models; a journal of another user shows them if LLM debugging is enabled for the run
         #[arg(long, conflicts_with = "events")]
         llm: bool,
         /// Print JSON
@@ -41,13 +41,28 @@ pub(crate) enum RunsCommand {
         #[command(flatten)]
         journal: FileArguments,
     },
-    /// Print everything that is stored about a run as JSON lines: its events, and its answer or report
+    /// Print what is stored about a run as JSON lines, without secrets: its events, and its answer or report
+    #[command(after_help = EXPORT_DETAILS)]
     Export {
         #[command(flatten)]
         run: RunArgument,
+        /// Print everything: also secrets, and the texts of models
+        #[arg(long)]
+        unredacted: bool,
         #[command(flatten)]
         journal: FileArguments,
     },
+    /// Add ended runs that `runs export` printed to the journal, to look at them
+    Import {
+        /// The JSON lines; `-` reads standard input
+        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        #[command(flatten)]
+        journal: FileArguments,
+    },
+    /// Count what fails and what mends it, by tool, class of failure and rung
+    #[command(after_help = STATS_DETAILS)]
+    Stats(StatsArguments),
     /// Continue a run that stopped or waited, or all of them
     #[command(after_help = RESUME_DETAILS)]
     Resume(ResumeArguments),
@@ -87,6 +102,33 @@ Examples:
   reknit runs list --status failed,partial --since 2d
   reknit runs list --status waiting
   reknit runs list --tool shop --search refund --all";
+
+const EXPORT_DETAILS: &str = "\
+Values whose name says that they are secret, and texts that look like API keys, are replaced. The texts that models wrote are only
+printed if LLM debugging was enabled for the run (`[llm-debug] enabled`).
+
+Example:
+  reknit runs export last > run.jsonl && reknit runs import --journal other.db run.jsonl";
+
+const STATS_DETAILS: &str = "\
+A line for each tool and each class of its failures. `resend 2 of 3`: the rung changed the call or sent it again three times, and the
+next call succeeded twice. NOT MENDED: the steps that ended with such a failure.
+
+Examples:
+  reknit runs stats --since 7d
+  reknit runs stats --json";
+
+#[derive(Debug, Args)]
+pub(crate) struct StatsArguments {
+    /// Only runs that started in this time until now, like `2h` or `7d`
+    #[arg(long, value_name = "TIME", value_parser = duration_ms)]
+    pub(crate) since: Option<u64>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) files: FileArguments,
+}
 
 const RESUME_DETAILS: &str = "\
 With --all, runs that a process left, and those that wait and for which there is a decision, are continued, several at a time.

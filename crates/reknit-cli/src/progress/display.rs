@@ -38,6 +38,8 @@ pub(crate) struct ProgressDisplay {
 enum OutputKind {
     Terminal(Colour),
     Pipe,
+    /// Nothing is shown but log lines.
+    Silent,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +69,11 @@ impl ProgressDisplay {
         }
     }
 
+    /// A display that shows only log lines.
+    pub(crate) fn silent() -> Self {
+        Self { output: OutputKind::Silent, ..Self::new() }
+    }
+
     /// Adds the records of an event. Nested machines are shown by their state, not by their records.
     pub(crate) fn add(&mut self, records: &[Record]) {
         self.records.extend(records.iter().filter_map(Record::as_own_session).cloned());
@@ -76,6 +83,10 @@ impl ProgressDisplay {
     /// Shows the current progress.
     pub(crate) fn show(&mut self, machine: &Machine) {
         let changed = std::mem::take(&mut self.changed_steps);
+        if self.output == OutputKind::Silent {
+            self.records.clear();
+            return;
+        }
         if !self.show_changed_steps(machine, &changed) {
             self.draw(machine, machine.now_ms());
         }
@@ -134,6 +145,9 @@ impl ProgressDisplay {
     /// Shows a note below the steps from now on.
     pub(crate) fn set_note(&mut self, note: &'static str) {
         self.note = Some(note);
+        if self.output == OutputKind::Silent {
+            return;
+        }
         match self.machine.take() {
             Some(machine) => self.show(&machine),
             None => self.write(&format!("{note}\n")),
@@ -147,7 +161,7 @@ impl ProgressDisplay {
                 let steps = redraw(&[], &self.drawn, colour);
                 self.write(&format!("\x1b[{}A\x1b[J{line}{steps}", self.drawn.len()));
             }
-            OutputKind::Terminal(_) | OutputKind::Pipe => self.write(line),
+            OutputKind::Terminal(_) | OutputKind::Pipe | OutputKind::Silent => self.write(line),
         }
     }
 
@@ -167,7 +181,7 @@ impl ProgressDisplay {
                 // The `…` of a cut line takes one more column.
                 (columns.saturating_sub(1).max(20), rows)
             }
-            OutputKind::Pipe => (PIPE_COLUMNS, usize::MAX),
+            OutputKind::Pipe | OutputKind::Silent => (PIPE_COLUMNS, usize::MAX),
         };
         let mut lines = lines(machine, &self.records, now_ms, columns);
         if let (Some(note), OutputKind::Terminal(_)) = (self.note, self.output) {
@@ -182,7 +196,7 @@ impl ProgressDisplay {
         }
         let text = match self.output {
             OutputKind::Terminal(colour) => redraw(&self.drawn, &lines, colour),
-            OutputKind::Pipe => changed_lines(&self.drawn, &lines),
+            OutputKind::Pipe | OutputKind::Silent => changed_lines(&self.drawn, &lines),
         };
         self.drawn = lines;
         self.write(&text);

@@ -1,22 +1,48 @@
 //! `reknit runs show --llm`: the full prompts and answers of models.
 
 use std::fmt::Write as _;
+use std::os::unix::fs::MetadataExt as _;
 
 use reknit_engine::Event;
+use reknit_journal::Journal;
 use reknit_protocol::{Object, RunId, Value};
-use reknit_telemetry::{Interaction, interactions};
+use reknit_telemetry::{Interaction, interactions, owner_interactions};
 
 use crate::failure::Failure;
 use crate::terminal_text::visible_char;
 use crate::usage::seconds;
 
-/// All prompts and answers, as text or as JSON. Fails if LLM debugging is not enabled for the run.
-pub(super) fn text(run: &RunId, events: &[Event], json: bool) -> Result<String, Failure> {
-    let found = interactions(events).map_err(Failure::journal)?;
+/// Who reads a journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reader {
+    /// Its owner, who sees everything.
+    Owner,
+    /// Another user of this machine, who sees what the policy of a run shows.
+    Other,
+}
+
+/// Who this process reads a journal for. A journal in memory belongs to its process.
+pub(super) fn reader_of(journal: &Journal) -> Reader {
+    let Some(file) = journal.path() else { return Reader::Owner };
+    let owner = std::fs::metadata(file).map(|file| file.uid());
+    match owner {
+        Ok(owner) if owner == rustix::process::geteuid().as_raw() => Reader::Owner,
+        _ => Reader::Other,
+    }
+}
+
+/// All prompts and answers, as text or as JSON. Fails if the policy of the run hides them from this reader.
+pub(super) fn text(run: &RunId, events: &[Event], reader: Reader, json: bool) -> Result<String, Failure> {
+    let found = match reader {
+        Reader::Owner => Some(owner_interactions(events).map_err(Failure::journal)?),
+        Reader::Other => interactions(events).map_err(Failure::journal)?,
+    };
     let Some(found) = found else {
         return Err(Failure::usage(
-            format!("LLM debugging is not enabled for run `{run}`, so its prompts and answers are not shown"),
-            "enable it for the next run: `export REKNIT_LLM_DEBUG_ENABLED=true`",
+            format!(
+                "the journal belongs to another user, and LLM debugging is not enabled for run `{run}`, so its prompts and answers are not shown"
+            ),
+            "ask the owner of the journal to set `REKNIT_LLM_DEBUG_ENABLED=true` for the next run",
         ));
     };
     if json {

@@ -15,7 +15,7 @@ use crate::approvals::inbox;
 use crate::cli::ResumeArguments;
 use crate::failure::Failure;
 use crate::failure_message::failure_message;
-use crate::print::{print_data, print_message};
+use crate::print::{print_data, print_failure, print_message};
 use crate::resume_check::{last_targets, missing_requirements};
 use crate::saved_run::load_run;
 use crate::setup::{Setup, config_with_arguments, open_journal};
@@ -62,7 +62,7 @@ async fn interrupted(journal: &Journal) -> Result<Vec<(RunId, Machine)>, Failure
                 }
             }
             // One run that cannot be read must not keep the others from going on.
-            Err(failure) => print_message(&format!("run {run}: {}", failure_message(&failure))),
+            Err(failure) => print_failure(&format!("run {run}: {}", failure_message(&failure))),
         }
     }
     // The oldest first.
@@ -72,7 +72,7 @@ async fn interrupted(journal: &Journal) -> Result<Vec<(RunId, Machine)>, Failure
 
 async fn drive_all(setup: &Setup, chosen: Vec<(RunId, Machine)>, at_once: u32) -> Result<Vec<Outcome>, Failure> {
     let permits = Arc::new(Semaphore::new(at_once as usize));
-    let telemetry = setup.telemetry.telemetry(print_message);
+    let telemetry = setup.telemetry.telemetry(print_failure);
     let driver = setup.reknit.driver().with_telemetry(telemetry);
     let mut tasks: JoinSet<(RunId, Result<DriveOutcome, Failure>)> = JoinSet::new();
     for (run, machine) in chosen {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use reknit_engine::{Decision, HistoryEntry, Metadata, Overview, RunOverview, StepState, StepView};
+use reknit_engine::{Decision, HistoryEntry, HistoryKind, Metadata, Overview, RunOverview, StepState, StepView};
 use reknit_journal::{Journal, StoredEvent};
 use reknit_plan::ToolSelection;
 use reknit_protocol::{Object, RunId, Value};
@@ -20,7 +20,7 @@ use crate::progress::run_lines;
 use crate::provenance_text::origin_text;
 use crate::saved_run::{for_each_event, load_events, stored_overview};
 use crate::terminal_text::{escape_controls, one_line};
-use crate::usage::{count, usage_summary};
+use crate::usage::{count, duration, usage_summary};
 
 /// The width to which a value is cut, in columns.
 pub(super) const VALUE_COLUMNS: usize = 160;
@@ -75,7 +75,8 @@ pub(super) async fn run(
     }
     if options.llm {
         // Prompts are not stored, but made again from the events.
-        print_data(&llm::text(&run, &load_events(&journal, &run).await?, options.json)?)?;
+        let reader = llm::reader_of(&journal);
+        print_data(&llm::text(&run, &load_events(&journal, &run).await?, reader, options.json)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let summary = journal.summary(&run).await.map_err(Failure::journal)?;
@@ -268,6 +269,7 @@ fn page(run: &RunOverview, state: &CurrentState<'_>, only: Option<&str>) -> Stri
     if !run.plan_repairs.is_empty() {
         line(one_line(&format!("plan     repaired: {}", run.plan_repairs.join("; ")), usize::MAX));
     }
+    trouble_lines(&run.run_history).into_iter().for_each(&mut line);
     for (index, rejected) in run.rejected_plans.iter().enumerate() {
         line(format!("plan     attempt {} rejected: {}", index + 1, one_line(&rejected.words, VALUE_COLUMNS)));
         rejected.problems.iter().for_each(|problem| line(format!("           {}", one_line(problem, VALUE_COLUMNS))));
@@ -289,6 +291,25 @@ fn page(run: &RunOverview, state: &CurrentState<'_>, only: Option<&str>) -> Stri
         line(answer.full_text());
     }
     page
+}
+
+/// A question to a model that took longer than this is mentioned.
+const SLOW_MODEL_MS: u64 = 20_000;
+
+/// The questions for the plan and the answer that a model refused, left unanswered, or answered slowly.
+fn trouble_lines(entries: &[HistoryEntry]) -> Vec<String> {
+    let line = |entry: &HistoryEntry| match &entry.kind {
+        HistoryKind::Asked { rung, target, error: Some(error), .. } => Some(format!(
+            "model    {target} gave no answer for the {}: {error} ({})",
+            rung.replace('_', " "),
+            duration(entry.took_ms)
+        )),
+        HistoryKind::Asked { rung, target, .. } if entry.took_ms > SLOW_MODEL_MS => {
+            Some(format!("model    {target} was slow with the {}: {}", rung.replace('_', " "), duration(entry.took_ms)))
+        }
+        _ => None,
+    };
+    entries.iter().filter_map(line).map(|line| one_line(&line, VALUE_COLUMNS)).collect()
 }
 
 fn status(run: &RunOverview, state: &CurrentState<'_>) -> String {

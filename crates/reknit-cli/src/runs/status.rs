@@ -3,7 +3,7 @@
 use reknit_journal::{Liveness, RunSummary};
 
 /// The final status of a run, or `running`, `waiting` (for approval), `stopped` or `parked`.
-pub(super) fn status_word(run: &RunSummary) -> &str {
+pub(crate) fn status_word(run: &RunSummary) -> &str {
     match (&run.status, &run.lease) {
         (Some(status), _) => status,
         (None, None) if run.parked.is_some() => "parked",

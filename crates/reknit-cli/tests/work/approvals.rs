@@ -207,8 +207,8 @@ async fn the_last_decision_counts_until_the_run_resumes() {
         insta::assert_snapshot!(listed, @"
         exit status 0
         --- stdout
-        RUN                                     STARTED  STATUS            REQUEST
-        RUN  AGE  waiting           shopping   (denied; continue with `reknit runs resume RUN`)
+        RUN                                     STARTED  STATUS   REQUEST
+        RUN  AGE  waiting  shopping   (denied; continue with `reknit runs resume RUN`)
         ");
         insta::assert_snapshot!(shown, @r#"
         exit status 0

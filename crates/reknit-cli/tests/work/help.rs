@@ -23,13 +23,14 @@ fn the_program_has_a_help_page() {
       run          Run a plan
       agent        Start an agent, which calls tools in turns and ends with a report
       plan         Check and draw plans
-      runs         List, show, explain, resume, retry, cancel, approve, deny, settle, delete and prune runs
+      runs         List, show, explain, count, export, import, resume, retry, cancel, approve, deny, settle, delete and prune runs
       rules        List, accept and forget rules: where earlier runs found values that plans left open
       keys         List, settle and forget business keys: which deeds are done or under way
       tools        Connect, list, show, find, call and check tools
       callbacks    Receive the calls with which tools report the end of a long job
       models       List the models, and where their API keys come from
       config       Show settings
+      doctor       Check configuration, keys, models, tools, journal, disk and clock, and say what to type
       trust        Trust a configuration file in the current folder to decide where API keys are sent
       demo         Watch a run fail and repair itself, with four local tools and without an API key
       repair       Read JSON from a model's answer and repair it
@@ -52,6 +53,7 @@ fn the_program_has_a_help_page() {
       reknit agent clerk.md "order 7?"      start an agent, which calls tools in turns and ends with a report
       reknit runs list                      list runs, also those that can be resumed
       reknit runs explain last              the last run in plain words
+      reknit doctor                         check models, tools and journal, and say what to type
       reknit repair --explain answer.txt    read JSON from a model's answer, and list the repairs
 
     Environment:
@@ -90,6 +92,12 @@ fn ask_has_a_help_page() {
     Options:
           --attach <FILE>
               An image, a document or sound that the model is to look at; may be repeated
+
+          --plan-only
+              Only make the plan, in the form people write; no tool is called
+
+      -o, --output <FILE>
+              The file that the plan is written to, which must not exist; standard output if missing
 
           --run-id <ID>
               The id of the run, so that the same command does nothing twice: if there is a run with this id and the same request, it is continued or its outcome is printed again
@@ -139,6 +147,12 @@ fn ask_has_a_help_page() {
           --json
               Print the whole answer as JSON
 
+          --quiet
+              Print only the answer, warnings and errors: no progress, no notes, no summary
+
+          --events
+              Print every event as a line of JSON on standard output while it happens; the last line is the answer
+
       -h, --help
               Print help (see a summary with '-h')
 
@@ -146,6 +160,7 @@ fn ask_has_a_help_page() {
       reknit ask "How much is 100 EUR in won?"
       reknit ask --attach invoice.pdf "Pay this invoice."
       reknit ask --tool weather=http://127.0.0.1:8085 --model-url http://127.0.0.1:8080/v1 "Weather in Seoul?"
+      reknit ask --plan-only -o plan.yaml "How much is 100 EUR in won?" && reknit run plan.yaml
 
     Exit status: 0 complete, 1 failed, 2 not started, 3 partial, 4 impossible, 5 a limit was reached,
     6 waiting for approval, 130 cancelled.
@@ -216,6 +231,12 @@ fn run_has_a_help_page() {
 
           --json
               Print the whole answer as JSON
+
+          --quiet
+              Print only the answer, warnings and errors: no progress, no notes, no summary
+
+          --events
+              Print every event as a line of JSON on standard output while it happens; the last line is the answer
 
       -h, --help
               Print help (see a summary with '-h')
@@ -290,6 +311,12 @@ fn demo_has_a_help_page() {
 
           --json
               Print the whole answer as JSON
+
+          --quiet
+              Print only the answer, warnings and errors: no progress, no notes, no summary
+
+          --events
+              Print every event as a line of JSON on standard output while it happens; the last line is the answer
 
       -h, --help
               Print help (see a summary with '-h')
@@ -522,7 +549,7 @@ fn runs_has_a_help_page() {
     insta::assert_snapshot!(help(&["runs"]), @"
     exit status 0
     --- stdout
-    List, show, explain, resume, retry, cancel, approve, deny, settle, delete and prune runs
+    List, show, explain, count, export, import, resume, retry, cancel, approve, deny, settle, delete and prune runs
 
     Usage: reknit runs <COMMAND>
 
@@ -530,7 +557,9 @@ fn runs_has_a_help_page() {
       list     List runs, newest first
       show     Show a run: each step, its attempts, its parameters and where they come from
       explain  Explain a run in plain words: what was asked and done, what failed and was mended, what is missing, who decided, what it cost
-      export   Print everything that is stored about a run as JSON lines: its events, and its answer or report
+      export   Print what is stored about a run as JSON lines, without secrets: its events, and its answer or report
+      import   Add ended runs that `runs export` printed to the journal, to look at them
+      stats    Count what fails and what mends it, by tool, class of failure and rung
       resume   Continue a run that stopped or waited, or all of them
       retry    Try the failed and skipped steps of a run again; done steps stay done
       close    End a parked run, which this build cannot continue; its events are kept
@@ -586,7 +615,7 @@ fn list_and_show_have_help_pages() {
     Options:
           --step <STEP>     Show only this step
           --events          List the events of the journal
-          --llm             Print the full prompts and answers of models, if LLM debugging is enabled for the run
+          --llm             Print the full prompts and answers of models; a journal of another user shows them if LLM debugging is enabled for the run
           --json            Print JSON
           --journal <FILE>  The journal file [default: reknit/journal.db in your data folder]
           --config <FILE>   The configuration file [default: reknit.toml in the current folder]
@@ -658,6 +687,12 @@ fn resume_has_a_help_page() {
           --json
               Print the whole answer as JSON
 
+          --quiet
+              Print only the answer, warnings and errors: no progress, no notes, no summary
+
+          --events
+              Print every event as a line of JSON on standard output while it happens; the last line is the answer
+
           --accept-changes
               Continue a parked run from what this build decides for its events, although it decided otherwise before
 
@@ -726,6 +761,12 @@ fn cancel_has_a_help_page() {
 
           --json
               Print the whole answer as JSON
+
+          --quiet
+              Print only the answer, warnings and errors: no progress, no notes, no summary
+
+          --events
+              Print every event as a line of JSON on standard output while it happens; the last line is the answer
 
       -h, --help
               Print help (see a summary with '-h')
@@ -849,6 +890,95 @@ fn draw_and_explain_have_help_pages() {
 
     Options:
           --json            Print JSON
+          --journal <FILE>  The journal file [default: reknit/journal.db in your data folder]
+          --config <FILE>   The configuration file [default: reknit.toml in the current folder]
+      -h, --help            Print help
+    ");
+}
+
+#[test]
+fn doctor_stats_export_and_import_have_help_pages() {
+    insta::assert_snapshot!(help(&["doctor"]), @r#"
+    exit status 0
+    --- stdout
+    Check configuration, keys, models, tools, journal, disk and clock, and say what to type
+
+    Usage: reknit doctor [OPTIONS]
+
+    Options:
+          --offline                   Ask neither models nor tools
+          --json                      Print JSON
+          --journal <FILE>            The journal file [default: reknit/journal.db in your data folder]
+          --config <FILE>             The configuration file [default: reknit.toml in the current folder]
+          --tool <NAME=URL>           A tool, in addition to those in the configuration
+          --model-url <URL>           The base URL of an OpenAI-compatible server, used instead of the configured models
+          --model <NAME>              The name of the model on that server [default: default]
+          --model-key-env <VARIABLE>  The environment variable that holds its API key
+      -h, --help                      Print help
+
+    Each model is sent a short question, and each tool is asked for its capabilities. Nothing is changed.
+
+    JSON (--json):
+      {"ok", "findings": [{"area", "level", "message", "command"?}]}
+        area   configuration, keys, models, tools, journal, disk or clock
+        level  ok, note or problem
+
+    Exit status: 0 nothing has to be done, 1 there are problems, 2 bad usage.
+    "#);
+    insta::assert_snapshot!(help(&["runs", "stats"]), @"
+    exit status 0
+    --- stdout
+    Count what fails and what mends it, by tool, class of failure and rung
+
+    Usage: reknit runs stats [OPTIONS]
+
+    Options:
+          --since <TIME>    Only runs that started in this time until now, like `2h` or `7d`
+          --json            Print JSON
+          --journal <FILE>  The journal file [default: reknit/journal.db in your data folder]
+          --config <FILE>   The configuration file [default: reknit.toml in the current folder]
+      -h, --help            Print help
+
+    A line for each tool and each class of its failures. `resend 2 of 3`: the rung changed the call or sent it again three times, and the
+    next call succeeded twice. NOT MENDED: the steps that ended with such a failure.
+
+    Examples:
+      reknit runs stats --since 7d
+      reknit runs stats --json
+    ");
+    insta::assert_snapshot!(help(&["runs", "export"]), @"
+    exit status 0
+    --- stdout
+    Print what is stored about a run as JSON lines, without secrets: its events, and its answer or report
+
+    Usage: reknit runs export [OPTIONS] <RUN>
+
+    Arguments:
+      <RUN>  The id of the run, its first characters, or `last`
+
+    Options:
+          --unredacted      Print everything: also secrets, and the texts of models
+          --journal <FILE>  The journal file [default: reknit/journal.db in your data folder]
+          --config <FILE>   The configuration file [default: reknit.toml in the current folder]
+      -h, --help            Print help
+
+    Values whose name says that they are secret, and texts that look like API keys, are replaced. The texts that models wrote are only
+    printed if LLM debugging was enabled for the run (`[llm-debug] enabled`).
+
+    Example:
+      reknit runs export last > run.jsonl && reknit runs import --journal other.db run.jsonl
+    ");
+    insta::assert_snapshot!(help(&["runs", "import"]), @"
+    exit status 0
+    --- stdout
+    Add ended runs that `runs export` printed to the journal, to look at them
+
+    Usage: reknit runs import [OPTIONS] <FILE>
+
+    Arguments:
+      <FILE>  The JSON lines; `-` reads standard input
+
+    Options:
           --journal <FILE>  The journal file [default: reknit/journal.db in your data folder]
           --config <FILE>   The configuration file [default: reknit.toml in the current folder]
       -h, --help            Print help

@@ -58,8 +58,8 @@ async fn one_interrupt_cancels_the_run_and_exits_with_130() {
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
     exit status 0
     --- stdout
-    RUN                                     STARTED  STATUS            REQUEST
-    RUN  AGE  cancelled         shopping
+    RUN                                     STARTED  STATUS     REQUEST
+    RUN  AGE  cancelled  shopping
     ");
 }
 
@@ -86,8 +86,8 @@ async fn two_interrupts_exit_and_resume_cancels_the_run() {
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
     exit status 0
     --- stdout
-    RUN                                     STARTED  STATUS            REQUEST
-    RUN  AGE  stopped           shopping
+    RUN                                     STARTED  STATUS   REQUEST
+    RUN  AGE  stopped  shopping
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @"
     exit status 130

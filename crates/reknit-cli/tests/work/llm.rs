@@ -63,14 +63,21 @@ async fn show_prints_prompts_and_answers_if_the_run_allows_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn show_does_not_print_prompts_by_default() {
+async fn the_owner_of_the_journal_always_sees_prompts_and_answers() {
     let (world, _shop, _model) = asked(&[]).await;
+    let shown = world.reknit(&["runs", "show", "last", "--llm"]);
+    assert!(shown.starts_with("exit status 0") && shown.contains("It costs 5."), "{shown}");
+    // Only root can give the journal to somebody else.
+    let journal = world.path().join("data/reknit/journal.db");
+    if std::os::unix::fs::chown(&journal, Some(65_534), None).is_err() {
+        return;
+    }
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--llm"]), @"
     exit status 2
     --- stderr
-    error: LLM debugging is not enabled for run `RUN`, so its prompts and answers are not shown
+    error: the journal belongs to another user, and LLM debugging is not enabled for run `RUN`, so its prompts and answers are not shown
 
-    hint: enable it for the next run: `export REKNIT_LLM_DEBUG_ENABLED=true`
+    hint: ask the owner of the journal to set `REKNIT_LLM_DEBUG_ENABLED=true` for the next run
     ");
 }
 

@@ -42,8 +42,8 @@ async fn a_run_is_not_resumed_while_its_tool_is_missing() {
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
     exit status 0
     --- stdout
-    RUN                                     STARTED  STATUS            REQUEST
-    RUN  AGE  stopped           shopping
+    RUN                                     STARTED  STATUS   REQUEST
+    RUN  AGE  stopped  shopping
     ");
 
     let again = shop(Reply::data(Value::from(12))).await;
@@ -89,8 +89,8 @@ async fn a_run_can_be_cancelled_without_its_tools() {
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
     exit status 0
     --- stdout
-    RUN                                     STARTED  STATUS            REQUEST
-    RUN  AGE  cancelled         shopping
+    RUN                                     STARTED  STATUS     REQUEST
+    RUN  AGE  cancelled  shopping
     ");
 }
 

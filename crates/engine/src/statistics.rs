@@ -1,0 +1,197 @@
+//! What fails and what mends it, over many runs: by tool, class of failure and rung.
+
+use std::collections::BTreeMap;
+
+use reknit_mend::MendEffect;
+use reknit_protocol::word_enum;
+use serde::Serialize;
+
+use crate::history::{HistoryEntry, HistoryKind};
+use crate::overview::{Overview, RunOverview, SessionOverview};
+use crate::run::StepState;
+
+word_enum! {
+    /// Why a call failed, as far as its reply tells.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum FailureClass {
+        /// It did not fail: values were changed before it was sent.
+        BeforeCall = "before_call",
+        /// No reply arrived.
+        NoReply = "no_reply",
+        /// 401, 403 or 407.
+        AccessDenied = "access_denied",
+        /// 404 or 410.
+        NotFound = "not_found",
+        /// 429.
+        RateLimited = "rate_limited",
+        /// Another status from 400 to 499.
+        Rejected = "rejected",
+        /// A status from 500.
+        ServerError = "server_error",
+        /// The status of a success, with an error in the body.
+        ErrorInSuccess = "error_in_success",
+        /// A call of a session, whose status is not kept.
+        InSession = "in_session",
+    }
+}
+
+impl FailureClass {
+    fn of_status(status: Option<u16>) -> Self {
+        match status {
+            None => Self::NoReply,
+            Some(401 | 403 | 407) => Self::AccessDenied,
+            Some(404 | 410) => Self::NotFound,
+            Some(429) => Self::RateLimited,
+            Some(400..=499) => Self::Rejected,
+            Some(500..) => Self::ServerError,
+            Some(_) => Self::ErrorInSuccess,
+        }
+    }
+}
+
+/// What failed and what mended it, over many runs.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Statistics {
+    /// How many runs and sessions were counted, by status.
+    pub runs: BTreeMap<String, u64>,
+    /// Every tool that was called.
+    pub tools: BTreeMap<String, ToolStatistics>,
+}
+
+/// The calls of one capability.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct ToolStatistics {
+    /// How many calls were sent.
+    pub calls: u64,
+    /// How many of them failed.
+    pub failed: u64,
+    /// What failed, by class.
+    pub failures: BTreeMap<FailureClass, FailureStatistics>,
+}
+
+/// The failures of one class.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct FailureStatistics {
+    /// How many calls failed in this way.
+    pub failed: u64,
+    /// How many steps ended with such a failure, because nothing mended it.
+    pub not_mended: u64,
+    /// What each rung did about them.
+    pub rungs: BTreeMap<String, RungStatistics>,
+}
+
+/// What a rung did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct RungStatistics {
+    /// How often it changed the call or sent it again.
+    pub tried: u64,
+    /// How often the next call then succeeded.
+    pub mended: u64,
+    /// How often it found nothing to do.
+    pub no_help: u64,
+}
+
+impl Statistics {
+    /// Adds a run or a session, with the word for its status.
+    pub fn add(&mut self, overview: &Overview, status: &str) {
+        *self.runs.entry(status.to_owned()).or_default() += 1;
+        match overview {
+            Overview::Run(run) => self.add_run(run),
+            Overview::Session(session) => self.add_session(session),
+            Overview::Bare(_) => {}
+        }
+    }
+
+    fn add_run(&mut self, run: &RunOverview) {
+        for step in &run.steps {
+            let Some(entries) = run.history.get(&step.id) else { continue };
+            let name = match step.agent.as_str() {
+                "" => step.capability.to_string(),
+                tool => format!("{tool}/{}", step.capability),
+            };
+            let tool = self.tools.entry(name).or_default();
+            tool.add(entries, step.state == StepState::Done);
+        }
+        self.tools.retain(|_, tool| tool.calls > 0 || !tool.failures.is_empty());
+    }
+
+    fn add_session(&mut self, session: &SessionOverview) {
+        for line in &session.conversation {
+            let Some((label, rest)) = line.split_once(' ') else { continue };
+            let name = rest.trim_start().split([' ', ':']).next().unwrap_or_default().replacen("__", "/", 1);
+            match label {
+                "call" => self.tools.entry(name).or_default().calls += 1,
+                "failed" => {
+                    let tool = self.tools.entry(name).or_default();
+                    tool.failed += 1;
+                    let failure = tool.failures.entry(FailureClass::InSession).or_default();
+                    failure.failed += 1;
+                    failure.not_mended += 1;
+                }
+                _ => {}
+            }
+        }
+        for mended in &session.mended {
+            let tool = self.tools.entry(mended.tool.replacen("__", "/", 1)).or_default();
+            let failure = tool.failures.entry(FailureClass::InSession).or_default();
+            let rung = failure.rungs.entry(mended.rung.as_str().to_owned()).or_default();
+            rung.tried += 1;
+        }
+    }
+}
+
+impl ToolStatistics {
+    /// Adds the history of a step. What a rung did counts for the failure before it.
+    fn add(&mut self, entries: &[HistoryEntry], is_done: bool) {
+        let mut class = FailureClass::BeforeCall;
+        // The rungs that changed the call since it last failed.
+        let mut applied: Vec<String> = Vec::new();
+        for entry in entries {
+            match &entry.kind {
+                HistoryKind::Called { status, error, .. } => {
+                    self.calls += 1;
+                    if error.is_none() {
+                        self.count_mended(class, &applied);
+                        class = FailureClass::BeforeCall;
+                    } else {
+                        self.failed += 1;
+                        class = FailureClass::of_status(*status);
+                        self.failures.entry(class).or_default().failed += 1;
+                    }
+                    applied.clear();
+                }
+                HistoryKind::Interrupted => {
+                    self.calls += 1;
+                    self.failed += 1;
+                    class = FailureClass::NoReply;
+                    self.failures.entry(class).or_default().failed += 1;
+                    applied.clear();
+                }
+                HistoryKind::Mended(mend) => {
+                    let rungs = &mut self.failures.entry(class).or_default().rungs;
+                    let rung = rungs.entry(mend.rung.as_str().to_owned()).or_default();
+                    if mend.effect == MendEffect::Applied {
+                        rung.tried += 1;
+                        applied.push(mend.rung.as_str().to_owned());
+                    } else {
+                        rung.no_help += 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+        // A settlement ends a step without another call.
+        if is_done {
+            self.count_mended(class, &applied);
+        } else if class != FailureClass::BeforeCall {
+            self.failures.entry(class).or_default().not_mended += 1;
+        }
+    }
+
+    fn count_mended(&mut self, class: FailureClass, applied: &[String]) {
+        for rung in applied {
+            self.failures.entry(class).or_default().rungs.entry(rung.clone()).or_default().mended += 1;
+        }
+    }
+}

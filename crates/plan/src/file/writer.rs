@@ -1,0 +1,142 @@
+//! Writes a plan as people write it, in YAML.
+
+use std::fmt::Write as _;
+
+use reknit_protocol::{Object, Plan, PlanInput, PlanOutput, Step, StepId, Value};
+
+/// Words that YAML or its readers take for something else than text.
+const RESERVED: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+
+/// The text of a plan file for a plan. Reading it gives the same steps, inputs and outputs; the id and the fields that a plan file
+/// does not have are left out.
+///
+/// ```
+/// use reknit_plan::{read_plan_file, write_plan_file};
+///
+/// let (plan, _) = read_plan_file(r#"steps: [{id: quote, tool: stocks/get_quote, with: {symbol: TSLA}}]"#)?;
+/// let text = write_plan_file(&plan);
+/// assert_eq!(text, "steps:\n  - id: quote\n    tool: stocks/get_quote\n    with:\n      symbol: TSLA\n");
+/// assert_eq!(read_plan_file(&text)?.0, plan);
+/// # Ok::<(), reknit_plan::PlanError>(())
+/// ```
+pub fn write_plan_file(plan: &Plan) -> String {
+    let mut text = String::new();
+    if !plan.original_request.is_empty() {
+        line(&mut text, 0, "request", &scalar(&plan.original_request));
+    }
+    if !plan.inputs.is_empty() {
+        text.push_str("inputs:\n");
+    }
+    for (name, input) in &plan.inputs {
+        line(&mut text, 2, name, &input_text(input));
+    }
+    text.push_str(if plan.steps.is_empty() { "steps: []\n" } else { "steps:\n" });
+    for step in &plan.steps {
+        write_step(&mut text, step);
+    }
+    if !plan.outputs.is_empty() {
+        text.push_str("outputs:\n");
+    }
+    for (name, output) in &plan.outputs {
+        line(&mut text, 2, name, &output_text(output));
+    }
+    text
+}
+
+fn write_step(text: &mut String, step: &Step) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "  - id: {}", scalar(step.step_id.as_str()));
+    let parameters = step.parameters();
+    if step.is_computed() {
+        let result = parameters.and_then(|parameters| parameters.get("result"));
+        line(text, 4, "compute", &value_text(result.unwrap_or(&Value::Null)));
+    } else {
+        let capability = step.capability().unwrap_or_default();
+        let tool = match step.agent_name.as_str() {
+            "" => capability.to_owned(),
+            tool => format!("{tool}/{capability}"),
+        };
+        line(text, 4, "tool", &scalar(&tool));
+    }
+    if !step.instruction.is_empty() {
+        line(text, 4, "do", &scalar(&step.instruction));
+    }
+    if let Some(parameters) = parameters.filter(|parameters| !parameters.is_empty() && !step.is_computed()) {
+        text.push_str("    with:\n");
+        for (name, value) in parameters {
+            line(text, 6, name, &value_text(value));
+        }
+    }
+    match step.depends_on.as_slice() {
+        [] => {}
+        [one] => line(text, 4, "after", &scalar(one.as_str())),
+        several => {
+            let ids: Vec<String> = several.iter().map(StepId::as_str).map(scalar).collect();
+            line(text, 4, "after", &format!("[{}]", ids.join(", ")));
+        }
+    }
+    if let Some(ms) = step.limit_ms() {
+        line(text, 4, "timeout", &format!("{ms} ms"));
+    }
+    for key in super::reader::CONTROL_KEYS {
+        if let Some(value) = step.metadata.get(key) {
+            line(text, 4, key, &value_text(value));
+        }
+    }
+}
+
+fn line(text: &mut String, indent: usize, key: &str, value: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{:indent$}{}: {value}", "", scalar(key));
+}
+
+/// Only a default is written as it is; an object needs the long form, in which it cannot be mistaken for the keys of an input.
+fn input_text(input: &PlanInput) -> String {
+    let PlanInput { type_word, default, allowed, description, .. } = input;
+    match default {
+        Some(default)
+            if type_word.is_none() && allowed.is_empty() && description.is_none() && default.as_object().is_none() =>
+        {
+            value_text(default)
+        }
+        _ => {
+            let mut object = Object::new();
+            object.extend(type_word.as_deref().map(|word| ("type".to_owned(), word.into())));
+            object.extend(default.clone().map(|default| ("default".to_owned(), default)));
+            if !allowed.is_empty() {
+                object.insert("enum", allowed.clone());
+            }
+            object.extend(description.as_deref().map(|text| ("description".to_owned(), text.into())));
+            Value::Object(object).to_string()
+        }
+    }
+}
+
+fn output_text(output: &PlanOutput) -> String {
+    if output.type_word.is_none() && output.description.is_none() {
+        return scalar(&output.value);
+    }
+    let mut object = Object::from([("value", Value::from(output.value.as_str()))]);
+    object.extend(output.type_word.as_deref().map(|word| ("type".to_owned(), word.into())));
+    object.extend(output.description.as_deref().map(|text| ("description".to_owned(), text.into())));
+    Value::Object(object).to_string()
+}
+
+/// Text as a scalar, anything else as JSON, which YAML contains.
+fn value_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => scalar(text),
+        other => other.to_string(),
+    }
+}
+
+/// Text without quotes where YAML reads it as the same text, and in the quotes of JSON otherwise.
+fn scalar(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || " _-./?!'()=+*".contains(c);
+    let begins_well = text.starts_with(|c: char| c.is_ascii_alphabetic());
+    let is_reserved = RESERVED.iter().any(|word| text.eq_ignore_ascii_case(word));
+    if begins_well && !text.ends_with(' ') && !is_reserved && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    Value::from(text).to_string()
+}

@@ -1,0 +1,73 @@
+//! `reknit doctor`: checks configuration, keys, models, tools, journal, disk and clock, and says what to type.
+
+mod finding;
+mod machine;
+mod services;
+
+use std::process::ExitCode;
+
+use reknit_protocol::{Object, Value};
+
+use crate::cli::DoctorArguments;
+use crate::config_file::{found_config, named_config};
+use crate::failure::Failure;
+use crate::find_model::with_detected_model;
+use crate::print::print_data;
+use crate::setup::{read_config, with_model, with_tools};
+use crate::terminal_size::output_columns;
+use crate::trust::check_trust;
+use crate::usage::count;
+use finding::{Area, Finding, page};
+
+/// Checks everything, and prints what it found. The exit status is 1 if something has to be done.
+pub(crate) async fn run(arguments: &DoctorArguments) -> Result<ExitCode, Failure> {
+    let findings = find(arguments).await;
+    let is_well = findings.iter().all(|finding| !finding.is_problem());
+    let text = if arguments.json {
+        let list: Value = findings.iter().map(|finding| Value::Object(finding.to_object())).collect();
+        Value::Object(Object::from([("ok", Value::Bool(is_well)), ("findings", list)])).to_string() + "\n"
+    } else {
+        page(&findings, output_columns())
+    };
+    print_data(&text)?;
+    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+async fn find(arguments: &DoctorArguments) -> Vec<Finding> {
+    let file = arguments.setup.files.config.as_deref();
+    let config = read_config(file)
+        .and_then(|config| with_tools(config, &arguments.setup))
+        .and_then(|config| with_model(config, &arguments.setup.model));
+    let mut findings = Vec::new();
+    let config = match config {
+        Ok(config) => config,
+        Err(failure) => {
+            findings.push(Finding::of_failure(Area::Configuration, &failure, "reknit config reference"));
+            // What does not depend on the configuration can be checked nevertheless.
+            findings.push(machine::clock(jiff::Timestamp::now().as_millisecond(), None));
+            return findings;
+        }
+    };
+    let place = match named_config(file).or_else(|| found_config(file)) {
+        Some(path) => format!("`{}`", path.display()),
+        None => "no file; every setting has its default".to_owned(),
+    };
+    let sources = format!("{}, {}", count(config.tools.len(), "tool"), count(config.models.len(), "model"));
+    findings.push(Finding::ok(Area::Configuration, format!("{place}: {sources}")));
+    let is_trusted = match check_trust(&config, file) {
+        Ok(()) => true,
+        Err(failure) => {
+            findings.push(Finding::of_failure(Area::Configuration, &failure, "reknit trust"));
+            false
+        }
+    };
+    let config = with_detected_model(config).await;
+    findings.extend(services::keys(&config));
+    // A file that nobody trusts does not decide where keys are sent.
+    if is_trusted && !arguments.offline {
+        findings.extend(services::models(&config).await);
+        findings.extend(services::tools(&config, file).await);
+    }
+    findings.extend(machine::journal_disk_and_clock(&config, &arguments.setup.files).await);
+    findings
+}

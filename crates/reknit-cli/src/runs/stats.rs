@@ -1,0 +1,100 @@
+//! `reknit runs stats`: what fails and what mends it.
+
+use std::io;
+use std::process::ExitCode;
+
+use reknit_engine::{FailureStatistics, RungStatistics, Statistics};
+use reknit_journal::RunFilter;
+use reknit_protocol::Value;
+
+use super::status::status_word;
+use crate::cli::StatsArguments;
+use crate::failure::Failure;
+use crate::print::{print_data, print_message};
+use crate::saved_run::any_overview;
+use crate::setup::open_journal;
+use crate::terminal_size::output_columns;
+use crate::terminal_text::{one_line, padded, width};
+use crate::usage::count;
+
+pub(super) async fn run(arguments: &StatsArguments) -> Result<ExitCode, Failure> {
+    let journal = open_journal(&arguments.files)?;
+    let now_ms = jiff::Timestamp::now().as_millisecond();
+    let since_ms = arguments.since.map(|since| now_ms.saturating_sub_unsigned(since));
+    let filter = RunFilter { since_ms, ..RunFilter::newest(u32::MAX) };
+    let mut statistics = Statistics::default();
+    for run in journal.runs(&filter).await.map_err(Failure::journal)? {
+        statistics.add(&any_overview(&journal, &run.run).await?, status_word(&run));
+    }
+    if arguments.json {
+        let text = serde_json::to_string(&statistics).map_err(|error| Failure::Write(io::Error::other(error)))?;
+        let value = Value::parse(&text).map_err(|error| Failure::Write(io::Error::other(error)))?;
+        print_data(&format!("{value}\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if statistics.runs.is_empty() {
+        print_message("there are no runs to count\n\nhint: start one with `reknit demo`\n");
+        return Ok(ExitCode::SUCCESS);
+    }
+    print_data(&page(&statistics, output_columns()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The numbers of runs, then a line for each tool and each class of its failures.
+fn page(statistics: &Statistics, columns: Option<usize>) -> String {
+    let all: u64 = statistics.runs.values().sum();
+    let by_status: Vec<String> =
+        statistics.runs.iter().map(|(status, number)| format!("{number} {}", status.replace('_', " "))).collect();
+    let mut page = format!("{}: {}\n\n", count(all, "run"), by_status.join(", "));
+    let mut rows = vec![["TOOL", "CALLS", "FAILED", "WHY", "MENDED BY", "NOT MENDED"].map(str::to_owned)];
+    for (name, tool) in &statistics.tools {
+        let name = one_line(name, usize::MAX);
+        if tool.failures.is_empty() {
+            rows.push([name, tool.calls.to_string(), "0".to_owned(), String::new(), String::new(), String::new()]);
+            continue;
+        }
+        for (index, (class, failure)) in tool.failures.iter().enumerate() {
+            let is_first = index == 0;
+            rows.push([
+                if is_first { name.clone() } else { String::new() },
+                if is_first { tool.calls.to_string() } else { String::new() },
+                failure.failed.to_string(),
+                class.as_str().replace('_', " "),
+                rungs(failure),
+                failure.not_mended.to_string(),
+            ]);
+        }
+    }
+    page += &table(&rows, columns);
+    page
+}
+
+/// `resend 2 of 3, feedback no help`.
+fn rungs(failure: &FailureStatistics) -> String {
+    let text = |(rung, done): (&String, &RungStatistics)| match done {
+        RungStatistics { tried: 0, .. } => format!("{rung} no help"),
+        RungStatistics { tried, mended, .. } => format!("{rung} {mended} of {tried}"),
+    };
+    failure.rungs.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+/// The rows, each column as wide as its widest cell. In a terminal that is too narrow the first column is cut.
+fn table<const N: usize>(rows: &[[String; N]], columns: Option<usize>) -> String {
+    let mut widths: Vec<usize> = (0..N)
+        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max().unwrap_or(0))
+        .collect();
+    let all = widths.iter().sum::<usize>() + 2 * N.saturating_sub(1);
+    let too_many = columns.map_or(0, |columns| all.saturating_sub(columns));
+    if let Some(first) = widths.first_mut() {
+        *first = first.saturating_sub(too_many).max(12).min(*first);
+    }
+    let line = |row: &[String; N]| {
+        let cell = |(cell, columns): (&String, &usize)| {
+            let cell = if width(cell) > *columns { one_line(cell, columns.saturating_sub(1)) } else { cell.clone() };
+            padded(&cell, *columns)
+        };
+        let cells: Vec<String> = row.iter().zip(&widths).map(cell).collect();
+        format!("{}\n", cells.join("  ").trim_end())
+    };
+    rows.iter().map(line).collect()
+}

@@ -1,0 +1,145 @@
+//! Imports a run that was exported as JSON lines.
+
+use reknit_journal::{Append, AppendError, CreateError, DueEffect, Holder, Journal, LeaseTerm, NewEvent, NewRun};
+use reknit_protocol::RunId;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::export::ExportLine;
+
+/// The digest of the request of an imported run. No request has it, so `--run-id` never continues an imported run.
+const IMPORTED: &str = "imported";
+
+/// Why a run cannot be imported.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// A line is no line of an export.
+    #[error("line {line} is not a line that `runs export` writes")]
+    NotExported {
+        /// The line, from 1.
+        line: usize,
+        /// Why it cannot be read.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The lines are not in the order of an export.
+    #[error("line {line} does not follow from the lines before it: {problem}")]
+    OutOfOrder {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// The run has not ended. Where it comes from, it may go on, and its calls must not be made twice.
+    #[error("run `{run}` has not ended, so only the journal that it comes from can continue it")]
+    NotEnded {
+        /// The run.
+        run: RunId,
+    },
+    /// The run cannot be created, for example because there is one with its id.
+    #[error("run `{run}` cannot be created")]
+    Create {
+        /// The run.
+        run: RunId,
+        /// Why.
+        #[source]
+        source: CreateError,
+    },
+    /// The events cannot be stored.
+    #[error("the events of run `{run}` cannot be stored")]
+    Append {
+        /// The run.
+        run: RunId,
+        /// Why.
+        #[source]
+        source: AppendError,
+    },
+}
+
+/// A run, as its lines say.
+struct Exported {
+    run: RunId,
+    title: String,
+    status: String,
+    events: Vec<NewEvent>,
+    ending: Option<String>,
+}
+
+/// Imports every run of these lines, in order, and returns their ids. Runs that were imported before an error stay.
+pub async fn import(journal: &Journal, text: &str, term: LeaseTerm) -> Result<Vec<RunId>, ImportError> {
+    let mut imported = Vec::new();
+    for exported in read(text)? {
+        let run = exported.run.clone();
+        store(journal, exported, term).await?;
+        imported.push(run);
+    }
+    Ok(imported)
+}
+
+/// Reads all lines before anything is stored.
+fn read(text: &str) -> Result<Vec<Exported>, ImportError> {
+    let mut runs: Vec<Exported> = Vec::new();
+    for (index, text) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let line = index + 1;
+        let read: ExportLine =
+            serde_json::from_str(text).map_err(|source| ImportError::NotExported { line, source })?;
+        let out_of_order = |problem| ImportError::OutOfOrder { line, problem };
+        if let ExportLine::Run { run, title, status, .. } = read {
+            let Some(status) = status else { return Err(ImportError::NotEnded { run }) };
+            runs.push(Exported { run, title, status, events: Vec::new(), ending: None });
+            continue;
+        }
+        let run = runs.last_mut().ok_or_else(|| out_of_order("the first line must be that of a run"))?;
+        match read {
+            ExportLine::Event { seq, due, body } => {
+                if seq != run.events.len() as u64 {
+                    return Err(out_of_order("an event before it is missing"));
+                }
+                let event = event(&body).map_err(|source| ImportError::NotExported { line, source })?;
+                run.events.push(event.with_due(due.into_iter().map(|(effect, digest)| DueEffect::new(effect, digest))));
+            }
+            ExportLine::Ending(body) => run.ending = Some(body.get().to_owned()),
+            // An ended run makes no more calls, and no machine continues it.
+            ExportLine::Claims(_) | ExportLine::Snapshot { .. } => {}
+            ExportLine::Run { .. } => return Err(out_of_order("two runs on one line")),
+        }
+    }
+    Ok(runs)
+}
+
+/// What the journal wants to know about an event.
+#[derive(Deserialize)]
+struct EventHead {
+    at_ms: i64,
+    kind: serde_json::Value,
+}
+
+fn event(body: &RawValue) -> Result<NewEvent, serde_json::Error> {
+    let EventHead { at_ms, kind } = serde_json::from_str(body.get())?;
+    let name = match &kind {
+        serde_json::Value::Object(kind) => kind.keys().next().cloned(),
+        kind => kind.as_str().map(str::to_owned),
+    };
+    Ok(NewEvent::new(at_ms, name.unwrap_or_default(), body.get()))
+}
+
+async fn store(journal: &Journal, exported: Exported, term: LeaseTerm) -> Result<(), ImportError> {
+    let Exported { run, title, status, events, ending } = exported;
+    let mut events = events.into_iter();
+    let Some(first) = events.next() else {
+        return Err(ImportError::OutOfOrder { line: 1, problem: "the run has no events" });
+    };
+    let ended_ms = first.at_ms;
+    let new = NewRun { run: run.clone(), title, request: IMPORTED.to_owned(), first };
+    let lease = journal.create(new, &Holder::this_process(), term).await;
+    let lease = lease.map_err(|source| ImportError::Create { run: run.clone(), source })?;
+    let mut append = Append::at(1);
+    append.events = events.collect();
+    let ended_ms = append.events.last().map_or(ended_ms, |event| event.at_ms);
+    append = append.ending(status, ended_ms);
+    if let Some(ending) = ending {
+        append = append.result(ending);
+    }
+    journal.append(&lease, append).await.map_err(|source| ImportError::Append { run, source })?;
+    Ok(())
+}
