@@ -26,7 +26,8 @@ const STEP_KEYS: [&str; 14] = [
 ];
 
 /// The keys of a step whose values the check of the plan reads.
-pub(super) const CONTROL_KEYS: [&str; 7] = ["foreach", "at_once", "max_items", "when", "on_failure", "approve", "retry"];
+pub(super) const CONTROL_KEYS: [&str; 7] =
+    ["foreach", "at_once", "max_items", "when", "on_failure", "approve", "retry"];
 const INPUT_KEYS: [&str; 4] = ["type", "default", "enum", "description"];
 const OUTPUT_KEYS: [&str; 3] = ["value", "type", "description"];
 

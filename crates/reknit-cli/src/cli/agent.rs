@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{ApprovalArguments, AttachArguments, DriverKind, MetadataArguments, OutputArguments, RunIdArgument, SetupArguments};
+use super::{
+    ApprovalArguments, AttachArguments, DriverKind, MetadataArguments, OutputArguments, RunIdArgument, SetupArguments,
+};
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use reknit_protocol::Value;
+
 use crate::case::{Case, case};
 use crate::mending::rejected;
 use crate::scene::{Observation, Scene, step};
@@ -36,6 +38,13 @@ fn unknown_outcome() -> Scene {
 fn ten_steps() -> Scene {
     let steps = (0..10).map(|number| step(&format!("s{number}"), "read", "{}")).collect();
     Scene::of(steps, |_, _| ToolBehavior::SucceedAfter(1_000))
+}
+
+/// A loop over three items.
+fn three_items() -> Scene {
+    let mut each = step("s", "read", "{}");
+    each.metadata.insert("foreach", Value::from_iter([1, 2, 3].map(Value::from)));
+    Scene::of(vec![each], |_, _| ToolBehavior::SucceedAfter(0))
 }
 
 /// Sixty runs, each of which calls five tools.
@@ -77,6 +86,7 @@ pub(crate) fn cases() -> Vec<Case> {
                           price-input = 1\nprice-output = 1\n";
     vec![
         case("limits.tool-calls", "2", failing, calls, ("4", "2")).also_set(WITHOUT_MODEL),
+        case("limits.max-items", "2", three_items, calls, ("3", "0")).also_set(WITHOUT_MODEL),
         case("limits.model-calls", "1", rejected, |observed| observed.log.asks.len().to_string(), ("4", "1"))
             .also_set(WITHOUT_MODEL),
         case("limits.active-time", "\"45s\"", hanging, |observed| observed.took.as_secs().to_string(), ("127", "45"))
