@@ -8,7 +8,7 @@ mod key;
 mod lease;
 mod prune;
 
-pub(crate) use append::{SplitTexts, append, release_with, save_snapshot};
+pub(crate) use append::{SplitTexts, append, create_ended, release_with, save_snapshot};
 pub(crate) use key::claim_with_key;
 pub(crate) use lease::{CreatedRun, TakeOver, acquire, create, park, release, renew, reopen};
 

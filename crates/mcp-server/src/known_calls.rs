@@ -47,12 +47,11 @@ impl KnownCalls {
     /// Remembers how a call ended; `None` forgets it, so that it can be made again.
     pub(crate) fn set(&self, key: &str, known: Option<KnownCall>) {
         let mut state = self.lock();
-        match known {
-            Some(known) => state.insert(key, known),
-            None => {
-                state.calls.remove(key);
-                state.order.retain(|other| other != key);
-            }
+        if let Some(known) = known {
+            state.insert(key, known);
+        } else {
+            state.calls.remove(key);
+            state.order.retain(|other| other != key);
         }
     }
 

@@ -48,7 +48,7 @@ pub(crate) fn earlier_result(mut result: CallToolResult, repeat_argument: Option
 
 /// The run waits for a person whom this client cannot ask.
 pub(crate) fn waiting(run: &RunId, questions: &[AskPerson]) -> CallToolResult {
-    let calls: Vec<String> = questions.iter().map(|question| crate::approval::description(question)).collect();
+    let calls: Vec<String> = questions.iter().map(crate::approval::description).collect();
     let text = format!(
         "Not done yet: a person must approve it.\n{}\nAsk your user to run `reknit runs approve {run}` or `reknit runs deny {run}`. Then \
          call `continue_run` with {{\"run\": \"{run}\"}} for the result. Do not make the call again.",

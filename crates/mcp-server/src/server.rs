@@ -40,9 +40,12 @@ const DRAIN: Duration = Duration::from_secs(20);
 pub struct McpServer {
     reknit: Reknit,
     offering: Offering,
-    offer: Arc<Mutex<Option<(Arc<Catalogue>, Arc<Offer>)>>>,
+    offer: Arc<Mutex<Option<KnownOffer>>>,
     known: Arc<KnownCalls>,
 }
+
+/// The tools for a catalogue.
+type KnownOffer = (Arc<Catalogue>, Arc<Offer>);
 
 /// Why serving ended before the client left.
 #[derive(Debug, thiserror::Error)]

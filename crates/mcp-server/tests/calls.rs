@@ -1,6 +1,7 @@
 //! Calls of an MCP client over a real connection, to tools that are real servers on this machine.
+#![cfg(test)]
 
-use reknit::Reknit;
+use reknit::{ConfigBuilder, Reknit};
 use reknit_engine::ApprovalRule;
 use reknit_mcp_server::{McpServer, Offering};
 use reknit_protocol::{SideEffect, Value};
@@ -49,8 +50,7 @@ impl Connection {
     async fn open(tool: ScriptedTool, rules: Vec<ApprovalRule>, client: Client, offering: Offering) -> Self {
         let tool = tool.start().await.expect("the tool starts");
         let builder = Reknit::builder().tool_service("t", &tool.base_url());
-        let builder =
-            builder.configure(move |config| rules.into_iter().fold(config, |config, rule| config.approve(rule)));
+        let builder = builder.configure(move |config| rules.into_iter().fold(config, ConfigBuilder::approve));
         let reknit = builder.start().await.expect("it starts");
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let server = McpServer::new(reknit.clone(), offering);

@@ -1,6 +1,6 @@
 //! Imports a run that was exported as JSON lines.
 
-use reknit_journal::{Append, AppendError, CreateError, DueEffect, Holder, Journal, LeaseTerm, NewEvent, NewRun};
+use reknit_journal::{Append, CreateError, DueEffect, Holder, Journal, LeaseTerm, NewEvent, NewRun};
 use reknit_protocol::RunId;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -44,15 +44,6 @@ pub enum ImportError {
         /// Why.
         #[source]
         source: CreateError,
-    },
-    /// The events cannot be stored.
-    #[error("the events of run `{run}` cannot be stored")]
-    Append {
-        /// The run.
-        run: RunId,
-        /// Why.
-        #[source]
-        source: AppendError,
     },
 }
 
@@ -131,8 +122,6 @@ async fn store(journal: &Journal, exported: Exported, term: LeaseTerm) -> Result
     };
     let ended_ms = first.at_ms;
     let new = NewRun { run: run.clone(), title, request: IMPORTED.to_owned(), first };
-    let lease = journal.create(new, &Holder::this_process(), term).await;
-    let lease = lease.map_err(|source| ImportError::Create { run: run.clone(), source })?;
     let mut append = Append::at(1);
     append.events = events.collect();
     let ended_ms = append.events.last().map_or(ended_ms, |event| event.at_ms);
@@ -140,6 +129,6 @@ async fn store(journal: &Journal, exported: Exported, term: LeaseTerm) -> Result
     if let Some(ending) = ending {
         append = append.result(ending);
     }
-    journal.append(&lease, append).await.map_err(|source| ImportError::Append { run, source })?;
-    Ok(())
+    let created = journal.create_ended(new, append, &Holder::this_process(), term).await;
+    created.map_err(|source| ImportError::Create { run, source })
 }

@@ -29,6 +29,26 @@ impl Journal {
         .await
     }
 
+    /// Stores a run that has ended elsewhere, in one transaction: no process ever sees it unfinished, and continues it.
+    /// `append` has the events after the first one, and the ending.
+    pub async fn create_ended(
+        &self,
+        run: NewRun,
+        mut append: Append,
+        holder: &Holder,
+        term: LeaseTerm,
+    ) -> Result<(), CreateError> {
+        let NewRun { run, title, request, first } = run;
+        let holder = holder.clone();
+        let mut split = None;
+        self.write_patiently(move |tables| {
+            let (first, texts) = split.get_or_insert_with(|| (split_event(first.clone()), SplitTexts::of(&mut append)));
+            let new = CreatedRun { run: &run, title: &title, request: &request };
+            rules::create_ended(tables, &new, first, (&append, texts), (&holder, term))
+        })
+        .await
+    }
+
     /// Leases a run that has no lease or whose lease has expired.
     pub async fn acquire(&self, run: &RunId, holder: &Holder, term: LeaseTerm) -> Result<Lease, LeaseError> {
         let (run, holder) = (run.clone(), holder.clone());

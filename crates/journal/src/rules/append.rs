@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use super::lease::{CreatedRun, create};
 use super::{RuleResult, check_lease, key};
 use crate::blob::{SplitEvent, SplitText, split_event, split_text};
-use crate::error::storage::StoreResult;
+use crate::error::storage::{StoreFailure, StoreResult};
 use crate::tables::{RunKey, RunRow, SplitSnapshot, WriteTables};
-use crate::{Append, AppendError, Appended, Lease, RunSummary, SignalId};
+use crate::{Append, AppendError, Appended, CreateError, Holder, Lease, LeaseTerm, RunSummary, SignalId};
 
 /// The texts of an append. They are split before the store is locked, because splitting takes time.
 pub(crate) struct SplitTexts {
@@ -24,6 +25,26 @@ impl SplitTexts {
             snapshot: append.snapshot.take().map(SplitSnapshot::from),
             result: result.map(split_text),
         }
+    }
+}
+
+/// Creates a run together with the rest of its events and its ending. Fails if the append does not end the run, so that nothing is
+/// written.
+pub(crate) fn create_ended(
+    tables: &mut dyn WriteTables,
+    new: &CreatedRun<'_>,
+    first: &SplitEvent,
+    (rest, texts): (&Append, &SplitTexts),
+    (holder, term): (&Holder, LeaseTerm),
+) -> RuleResult<(), CreateError> {
+    let lease = match create(tables, new, first, holder, term)? {
+        Err(refused) => return Ok(Err(refused)),
+        Ok(lease) => lease,
+    };
+    match append(tables, &lease, rest, texts)? {
+        Ok(_) if rest.ending.is_some() => Ok(Ok(())),
+        // A failure, not a refusal: what was written is undone.
+        Ok(_) | Err(_) => Err(StoreFailure::Contents("a run that ended elsewhere must have an ending".to_owned())),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The result that is stored with the ending of a run, and runs that are parked.
 
-use reknit_journal::{Append, Holder, RunFilter, StatusFilter};
+use reknit_journal::{Append, Holder, NewRun, RunFilter, StatusFilter};
 
 use crate::support::{event, leased, stores, term};
 
@@ -32,5 +32,20 @@ async fn a_parked_run_is_unfinished_and_free_until_a_driver_appends_to_it() {
         assert!(store.journal.summary(lease.run()).await.unwrap().parked.is_some(), "{}", store.name);
         store.journal.append(&lease, Append::at(1).event(event(1))).await.unwrap();
         assert_eq!(store.journal.summary(lease.run()).await.unwrap().parked, None, "{}", store.name);
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_ended_elsewhere_is_stored_with_its_ending_or_not_at_all() {
+    for store in stores() {
+        let new = || NewRun { run: "r".into(), title: "x".to_owned(), request: String::new(), first: event(0) };
+        let create = async |append| store.journal.create_ended(new(), append, &Holder::this_process(), term(0)).await;
+        create(Append::at(1).event(event(1))).await.expect_err("it has no ending");
+        store.journal.summary(&"r".into()).await.expect_err("nothing is stored");
+
+        create(Append::at(1).event(event(1)).ending("complete", 2)).await.expect("it is stored");
+        let summary = store.journal.summary(&"r".into()).await.expect("the run exists");
+        assert_eq!((summary.status.as_deref(), summary.len), (Some("complete"), 2), "{}", store.name);
+        create(Append::at(1).ending("complete", 2)).await.expect_err("there is one with this id");
     }
 }

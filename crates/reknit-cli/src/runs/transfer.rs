@@ -54,7 +54,6 @@ fn failure(error: &ImportError) -> Failure {
         }
         ImportError::NotEnded { run } => format!("end it there, with `reknit runs resume {run}`, and export it again"),
         ImportError::Create { run, .. } => format!("see the run that is there with `reknit runs show {run}`"),
-        ImportError::Append { .. } => "check the journal with `reknit doctor`".to_owned(),
     };
     Failure::usage(message, hint)
 }

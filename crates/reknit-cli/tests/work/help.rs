@@ -77,6 +77,7 @@ fn no_command_is_bad_usage_and_shows_the_short_help() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "the page is long")]
 fn ask_has_a_help_page() {
     insta::assert_snapshot!(help(&["ask"]), @r#"
     exit status 0
@@ -897,6 +898,7 @@ fn draw_and_explain_have_help_pages() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "the pages are long")]
 fn doctor_stats_export_and_import_have_help_pages() {
     insta::assert_snapshot!(help(&["doctor"]), @r#"
     exit status 0
