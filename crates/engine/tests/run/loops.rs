@@ -371,12 +371,12 @@ fn misuse_of_a_loop_is_a_problem_of_the_plan() {
 }
 
 /// Runs a plan to its end. Returns how long the check of the plan took, how long the run, and how large its snapshot is.
-fn drive(plan: Plan, items: &str) -> (Duration, Duration, usize) {
+fn drive(measured: Plan, items: &str) -> (Duration, Duration, usize) {
     let mut policy = policy();
     (policy.limits.tool_calls, policy.limits.calls_at_once, policy.limits.max_items) = (u32::MAX, 50, 100_000);
     policy.synthesis = reknit_engine::Synthesis::Raw;
     let begun = Instant::now();
-    let mut play = Play::begin(started(Some(plan), policy));
+    let mut play = Play::begin(started(Some(measured), policy));
     let (checked, begun) = (begun.elapsed(), Instant::now());
     play.answer_tool("orders/call/1", 200, items);
     while play.run.answer().is_none() {
