@@ -310,6 +310,8 @@ mod tests {
         · b     queue      waiting for a free slot
         > c     run        running
         > d     run_again  running, call 2, mended by schema, context
+        > n     loop       running, 3 of 10 items done
+        · n[4]  loop       waiting for a free place in its loop
         ~ e     back_off   retrying in 3 s
         ~ k     breaker    circuit breaker of tool open, retrying in 3 s
         + f     mend       mending: asking a model (context)

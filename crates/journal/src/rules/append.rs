@@ -37,14 +37,17 @@ pub(crate) fn create_ended(
     (rest, texts): (&Append, &SplitTexts),
     (holder, term): (&Holder, LeaseTerm),
 ) -> RuleResult<(), CreateError> {
+    if rest.ending.is_none() {
+        return Err(StoreFailure::Contents("a run that ended elsewhere must have an ending".to_owned()));
+    }
     let lease = match create(tables, new, first, holder, term)? {
         Err(refused) => return Ok(Err(refused)),
         Ok(lease) => lease,
     };
     match append(tables, &lease, rest, texts)? {
-        Ok(_) if rest.ending.is_some() => Ok(Ok(())),
+        Ok(_) => Ok(Ok(())),
         // A failure, not a refusal: what was written is undone.
-        Ok(_) | Err(_) => Err(StoreFailure::Contents("a run that ended elsewhere must have an ending".to_owned())),
+        Err(refused) => Err(StoreFailure::Contents(format!("a run that ended elsewhere cannot be stored: {refused}"))),
     }
 }
 

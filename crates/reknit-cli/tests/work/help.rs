@@ -27,6 +27,7 @@ fn the_program_has_a_help_page() {
       rules        List, accept and forget rules: where earlier runs found values that plans left open
       keys         List, settle and forget business keys: which deeds are done or under way
       tools        Connect, list, show, find, call and check tools
+      mcp          Offer the tools to an MCP client, such as an editor or an agent: every call mended, journalled and approved
       callbacks    Receive the calls with which tools report the end of a long job
       models       List the models, and where their API keys come from
       config       Show settings
@@ -51,6 +52,7 @@ fn the_program_has_a_help_page() {
       reknit run plan.yaml                  run a plan that you wrote
       reknit plan check plan.yaml           list the problems of a plan without running it
       reknit agent clerk.md "order 7?"      start an agent, which calls tools in turns and ends with a report
+      reknit mcp                            offer your tools to an MCP client, with every call mended
       reknit runs list                      list runs, also those that can be resumed
       reknit runs explain last              the last run in plain words
       reknit doctor                         check models, tools and journal, and say what to type
