@@ -20,7 +20,7 @@ pub(crate) fn can_ask(peer: &Peer<RoleServer>) -> bool {
     peer.supported_elicitation_modes().contains(&ElicitationMode::Form)
 }
 
-/// Asks the user of the client about one question. A form without fields: to accept it approves the call, to decline it denies it.
+/// Asks the user of the client about one question. The call is approved if the form is accepted with `approve` set; declined, or without it, the call is denied.
 pub(crate) async fn ask(peer: &Peer<RoleServer>, question: &AskPerson) -> Result<Asked, ServiceError> {
     let reason = "Why not, for the model that made the call";
     let params = ElicitRequestParams::FormElicitationParams {

@@ -55,15 +55,6 @@ impl KnownCalls {
         }
     }
 
-    /// The calls that are under way.
-    pub(crate) fn running(&self) -> Vec<RunHandle> {
-        let running = |known: &KnownCall| match known {
-            KnownCall::Running(handle) => Some(handle.clone()),
-            KnownCall::Done(_) | KnownCall::InDoubt(_) => None,
-        };
-        self.lock().calls.values().filter_map(running).collect()
-    }
-
     fn lock(&self) -> MutexGuard<'_, State> {
         // An insertion is complete or was not made, so a panic elsewhere leaves the table usable.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

@@ -33,6 +33,8 @@ pub(crate) enum Offered {
 pub(crate) struct OfferedCapability {
     pub(crate) agent: AgentName,
     pub(crate) capability: CapabilityName,
+    /// Whether its calls only read.
+    pub(crate) only_reads: bool,
     /// The argument that states why a call is repeated, if a repeated call needs a reason.
     pub(crate) repeat_argument: Option<String>,
 }
@@ -78,12 +80,13 @@ impl Offer {
         let name = tool_name(agent.as_str(), capability.as_str(), |name| self.offered.contains_key(name));
         let mut schema = entry.json_schema().unwrap_or_else(|| Value::Object(reknit_protocol::Object::new()));
         let repeat_argument = needs_repeat_reason(class).then(|| add_repeat_argument(&mut schema)).flatten();
+        let only_reads = class == SideEffect::Read;
         let description = match entry.capability.description.as_str() {
             "" => tool.description.clone(),
             text => text.to_owned(),
         };
         let shown = Tool::new(name, description, input_schema(&schema)).with_annotations(annotations(class));
-        self.add(shown, Offered::Capability(OfferedCapability { agent, capability, repeat_argument }));
+        self.add(shown, Offered::Capability(OfferedCapability { agent, capability, only_reads, repeat_argument }));
     }
 }
 

@@ -15,6 +15,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::task::TaskTracker;
 
 use crate::approval::{Asked, ask, can_ask};
 use crate::call::{start_of_call, without_written_answer};
@@ -42,6 +43,8 @@ pub struct McpServer {
     offering: Offering,
     offer: Arc<Mutex<Option<KnownOffer>>>,
     known: Arc<KnownCalls>,
+    /// The runs that may change something, until they end or wait for a person.
+    running: TaskTracker,
 }
 
 /// The tools for a catalogue.
@@ -62,7 +65,7 @@ pub enum McpServeError {
 impl McpServer {
     /// A server for the tools of `reknit`.
     pub fn new(reknit: Reknit, offering: Offering) -> Self {
-        Self { reknit, offering, offer: Arc::default(), known: Arc::default() }
+        Self { reknit, offering, offer: Arc::default(), known: Arc::default(), running: TaskTracker::new() }
     }
 
     /// Serves one client over standard input and output, until it closes them. Calls that change something and are under way then
@@ -77,17 +80,12 @@ impl McpServer {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let known = Arc::clone(&self.known);
+        let running = self.running.clone();
         let service = self.serve(streams).await.map_err(|error| McpServeError::Begin(Box::new(error)))?;
         let ended = service.waiting().await.map(|_| ()).map_err(McpServeError::Task);
-        let running = known.running();
-        let all = async {
-            for handle in &running {
-                let _ = handle.outcome().await;
-            }
-        };
+        running.close();
         // What is not done by then is in the journal, and can be resumed.
-        let _ = tokio::time::timeout(DRAIN, all).await;
+        let _ = tokio::time::timeout(DRAIN, running.wait()).await;
         ended
     }
 
@@ -123,7 +121,10 @@ impl McpServer {
         context: &RequestContext<RoleServer>,
     ) -> CallToolResult {
         let reason = called.repeat_argument.as_deref().map(|name| take_repeat_reason(&mut arguments, name));
-        let start = || self.reknit.start(start_of_call(self.runtime(), called, &arguments));
+        let start = || {
+            let handle = self.reknit.start(start_of_call(self.runtime(), called, &arguments));
+            if called.only_reads { handle } else { self.waited_for(handle) }
+        };
         let Some(reason) = reason else {
             return self.follow(&start(), context, result_of_call).await;
         };
@@ -146,9 +147,17 @@ impl McpServer {
         self.follow(&handle, context, result_of_call).await
     }
 
+    /// A run that is waited for when the client leaves.
+    fn waited_for(&self, handle: RunHandle) -> RunHandle {
+        let run = handle.clone();
+        self.running.spawn(async move { run.questions().await });
+        handle
+    }
+
     /// Keeps the result of a call, also if the client has given it up.
     fn remember_end(&self, key: String, handle: RunHandle) {
         let known = Arc::clone(&self.known);
+        known.set(&key, Some(KnownCall::Running(handle.clone())));
         tokio::spawn(async move {
             let outcome = handle.outcome().await;
             let result = Box::new(result_of_call(&handle.id, &outcome));
@@ -173,11 +182,11 @@ impl McpServer {
         let missing = |name: &str| error_text(format!("`{name}` is missing: it must be a text"));
         match tool {
             OwnTool::Ask => match text("request") {
-                Some(request) => self.follow(&self.reknit.ask(request), context, result_of_run).await,
+                Some(request) => self.follow(&self.waited_for(self.reknit.ask(request)), context, result_of_run).await,
                 None => missing("request"),
             },
             OwnTool::ContinueRun => match text("run").map(RunId::parse) {
-                Some(Ok(run)) => self.follow(&self.reknit.resume(&run), context, result_of_run).await,
+                Some(Ok(run)) => self.follow(&self.waited_for(self.reknit.resume(&run)), context, result_of_run).await,
                 Some(Err(error)) => error_text(error.to_string()),
                 None => missing("run"),
             },
@@ -196,7 +205,7 @@ impl McpServer {
         let request = plan.original_request.clone();
         let started = self.runtime().started(&request, Some(plan));
         let policy = without_written_answer(&started.policy);
-        let handle = self.reknit.start(Started { plan_author: PlanAuthor::Model, policy, ..started });
+        let handle = self.waited_for(self.reknit.start(Started { plan_author: PlanAuthor::Model, policy, ..started }));
         self.follow(&handle, context, result_of_run).await
     }
 

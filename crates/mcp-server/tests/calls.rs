@@ -3,7 +3,8 @@
 
 use reknit::{ConfigBuilder, Reknit};
 use reknit_engine::ApprovalRule;
-use reknit_mcp_server::{McpServer, Offering};
+use reknit_journal::{RunFilter, StatusFilter};
+use reknit_mcp_server::{McpServeError, McpServer, Offering};
 use reknit_protocol::{SideEffect, Value};
 use reknit_testing::tool::{CallMatcher, RunningTool};
 use reknit_testing::{CallBarrier, Reply, ScriptedTool};
@@ -44,6 +45,7 @@ struct Connection {
     tool: RunningTool,
     reknit: Reknit,
     client: RunningService<RoleClient, Client>,
+    server: tokio::task::JoinHandle<Result<(), McpServeError>>,
 }
 
 impl Connection {
@@ -54,9 +56,9 @@ impl Connection {
         let reknit = builder.start().await.expect("it starts");
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let server = McpServer::new(reknit.clone(), offering);
-        tokio::spawn(async move { server.serve_on(tokio::io::split(ours)).await });
+        let server = tokio::spawn(async move { server.serve_on(tokio::io::split(ours)).await });
         let client = client.serve(theirs).await.expect("the client connects");
-        Self { tool, reknit, client }
+        Self { tool, reknit, client, server }
     }
 
     async fn new(tool: ScriptedTool) -> Self {
@@ -247,4 +249,24 @@ async fn an_unknown_tool_and_a_foreign_cursor_are_errors_of_the_protocol() {
     assert!(unknown.expect_err("there is no such tool").to_string().contains("there is no tool `t__order`"));
     let params = PaginatedRequestParams::default().with_cursor(Some("x".to_owned()));
     assert!(connection.client.list_tools(Some(params)).await.is_err());
+}
+
+#[tokio::test]
+async fn a_call_that_may_change_something_is_waited_for_when_the_client_leaves() {
+    let barrier = CallBarrier::new();
+    let tool = ScriptedTool::new("t").capability("note", SideEffect::Undeclared).on(
+        "note",
+        CallMatcher::any(),
+        Reply::data("noted").wait_at(&barrier),
+    );
+    let Connection { tool: _tool, reknit, client, server } = Connection::new(tool).await;
+    let peer = client.peer().clone();
+    let call = tokio::spawn(async move { peer.call_tool(CallToolRequestParams::new("t__note")).await });
+    barrier.wait_for_arrivals(1).await;
+    client.cancel().await.expect("the client leaves");
+    barrier.release_all();
+    server.await.expect("the server does not panic").expect("the server ends in good order");
+    assert!(call.await.expect("the client does not panic").is_err(), "the client is gone");
+    let runs = reknit.runtime().journal.runs(&RunFilter::of_status(StatusFilter::Unfinished, 9)).await;
+    assert!(runs.expect("the journal can be read").is_empty(), "the run has ended");
 }
