@@ -1,6 +1,8 @@
 //! Calls of an MCP client over a real connection, to tools that are real servers on this machine.
 #![cfg(test)]
 
+use std::time::Duration;
+
 use reknit::{ConfigBuilder, Reknit};
 use reknit_engine::ApprovalRule;
 use reknit_journal::{RunFilter, StatusFilter};
@@ -259,11 +261,13 @@ async fn a_call_that_may_change_something_is_waited_for_when_the_client_leaves()
         CallMatcher::any(),
         Reply::data("noted").wait_at(&barrier),
     );
-    let Connection { tool: _tool, reknit, client, server } = Connection::new(tool).await;
+    let Connection { tool: _tool, reknit, client, mut server } = Connection::new(tool).await;
     let peer = client.peer().clone();
     let call = tokio::spawn(async move { peer.call_tool(CallToolRequestParams::new("t__note")).await });
     barrier.wait_for_arrivals(1).await;
     client.cancel().await.expect("the client leaves");
+    let ended = tokio::time::timeout(Duration::from_millis(200), &mut server).await;
+    assert!(ended.is_err(), "the server does not end before the call");
     barrier.release_all();
     server.await.expect("the server does not panic").expect("the server ends in good order");
     assert!(call.await.expect("the client does not panic").is_err(), "the client is gone");
