@@ -99,7 +99,7 @@ impl PreparedRun {
         let mut now_ms = 0;
         while run.answer().is_none() {
             let due = run.pending().into_iter().find_map(|effect| match effect {
-                Effect::CallTool(call) => Some(call.id),
+                Effect::CallTool(call) => Some(call.id.clone()),
                 _ => None,
             });
             let effect = due.ok_or("no call is due, and the run has not ended")?;

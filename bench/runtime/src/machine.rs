@@ -42,7 +42,7 @@ fn round(fixture: &Fixture, plan: &Plan) -> Result<f64> {
         events += 1;
         while run.answer().is_none() {
             let due = run.pending().into_iter().find_map(|effect| match effect {
-                Effect::CallTool(call) => Some(call.id),
+                Effect::CallTool(call) => Some(call.id.clone()),
                 _ => None,
             });
             let effect = due.ok_or("no call is due, and the run has not ended")?;

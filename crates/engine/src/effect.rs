@@ -20,7 +20,7 @@ pub enum Effect {
     /// Count the tokens of a question for a target.
     CountTokens(Box<CountTokens>),
     /// Call a tool once.
-    CallTool(CallTool),
+    CallTool(Arc<CallTool>),
     /// Wait.
     Sleep {
         /// The id of the effect.
@@ -29,7 +29,7 @@ pub enum Effect {
         until_ms: i64,
     },
     /// Ask a person. This may take days.
-    AskPerson(AskPerson),
+    AskPerson(Arc<AskPerson>),
     /// Stop an effect in progress. Its outcome is still reported: its result, or that it was interrupted.
     Abort {
         /// The effect to stop.
@@ -206,10 +206,9 @@ impl Effect {
     /// The id of the effect; `None` for effects without an outcome of their own.
     pub fn id(&self) -> Option<&EffectId> {
         match self {
-            Self::AskModel(AskModel { id, .. })
-            | Self::CallTool(CallTool { id, .. })
-            | Self::Sleep { id, .. }
-            | Self::AskPerson(AskPerson { id, .. }) => Some(id),
+            Self::AskModel(AskModel { id, .. }) | Self::Sleep { id, .. } => Some(id),
+            Self::AskPerson(ask) => Some(&ask.id),
+            Self::CallTool(call) => Some(&call.id),
             Self::CountTokens(count) => Some(&count.id),
             Self::Abort { .. } | Self::Finish(_) | Self::Report(_) => None,
         }

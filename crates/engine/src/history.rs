@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use litemap::LiteMap;
 use reknit_dialogue::{TargetName, Usage};
 use reknit_mend::Mend;
 use reknit_protocol::{EffectId, EffectKind, EffectOwner, Object, StepId, exact};
@@ -93,11 +94,15 @@ pub enum HistoryKind {
     Mended(Mend),
 }
 
+/// When an effect began, and the model that was asked.
+type StartedEffect = (i64, Option<TargetName>);
+
 /// Collects the history of each step of a run from the records of its events.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct HistoryBuilder {
-    /// When effects in progress began, and the model that was asked.
-    started: BTreeMap<EffectId, (i64, Option<TargetName>)>,
+    /// The effects in progress. They are few at a time, and many runs wait for one each: a sorted vector is a tenth of a tree.
+    #[serde(with = "started_map")]
+    started: LiteMap<EffectId, StartedEffect>,
     pub(crate) entries: BTreeMap<StepId, Vec<HistoryEntry>>,
     /// What happened to the run as a whole: the questions for its plan and its answer, and the approval of its plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -184,7 +189,9 @@ impl HistoryBuilder {
 
     /// Notes the start of an effect. One that is started again after a crash keeps its first start.
     fn start(&mut self, id: &EffectId, at_ms: i64, target: Option<TargetName>) {
-        self.started.entry(id.clone()).or_insert((at_ms, target));
+        if !self.started.contains_key(id) {
+            self.started.insert(id.clone(), (at_ms, target));
+        }
     }
 
     fn end_question(&mut self, id: &EffectId, at_ms: i64, usage: Option<Usage>, error: Option<String>) {
@@ -215,5 +222,29 @@ impl HistoryBuilder {
 
     fn push(&mut self, step: &StepId, entry: HistoryEntry) {
         self.entries.entry(step.clone()).or_default().push(entry);
+    }
+}
+
+/// Stored as a JSON object.
+mod started_map {
+    use std::collections::BTreeMap;
+
+    use litemap::LiteMap;
+    use reknit_protocol::EffectId;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::StartedEffect;
+
+    pub(super) fn serialize<S: Serializer>(
+        map: &LiteMap<EffectId, StartedEffect>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(map.iter())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<LiteMap<EffectId, StartedEffect>, D::Error> {
+        Ok(BTreeMap::deserialize(deserializer)?.into_iter().collect())
     }
 }

@@ -38,7 +38,7 @@
 //! };
 //! let (mut run, _) = Run::begin(&Event { at_ms: 0, kind: EventKind::Started(Box::new(started)) })?;
 //! let calls = |run: &Run| run.pending().into_iter().find_map(|effect| match effect {
-//!     Effect::CallTool(call) => Some(call.id),
+//!     Effect::CallTool(call) => Some(call.id.clone()),
 //!     _ => None,
 //! });
 //! let effect = calls(&run).expect("a call is due");

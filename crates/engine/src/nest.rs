@@ -1,5 +1,7 @@
 //! Nested machines: their effects under the ids of the enclosing machine, and outcomes back under their own.
 
+use std::sync::Arc;
+
 use reknit_protocol::{EffectId, ScopeLevel};
 
 use crate::effect::Effect;
@@ -11,9 +13,10 @@ pub(crate) fn effect_in_scope(scope: &[ScopeLevel], mut effect: Effect) -> Effec
     match &mut effect {
         Effect::AskModel(ask) => nest(&mut ask.id),
         Effect::CountTokens(count) => nest(&mut count.id),
-        Effect::CallTool(call) => nest(&mut call.id),
+        Effect::CallTool(call) => nest(&mut Arc::make_mut(call).id),
         Effect::Sleep { id, .. } | Effect::Abort { effect: id, .. } => nest(id),
         Effect::AskPerson(ask) => {
+            let ask = Arc::make_mut(ask);
             if let Some(call) = ask.question.call_mut() {
                 nest(&mut call.id);
             }

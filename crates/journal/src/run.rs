@@ -2,7 +2,7 @@
 
 use reknit_protocol::RunId;
 
-use crate::{EffectClaim, Holder, KeyChange, KeyedClaim, NewEvent, SignalId, Snapshot, StoredMapping};
+use crate::{EffectClaim, Holder, KeyChange, KeyedClaim, Liveness, NewEvent, SignalId, Snapshot, StoredMapping};
 
 /// A run to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,6 +120,21 @@ pub struct RunSummary {
     pub lease: Option<LeaseInfo>,
     /// Why the run is parked: a build could not continue it, and a person or another build must. `None` otherwise.
     pub parked: Option<String>,
+}
+
+impl RunSummary {
+    /// Where the run stands, in one word: the status with which it ended, or `running`, `waiting` (for a person), `stopped` (its
+    /// process has ended) or `parked`.
+    pub fn state(&self) -> &str {
+        match (&self.status, &self.lease) {
+            (Some(status), _) => status,
+            (None, None) if self.parked.is_some() => "parked",
+            (None, Some(lease)) if lease.holder.liveness() != Liveness::Dead => "running",
+            // A driver releases its lease when the run waits for a person, and keeps it when it crashes.
+            (None, None) => "waiting",
+            (None, Some(_)) => "stopped",
+        }
+    }
 }
 
 /// The current lease of a run.

@@ -1,5 +1,7 @@
 //! The calls of a run that wait for approval, as text and as JSON.
 
+use std::sync::Arc;
+
 use reknit_engine::{AskPerson, Decision, Effect, Machine, PreviewedCall, Question};
 use reknit_journal::{InboxMessage, Journal};
 use reknit_protocol::{CallTool, Object, RunId, Value};
@@ -24,7 +26,7 @@ pub(crate) async fn inbox(journal: &Journal, run: &RunId) -> Result<Vec<InboxMes
 /// The calls that wait for approval, in the run and in the machines nested in it.
 pub(crate) fn pending_approvals(machine: &Machine, messages: &[InboxMessage]) -> Vec<ApprovalRequest> {
     let asks = machine.pending().into_iter().filter_map(|effect| match effect {
-        Effect::AskPerson(ask) => Some(ask),
+        Effect::AskPerson(ask) => Some(Arc::unwrap_or_clone(ask)),
         _ => None,
     });
     let decided = signals::decisions(messages);

@@ -12,7 +12,7 @@ use crate::graph_text::graph_lines;
 use crate::input::Input;
 use crate::plan_file;
 use crate::print::{print_data, print_message};
-use crate::saved_run::{any_overview, find_run};
+use crate::saved_run::find_run;
 use crate::setup::open_journal;
 use crate::terminal_size::output_columns;
 
@@ -45,7 +45,7 @@ async fn of_run(arguments: &DrawArguments) -> Result<StepGraph, Failure> {
     }
     let journal = open_journal(&arguments.files)?;
     let run = find_run(&journal, name).await?;
-    match any_overview(&journal, &run).await? {
+    match reknit_runtime::run_overview(&journal, &run).await? {
         Overview::Session(_) => Err(Failure::usage(
             format!("run `{run}` is a session, which has no plan"),
             format!("see its turns with `reknit runs explain {run}`"),

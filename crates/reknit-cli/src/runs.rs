@@ -12,14 +12,11 @@ mod session;
 mod session_log;
 mod show;
 mod stats;
-mod status;
 mod step_history;
 mod transfer;
 mod used_tools;
 
 use std::process::ExitCode;
-
-pub(crate) use status::status_word;
 
 use reknit_engine::{Ending, Machine};
 use reknit_journal::{Journal, LeaseTerm, Liveness};

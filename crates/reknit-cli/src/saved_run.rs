@@ -3,7 +3,7 @@
 use reknit_engine::{Event, Overview};
 use reknit_journal::{Journal, PrunedRun, RunFilter, StoredEvent};
 use reknit_protocol::RunId;
-use reknit_runtime::{DriveError, SavedRun, bare_overview};
+use reknit_runtime::SavedRun;
 
 use crate::failure::Failure;
 
@@ -55,18 +55,6 @@ fn decode(event: &StoredEvent) -> Result<Event, Failure> {
 pub(crate) async fn stored_overview(journal: &Journal, run: &RunId) -> Result<Option<Overview>, Failure> {
     let text = journal.ending(run).await.map_err(Failure::journal)?;
     text.map(|text| serde_json::from_str(&text).map_err(Failure::journal)).transpose()
-}
-
-/// What is shown about a run: what was stored when it ended, what its machine says, or what is known without a machine.
-pub(crate) async fn any_overview(journal: &Journal, run: &RunId) -> Result<Overview, Failure> {
-    if let Some(overview) = stored_overview(journal, run).await? {
-        return Ok(overview);
-    }
-    match reknit_runtime::load_run(journal, run).await {
-        Ok(saved) => saved.overview().map_err(Failure::journal),
-        Err(DriveError::Restore(_)) => Ok(Overview::Bare(Box::new(bare_overview(journal, run).await?))),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// Restores a run from the journal.

@@ -243,7 +243,7 @@ impl MendAttempt {
         let mut attempt = Self { run, fixes: Vec::new() };
         attempt.note(&records);
         let first = attempt.run.pending().into_iter().find_map(|effect| match effect {
-            Effect::CallTool(call) => Some(call),
+            Effect::CallTool(call) => Some(Arc::unwrap_or_clone(call)),
             _ => None,
         });
         Ok((attempt, first))
@@ -273,8 +273,8 @@ impl MendAttempt {
                 Effect::CallTool(call) if call.parameters == first.parameters => {
                     return Next::Done(Mending::SendAgain { after: Duration::ZERO });
                 }
-                Effect::CallTool(call) => return Next::Done(self.corrected(call.parameters, None)),
-                Effect::AskPerson(question) => return Next::Done(self.proposed(question.question)),
+                Effect::CallTool(call) => return Next::Done(self.corrected(call.parameters.clone(), None)),
+                Effect::AskPerson(question) => return Next::Done(self.proposed(question.question.clone())),
                 Effect::Sleep { id, until_ms } if id.kind() == EffectKind::RetryWait => {
                     let after = until_ms.saturating_sub(now_ms()).max(0).unsigned_abs();
                     return Next::Done(Mending::SendAgain { after: Duration::from_millis(after) });

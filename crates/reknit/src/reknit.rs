@@ -80,6 +80,16 @@ impl Reknit {
         RunHandle::new(spawn(&self.runtime, run.clone(), Beginning::Resumed))
     }
 
+    /// Tries the failed and skipped steps of a run again that has ended. Done steps stay done.
+    pub fn retry(&self, run: &RunId) -> RunHandle {
+        RunHandle::new(spawn(&self.runtime, run.clone(), Beginning::Retried))
+    }
+
+    /// Watches a run of the journal without driving it: another process does. Its events arrive within a moment.
+    pub fn follow(&self, run: &RunId) -> RunHandle {
+        RunHandle::new(spawn(&self.runtime, run.clone(), Beginning::Followed))
+    }
+
     /// Continues all runs that have not ended and that no living process drives: after a crash or a restart. A run that is parked
     /// is left alone. The oldest run comes first.
     pub async fn resume_unfinished(&self) -> Result<Vec<RunHandle>, StorageError> {

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use reknit_dialogue::{ModelAnswer, Purpose, TargetName};
 use reknit_engine::{
     AskPerson, CallEnd, Decision, Ending, ModelRecord, Record, RecordKind, RunRecord, SessionRecord, Status, StepEnd,
+    event_json,
 };
 use reknit_mend::{CallFault, Mend, MendEffect};
-use reknit_protocol::{CallTool, EffectId, ScopeLevel, StepId};
+use reknit_protocol::{CallTool, EffectId, Object, RunId, ScopeLevel, StepId};
 use serde::{Deserialize, Serialize};
 
 /// How far somebody has read the events of a run. Store it to go on from there later, also in another process.
@@ -28,6 +29,7 @@ pub struct RunEvent {
     pub scope: Vec<ScopeLevel>,
     /// What happened.
     pub kind: RunEventKind,
+    record: Record,
 }
 
 /// What happened in a run.
@@ -117,7 +119,12 @@ pub enum RunEventKind {
 
 impl RunEvent {
     pub(crate) fn new(cursor: EventCursor, at_ms: i64, record: &Record) -> Self {
-        Self { cursor, at_ms, scope: record.scope.clone(), kind: RunEventKind::of(record) }
+        Self { cursor, at_ms, scope: record.scope.clone(), kind: RunEventKind::of(record), record: record.clone() }
+    }
+
+    /// The event as a JSON object, as `reknit run --events` prints it; `None` for one that only the engine needs.
+    pub fn to_json(&self, run: &RunId) -> Option<Object> {
+        event_json(run, self.at_ms, &self.record)
     }
 }
 

@@ -44,6 +44,30 @@ impl RunHandle {
         Follow::from(&self.state, 0)
     }
 
+    /// Whether the run waits for a person now.
+    pub fn is_waiting(&self) -> bool {
+        self.state.phase() == Phase::Waiting
+    }
+
+    /// Waits until the run is in the journal. Fails if it cannot be started.
+    pub async fn created(&self) -> Result<(), RunError> {
+        self.state.wait_for_event().await;
+        self.check_driven()
+    }
+
+    /// Waits until the run has ended or waits for a person. Fails only if it could not be driven that far.
+    pub async fn settled(&self) -> Result<(), RunError> {
+        self.state.wait_for(|phase| *phase != Phase::Driven).await;
+        self.check_driven()
+    }
+
+    fn check_driven(&self) -> Result<(), RunError> {
+        match self.state.outcome() {
+            Some(Err(error @ RunError::NotDriven(_))) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Waits until the run waits for a person, and returns its questions; an empty list if it has ended instead.
     pub async fn questions(&self) -> Result<Vec<AskPerson>, RunError> {
         self.state.wait_for(|phase| *phase != Phase::Driven).await;

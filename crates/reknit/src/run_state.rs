@@ -72,6 +72,12 @@ impl RunState {
         let _ = self.subscribe().wait_for(is_wanted).await;
     }
 
+    /// Waits until the run has an event, or has ended without one.
+    pub(crate) async fn wait_for_event(&self) {
+        // The sender lives as long as this state.
+        let _ = self.subscribe().wait_for(|phase| *phase == Phase::Ended || !self.log().events.is_empty()).await;
+    }
+
     pub(crate) fn event_at(&self, index: usize) -> Option<RunEvent> {
         self.log().events.get(index).cloned()
     }

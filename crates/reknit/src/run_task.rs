@@ -17,7 +17,14 @@ pub(crate) enum Beginning {
     New(Box<RunStart>),
     /// With a run of the journal.
     Resumed,
+    /// With a run of the journal that has ended without all of its results.
+    Retried,
+    /// With a run of the journal that is only watched.
+    Followed,
 }
+
+/// How often a run is looked at that is only watched.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// Drives a run in a task of its own.
 pub(crate) fn spawn(runtime: &Runtime, run: RunId, beginning: Beginning) -> Arc<RunState> {
@@ -50,6 +57,8 @@ impl RunTask {
         let mut outcome = match beginning {
             Beginning::New(start) => self.driver().start(*start).await?,
             Beginning::Resumed => self.driver().join(&self.state.run).await?,
+            Beginning::Retried => self.driver().retry(&self.state.run).await?,
+            Beginning::Followed => return self.follow().await,
         };
         while outcome == DriveOutcome::Waiting {
             self.state.set_phase(Phase::Waiting);
@@ -58,6 +67,23 @@ impl RunTask {
             outcome = self.driver().join(&self.state.run).await?;
         }
         Ok(outcome)
+    }
+
+    /// Watches a run until it ends, without driving it.
+    async fn follow(&self) -> Result<DriveOutcome, DriveError> {
+        let mut seen = None;
+        loop {
+            let summary = self.state.journal.summary(&self.state.run).await?;
+            if seen.replace(summary.len) != Some(summary.len) {
+                let saved = replay_run(&self.state.journal, &self.state.run, &self.state.watcher()).await?;
+                if let Some(ending) = saved.machine.ending() {
+                    return Ok(ending.into());
+                }
+                let waits = saved.machine.is_waiting_for_person();
+                self.state.set_phase(if waits { Phase::Waiting } else { Phase::Driven });
+            }
+            tokio::time::sleep(LOOK).await;
+        }
     }
 
     fn driver(&self) -> Driver {
@@ -81,7 +107,7 @@ impl RunTask {
 pub(crate) async fn open_questions(journal: &Journal, run: &RunId) -> Result<Vec<AskPerson>, DriveError> {
     let saved = load_run(journal, run).await?;
     let question = |effect| match effect {
-        Effect::AskPerson(question) => Some(question),
+        Effect::AskPerson(question) => Some(Arc::unwrap_or_clone(question)),
         _ => None,
     };
     Ok(saved.machine.pending().into_iter().filter_map(question).collect())

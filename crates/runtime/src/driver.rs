@@ -69,9 +69,15 @@ impl From<Ending<'_>> for DriveOutcome {
     }
 }
 
-/// Drives runs and sessions.
+/// Drives runs and sessions. Cloning is cheap.
 #[derive(Clone)]
 pub struct Driver {
+    pub(crate) shared: Arc<DriverParts>,
+}
+
+/// What all runs of a driver share.
+#[derive(Clone)]
+pub(crate) struct DriverParts {
     pub(crate) executor: EffectExecutor,
     holder: Holder,
     watcher: Watcher,
@@ -85,8 +91,8 @@ pub struct Driver {
 impl std::fmt::Debug for Driver {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("Driver")
-            .field("executor", &self.executor)
-            .field("holder", &self.holder)
+            .field("executor", self.executor())
+            .field("holder", &self.shared.holder)
             .finish_non_exhaustive()
     }
 }
@@ -116,7 +122,7 @@ impl Driver {
             callbacks: None,
             pieces: None,
         };
-        Self {
+        let shared = DriverParts {
             executor,
             holder: Holder::this_process(),
             watcher: Watcher::default(),
@@ -125,34 +131,44 @@ impl Driver {
             webhook: None,
             pruner: None,
             migrations: MIGRATIONS,
-        }
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    pub(crate) fn executor(&self) -> &EffectExecutor {
+        &self.shared.executor
+    }
+
+    /// The parts of this driver alone: other clones keep theirs.
+    fn parts_mut(&mut self) -> &mut DriverParts {
+        Arc::make_mut(&mut self.shared)
     }
 
     /// Takes leases for this process.
     #[must_use]
     pub(crate) fn with_holder(mut self, holder: Holder) -> Self {
-        self.holder = holder;
+        self.parts_mut().holder = holder;
         self
     }
 
     /// Sends each question to a person to a webhook.
     #[must_use]
     pub(crate) fn with_webhook(mut self, webhook: Option<Arc<ApprovalWebhook>>) -> Self {
-        self.webhook = webhook;
+        self.parts_mut().webhook = webhook;
         self
     }
 
     /// Prunes the journal now and then.
     #[must_use]
     pub(crate) fn with_pruner(mut self, pruner: Option<Arc<Pruner>>) -> Self {
-        self.pruner = pruner;
+        self.parts_mut().pruner = pruner;
         self
     }
 
     /// Calls the watcher with every committed event. It replaces an earlier watcher.
     #[must_use]
     pub fn with_watcher(mut self, watcher: Watcher) -> Self {
-        self.watcher = watcher;
+        self.parts_mut().watcher = watcher;
         self
     }
 
@@ -160,43 +176,44 @@ impl Driver {
     #[must_use]
     pub fn with_telemetry(mut self, telemetry: Telemetry) -> Self {
         // Other sinks do not change which models the targets are.
-        let models = Arc::clone(self.executor.telemetry.models());
-        self.executor.telemetry = if telemetry.models().is_empty() { telemetry.with_models(models) } else { telemetry };
+        let models = Arc::clone(self.executor().telemetry.models());
+        self.parts_mut().executor.telemetry =
+            if telemetry.models().is_empty() { telemetry.with_models(models) } else { telemetry };
         self
     }
 
     /// Sends a callback URL with every call.
     #[must_use]
     pub fn with_callbacks(mut self, callbacks: Option<Arc<Callbacks>>) -> Self {
-        self.executor.callbacks = callbacks;
+        self.parts_mut().executor.callbacks = callbacks;
         self
     }
 
     /// Calls the watcher with each piece of a model's answer as it arrives. It replaces an earlier one.
     #[must_use]
     pub fn with_piece_watcher(mut self, watcher: PieceWatcher) -> Self {
-        self.executor.pieces = Some(watcher);
+        self.parts_mut().executor.pieces = Some(watcher);
         self
     }
 
     /// Brings snapshots of older builds to the current version with these migrations, instead of those of this build.
     #[must_use]
     pub fn with_migrations(mut self, migrations: &'static [SnapshotMigration]) -> Self {
-        self.migrations = migrations;
+        self.parts_mut().migrations = migrations;
         self
     }
 
     /// Cancels all runs and sessions when the token is cancelled.
     #[must_use]
     pub fn with_cancel_token(mut self, cancel: CancellationToken) -> Self {
-        self.cancel = cancel;
+        self.parts_mut().cancel = cancel;
         self
     }
 
     /// Asks all sessions to stop and to write their reports when the token is cancelled.
     #[must_use]
     pub fn with_stop_token(mut self, stop: CancellationToken) -> Self {
-        self.stop = stop;
+        self.parts_mut().stop = stop;
         self
     }
 
@@ -240,7 +257,7 @@ impl Driver {
 
     /// The mailbox of a run that is created next, or whose inbox is read next.
     fn mailbox(&self, run: &RunId) -> Mailbox {
-        let mut mailbox = self.executor.journal.mailbox(run);
+        let mut mailbox = self.executor().journal.mailbox(run);
         mailbox.skip_first_read();
         mailbox
     }
@@ -278,7 +295,7 @@ impl Driver {
             return Err(DriveError::Abandoned);
         }
         let (lease, mut state, event) = self.create(started).await?;
-        if let Some(pruner) = &self.pruner {
+        if let Some(pruner) = &self.shared.pruner {
             pruner.on_start(event.at_ms);
         }
         self.notify(&mut state, &[event]);
@@ -288,20 +305,20 @@ impl Driver {
     /// Creates a run in the journal without driving it.
     pub(crate) async fn create(&self, mut started: RunStart) -> Result<(Lease, DrivenMachine, Event), DriveError> {
         if let Some(run) = started.as_run_mut() {
-            learned_mappings::add(run, &self.executor.journal).await?;
+            learned_mappings::add(run, &self.executor().journal).await?;
         }
-        started.set_trace_parent(self.executor.telemetry.parent());
+        started.set_trace_parent(self.executor().telemetry.parent());
         let (run, title) = (started.run().clone(), started.title().to_owned());
         let request = started.request_digest().to_string();
-        let event = Event { at_ms: self.executor.clock.now_ms(), kind: started.into_event() };
-        let (state, due) = DrivenMachine::begin(&event, &self.executor.journal, &self.executor.telemetry)?;
+        let event = Event { at_ms: self.executor().clock.now_ms(), kind: started.into_event() };
+        let (state, due) = DrivenMachine::begin(&event, &self.executor().journal, &self.executor().telemetry)?;
         let ending = state.machine.ending().map(Ending::status);
         let new = NewRun { run, title, request, first: to_row(&event, due)? };
-        let lease = self.executor.journal.create(new, &self.holder, self.term()).await?;
+        let lease = self.executor().journal.create(new, &self.shared.holder, self.term()).await?;
         if let Some(status) = ending {
             // The run ended with its first event, for example because its plan cannot be run.
             let append = Append::at(1).ending(status.as_str(), event.at_ms).result(state.result_to_store()?);
-            if let Err(error) = self.executor.journal.append(&lease, append).await {
+            if let Err(error) = self.executor().journal.append(&lease, append).await {
                 self.give_back(&lease).await;
                 return Err(error.into());
             }
@@ -311,7 +328,7 @@ impl Driver {
 
     /// Releases the lease of a run that is not driven any more because of an error.
     async fn give_back(&self, lease: &Lease) {
-        if let Err(error) = self.executor.journal.release(lease).await {
+        if let Err(error) = self.executor().journal.release(lease).await {
             let run = lease.run();
             tracing::warn!(target: TARGET, run = %run, "the lease could not be released; it expires by itself: {error}");
         }
@@ -320,7 +337,7 @@ impl Driver {
     /// The outcome that was stored when the run ended. `None` if it has not ended, or an older build ended it without storing
     /// anything.
     pub async fn stored_outcome(&self, run: &RunId) -> Result<Option<DriveOutcome>, DriveError> {
-        let Some(text) = self.executor.journal.ending(run).await? else { return Ok(None) };
+        let Some(text) = self.executor().journal.ending(run).await? else { return Ok(None) };
         let unreadable = |source| RestoreError::Ending { source };
         let overview: Overview = serde_json::from_str(&text).map_err(unreadable)?;
         Ok(overview.ending().map(DriveOutcome::from))
@@ -359,18 +376,19 @@ impl Driver {
         changes: Changes,
     ) -> Result<(Self, Lease, DrivenMachine), DriveError> {
         let lease = self.acquire(run).await?;
-        let (journal, telemetry) = (&self.executor.journal, &self.executor.telemetry);
-        let mut state = match restore(journal, run, telemetry, &self.watcher, (changes, self.migrations)).await {
-            Ok(state) => state,
-            Err(DriveError::Restore(error)) => {
-                self.park(&lease, &error).await?;
-                return Err(error.into());
-            }
-            Err(error) => {
-                self.give_back(&lease).await;
-                return Err(error);
-            }
-        };
+        let (journal, telemetry) = (&self.executor().journal, &self.executor().telemetry);
+        let mut state =
+            match restore(journal, run, telemetry, &self.shared.watcher, (changes, self.shared.migrations)).await {
+                Ok(state) => state,
+                Err(DriveError::Restore(error)) => {
+                    self.park(&lease, &error).await?;
+                    return Err(error.into());
+                }
+                Err(error) => {
+                    self.give_back(&lease).await;
+                    return Err(error);
+                }
+            };
         state.restored.changes_accepted = changes == Changes::Accepted;
         Ok((self.not_before(state.machine.now_ms()), lease, state))
     }
@@ -378,22 +396,23 @@ impl Driver {
     /// This driver with a clock that is not behind `last_ms`, the time of a run's last event.
     pub(crate) fn not_before(&self, last_ms: i64) -> Self {
         let mut driver = self.clone();
-        let ahead_ms = last_ms.saturating_sub(self.executor.clock.now_ms());
+        let ahead_ms = last_ms.saturating_sub(self.executor().clock.now_ms());
         if ahead_ms > 0 {
-            driver.executor.ahead_ms = self.executor.ahead_ms.saturating_add(ahead_ms);
-            driver.executor.clock = Arc::new(ShiftedClock { clock: Arc::clone(&self.executor.clock), ahead_ms });
+            driver.parts_mut().executor.ahead_ms = self.executor().ahead_ms.saturating_add(ahead_ms);
+            driver.parts_mut().executor.clock =
+                Arc::new(ShiftedClock { clock: Arc::clone(&self.executor().clock), ahead_ms });
         }
         driver
     }
 
     /// Parks a run that cannot be restored: its further course would be a guess.
     pub(crate) async fn park(&self, lease: &Lease, error: &RestoreError) -> Result<(), DriveError> {
-        Ok(self.executor.journal.park(lease, &ParkReason::of(error).to_text()?).await?)
+        Ok(self.executor().journal.park(lease, &ParkReason::of(error).to_text()?).await?)
     }
 
     /// Gives the lease back, with a snapshot from which a later build can continue the run.
     pub(crate) async fn release(&self, lease: &Lease, state: &DrivenMachine) -> Result<(), DriveError> {
-        Ok(self.executor.journal.release_with(lease, snapshot_of(state)?).await?)
+        Ok(self.executor().journal.release_with(lease, snapshot_of(state)?).await?)
     }
 
     /// The events with which a process takes over a run: the resumption, the messages in the inbox, and an interruption of
@@ -403,8 +422,8 @@ impl Driver {
         run: &RunId,
         state: &DrivenMachine,
     ) -> Result<(Vec<EventKind>, Vec<SignalId>), DriveError> {
-        let inbox = self.executor.journal.inbox(run).await?;
-        let claims = self.executor.journal.claims(run).await?;
+        let inbox = self.executor().journal.inbox(run).await?;
+        let claims = self.executor().journal.claims(run).await?;
         let interrupted = state.pending.iter().filter_map(|effect| match effect {
             Effect::CallTool(call) if claims.iter().any(|claim| *claim == call.id.to_string()) => {
                 Some(EventKind::Interrupted { effect: call.id.clone() })
@@ -426,7 +445,7 @@ impl Driver {
         let mut append = Append::at(state.machine.event_count());
         append.consumed = consumed;
         let mut events = Vec::with_capacity(kinds.len());
-        let at_ms = self.executor.clock.now_ms();
+        let at_ms = self.executor().clock.now_ms();
         for kind in kinds {
             let event = Event { at_ms, kind };
             let due = state.apply(&event)?;
@@ -441,7 +460,7 @@ impl Driver {
             events.push(event);
         }
         if let Some(ending) = state.machine.ending() {
-            let now_ms = self.executor.clock.now_ms();
+            let now_ms = self.executor().clock.now_ms();
             append = append.ending(ending.status().as_str(), now_ms).result(state.result_to_store()?);
             state.check_results()?;
             append.learned_mappings = learned_mappings::of(&state.machine);
@@ -453,26 +472,26 @@ impl Driver {
 
     /// Acquires the lease of a run. Takes it over at once if its process is dead.
     pub(crate) async fn acquire(&self, run: &RunId) -> Result<Lease, DriveError> {
-        Ok(self.executor.journal.acquire_or_take_over(run, &self.holder, self.term()).await?)
+        Ok(self.executor().journal.acquire_or_take_over(run, &self.shared.holder, self.term()).await?)
     }
 
     pub(crate) fn term(&self) -> LeaseTerm {
         // Other processes compare the lease with the system clock.
-        let now_ms = self.executor.clock.now_ms().saturating_sub(self.executor.ahead_ms);
+        let now_ms = self.executor().clock.now_ms().saturating_sub(self.executor().ahead_ms);
         LeaseTerm { now_ms, ttl_ms: LEASE_MS }
     }
 
     /// Passes committed events to the telemetry sinks and to the watcher.
     pub(crate) fn notify(&self, state: &mut DrivenMachine, events: &[Event]) {
         state.release_results();
-        self.executor.telemetry.deliver(state.reporter.as_deref_mut());
-        if let Some(webhook) = &self.webhook {
-            webhook.send_questions(state.machine.id(), &state.pending, &self.executor.journal);
+        self.executor().telemetry.deliver(state.reporter.as_deref_mut());
+        if let Some(webhook) = &self.shared.webhook {
+            webhook.send_questions(state.machine.id(), &state.pending, &self.executor().journal);
         }
         let decided = std::mem::take(&mut state.decided);
         for (event, records) in events.iter().zip(&decided) {
             let origin = EventOrigin::New;
-            self.watcher.call(&Committed { machine: &state.machine, event, records, origin });
+            self.shared.watcher.call(&Committed { machine: &state.machine, event, records, origin });
         }
     }
 }

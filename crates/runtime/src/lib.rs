@@ -93,7 +93,7 @@ pub use piece_watcher::PieceWatcher;
 pub use reknit_tools::BoxFuture;
 pub use replay::RestoreError;
 pub use run_start::RunStart;
-pub use saved_run::{SavedRun, load_run, replay_run};
+pub use saved_run::{SavedRun, load_run, replay_run, run_overview};
 pub use snapshot::Changes;
 pub use transport::{Network, Transport};
 pub use watcher::{Committed, EventOrigin, QueuedEvent, Watcher};

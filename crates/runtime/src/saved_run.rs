@@ -9,6 +9,8 @@ use reknit_protocol::RunId;
 use crate::driver::restore;
 use crate::error::DriveError;
 use crate::journal_results::{JournalResults, ResultError};
+use crate::parking::bare_overview;
+use crate::replay::RestoreError;
 use crate::snapshot::Changes;
 use crate::telemetry::Telemetry;
 use crate::watcher::Watcher;
@@ -40,4 +42,16 @@ pub async fn load_run(journal: &Journal, run: &RunId) -> Result<SavedRun, DriveE
 pub async fn replay_run(journal: &Journal, run: &RunId, watcher: &Watcher) -> Result<SavedRun, DriveError> {
     let state = restore(journal, run, &Telemetry::none(), watcher, (Changes::Accepted, MIGRATIONS)).await?;
     Ok(SavedRun { machine: state.machine, overview: state.overview, results: state.results })
+}
+
+/// What is shown about a run: what was stored when it ended, what its machine says, or what is known without a machine.
+pub async fn run_overview(journal: &Journal, run: &RunId) -> Result<Overview, DriveError> {
+    if let Some(text) = journal.ending(run).await? {
+        return serde_json::from_str(&text).map_err(|source| RestoreError::Ending { source }.into());
+    }
+    match load_run(journal, run).await {
+        Ok(saved) => Ok(saved.overview()?),
+        Err(DriveError::Restore(_)) => Ok(Overview::Bare(Box::new(bare_overview(journal, run).await?))),
+        Err(error) => Err(error),
+    }
 }

@@ -66,7 +66,7 @@ impl JobWait {
     pub(super) fn effect(&self) -> Effect {
         match &self.activity {
             JobActivity::Waiting { id, until_ms } => Effect::Sleep { id: id.clone(), until_ms: *until_ms },
-            JobActivity::Asking(call) | JobActivity::Cancelling { call, .. } => Effect::CallTool(call.as_ref().clone()),
+            JobActivity::Asking(call) | JobActivity::Cancelling { call, .. } => Effect::CallTool(Arc::clone(call)),
         }
     }
 }

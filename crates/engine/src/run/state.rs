@@ -139,7 +139,7 @@ impl PlanApproval {
     pub(super) fn effects(&self) -> Option<[Effect; 2]> {
         let Self::Asking(ask) = self else { return None };
         let expiry = Effect::Sleep { id: ask.id.with_kind(EffectKind::PlanApprovalExpiry), until_ms: ask.expires_ms };
-        Some([Effect::AskPerson(ask.as_ref().clone()), expiry])
+        Some([Effect::AskPerson(Arc::clone(ask)), expiry])
     }
 }
 

@@ -415,13 +415,13 @@ impl StepRun {
     /// The effects that are due for this step.
     pub(super) fn effects(&self, grace_ms: u64) -> Vec<Effect> {
         match &self.stage {
-            Stage::Calling(call) | Stage::Checking { call, .. } => vec![Effect::CallTool(call.as_ref().clone())],
+            Stage::Calling(call) | Stage::Checking { call, .. } => vec![Effect::CallTool(Arc::clone(call))],
             Stage::Stopping(call) => vec![Effect::Abort { effect: call.id.clone(), grace_ms }],
             Stage::BackingOff { id, until_ms, .. } => vec![Effect::Sleep { id: id.clone(), until_ms: *until_ms }],
             Stage::Consulting { consultation, .. } => consultation.effect().into_iter().collect(),
             Stage::AwaitingJob(wait) => vec![wait.effect()],
             Stage::AwaitingApproval { ask, .. } => vec![
-                Effect::AskPerson(ask.as_ref().clone()),
+                Effect::AskPerson(Arc::clone(ask)),
                 Effect::Sleep { id: ask.id.with_kind(EffectKind::ApprovalExpiry), until_ms: ask.expires_ms },
             ],
             Stage::Waiting

@@ -137,7 +137,7 @@ impl Play {
     /// A pending call.
     pub(crate) fn call(&self, effect: &str) -> reknit_protocol::CallTool {
         let found = self.run.pending().into_iter().find_map(|due| match due {
-            Effect::CallTool(call) if call.id.to_string() == effect => Some(call),
+            Effect::CallTool(call) if call.id.to_string() == effect => Some(Arc::unwrap_or_clone(call)),
             _ => None,
         });
         found.unwrap_or_else(|| panic!("{effect} is not pending: {:?}", self.due()))
@@ -192,7 +192,7 @@ pub(crate) fn id_of(effect: &Effect) -> EffectId {
 /// The pending question to a person.
 pub(crate) fn question(play: &Play) -> reknit_engine::AskPerson {
     let found = play.run.pending().into_iter().find_map(|effect| match effect {
-        Effect::AskPerson(ask) => Some(ask),
+        Effect::AskPerson(ask) => Some(Arc::unwrap_or_clone(ask)),
         _ => None,
     });
     found.expect("a person is asked")

@@ -290,7 +290,9 @@ fn no_plan_or_agent_repeats_an_uncertain_call() {
         .session
         .pending()
         .into_iter()
-        .find_map(|effect| if let Effect::AskPerson(ask) = effect { Some((ask.id, ask.hash)) } else { None })
+        .find_map(
+            |effect| if let Effect::AskPerson(ask) = effect { Some((ask.id.clone(), ask.hash.clone())) } else { None },
+        )
         .expect("a person is asked");
     driver.apply(EventKind::PersonDecided {
         effect,

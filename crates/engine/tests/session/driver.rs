@@ -173,7 +173,11 @@ impl TestDriver {
     /// The pending tool calls.
     pub(crate) fn calls(&self) -> Vec<CallTool> {
         let effects = self.session.pending().into_iter();
-        effects.filter_map(|effect| if let Effect::CallTool(call) = effect { Some(call) } else { None }).collect()
+        effects
+            .filter_map(
+                |effect| if let Effect::CallTool(call) = effect { Some(Arc::unwrap_or_clone(call)) } else { None },
+            )
+            .collect()
     }
 
     pub(crate) fn reply(&mut self, effect: &str, status: u16, body: &str) {

@@ -157,7 +157,9 @@ fn an_interrupted_keyed_call_is_resent_and_an_unsafe_one_needs_approval() {
         .session
         .pending()
         .into_iter()
-        .find_map(|effect| if let Effect::AskPerson(ask) = effect { Some((ask.id, ask.hash)) } else { None })
+        .find_map(
+            |effect| if let Effect::AskPerson(ask) = effect { Some((ask.id.clone(), ask.hash.clone())) } else { None },
+        )
         .expect("a person is asked");
     assert_eq!(effect.to_string(), "turn-1/call-2/approval/1");
     driver.apply(EventKind::PersonDecided {
@@ -245,7 +247,7 @@ fn asked_to_order(parameters: &str) -> (TestDriver, reknit_engine::AskPerson) {
         Effect::AskPerson(ask) => Some(ask),
         _ => None,
     });
-    (driver, ask.expect("a person is asked"))
+    (driver, Arc::unwrap_or_clone(ask.expect("a person is asked")))
 }
 
 fn decided(ask: &reknit_engine::AskPerson, decision: Decision) -> EventKind {

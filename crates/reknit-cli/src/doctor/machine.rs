@@ -8,7 +8,6 @@ use reknit_runtime::config::Config;
 
 use super::finding::{Area, Finding};
 use crate::cli::FileArguments;
-use crate::runs::status_word;
 use crate::setup::journal_path;
 use crate::terminal_text::shell_word;
 use crate::usage::count;
@@ -69,7 +68,7 @@ async fn of_journal(
 ) -> Result<(Vec<Finding>, Option<i64>), reknit_journal::StorageError> {
     let runs = journal.runs(&RunFilter::newest(u32::MAX)).await?;
     let mut findings = vec![Finding::ok(Area::Journal, format!("`{}`: {}", path.display(), count(runs.len(), "run")))];
-    let of_status = |word: &str| runs.iter().filter(|run| status_word(run) == word).count();
+    let of_status = |word: &str| runs.iter().filter(|run| run.state() == word).count();
     for (word, does, command) in [
         ("stopped", "stopped before they ended", "reknit runs resume --all"),
         ("waiting", "wait for approval", "reknit runs list --status waiting"),

@@ -317,7 +317,7 @@ mod tests {
             let pending = machine.pending();
             effects += pending.len();
             let call = pending.into_iter().find_map(|effect| match effect {
-                Effect::CallTool(call) => Some(call.id),
+                Effect::CallTool(call) => Some(call.id.clone()),
                 _ => None,
             });
             let body = ReplyBody::Json(Value::from("done"));

@@ -7,7 +7,6 @@ use jiff::Timestamp;
 use reknit_journal::{DeleteError, Deletion, RunSummary};
 
 use super::open_run;
-use super::status::status_word;
 use crate::cli::DeleteArguments;
 use crate::failure::Failure;
 use crate::print::print_message;
@@ -48,7 +47,7 @@ fn confirm(run: &RunSummary) -> Result<bool, Failure> {
     }
     print_message(&format!(
         "run {id} ({}): {}\ndelete it, with everything that it recorded? [y/N] ",
-        status_word(run),
+        run.state(),
         one_line(&run.title, TITLE_COLUMNS)
     ));
     let mut answer = String::new();

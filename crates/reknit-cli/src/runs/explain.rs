@@ -7,12 +7,10 @@ use reknit_engine::{ExplainedLine, Explanation, explain};
 use reknit_protocol::Value;
 
 use super::open_run;
-use super::status::status_word;
 use crate::cli::{FileArguments, RunArgument};
 use crate::failure::Failure;
 use crate::graph_text::graph_lines;
 use crate::print::print_data;
-use crate::saved_run::any_overview;
 use crate::terminal_size::output_columns;
 use crate::terminal_text::{one_line, padded, width, wrapped};
 use crate::usage::duration;
@@ -20,7 +18,7 @@ use crate::usage::duration;
 pub(super) async fn run(files: &FileArguments, run: &RunArgument, json: bool) -> Result<ExitCode, Failure> {
     let (journal, run) = open_run(files, run).await?;
     let summary = journal.summary(&run).await.map_err(Failure::journal)?;
-    let explanation = explain(&any_overview(&journal, &run).await?, status_word(&summary));
+    let explanation = explain(&reknit_runtime::run_overview(&journal, &run).await?, summary.state());
     let text =
         if json { as_json(&explanation)? + "\n" } else { page(&explanation, summary.created_ms, output_columns()) };
     print_data(&text)?;

@@ -9,7 +9,6 @@ use reknit_protocol::{Object, Value};
 use reknit_runtime::DriveError;
 use reknit_runtime::signals::decisions as decided_in;
 
-use super::status::status_word;
 use super::used_tools::used_tools;
 use crate::approvals::inbox;
 use crate::cli::ListArguments;
@@ -76,7 +75,7 @@ async fn find(
     };
     let mut found = Vec::new();
     for run in journal.runs(&filter).await.map_err(Failure::journal)? {
-        let has_status = arguments.status.is_empty() || arguments.status.iter().any(|word| word == status_word(&run));
+        let has_status = arguments.status.is_empty() || arguments.status.iter().any(|word| word == run.state());
         let uses_tool = match &arguments.tool {
             Some(tool) if has_status => uses(journal, &run, tool).await?,
             _ => true,
@@ -110,7 +109,7 @@ async fn uses(journal: &Journal, run: &RunSummary, tool: &str) -> Result<bool, F
 
 /// The decisions about the approvals of a waiting run that it has not read yet.
 async fn decided(journal: &Journal, run: &RunSummary) -> Result<Option<String>, Failure> {
-    if status_word(run) != "waiting" {
+    if run.state() != "waiting" {
         return Ok(None);
     }
     let mut words: Vec<&str> = decided_in(&inbox(journal, &run.run).await?).values().map(Decision::as_str).collect();
@@ -134,7 +133,7 @@ fn table(rows: &[Row], now_ms: i64, columns: Option<usize>) -> String {
     }
     let widest = |header: &str, cell: fn(&Row) -> usize| rows.iter().map(cell).max().unwrap_or(0).max(header.len());
     let ids = widest("RUN", |row| row.run.run.as_str().len());
-    let statuses = widest("STATUS", |row| status_word(&row.run).len());
+    let statuses = widest("STATUS", |row| row.run.state().len());
     let before = |run: &str, started: &str, status: &str| format!("{run:<ids$}  {started:>9}  {status:<statuses$}  ");
     let header = before("RUN", "STARTED", "STATUS") + "REQUEST";
     // The `…` of a cut request takes one more column.
@@ -142,7 +141,7 @@ fn table(rows: &[Row], now_ms: i64, columns: Option<usize>) -> String {
     let title_columns = columns.map_or(usize::MAX, left);
     let mut lines = vec![header];
     for Row { run, decided } in rows {
-        let start = before(run.run.as_str(), &age(now_ms.saturating_sub(run.created_ms)), status_word(run));
+        let start = before(run.run.as_str(), &age(now_ms.saturating_sub(run.created_ms)), run.state());
         let line = start + &one_line(&run.title, title_columns);
         match decided {
             None => lines.push(line),
@@ -169,7 +168,7 @@ impl Row {
         let Self { run, decided } = self;
         let mut object = Object::from([
             ("run", run.run.as_str().into()),
-            ("status", status_word(run).into()),
+            ("status", run.state().into()),
             ("request", run.title.as_str().into()),
             ("created_ms", run.created_ms.into()),
             ("updated_ms", run.updated_ms.into()),

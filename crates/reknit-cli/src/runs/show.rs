@@ -9,7 +9,6 @@ use reknit_plan::ToolSelection;
 use reknit_protocol::{Object, RunId, Value};
 use reknit_runtime::{DriveError, ParkReason, bare_overview};
 
-use super::status::status_word;
 use super::{bare, llm, open_run, session, step_history};
 use crate::approvals::{ApprovalRequest, inbox, pending_approvals};
 use crate::cli::{FileArguments, RunArgument};
@@ -98,7 +97,7 @@ pub(super) async fn run(
         };
         return Err(Failure::usage(format!("run `{run}` has no step `{step}`"), hint));
     }
-    let status = match status_word(&summary) {
+    let status = match summary.state() {
         "waiting" if approvals.is_empty() => "stopped",
         word => word,
     };

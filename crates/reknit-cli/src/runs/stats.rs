@@ -7,11 +7,9 @@ use reknit_engine::{FailureStatistics, RungStatistics, Statistics};
 use reknit_journal::RunFilter;
 use reknit_protocol::Value;
 
-use super::status::status_word;
 use crate::cli::StatsArguments;
 use crate::failure::Failure;
 use crate::print::{print_data, print_message};
-use crate::saved_run::any_overview;
 use crate::setup::open_journal;
 use crate::terminal_size::output_columns;
 use crate::terminal_text::{one_line, padded, width};
@@ -24,7 +22,7 @@ pub(super) async fn run(arguments: &StatsArguments) -> Result<ExitCode, Failure>
     let filter = RunFilter { since_ms, ..RunFilter::newest(u32::MAX) };
     let mut statistics = Statistics::default();
     for run in journal.runs(&filter).await.map_err(Failure::journal)? {
-        statistics.add(&any_overview(&journal, &run.run).await?, status_word(&run));
+        statistics.add(&reknit_runtime::run_overview(&journal, &run.run).await?, run.state());
     }
     if arguments.json {
         let text = serde_json::to_string(&statistics).map_err(|error| Failure::Write(io::Error::other(error)))?;

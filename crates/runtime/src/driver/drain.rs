@@ -79,7 +79,7 @@ impl RunLoop {
             }
             is_kept
         });
-        let clock = self.driver.executor.clock.clone();
+        let clock = self.driver.executor().clock.clone();
         let end = clock.sleep_until(clock.now_ms().saturating_add(DRAIN_MS));
         tokio::pin!(end);
         let mut events: Vec<EventKind> = Vec::new();
@@ -115,9 +115,9 @@ impl RunLoop {
     async fn store_outcomes(&mut self, mut events: Vec<EventKind>) -> Result<(), DriveError> {
         let mut consumed = Vec::new();
         if let Some(unstored) = &self.unstored {
-            let executor = &self.driver.executor;
+            let executor = &self.driver.executor();
             let unwatched = Watcher::default();
-            let how = (Changes::Refused, self.driver.migrations);
+            let how = (Changes::Refused, self.driver.shared.migrations);
             let state = restore(&executor.journal, self.lease.run(), &executor.telemetry, &unwatched, how).await?;
             // An append may fail after it was written.
             if state.machine.event_count() == unstored.len {

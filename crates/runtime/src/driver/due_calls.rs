@@ -49,7 +49,7 @@ impl RunLoop {
         if claims == Claims::None || self.abandoned.is_cancelled() {
             return permits;
         }
-        let executor = &self.driver.executor;
+        let executor = &self.driver.executor();
         for effect in &self.state.pending {
             if let Effect::CallTool(call) = effect
                 && call.needs_claim()

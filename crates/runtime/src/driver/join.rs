@@ -32,24 +32,25 @@ impl Driver {
             if std::mem::take(&mut is_first_look) {
                 tracing::info!(target: TARGET, run = %run, "another process drives the run; its outcome is waited for: {held}");
             }
-            let clock = &self.executor.clock;
+            let clock = &self.executor().clock;
             tokio::select! {
                 () = clock.sleep_until(clock.now_ms().saturating_add(LOOK_MS)) => {}
-                () = self.cancel.cancelled() => return Err(held),
+                () = self.shared.cancel.cancelled() => return Err(held),
             }
         }
     }
 
     /// The outcome of a run that an older build ended without storing its result; `ended` if it has none.
     async fn outcome_of(&self, run: &RunId, ended: DriveError) -> Result<DriveOutcome, DriveError> {
-        let (journal, telemetry) = (&self.executor.journal, &self.executor.telemetry);
-        let state = restore(journal, run, telemetry, &Watcher::default(), (Changes::Refused, self.migrations)).await?;
+        let (journal, telemetry) = (&self.executor().journal, &self.executor().telemetry);
+        let state =
+            restore(journal, run, telemetry, &Watcher::default(), (Changes::Refused, self.shared.migrations)).await?;
         state.machine.ending().map(Into::into).ok_or(ended)
     }
 
     /// Fails if the run was started with another request.
     pub(crate) async fn check_request(&self, run: &RunId, request: &RequestDigest) -> Result<(), DriveError> {
-        let stored = self.executor.journal.request_of(run).await?;
+        let stored = self.executor().journal.request_of(run).await?;
         if stored.as_deref() == Some(request.as_str()) {
             return Ok(());
         }

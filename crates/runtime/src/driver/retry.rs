@@ -29,11 +29,12 @@ impl Driver {
 
     /// Leases a run that has ended, if it can be retried. Also returns this driver with a clock that is not behind the run.
     async fn reopen(&self, run: &RunId) -> Result<(Self, Lease, DrivenMachine), DriveError> {
-        let (journal, telemetry) = (&self.executor.journal, &self.executor.telemetry);
+        let (journal, telemetry) = (&self.executor().journal, &self.executor().telemetry);
         if journal.summary(run).await?.status.is_none() {
             return Err(LeaseError::NotEnded(run.clone()).into());
         }
-        let state = restore(journal, run, telemetry, &self.watcher, (Changes::Refused, self.migrations)).await?;
+        let state =
+            restore(journal, run, telemetry, &self.shared.watcher, (Changes::Refused, self.shared.migrations)).await?;
         let refused = |reason| Err(DriveError::NotRetriable { run: run.clone(), reason });
         match &state.machine {
             Machine::Session(_) => return refused("a session ends with its report; start another one"),
@@ -42,7 +43,7 @@ impl Driver {
             }
             Machine::Run(_) => {}
         }
-        let lease = journal.reopen(run, &self.holder, self.term(), state.machine.event_count()).await?;
+        let lease = journal.reopen(run, &self.shared.holder, self.term(), state.machine.event_count()).await?;
         Ok((self.not_before(state.machine.now_ms()), lease, state))
     }
 }

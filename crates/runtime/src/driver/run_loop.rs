@@ -1,11 +1,14 @@
 //! Drives one run in one process: starts due effects, waits, commits events, and repeats.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
+use litemap::LiteMap;
 use reknit_engine::{Effect, EventKind, memory_size_of};
 use reknit_journal::{AppendError, FenceError, InboxMessage, Lease, Mailbox, RunReadError, SignalId, StorageError};
 use reknit_protocol::EffectId;
 use reknit_tools::off_workers;
+use tokio::sync::Semaphore;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -27,16 +30,20 @@ const LONG_WAIT_MS: i64 = 60_000;
 /// How long the inbox is not read after a read failed.
 const INBOX_PAUSE_MS: i64 = 1_000;
 
+/// How many runs of this process commit at the same time. Enough to share commits, and a bound on memory: a commit holds its
+/// events, and those of a run that ends its whole answer, as text until they are written.
+static COMMITS: Semaphore = Semaphore::const_new(512);
+
 /// Drives one run.
 pub(super) struct RunLoop {
     pub(super) driver: Driver,
-    pub(super) lease: Lease,
+    pub(super) lease: Arc<Lease>,
     pub(super) state: DrivenMachine,
     mailbox: Mailbox,
     /// When the inbox is read again after a failure.
     inbox_at_ms: i64,
     pub(super) tasks: JoinSet<(EffectId, EffectOutcome)>,
-    pub(super) in_progress: BTreeMap<EffectId, EffectTask>,
+    pub(super) in_progress: LiteMap<EffectId, EffectTask>,
     /// The calls that the last commit claimed. They are made next.
     pub(super) claimed: BTreeMap<EffectId, ClaimedCall>,
     /// The calls to abort, with the end of their grace periods.
@@ -59,7 +66,7 @@ pub(super) struct RunLoop {
 #[derive(Debug)]
 pub(super) struct EffectTask {
     pub(super) handle: AbortHandle,
-    /// Keeps a call from being sent that has not been. `None` for a wait, and for an outcome that is known.
+    /// Keeps a call from being sent that has not been. `None` for an outcome that is known.
     aborted: Option<CancellationToken>,
 }
 
@@ -84,6 +91,8 @@ enum Wakeup {
     Cancel,
     Stop,
     RenewLease,
+    /// A wait of the machine is over that ends at this time, and so are those that end earlier.
+    SleepOver(i64),
     /// The grace period of an aborted call is over.
     GraceOver,
 }
@@ -96,15 +105,15 @@ impl RunLoop {
         mailbox: Mailbox,
         abandoned: CancellationToken,
     ) -> Box<Self> {
-        let renew_at_ms = driver.executor.clock.now_ms().saturating_add(RENEW_MS);
+        let renew_at_ms = driver.executor().clock.now_ms().saturating_add(RENEW_MS);
         Box::new(Self {
             driver,
             mailbox,
-            lease,
+            lease: Arc::new(lease),
             state,
             inbox_at_ms: i64::MIN,
             tasks: JoinSet::new(),
-            in_progress: BTreeMap::new(),
+            in_progress: LiteMap::new(),
             claimed: BTreeMap::new(),
             aborting: BTreeMap::new(),
             abandoned,
@@ -126,7 +135,7 @@ impl RunLoop {
 
     /// Opens the run again. Messages from before its end are not for what follows.
     pub(super) async fn retry(&mut self) -> Result<(), DriveError> {
-        let inbox = self.driver.executor.journal.inbox(self.lease.run()).await?;
+        let inbox = self.driver.executor().journal.inbox(self.lease.run()).await?;
         let words = |message: &InboxMessage| format!("`{}` came before the run was retried", message.signal.kind);
         let notes = inbox.iter().map(|message| EventKind::UnreadableMessage { words: words(message) });
         let events = notes.chain([EventKind::Retried]).collect();
@@ -162,7 +171,7 @@ impl RunLoop {
             Wakeup::InboxFailed(error) => {
                 let run = self.lease.run();
                 tracing::warn!(target: TARGET, run = %run, "the inbox cannot be read, and is read again: {error}");
-                self.inbox_at_ms = self.driver.executor.clock.now_ms().saturating_add(INBOX_PAUSE_MS);
+                self.inbox_at_ms = self.driver.executor().clock.now_ms().saturating_add(INBOX_PAUSE_MS);
                 Ok(())
             }
             Wakeup::TaskAborted => Ok(()),
@@ -175,8 +184,8 @@ impl RunLoop {
                 self.commit(vec![EventKind::Stopped], Vec::new(), Claims::WithEvents).await
             }
             Wakeup::RenewLease => {
-                match self.driver.executor.journal.renew(&self.lease, self.driver.term()).await {
-                    Ok(lease) => (self.lease, self.failed_renewals) = (lease, 0),
+                match self.driver.executor().journal.renew(&self.lease, self.driver.term()).await {
+                    Ok(lease) => (self.lease, self.failed_renewals) = (Arc::new(lease), 0),
                     Err(FenceError::Storage(error)) if self.failed_renewals < MAX_FAILED_RENEWALS => {
                         self.failed_renewals += 1;
                         let run = self.lease.run();
@@ -184,14 +193,15 @@ impl RunLoop {
                     }
                     Err(error) => return Err(error.into()),
                 }
-                self.renew_at_ms = self.driver.executor.clock.now_ms().saturating_add(RENEW_MS);
+                self.renew_at_ms = self.driver.executor().clock.now_ms().saturating_add(RENEW_MS);
                 Ok(())
             }
+            Wakeup::SleepOver(at_ms) => self.wake_sleepers(at_ms).await,
             Wakeup::GraceOver => {
                 let mut events = Vec::new();
                 // A result that is ready is not thrown away.
                 let taken = self.take_ready(&mut events);
-                let now_ms = self.driver.executor.clock.now_ms();
+                let now_ms = self.driver.executor().clock.now_ms();
                 let over: Vec<EffectId> =
                     self.aborting.iter().filter(|(_, until)| **until <= now_ms).map(|(id, _)| id.clone()).collect();
                 for id in &over {
@@ -205,6 +215,19 @@ impl RunLoop {
                 taken
             }
         }
+    }
+
+    /// Ends the waits of the machine that end at this time or earlier.
+    async fn wake_sleepers(&mut self, at_ms: i64) -> Result<(), DriveError> {
+        let mut events = Vec::new();
+        // A result that is ready counts before a deadline that ends at the same moment, which may not matter after it.
+        let taken = self.take_ready(&mut events);
+        if events.is_empty() && taken.is_ok() {
+            let over = self.state.pending.iter().filter_map(sleep_end).filter(|(_, until_ms)| *until_ms <= at_ms);
+            events.extend(over.map(|(id, _)| EventKind::Woke { effect: id.clone() }));
+        }
+        self.commit(events, Vec::new(), Claims::unless_failed(&taken)).await?;
+        taken
     }
 
     /// Takes all outcomes that are ready, for the same commit.
@@ -245,7 +268,7 @@ impl RunLoop {
                 task.handle.abort();
             }
         }
-        let now_ms = self.driver.executor.clock.now_ms();
+        let now_ms = self.driver.executor().clock.now_ms();
         for effect in pending {
             match effect {
                 Effect::Abort { effect, grace_ms } => {
@@ -257,7 +280,8 @@ impl RunLoop {
                     let grace_ms = if task.is_some() { grace_ms } else { 0 };
                     self.aborting.entry(effect).or_insert_with(|| now_ms.saturating_add_unsigned(grace_ms));
                 }
-                Effect::AskPerson(_) | Effect::Finish(_) | Effect::Report(_) => {}
+                // `wait` has one timer for all sleeps.
+                Effect::Sleep { .. } | Effect::AskPerson(_) | Effect::Finish(_) | Effect::Report(_) => {}
                 effect => self.spawn(effect),
             }
         }
@@ -268,35 +292,25 @@ impl RunLoop {
         if self.in_progress.contains_key(&id) {
             return;
         }
-        let (executor, task_id) = (self.driver.executor.clone(), id.clone());
-        let mut aborted = None;
-        let handle = match effect {
-            // Its own task: one that can also make a call is ten times as large, and every run sleeps until its deadline.
-            Effect::Sleep { until_ms, .. } => self.tasks.spawn(async move {
-                executor.clock.sleep_until(until_ms).await;
-                (task_id.clone(), Ok(Some(EventKind::Woke { effect: task_id })))
-            }),
-            effect => {
-                let permit = match (self.claimed.remove(&id), &effect) {
-                    (Some(ClaimedCall { permit, claim }), Effect::CallTool(call)) => {
-                        match executor.refusal(call, claim) {
-                            Some(event) => return self.report(id, event),
-                            None => Some(permit),
-                        }
-                    }
-                    _ => None,
-                };
-                let traceparent = executor.telemetry.traceparent(&self.state.machine, &effect);
-                let stops = CallStops { abandoned: self.abandoned.clone(), aborted: CancellationToken::new() };
-                aborted = Some(stops.aborted.clone());
-                // Boxed, so that the future has it once, and not once for each function that it is passed to.
-                let task = Box::new((executor, effect, self.lease.clone(), traceparent, stops));
-                self.tasks.spawn(async move {
-                    let (executor, effect, lease, traceparent, stops) = &*task;
-                    (task_id, executor.execute(effect, lease, traceparent.as_deref(), permit, stops).await)
-                })
+        let (driver, task_id) = (self.driver.clone(), id.clone());
+        let permit = match (self.claimed.remove(&id), &effect) {
+            (Some(ClaimedCall { permit, claim }), Effect::CallTool(call)) => {
+                match driver.executor().refusal(call, claim) {
+                    Some(event) => return self.report(id, event),
+                    None => Some(permit),
+                }
             }
+            _ => None,
         };
+        let traceparent = driver.executor().telemetry.traceparent(&self.state.machine, &effect);
+        let stops = CallStops { abandoned: self.abandoned.clone(), aborted: CancellationToken::new() };
+        let aborted = Some(stops.aborted.clone());
+        // Boxed, so that the future has it once, and not once for each function that it is passed to.
+        let task = Box::new((driver, effect, Arc::clone(&self.lease), traceparent, stops));
+        let handle = self.tasks.spawn(async move {
+            let (driver, effect, lease, traceparent, stops) = &*task;
+            (task_id, driver.executor().execute(effect, lease, traceparent.as_deref(), permit, stops).await)
+        });
         self.in_progress.insert(id, EffectTask { handle, aborted });
     }
 
@@ -309,8 +323,10 @@ impl RunLoop {
 
     async fn wait(&mut self) -> Result<Wakeup, DriveError> {
         let Self { driver, tasks, aborting, mailbox, inbox_at_ms, .. } = self;
-        let executor = &driver.executor;
-        let renew = executor.clock.sleep_until(self.renew_at_ms);
+        let executor = driver.executor();
+        let sleeps = self.state.pending.iter().filter_map(sleep_end);
+        let timer_at_ms = sleeps.map(|(_, until_ms)| until_ms).fold(self.renew_at_ms, i64::min);
+        let timer = executor.clock.sleep_until(timer_at_ms);
         let grace_at_ms = aborting.values().min().copied();
         let grace = async {
             match grace_at_ms {
@@ -329,9 +345,9 @@ impl RunLoop {
         tokio::select! {
             biased;
             () = self.abandoned.cancelled() => Err(DriveError::Abandoned),
-            () = renew => Ok(Wakeup::RenewLease),
-            () = driver.cancel.cancelled(), if !self.is_cancel_sent => Ok(Wakeup::Cancel),
-            () = driver.stop.cancelled(), if !self.is_stop_sent => Ok(Wakeup::Stop),
+            () = timer => Ok(if timer_at_ms == self.renew_at_ms { Wakeup::RenewLease } else { Wakeup::SleepOver(timer_at_ms) }),
+            () = driver.shared.cancel.cancelled(), if !self.is_cancel_sent => Ok(Wakeup::Cancel),
+            () = driver.shared.stop.cancelled(), if !self.is_stop_sent => Ok(Wakeup::Stop),
             message = message => match message {
                 Ok(InboxMessage { id, signal, .. }) => Ok(Wakeup::Message(id, to_event(&signal))),
                 Err(RunReadError::Storage(error)) => Ok(Wakeup::InboxFailed(error)),
@@ -347,7 +363,7 @@ impl RunLoop {
     }
 
     async fn is_inbox_empty(&self) -> Result<bool, DriveError> {
-        Ok(Box::pin(self.driver.executor.journal.inbox(self.lease.run())).await?.is_empty())
+        Ok(Box::pin(self.driver.executor().journal.inbox(self.lease.run())).await?.is_empty())
     }
 
     /// Saves a snapshot when the run begins to wait for a job, or for a long time: the process may be replaced meanwhile.
@@ -356,7 +372,7 @@ impl RunLoop {
         if self.snapshot_len != len && self.waits_long() {
             self.snapshot_len = len;
             let snapshot = snapshot_of(&self.state)?;
-            match Box::pin(self.driver.executor.journal.save_snapshot(&self.lease, snapshot)).await {
+            match Box::pin(self.driver.executor().journal.save_snapshot(&self.lease, snapshot)).await {
                 // The run goes on without: only an upgrade during this wait needs the snapshot.
                 Err(AppendError::Storage(error)) => {
                     let run = self.lease.run();
@@ -372,7 +388,7 @@ impl RunLoop {
         if self.state.machine.is_idle() {
             return true;
         }
-        let now_ms = self.driver.executor.clock.now_ms();
+        let now_ms = self.driver.executor().clock.now_ms();
         self.state.pending.iter().all(|effect| match effect {
             Effect::Sleep { until_ms, .. } => *until_ms > now_ms.saturating_add(LONG_WAIT_MS),
             effect => matches!(effect, Effect::AskPerson(_)),
@@ -389,11 +405,13 @@ impl RunLoop {
         if kinds.is_empty() && consumed.is_empty() {
             return Ok(());
         }
+        // The semaphore is never closed, so a permit always comes.
+        let _permit = COMMITS.acquire().await.ok();
         let bytes = kinds.iter().map(received_bytes).sum();
         let len = self.state.machine.event_count();
         let (mut append, events) = off_workers(bytes, || self.driver.apply(&mut self.state, kinds, consumed.clone()))?;
         let permits = self.permits_of_due_calls(claims, &mut append);
-        match self.driver.executor.journal.append_and_claim(&self.lease, append).await {
+        match self.driver.executor().journal.append_and_claim(&self.lease, append).await {
             Ok(appended) => self.claimed = ClaimedCall::of(permits, appended.claims),
             Err(source) => {
                 let effects: Vec<String> =
@@ -406,6 +424,14 @@ impl RunLoop {
         self.has_ended = self.state.machine.ending().is_some();
         self.driver.notify(&mut self.state, &events);
         Ok(())
+    }
+}
+
+/// The id and the end of a wait.
+fn sleep_end(effect: &Effect) -> Option<(&EffectId, i64)> {
+    match effect {
+        Effect::Sleep { id, until_ms } => Some((id, *until_ms)),
+        _ => None,
     }
 }
 

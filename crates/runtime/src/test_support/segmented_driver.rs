@@ -57,7 +57,7 @@ impl SegmentedDriver {
         };
         self.driver.notify(&mut state, &[event]);
         if state.machine.ending().is_none() {
-            self.driver.executor.journal.save_snapshot(&lease, snapshot_of(&state)?).await?;
+            self.driver.executor().journal.save_snapshot(&lease, snapshot_of(&state)?).await?;
         }
         self.run(lease, state.machine).await
     }
@@ -81,15 +81,15 @@ impl SegmentedDriver {
     async fn run(&self, mut lease: Lease, mut run: Machine) -> Result<DriveOutcome, DriveError> {
         let mut tasks: JoinSet<(EffectId, EffectOutcome)> = JoinSet::new();
         let mut spawned: HashSet<EffectId> = HashSet::new();
-        let mut mailbox = self.driver.executor.journal.mailbox(lease.run());
+        let mut mailbox = self.driver.executor().journal.mailbox(lease.run());
         let mut sent = SentSignals::default();
         let mut delivered_again: Vec<EventKind> = Vec::new();
         loop {
             if let Some(ending) = run.ending() {
                 return Ok(ending.into());
             }
-            if self.driver.executor.clock.now_ms() >= lease.until_ms() - RENEW_BEFORE_MS {
-                lease = self.driver.executor.journal.renew(&lease, self.driver.term()).await?;
+            if self.driver.executor().clock.now_ms() >= lease.until_ms() - RENEW_BEFORE_MS {
+                lease = self.driver.executor().journal.renew(&lease, self.driver.term()).await?;
             }
             let mut batch = std::mem::take(&mut delivered_again);
             for effect in run.pending() {
@@ -100,15 +100,15 @@ impl SegmentedDriver {
                     effect => self.spawn(effect, &run, &lease, (&mut tasks, &mut spawned)),
                 }
             }
-            let inbox = self.driver.executor.journal.inbox(lease.run()).await?;
+            let inbox = self.driver.executor().journal.inbox(lease.run()).await?;
             if run.is_waiting_for_person() && inbox.is_empty() && batch.is_empty() {
-                self.driver.executor.journal.release(&lease).await?;
+                self.driver.executor().journal.release(&lease).await?;
                 return Ok(DriveOutcome::Waiting);
             }
             batch.extend(to_events(&inbox));
             let consumed = inbox.iter().map(|message| message.id).collect();
             if batch.is_empty() {
-                let renew = self.driver.executor.clock.sleep_until(lease.until_ms() - RENEW_BEFORE_MS);
+                let renew = self.driver.executor().clock.sleep_until(lease.until_ms() - RENEW_BEFORE_MS);
                 let outcome = tokio::select! {
                     outcome = self.next(&mut tasks, &mut mailbox, &mut sent) => outcome?,
                     () = renew => None,
@@ -131,7 +131,7 @@ impl SegmentedDriver {
     ) {
         let Some(id) = effect.id().cloned() else { return };
         if spawned.insert(id.clone()) {
-            let (executor, lease) = (self.driver.executor.clone(), lease.clone());
+            let (executor, lease) = (self.driver.executor().clone(), lease.clone());
             let traceparent = executor.telemetry.traceparent(run, &effect);
             let stops = CallStops { abandoned: CancellationToken::new(), aborted: CancellationToken::new() };
             tasks.spawn(
@@ -154,11 +154,11 @@ impl SegmentedDriver {
                 None => Ok(None),
             },
             message = mailbox.next() => message.map(|_| None).map_err(Into::into),
-            () = self.driver.cancel.cancelled(), if !sent.cancel => {
+            () = self.driver.shared.cancel.cancelled(), if !sent.cancel => {
                 sent.cancel = true;
                 Ok(Some(EventKind::Cancelled))
             }
-            () = self.driver.stop.cancelled(), if !sent.stop => {
+            () = self.driver.shared.stop.cancelled(), if !sent.stop => {
                 sent.stop = true;
                 Ok(Some(EventKind::Stopped))
             }
@@ -177,13 +177,13 @@ impl SegmentedDriver {
         if state.machine.ending().is_none() {
             append.snapshot = Some(snapshot_of(&state)?);
         }
-        self.driver.executor.journal.append(lease, append).await?;
+        self.driver.executor().journal.append(lease, append).await?;
         self.driver.notify(&mut state, &events);
         Ok(state.machine)
     }
 
     async fn load(&self, lease: &Lease) -> Result<DrivenMachine, DriveError> {
-        let (journal, telemetry) = (&self.driver.executor.journal, &self.driver.executor.telemetry);
+        let (journal, telemetry) = (&self.driver.executor().journal, &self.driver.executor().telemetry);
         if let Some(snapshot) = journal.snapshot(lease.run()).await? {
             // Another driver may have appended events without a snapshot.
             let newer = journal.events(lease.run(), snapshot.len).await?;

@@ -35,7 +35,7 @@ async fn a_run_stored_an_hour_ahead_ends_within_its_time_after_the_clock_is_set_
     });
     let ask = asked.expect("a person is asked");
     let id = RunId::new("r");
-    let decision = signals::decide(ask.id, ask.hash, Decision::Approve);
+    let decision = signals::decide(ask.id.clone(), ask.hash.clone(), Decision::Approve);
     fixture.journal.send(&id, decision, 0).await.expect("the run waits");
 
     fixture.clock = VirtualClock::new(now_ms);

@@ -50,7 +50,7 @@ async fn an_unsafe_call_with_an_unknown_fate_is_sent_again_only_after_a_person_a
         _ => None,
     });
     let ask = ask.expect("a person is asked");
-    let decision = signals::decide(ask.id, ask.hash, Decision::Approve);
+    let decision = signals::decide(ask.id.clone(), ask.hash.clone(), Decision::Approve);
     fixture.journal.send(&RunId::new("r"), decision, 0).await.expect("the run exists");
     let ended = fixture.driver().resume(&RunId::new("r")).await.expect("the run is driven");
     let DriveOutcome::Finished(answer) = ended else { panic!("the run waits for a person") };

@@ -71,7 +71,7 @@ async fn approve(fixture: &Fixture, run: &RunId, machine: &reknit_engine::Machin
 async fn decide(fixture: &Fixture, run: &RunId, machine: &reknit_engine::Machine, decision: &Decision) {
     for effect in machine.pending() {
         if let Effect::AskPerson(ask) = effect {
-            let signal = signals::decide(ask.id, ask.hash, decision.clone());
+            let signal = signals::decide(ask.id.clone(), ask.hash.clone(), decision.clone());
             fixture.journal.send(run, signal, 1_000_000).await.expect("the decision is sent");
         }
     }

@@ -104,7 +104,7 @@ impl Checker {
     pub(crate) fn open_questions(&self) -> Vec<(String, reknit_engine::AskPerson)> {
         let asks = self.runs.iter().flat_map(|(id, run)| run.pending.iter().map(move |effect| (id, effect)));
         asks.filter_map(|(id, effect)| match effect {
-            Effect::AskPerson(ask) => Some((id.clone(), ask.clone())),
+            Effect::AskPerson(ask) => Some((id.clone(), ask.as_ref().clone())),
             _ => None,
         })
         .collect()

@@ -217,5 +217,5 @@ impl Drop for CallWatch<'_> {
 
 /// The digest with which the journal stores a call.
 pub(crate) fn call_digest(call: &CallTool) -> String {
-    Effect::CallTool(call.clone()).digest()
+    Effect::CallTool(Arc::new(call.clone())).digest()
 }

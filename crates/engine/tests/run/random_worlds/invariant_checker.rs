@@ -617,7 +617,7 @@ fn contains_word(text: &str, word: &str) -> bool {
 
 fn as_approval(effect: &Effect) -> Option<(EffectId, AskPerson)> {
     let Effect::AskPerson(ask) = effect else { return None };
-    Some((ask.id.clone(), ask.clone()))
+    Some((ask.id.clone(), ask.as_ref().clone()))
 }
 
 fn as_call(effect: &Effect) -> Option<&CallTool> {
