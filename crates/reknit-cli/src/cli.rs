@@ -12,6 +12,7 @@ mod repair;
 mod rules;
 mod run_arguments;
 mod runs;
+mod serve;
 mod tools;
 mod trust;
 
@@ -38,6 +39,7 @@ pub(crate) use runs::{
     ApproveArguments, ContinueArguments, DecideArguments, DeleteArguments, DenyArguments, ListArguments,
     PruneArguments, ResumeArguments, RunArgument, RunsCommand, SettleArguments, StatsArguments,
 };
+pub(crate) use serve::{ServeArguments, TokensCommand};
 pub(crate) use tools::{AcceptArguments, AddArguments, CallArguments, SignInArguments, ToolsCommand};
 pub(crate) use trust::TrustArguments;
 
@@ -148,6 +150,12 @@ pub(crate) enum Command {
     /// Offer the tools to an MCP client, such as an editor or an agent: every call mended, journalled and approved
     #[command(after_help = mcp::DETAILS)]
     Mcp(McpArguments),
+    /// Serve the HTTP API: start, follow and control runs, and mend calls of other programs
+    #[command(after_help = serve::DETAILS)]
+    Serve(ServeArguments),
+    /// Make, list and remove the tokens of `reknit serve`
+    #[command(subcommand)]
+    Tokens(TokensCommand),
     /// Receive the calls with which tools report the end of a long job
     #[command(subcommand, after_help = callbacks::DETAILS)]
     Callbacks(CallbacksCommand),

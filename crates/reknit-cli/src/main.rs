@@ -45,11 +45,14 @@ mod rules;
 mod runs;
 mod saved_run;
 mod schema_file;
+mod serve;
 mod setup;
 mod start;
 mod telemetry;
 mod terminal_size;
 mod terminal_text;
+mod token_file;
+mod tokens;
 mod tools;
 mod trust;
 mod usage;
@@ -125,6 +128,8 @@ fn main() -> ExitCode {
         Command::Plan(PlanCommand::Draw(arguments)) => setup::block_on(plan_draw::run(&arguments)),
         Command::Callbacks(command) => setup::block_on(callbacks::run(&command)),
         Command::Mcp(arguments) => setup::block_on(mcp::run(&arguments)),
+        Command::Serve(arguments) => setup::block_on(serve::run(&arguments)),
+        Command::Tokens(command) => tokens::run(&command),
         Command::Tools(command) => setup::block_on(tools::run(command)),
         Command::Config(ConfigCommand::Show { changed, json, answer, setup }) => {
             let which = if changed { ShowSettings::Changed } else { ShowSettings::All };

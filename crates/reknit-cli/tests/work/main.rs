@@ -30,6 +30,7 @@ mod plans;
 mod resume;
 mod rules;
 mod runs;
+mod serve;
 mod session_scenarios;
 mod settings;
 mod sign_in;

@@ -1,0 +1,46 @@
+//! `reknit tokens`: makes, lists and removes the tokens of `reknit serve`.
+
+use std::process::ExitCode;
+
+use reknit_server::{Scope, Token};
+
+use crate::cli::TokensCommand;
+use crate::failure::Failure;
+use crate::print::{print_data, print_message};
+use crate::terminal_text::one_line;
+use crate::token_file;
+
+pub(crate) fn run(command: &TokensCommand) -> Result<ExitCode, Failure> {
+    match command {
+        TokensCommand::New { name, scopes, file } => {
+            let mut tokens = token_file::read(&file.path, true)?;
+            if tokens.iter().any(|token| token.name == *name) {
+                let hint = format!("remove it first: `reknit tokens remove {name} --file {}`", file.path.display());
+                return Err(Failure::usage(format!("there is already a token for `{name}`"), hint));
+            }
+            let (text, hash) = Token::generate().map_err(Failure::start("the random generator"))?;
+            tokens.push(Token { name: name.clone(), hash, scopes: scopes.clone() });
+            token_file::write(&file.path, &tokens)?;
+            print_data(&format!("{text}\n"))?;
+            print_message(&format!("note: this is shown once; `{}` has only its hash\n", file.path.display()));
+        }
+        TokensCommand::List { file } => {
+            for token in token_file::read(&file.path, false)? {
+                let scopes: Vec<&str> = token.scopes.iter().map(|scope| Scope::as_str(*scope)).collect();
+                print_data(&format!("{}  {}\n", one_line(&token.name, usize::MAX), scopes.join(",")))?;
+            }
+        }
+        TokensCommand::Remove { name, file } => {
+            let mut tokens = token_file::read(&file.path, false)?;
+            let before = tokens.len();
+            tokens.retain(|token| token.name != *name);
+            if tokens.len() == before {
+                let hint = format!("list them: `reknit tokens list --file {}`", file.path.display());
+                return Err(Failure::usage(format!("there is no token for `{name}`"), hint));
+            }
+            token_file::write(&file.path, &tokens)?;
+            print_message(&format!("removed the token of `{name}`; start the server again to refuse it\n"));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

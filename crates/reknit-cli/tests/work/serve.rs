@@ -1,0 +1,195 @@
+//! `reknit serve` and `reknit tokens`, as processes.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, ChildStderr};
+use std::time::Duration;
+
+use reknit_protocol::SideEffect;
+use reknit_testing::tool::CallMatcher;
+use reknit_testing::{CallBarrier, Reply, ScriptedTool};
+
+use crate::interrupt::interrupt;
+use crate::world::{World, plan, text};
+
+struct Serving {
+    child: Child,
+    address: String,
+    stderr: BufReader<ChildStderr>,
+}
+
+impl Serving {
+    fn start(world: &World, arguments: &[&str]) -> Self {
+        let mut child = world.spawn(&[&["serve", "--listen", "127.0.0.1:0"], arguments].concat());
+        let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
+        loop {
+            let mut line = String::new();
+            assert_ne!(stderr.read_line(&mut line).expect("readable"), 0, "the server ended");
+            if let Some(rest) = line.strip_prefix("serving the API at http://") {
+                let address = rest.split_whitespace().next().expect("an address").to_owned();
+                return Self { child, address, stderr };
+            }
+        }
+    }
+
+    /// Sends a request and returns the whole response.
+    fn request(&self, method: &str, path: &str, headers: &str, body: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).expect("the server is there");
+        let (host, length) = (&self.address, body.len());
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nhost: {host}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
+        );
+        stream.write_all(request.as_bytes()).expect("it is sent");
+        let mut response = String::new();
+        stream.read_to_string(&mut response).expect("a response");
+        response
+    }
+
+    fn stop(mut self) {
+        interrupt(&self.child);
+        let status = self.child.wait().expect("it ends");
+        let mut rest = String::new();
+        self.stderr.read_to_string(&mut rest).expect("readable");
+        assert!(status.success(), "{status}: {rest}");
+    }
+}
+
+/// A start request with the plan of one payment.
+fn payment(mode: &str) -> String {
+    format!(r#"{{"run_id": "pay-7", "mode": "{mode}", "plan": {}}}"#, plan(&[("pay", "{}")]))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_was_killed_is_followed_by_one_that_finishes_its_runs() {
+    let barrier = CallBarrier::new();
+    let tool = ScriptedTool::new("shop").capability("pay", SideEffect::Keyed).on(
+        "pay",
+        CallMatcher::any(),
+        Reply::data("paid").wait_at(&barrier),
+    );
+    let tool = tool.start().await.expect("the tool starts");
+    let world = World::with_tools(&[&tool]);
+    let mut first = Serving::start(&world, &[]);
+    let started = first.request("POST", "/v1/runs", "", &payment("start"));
+    assert!(started.starts_with("HTTP/1.1 202"), "{started}");
+    while barrier.waiting() == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    first.child.kill().expect("it is killed");
+    first.child.wait().expect("it ends");
+    barrier.release_all();
+    let second = Serving::start(&world, &[]);
+    let events = second.request("GET", "/v1/runs/pay-7/events", "", "");
+    assert!(events.contains("event: ended"), "{events}");
+    let again = second.request("POST", "/v1/runs", "", &payment("wait"));
+    assert!(again.contains(r#""status":"complete""#), "{again}");
+    let calls = tool.calls();
+    let keys: Vec<_> = calls.iter().map(|call| call.idempotency_key.clone()).collect();
+    assert!(keys.iter().all(|key| key.is_some() && *key == keys[0]), "one payment: {keys:?}");
+    second.stop();
+    assert!(world.reknit(&["runs", "list"]).contains("complete"));
+}
+
+#[test]
+fn a_token_is_shown_once_and_is_needed_then() {
+    let world = World::new();
+    let made = world.output(&["tokens", "new", "ann", "--scopes", "read", "--file", "tokens.toml"]);
+    let token = text(&made.stdout).trim().to_owned();
+    assert!(token.starts_with("rk-"), "{token}");
+    let file = std::fs::read_to_string(world.path().join("tokens.toml")).expect("the file is there");
+    assert!(!file.contains(&token), "{file}");
+    insta::assert_snapshot!(world.reknit(&["tokens", "list", "--file", "tokens.toml"]), @r"
+    exit status 0
+    --- stdout
+    ann  read
+    ");
+    insta::assert_snapshot!(world.reknit(&["tokens", "new", "ann", "--scopes", "run", "--file", "tokens.toml"]), @r"
+    exit status 2
+    --- stderr
+    error: there is already a token for `ann`
+
+    hint: remove it first: `reknit tokens remove ann --file tokens.toml`
+    ");
+    let server = Serving::start(&world, &["--tokens", "tokens.toml"]);
+    assert!(server.request("GET", "/v1/runs", "", "").starts_with("HTTP/1.1 401"));
+    let header = format!("authorization: Bearer {token}\r\n");
+    assert!(server.request("GET", "/v1/runs", &header, "").starts_with("HTTP/1.1 200"));
+    server.stop();
+    insta::assert_snapshot!(world.reknit(&["tokens", "remove", "ann", "--file", "tokens.toml"]), @r"
+    exit status 0
+    --- stderr
+    removed the token of `ann`; start the server again to refuse it
+    ");
+    insta::assert_snapshot!(world.reknit(&["tokens", "remove", "ann", "--file", "tokens.toml"]), @r"
+    exit status 2
+    --- stderr
+    error: there is no token for `ann`
+
+    hint: list them: `reknit tokens list --file tokens.toml`
+    ");
+}
+
+#[test]
+fn an_address_that_others_can_reach_needs_tokens() {
+    let world = World::new();
+    insta::assert_snapshot!(world.reknit(&["serve", "--listen", "0.0.0.0:0"]), @r"
+    exit status 2
+    --- stderr
+    error: other machines can reach 0.0.0.0:0, so tokens are needed
+
+    hint: make one with `reknit tokens new NAME --scopes read,run --file tokens.toml`, and add `--tokens tokens.toml`
+    ");
+    insta::assert_snapshot!(world.reknit(&["serve", "--tokens", "none.toml"]), @r"
+    exit status 2
+    --- stderr
+    error: cannot read the tokens in `none.toml`: No such file or directory (os error 2)
+
+    hint: make a token with `reknit tokens new NAME --scopes read,run --file none.toml`
+    ");
+    insta::assert_snapshot!(world.reknit(&["serve", "--help"]), @r#"
+    exit status 0
+    --- stdout
+    Serve the HTTP API: start, follow and control runs, and mend calls of other programs
+
+    Usage: reknit serve [OPTIONS]
+
+    Options:
+          --listen <ADDRESS>          The address to listen at; one that other machines can reach needs `--tokens` [default: 127.0.0.1:8320]
+          --tokens <FILE>             The file with the tokens that are accepted; `reknit tokens new` makes one
+          --max-runs <N>              How many runs go on at the same time; more are answered with 429 [default: 1000]
+          --journal <FILE>            The journal file [default: reknit/journal.db in your data folder]
+          --config <FILE>             The configuration file [default: reknit.toml in the current folder]
+          --tool <NAME=URL>           A tool, in addition to those in the configuration
+          --model-url <URL>           The base URL of an OpenAI-compatible server, used instead of the configured models
+          --model <NAME>              The name of the model on that server [default: default]
+          --model-key-env <VARIABLE>  The environment variable that holds its API key
+      -h, --help                      Print help
+
+    The API starts, follows and controls runs, and mends calls and texts of other programs: docs/serve.md, and `/openapi.json` of the
+    server. Runs that an earlier process left unfinished are continued. When the server is told to stop (SIGTERM, Ctrl-C), it takes no
+    new requests and waits for the runs in progress.
+
+    Examples:
+      reknit serve
+      curl -d '{"request": "What is the weather in Seoul?"}' http://127.0.0.1:8320/v1/runs
+      reknit tokens new ann --scopes read,run --file tokens.toml
+      reknit serve --listen 0.0.0.0:8320 --tokens tokens.toml
+
+    Exit status: 0 the server was told to stop, 1 it failed, 2 not started.
+    "#);
+    insta::assert_snapshot!(world.reknit(&["tokens", "new", "--help"]), @r"
+    exit status 0
+    --- stdout
+    Make a token, print it once, and store its hash
+
+    Usage: reknit tokens new --scopes <SCOPES> --file <FILE> <NAME>
+
+    Arguments:
+      <NAME>  Whose token it is; the log names it
+
+    Options:
+          --scopes <SCOPES>  What it allows: read, run, approve, admin
+          --file <FILE>      The file with the tokens
+      -h, --help             Print help
+    ");
+}

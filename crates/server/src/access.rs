@@ -1,0 +1,138 @@
+//! Who may use the API, and from where.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::api_error::ApiError;
+use crate::token::{Scope, Token};
+
+/// Who may use the API.
+#[derive(Debug, Clone)]
+pub enum Access {
+    /// Every program on this machine, without a token. Only for a listener on a loopback address.
+    OwnMachine,
+    /// Whoever has one of these tokens.
+    Tokens(Vec<Token>),
+}
+
+/// Who sent a request.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    /// The name of the token; `local` without tokens.
+    pub(crate) name: Arc<str>,
+}
+
+/// What the checks of a request need.
+#[derive(Debug, Clone)]
+pub(crate) struct Gate {
+    access: Access,
+    address: SocketAddr,
+}
+
+impl Gate {
+    pub(crate) fn new(access: Access, address: SocketAddr) -> Self {
+        Self { access, address }
+    }
+
+    /// Who sent a request that needs this scope.
+    fn caller(&self, headers: &HeaderMap, scope: Scope) -> Result<Caller, ApiError> {
+        let tokens = match &self.access {
+            Access::OwnMachine => return Ok(Caller { name: Arc::from("local") }),
+            Access::Tokens(tokens) => tokens,
+        };
+        let refused = |message: &str| ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message);
+        let Some(given) = bearer(headers) else {
+            return Err(refused("a token is needed: send the header `Authorization: Bearer TOKEN`"));
+        };
+        let Some(token) = tokens.iter().find(|token| token.is(given)) else {
+            return Err(refused("the token is not known"));
+        };
+        if !token.allows(scope) {
+            let message = format!("the token `{}` does not have the scope `{}`", token.name, scope.as_str());
+            return Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message));
+        }
+        Ok(Caller { name: Arc::from(token.name.as_str()) })
+    }
+
+    /// Refuses requests that a web page made in a browser: a page of another site can send them, also under a name that its
+    /// owner lets point to this machine.
+    fn check_origin(&self, headers: &HeaderMap) -> Result<(), ApiError> {
+        let refused = |message: String| Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message));
+        if headers.contains_key(ORIGIN) {
+            return refused("requests of web pages are refused (`Origin`)".to_owned());
+        }
+        let Access::OwnMachine = self.access else { return Ok(()) };
+        // With tokens the caller has proved who it is, and proxies change the name of the host.
+        let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+        let name = name.map_or(host, |(name, _)| name).trim_start_matches('[').trim_end_matches(']');
+        let is_own = name.eq_ignore_ascii_case("localhost")
+            || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip == self.address.ip());
+        if is_own { Ok(()) } else { refused(format!("the host `{host}` is not this machine")) }
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}
+
+/// Which scope a request needs.
+fn scope_of(method: &Method, path: &str) -> Scope {
+    match *method {
+        _ if path.contains("/decisions/") => Scope::Approve,
+        Method::GET | Method::HEAD => Scope::Read,
+        _ => Scope::Run,
+    }
+}
+
+/// Whether everybody may send the request: whether the server is up is no secret.
+fn is_open(path: &str) -> bool {
+    matches!(path, "/health" | "/ready")
+}
+
+/// Checks each request before it is handled.
+pub(crate) async fn check(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    if let Err(error) = gate.check_origin(request.headers()) {
+        tracing::warn!(method = %method, path, "refused a request of a web page");
+        return with_headers(error.into_response());
+    }
+    if !is_open(&path) {
+        match gate.caller(request.headers(), scope_of(&method, &path)) {
+            Ok(caller) => {
+                request.extensions_mut().insert(caller);
+            }
+            Err(error) => {
+                tracing::warn!(method = %method, path, "refused a request without the right token");
+                let mut response = error.into_response();
+                if response.status() == StatusCode::UNAUTHORIZED {
+                    response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+                }
+                return with_headers(response);
+            }
+        }
+    }
+    with_headers(next.run(request).await)
+}
+
+/// Headers that keep a browser from interpreting a response.
+fn with_headers(mut response: Response) -> Response {
+    let headers = [
+        ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cache-control", "no-store"),
+    ];
+    for (name, value) in headers {
+        response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    response
+}

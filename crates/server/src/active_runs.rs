@@ -1,0 +1,83 @@
+//! The runs that this process follows.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use reknit::{Reknit, RunHandle};
+use reknit_protocol::RunId;
+
+/// The handles of all runs that this process drives or watches, so that a thousand watchers share one.
+#[derive(Debug, Clone)]
+pub(crate) struct ActiveRuns {
+    reknit: Reknit,
+    handles: Arc<Mutex<HashMap<RunId, ActiveRun>>>,
+    /// The number of the last handle.
+    last: Arc<AtomicU64>,
+}
+
+#[derive(Debug, Clone)]
+struct ActiveRun {
+    handle: RunHandle,
+    number: u64,
+    /// Whether this process drives the run, or only watches it.
+    is_driven: bool,
+}
+
+impl ActiveRuns {
+    pub(crate) fn new(reknit: Reknit) -> Self {
+        Self { reknit, handles: Arc::default(), last: Arc::default() }
+    }
+
+    fn handles(&self) -> MutexGuard<'_, HashMap<RunId, ActiveRun>> {
+        // Whoever panicked had changed one entry or none.
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many runs this process drives.
+    pub(crate) fn driven(&self) -> usize {
+        self.handles().values().filter(|run| run.is_driven).count()
+    }
+
+    /// Keeps the handle of a run that this process drives.
+    pub(crate) fn add(&self, handle: &RunHandle) {
+        self.insert(handle.clone(), true);
+    }
+
+    fn insert(&self, handle: RunHandle, is_driven: bool) {
+        let number = self.last.fetch_add(1, Ordering::Relaxed);
+        self.handles().insert(handle.id.clone(), ActiveRun { handle: handle.clone(), number, is_driven });
+        let runs = self.clone();
+        tokio::spawn(async move {
+            let _ = handle.outcome().await;
+            let mut handles = runs.handles();
+            // A run that was retried has another handle by now.
+            if handles.get(&handle.id).is_some_and(|run| run.number == number) {
+                handles.remove(&handle.id);
+            }
+        });
+    }
+
+    /// The handle of a run that this process drives.
+    pub(crate) fn driven_run(&self, run: &RunId) -> Option<RunHandle> {
+        self.handles().get(run).filter(|run| run.is_driven).map(|run| run.handle.clone())
+    }
+
+    /// A handle to watch a run, whoever drives it.
+    pub(crate) fn watch(&self, run: &RunId) -> RunHandle {
+        if let Some(known) = self.handles().get(run) {
+            return known.handle.clone();
+        }
+        let handle = self.reknit.follow(run);
+        self.insert(handle.clone(), false);
+        handle
+    }
+
+    /// Waits until this process drives no run any more that makes progress. A run that waits for a person goes on later.
+    pub(crate) async fn drained(&self) {
+        while self.handles().values().any(|run| run.is_driven && !run.handle.is_waiting()) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Errors of the API.
+
+use axum::Json;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use reknit::RunError;
+use reknit_journal::{CreateError, LeaseError, RunReadError, SendError, StorageError};
+use reknit_runtime::DriveError;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// The body of every response that is not a success.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ErrorBody {
+    pub(crate) error: ErrorDetails,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ErrorDetails {
+    /// A word for programs.
+    #[schema(example = "not_found")]
+    pub(crate) code: String,
+    /// What is wrong, and what to do about it.
+    pub(crate) message: String,
+    /// Independent problems, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) problems: Vec<String>,
+}
+
+/// Why a request has no result.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    status: StatusCode,
+    code: &'static str,
+    message: String,
+    problems: Vec<String>,
+    retry_after_s: Option<u32>,
+}
+
+impl ApiError {
+    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into(), problems: Vec::new(), retry_after_s: None }
+    }
+
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid_request", message)
+    }
+
+    pub(crate) fn with_problems(self, problems: Vec<String>) -> Self {
+        Self { problems, ..self }
+    }
+
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", message)
+    }
+
+    pub(crate) fn conflict(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, "conflict", message)
+    }
+
+    pub(crate) fn busy(message: impl Into<String>) -> Self {
+        let error = Self::new(StatusCode::TOO_MANY_REQUESTS, "busy", message);
+        Self { retry_after_s: Some(1), ..error }
+    }
+
+    /// A value cannot be written as JSON.
+    #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+    pub(crate) fn unwritable(error: serde_json::Error) -> Self {
+        Self::internal(&error)
+    }
+
+    pub(crate) fn internal(error: &dyn std::error::Error) -> Self {
+        let mut text = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            text = format!("{text}: {cause}");
+            source = cause.source();
+        }
+        // The log has the whole chain. It may name files of this machine, which callers need not know.
+        tracing::error!("a request failed: {text}");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", error.to_string())
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let details = ErrorDetails { code: self.code.to_owned(), message: self.message, problems: self.problems };
+        let mut response = (self.status, Json(ErrorBody { error: details })).into_response();
+        if let Some(seconds) = self.retry_after_s {
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        response
+    }
+}
+
+impl From<StorageError> for ApiError {
+    fn from(error: StorageError) -> Self {
+        Self::internal(&error)
+    }
+}
+
+impl From<RunReadError> for ApiError {
+    fn from(error: RunReadError) -> Self {
+        match error {
+            RunReadError::NoSuchRun(run) => Self::not_found(format!("there is no run `{run}`")),
+            RunReadError::Storage(error) => Self::internal(&error),
+        }
+    }
+}
+
+impl From<SendError> for ApiError {
+    fn from(error: SendError) -> Self {
+        match error {
+            SendError::NoSuchRun(run) => Self::not_found(format!("there is no run `{run}`")),
+            SendError::Storage(error) => Self::internal(&error),
+            error @ SendError::Ended { .. } => Self::conflict(error.to_string()),
+        }
+    }
+}
+
+impl From<&DriveError> for ApiError {
+    fn from(error: &DriveError) -> Self {
+        match error {
+            DriveError::OtherRequest { .. } | DriveError::NotRetriable { .. } => Self::conflict(error.to_string()),
+            DriveError::Create(CreateError::Pruned(_)) | DriveError::Lease(_) | DriveError::Restore(_) => {
+                Self::conflict(chain(error))
+            }
+            DriveError::Read(RunReadError::NoSuchRun(run)) => Self::not_found(format!("there is no run `{run}`")),
+            error => Self::internal(error),
+        }
+    }
+}
+
+/// An error with its causes, on one line.
+fn chain(error: &DriveError) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+impl From<DriveError> for ApiError {
+    fn from(error: DriveError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<RunError> for ApiError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::NotDriven(error) => Self::from(error.as_ref()),
+            error => Self::internal(&error),
+        }
+    }
+}
+
+impl From<LeaseError> for ApiError {
+    fn from(error: LeaseError) -> Self {
+        Self::from(&DriveError::from(error))
+    }
+}

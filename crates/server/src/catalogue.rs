@@ -1,0 +1,134 @@
+//! Tools, models, statistics, and whether the server works.
+
+use axum::Json;
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use reknit_engine::Statistics;
+use reknit_journal::RunFilter;
+use reknit_runtime::run_overview;
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::api_error::{ApiError, ErrorBody};
+use crate::state::ServerState;
+
+/// The tools that plans can call.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ToolList {
+    tools: Vec<ToolView>,
+    /// Why configured tools cannot be used.
+    problems: Vec<String>,
+}
+
+/// A tool.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ToolView {
+    name: String,
+    description: String,
+    capabilities: Vec<CapabilityView>,
+}
+
+/// A capability of a tool.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CapabilityView {
+    name: String,
+    description: String,
+    /// What a call changes: `read`, `idempotent`, `keyed`, `unsafe` or `undeclared`.
+    effect: String,
+    /// The JSON Schema of its parameters.
+    #[schema(value_type = Option<Object>)]
+    parameters: Option<Box<RawValue>>,
+    /// Why it must not be called now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    withheld: Option<String>,
+}
+
+/// Lists the tools that plans can call.
+#[utoipa::path(get, path = "/v1/tools", tag = "tools", responses((status = 200, body = ToolList)))]
+pub(crate) async fn tools(State(server): State<ServerState>) -> Json<ToolList> {
+    let runtime = server.reknit.runtime();
+    let catalogue = runtime.current_catalogue();
+    let tools = catalogue.tools.iter().map(|tool| ToolView {
+        name: tool.name.to_string(),
+        description: tool.description.clone(),
+        capabilities: tool
+            .visible_capabilities()
+            .map(|entry| CapabilityView {
+                name: entry.capability.name.to_string(),
+                description: entry.capability.description.clone(),
+                effect: entry.capability.effect.as_str().to_owned(),
+                parameters: entry.json_schema().and_then(|schema| RawValue::from_string(schema.to_string()).ok()),
+                withheld: entry.withheld.clone(),
+            })
+            .collect(),
+    });
+    let problems = runtime.problems.iter().map(ToString::to_string).collect();
+    Json(ToolList { tools: tools.collect(), problems })
+}
+
+/// The models that runs ask, the preferred one first.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TargetList {
+    targets: Vec<String>,
+}
+
+/// Lists the models that runs ask.
+#[utoipa::path(get, path = "/v1/targets", tag = "tools", responses((status = 200, body = TargetList)))]
+pub(crate) async fn targets(State(server): State<ServerState>) -> Json<TargetList> {
+    Json(TargetList { targets: server.reknit.runtime().targets.iter().map(ToString::to_string).collect() })
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct StatsQuery {
+    /// Only runs that started at this time or later, in milliseconds since 1970.
+    since_ms: Option<i64>,
+}
+
+/// Counts what fails and what mends it, by tool, class of failure and rung.
+#[utoipa::path(get, path = "/v1/stats", tag = "runs", params(StatsQuery),
+    responses((status = 200, body = Object), (status = 400, body = ErrorBody)))]
+pub(crate) async fn stats(
+    State(server): State<ServerState>,
+    query: Result<Query<StatsQuery>, axum::extract::rejection::QueryRejection>,
+) -> Result<Json<Box<RawValue>>, ApiError> {
+    let Query(query) = query.map_err(|error| ApiError::invalid(error.body_text()))?;
+    let filter = RunFilter { since_ms: query.since_ms, ..RunFilter::newest(u32::MAX) };
+    let mut statistics = Statistics::default();
+    for run in server.journal().runs(&filter).await? {
+        statistics.add(&run_overview(server.journal(), &run.run).await?, run.state());
+    }
+    Ok(Json(to_raw_value(&statistics).map_err(ApiError::unwritable)?))
+}
+
+/// Whether the process works.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Health {
+    #[schema(example = "healthy")]
+    status: &'static str,
+}
+
+/// Says that the process works.
+#[utoipa::path(get, path = "/health", tag = "operation", responses((status = 200, body = Health)))]
+pub(crate) async fn health() -> Json<Health> {
+    Json(Health { status: "healthy" })
+}
+
+/// Says whether the server takes runs: the journal can be read, and the server does not stop.
+#[utoipa::path(get, path = "/ready", tag = "operation",
+    responses((status = 200, body = Health), (status = 503, body = Health)))]
+pub(crate) async fn ready(State(server): State<ServerState>) -> (StatusCode, Json<Health>) {
+    let unready = |status| (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status }));
+    if server.is_stopping() {
+        return unready("stopping");
+    }
+    match server.journal().run_count().await {
+        Ok(_) => (StatusCode::OK, Json(Health { status: "ready" })),
+        Err(error) => {
+            tracing::error!("the journal cannot be read: {error}");
+            unready("journal unreadable")
+        }
+    }
+}

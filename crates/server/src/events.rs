@@ -1,0 +1,55 @@
+//! The events of a run as they happen.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::IntoResponse;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_core::Stream;
+use futures_util::StreamExt;
+use reknit::{EventCursor, RunHandle};
+use reknit_protocol::{RunId, Value};
+
+use crate::api_error::{ApiError, ErrorBody};
+use crate::state::ServerState;
+
+/// How often an idle stream sends a comment, so that proxies keep it open.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Follows a run: server-sent events, those that have happened first. The stream ends with the run. `Last-Event-ID` goes on after
+/// the event with this id, also after a restart of the server.
+#[utoipa::path(get, path = "/v1/runs/{run}/events", tag = "runs",
+    params(("run" = String, Path), ("Last-Event-ID" = Option<u64>, Header)),
+    responses((status = 200, content_type = "text/event-stream", body = String), (status = 404, body = ErrorBody)))]
+pub(crate) async fn follow(
+    State(server): State<ServerState>,
+    Path(run): Path<String>,
+    headers: HeaderMap,
+) -> Result<impl IntoResponse, ApiError> {
+    let run = RunId::new(run);
+    let after = match headers.get("last-event-id") {
+        None => 0,
+        Some(id) => {
+            let id = id.to_str().ok().and_then(|id| id.trim().parse().ok());
+            id.ok_or_else(|| ApiError::invalid("`Last-Event-ID` is not the id of an event, which is a number"))?
+        }
+    };
+    // Fails for a run that does not exist.
+    server.journal().summary(&run).await?;
+    Ok(stream(&server.runs.watch(&run), after))
+}
+
+/// The events of a run after this one.
+pub(crate) fn stream(handle: &RunHandle, after: u64) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<>> {
+    let run = handle.id.clone();
+    let events = handle.events_after(EventCursor(after)).filter_map(move |event| {
+        let json = event.to_json(&run);
+        std::future::ready(json.map(|mut object| {
+            let name = object.remove("event").and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
+            Ok(Event::default().id(event.cursor.0.to_string()).event(name).data(Value::Object(object).to_string()))
+        }))
+    });
+    Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
+}

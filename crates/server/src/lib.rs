@@ -1,0 +1,45 @@
+//! The HTTP API of Reknit: starts, follows and controls runs, and offers mending to programs in any language.
+//!
+//! ```no_run
+//! use reknit::Reknit;
+//! use reknit_server::{Access, Server};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let reknit = Reknit::builder().tool_service("weather", "http://127.0.0.1:8085").journal("runs.db").start().await?;
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:8320").await?;
+//! Server::new(reknit, Access::OwnMachine).serve(listener, std::future::pending()).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Every path is in the OpenAPI document at `/openapi.json`, which is made from the code that answers it: [`openapi`] returns it.
+//!
+//! | what | where |
+//! |---|---|
+//! | start a request, a plan or an agent; list and read runs | `/v1/runs` |
+//! | follow a run | `/v1/runs/{run}/events`, as server-sent events |
+//! | cancel, resume, retry, decide | `POST /v1/runs/{run}/cancel` and so on |
+//! | mend a failed call, read a model's text, check a plan | `/v1/mend`, `/v1/repair`, `/v1/plans/check` |
+//! | tools and models | `/v1/tools`, `/v1/targets` |
+
+mod access;
+mod active_runs;
+mod api_error;
+mod catalogue;
+mod control;
+mod events;
+mod json_body;
+mod mending;
+mod natural;
+mod plan_check;
+mod request_log;
+mod run_view;
+mod runs;
+mod server;
+mod start_run;
+mod state;
+mod token;
+
+pub use access::Access;
+pub use server::{Server, openapi};
+pub use token::{InvalidScope, InvalidTokenHash, Scope, Token, TokenHash};

@@ -1,0 +1,35 @@
+//! An id and a log line for each request.
+
+use axum::extract::Request;
+use axum::http::HeaderValue;
+use axum::middleware::Next;
+use axum::response::Response;
+
+const HEADER: &str = "x-request-id";
+/// A longer id of a caller is replaced.
+const MAX_ID: usize = 128;
+
+/// Gives the request an id, unless the caller did, returns it with the response, and logs how the request went.
+pub(crate) async fn log(mut request: Request, next: Next) -> Response {
+    let given = request.headers().get(HEADER).filter(|id| is_plain(id)).cloned();
+    let id = given.or_else(|| HeaderValue::from_str(&uuid::Uuid::now_v7().to_string()).ok());
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    if let Some(id) = &id {
+        request.headers_mut().insert(HEADER, id.clone());
+    }
+    let start = std::time::Instant::now();
+    let mut response = next.run(request).await;
+    let shown = id.as_ref().and_then(|id| id.to_str().ok()).unwrap_or_default();
+    let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+    tracing::info!(request = shown, method = %method, path, status = response.status().as_u16(), ms, "request");
+    if let Some(id) = id {
+        response.headers_mut().insert(HEADER, id);
+    }
+    response
+}
+
+/// Whether an id can be written to a log as it is.
+fn is_plain(id: &HeaderValue) -> bool {
+    let bytes = id.as_bytes();
+    bytes.len() <= MAX_ID && !bytes.is_empty() && bytes.iter().all(u8::is_ascii_graphic)
+}

@@ -1,0 +1,121 @@
+//! Runs as the API shows them.
+
+use reknit_engine::{AskPerson, Effect, Ending, Overview};
+use reknit_journal::{Journal, RunSummary};
+use reknit_protocol::RunId;
+use reknit_runtime::{DriveError, load_run, run_overview};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use crate::api_error::ApiError;
+
+/// A run in a list.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RunLine {
+    /// The id of the run.
+    pub(crate) run: String,
+    /// `running`, `waiting`, `stopped`, `parked`, or how it ended: `complete`, `partial`, `failed`, `impossible`,
+    /// `budget_exhausted` or `cancelled`.
+    #[schema(example = "complete")]
+    pub(crate) status: String,
+    /// What was asked.
+    pub(crate) request: String,
+    /// When it started, in milliseconds since 1970.
+    pub(crate) created_ms: i64,
+    /// When its last event happened, in milliseconds since 1970.
+    pub(crate) updated_ms: i64,
+    /// How many events it has.
+    pub(crate) events: u64,
+}
+
+impl From<&RunSummary> for RunLine {
+    fn from(summary: &RunSummary) -> Self {
+        Self {
+            run: summary.run.to_string(),
+            status: summary.state().to_owned(),
+            request: summary.title.clone(),
+            created_ms: summary.created_ms,
+            updated_ms: summary.updated_ms,
+            events: summary.len,
+        }
+    }
+}
+
+/// A run with its result or its questions.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RunView {
+    #[serde(flatten)]
+    pub(crate) line: RunLine,
+    /// The answer of a run that has ended: its text, its outputs, each step with its result or why it failed, what was mended and
+    /// what was spent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) answer: Option<Box<RawValue>>,
+    /// The report of a session that has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) report: Option<Box<RawValue>>,
+    /// The questions to a person that the run waits for.
+    pub(crate) questions: Vec<QuestionView>,
+}
+
+/// A question to a person.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct QuestionView {
+    /// The id, for `POST /v1/runs/{run}/decisions/{question}`.
+    #[schema(example = "refund/approval/1")]
+    pub(crate) question: String,
+    /// The hash that a decision must state: it binds the decision to exactly what is shown here.
+    pub(crate) hash: String,
+    /// The step.
+    pub(crate) step: String,
+    /// The call or the plan that is asked about.
+    #[schema(value_type = Object)]
+    pub(crate) about: Box<RawValue>,
+    /// When the question counts as denied, in milliseconds since 1970.
+    pub(crate) expires_ms: i64,
+}
+
+fn question_view(ask: &AskPerson) -> Result<QuestionView, serde_json::Error> {
+    Ok(QuestionView {
+        question: ask.id.to_string(),
+        hash: ask.hash.clone(),
+        step: ask.step.to_string(),
+        about: serde_json::value::to_raw_value(&ask.question)?,
+        expires_ms: ask.expires_ms,
+    })
+}
+
+/// The questions to a person that a run waits for.
+pub(crate) async fn open_questions(journal: &Journal, run: &RunId) -> Result<Vec<AskPerson>, ApiError> {
+    let saved = match load_run(journal, run).await {
+        Ok(saved) => saved,
+        // A parked run asks nothing.
+        Err(DriveError::Restore(_)) => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let question = |effect| match effect {
+        Effect::AskPerson(ask) => Some(std::sync::Arc::unwrap_or_clone(ask)),
+        _ => None,
+    };
+    Ok(saved.machine.pending().into_iter().filter_map(question).collect())
+}
+
+/// A run with its result or its questions.
+pub(crate) async fn view(journal: &Journal, run: &RunId) -> Result<RunView, ApiError> {
+    let summary = journal.summary(run).await?;
+    let line = RunLine::from(&summary);
+    if summary.status.is_none() {
+        let asks = open_questions(journal, run).await?;
+        let questions = asks.iter().map(question_view).collect::<Result<_, _>>().map_err(ApiError::unwritable)?;
+        return Ok(RunView { line, answer: None, report: None, questions });
+    }
+    let overview: Overview = run_overview(journal, run).await?;
+    let raw = |ending: &Ending<'_>| match ending {
+        Ending::Answer(answer) => Ok((Some(serde_json::value::to_raw_value(answer)?), None)),
+        Ending::Report(report) => Ok((None, Some(serde_json::value::to_raw_value(report)?))),
+    };
+    let (answer, report) = overview.ending().as_ref().map_or(Ok((None, None)), raw).map_err(ApiError::unwritable)?;
+    Ok(RunView { line, answer, report, questions: Vec::new() })
+}

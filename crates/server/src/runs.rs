@@ -1,0 +1,113 @@
+//! Lists and shows runs.
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use reknit_engine::{Overview, explain as explain_overview};
+use reknit_journal::{RunFilter, StatusFilter};
+use reknit_protocol::RunId;
+use reknit_runtime::run_overview;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::api_error::{ApiError, ErrorBody};
+use crate::run_view::{RunLine, RunView, view};
+use crate::state::ServerState;
+
+/// The most runs in one answer.
+const MAX_RUNS: u32 = 1_000;
+/// The number of runs in one answer if the caller names none.
+const DEFAULT_RUNS: u32 = 50;
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListQuery {
+    /// Only runs with this status: `running`, `waiting`, `stopped`, `parked`, or how they ended.
+    status: Option<String>,
+    /// Only runs that started at this time or later, in milliseconds since 1970.
+    since_ms: Option<i64>,
+    /// Only runs whose request contains this text.
+    search: Option<String>,
+    /// How many runs; 50 without it, at most 1,000.
+    limit: Option<u32>,
+    /// Where to go on: `next` of the answer before.
+    after: Option<String>,
+}
+
+/// Runs, the newest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RunList {
+    runs: Vec<RunLine>,
+    /// `after` of the next request; missing if there are no more runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+/// Lists runs.
+#[utoipa::path(get, path = "/v1/runs", tag = "runs", params(ListQuery),
+    responses((status = 200, body = RunList), (status = 400, body = ErrorBody)))]
+pub(crate) async fn list(
+    State(server): State<ServerState>,
+    query: Result<Query<ListQuery>, axum::extract::rejection::QueryRejection>,
+) -> Result<Json<RunList>, ApiError> {
+    let Query(query) = query.map_err(|error| ApiError::invalid(error.body_text()))?;
+    let limit = query.limit.unwrap_or(DEFAULT_RUNS);
+    if limit == 0 || limit > MAX_RUNS {
+        return Err(ApiError::invalid(format!("`limit` is {limit}; it can be 1 to {MAX_RUNS}")));
+    }
+    let status = match query.status.as_deref() {
+        None => StatusFilter::All,
+        Some("running" | "waiting" | "stopped" | "parked") => StatusFilter::Unfinished,
+        Some(status) => StatusFilter::Status(status.to_owned()),
+    };
+    let filter = RunFilter { since_ms: query.since_ms, title: query.search, ..RunFilter::of_status(status, u32::MAX) };
+    let all = server.journal().runs(&filter).await?;
+    let mut found = all
+        .iter()
+        .skip_while(|run| query.after.as_ref().is_some_and(|after| run.run.as_str() != after))
+        .skip(usize::from(query.after.is_some()))
+        .filter(|run| query.status.as_ref().is_none_or(|status| run.state() == status));
+    let runs: Vec<RunLine> = found.by_ref().take(limit as usize).map(RunLine::from).collect();
+    let next = found.next().and_then(|_| runs.last()).map(|last| last.run.clone());
+    Ok(Json(RunList { runs, next }))
+}
+
+/// Shows a run: its result, or the questions that it waits for.
+#[utoipa::path(get, path = "/v1/runs/{run}", tag = "runs", params(("run" = String, Path, description = "The id of the run")),
+    responses((status = 200, body = RunView), (status = 404, body = ErrorBody)))]
+pub(crate) async fn show(
+    State(server): State<ServerState>,
+    Path(run): Path<String>,
+) -> Result<Json<RunView>, ApiError> {
+    Ok(Json(view(server.journal(), &RunId::new(run)).await?))
+}
+
+/// Explains a run in plain words: what was asked, what was done, what failed and how it was mended, what is missing.
+#[utoipa::path(get, path = "/v1/runs/{run}/explain", tag = "runs", params(("run" = String, Path)),
+    responses((status = 200, body = Object), (status = 404, body = ErrorBody)))]
+pub(crate) async fn explain(
+    State(server): State<ServerState>,
+    Path(run): Path<String>,
+) -> Result<impl IntoResponse, ApiError> {
+    let run = RunId::new(run);
+    let summary = server.journal().summary(&run).await?;
+    let explanation = explain_overview(&run_overview(server.journal(), &run).await?, summary.state());
+    Ok(Json(serde_json::value::to_raw_value(&explanation).map_err(ApiError::unwritable)?))
+}
+
+/// Draws the steps of a run and what they need.
+#[utoipa::path(get, path = "/v1/runs/{run}/graph.svg", tag = "runs", params(("run" = String, Path)),
+    responses((status = 200, content_type = "image/svg+xml", body = String), (status = 404, body = ErrorBody)))]
+pub(crate) async fn graph(
+    State(server): State<ServerState>,
+    Path(run): Path<String>,
+) -> Result<impl IntoResponse, ApiError> {
+    let run = RunId::new(run);
+    let overview = run_overview(server.journal(), &run).await?;
+    if matches!(overview, Overview::Session(_)) {
+        return Err(ApiError::not_found(format!("run `{run}` is a session, which has no plan to draw")));
+    }
+    Ok(([(CONTENT_TYPE, "image/svg+xml")], explain_overview(&overview, "").graph.to_svg()))
+}

@@ -1,0 +1,173 @@
+//! The server: its routes, and how it starts and stops.
+
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::extract::DefaultBodyLimit;
+use axum::http::StatusCode;
+use axum::routing::get;
+use axum::{Json, Router, middleware};
+use reknit::{Mender, Reknit};
+use tokio::net::TcpListener;
+use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::access::{self, Access, Gate};
+use crate::active_runs::ActiveRuns;
+use crate::api_error::ApiError;
+use crate::json_body::MAX_BODY;
+use crate::state::ServerState;
+use crate::{catalogue, control, events, mending, natural, plan_check, request_log, runs, start_run};
+
+/// How many runs this process drives at the same time, if nothing else is set.
+const MAX_RUNS: usize = 1_000;
+/// How long runs in progress may go on after the server was told to stop, if nothing else is set.
+const DRAIN: Duration = Duration::from_secs(20);
+
+/// The HTTP API of a [`Reknit`].
+#[derive(Debug)]
+pub struct Server {
+    state: ServerState,
+    access: Access,
+    drain: Duration,
+}
+
+impl Server {
+    /// A server for these tools, models and this journal.
+    pub fn new(reknit: Reknit, access: Access) -> Self {
+        let state = ServerState {
+            runs: ActiveRuns::new(reknit.clone()),
+            reknit,
+            mender: Arc::new(Mender::new()),
+            decisions: Arc::default(),
+            max_runs: MAX_RUNS,
+            stopping: Arc::default(),
+        };
+        Self { state, access, drain: DRAIN }
+    }
+
+    /// Mends calls of others with this mender, which may have models; without it with plain code alone.
+    #[must_use]
+    pub fn with_mender(mut self, mender: Mender) -> Self {
+        self.state.mender = Arc::new(mender);
+        self
+    }
+
+    /// Limits how many runs this process drives at the same time. More are answered with 429.
+    #[must_use]
+    pub fn with_max_runs(mut self, runs: usize) -> Self {
+        self.state.max_runs = runs;
+        self
+    }
+
+    /// How long runs in progress may go on after the server was told to stop. Those that go on longer are continued by the next
+    /// process.
+    #[must_use]
+    pub fn with_drain(self, drain: Duration) -> Self {
+        Self { drain, ..self }
+    }
+
+    /// Answers requests until `stop`, then takes no new ones and waits for the runs in progress. Runs that another process left
+    /// unfinished are continued first.
+    ///
+    /// Fails at once if a listener that others can reach has no tokens.
+    pub async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
+        let address = listener.local_addr()?;
+        if matches!(self.access, Access::OwnMachine) && !address.ip().is_loopback() {
+            let message = format!("other machines can reach {address}, so tokens are needed");
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+        }
+        let state = self.state;
+        match state.reknit.resume_unfinished().await {
+            Ok(handles) => handles.iter().for_each(|handle| state.runs.add(handle)),
+            Err(error) => tracing::error!("unfinished runs cannot be continued: {error}"),
+        }
+        let gate = Arc::new(Gate::new(self.access, address));
+        let app = router(state.clone())
+            .layer(middleware::from_fn_with_state(gate, access::check))
+            .layer(middleware::from_fn(request_log::log));
+        let stopping = Arc::clone(&state.stopping);
+        let stopped = async move {
+            stop.await;
+            stopping.store(true, Ordering::Relaxed);
+        };
+        // Streams of events end with their runs, which may take longer than the server waits.
+        let (ended, serving) = (Arc::new(tokio::sync::Notify::new()), state.clone());
+        let told = Arc::clone(&ended);
+        let server = axum::serve(listener, app).with_graceful_shutdown(async move {
+            stopped.await;
+            told.notify_one();
+        });
+        tokio::select! {
+            result = server => result?,
+            () = async {
+                ended.notified().await;
+                let _ = tokio::time::timeout(self.drain, serving.runs.drained()).await;
+                // The answers of these runs are on their way.
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            } => {}
+        }
+        Ok(())
+    }
+}
+
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Reknit", description = "Runs requests over tools, and mends the calls that fail."),
+    modifiers(&BearerToken)
+)]
+struct ApiDocument;
+
+struct BearerToken;
+
+impl utoipa::Modify for BearerToken {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("token", SecurityScheme::Http(bearer));
+    }
+}
+
+fn routes() -> OpenApiRouter<ServerState> {
+    OpenApiRouter::with_openapi(ApiDocument::openapi())
+        .routes(routes!(runs::list, start_run::start))
+        .routes(routes!(runs::show))
+        .routes(routes!(runs::explain))
+        .routes(routes!(runs::graph))
+        .routes(routes!(events::follow))
+        .routes(routes!(control::cancel))
+        .routes(routes!(control::resume))
+        .routes(routes!(control::retry))
+        .routes(routes!(control::decide))
+        .routes(routes!(mending::mend))
+        .routes(routes!(mending::repair))
+        .routes(routes!(plan_check::check))
+        .routes(routes!(catalogue::tools))
+        .routes(routes!(catalogue::targets))
+        .routes(routes!(catalogue::stats))
+        .routes(routes!(catalogue::health))
+        .routes(routes!(catalogue::ready))
+        .routes(routes!(natural::natural))
+}
+
+fn router(state: ServerState) -> Router {
+    let (router, document) = routes().split_for_parts();
+    router
+        .route("/openapi.json", get(async move || Json(document)))
+        .fallback(async || ApiError::not_found("there is no such path; `/openapi.json` lists all of them"))
+        .method_not_allowed_fallback(async || {
+            ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "the path has other methods")
+        })
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .with_state(state)
+}
+
+/// The OpenAPI document of the API.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    routes().into_openapi()
+}

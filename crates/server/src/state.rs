@@ -1,0 +1,52 @@
+//! What all requests share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::http::StatusCode;
+use reknit::{Mender, Reknit};
+use reknit_journal::Journal;
+use tokio::sync::Mutex;
+
+use crate::active_runs::ActiveRuns;
+use crate::api_error::ApiError;
+
+/// What all requests share.
+#[derive(Debug, Clone)]
+pub(crate) struct ServerState {
+    pub(crate) reknit: Reknit,
+    pub(crate) mender: Arc<Mender>,
+    pub(crate) runs: ActiveRuns,
+    /// One decision is stored at a time, so that the second about the same question is refused.
+    pub(crate) decisions: Arc<Mutex<()>>,
+    pub(crate) max_runs: usize,
+    pub(crate) stopping: Arc<AtomicBool>,
+}
+
+impl ServerState {
+    pub(crate) fn journal(&self) -> &Journal {
+        &self.reknit.runtime().journal
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// Refuses another run if too many are in progress, or if the server stops.
+    pub(crate) fn check_room(&self) -> Result<(), ApiError> {
+        if self.is_stopping() {
+            return Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "the server stops"));
+        }
+        if self.runs.driven() >= self.max_runs {
+            return Err(ApiError::busy(format!("{} runs are in progress, which is the limit", self.max_runs)));
+        }
+        Ok(())
+    }
+}
+
+/// The time in milliseconds since 1970.
+pub(crate) fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,171 @@
+//! Tokens: who may do what.
+
+use std::fmt::{self, Write as _};
+use std::str::FromStr;
+
+use ring::rand::{SecureRandom, SystemRandom};
+use sha2::{Digest, Sha256};
+
+/// What a token allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// Read runs, tools and models.
+    Read,
+    /// Start, cancel, resume and retry runs, and use models for mending.
+    Run,
+    /// Decide questions that a run asks a person.
+    Approve,
+    /// Everything.
+    Admin,
+}
+
+impl Scope {
+    /// The name in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Run => "run",
+            Self::Approve => "approve",
+            Self::Admin => "admin",
+        }
+    }
+
+    fn covers(self, needed: Self) -> bool {
+        self == needed || self == Self::Admin
+    }
+}
+
+/// A word that names no scope.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a scope; write `read`, `run`, `approve` or `admin`")]
+pub struct InvalidScope(String);
+
+impl FromStr for Scope {
+    type Err = InvalidScope;
+
+    fn from_str(word: &str) -> Result<Self, InvalidScope> {
+        let all = [Self::Read, Self::Run, Self::Approve, Self::Admin];
+        all.into_iter().find(|scope| scope.as_str() == word).ok_or_else(|| InvalidScope(word.to_owned()))
+    }
+}
+
+/// The SHA-256 digest of a token. Tokens are random, so a fast digest is enough, and nobody can use what is stored.
+#[derive(Clone, PartialEq, Eq)]
+pub struct TokenHash([u8; 32]);
+
+/// A text that is no digest of a token.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the hash of a token has 64 hexadecimal digits; make one with `reknit serve --new-token NAME`")]
+pub struct InvalidTokenHash;
+
+impl TokenHash {
+    /// The digest of a token.
+    pub fn of(token: &str) -> Self {
+        Self(Sha256::digest(token.as_bytes()).into())
+    }
+
+    /// Whether this is the digest of the token. The time that it takes does not depend on where they differ.
+    fn is_of(&self, token: &str) -> bool {
+        let other = Self::of(token);
+        self.0.iter().zip(other.0).fold(0, |difference, (one, other)| difference | (one ^ other)) == 0
+    }
+}
+
+impl fmt::Display for TokenHash {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&hex(&self.0))
+    }
+}
+
+impl fmt::Debug for TokenHash {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "TokenHash({self})")
+    }
+}
+
+impl FromStr for TokenHash {
+    type Err = InvalidTokenHash;
+
+    fn from_str(text: &str) -> Result<Self, InvalidTokenHash> {
+        if text.len() != 64 || !text.is_ascii() {
+            return Err(InvalidTokenHash);
+        }
+        let mut bytes = [0; 32];
+        for (index, byte) in bytes.iter_mut().enumerate() {
+            let digits = text.get(2 * index..2 * index + 2).ok_or(InvalidTokenHash)?;
+            *byte = u8::from_str_radix(digits, 16).map_err(|_| InvalidTokenHash)?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// A token of the configuration. Only its digest is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Token {
+    /// Whose it is. Decisions and log lines name it.
+    pub name: String,
+    /// Its digest.
+    pub hash: TokenHash,
+    /// What it allows.
+    pub scopes: Vec<Scope>,
+}
+
+impl Token {
+    /// A new random token: the text for its owner, and the digest for the configuration.
+    pub fn generate() -> std::io::Result<(String, TokenHash)> {
+        let mut bytes = [0; 32];
+        SystemRandom::new().fill(&mut bytes).map_err(|_| std::io::Error::other("the system has no random numbers"))?;
+        let text = format!("rk-{}", hex(&bytes));
+        let hash = TokenHash::of(&text);
+        Ok((text, hash))
+    }
+
+    pub(crate) fn allows(&self, scope: Scope) -> bool {
+        self.scopes.iter().any(|own| own.covers(scope))
+    }
+
+    pub(crate) fn is(&self, text: &str) -> bool {
+        self.hash.is_of(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_generated_token_matches_its_hash_and_no_other_token_does() {
+        let (text, hash) = Token::generate().unwrap();
+        let read: TokenHash = hash.to_string().parse().unwrap();
+        let token = Token { name: "ann".to_owned(), hash: read, scopes: vec![Scope::Read] };
+        assert!(token.is(&text));
+        assert!(!token.is(&format!("{text}0")));
+        assert!(!token.is(""));
+        assert_ne!(Token::generate().unwrap().0, text);
+    }
+
+    #[test]
+    fn a_scope_allows_itself_and_admin_allows_everything() {
+        let token = |scopes: &[Scope]| Token { name: String::new(), hash: TokenHash::of("x"), scopes: scopes.to_vec() };
+        assert!(token(&[Scope::Read, Scope::Run]).allows(Scope::Run));
+        assert!(!token(&[Scope::Read, Scope::Run]).allows(Scope::Approve));
+        assert!(token(&[Scope::Admin]).allows(Scope::Approve));
+        assert!(!token(&[]).allows(Scope::Read));
+    }
+
+    #[test]
+    fn a_text_that_is_no_hash_is_refused() {
+        for text in ["", "abc", &"g".repeat(64), &"é".repeat(32), &"+1".repeat(32)] {
+            assert_eq!(text.parse::<TokenHash>(), Err(InvalidTokenHash), "{text}");
+        }
+    }
+}

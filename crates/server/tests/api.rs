@@ -1,0 +1,318 @@
+//! Requests of a real HTTP client to a real server on this machine.
+#![cfg(test)]
+
+use std::time::Duration;
+
+use reknit::{ConfigBuilder, Reknit};
+use reknit_engine::ApprovalRule;
+use reknit_protocol::{SideEffect, Value};
+use reknit_server::{Access, Scope, Server, Token};
+use reknit_testing::tool::{CallMatcher, RunningTool};
+use reknit_testing::{CallBarrier, Reply, ScriptedTool};
+use reqwest::{RequestBuilder, Response, StatusCode};
+use serde_json::{Value as Json, json};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+struct Api {
+    url: String,
+    client: reqwest::Client,
+    tool: RunningTool,
+    stop: Option<oneshot::Sender<()>>,
+    server: tokio::task::JoinHandle<std::io::Result<()>>,
+}
+
+const REFUND: &str = "steps: [{id: refund, tool: bank/refund, with: {amount: \"5\"}}]";
+
+fn bank() -> ScriptedTool {
+    let schema = r#"{"type": "object", "properties": {"amount": {"type": "integer"}}, "required": ["amount"]}"#;
+    ScriptedTool::new("bank").capability("refund", SideEffect::Keyed).schema(Value::parse(schema).unwrap()).on(
+        "refund",
+        CallMatcher::any(),
+        Reply::data(Value::parse(r#"{"refunded": 5}"#).unwrap()),
+    )
+}
+
+fn refunds_are_approved() -> ApprovalRule {
+    ApprovalRule { capability: Some("bank/refund".to_owned()), ..ApprovalRule::default() }
+}
+
+impl Api {
+    async fn open(tool: ScriptedTool, rules: Vec<ApprovalRule>, access: Access, max_runs: usize) -> Self {
+        let tool = tool.start().await.expect("the tool starts");
+        let builder = Reknit::builder().tool_service("bank", &tool.base_url());
+        let builder = builder.configure(move |config| rules.into_iter().fold(config, ConfigBuilder::approve));
+        let reknit = builder.start().await.expect("it starts");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let (stop, stopped) = oneshot::channel::<()>();
+        let server = Server::new(reknit, access).with_max_runs(max_runs).with_drain(Duration::from_secs(5));
+        let server = tokio::spawn(server.serve(listener, async move {
+            let _ = stopped.await;
+        }));
+        let client = reqwest::Client::builder().no_proxy().build().expect("a client");
+        Self { url, client, tool, stop: Some(stop), server }
+    }
+
+    async fn new(tool: ScriptedTool) -> Self {
+        Self::open(tool, Vec::new(), Access::OwnMachine, 100).await
+    }
+
+    fn get(&self, path: &str) -> RequestBuilder {
+        self.client.get(format!("{}{path}", self.url))
+    }
+
+    fn post(&self, path: &str, body: &Json) -> RequestBuilder {
+        self.client.post(format!("{}{path}", self.url)).body(body.to_string())
+    }
+
+    async fn run(&self, body: &Json) -> Json {
+        json_of(self.post("/v1/runs", body).send().await.expect("an answer"), StatusCode::OK).await
+    }
+}
+
+async fn json_of(response: Response, expected: StatusCode) -> Json {
+    let status = response.status();
+    let text = response.text().await.expect("a body");
+    assert_eq!(status, expected, "{text}");
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+async fn error_of(request: RequestBuilder, expected: StatusCode) -> String {
+    let body = json_of(request.send().await.expect("an answer"), expected).await;
+    body["error"]["message"].as_str().expect("a message").to_owned()
+}
+
+#[tokio::test]
+async fn a_plan_is_run_and_its_call_is_mended() {
+    let api = Api::new(bank()).await;
+    let run = api.run(&json!({"plan": REFUND})).await;
+    assert_eq!(run["status"], "complete");
+    assert_eq!(api.tool.calls().len(), 1);
+    let explanation = api.get(&format!("/v1/runs/{}/explain", run["run"].as_str().unwrap())).send().await.unwrap();
+    let explanation = json_of(explanation, StatusCode::OK).await.to_string();
+    assert!(explanation.contains("amount"), "{explanation}");
+    let graph = api.get(&format!("/v1/runs/{}/graph.svg", run["run"].as_str().unwrap())).send().await.unwrap();
+    assert_eq!(graph.headers()["content-type"], "image/svg+xml");
+    let listed = json_of(api.get("/v1/runs?status=complete").send().await.unwrap(), StatusCode::OK).await;
+    assert_eq!(listed["runs"][0]["run"], run["run"]);
+    let none = json_of(api.get("/v1/runs?status=failed").send().await.unwrap(), StatusCode::OK).await;
+    assert_eq!(none["runs"], json!([]));
+}
+
+#[tokio::test]
+async fn the_same_run_id_or_idempotency_key_does_nothing_twice() {
+    let api = Api::new(bank()).await;
+    let first = api.run(&json!({"plan": REFUND, "run_id": "refund-7"})).await;
+    let second = api.run(&json!({"plan": REFUND, "run_id": "refund-7"})).await;
+    assert_eq!((&first["run"], &second["run"]), (&json!("refund-7"), &json!("refund-7")));
+    let other = json!({"plan": REFUND.replace('5', "6"), "run_id": "refund-7"});
+    let refused = error_of(api.post("/v1/runs", &other), StatusCode::CONFLICT).await;
+    assert!(refused.contains("another request"), "{refused}");
+    let keyed = || api.post("/v1/runs", &json!({"plan": REFUND})).header("Idempotency-Key", "order 8");
+    let one = json_of(keyed().send().await.unwrap(), StatusCode::OK).await;
+    let two = json_of(keyed().send().await.unwrap(), StatusCode::OK).await;
+    assert_eq!(one["run"], two["run"]);
+    assert_eq!(api.tool.calls().len(), 2);
+}
+
+#[tokio::test]
+async fn events_are_streamed_and_go_on_after_the_last_one_that_was_read() {
+    let api = Api::new(bank()).await;
+    let body = json!({"plan": REFUND, "run_id": "r", "mode": "stream"});
+    let streamed = api.post("/v1/runs", &body).send().await.unwrap().text().await.unwrap();
+    assert!(streamed.contains("event: call_ended"), "{streamed}");
+    let again = api.get("/v1/runs/r/events").send().await.unwrap().text().await.unwrap();
+    assert_eq!(streamed, again);
+    let ids: Vec<&str> = streamed.lines().filter_map(|line| line.strip_prefix("id: ")).collect();
+    let last_but_one = ids[ids.len() - 2];
+    let rest = api.get("/v1/runs/r/events").header("Last-Event-ID", last_but_one);
+    let rest = rest.send().await.unwrap().text().await.unwrap();
+    assert_eq!(rest.matches("id: ").count(), 1, "{rest}");
+    assert!(streamed.ends_with(&rest), "{rest}");
+    let bad = api.get("/v1/runs/r/events").header("Last-Event-ID", "x");
+    assert!(error_of(bad, StatusCode::BAD_REQUEST).await.contains("a number"));
+}
+
+#[tokio::test]
+async fn a_question_is_decided_once_and_only_for_what_it_shows() {
+    let rules = vec![refunds_are_approved()];
+    let api = Api::open(bank(), rules, Access::OwnMachine, 100).await;
+    let run = api.run(&json!({"plan": REFUND, "run_id": "r"})).await;
+    assert_eq!(run["status"], "waiting");
+    assert_eq!(api.tool.calls().len(), 0);
+    let (question, hash) = (run["questions"][0]["question"].as_str().unwrap(), &run["questions"][0]["hash"]);
+    let path = format!("/v1/runs/r/decisions/{}", question.replace('/', "%2F"));
+    let stale = api.post(&path, &json!({"hash": "0", "decision": "approve"}));
+    assert!(error_of(stale, StatusCode::CONFLICT).await.contains("something else"));
+    let unknown = api.post("/v1/runs/r/decisions/x", &json!({"hash": hash, "decision": "approve"}));
+    error_of(unknown, StatusCode::NOT_FOUND).await;
+    let approved = api.post(&path, &json!({"hash": hash, "decision": "approve"})).send().await.unwrap();
+    json_of(approved, StatusCode::ACCEPTED).await;
+    let events = api.get("/v1/runs/r/events").send().await.unwrap().text().await.unwrap();
+    assert!(events.contains("refund"), "{events}");
+    let run = json_of(api.get("/v1/runs/r").send().await.unwrap(), StatusCode::OK).await;
+    assert_eq!(run["status"], "complete");
+    assert_eq!(api.tool.calls().len(), 1);
+    let late = api.post(&path, &json!({"hash": hash, "decision": "deny"}));
+    error_of(late, StatusCode::NOT_FOUND).await;
+}
+
+#[tokio::test]
+async fn a_run_that_goes_on_is_cancelled_and_one_more_than_the_limit_is_refused() {
+    let barrier = CallBarrier::new();
+    let tool = ScriptedTool::new("bank").capability("refund", SideEffect::Read).on(
+        "refund",
+        CallMatcher::any(),
+        Reply::data(Value::Null).wait_at(&barrier),
+    );
+    let api = Api::open(tool, Vec::new(), Access::OwnMachine, 1).await;
+    let body = json!({"plan": REFUND, "run_id": "r", "mode": "start"});
+    let started = api.post("/v1/runs", &body).send().await.unwrap();
+    assert_eq!(started.headers()["location"], "/v1/runs/r");
+    assert_eq!(json_of(started, StatusCode::ACCEPTED).await["status"], "running");
+    let busy = api.post("/v1/runs", &json!({"plan": REFUND})).send().await.unwrap();
+    assert_eq!((busy.status(), &busy.headers()["retry-after"]), (StatusCode::TOO_MANY_REQUESTS, &"1".parse().unwrap()));
+    let cancelled = api.post("/v1/runs/r/cancel", &json!({})).send().await.unwrap();
+    json_of(cancelled, StatusCode::ACCEPTED).await;
+    barrier.release_all();
+    api.get("/v1/runs/r/events").send().await.unwrap().text().await.unwrap();
+    let run = json_of(api.get("/v1/runs/r").send().await.unwrap(), StatusCode::OK).await;
+    assert_eq!(run["status"], "cancelled");
+    let again = api.post("/v1/runs/r/cancel", &json!({}));
+    assert!(error_of(again, StatusCode::CONFLICT).await.contains("has ended"));
+}
+
+#[tokio::test]
+async fn a_failed_run_is_retried_and_done_steps_stay_done() {
+    let tool = ScriptedTool::new("bank")
+        .capability("refund", SideEffect::Read)
+        .once("refund", CallMatcher::any(), Reply::status(403))
+        .on("refund", CallMatcher::any(), Reply::data(Value::Null));
+    let api = Api::new(tool).await;
+    let run = api.run(&json!({"plan": REFUND, "run_id": "r"})).await;
+    assert_eq!(run["status"], "failed");
+    json_of(api.post("/v1/runs/r/retry", &json!({})).send().await.unwrap(), StatusCode::ACCEPTED).await;
+    api.get("/v1/runs/r/events").send().await.unwrap().text().await.unwrap();
+    let run = json_of(api.get("/v1/runs/r").send().await.unwrap(), StatusCode::OK).await;
+    assert_eq!(run["status"], "complete");
+    let refused = error_of(api.post("/v1/runs/r/retry", &json!({})), StatusCode::CONFLICT).await;
+    assert!(refused.contains("can be retried"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_server_that_stops_finishes_the_runs_in_progress() {
+    let barrier = CallBarrier::new();
+    let tool = ScriptedTool::new("bank").capability("refund", SideEffect::Keyed).on(
+        "refund",
+        CallMatcher::any(),
+        Reply::data(Value::Null).wait_at(&barrier),
+    );
+    let mut api = Api::new(tool).await;
+    let request = api.post("/v1/runs", &json!({"plan": REFUND, "run_id": "r"})).send();
+    let answer = tokio::spawn(request);
+    while barrier.waiting() == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    api.stop.take().unwrap().send(()).unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    barrier.release_all();
+    let run = json_of(answer.await.unwrap().unwrap(), StatusCode::OK).await;
+    assert_eq!(run["status"], "complete");
+    api.server.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn calls_and_texts_of_other_programs_are_mended() {
+    let api = Api::new(bank()).await;
+    let schema = json!({"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]});
+    let body = json!({"tool": "convert", "schema": schema, "parameters": {"to": "Euro"},
+        "error": {"error": "to must be one of EUR, USD"}, "context": "convert it to euros"});
+    let mended = json_of(api.post("/v1/mend", &body).send().await.unwrap(), StatusCode::OK).await;
+    assert_eq!((&mended["action"], &mended["parameters"]), (&json!("corrected"), &json!({"to": "EUR"})));
+    let body = json!({"text": "Sure! {'to': 'EUR',}", "schema": schema});
+    let read = json_of(api.post("/v1/repair", &body).send().await.unwrap(), StatusCode::OK).await;
+    assert_eq!(read["value"], json!({"to": "EUR"}));
+    let body = json!({"text": "I cannot", "schema": schema});
+    error_of(api.post("/v1/repair", &body), StatusCode::UNPROCESSABLE_ENTITY).await;
+    let body = json!({"plan": "steps: [{id: a, tool: bank/refnd}]"});
+    let checked = json_of(api.post("/v1/plans/check", &body).send().await.unwrap(), StatusCode::OK).await;
+    assert_eq!(checked["valid"], false);
+}
+
+#[tokio::test]
+async fn requests_that_cannot_be_understood_say_what_is_wrong() {
+    let api = Api::new(bank()).await;
+    for (body, expected) in [
+        (json!({}), "send a `request`, a `plan` or an `agent`"),
+        (json!({"plan": REFUND, "agent": "x"}), "not both"),
+        (json!({"plan": REFUND, "run_id": "two words"}), "`run_id`"),
+        (json!({"plan": REFUND, "inputs": []}), "`inputs` is not an object"),
+        (json!({"plam": REFUND}), "unknown field `plam`"),
+    ] {
+        let message = error_of(api.post("/v1/runs", &body), StatusCode::BAD_REQUEST).await;
+        assert!(message.contains(expected), "{message}");
+    }
+    assert!(error_of(api.get("/v1/runs?limit=0"), StatusCode::BAD_REQUEST).await.contains("`limit` is 0"));
+    error_of(api.get("/v1/runs?colour=red"), StatusCode::BAD_REQUEST).await;
+    error_of(api.get("/v1/runs/nothing"), StatusCode::NOT_FOUND).await;
+    error_of(api.get("/v1/runs/nothing/events"), StatusCode::NOT_FOUND).await;
+    error_of(api.get("/v2"), StatusCode::NOT_FOUND).await;
+    error_of(api.post("/v1/tools", &json!({})), StatusCode::METHOD_NOT_ALLOWED).await;
+    let large = api.client.post(format!("{}/v1/repair", api.url)).body(vec![b' '; 9 << 20]);
+    error_of(large, StatusCode::PAYLOAD_TOO_LARGE).await;
+}
+
+#[tokio::test]
+async fn a_web_page_or_another_host_name_is_refused() {
+    let api = Api::new(bank()).await;
+    error_of(api.get("/v1/runs").header("Origin", "http://evil.example"), StatusCode::FORBIDDEN).await;
+    error_of(api.get("/v1/runs").header("Host", "evil.example"), StatusCode::FORBIDDEN).await;
+    error_of(api.get("/health").header("Host", "evil.example:8320"), StatusCode::FORBIDDEN).await;
+    let allowed = api.get("/v1/runs").header("Host", "localhost:8320").send().await.unwrap();
+    assert_eq!(allowed.status(), StatusCode::OK);
+    assert_eq!(allowed.headers()["x-content-type-options"], "nosniff");
+    assert!(allowed.headers().contains_key("x-request-id"));
+}
+
+#[tokio::test]
+async fn a_token_allows_what_its_scopes_say() {
+    let (reader, read_hash) = Token::generate().unwrap();
+    let (runner, run_hash) = Token::generate().unwrap();
+    let token = |name: &str, hash, scopes| Token { name: name.to_owned(), hash, scopes };
+    let tokens =
+        vec![token("ann", read_hash, vec![Scope::Read]), token("bot", run_hash, vec![Scope::Read, Scope::Run])];
+    let api = Api::open(bank(), vec![refunds_are_approved()], Access::Tokens(tokens), 100).await;
+    assert_eq!(api.get("/health").send().await.unwrap().status(), StatusCode::OK);
+    error_of(api.get("/v1/runs"), StatusCode::UNAUTHORIZED).await;
+    error_of(api.get("/v1/runs").bearer_auth("rk-0"), StatusCode::UNAUTHORIZED).await;
+    assert_eq!(api.get("/v1/runs").bearer_auth(&reader).send().await.unwrap().status(), StatusCode::OK);
+    let body = json!({"plan": REFUND, "run_id": "r"});
+    let refused = error_of(api.post("/v1/runs", &body).bearer_auth(&reader), StatusCode::FORBIDDEN).await;
+    assert_eq!(refused, "the token `ann` does not have the scope `run`");
+    let run = json_of(api.post("/v1/runs", &body).bearer_auth(&runner).send().await.unwrap(), StatusCode::OK).await;
+    let question = run["questions"][0]["question"].as_str().unwrap().replace('/', "%2F");
+    let decision = json!({"hash": run["questions"][0]["hash"], "decision": "approve"});
+    let path = format!("/v1/runs/r/decisions/{question}");
+    error_of(api.post(&path, &decision).bearer_auth(&runner), StatusCode::FORBIDDEN).await;
+    assert_eq!(api.tool.calls().len(), 0);
+}
+
+#[tokio::test]
+async fn a_listener_that_others_can_reach_needs_tokens() {
+    let reknit = Reknit::builder().start().await.unwrap();
+    let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let error = Server::new(reknit, Access::OwnMachine).serve(listener, std::future::pending()).await.unwrap_err();
+    assert!(error.to_string().contains("tokens are needed"), "{error}");
+}
+
+#[tokio::test]
+async fn the_document_names_every_path() {
+    let api = Api::new(bank()).await;
+    let document = json_of(api.get("/openapi.json").send().await.unwrap(), StatusCode::OK).await;
+    assert_eq!(document["openapi"], "3.1.0");
+    let paths: Vec<&String> = document["paths"].as_object().unwrap().keys().collect();
+    assert!(paths.len() >= 17, "{paths:?}");
+    let tools = json_of(api.get("/v1/tools").send().await.unwrap(), StatusCode::OK).await;
+    assert_eq!(tools["tools"][0]["capabilities"][0]["effect"], "keyed");
+}
