@@ -22,14 +22,11 @@ impl Serving {
     fn start(world: &World, arguments: &[&str]) -> Self {
         let mut child = world.spawn(&[&["serve", "--listen", "127.0.0.1:0"], arguments].concat());
         let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
-        loop {
-            let mut line = String::new();
-            assert_ne!(stderr.read_line(&mut line).expect("readable"), 0, "the server ended");
-            if let Some(rest) = line.strip_prefix("serving the API at http://") {
-                let address = rest.split_whitespace().next().expect("an address").to_owned();
-                return Self { child, address, stderr };
-            }
-        }
+        let address = stderr.by_ref().lines().find_map(|line| {
+            let line = line.expect("readable");
+            line.strip_prefix("serving the API at http://")?.split_whitespace().next().map(str::to_owned)
+        });
+        Self { child, address: address.expect("the server says where it listens"), stderr }
     }
 
     /// Sends a request and returns the whole response.
