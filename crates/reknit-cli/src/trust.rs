@@ -13,9 +13,8 @@ use std::process::ExitCode;
 
 use reknit_mcp::McpConnection;
 use reknit_models::{Target, detect};
-use reknit_protocol::{Value, redact_url};
+use reknit_protocol::{Sha256, Value, hex, redact_url};
 use reknit_runtime::config::{Config, ConfiguredSource, ConfiguredTool, KeySource};
-use sha2::{Digest as _, Sha256};
 
 use crate::cli::TrustArguments;
 use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, found_config};
@@ -226,11 +225,7 @@ fn canonical(path: &Path) -> io::Result<String> {
 }
 
 fn sha256_hex(text: &str) -> String {
-    Sha256::digest(text).iter().fold(String::new(), |mut hex, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    hex(&Sha256::digest(text))
 }
 
 /// A file that is trusted as long as it does not change.
