@@ -49,12 +49,15 @@ struct ConversionHandler {
 
 /// The tool.
 pub(crate) fn service(data: &Arc<Data>, down: u32) -> Service {
+    Service::new("currency-tool").description("Amounts of money in another currency").capability(capability(data, down))
+}
+
+/// What the tool can do.
+pub(crate) fn capability(data: &Arc<Data>, down: u32) -> CapabilityDefinition {
     let handler = ConversionHandler { data: Arc::clone(data), down: FailureCountdown::new(down) };
-    Service::new("currency-tool").description("Amounts of money in another currency").capability(
-        CapabilityDefinition::new("convert_currency", SideEffect::Read, handler)
-            .description("Converts an amount of money from one currency to another")
-            .output::<Conversion>(),
-    )
+    CapabilityDefinition::new("convert_currency", SideEffect::Read, handler)
+        .description("Converts an amount of money from one currency to another")
+        .output::<Conversion>()
 }
 
 impl Handler<Args> for ConversionHandler {

@@ -26,12 +26,15 @@ struct GeocodeHandler {
 
 /// The tool.
 pub(crate) fn service(data: &Arc<Data>, down: u32) -> Service {
+    Service::new("geocoding-tool").description("Where places are").capability(capability(data, down))
+}
+
+/// What the tool can do.
+pub(crate) fn capability(data: &Arc<Data>, down: u32) -> CapabilityDefinition {
     let handler = GeocodeHandler { data: Arc::clone(data), down: FailureCountdown::new(down) };
-    Service::new("geocoding-tool").description("Where places are").capability(
-        CapabilityDefinition::new("geocode", SideEffect::Read, handler)
-            .description("Gets the coordinates, the country and the currency of a city")
-            .output::<Location>(),
-    )
+    CapabilityDefinition::new("geocode", SideEffect::Read, handler)
+        .description("Gets the coordinates, the country and the currency of a city")
+        .output::<Location>()
 }
 
 impl Handler<Args> for GeocodeHandler {

@@ -30,6 +30,7 @@
 
 pub mod scenario;
 
+mod capabilities;
 mod currency;
 mod data;
 mod demo;
@@ -40,6 +41,7 @@ mod stock;
 mod tools;
 mod weather;
 
+pub use capabilities::capabilities;
 pub use demo::Demo;
 pub use faults::Faults;
 pub use orders::{Order, Orders};

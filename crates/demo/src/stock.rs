@@ -55,20 +55,23 @@ struct OrderHandler {
 
 /// The tool. It adds accepted orders to `orders`.
 pub(crate) fn service(data: &Arc<Data>, down: u32, orders: &Orders) -> Service {
-    let quote = QuoteHandler { data: Arc::clone(data), down: FailureCountdown::new(down) };
     let order = OrderHandler { data: Arc::clone(data), orders: orders.clone() };
     Service::new("stock-tool")
         .description("Share prices, and orders to sell shares")
-        .capability(
-            CapabilityDefinition::new("get_stock_quote", SideEffect::Read, quote)
-                .description("Gets the current price of one share by its ticker symbol")
-                .output::<Quote>(),
-        )
+        .capability(quote_capability(data, down))
         .capability(
             CapabilityDefinition::new("place_order", SideEffect::Keyed, order)
                 .description("Places an order to sell shares; only for a user who asks to sell now")
                 .output::<PlacedOrder>(),
         )
+}
+
+/// What the tool can do without changing anything.
+pub(crate) fn quote_capability(data: &Arc<Data>, down: u32) -> CapabilityDefinition {
+    let quote = QuoteHandler { data: Arc::clone(data), down: FailureCountdown::new(down) };
+    CapabilityDefinition::new("get_stock_quote", SideEffect::Read, quote)
+        .description("Gets the current price of one share by its ticker symbol")
+        .output::<Quote>()
 }
 
 impl Handler<QuoteArgs> for QuoteHandler {

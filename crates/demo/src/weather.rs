@@ -59,16 +59,19 @@ struct WeatherHandler {
 
 /// The tool.
 pub(crate) fn service(data: &Arc<Data>, faults: Faults) -> Service {
+    Service::new("weather-tool").description("The weather now").capability(capability(data, faults))
+}
+
+/// What the tool can do.
+pub(crate) fn capability(data: &Arc<Data>, faults: Faults) -> CapabilityDefinition {
     let handler = WeatherHandler {
         data: Arc::clone(data),
         rate_limits: FailureCountdown::new(faults.weather_rate_limits),
         retry_after: faults.weather_retry_after,
     };
-    Service::new("weather-tool").description("The weather now").capability(
-        CapabilityDefinition::new("get_weather", SideEffect::Read, handler)
-            .description("Gets the current weather at a latitude and a longitude")
-            .output::<Weather>(),
-    )
+    CapabilityDefinition::new("get_weather", SideEffect::Read, handler)
+        .description("Gets the current weather at a latitude and a longitude")
+        .output::<Weather>()
 }
 
 impl Handler<Args> for WeatherHandler {

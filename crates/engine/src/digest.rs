@@ -1,10 +1,7 @@
 //! Hashes that are the same on every platform.
 
-use std::fmt::Write as _;
-
-use reknit_protocol::RunId;
+use reknit_protocol::{RunId, Sha256, hex};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 /// The hash of a value as JSON, or a text with the error if the value cannot be serialized.
 pub(crate) fn digest_of(value: &impl Serialize) -> String {
@@ -21,7 +18,7 @@ pub fn digest_of_texts(texts: &[&str]) -> [u8; 32] {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text);
     }
-    hash.finalize().into()
+    hash.finish()
 }
 
 /// The idempotency key of a call: it depends on the run, the step and the number of corrections.
@@ -50,13 +47,4 @@ pub(crate) fn jitter(seed: u64, name: &str, limit: u64) -> u64 {
 
 fn first_number(hash: &[u8; 32]) -> u64 {
     hash.iter().take(8).fold(0u64, |number, byte| number << 8 | u64::from(*byte))
-}
-
-/// Bytes in hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -3,10 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use litemap::LiteMap;
 use reknit_dialogue::{TargetName, Usage};
 use reknit_mend::Mend;
-use reknit_protocol::{EffectId, EffectKind, EffectOwner, Object, StepId, exact};
+use reknit_protocol::{EffectId, EffectKind, EffectOwner, Object, SmallMap, StepId, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::business_key::KeyFinding;
@@ -101,8 +100,7 @@ type StartedEffect = (i64, Option<TargetName>);
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct HistoryBuilder {
     /// The effects in progress. They are few at a time, and many runs wait for one each: a sorted vector is a tenth of a tree.
-    #[serde(with = "started_map")]
-    started: LiteMap<EffectId, StartedEffect>,
+    started: SmallMap<EffectId, StartedEffect>,
     pub(crate) entries: BTreeMap<StepId, Vec<HistoryEntry>>,
     /// What happened to the run as a whole: the questions for its plan and its answer, and the approval of its plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -222,29 +220,5 @@ impl HistoryBuilder {
 
     fn push(&mut self, step: &StepId, entry: HistoryEntry) {
         self.entries.entry(step.clone()).or_default().push(entry);
-    }
-}
-
-/// Stored as a JSON object.
-mod started_map {
-    use std::collections::BTreeMap;
-
-    use litemap::LiteMap;
-    use reknit_protocol::EffectId;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    use super::StartedEffect;
-
-    pub(super) fn serialize<S: Serializer>(
-        map: &LiteMap<EffectId, StartedEffect>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(map.iter())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<LiteMap<EffectId, StartedEffect>, D::Error> {
-        Ok(BTreeMap::deserialize(deserializer)?.into_iter().collect())
     }
 }

@@ -2,9 +2,9 @@
 
 use reknit_dialogue::{Attachment, AttachmentSource};
 use reknit_plan::PlanAuthor;
-use reknit_protocol::{Object, Plan, Value};
+use reknit_protocol::{Object, Plan, Value, hex};
 
-use crate::digest::{digest_of_texts, hex};
+use crate::digest::digest_of_texts;
 use crate::metadata::Metadata;
 use crate::session_start::SessionStarted;
 use crate::{Started, SubAgent};

@@ -3,9 +3,7 @@
 //! Splitting cuts the long values out of a body and remembers the offset of each; joining puts them back. The body is
 //! never parsed and printed again, so joining returns the same bytes for any input, even if it is not JSON.
 
-use std::fmt::Write as _;
-
-use sha2::{Digest as _, Sha256};
+use reknit_protocol::{Sha256, hex};
 
 use crate::NewEvent;
 
@@ -91,12 +89,7 @@ pub(crate) fn join_body(rest: &str, blobs: &[(usize, String)]) -> Option<String>
 
 /// The key of a blob: the SHA-256 of its text, in hexadecimal.
 pub(crate) fn digest(text: &str) -> String {
-    let hash = Sha256::digest(text.as_bytes());
-    hash.iter().fold(String::with_capacity(64), |mut hex, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    hex(&Sha256::digest(text))
 }
 
 /// The ranges of the innermost strings, arrays and objects of more than `limit` bytes, in the order of the text.

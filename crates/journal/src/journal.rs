@@ -17,9 +17,12 @@ use crate::mailboxes::Mailboxes;
 use crate::memory::{IN_MEMORY, MemoryTables, in_memory};
 use crate::rules::RuleResult;
 use crate::simulated::Simulated;
+#[cfg(feature = "sqlite")]
 use crate::sqlite::{self, Rebuild, Sqlite};
 use crate::tables::{ReadTables, WriteTables};
-use crate::{BUSY_TIMEOUT, Durability, MAX_LOCK_WAIT, Migration, OpenError, StorageError};
+use crate::{BUSY_TIMEOUT, MAX_LOCK_WAIT, Migration, StorageError};
+#[cfg(feature = "sqlite")]
+use crate::{Durability, OpenError};
 
 /// How many ended runs a journal in memory keeps.
 const DEFAULT_MEMORY_RUNS: usize = 1_000;
@@ -40,6 +43,7 @@ pub struct Journal {
 #[derive(Debug)]
 enum Store {
     Memory(Mutex<MemoryTables>),
+    #[cfg(feature = "sqlite")]
     Sqlite(Sqlite),
     Simulated(Simulated),
 }
@@ -51,6 +55,7 @@ impl Journal {
     ///
     /// Any number of processes may have the file open. This blocks on the disk, and for at most
     /// [`BUSY_TIMEOUT`](crate::BUSY_TIMEOUT) while another process locks the file.
+    #[cfg(feature = "sqlite")]
     pub fn open(path: &Path, durability: Durability) -> Result<Self, OpenError> {
         let mailboxes = Arc::new(Mailboxes::default());
         let store = Arc::new(Store::Sqlite(Sqlite::open(path, durability, Arc::clone(&mailboxes))?));
@@ -74,6 +79,7 @@ impl Journal {
     pub fn shrinks_by_itself(&self) -> Result<bool, StorageError> {
         match &*self.store {
             Store::Memory(_) | Store::Simulated(_) => Ok(true),
+            #[cfg(feature = "sqlite")]
             Store::Sqlite(file) => {
                 sqlite::shrinks_by_itself(&file.path).map_err(|failure| StorageError::new(&file.path, failure))
             }
@@ -82,6 +88,7 @@ impl Journal {
 
     /// Rebuilds the file at `path`, so that it has its smallest size and gives unused parts back by itself from then on. It needs
     /// as much free space as the file has, and does nothing if the file is open elsewhere, also in this process.
+    #[cfg(feature = "sqlite")]
     pub fn rebuild(path: &Path) -> Result<Rebuild, OpenError> {
         sqlite::rebuild(path)
     }
@@ -94,7 +101,9 @@ impl Journal {
     fn processes(&self) -> Arc<dyn Processes> {
         match &*self.store {
             Store::Simulated(simulated) => simulated.processes(),
-            Store::Memory(_) | Store::Sqlite(_) => Arc::new(SystemProcesses),
+            #[cfg(feature = "sqlite")]
+            Store::Sqlite(_) => Arc::new(SystemProcesses),
+            Store::Memory(_) => Arc::new(SystemProcesses),
         }
     }
 
@@ -102,6 +111,7 @@ impl Journal {
     pub fn path(&self) -> Option<&Path> {
         match &*self.store {
             Store::Memory(_) | Store::Simulated(_) => None,
+            #[cfg(feature = "sqlite")]
             Store::Sqlite(file) => Some(&file.path),
         }
     }
@@ -110,6 +120,7 @@ impl Journal {
     pub fn migration(&self) -> Option<&Migration> {
         match &*self.store {
             Store::Memory(_) | Store::Simulated(_) => None,
+            #[cfg(feature = "sqlite")]
             Store::Sqlite(file) => file.migration.as_ref(),
         }
     }
@@ -118,6 +129,7 @@ impl Journal {
     pub fn locked_for(&self) -> Option<Duration> {
         match &*self.store {
             Store::Memory(_) | Store::Simulated(_) => None,
+            #[cfg(feature = "sqlite")]
             Store::Sqlite(file) => file.writer.locked_for(),
         }
     }
@@ -148,6 +160,7 @@ impl Journal {
         self.write_within(MAX_LOCK_WAIT, work).await
     }
 
+    #[cfg_attr(not(feature = "sqlite"), expect(unused_variables, reason = "only a file can be locked"))]
     async fn write_within<T, E>(
         &self,
         lock_wait: Duration,
@@ -158,6 +171,7 @@ impl Journal {
         E: From<StorageError> + Send + 'static,
     {
         match &*self.store {
+            #[cfg(feature = "sqlite")]
             Store::Sqlite(file) => file.writer.write(lock_wait, work).await,
             Store::Simulated(simulated) => simulated.write(work).await,
             Store::Memory(memory) => {
@@ -171,6 +185,7 @@ impl Journal {
         work: impl FnOnce(&dyn ReadTables) -> StoreResult<T> + Send + 'static,
     ) -> Result<T, StorageError> {
         match &*self.store {
+            #[cfg(feature = "sqlite")]
             Store::Sqlite(file) => file.readers.read(work).await,
             Store::Simulated(simulated) => simulated.read(work).await,
             Store::Memory(memory) => work(&*memory.lock().unwrap_or_else(PoisonError::into_inner)).map_err(in_memory),
@@ -181,6 +196,7 @@ impl Journal {
 impl Journal {
     fn read_blocking<T>(&self, work: impl FnOnce(&dyn ReadTables) -> StoreResult<T>) -> Result<T, StorageError> {
         match &*self.store {
+            #[cfg(feature = "sqlite")]
             Store::Sqlite(file) => file.readers.read_blocking(work),
             Store::Simulated(simulated) => simulated.read_blocking(work),
             Store::Memory(memory) => work(&*memory.lock().unwrap_or_else(PoisonError::into_inner)).map_err(in_memory),

@@ -36,6 +36,8 @@
 //! [`Holder`] decide which process may drive a run, [`Mailbox`] delivers signals to a driver, [`Durability`] says what a
 //! commit survives.
 
+#![cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "a part is only for journals in files"))]
+
 mod blob;
 mod business_key;
 mod claim;
@@ -47,6 +49,7 @@ mod holder;
 mod journal;
 mod lease;
 mod liveness;
+mod lock_wait;
 mod mailboxes;
 mod memory;
 mod migration;
@@ -57,6 +60,7 @@ mod run;
 mod signal;
 mod simulated;
 mod snapshot;
+#[cfg(feature = "sqlite")]
 mod sqlite;
 mod stored_mapping;
 mod tables;
@@ -76,6 +80,7 @@ pub use holder::Holder;
 pub use journal::{Journal, Mailbox};
 pub use lease::{Lease, LeaseTerm};
 pub use liveness::Liveness;
+pub use lock_wait::{BUSY_TIMEOUT, MAX_LOCK_WAIT};
 pub use migration::Migration;
 
 pub use retention::{PrunePreview, Pruned, PrunedRun, Retention, StoreSize};
@@ -83,5 +88,6 @@ pub use rules::Deletion;
 pub use run::{Append, Appended, LeaseInfo, NewRun, RunEnding, RunFilter, RunSummary, StatusFilter};
 pub use signal::{InboxMessage, RunSignal, SignalId};
 pub use snapshot::Snapshot;
-pub use sqlite::{BUSY_TIMEOUT, MAX_LOCK_WAIT, Rebuild};
+#[cfg(feature = "sqlite")]
+pub use sqlite::Rebuild;
 pub use stored_mapping::{LearnedMapping, StoredMapping};

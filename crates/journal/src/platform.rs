@@ -13,21 +13,24 @@
 //! | `sync_folder` | makes the names of new files in a folder survive a power cut |
 //! | `file_identity` | identifies a file independently of its name |
 
-#[cfg(target_os = "linux")]
+#[cfg(not(feature = "sqlite"))]
+#[path = "platform/one_process.rs"]
+mod system;
+#[cfg(all(feature = "sqlite", target_os = "linux"))]
 #[path = "platform/linux.rs"]
 mod system;
-#[cfg(all(unix, not(target_os = "linux")))]
+#[cfg(all(feature = "sqlite", unix, not(target_os = "linux")))]
 #[path = "platform/macos.rs"]
 mod system;
-#[cfg(windows)]
+#[cfg(all(feature = "sqlite", windows))]
 #[path = "platform/windows.rs"]
 mod system;
-#[cfg(unix)]
+#[cfg(all(feature = "sqlite", unix))]
 #[path = "platform/unix_files.rs"]
 mod unix_files;
 
-#[cfg(windows)]
+#[cfg(all(feature = "sqlite", windows))]
 pub(crate) use system::{create_private_folder, file_identity, make_private, private_file, sync_folder};
 pub(crate) use system::{host_name, process_liveness, process_scope, process_started};
-#[cfg(unix)]
+#[cfg(all(feature = "sqlite", unix))]
 pub(crate) use unix_files::{create_private_folder, file_identity, make_private, private_file, sync_folder};

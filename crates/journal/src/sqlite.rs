@@ -20,17 +20,9 @@ pub(crate) use rebuild::{rebuild, shrinks_by_itself};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::mailboxes::Mailboxes;
 use crate::{Durability, Migration, OpenError};
-
-/// How long a process waits while another process locks the file. Processes normally write for milliseconds; only one
-/// that was suspended in the middle of a write holds the lock longer.
-pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// How long the writes of a driver wait while another process locks the file.
-pub const MAX_LOCK_WAIT: Duration = Duration::from_mins(5);
 
 /// A journal in a `SQLite` file.
 #[derive(Debug)]

@@ -1,11 +1,14 @@
 //! Support for simulations: several processes on one journal in memory, whose disks are slow and fail.
 
+#[cfg(feature = "sqlite")]
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use reknit_protocol::RunId;
+#[cfg(feature = "sqlite")]
 use rusqlite::ffi;
 
+#[cfg(feature = "sqlite")]
 use crate::error::storage::StoreFailure;
 use crate::mailboxes::Mailboxes;
 use crate::memory::MemoryTables;
@@ -62,15 +65,18 @@ pub fn simulated_holder(pid: u32, host: &str) -> Holder {
 }
 
 /// The error of a disk that fails.
+#[cfg(feature = "sqlite")]
 pub fn disk_error() -> StorageError {
     error(ffi::SQLITE_IOERR)
 }
 
 /// The error of a file that another process locks for too long.
+#[cfg(feature = "sqlite")]
 pub fn lock_error() -> StorageError {
     error(ffi::SQLITE_BUSY)
 }
 
+#[cfg(feature = "sqlite")]
 fn error(code: i32) -> StorageError {
     let failure = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
     StorageError::new(Path::new("(simulated)"), StoreFailure::Sqlite(failure))

@@ -83,7 +83,16 @@ impl fmt::Display for DetectedBy {
 
 /// The first hosted provider whose API key is set.
 pub fn by_api_key(environment: &dyn Fn(&str) -> Option<String>) -> Option<DetectedTarget> {
-    HOSTED_PROVIDERS.iter().find_map(|hosted| {
+    hosted_targets(environment).next()
+}
+
+/// All hosted providers whose API keys are set.
+pub fn all_by_api_key(environment: &dyn Fn(&str) -> Option<String>) -> Vec<DetectedTarget> {
+    hosted_targets(environment).collect()
+}
+
+fn hosted_targets(environment: &dyn Fn(&str) -> Option<String>) -> impl Iterator<Item = DetectedTarget> {
+    HOSTED_PROVIDERS.iter().filter_map(|hosted| {
         let (variable, key) = hosted.key_variables.iter().find_map(|variable| {
             let key = environment(variable).filter(|key| !key.trim().is_empty())?;
             Some((variable, key))
@@ -120,6 +129,15 @@ pub async fn local_server() -> Option<DetectedTarget> {
         }
     }
     None
+}
+
+/// All servers on this machine that list a model on their usual ports.
+pub async fn all_local_servers() -> Vec<DetectedTarget> {
+    let mut found = Vec::new();
+    for (name, port) in LOCAL_SERVERS {
+        found.extend(probe_port(name, *port).await);
+    }
+    found
 }
 
 /// A local model server lists its models at once; a slower one is not worth waiting for at startup.
@@ -186,6 +204,9 @@ mod tests {
             assert!(found.target.key.unwrap().expose_secret().starts_with("key of "));
             assert!(found.target.base_url.starts_with("https://"));
         }
+        let two = |variable: &str| ["XAI_API_KEY", "OPENAI_API_KEY"].contains(&variable).then(|| "key".to_owned());
+        let names: Vec<String> = all_by_api_key(&two).iter().map(|found| found.target.name.to_string()).collect();
+        assert_eq!(names, ["openai", "xai"]);
         assert!(by_api_key(&|_| None).is_none());
         assert!(by_api_key(&|variable| (variable == "OPENAI_API_KEY").then(|| " ".to_owned())).is_none());
     }

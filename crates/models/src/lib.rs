@@ -33,21 +33,27 @@
 //! There are seven wire formats; [`Provider`] chooses one. Options that it does not support are not sent, and the answer lists
 //! them. A streamed answer equals one that is sent as a whole.
 //!
-//! Where to go next: [`detect`] for a target without configuration, [`Target`] for its settings, [`Timeouts`],
+//! Where to go next: `detect` for a target without configuration, [`Target`] for its settings, [`Timeouts`],
 //! [`Models::ask`] for the meaning of each failure.
 
+#![cfg_attr(not(feature = "http"), expect(dead_code, reason = "only HTTP requests need the wire formats"))]
+
+#[cfg(feature = "http")]
 pub mod detect;
 
 mod answer_builder;
 mod anthropic;
 mod attachments;
+#[cfg(feature = "http")]
 mod attempt;
 mod azure;
 mod bedrock;
+#[cfg(feature = "http")]
 mod body;
 mod client;
 mod cohere;
 mod decode;
+#[cfg(feature = "http")]
 mod endpoint;
 mod error_response;
 mod event_decoder;

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure, ModelRequest, TargetName};
 
+#[cfg(feature = "http")]
 use crate::attempt::Attempt;
 use crate::client::{OnDelta, SharedClient};
+#[cfg(feature = "http")]
 use crate::endpoint::Endpoint;
 use crate::{Target, TargetError};
 
@@ -20,6 +22,7 @@ pub struct Models {
 /// How a target is asked.
 #[derive(Debug)]
 enum ModelRoute {
+    #[cfg(feature = "http")]
     Server(Box<Endpoint>),
     Client(Box<Target>, SharedClient),
 }
@@ -28,12 +31,16 @@ impl ModelRoute {
     fn new(mut target: Target) -> Result<Self, TargetError> {
         Ok(match target.client.take() {
             Some(client) => Self::Client(Box::new(target), client),
+            #[cfg(feature = "http")]
             None => Self::Server(Box::new(Endpoint::new(target)?)),
+            #[cfg(not(feature = "http"))]
+            None => return Err(TargetError::WithoutHttp { target: target.name }),
         })
     }
 
     fn target(&self) -> &Target {
         match self {
+            #[cfg(feature = "http")]
             Self::Server(endpoint) => &endpoint.target,
             Self::Client(target, _) => target,
         }
@@ -89,6 +96,7 @@ impl Models {
         on_delta: OnDelta<'_>,
     ) -> Result<ModelAnswer, ModelFailure> {
         match self.routes.get(target) {
+            #[cfg(feature = "http")]
             Some(ModelRoute::Server(endpoint)) => Attempt::start(endpoint, request).run(on_delta).await,
             Some(ModelRoute::Client(target, client)) => ask_client(target, client, request, on_delta).await,
             None => {

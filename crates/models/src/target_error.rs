@@ -47,7 +47,14 @@ pub enum TargetError {
         /// Which timeout.
         timeout: &'static str,
     },
+    /// The model is on a server, and this build has no HTTP.
+    #[error("model `{target}` cannot be asked: this program was built without the feature `http`")]
+    WithoutHttp {
+        /// Which target.
+        target: TargetName,
+    },
     /// The HTTP client could not be built, most likely because there are no root certificates.
+    #[cfg(feature = "http")]
     #[error("cannot build an HTTP client for model `{target}`")]
     Client {
         /// Which target.

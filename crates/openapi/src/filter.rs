@@ -1,11 +1,14 @@
 //! Which operations of a document are wanted.
 
-use crate::operation::{HttpMethod, Operation};
+use reknit_protocol::HttpMethod;
+
+use crate::operation::Operation;
 
 /// Which operations are wanted. Every list that is not empty must have an entry that matches.
 ///
 /// ```
-/// use reknit_openapi::{HttpMethod, OperationFilter};
+/// use reknit_openapi::OperationFilter;
+/// use reknit_protocol::HttpMethod;
 ///
 /// let filter = OperationFilter { paths: vec!["/pets/*".to_owned()], methods: vec![HttpMethod::Get], ..Default::default() };
 /// assert!(filter.matches_path("/pets/{id}"));

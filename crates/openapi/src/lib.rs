@@ -51,8 +51,8 @@ pub use document_text::{DocumentTextError, MAX_ALIAS_VALUES, MAX_DOCUMENT_BYTES,
 pub use files::{FileLoader, NoFiles};
 pub use filter::OperationFilter;
 pub use finding::{Finding, FindingKind};
-pub use operation::{BodyContent, BodyKind, BodyProperty, HttpMethod, Operation, RequestBody};
+pub use operation::{BodyContent, BodyKind, BodyProperty, Operation, RequestBody};
 pub use parameter::{ApiParameter, ParameterEncoding, ParameterLocation, ParameterStyle};
-pub use render::{HttpRequest, RenderError, percent_encoded};
+pub use render::{HttpRequest, RenderError};
 pub use security::{SecurityNeed, SecurityScheme};
 pub use server::{ApiServer, ServerUrlError, ServerVariable};

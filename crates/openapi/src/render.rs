@@ -6,14 +6,13 @@ mod pairs;
 mod percent;
 mod style;
 
-use reknit_protocol::{Object, Value};
+use reknit_protocol::{HttpMethod, Object, Value, percent_encoded};
 
-use crate::operation::{BodyContent, HttpMethod, Operation, PathPart};
+use crate::operation::{BodyContent, Operation, PathPart};
 use crate::parameter::{ApiParameter, ParameterEncoding, ParameterLocation};
 pub use error::RenderError;
 use pairs::Pairs;
-pub use percent::percent_encoded;
-use percent::{decoded_fully, encoded};
+use percent::decoded_fully;
 use style::StyledText;
 
 /// An HTTP request, relative to a server of the operation.
@@ -153,7 +152,7 @@ fn is_dots(segment: &str) -> bool {
 
 fn path_text(parameter: &ApiParameter, value: &Value) -> Result<String, RenderError> {
     match parameter.encoding {
-        ParameterEncoding::Json => Ok(encoded(&value.to_string(), "")),
+        ParameterEncoding::Json => Ok(percent_encoded(&value.to_string())),
         ParameterEncoding::Styled { style, explode, .. } => {
             let text = StyledText::new(value).and_then(|text| text.in_path(&parameter.wire_name, style, explode));
             text.map_err(|reason| RenderError::not_representable(&parameter.name, style, reason))
@@ -178,7 +177,7 @@ fn header(parameter: &ApiParameter, value: &Value) -> Result<String, RenderError
 
 fn cookie(parameter: &ApiParameter, value: &Value) -> Result<String, RenderError> {
     match parameter.encoding {
-        ParameterEncoding::Json => Ok(encoded(&value.to_string(), "")),
+        ParameterEncoding::Json => Ok(percent_encoded(&value.to_string())),
         ParameterEncoding::Styled { style, explode, .. } => {
             let text = StyledText::new(value).and_then(|text| text.in_cookie(explode));
             text.map_err(|reason| RenderError::not_representable(&parameter.name, style, reason))

@@ -21,28 +21,51 @@ pub fn human_duration(ms: u64) -> String {
     }
 }
 
-/// Reads what [`human_duration`] writes: a number and a unit (`ms`, `s`, `min`, `h`), once or several times, in milliseconds.
+/// The units in nanoseconds, with their names.
+const UNITS: [(u128, &[&str]); 8] = [
+    (1, &["ns", "nsec", "nanosecond", "nanoseconds"]),
+    (1_000, &["us", "µs", "usec", "microsecond", "microseconds"]),
+    (1_000_000, &["ms", "msec", "millisecond", "milliseconds"]),
+    (1_000_000_000, &["s", "sec", "secs", "second", "seconds"]),
+    (60_000_000_000, &["m", "min", "mins", "minute", "minutes"]),
+    (3_600_000_000_000, &["h", "hr", "hrs", "hour", "hours"]),
+    (86_400_000_000_000, &["d", "day", "days"]),
+    (604_800_000_000_000, &["w", "wk", "wks", "week", "weeks"]),
+];
+
+/// Reads a duration as people write it, in milliseconds: a number and a unit, once or several times, such as `500ms`, `1.5 s`,
+/// `2 min`, `1h 30m` or `7 days`. A day has 24 hours. `None` for text that is no duration, for a negative one and for a fraction of
+/// a millisecond. It reads what [`human_duration`] writes.
 pub fn parse_human_duration(text: &str) -> Option<u64> {
     let mut rest = text.trim();
-    let mut total: Option<u64> = None;
+    let mut total: Option<u128> = None;
     while !rest.is_empty() {
-        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let (number, after) = rest.split_at_checked(digits)?;
-        let after = after.trim_start();
-        let letters = after.len() - after.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
-        let (unit, after) = after.split_at_checked(letters)?;
-        let unit_ms: u64 = match unit {
-            "ms" => 1,
-            "s" => 1_000,
-            "min" => 60_000,
-            "h" => 3_600_000,
-            _ => return None,
-        };
-        let part = number.parse::<u64>().ok()?.checked_mul(unit_ms)?;
-        total = Some(total.unwrap_or(0).checked_add(part)?);
-        rest = after.trim_start();
+        let (number, after) = split_while(rest, |c| c.is_ascii_digit() || c == '.')?;
+        let (unit, after) = split_while(after.trim_start(), char::is_alphabetic)?;
+        let (nanos, _) = UNITS.iter().find(|(_, names)| names.contains(&unit))?;
+        total = Some(total.unwrap_or(0).checked_add(times(number, *nanos)?)?);
+        rest = after.strip_prefix(',').unwrap_or(after).trim_start();
     }
-    total
+    let nanos = total.filter(|nanos| nanos.is_multiple_of(1_000_000))?;
+    u64::try_from(nanos / 1_000_000).ok()
+}
+
+fn split_while(text: &str, belongs: impl Fn(char) -> bool) -> Option<(&str, &str)> {
+    text.split_at_checked(text.len() - text.trim_start_matches(belongs).len())
+}
+
+/// A decimal number times a whole one, if the product is whole.
+fn times(number: &str, factor: u128) -> Option<u128> {
+    let (whole, fraction) = match number.split_once('.') {
+        Some((_, "")) => return None,
+        Some(parts) => parts,
+        None => (number, ""),
+    };
+    let scale = 10_u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    let fraction: u128 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
+    let part = fraction.checked_mul(factor)?;
+    let whole: u128 = whole.parse().ok()?;
+    whole.checked_mul(factor)?.checked_add(part / scale).filter(|_| part.is_multiple_of(scale))
 }
 
 #[cfg(test)]
@@ -52,13 +75,36 @@ mod tests {
     #[test]
     fn a_duration_is_read_in_the_units_that_people_use() {
         for (text, ms) in [
-            ("500 ms", Some(500)),
+            ("500ms", Some(500)),
             ("30s", Some(30_000)),
             (" 1 h 30 min ", Some(5_400_000)),
             ("2min", Some(120_000)),
             ("", None),
             ("5", None),
-            ("5 days", None),
+            ("500 ms", Some(500)),
+            ("30 sec", Some(30_000)),
+            ("30 seconds", Some(30_000)),
+            ("2m", Some(120_000)),
+            (" 2  min ", Some(120_000)),
+            ("02 minutes", Some(120_000)),
+            ("1 hours", Some(3_600_000)),
+            ("1d", Some(86_400_000)),
+            ("7 days", Some(604_800_000)),
+            ("1 week", Some(604_800_000)),
+            ("1h30m", Some(5_400_000)),
+            ("1 h, 30 min", Some(5_400_000)),
+            ("1.5s", Some(1_500)),
+            ("0.25 h", Some(900_000)),
+            ("3000us", Some(3)),
+            ("0s", Some(0)),
+            ("18446744073709551615ms", Some(u64::MAX)),
+            ("18446744073709551616ms", None),
+            ("1.5ms", None),
+            ("1.s", None),
+            (".5s", None),
+            ("1.2.3s", None),
+            ("1 month", None),
+            ("1 fortnight", None),
             ("s", None),
             ("-5 s", None),
             ("99999999999999999999 h", None),

@@ -5,6 +5,7 @@ mod callbacks;
 mod config;
 mod doctor;
 mod eval;
+mod init;
 mod keys;
 mod mcp;
 mod plan;
@@ -26,6 +27,7 @@ pub(crate) use callbacks::CallbacksCommand;
 pub(crate) use config::ConfigCommand;
 pub(crate) use doctor::DoctorArguments;
 pub(crate) use eval::EvalArguments;
+pub(crate) use init::InitArguments;
 pub(crate) use keys::KeysCommand;
 pub(crate) use mcp::McpArguments;
 pub(crate) use plan::{DrawArguments, PlanCommand};
@@ -48,6 +50,7 @@ macro_rules! examples {
         "\
 Examples:
   reknit demo                           watch a run fail and repair itself, without an API key
+  reknit init                           write a configuration, a plan and an agent that run at once
   reknit ask \"weather in Seoul?\"        let a model plan a request, and run the plan with your tools
   reknit run plan.yaml                  run a plan that you wrote
   reknit plan check plan.yaml           list the problems of a plan without running it
@@ -94,6 +97,9 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Write a configuration, a plan and an agent that run at once
+    #[command(after_help = init::EXAMPLES)]
+    Init(InitArguments),
     /// Let a model plan a request, and run the plan with tools
     #[command(after_help = ASK_EXAMPLES)]
     Ask {
@@ -185,6 +191,9 @@ pub(crate) enum Command {
         /// Only start the four tools, and print how to use them
         #[arg(long, conflicts_with = "live")]
         serve: bool,
+        /// Only answer one call of a tool, such as `geocode`: its parameters are read from standard input
+        #[arg(long, value_name = "CAPABILITY", conflicts_with_all = ["live", "serve"])]
+        call: Option<String>,
         #[command(flatten)]
         id: RunIdArgument,
         #[command(flatten)]

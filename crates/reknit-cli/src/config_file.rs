@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use reknit_protocol::Value;
+
 use crate::environment::{CONFIG_VARIABLE, os_variable};
 
 /// The default configuration file, in the current folder.
@@ -19,4 +21,9 @@ pub(crate) fn named_config(file: Option<&Path>) -> Option<PathBuf> {
 pub(crate) fn found_config(file: Option<&Path>) -> Option<PathBuf> {
     let found = PathBuf::from(DEFAULT_CONFIG);
     (named_config(file).is_none() && found.exists()).then_some(found)
+}
+
+/// A text in quotes: the quotes and escapes of JSON are those of TOML.
+pub(crate) fn toml_text(text: &str) -> String {
+    Value::from(text).to_string()
 }

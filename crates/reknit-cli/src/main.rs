@@ -12,6 +12,7 @@ mod completions;
 mod config;
 mod config_file;
 mod demo;
+mod demo_call;
 mod doctor;
 mod drive;
 mod end_signals;
@@ -24,6 +25,7 @@ mod failure;
 mod failure_message;
 mod find_model;
 mod graph_text;
+mod init;
 mod input;
 mod keys;
 mod mcp;
@@ -111,6 +113,7 @@ fn main() -> ExitCode {
         Command::Ask { request, attach, plan: _, id, metadata, setup, drive } => {
             setup::block_on(start::ask((&request, &attach), (&id, &metadata), &setup, &drive))
         }
+        Command::Init(arguments) => setup::block_on(init::run(&arguments)),
         Command::Agent(arguments) => setup::block_on(agent::run(&arguments)),
         Command::Run { plan, inputs, id, metadata, setup, drive } => {
             setup::block_on(start::run(&plan, &inputs, (&id, &metadata), &setup, &drive))
@@ -138,7 +141,10 @@ fn main() -> ExitCode {
         Command::Doctor(arguments) => setup::block_on(doctor::run(&arguments)),
         Command::Trust(arguments) => trust::run(&arguments),
         Command::Config(ConfigCommand::Reference) => config::reference(),
-        Command::Demo { live, serve, id, setup, drive } => setup::block_on(demo::run(live, serve, &id, &setup, &drive)),
+        Command::Demo { call: Some(capability), .. } => setup::block_on(demo_call::run(&capability)),
+        Command::Demo { live, serve, call: None, id, setup, drive } => {
+            setup::block_on(demo::run(live, serve, &id, &setup, &drive))
+        }
     };
     match result {
         Ok(code) => code,

@@ -13,7 +13,7 @@ use reknit_runtime::config::{
     Config, ConfiguredTool, KEY_INSTEAD_OF_VARIABLE, SettingOrigin, is_key_instead_of_variable,
 };
 use reknit_runtime::{Runtime, StartError};
-use reknit_tools::{Address, Client, Discovery, DiscoveryProblem, ListingStore, discover_all};
+use reknit_tools::{Address, Discovery, DiscoveryProblem, ListingStore, discover_all};
 
 use crate::cli::{AnswerBy, ApprovalArguments, DriveArguments, FileArguments, ModelArguments, SetupArguments};
 use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, named_config};
@@ -208,9 +208,8 @@ fn unset_key_variable(name: &str) -> Failure {
 /// Asks the configured tools for their capabilities. `file` is that of `--config`.
 pub(crate) async fn discover_tools(config: &Config, file: Option<&Path>) -> Result<Discovery, Failure> {
     check_listing_trust(config, file)?;
-    let client = Client::new().map_err(Failure::start("the HTTP client"))?;
     let store = listing_store(config);
-    let (sources, providers) = (config.tool_sources(&client)?, config.source_providers(&client)?);
+    let (sources, providers) = config.open_sources()?;
     unless_ended(discover_all(&sources, &providers, &store)).await
 }
 
@@ -234,7 +233,6 @@ impl From<StartError> for Failure {
         match error {
             StartError::Config(error) => error.into(),
             StartError::Journal(error) => Self::Open(Box::new(error)),
-            StartError::Client(source) => Self::start("the HTTP client")(source),
             StartError::Models(error) => {
                 let hint = match &error {
                     TargetError::BaseUrl { .. } => Some("write an address like `http://127.0.0.1:8080/v1`"),
@@ -243,9 +241,10 @@ impl From<StartError> for Failure {
                     }
                     TargetError::Header { .. } => Some("check `headers` of the model in reknit.toml"),
                     TargetError::Key { .. } => Some("check the value of the variable or the file that holds the key"),
-                    TargetError::Duplicate { .. } | TargetError::ZeroTimeout { .. } | TargetError::Client { .. } => {
-                        None
-                    }
+                    TargetError::Duplicate { .. }
+                    | TargetError::ZeroTimeout { .. }
+                    | TargetError::WithoutHttp { .. }
+                    | TargetError::Client { .. } => None,
                 };
                 Self::Usage { message: error.to_string(), hint: hint.map(str::to_owned) }
             }

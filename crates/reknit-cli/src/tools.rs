@@ -9,6 +9,7 @@ mod probe;
 mod show;
 mod sign_in;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
@@ -32,6 +33,11 @@ pub(crate) async fn run(command: ToolsCommand) -> Result<ExitCode, Failure> {
         ToolsCommand::SignOut(arguments) => sign_in::sign_out(&arguments).await,
         ToolsCommand::Check { json, setup } => check::run(&setup, json).await,
     }
+}
+
+/// The entry of `[[openapi]]` for a document, with a name that `known` does not have.
+pub(crate) async fn document_entry(file: &Path, known: &Config) -> Result<String, Failure> {
+    add::document_entry(file, known).await
 }
 
 /// The configuration, with at least one tool.

@@ -13,9 +13,8 @@ use std::process::ExitCode;
 
 use reknit_mcp::McpConnection;
 use reknit_models::{Target, detect};
-use reknit_protocol::{Value, redact_url};
+use reknit_protocol::{Sha256, Value, hex, redact_url};
 use reknit_runtime::config::{Config, ConfiguredSource, ConfiguredTool, KeySource};
-use sha2::{Digest as _, Sha256};
 
 use crate::cli::TrustArguments;
 use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, found_config};
@@ -47,17 +46,23 @@ pub(crate) fn run(arguments: &TrustArguments) -> Result<ExitCode, Failure> {
         print_data(&format!("{result}: {}\n", escape_controls(&name)))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let input = Input::File(path.clone());
-    let text = input.read_regular_up_to(MAX_CONFIG_BYTES)?;
-    let name = canonical(&path).map_err(|source| Failure::Input { input, source })?;
-    let config = Config::read(&text, &path.display().to_string(), &variable)?;
+    let (name, config) = trust_file(&path)?;
     let mut uses = unusual_key_uses(config.models.iter(), &config);
     uses.extend(webhook_use(&config));
     uses.extend(config.tools.iter().flat_map(|tool| command_of(tool).into_iter().chain(key_uses(tool, |_| true))));
     uses.extend(callback_use(&config));
-    store.add(TrustedFile { digest: sha256_hex(&text), path: name.clone() })?;
     print_data(&escape_controls(&format!("trusted: {name}\n{}", lines(&uses))))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Trusts a file as it is now. Returns its full path and what it says. Fails if it cannot be read.
+pub(crate) fn trust_file(path: &Path) -> Result<(String, Config), Failure> {
+    let input = Input::File(path.to_owned());
+    let text = input.read_regular_up_to(MAX_CONFIG_BYTES)?;
+    let name = canonical(path).map_err(|source| Failure::Input { input, source })?;
+    let config = Config::read(&text, &path.display().to_string(), &variable)?;
+    TrustStore::of_user()?.add(TrustedFile { digest: sha256_hex(&text), path: name.clone() })?;
+    Ok((name, config))
 }
 
 /// Fails if the configuration was only found, is not trusted, and runs a command or sends a key to an unusual place. `file` is
@@ -226,11 +231,7 @@ fn canonical(path: &Path) -> io::Result<String> {
 }
 
 fn sha256_hex(text: &str) -> String {
-    Sha256::digest(text).iter().fold(String::new(), |mut hex, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    hex(&Sha256::digest(text))
 }
 
 /// A file that is trusted as long as it does not change.

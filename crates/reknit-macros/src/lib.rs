@@ -1,6 +1,8 @@
 //! The attribute `#[reknit::tool]`, which makes a tool of a function. Use it through the crate `reknit`.
 //!
-//! ```
+//! The documentation of `reknit` runs this example. Here it would need that crate, which needs this one.
+//!
+//! ```ignore
 //! use reknit::{Object, Reknit, plan::read_plan_file};
 //!
 //! /// The price of tea in euros.
@@ -9,7 +11,6 @@
 //!     4.5 * f64::from(cups)
 //! }
 //!
-//! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let reknit = Reknit::builder().tools([price()]).start().await?;
 //! let (plan, _) = read_plan_file("steps: [{id: tea, tool: functions/price, with: {cups: 3}}]")?;

@@ -1,19 +1,22 @@
 //! Builds a [`Reknit`].
 
 use std::fmt;
+#[cfg(feature = "sqlite")]
 use std::path::Path;
 use std::sync::Arc;
 
 use reknit_models::{ModelClient, Target};
+#[cfg(feature = "macros")]
 use reknit_protocol::ToolError;
 use reknit_runtime::StartError;
-use reknit_runtime::config::{Config, ConfigBuilder, ConfigError, SettingOrigin};
+#[cfg(feature = "sqlite")]
+use reknit_runtime::config::SettingOrigin;
+use reknit_runtime::config::{Config, ConfigBuilder, ConfigError};
 #[cfg(feature = "otlp")]
 use reknit_runtime::telemetry::otlp::Otlp;
 use reknit_tools::ToolSource;
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+#[cfg(feature = "macros")]
+use {schemars::JsonSchema, serde::Serialize, serde::de::DeserializeOwned};
 
 use crate::reknit::Reknit;
 use crate::tool::Tool;
@@ -50,7 +53,7 @@ impl Reknit {
 }
 
 impl ReknitBuilder {
-    /// Adds functions of the program, made by [`#[reknit::tool]`](macro@crate::tool).
+    /// Adds functions of the program, made by the attribute `#[reknit::tool]` or by [`Tool::new`].
     pub fn tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
         for tool in tools {
             let (service, definition) = tool.into_parts();
@@ -71,6 +74,7 @@ impl ReknitBuilder {
     ///
     /// let builder = reknit::Reknit::builder().tool_fn("words", "shout", shout);
     /// ```
+    #[cfg(feature = "macros")]
     pub fn tool_fn<Args, Output, F, R>(self, service: &str, name: &str, function: F) -> Self
     where
         Args: DeserializeOwned + JsonSchema + Send + 'static,
@@ -83,12 +87,13 @@ impl ReknitBuilder {
     }
 
     /// Adds a service that speaks the tool protocol: its name in plans, and its base URL.
+    #[cfg(feature = "http")]
     pub fn tool_service(self, name: &str, url: &str) -> Self {
         let (name, url) = (name.to_owned(), url.to_owned());
         self.configure(move |config| config.tool(&name, &url))
     }
 
-    /// Adds any source of tools, such as [`tools::OpenApiService`](crate::tools::OpenApiService).
+    /// Adds any source of tools, such as `tools::OpenApiService`.
     pub fn tool_source(self, source: Arc<dyn ToolSource>) -> Self {
         self.configure(move |config| config.tool_source(source))
     }
@@ -107,6 +112,7 @@ impl ReknitBuilder {
     }
 
     /// Keeps the runs in this file, so that they survive the process. Without a file they are kept in memory.
+    #[cfg(feature = "sqlite")]
     pub fn journal(mut self, path: impl AsRef<Path>) -> Self {
         let Some(path) = path.as_ref().to_str().map(str::to_owned) else {
             let problem = format!("the path of the journal is not UTF-8: {}", path.as_ref().display());

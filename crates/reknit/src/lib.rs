@@ -52,12 +52,27 @@
 //! | set limits, approvals, retries | [`ReknitBuilder::configure`], with a method of [`ConfigBuilder`] for each setting |
 //! | ask a model with code of your own | [`ModelClient`]; [`ModelScript`] for tests |
 //! | mend failed calls in a loop of your own | [`Mender`] |
-//! | continue after a crash | [`ReknitBuilder::journal`], [`Reknit::resume_unfinished`] |
+//! | continue after a crash | `ReknitBuilder::journal`, [`Reknit::resume_unfinished`] |
 //! | read why a run failed | [`RunError`], [`RunFailure`] |
 //! | read a model's text as JSON | [`salvage::read_as`] |
 //! | serve tools to others | `toolkit::Service`, with the feature `serve` |
 //!
-//! Features add parts: `config-file`, `mcp`, `otlp`, `registry`, `sandbox`, `serve`, `tokens`.
+//! Features only add parts. The first three are on by default; without any, there are functions as tools ([`Tool::new`]),
+//! [`ModelClient`]s, plans, agents and a journal in memory, built from at most 100 packages and without a C compiler.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `http` | tool services, models on servers, the approval webhook, callbacks |
+//! | `macros` | `#[reknit::tool]`, and `tool_fn`: schemas that follow from types |
+//! | `sqlite` | the journal in a file, so that runs survive the process |
+//! | `commands`, `mcp`, `openapi`, `registry` | commands, MCP servers, OpenAPI services and services in Redis as tools |
+//! | `config-file` | tools, models and settings from `reknit.toml` |
+//! | `otlp` | traces and metrics to an OpenTelemetry collector |
+//! | `sandbox` | commands and MCP servers are confined |
+//! | `serve` | tools for others, served over HTTP |
+//! | `tokens` | questions to models are measured with their tokenizers |
+//!
+//! A setting, tool or model that needs a missing feature is an error that names the feature.
 //!
 //! The parts of Reknit are re-exported as modules: [`engine`] decides, [`runtime`] acts, and [`plan`], [`bind`], [`mend`] and
 //! [`salvage`] can be used alone.
@@ -88,6 +103,7 @@ pub use tool::Tool;
 
 #[doc(inline)]
 pub use reknit_engine::{AskPerson, Decision, Status};
+#[cfg(feature = "macros")]
 pub use reknit_macros::tool;
 #[doc(inline)]
 pub use reknit_models::ModelClient;
@@ -126,6 +142,7 @@ pub use reknit_toolkit as toolkit;
 pub use reknit_tools as tools;
 
 /// What the code of `#[reknit::tool]` refers to.
+#[cfg(feature = "macros")]
 #[doc(hidden)]
 pub mod __private {
     pub use schemars;

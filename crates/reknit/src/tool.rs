@@ -5,9 +5,10 @@ use reknit_toolkit::CapabilityDefinition;
 /// The service of tools that name no other one.
 const DEFAULT_SERVICE: &str = "functions";
 
-/// A function of the program that runs can call. The attribute [`#[reknit::tool]`](macro@crate::tool) makes one.
+/// A function of the program that runs can call. The attribute `#[reknit::tool]` makes one.
 ///
-/// ```
+#[cfg_attr(feature = "macros", doc = "```")]
+#[cfg_attr(not(feature = "macros"), doc = "```ignore")]
 /// /// The area of a square.
 /// #[reknit::tool(read)]
 /// fn area(side: f64) -> f64 {
@@ -25,7 +26,23 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// A tool of the service `functions`.
+    /// A tool of the service `functions`, from a definition with a schema of its own:
+    ///
+    /// ```
+    /// use reknit::protocol::SideEffect;
+    /// use reknit::toolkit::{CallContext, CapabilityDefinition};
+    /// use reknit::{Object, Tool, ToolError, Value};
+    ///
+    /// async fn greet(_: CallContext, arguments: Object) -> Result<String, ToolError> {
+    ///     let name = arguments.get("name").and_then(Value::as_str).unwrap_or("you");
+    ///     Ok(format!("Hello, {name}!"))
+    /// }
+    ///
+    /// let schema = Value::parse(r#"{"type": "object", "properties": {"name": {"type": "string"}}}"#)?;
+    /// let greet = Tool::new(CapabilityDefinition::with_schema("greet", SideEffect::Read, schema, greet));
+    /// assert_eq!(greet.to_string(), "functions/greet");
+    /// # Ok::<(), reknit::protocol::ParseError>(())
+    /// ```
     pub fn new(definition: CapabilityDefinition) -> Self {
         Self { service: DEFAULT_SERVICE.to_owned(), definition }
     }

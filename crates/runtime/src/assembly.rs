@@ -9,15 +9,18 @@ use reknit_models::{Models, Target};
 use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{Object, Plan, RunId};
 use reknit_telemetry::{ModelIdentities, ModelIdentity};
-use reknit_tools::{Client, DefinitionChange, DiscoveryProblem};
+use reknit_tools::{DefinitionChange, DiscoveryProblem};
 use uuid::Uuid;
 
 use crate::agent::AgentDefaults;
 use crate::approval_webhook::{ApprovalWebhook, WebhookReport};
+#[cfg(not(feature = "sqlite"))]
+use crate::config::SettingOrigin;
 use crate::config::{Config, ConfigBuilder, ConfigError};
 use crate::live_catalogue::LiveCatalogue;
 use crate::pruner::Pruner;
 use crate::telemetry::Telemetry;
+#[cfg(feature = "sqlite")]
 use crate::telemetry::log::TARGET;
 #[cfg(feature = "otlp")]
 use crate::telemetry::{Propagation, otlp::Otlp};
@@ -82,9 +85,6 @@ pub enum StartError {
     /// A model cannot be used.
     #[error("cannot use a model")]
     Models(#[from] reknit_models::TargetError),
-    /// The HTTP client cannot be created.
-    #[error("cannot start the HTTP client")]
-    Client(#[from] reknit_tools::ClientError),
 }
 
 impl Runtime {
@@ -104,8 +104,7 @@ impl Runtime {
         let callbacks = config.callbacks()?.map(Arc::new);
         let models = Arc::new(Models::new(config.models.clone())?);
         let journal = open_journal(&config)?;
-        let client = Client::new()?;
-        let (sources, providers) = (config.tool_sources(&client)?, config.source_providers(&client)?);
+        let (sources, providers) = config.open_sources()?;
         let live = LiveCatalogue::start(sources, providers, config.listing_store()).await;
         let found = live.latest();
         config.check_effect_names(&found.catalogue)?;
@@ -301,7 +300,22 @@ fn model_identities(targets: &[Target]) -> ModelIdentities {
     targets.iter().map(|target| (target.name.clone(), identity(target))).collect()
 }
 
-fn open_journal(config: &Config) -> Result<Journal, reknit_journal::OpenError> {
+/// Fails if the configuration names a file.
+#[cfg(not(feature = "sqlite"))]
+fn open_journal(config: &Config) -> Result<Journal, StartError> {
+    match &config.journal {
+        Some(path) => {
+            let path = path.display();
+            let problem =
+                format!("runs cannot be kept in `{path}`: this program was built without the feature `sqlite`");
+            Err(ConfigError::Invalid { origin: SettingOrigin::Program, problem }.into())
+        }
+        None => Ok(Journal::in_memory()),
+    }
+}
+
+#[cfg(feature = "sqlite")]
+fn open_journal(config: &Config) -> Result<Journal, StartError> {
     match &config.journal {
         Some(path) => {
             let journal = Journal::open(path, config.durability)?;

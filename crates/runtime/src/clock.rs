@@ -4,7 +4,7 @@ mod shifted;
 
 pub(crate) use shifted::ShiftedClock;
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use reknit_tools::BoxFuture;
 
@@ -27,7 +27,7 @@ pub struct SystemClock {
 impl SystemClock {
     /// Reads the system clock.
     pub fn new() -> Self {
-        Self { started_ms: jiff::Timestamp::now().as_millisecond(), started: tokio::time::Instant::now() }
+        Self { started_ms: system_ms(), started: tokio::time::Instant::now() }
     }
 }
 
@@ -47,6 +47,12 @@ impl Clock for SystemClock {
         let remaining = Duration::from_millis(unsigned(at_ms.saturating_sub(self.now_ms())));
         Box::pin(tokio::time::sleep(remaining))
     }
+}
+
+/// The time of the system clock in milliseconds since 1970.
+pub(crate) fn system_ms() -> i64 {
+    let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Converts milliseconds; a negative number becomes 0.

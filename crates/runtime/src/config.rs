@@ -50,7 +50,6 @@ pub use builder::ConfigBuilder;
 pub use byte_size::ByteSize;
 pub use callbacks::{CALLBACK_SECRET_VARIABLE, CallbackSettings};
 pub use discovery::DiscoverySettings;
-pub use duration::parse_ms as parse_duration_ms;
 pub use error::ConfigError;
 pub(crate) use field::Field;
 pub use kind::SettingKind;
@@ -62,6 +61,7 @@ pub use regular_file::check_regular_file;
 pub use retention::KeepSettings;
 pub use setting::{Setting, VARIABLE_PREFIXES};
 pub use show::{EffectiveSetting, ShowSettings};
+pub(crate) use tools::SourceOpener;
 pub use tools::{ConfiguredSource, ConfiguredTool};
 
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, MendingPolicy};
 use reknit_models::{Target, Timeouts};
 use reknit_protocol::{KeyRule, Value};
-use reknit_tools::{Client, ListingStore, PinPolicy, ToolSource};
+use reknit_tools::{ListingStore, PinPolicy, SourceProvider, ToolSource};
 use secrecy::SecretString;
 use tracing::level_filters::LevelFilter;
 
@@ -196,6 +196,9 @@ impl<T: ?Sized> fmt::Debug for Opaque<T> {
         out.write_str("code")
     }
 }
+
+/// The sources of configured tools, and what finds others.
+pub type OpenedSources = (Vec<Arc<dyn ToolSource>>, Vec<Arc<dyn SourceProvider>>);
 
 /// Looks up an environment variable.
 pub type EnvironmentLookup<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -498,17 +501,46 @@ impl Config {
         Some((self.webhook.url.as_ref()?, &self.webhook_secret.1))
     }
 
+    /// What sends questions to a person. Fails if this build cannot.
+    #[cfg(not(feature = "http"))]
+    pub(crate) fn approval_webhook(&self) -> Result<Option<ApprovalWebhook>, ConfigError> {
+        match self.webhook.url {
+            Some(_) => Err(self.without_http("approvals.webhook")),
+            None => Ok(None),
+        }
+    }
+
     /// What sends questions to a person. Fails if the key of the signature is missing.
+    #[cfg(feature = "http")]
     pub(crate) fn approval_webhook(&self) -> Result<Option<ApprovalWebhook>, ConfigError> {
         let Some(url) = &self.webhook.url else { return Ok(None) };
         match &self.webhook_secret {
-            (Some(secret), _) => Ok(Some(ApprovalWebhook::new(url.clone(), secret))),
+            (Some(secret), _) => {
+                let invalid = |problem| ConfigError::Invalid {
+                    origin: self.origin_of("approvals.webhook"),
+                    problem: format!("`approvals.webhook`: {problem}"),
+                };
+                ApprovalWebhook::new(url.clone(), secret).map(Some).map_err(invalid)
+            }
             (None, source) => {
                 let unnamed = || "variable that `approvals.webhook-secret-env` names; write that setting".to_owned();
                 let place = source.missing().unwrap_or_else(unnamed);
                 Err(ConfigError::MissingWebhookKey { place })
             }
         }
+    }
+
+    /// A setting that needs HTTP, in a build without it.
+    #[cfg(not(feature = "http"))]
+    fn without_http(&self, setting: &str) -> ConfigError {
+        let problem = format!("`{setting}` is set, but this program was built without the feature `http`");
+        ConfigError::Invalid { origin: self.origin_of(setting), problem }
+    }
+
+    /// Where a setting is written.
+    fn origin_of(&self, name: &str) -> SettingOrigin {
+        let set = Setting::find(name).and_then(|setting| self.values.get(setting));
+        set.map_or_else(SettingOrigin::default, |(_, origin)| origin.clone())
     }
 
     /// Where the last known capabilities of each tool are kept, with their pinned definitions.
@@ -518,13 +550,20 @@ impl Config {
         store.pinning(self.catalogue_pin, move |tool, capability, declared| effects.class(tool, capability, declared))
     }
 
+    /// The sources of all tools, and what finds tools that are not configured one by one. Fails if the key of a tool is missing or
+    /// cannot be sent, if a registry is configured and this build has none, or if there is no HTTP client.
+    pub fn open_sources(&self) -> Result<OpenedSources, ConfigError> {
+        let opener = SourceOpener::new()?;
+        Ok((self.tool_sources(&opener)?, self.source_providers(&opener)?))
+    }
+
     /// The sources of all tools. Fails if the key of a tool is missing or cannot be sent.
-    pub fn tool_sources(&self, client: &Client) -> Result<Vec<Arc<dyn ToolSource>>, ConfigError> {
+    pub(crate) fn tool_sources(&self, opener: &SourceOpener) -> Result<Vec<Arc<dyn ToolSource>>, ConfigError> {
         for tool in &self.tools {
             if let Some(place) = tool.missing_key() {
                 return Err(ConfigError::MissingToolKey { tool: tool.name.to_string(), place });
             }
         }
-        self.tools.iter().map(|tool| tool.open(client)).collect()
+        self.tools.iter().map(|tool| opener.open(tool)).collect()
     }
 }

@@ -79,7 +79,9 @@ pub use approval_webhook::WebhookReport;
 pub use assembly::{Runtime, StartError, new_run_id};
 pub use breakers::{BreakerPolicy, Breakers, CallLimits, ToolLimits};
 pub use call_rate::{CallRate, InvalidRate};
-pub use callbacks::{Callbacks, TokenRefusal};
+pub use callbacks::Callbacks;
+#[cfg(feature = "http")]
+pub use callbacks::TokenRefusal;
 pub use clock::{Clock, SystemClock};
 pub use driver::{DriveOutcome, Driver};
 pub use error::DriveError;

@@ -9,7 +9,7 @@ use reknit_telemetry::Severity;
 use reknit_tools::{
     DefinitionChange, Discovery, DiscoveryProblem, ListingStore, SourceProvider, ToolSource, Tools, discover_all,
 };
-use tokio_util::task::AbortOnDropHandle;
+use tokio::task::JoinSet;
 
 use crate::telemetry::log::emit_event;
 
@@ -36,8 +36,8 @@ impl FoundCatalogue {
 #[derive(Debug, Clone)]
 pub(crate) struct LiveCatalogue {
     shared: Arc<Shared>,
-    /// Ends with the last clone.
-    background: Arc<RwLock<Option<AbortOnDropHandle<()>>>>,
+    /// The task that refreshes it, which ends with the last clone.
+    background: Arc<RwLock<JoinSet<()>>>,
 }
 
 #[derive(Debug)]
@@ -86,7 +86,9 @@ impl LiveCatalogue {
             return;
         }
         let shared = Arc::downgrade(&self.shared);
-        let task = tokio::spawn(async move {
+        let Ok(mut background) = self.background.write() else { return };
+        background.abort_all();
+        background.spawn(async move {
             loop {
                 tokio::time::sleep(interval).await;
                 let Some(shared) = shared.upgrade() else { return };
@@ -96,9 +98,6 @@ impl LiveCatalogue {
                 log_news(&before.notes, &now.notes, Severity::Info);
             }
         });
-        if let Ok(mut background) = self.background.write() {
-            *background = Some(AbortOnDropHandle::new(task));
-        }
     }
 }
 

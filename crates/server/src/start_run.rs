@@ -10,10 +10,9 @@ use axum::response::{IntoResponse, Response};
 use reknit::RunHandle;
 use reknit_engine::Metadata;
 use reknit_plan::read_plan_file;
-use reknit_protocol::{Object, Plan, RunId, Value};
+use reknit_protocol::{Object, Plan, RunId, Sha256, Value, hex};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
 use crate::api_error::{ApiError, ErrorBody};
@@ -21,7 +20,6 @@ use crate::events;
 use crate::json_body::JsonBody;
 use crate::run_view::{RunView, view};
 use crate::state::ServerState;
-use crate::token::hex;
 
 /// What to run: a request, a plan, or an agent with a request.
 #[derive(Debug, Deserialize, ToSchema)]

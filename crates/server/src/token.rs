@@ -1,10 +1,10 @@
 //! Tokens: who may do what.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::str::FromStr;
 
+use reknit_protocol::{Sha256, hex};
 use ring::rand::{SecureRandom, SystemRandom};
-use sha2::{Digest, Sha256};
 
 /// What a token allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,7 +61,7 @@ pub struct InvalidTokenHash;
 impl TokenHash {
     /// The digest of a token.
     pub fn of(token: &str) -> Self {
-        Self(Sha256::digest(token.as_bytes()).into())
+        Self(Sha256::digest(token.as_bytes()))
     }
 
     /// Whether this is the digest of the token. The time that it takes does not depend on where they differ.
@@ -97,15 +97,6 @@ impl FromStr for TokenHash {
         }
         Ok(Self(bytes))
     }
-}
-
-/// Bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// A token of the configuration. Only its digest is known.

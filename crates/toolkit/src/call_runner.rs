@@ -1,17 +1,16 @@
 //! Runs calls: each in its own task, within a time limit, and once per idempotency key.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt;
 use reknit_protocol::{Category, Retryable, SideEffect, ToolError, Value};
+use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use crate::CallContext;
 use crate::capability::Endpoint;
+use crate::catch_panic::catch_panic;
 use crate::idempotency::{Claim, IdempotencyStore, RunPermit};
 use crate::reply::Reply;
 
@@ -20,15 +19,15 @@ use crate::reply::Reply;
 pub(crate) struct CallRunner {
     store: IdempotencyStore,
     call_timeout: Duration,
-    /// Owns the task of each call. A call outlives its connection, so that a caller who disconnects does not stop it
-    /// half way.
-    tasks: TaskTracker,
+    /// How many calls are running. Each has a task of its own and outlives its connection, so that a caller who disconnects does
+    /// not stop it half way.
+    running: watch::Sender<usize>,
     abort: CancellationToken,
 }
 
 impl CallRunner {
     pub(crate) fn new(store: IdempotencyStore, call_timeout: Duration) -> Self {
-        Self { store, call_timeout, tasks: TaskTracker::new(), abort: CancellationToken::new() }
+        Self { store, call_timeout, running: watch::Sender::new(0), abort: CancellationToken::new() }
     }
 
     /// Answers one call. A `keyed` capability runs at most once for all calls with the same idempotency key.
@@ -46,8 +45,8 @@ impl CallRunner {
 
     /// Waits until every running call has ended. New calls may still start meanwhile.
     pub(crate) async fn drain(&self) {
-        self.tasks.close();
-        self.tasks.wait().await;
+        // It fails only if the sender is dropped, and `self` has it.
+        _ = self.running.subscribe().wait_for(|running| *running == 0).await;
     }
 
     /// Stops the calls that still run.
@@ -63,8 +62,10 @@ impl CallRunner {
         permit: Option<RunPermit>,
     ) -> Reply {
         let (endpoint, limit, abort) = (Arc::clone(endpoint), self.call_timeout, self.abort.clone());
-        let task = self.tasks.spawn(async move {
-            let work = AssertUnwindSafe(endpoint.answer(context, parameters)).catch_unwind();
+        let running = RunningCall::begin(&self.running);
+        let task = tokio::spawn(async move {
+            let _running = running;
+            let work = catch_panic(endpoint.answer(context, parameters));
             let reply = match abort.run_until_cancelled(timeout(limit, work)).await {
                 Some(Ok(Ok(reply))) => reply,
                 Some(Ok(Err(_))) => Reply::internal_error("the capability panicked"),
@@ -77,6 +78,22 @@ impl CallRunner {
             reply
         });
         task.await.unwrap_or_else(|_| aborted())
+    }
+}
+
+/// Counts a call as long as its task exists.
+struct RunningCall(watch::Sender<usize>);
+
+impl RunningCall {
+    fn begin(running: &watch::Sender<usize>) -> Self {
+        running.send_modify(|running| *running += 1);
+        Self(running.clone())
+    }
+}
+
+impl Drop for RunningCall {
+    fn drop(&mut self) {
+        self.0.send_modify(|running| *running -= 1);
     }
 }
 

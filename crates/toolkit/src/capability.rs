@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use reknit_protocol::{Capability, CapabilityName, KeyRule, SideEffect, Value};
 use reknit_salvage::{Schema, SchemaError};
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
@@ -27,12 +28,41 @@ impl CapabilityDefinition {
     /// A capability that `handler` answers. Its schema is derived from the type of the arguments.
     ///
     /// Fields that the type does not declare are refused, at every level, unless the type allows them.
+    #[cfg(feature = "schemars")]
     pub fn new<Args, H>(name: impl Into<CapabilityName>, effect: SideEffect, handler: H) -> Self
     where
         Args: DeserializeOwned + JsonSchema + Send + 'static,
         H: Handler<Args>,
     {
-        let schema = schema::for_input::<Args>();
+        Self::with_schema(name, effect, schema::for_input::<Args>(), handler)
+    }
+
+    /// A capability that `handler` answers, with a JSON Schema of your own. Parameters that fit the schema must be readable as the
+    /// type of the arguments.
+    ///
+    /// ```
+    /// use reknit_protocol::{SideEffect, ToolError, Value};
+    /// use reknit_toolkit::{CallContext, CapabilityDefinition};
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct Square {
+    ///     side: f64,
+    /// }
+    ///
+    /// async fn area(_: CallContext, square: Square) -> Result<f64, ToolError> {
+    ///     Ok(square.side * square.side)
+    /// }
+    ///
+    /// let schema = Value::parse(r#"{"type": "object", "properties": {"side": {"type": "number"}}, "required": ["side"]}"#)?;
+    /// let area = CapabilityDefinition::with_schema("area", SideEffect::Read, schema, area).description("The area of a square");
+    /// assert_eq!(area.announcement().name.as_str(), "area");
+    /// # Ok::<(), reknit_protocol::ParseError>(())
+    /// ```
+    pub fn with_schema<Args, H>(name: impl Into<CapabilityName>, effect: SideEffect, schema: Value, handler: H) -> Self
+    where
+        Args: DeserializeOwned + Send + 'static,
+        H: Handler<Args>,
+    {
         let mut capability = Capability::new(name);
         capability.effect = effect;
         capability.input_summary = schema::summary(&schema);
@@ -50,6 +80,7 @@ impl CapabilityDefinition {
     }
 
     /// Announces the fields of the answer, so that a plan can refer to them before the first call.
+    #[cfg(feature = "schemars")]
     #[must_use]
     pub fn output<Output: JsonSchema>(mut self) -> Self {
         self.capability.output_summary = schema::summary(&schema::for_output::<Output>());
@@ -75,7 +106,7 @@ impl CapabilityDefinition {
         &self.capability
     }
 
-    /// Fails if the type of the arguments has a schema that is not valid.
+    /// Fails if the schema is not valid.
     pub(crate) fn compile(self) -> Result<Endpoint, SchemaError> {
         let schema = Schema::compile(&self.schema)?;
         Ok(Endpoint { capability: self.capability, schema, handler: self.handler })

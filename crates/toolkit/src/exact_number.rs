@@ -1,9 +1,11 @@
 //! A number that keeps its digits when serde reads and writes it.
 
+#[cfg(feature = "schemars")]
 use std::borrow::Cow;
 use std::fmt;
 
 use reknit_protocol::Number;
+#[cfg(feature = "schemars")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::ser::Error as _;
@@ -39,6 +41,7 @@ impl Serialize for ExactNumber {
     }
 }
 
+#[cfg(feature = "schemars")]
 impl JsonSchema for ExactNumber {
     fn schema_name() -> Cow<'static, str> {
         "ExactNumber".into()

@@ -2,9 +2,8 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::pin::Pin;
 
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use reknit_protocol::tool::codes;
 use reknit_protocol::{Category, Retryable, ToolError, Value};
 use serde::Serialize;
@@ -39,10 +38,12 @@ where
     }
 }
 
+type BoxedReply<'a> = Pin<Box<dyn Future<Output = Reply> + Send + 'a>>;
+
 /// A handler of any argument type: JSON parameters in, a reply out.
 pub(crate) trait JsonHandler: Send + Sync {
     /// Answers a call whose parameters fit the schema.
-    fn answer(&self, context: CallContext, parameters: Value) -> BoxFuture<'_, Reply>;
+    fn answer(&self, context: CallContext, parameters: Value) -> BoxedReply<'_>;
 }
 
 const _: fn(&dyn JsonHandler) = |_| {};
@@ -65,8 +66,8 @@ impl<H, Args> TypedHandler<H, Args> {
 }
 
 impl<H: Handler<Args>, Args: DeserializeOwned + Send + 'static> JsonHandler for TypedHandler<H, Args> {
-    fn answer(&self, context: CallContext, parameters: Value) -> BoxFuture<'_, Reply> {
-        async move {
+    fn answer(&self, context: CallContext, parameters: Value) -> BoxedReply<'_> {
+        Box::pin(async move {
             let args = match deserialize::<Args>(parameters) {
                 Ok(args) => args,
                 Err(error) => return Reply::error(&unreadable(&error)),
@@ -75,8 +76,7 @@ impl<H: Handler<Args>, Args: DeserializeOwned + Send + 'static> JsonHandler for 
                 Ok(output) => serialize(&output),
                 Err(error) => Reply::error(&error),
             }
-        }
-        .boxed()
+        })
     }
 }
 

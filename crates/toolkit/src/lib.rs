@@ -62,6 +62,7 @@ mod build_error;
 mod call_context;
 mod call_runner;
 mod capability;
+mod catch_panic;
 mod exact_number;
 mod handler;
 mod idempotency;

@@ -1,14 +1,13 @@
 //! A capability that is called in its own process, without a server.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt;
 use reknit_protocol::{Capability, SideEffect, ToolReply, Value};
 
 use crate::call_runner::CallRunner;
 use crate::capability::Endpoint;
+use crate::catch_panic::catch_panic;
 use crate::idempotency::{IdempotencyLimits, IdempotencyStore};
 use crate::reply::Reply;
 use crate::{BuildError, CallContext, CapabilityDefinition, IdempotencyKey};
@@ -50,7 +49,7 @@ impl LocalCapability {
         let context = CallContext::new(self.endpoint.capability.name.clone(), key);
         let reply = match self.endpoint.capability.effect {
             SideEffect::Read => {
-                let answer = AssertUnwindSafe(self.endpoint.answer(context, parameters)).catch_unwind().await;
+                let answer = catch_panic(self.endpoint.answer(context, parameters)).await;
                 answer.unwrap_or_else(|_| Reply::internal_error("the capability panicked"))
             }
             SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared | SideEffect::Unsafe => {

@@ -14,6 +14,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::defined_capability::{DefinedCapability, InvalidDefinition, not_made};
 use crate::known_secrets::KnownSecrets;
+use crate::option_words::CommandOutput;
 use crate::sandbox::Sandbox;
 use crate::secret_names::{is_secret_name, is_secret_value, password_in_url};
 use crate::source::{BoxFuture, DefinitionAuthor, ListedCapability, Listing, Route, ToolSource};
@@ -29,19 +30,6 @@ const KEY_VARIABLE: &str = "REKNIT_IDEMPOTENCY_KEY";
 
 /// The variable with the trace context of a call.
 const TRACE_VARIABLE: &str = "TRACEPARENT";
-
-reknit_protocol::word_enum! {
-    /// What the standard output of a command is.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum CommandOutput {
-        /// JSON; anything else is a failure.
-        Json = "json",
-        /// A text, even if it looks like JSON.
-        Text = "text",
-        /// A list with one text for each line.
-        Lines = "lines",
-    }
-}
 
 /// What a command reads from its standard input.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

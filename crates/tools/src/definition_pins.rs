@@ -4,15 +4,14 @@
 //! change is reported. If not, the capability is withheld until a person accepts the change.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::sync::Arc;
 
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::{
-    AgentName, CallTool, CapabilityName, Delivery, Object, SideEffect, ToolReply, TransportFailure, TransportKind,
-    Value, word_enum,
+    AgentName, CallTool, CapabilityName, Delivery, Object, Sha256, SideEffect, ToolReply, TransportFailure,
+    TransportKind, Value, hex, word_enum,
 };
-use sha2::{Digest as _, Sha256};
 
 use crate::source::{BoxFuture, Route};
 
@@ -271,11 +270,7 @@ pub(crate) fn digest<'a>(texts: impl Iterator<Item = &'a str>) -> String {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text);
     }
-    hash.finalize().iter().fold(String::new(), |mut hex, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    hex(&hash.finish())
 }
 
 /// The route of a capability that is withheld: every call fails with the reason, and nothing is sent.

@@ -6,16 +6,13 @@ use std::time::Duration;
 
 use reknit_plan::{Catalogue, CatalogueTool};
 use reknit_protocol::{AgentName, CapabilityName};
+use tokio::task::JoinSet;
 
 use crate::definition_pins::{ChangeOutcome, DefinitionChange, PinPolicy, Pins, WithheldRoute};
-use crate::http::address::Address;
-use crate::http::client::Client;
-use crate::http::service::HttpService;
 use crate::instances::Instances;
 use crate::listing_store::{ListingOwner, ListingStore};
 use crate::pin_check::{CheckedListing, check_listing};
 use crate::source::{DefinitionAuthor, FoundSources, ListedCapability, Listing, Route, SourceProvider, ToolSource};
-use crate::tool_service::ToolService;
 use crate::tools::Tools;
 
 /// The time limit for the listing of one source.
@@ -176,17 +173,26 @@ struct FoundTools {
 impl FoundTools {
     async fn ask(&mut self, sources: &[AskedSource], store: Option<&ListingStore>) {
         // Concurrently: ten tools that are down must not take ten times the limit.
-        let listings = sources.iter().map(|asked| tokio::time::timeout(TIMEOUT, asked.source.list()));
-        let outcomes = futures_util::future::join_all(listings).await;
-        let mut asked: Vec<_> = sources.iter().zip(outcomes).collect();
+        let mut listings = JoinSet::new();
+        for (place, asked) in sources.iter().enumerate() {
+            let source = Arc::clone(&asked.source);
+            listings.spawn(async move { (place, tokio::time::timeout(TIMEOUT, source.list()).await) });
+        }
+        let mut outcomes: HashMap<usize, Result<Listing, String>> = HashMap::new();
+        while let Some(listed) = listings.join_next().await {
+            // What panicked has no place, and is missing below.
+            let Ok((place, outcome)) = listed else { continue };
+            outcomes.insert(place, outcome.unwrap_or_else(|_| Err(format!("it did not answer within {TIMEOUT:?}"))));
+        }
+        let mut outcome = |place| outcomes.remove(&place).unwrap_or_else(|| Err("it panicked".to_owned()));
+        let mut asked: Vec<_> = sources.iter().enumerate().map(|(place, asked)| (asked, outcome(place))).collect();
         // Of the instances of a tool, those that answer come first: what was known before must not replace what is true now.
         asked.sort_by_cached_key(|(asked, outcome)| {
             let tool = sources.iter().position(|first| first.source.name() == asked.source.name());
-            (tool, !matches!(outcome, Ok(Ok(_))))
+            (tool, outcome.is_err())
         });
         for (asked, outcome) in asked {
             let source = &asked.source;
-            let outcome = outcome.unwrap_or_else(|_| Err(format!("it did not answer within {TIMEOUT:?}")));
             match outcome {
                 Ok(listing) => {
                     if let (Some(store), Some(text)) = (store, &listing.saved)
@@ -301,16 +307,5 @@ impl FoundTools {
         let stale = names.filter(|name| !self.fresh.contains(name)).collect();
         let (catalogue, tools) = (Catalogue { tools: self.tools }, Tools::new(routes));
         Discovery { catalogue, tools, stale, problems: self.problems, notes: self.notes, changes: self.changes }
-    }
-}
-
-impl Client {
-    /// Asks services that speak the tool protocol, and need no credentials, for their capabilities.
-    pub async fn discover(&self, addresses: &[Address]) -> Discovery {
-        let source = |address: &Address| {
-            let service = HttpService::without_credentials(address.clone(), self.clone());
-            Arc::new(ToolService::new(service)) as Arc<dyn ToolSource>
-        };
-        discover(&addresses.iter().map(source).collect::<Vec<_>>()).await
     }
 }

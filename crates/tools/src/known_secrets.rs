@@ -5,8 +5,7 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use reknit_openapi::percent_encoded;
-use reknit_protocol::{Object, ReplyBody, ToolReply, Value};
+use reknit_protocol::{Object, ReplyBody, ToolReply, Value, percent_encoded};
 
 /// A secret in what a service returned is replaced only if it is at least this long; shorter ones occur by chance.
 const MIN_REDACTED: usize = 6;

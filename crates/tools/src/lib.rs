@@ -5,7 +5,8 @@
 //! Tools::call(&CallTool) -> ToolReply | TransportFailure     one call, no retry
 //! ```
 //!
-//! ```no_run
+#![cfg_attr(feature = "http", doc = "```no_run")]
+#![cfg_attr(not(feature = "http"), doc = "```ignore")]
 //! use reknit_tools::{Address, Client};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,44 +21,66 @@
 //!
 //! This crate never retries: the engine decides whether a failed call is repeated.
 
+#[cfg(feature = "commands")]
 mod command;
+#[cfg(any(feature = "commands", feature = "http"))]
 mod defined_capability;
 mod definition_pins;
 mod discovery;
+#[cfg(feature = "http")]
 mod http;
 mod instances;
 mod known_secrets;
 mod listing_store;
 mod off_workers;
+#[cfg(feature = "openapi")]
 mod openapi;
+mod option_words;
 mod pin_check;
+#[cfg(feature = "http")]
 mod plain_http;
+#[cfg(any(feature = "commands", feature = "http"))]
+mod reply_body;
 mod sandbox;
 mod secret_names;
 mod source;
+#[cfg(any(feature = "commands", feature = "http"))]
 mod template;
+#[cfg(feature = "http")]
 mod tool_service;
 mod tools;
 
-pub use command::{CommandInput, CommandOptions, CommandOutput, CommandTool};
+#[cfg(feature = "commands")]
+pub use command::{CommandInput, CommandOptions, CommandTool};
+#[cfg(any(feature = "commands", feature = "http"))]
 pub use defined_capability::{DefinedCapability, InvalidDefinition};
 pub use definition_pins::{ChangeOutcome, DefinitionChange, PinPolicy};
 pub use discovery::{Discovery, DiscoveryProblem, discover, discover_all, discover_with};
-pub use http::address::{Address, AddressError, ComponentType};
+#[cfg(feature = "http")]
+pub use http::address::{Address, AddressError};
+#[cfg(feature = "http")]
 pub use http::client::{Client, ClientError, ConnectionOptions};
+#[cfg(feature = "http")]
 pub use http::credential::{Credential, CredentialError};
+#[cfg(feature = "http")]
 pub use http::job::callback_reply;
+#[cfg(feature = "http")]
 pub use http::service::{HttpOptions, HttpService, InvalidHeader, ServiceError};
+#[cfg(feature = "http")]
 pub use http::token::ClientCredentials;
 pub use known_secrets::KnownSecrets;
 pub use listing_store::ListingStore;
 pub use off_workers::{LARGE_BYTES, off_workers};
+#[cfg(feature = "openapi")]
 pub use openapi::{DocumentLocation, OpenApiOptions, OpenApiService};
-pub use plain_http::{BodyFormat, PlainHttpCapability, PlainHttpOptions, PlainHttpService};
-pub use sandbox::{Sandbox, SandboxMode};
+pub use option_words::{BodyFormat, CommandOutput, ComponentType, SandboxMode};
+#[cfg(feature = "http")]
+pub use plain_http::{PlainHttpCapability, PlainHttpOptions, PlainHttpService};
+pub use sandbox::Sandbox;
 pub use secret_names::{is_secret_name, is_secret_value, password_in_url};
 pub use source::{
     BoxFuture, DefinitionAuthor, FoundSources, ListedCapability, Listing, Route, SourceProvider, ToolSource,
 };
+#[cfg(feature = "http")]
 pub use tool_service::ToolService;
 pub use tools::Tools;

@@ -7,8 +7,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use reknit_protocol::SideEffect;
-use sha2::{Digest as _, Sha256};
+use reknit_protocol::{Sha256, SideEffect};
 
 use crate::definition_pins::{DefinitionChange, PinPolicy, PinRules, Pins};
 use crate::source::{SourceProvider, ToolSource};

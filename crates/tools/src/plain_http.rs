@@ -5,32 +5,20 @@ mod result;
 
 use std::sync::Arc;
 
-use reknit_openapi::HttpMethod;
 use reknit_plan::CatalogueEntry;
-use reknit_protocol::{AgentName, CallTool, JobRequest, ReplyBody, ToolJob, ToolReply, TransportFailure, Value};
+use reknit_protocol::{
+    AgentName, CallTool, HttpMethod, JobRequest, ReplyBody, ToolJob, ToolReply, TransportFailure, Value,
+};
 
 use crate::defined_capability::{DefinedCapability, InvalidDefinition, not_made};
 use crate::http::address::Address;
 use crate::http::client::Client;
 use crate::http::service::{HttpOptions, HttpService, ServiceError};
 use crate::known_secrets::KnownSecrets;
+use crate::option_words::BodyFormat;
 use crate::source::{BoxFuture, DefinitionAuthor, ListedCapability, Listing, Route, ToolSource};
 use request::RequestTemplate;
 use result::ResultPath;
-
-reknit_protocol::word_enum! {
-    /// How the body of a request is encoded.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-    pub enum BodyFormat {
-        /// As JSON.
-        #[default]
-        Json = "json",
-        /// As `application/x-www-form-urlencoded`.
-        Form = "form",
-        /// As text.
-        Text = "text",
-    }
-}
 
 /// One capability of a service: the request of a call, and where its result is.
 #[derive(Debug, Clone)]

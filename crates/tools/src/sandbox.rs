@@ -10,25 +10,18 @@ mod confinement;
 #[path = "sandbox/none.rs"]
 mod confinement;
 
+#[cfg(feature = "commands")]
 use std::io;
-use std::path::{Path, PathBuf};
+#[cfg(feature = "commands")]
+use std::path::Path;
+use std::path::PathBuf;
 
-use reknit_protocol::word_enum;
+#[cfg(feature = "commands")]
 use tokio::process::{Child, Command};
+#[cfg(feature = "commands")]
 use tokio::runtime::Handle;
 
-word_enum! {
-    /// Whether a program is confined.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum SandboxMode {
-        /// It is not.
-        Off = "off",
-        /// As far as the kernel can.
-        Auto = "auto",
-        /// It is, or it does not start.
-        Required = "required",
-    }
-}
+use crate::option_words::SandboxMode;
 
 /// What a program may do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +77,7 @@ impl Sandbox {
     }
 
     /// Starts a program in the sandbox. `folder` is its working folder. Must be called within a runtime.
+    #[cfg(feature = "commands")]
     pub fn spawn(&self, mut command: Command, folder: Option<&Path>) -> io::Result<Child> {
         if self.mode == SandboxMode::Off {
             return command.spawn();

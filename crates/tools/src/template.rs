@@ -65,6 +65,7 @@ impl TemplateText {
     }
 
     /// Whether it begins with a value that a caller chooses.
+    #[cfg(feature = "commands")]
     pub(crate) fn begins_with_parameter(&self) -> bool {
         matches!(self.parts.first(), Some(TemplatePart::Parameter(_)))
     }

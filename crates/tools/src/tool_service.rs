@@ -11,8 +11,11 @@ use reknit_protocol::{
 };
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 
-use crate::http::address::ComponentType;
+use crate::discovery::{Discovery, discover};
+use crate::http::address::Address;
+use crate::http::client::Client;
 use crate::http::service::{HttpService, IDEMPOTENCY_HEADER};
+use crate::option_words::ComponentType;
 use crate::source::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
 
 /// How many schemas of a service are fetched at the same time.
@@ -204,6 +207,17 @@ impl Route for ToolServiceRoute {
         request: &'a JobRequest,
     ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
         Box::pin(self.service.job(call, request))
+    }
+}
+
+impl Client {
+    /// Asks services that speak the tool protocol, and need no credentials, for their capabilities.
+    pub async fn discover(&self, addresses: &[Address]) -> Discovery {
+        let source = |address: &Address| {
+            let service = HttpService::without_credentials(address.clone(), self.clone());
+            Arc::new(ToolService::new(service)) as Arc<dyn ToolSource>
+        };
+        discover(&addresses.iter().map(source).collect::<Vec<_>>()).await
     }
 }
 

@@ -4,8 +4,9 @@
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use reknit_openapi::HttpMethod;
-use reknit_protocol::{CallTool, Delivery, ReplyBody, SideEffect, ToolReply, TransportFailure, TransportKind, Value};
+use reknit_protocol::{
+    CallTool, Delivery, HttpMethod, ReplyBody, SideEffect, ToolReply, TransportFailure, TransportKind, Value,
+};
 use reknit_tools::{
     Address, BodyFormat, Client, DefinedCapability, Discovery, DocumentLocation, HttpOptions, HttpService,
     OpenApiOptions, OpenApiService, PlainHttpCapability, PlainHttpOptions, PlainHttpService, ToolService, ToolSource,

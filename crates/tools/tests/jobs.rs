@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Response, Uri};
-use reknit_openapi::HttpMethod;
 use reknit_protocol::{
-    CallTool, JobRequest, Object, SideEffect, ToolJob, ToolReply, TransportFailure, TransportKind, Value,
+    CallTool, HttpMethod, JobRequest, Object, SideEffect, ToolJob, ToolReply, TransportFailure, TransportKind, Value,
 };
 use reknit_tools::{
     Address, BodyFormat, Client, Credential, DefinedCapability, Discovery, HttpOptions, HttpService,

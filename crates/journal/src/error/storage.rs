@@ -1,8 +1,8 @@
 //! Failures of a store.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+#[cfg(feature = "sqlite")]
 use rusqlite::{ErrorCode, ffi};
 
 /// Why the file of a journal cannot be used. Earlier commits are intact, and no transaction is half done.
@@ -68,22 +68,22 @@ pub enum Damage {
 }
 
 /// An error of `SQLite`, printed in one sentence: its own chain of errors repeats each message.
-#[derive(Debug, Clone)]
-pub struct SqliteError(Arc<rusqlite::Error>);
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{0}")]
+pub struct SqliteError(String);
 
-impl std::fmt::Display for SqliteError {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &*self.0 {
+#[cfg(feature = "sqlite")]
+impl SqliteError {
+    fn new(error: &rusqlite::Error) -> Self {
+        match error {
             rusqlite::Error::SqliteFailure(code, message) => {
                 let message = message.as_deref().unwrap_or_else(|| ffi::code_to_str(code.extended_code));
-                write!(out, "{message} (SQLite error {})", code.extended_code)
+                Self(format!("{message} (SQLite error {})", code.extended_code))
             }
-            other => other.fmt(out),
+            other => Self(other.to_string()),
         }
     }
 }
-
-impl std::error::Error for SqliteError {}
 
 impl StorageError {
     /// What the user can do about it.
@@ -113,16 +113,22 @@ impl StorageError {
 
     pub(crate) fn new(path: &Path, failure: StoreFailure) -> Self {
         let path = path.to_owned();
-        let source = match failure {
-            StoreFailure::Contents(problem) => return Self::Damaged { path, source: Damage::Contents(problem) },
+        match failure {
+            StoreFailure::Contents(problem) => Self::Damaged { path, source: Damage::Contents(problem) },
             StoreFailure::Chain { seq } => {
                 let problem = format!("event {seq}, or a row that belongs to it, was changed or deleted");
-                return Self::Damaged { path, source: Damage::Contents(problem) };
+                Self::Damaged { path, source: Damage::Contents(problem) }
             }
-            StoreFailure::Gone => return Self::Gone(path),
-            StoreFailure::Sqlite(source) => SqliteError(Arc::new(source)),
-        };
-        match source.0.sqlite_error_code() {
+            StoreFailure::Gone => Self::Gone(path),
+            #[cfg(feature = "sqlite")]
+            StoreFailure::Sqlite(error) => Self::of_sqlite(path, &error),
+        }
+    }
+
+    #[cfg(feature = "sqlite")]
+    fn of_sqlite(path: PathBuf, error: &rusqlite::Error) -> Self {
+        let source = SqliteError::new(error);
+        match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::Full { path, source },
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { path, source },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path, source },
@@ -137,6 +143,7 @@ impl StorageError {
 /// A failure of a store, before the path of the file is added to it.
 #[derive(Debug)]
 pub(crate) enum StoreFailure {
+    #[cfg(feature = "sqlite")]
     Sqlite(rusqlite::Error),
     /// The rows contradict each other.
     Contents(String),
@@ -149,6 +156,7 @@ pub(crate) enum StoreFailure {
     Gone,
 }
 
+#[cfg(feature = "sqlite")]
 impl StoreFailure {
     /// Whether another process locks the file.
     pub(crate) fn is_lock(&self) -> bool {
@@ -157,6 +165,7 @@ impl StoreFailure {
     }
 }
 
+#[cfg(feature = "sqlite")]
 impl From<rusqlite::Error> for StoreFailure {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error)

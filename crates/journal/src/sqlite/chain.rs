@@ -4,7 +4,7 @@
 //! The digest of an event covers the digest of the event before it, its own content, and the claims that were made since that
 //! event. The digest of a claim covers the digest of the last event before it.
 
-use sha2::{Digest as _, Sha256};
+use reknit_protocol::Sha256;
 
 use crate::error::storage::{StoreFailure, StoreResult};
 
@@ -20,7 +20,9 @@ pub(crate) struct ChainLink(Sha256);
 
 impl ChainLink {
     pub(crate) fn after(previous: &RowDigest) -> Self {
-        Self(Sha256::new().chain_update(previous))
+        let mut digest = Sha256::new();
+        digest.update(previous);
+        Self(digest)
     }
 
     pub(crate) fn number(&mut self, number: u64) {
@@ -33,7 +35,7 @@ impl ChainLink {
     }
 
     pub(crate) fn digest(self) -> RowDigest {
-        self.0.finalize().into()
+        self.0.finish()
     }
 }
 

@@ -14,8 +14,8 @@ use super::file::side_file;
 use super::open::connect;
 use super::run_id_tables::RUN_ID_TABLES;
 use super::schema::SCHEMA_VERSION;
-use super::{BUSY_TIMEOUT, MAX_LOCK_WAIT};
 use crate::error::storage::StoreResult;
+use crate::lock_wait::{BUSY_TIMEOUT, MAX_LOCK_WAIT};
 use crate::{Migration, OpenError, StorageError};
 
 /// How the tables of each version become those of the next one, the oldest version first.

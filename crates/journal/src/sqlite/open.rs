@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
-use super::BUSY_TIMEOUT;
 use super::file::{self, FileIdentity};
 use super::header::FileHeader;
 use super::run_id_tables::RUN_ID_TABLES;
 use super::schema::{APPLICATION_ID, SCHEMA_VERSION, TABLES};
 use super::{log_check, migrate};
 use crate::error::storage::{StoreFailure, StoreResult};
+use crate::lock_wait::BUSY_TIMEOUT;
 use crate::{Durability, Migration, OpenError, StorageError};
 
 /// `SQLite` truncates the write-ahead log to this size when it can, after a long read has let it grow.

@@ -1,10 +1,9 @@
 //! Where the operations of a document are.
 
-use reknit_protocol::Value;
+use reknit_protocol::{HttpMethod, Value};
 
 use crate::files::{Files, Node};
 use crate::finding::Findings;
-use crate::operation::HttpMethod;
 
 /// One operation in the document.
 pub(super) struct Site<'a> {

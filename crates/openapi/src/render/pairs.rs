@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use reknit_protocol::Value;
+use reknit_protocol::{Value, percent_encoded, percent_encoded_except};
 
 use super::RenderError;
-use super::percent::encoded;
 use super::style::StyledText;
 use crate::parameter::{ParameterEncoding, ParameterStyle};
 
@@ -40,7 +39,7 @@ impl Pairs {
         value: &Value,
     ) -> Result<(), RenderError> {
         let ParameterEncoding::Styled { style, explode, allow_reserved } = encoding else {
-            self.push(parameter, name, encoded(&value.to_string(), ""));
+            self.push(parameter, name, percent_encoded(&value.to_string()));
             return Ok(());
         };
         let fail = |reason| RenderError::not_representable(parameter, style, reason);
@@ -56,7 +55,7 @@ impl Pairs {
                     return Err(fail("brackets in a key look like another level"));
                 }
                 for (key, text) in members {
-                    self.push(parameter, &format!("{name}[{key}]"), encoded(&text, kept));
+                    self.push(parameter, &format!("{name}[{key}]"), percent_encoded_except(&text, kept));
                 }
             }
             StyledText::Items(_) if style == ParameterStyle::DeepObject => return Err(fail("it is an array")),
@@ -65,13 +64,13 @@ impl Pairs {
             }
             StyledText::Items(items) if explode => {
                 for item in items {
-                    self.push(parameter, name, encoded(&item, kept));
+                    self.push(parameter, name, percent_encoded_except(&item, kept));
                 }
             }
             StyledText::Members(members) if explode => {
                 for (key, text) in members {
                     self.check_key(parameter, name, &key)?;
-                    self.push(parameter, &key, encoded(&text, kept));
+                    self.push(parameter, &key, percent_encoded_except(&text, kept));
                 }
             }
             text if is_delimited && !explode => {
@@ -85,7 +84,7 @@ impl Pairs {
 
     /// Adds one pair with a text as it is.
     pub(super) fn add_text(&mut self, parameter: &str, name: &str, text: &str) {
-        self.push(parameter, name, encoded(text, ""));
+        self.push(parameter, name, percent_encoded(text));
     }
 
     fn push(&mut self, parameter: &str, key: &str, text: String) {
@@ -115,6 +114,6 @@ impl Pairs {
                 return Err(RenderError::NameClash { parameter: pair.parameter.clone(), key: pair.key.clone() });
             }
         }
-        Ok(self.pairs.iter().map(|pair| format!("{}={}", encoded(&pair.key, ""), pair.text)).collect())
+        Ok(self.pairs.iter().map(|pair| format!("{}={}", percent_encoded(&pair.key), pair.text)).collect())
     }
 }

@@ -4,25 +4,6 @@ use std::fmt::Write as _;
 
 use reknit_protocol::Value;
 
-/// The text with all bytes encoded but letters, digits, `-._~` and those in `kept`.
-pub(super) fn encoded(text: &str, kept: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || kept.as_bytes().contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            // Writing into a string cannot fail.
-            _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
-}
-
-/// The text with all bytes encoded but letters, digits and `-._~`.
-pub fn percent_encoded(text: &str) -> String {
-    encoded(text, "")
-}
-
 /// How often a text is decoded before it counts as an attempt to hide something.
 const MAX_ROUNDS: usize = 8;
 

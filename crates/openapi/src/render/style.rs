@@ -1,8 +1,7 @@
 //! Values as text in the styles of OpenAPI. Errors say what a style cannot express.
 
-use reknit_protocol::{Object, Value};
+use reknit_protocol::{Object, Value, percent_encoded, percent_encoded_except};
 
-use super::percent::encoded;
 use crate::parameter::ParameterStyle;
 
 /// A value that styles can express: texts, a list of texts, or texts by key. Neither of the last two is empty.
@@ -47,7 +46,7 @@ impl StyledText {
     pub(super) fn in_path(&self, name: &str, style: ParameterStyle, explode: bool) -> Styled {
         match style {
             ParameterStyle::Label => self.as_label(explode),
-            ParameterStyle::Matrix => Ok(self.as_matrix(&encoded(name, ""), explode)),
+            ParameterStyle::Matrix => Ok(self.as_matrix(&percent_encoded(name), explode)),
             ParameterStyle::SpaceDelimited | ParameterStyle::PipeDelimited | ParameterStyle::TabDelimited => {
                 self.delimited(style)
             }
@@ -60,11 +59,12 @@ impl StyledText {
     /// `a,b` or `k,v,k,v`, or exploded `k=v,k=v`. What separates is encoded inside of the texts.
     pub(super) fn with_commas(&self, explode: bool, kept: &str) -> String {
         match self {
-            Self::Scalar(text) => encoded(text, kept),
-            Self::Items(items) => join(items.iter().map(|item| encoded(item, kept)), ","),
+            Self::Scalar(text) => percent_encoded_except(text, kept),
+            Self::Items(items) => join(items.iter().map(|item| percent_encoded_except(item, kept)), ","),
             Self::Members(members) => {
                 let separator = if explode { "=" } else { "," };
-                join(members.iter().map(|(key, text)| encoded(key, kept) + separator + &encoded(text, kept)), ",")
+                let encoded = |text: &str| percent_encoded_except(text, kept);
+                join(members.iter().map(|(key, text)| encoded(key) + separator + &encoded(text)), ",")
             }
         }
     }
@@ -87,11 +87,12 @@ impl StyledText {
         match self {
             Self::Scalar(text) if text.is_empty() => format!(";{name}"),
             Self::Items(items) if explode => {
-                join(items.iter().map(|item| format!(";{name}={}", encoded(item, ""))), "")
+                join(items.iter().map(|item| format!(";{name}={}", percent_encoded(item))), "")
             }
-            Self::Members(members) if explode => {
-                join(members.iter().map(|(key, text)| format!(";{}={}", encoded(key, ""), encoded(text, ""))), "")
-            }
+            Self::Members(members) if explode => join(
+                members.iter().map(|(key, text)| format!(";{}={}", percent_encoded(key), percent_encoded(text))),
+                "",
+            ),
             _ => format!(";{name}={}", self.with_commas(explode, "")),
         }
     }
@@ -107,7 +108,7 @@ impl StyledText {
         if texts.iter().any(|text| text.contains(separator)) {
             return Err("the separator inside of a text looks like one between texts");
         }
-        Ok(join(texts.into_iter().map(|text| encoded(text, "")), &encoded(separator, "")))
+        Ok(join(texts.into_iter().map(|text| percent_encoded(text)), &percent_encoded(separator)))
     }
 
     /// Text without percent-encoding, which headers do not have.

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use reknit_openapi::{ApiDocument, FindingKind, HttpMethod, Operation};
-use reknit_protocol::{Number, Object, Path, Value};
+use reknit_openapi::{ApiDocument, FindingKind, Operation};
+use reknit_protocol::{HttpMethod, Number, Object, Path, Value};
 use reknit_salvage::{Schema, SchemaError};
 
 use crate::decoder;

@@ -1,8 +1,7 @@
 //! Names, side effects, references, servers, security and filters of operations.
 
-use reknit_openapi::{
-    ApiDocument, FindingKind, HttpMethod, OperationFilter, ParameterLocation, SecurityScheme, ServerUrlError,
-};
+use reknit_openapi::{ApiDocument, FindingKind, OperationFilter, ParameterLocation, SecurityScheme, ServerUrlError};
+use reknit_protocol::HttpMethod;
 use reknit_protocol::SideEffect::{Idempotent, Keyed, Read, Unsafe};
 
 use crate::support::{api, api30, json, names, object, operation, problems, properties, target};

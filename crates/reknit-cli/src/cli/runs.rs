@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
-use reknit_runtime::config::{ByteSize, parse_duration_ms};
+use reknit_protocol::parse_human_duration;
+use reknit_runtime::config::ByteSize;
 
 use super::{DriveArguments, FileArguments, SetupArguments};
 
@@ -230,7 +231,7 @@ pub(crate) struct PruneArguments {
 }
 
 fn duration_ms(text: &str) -> Result<u64, String> {
-    parse_duration_ms(text).ok_or_else(|| "write a time with its unit, like `30d` or `12h`".to_owned())
+    parse_human_duration(text).ok_or_else(|| "write a time with its unit, like `30d` or `12h`".to_owned())
 }
 
 fn byte_size(text: &str) -> Result<u64, String> {

@@ -13,7 +13,7 @@ use reknit_tools::Client;
 
 use super::probe::{FoundService, Wanted, probe, probe_command};
 use crate::cli::AddArguments;
-use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, named_config};
+use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, named_config, toml_text};
 use crate::end_signals::unless_ended;
 use crate::environment::variable;
 use crate::failure::Failure;
@@ -83,19 +83,22 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
     fs::rename(&part, path)
 }
 
+/// The entry of an API description, whose server calls go to.
+pub(super) async fn document_entry(file: &Path, known: &Config) -> Result<String, Failure> {
+    let client = Client::new().map_err(Failure::start("the HTTP client"))?;
+    let target = file.display().to_string();
+    let found = unless_ended(probe(&Wanted { target: &target, url: None, key: None }, &client)).await??;
+    Ok(entry(&free_name(&found.title, known), &found, None))
+}
+
 fn entry(name: &str, found: &FoundService, key_env: Option<&str>) -> String {
-    let mut entry = format!("[[{}]]\nname = {}\n", found.list, quoted(name));
-    let key = key_env.map(|variable| ("key-env", quoted(variable)));
+    let mut entry = format!("[[{}]]\nname = {}\n", found.list, toml_text(name));
+    let key = key_env.map(|variable| ("key-env", toml_text(variable)));
     for (key, value) in found.keys.iter().cloned().chain(key) {
         // Writing to a string cannot fail.
         let _ = writeln!(entry, "{key} = {value}");
     }
     entry
-}
-
-/// A text in quotes: the quotes and escapes of JSON are those of TOML.
-pub(super) fn quoted(text: &str) -> String {
-    Value::from(text).to_string()
 }
 
 /// A name from a title: `Swagger Petstore - OpenAPI 3.0` gives `swagger-petstore`.

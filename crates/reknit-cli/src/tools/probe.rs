@@ -10,7 +10,7 @@ use reknit_tools::{
 };
 use secrecy::SecretString;
 
-use super::add::quoted;
+use crate::config_file::toml_text;
 use crate::failure::Failure;
 
 /// How long an address may take to answer.
@@ -99,7 +99,7 @@ async fn tool_protocol(wanted: &Wanted<'_>, client: &Client) -> Result<FoundServ
     http.credentials.extend(wanted.key.clone().map(reknit_tools::Credential::Bearer));
     let service = HttpService::new(address, client.clone(), http).map_err(|error| error.to_string())?;
     let listing = within_limit(ToolService::new(service).list()).await?;
-    let keys = vec![("url", quoted(wanted.target))];
+    let keys = vec![("url", toml_text(wanted.target))];
     Ok(FoundService { list: "tools", keys, title: host_name(wanted.target), listing })
 }
 
@@ -121,7 +121,7 @@ pub(super) async fn probe_command(command: &[String]) -> Result<FoundService, Fa
         Failure::usage(message, "run it yourself to see what it prints; variables that it needs go into `environment`")
     })?;
     source.close().await;
-    let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
+    let words: Vec<String> = command.iter().map(|word| toml_text(word)).collect();
     let keys = vec![("command", format!("[{}]", words.join(", ")))];
     Ok(FoundService { list: "mcp", keys, title: title.replace("mcp-server-", ""), listing })
 }
@@ -133,7 +133,7 @@ async fn mcp_server(wanted: &Wanted<'_>) -> Result<FoundService, String> {
     let source = McpSource::new(options);
     let listing = within_limit(source.list()).await?;
     source.close().await;
-    let keys = vec![("url", quoted(wanted.target))];
+    let keys = vec![("url", toml_text(wanted.target))];
     Ok(FoundService { list: "mcp", keys, title: host_name(wanted.target), listing })
 }
 
@@ -141,10 +141,10 @@ async fn document(wanted: &Wanted<'_>, place: &str, client: &Client) -> Result<F
     let location = DocumentLocation::parse(place)?;
     let mut options = OpenApiOptions::new(AgentName::from("tool"), location);
     options.key.clone_from(&wanted.key);
-    let mut keys = vec![("document", quoted(place))];
+    let mut keys = vec![("document", toml_text(place))];
     if let Some(url) = wanted.url {
         options.url = Some(Address::parse("tool", url).map_err(|error| error.to_string())?.into_base());
-        keys.push(("url", quoted(url)));
+        keys.push(("url", toml_text(url)));
     }
     let service = OpenApiService::new(options.clone(), client.clone());
     let mut listing = within_limit(service.list()).await?;
@@ -153,7 +153,7 @@ async fn document(wanted: &Wanted<'_>, place: &str, client: &Client) -> Result<F
         && wanted.url.is_none()
         && let Some(server) = service.named_server().await?
     {
-        keys.push(("url", quoted(server.as_str())));
+        keys.push(("url", toml_text(server.as_str())));
         listing = OpenApiService::new(OpenApiOptions { url: Some(server), ..options }, client.clone()).list().await?;
     }
     Ok(FoundService { list: "openapi", keys, title: listing.description.clone(), listing })

@@ -1,6 +1,5 @@
 //! Questions to a person are sent to a webhook, which may decide.
 
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
@@ -9,10 +8,9 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use reknit_protocol::{SideEffect, Value};
+use reknit_protocol::{Sha256, SideEffect, Value, hex};
 use reknit_testing::tool::{CallMatcher, RunningTool};
 use reknit_testing::{Reply, ScriptedTool};
-use sha2::{Digest as _, Sha256};
 
 use crate::world::{World, plan, text};
 
@@ -100,12 +98,10 @@ fn signed(body: &str, key: &str, now: u64) -> Response {
 fn signature(key: &str, timestamp: &str, body: &str) -> String {
     let mut block = [0_u8; 64];
     block[..key.len()].copy_from_slice(key.as_bytes());
-    let inner = Sha256::new().chain_update(block.map(|byte| byte ^ 0x36)).chain_update(format!("{timestamp}.{body}"));
-    let outer = Sha256::new().chain_update(block.map(|byte| byte ^ 0x5c)).chain_update(inner.finalize());
-    outer.finalize().iter().fold("v1=".to_owned(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("a string can be written to");
-        text
-    })
+    let text = format!("{timestamp}.{body}");
+    let inner = Sha256::digest([&block.map(|byte| byte ^ 0x36)[..], text.as_bytes()].concat());
+    let outer = Sha256::digest([&block.map(|byte| byte ^ 0x5c)[..], &inner].concat());
+    format!("v1={}", hex(&outer))
 }
 
 async fn shop() -> RunningTool {

@@ -19,6 +19,7 @@ fn the_program_has_a_help_page() {
     Usage: reknit <COMMAND>
 
     Commands:
+      init         Write a configuration, a plan and an agent that run at once
       ask          Let a model plan a request, and run the plan with tools
       run          Run a plan
       agent        Start an agent, which calls tools in turns and ends with a report
@@ -50,6 +51,7 @@ fn the_program_has_a_help_page() {
 
     Examples:
       reknit demo                           watch a run fail and repair itself, without an API key
+      reknit init                           write a configuration, a plan and an agent that run at once
       reknit ask "weather in Seoul?"        let a model plan a request, and run the plan with your tools
       reknit run plan.yaml                  run a plan that you wrote
       reknit plan check plan.yaml           list the problems of a plan without running it
@@ -271,6 +273,9 @@ fn demo_has_a_help_page() {
 
           --serve
               Only start the four tools, and print how to use them
+
+          --call <CAPABILITY>
+              Only answer one call of a tool, such as `geocode`: its parameters are read from standard input
 
           --run-id <ID>
               The id of the run, so that the same command does nothing twice: if there is a run with this id and the same request, it is continued or its outcome is printed again

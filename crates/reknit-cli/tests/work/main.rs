@@ -15,6 +15,7 @@ mod doctor;
 mod exit_status;
 mod explain;
 mod help;
+mod init;
 mod interrupt;
 mod jobs;
 mod keys;

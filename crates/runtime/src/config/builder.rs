@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use reknit_engine::{ApprovalRule, OutcomeCheck, PromptBuilder};
 use reknit_models::Target;
-use reknit_protocol::{KeyRule, SideEffect, ToolError, Value, redact_url};
+use reknit_protocol::{KeyRule, Value};
+#[cfg(feature = "schemars")]
+use reknit_protocol::{SideEffect, ToolError};
 use reknit_registry::RedisUrl;
-use reknit_toolkit::{CallContext, CapabilityDefinition};
-use reknit_tools::{Address, ToolSource};
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+#[cfg(feature = "schemars")]
+use reknit_toolkit::CallContext;
+use reknit_toolkit::CapabilityDefinition;
+use reknit_tools::ToolSource;
+#[cfg(feature = "schemars")]
+use {schemars::JsonSchema, serde::Serialize, serde::de::DeserializeOwned};
 
 use super::approval_webhook::WebhookUrl;
 use super::field::Field;
@@ -61,11 +64,12 @@ impl From<Config> for ConfigBuilder {
 
 impl ConfigBuilder {
     /// Adds a tool: its name in plans, and its base URL.
+    #[cfg(feature = "http")]
     #[must_use]
     pub fn tool(self, name: &str, url: &str) -> Self {
         self.change(|config| {
-            let address = Address::parse(name, url).map_err(|_| {
-                let written = Value::from(redact_url(url)).to_string();
+            let address = reknit_tools::Address::parse(name, url).map_err(|_| {
+                let written = Value::from(reknit_protocol::redact_url(url)).to_string();
                 let expected = "write an http or https address";
                 ConfigError::invalid_value(SettingOrigin::Program, "tools.url", &written, expected)
             })?;
@@ -73,7 +77,7 @@ impl ConfigBuilder {
         })
     }
 
-    /// Adds a source of tools, such as an [`OpenApiService`](reknit_tools::OpenApiService).
+    /// Adds a source of tools, such as `OpenApiService`.
     #[must_use]
     pub fn tool_source(self, source: Arc<dyn ToolSource>) -> Self {
         self.change(|config| Ok(config.with_tool(ConfiguredTool::of_program(source), SettingOrigin::Program)))
@@ -99,6 +103,7 @@ impl ConfigBuilder {
     /// assert_eq!(config.tools.len(), 1);
     /// # Ok::<(), reknit_runtime::config::ConfigError>(())
     /// ```
+    #[cfg(feature = "schemars")]
     #[must_use]
     pub fn tool_fn<Args, Output, F, R>(self, tool: &str, capability: &str, function: F) -> Self
     where
@@ -234,7 +239,7 @@ impl Argument for RedisUrl {
 
 impl Argument for WebhookUrl {
     fn into_value(self) -> Value {
-        self.expose().as_str().into()
+        self.expose().into()
     }
 }
 

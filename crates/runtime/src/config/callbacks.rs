@@ -3,17 +3,20 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use secrecy::{ExposeSecret as _, SecretString};
+#[cfg(feature = "http")]
+use secrecy::ExposeSecret as _;
+use secrecy::SecretString;
 
 use super::error::ConfigError;
 use super::regular_file::check_regular_file;
-use super::{Config, EnvironmentLookup, Setting, SettingOrigin};
+use super::{Config, EnvironmentLookup};
 use crate::callbacks::Callbacks;
 
 /// The variable with the secret that signs callback URLs, unless another one is named.
 pub const CALLBACK_SECRET_VARIABLE: &str = "REKNIT_CALLBACK_SECRET";
 
 /// A shorter secret could be guessed.
+#[cfg(feature = "http")]
 const MIN_SECRET_BYTES: usize = 16;
 
 /// The URLs that tools call when a job has ended.
@@ -43,15 +46,23 @@ fn read_file(path: &Path) -> Result<String, std::io::Error> {
     check_regular_file(path).and_then(|()| fs::read_to_string(path))
 }
 
+#[cfg(not(feature = "http"))]
+impl Config {
+    /// What makes callback URLs: nothing. Fails if they are configured.
+    pub fn callbacks(&self) -> Result<Option<Callbacks>, ConfigError> {
+        match self.callbacks.url {
+            Some(_) => Err(self.without_http("callbacks.url")),
+            None => Ok(None),
+        }
+    }
+}
+
+#[cfg(feature = "http")]
 impl Config {
     /// What makes and verifies callback URLs; `None` if they are not configured. Fails if the URL or the secret cannot be used.
     pub fn callbacks(&self) -> Result<Option<Callbacks>, ConfigError> {
         let Some(url) = &self.callbacks.url else { return Ok(None) };
-        let origin = |name: &str| {
-            let set = Setting::find(name).and_then(|setting| self.values.get(setting));
-            set.map_or_else(SettingOrigin::default, |(_, origin)| origin.clone())
-        };
-        let invalid = |problem: String| ConfigError::Invalid { origin: origin("callbacks.url"), problem };
+        let invalid = |problem: String| ConfigError::Invalid { origin: self.origin_of("callbacks.url"), problem };
         let is_url = reknit_tools::Address::parse("callbacks", url).is_ok();
         if !is_url || url.contains(['?', '#']) {
             let problem = "`callbacks.url` is not a URL without a query; write it like `https://me.example/hooks`";

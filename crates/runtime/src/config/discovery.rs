@@ -5,11 +5,11 @@ use std::sync::Arc;
 #[cfg(feature = "registry")]
 use reknit_registry::Registry;
 use reknit_registry::{Namespace, RedisUrl};
-use reknit_tools::{Client, SourceProvider};
+use reknit_tools::SourceProvider;
 
 use super::error::ConfigError;
 use super::origin::ConfiguredValues;
-use super::{Config, EnvironmentLookup, Setting, SettingOrigin};
+use super::{Config, EnvironmentLookup, Setting, SettingOrigin, SourceOpener};
 #[cfg(feature = "registry")]
 use crate::registry_services::RegistryServices;
 
@@ -56,7 +56,7 @@ impl DiscoverySettings {
 impl Config {
     /// What finds tools that are not configured one by one. Fails if a registry is configured and this build has none.
     #[cfg(not(feature = "registry"))]
-    pub fn source_providers(&self, _client: &Client) -> Result<Vec<Arc<dyn SourceProvider>>, ConfigError> {
+    pub(crate) fn source_providers(&self, _opener: &SourceOpener) -> Result<Vec<Arc<dyn SourceProvider>>, ConfigError> {
         if self.discovery.uses_registry() {
             let problem =
                 "`discovery.redis` is set, but this program was built without the feature `registry`".to_owned();
@@ -67,10 +67,12 @@ impl Config {
 
     /// What finds tools that are not configured one by one.
     #[cfg(feature = "registry")]
-    pub fn source_providers(&self, client: &Client) -> Result<Vec<Arc<dyn SourceProvider>>, ConfigError> {
+    #[expect(clippy::unnecessary_wraps, reason = "it fails in a build without a registry")]
+    pub(crate) fn source_providers(&self, opener: &SourceOpener) -> Result<Vec<Arc<dyn SourceProvider>>, ConfigError> {
         let services = |registry| {
             let DiscoverySettings { include, exclude, .. } = self.discovery.clone();
-            Arc::new(RegistryServices { registry, client: client.clone(), include, exclude }) as Arc<dyn SourceProvider>
+            Arc::new(RegistryServices { registry, client: opener.client.clone(), include, exclude })
+                as Arc<dyn SourceProvider>
         };
         Ok(self.discovery.registry().map(services).into_iter().collect())
     }

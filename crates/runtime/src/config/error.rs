@@ -73,6 +73,10 @@ pub enum ConfigError {
     /// A prompt template of the program's [`PromptBuilder`](reknit_engine::PromptBuilder) cannot be used.
     #[error("cannot use a prompt of the program")]
     BuiltPrompt(#[from] TemplateError),
+    /// The HTTP client cannot be created, most likely because there are no root certificates.
+    #[cfg(feature = "http")]
+    #[error("cannot start the HTTP client")]
+    HttpClient(#[from] reknit_tools::ClientError),
 }
 
 impl ConfigError {

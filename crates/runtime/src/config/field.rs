@@ -11,13 +11,13 @@ use reknit_engine::{
 use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, IndependentSteps, Learning, PeoplePolicy, ResolutionPolicy};
 use reknit_models::FormatSupport;
-use reknit_protocol::{Number, Object, SideEffect, Value};
+use reknit_protocol::{Number, Object, SideEffect, Value, parse_human_duration};
 use reknit_registry::{Namespace, RedisUrl};
 use reknit_tools::{BodyFormat, CommandOutput, PinPolicy, SandboxMode};
 use tracing::level_filters::LevelFilter;
 
 use super::approval_webhook::WebhookUrl;
-use super::duration::{format_ms, parse_ms};
+use super::duration::format_ms;
 use super::tools::{Authentication, McpAuthentication};
 use super::{ByteSize, FindModel};
 use crate::telemetry::log::Form;
@@ -123,7 +123,7 @@ macro_rules! fields {
 fields! {
     u32: to |count| (*count).into(), from |value| whole_number(value)?.try_into().ok();
     usize: to |count| (*count).into(), from |value| u32::from_value(value)?.try_into().ok();
-    u64: to |ms| format_ms(*ms).into(), from |value| parse_ms(value.as_str()?);
+    u64: to |ms| format_ms(*ms).into(), from |value| parse_human_duration(value.as_str()?);
     ByteSize: to |size| size.to_string().into(), from |value| match value {
         Value::Number(_) => whole_number(value).filter(|bytes| *bytes == 0).map(ByteSize),
         value => ByteSize::parse(value.as_str()?),

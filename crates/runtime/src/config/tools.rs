@@ -1,30 +1,45 @@
 //! The tools of `[[tools]]`, `[[openapi]]`, `[[mcp]]`, `[[http]]` and `[[command]]`: where their capabilities come from, and how they are called.
 
+#[cfg(feature = "commands")]
+mod command;
+#[cfg(any(feature = "commands", feature = "http"))]
 mod defined;
+#[cfg(feature = "http")]
+mod http;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(feature = "openapi")]
+mod openapi;
+#[cfg(feature = "http")]
+mod plain_http;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+#[cfg(feature = "commands")]
 use std::path::PathBuf;
 use std::sync::Arc;
 
 #[cfg(feature = "mcp")]
 use reknit_mcp::{McpConnection, McpOptions, McpSource};
 use reknit_mend::ErrorsInSuccess;
-use reknit_openapi::{HttpMethod, OperationFilter};
 use reknit_protocol::{AgentName, CapabilityName, Object};
+#[cfg(feature = "http")]
 use reknit_tools::{
-    Address, Client, ClientCredentials, CommandTool, ComponentType, ConnectionOptions, Credential, DocumentLocation,
-    HttpOptions, HttpService, KnownSecrets, OpenApiOptions, OpenApiService, PlainHttpCapability, PlainHttpService,
-    Sandbox, SandboxMode, ServiceError, ToolService, ToolSource,
+    Address, Client, HttpOptions, HttpService, PlainHttpCapability, PlainHttpService, ServiceError, ToolService,
 };
-use secrecy::SecretString;
+#[cfg(feature = "commands")]
+use reknit_tools::{CommandTool, SandboxMode};
+use reknit_tools::{KnownSecrets, Sandbox, ToolSource};
+#[cfg(feature = "openapi")]
+use reknit_tools::{OpenApiOptions, OpenApiService};
 
 use super::EnvironmentLookup;
-use super::api_keys::{KeySource, find_secret};
+use super::api_keys::KeySource;
 use super::entry::Entry;
 use super::error::ConfigError;
 use crate::{CallRate, InvalidRate, ToolLimits};
+
+/// The capability of a command that does not name one.
+const DEFAULT_CAPABILITY: &str = "run";
 
 /// A tool of the configuration.
 #[derive(Debug, Clone)]
@@ -47,6 +62,7 @@ pub struct ConfiguredTool {
 #[derive(Debug, Clone)]
 pub enum ConfiguredSource {
     /// A service that speaks the tool protocol.
+    #[cfg(feature = "http")]
     Service {
         /// Its address.
         address: Address,
@@ -54,10 +70,13 @@ pub enum ConfiguredSource {
         http: Box<HttpOptions>,
     },
     /// A service that an API description describes.
+    #[cfg(feature = "openapi")]
     OpenApi(Box<OpenApiOptions>),
     /// One capability of a service over HTTP.
+    #[cfg(feature = "http")]
     PlainHttp(Box<PlainHttpCapability>),
     /// A command of this machine.
+    #[cfg(feature = "commands")]
     Command(Box<CommandTool>),
     /// An MCP server.
     #[cfg(feature = "mcp")]
@@ -86,6 +105,7 @@ pub(crate) enum McpAuthentication {
 
 impl ConfiguredTool {
     /// A service that speaks the tool protocol and needs no credentials.
+    #[cfg(feature = "http")]
     pub fn service(address: Address) -> Self {
         let shown = Object::from([("name", address.name.as_str().into()), ("url", address.to_string().into())]);
         let name = address.name.clone();
@@ -118,16 +138,18 @@ impl ConfiguredTool {
     /// What the program may do that is started for it; `None` if there is none.
     pub fn sandbox(&self) -> Option<Sandbox> {
         match &self.source {
+            #[cfg(feature = "commands")]
             ConfiguredSource::Command(command) => Some(command.sandbox().clone()),
             #[cfg(feature = "mcp")]
             ConfiguredSource::Mcp(options) => match &options.connection {
                 McpConnection::Stdio(program) => Some(program.sandbox.clone().unwrap_or_else(Sandbox::off)),
                 McpConnection::Http(_) => None,
             },
-            ConfiguredSource::Service { .. }
-            | ConfiguredSource::OpenApi(_)
-            | ConfiguredSource::PlainHttp(_)
-            | ConfiguredSource::Program(_) => None,
+            #[cfg(feature = "openapi")]
+            ConfiguredSource::OpenApi(_) => None,
+            #[cfg(feature = "http")]
+            ConfiguredSource::Service { .. } | ConfiguredSource::PlainHttp(_) => None,
+            ConfiguredSource::Program(_) => None,
         }
     }
 
@@ -135,12 +157,17 @@ impl ConfiguredTool {
     /// where to call back.
     pub fn secrets(&self) -> KnownSecrets {
         match &self.source {
+            #[cfg(feature = "http")]
             ConfiguredSource::Service { http, .. } => http.secrets(),
+            #[cfg(feature = "openapi")]
             ConfiguredSource::OpenApi(options) => options.secrets(),
+            #[cfg(feature = "http")]
             ConfiguredSource::PlainHttp(capability) => capability.secrets(),
             #[cfg(feature = "mcp")]
             ConfiguredSource::Mcp(_) => KnownSecrets::default(),
-            ConfiguredSource::Command(_) | ConfiguredSource::Program(_) => KnownSecrets::default(),
+            #[cfg(feature = "commands")]
+            ConfiguredSource::Command(_) => KnownSecrets::default(),
+            ConfiguredSource::Program(_) => KnownSecrets::default(),
         }
     }
 
@@ -153,28 +180,62 @@ impl ConfiguredTool {
     pub fn shown(&self) -> &Object {
         &self.shown
     }
+}
 
-    /// The source, which uses `client` for HTTP.
-    pub(crate) fn open(&self, client: &Client) -> Result<Arc<dyn ToolSource>, ConfigError> {
+/// Opens the sources of configured tools. All of them share one HTTP client.
+#[derive(Debug)]
+pub(crate) struct SourceOpener {
+    #[cfg(feature = "http")]
+    pub(crate) client: Client,
+}
+
+impl SourceOpener {
+    /// Fails if the HTTP client cannot be created.
+    #[cfg(feature = "http")]
+    pub(crate) fn new() -> Result<Self, ConfigError> {
+        Ok(Self { client: Client::new()? })
+    }
+
+    /// Does not fail, because there is no HTTP client.
+    #[cfg(not(feature = "http"))]
+    pub(crate) fn new() -> Result<Self, ConfigError> {
+        Ok(Self {})
+    }
+
+    /// The source of a tool.
+    pub(crate) fn open(&self, tool: &ConfiguredTool) -> Result<Arc<dyn ToolSource>, ConfigError> {
+        #[cfg(feature = "http")]
         let unusable =
-            |error: ServiceError| ConfigError::UnusableTool { tool: self.name.to_string(), problem: error.to_string() };
-        Ok(match &self.source {
+            |error: ServiceError| ConfigError::UnusableTool { tool: tool.name.to_string(), problem: error.to_string() };
+        Ok(match &tool.source {
+            #[cfg(feature = "http")]
             ConfiguredSource::Service { address, http } => {
-                let service = HttpService::new(address.clone(), client.clone(), http.as_ref().clone());
+                let service = HttpService::new(address.clone(), self.client.clone(), http.as_ref().clone());
                 Arc::new(ToolService::new(service.map_err(unusable)?))
             }
+            #[cfg(feature = "openapi")]
             ConfiguredSource::OpenApi(options) => {
-                Arc::new(OpenApiService::new(options.as_ref().clone(), client.clone()))
+                Arc::new(OpenApiService::new(options.as_ref().clone(), self.client.clone()))
             }
+            #[cfg(feature = "http")]
             ConfiguredSource::PlainHttp(capability) => {
-                let service = PlainHttpService::new(capability.as_ref().clone(), client.clone());
+                let service = PlainHttpService::new(capability.as_ref().clone(), self.client.clone());
                 Arc::new(service.map_err(unusable)?)
             }
+            #[cfg(feature = "commands")]
             ConfiguredSource::Command(tool) => Arc::new(tool.as_ref().clone()),
             #[cfg(feature = "mcp")]
             ConfiguredSource::Mcp(options) => Arc::new(McpSource::new(options.as_ref().clone())),
             ConfiguredSource::Program(source) => Arc::clone(source),
         })
+    }
+}
+
+/// The name of the capability, if the entry is one capability.
+fn capability_name(entry: &Entry) -> Option<CapabilityName> {
+    match entry.list() {
+        "http" | "command" => Some(entry.text("capability").unwrap_or(DEFAULT_CAPABILITY).into()),
+        _ => None,
     }
 }
 
@@ -185,7 +246,7 @@ pub(super) fn read_tools<'a>(
     environment: EnvironmentLookup<'_>,
 ) -> Result<(), ConfigError> {
     for entry in entries {
-        let capability = defined::capability_name(entry);
+        let capability = capability_name(entry);
         // Only tools that are one capability each can share a name.
         let is_whole = |tool: &ConfiguredTool| tool.capability.is_none() || capability.is_none();
         let name = entry.name(|name| known.iter().any(|tool| tool.name.as_str() == name && is_whole(tool)))?;
@@ -194,19 +255,43 @@ pub(super) fn read_tools<'a>(
             return Err(entry.invalid("capability", "another entry of this tool has it; write a different one"));
         }
         let mut keys = Vec::new();
-        let source = match entry.list() {
-            #[cfg(feature = "mcp")]
-            "mcp" => ConfiguredSource::Mcp(Box::new(mcp::options(entry, &name, &mut keys, environment)?)),
-            #[cfg(not(feature = "mcp"))]
-            "mcp" => return Err(entry.invalid("name", "this program was built without the feature `mcp`")),
-            "openapi" => ConfiguredSource::OpenApi(Box::new(openapi_options(entry, &name, &mut keys, environment)?)),
-            "http" => defined::plain_http(entry, &name, &mut keys, environment)?,
-            "command" => defined::command(entry, &name, &mut keys, environment)?,
-            _ => service(entry, &name, &mut keys, environment)?,
-        };
+        let source = read_source(entry, &name, &mut keys, environment)?;
         known.push(ConfiguredTool { name, source, capability, keys, list: entry.list(), shown: entry.shown() });
     }
     Ok(())
+}
+
+/// Where the capabilities of an entry come from. Fails if this build has no such sources.
+#[cfg_attr(
+    not(any(feature = "commands", feature = "http")),
+    expect(unused_variables, clippy::match_single_binding, reason = "this build has no sources of files")
+)]
+fn read_source(
+    entry: &Entry,
+    name: &AgentName,
+    keys: &mut Vec<KeySource>,
+    environment: EnvironmentLookup<'_>,
+) -> Result<ConfiguredSource, ConfigError> {
+    match entry.list() {
+        #[cfg(feature = "mcp")]
+        "mcp" => Ok(ConfiguredSource::Mcp(Box::new(mcp::options(entry, name, keys, environment)?))),
+        #[cfg(feature = "openapi")]
+        "openapi" => Ok(ConfiguredSource::OpenApi(Box::new(openapi::options(entry, name, keys, environment)?))),
+        #[cfg(feature = "http")]
+        "http" => plain_http::capability(entry, name, keys, environment),
+        #[cfg(feature = "http")]
+        "tools" => http::service(entry, name, keys, environment),
+        #[cfg(feature = "commands")]
+        "command" => command::tool(entry, name, keys, environment),
+        list => {
+            let feature = match list {
+                "tools" => "http",
+                "command" => "commands",
+                other => other,
+            };
+            Err(entry.invalid("name", &format!("this program was built without the feature `{feature}`")))
+        }
+    }
 }
 
 /// What `errors-in-success` says, by tool. Fails if the entries of one tool say different things.
@@ -247,6 +332,7 @@ pub(super) fn read_limits<'a>(
 }
 
 /// What a program may do. `usual` is the mode without `sandbox`.
+#[cfg(feature = "commands")]
 fn sandbox(entry: &Entry, usual: SandboxMode) -> Result<Sandbox, ConfigError> {
     let paths = |key| entry.texts(key).into_iter().map(PathBuf::from).collect();
     let sandbox = Sandbox {
@@ -262,176 +348,4 @@ fn sandbox(entry: &Entry, usual: SandboxMode) -> Result<Sandbox, ConfigError> {
         }
         _ => Ok(sandbox),
     }
-}
-
-fn service(
-    entry: &Entry,
-    name: &AgentName,
-    keys: &mut Vec<KeySource>,
-    environment: EnvironmentLookup<'_>,
-) -> Result<ConfiguredSource, ConfigError> {
-    let mut address = Address::parse(name.clone(), entry.text("url").unwrap_or_default())
-        .map_err(|_| entry.invalid("url", "write an http or https address, like `http://127.0.0.1:8085`"))?;
-    address.component = entry.text("type").and_then(ComponentType::from_word);
-    let http = http_options_with_key(entry, keys, environment)?;
-    Ok(ConfiguredSource::Service { address, http: Box::new(http) })
-}
-
-/// The options of an entry, with its credential.
-fn http_options_with_key(
-    entry: &Entry,
-    keys: &mut Vec<KeySource>,
-    environment: EnvironmentLookup<'_>,
-) -> Result<HttpOptions, ConfigError> {
-    let mut http = http_options(entry)?;
-    let (key, source) = find_secret(entry, environment)?;
-    keys.push(source);
-    keys.extend(certificate_key(entry));
-    add_credential(entry, key.map(Into::into), &mut http)?;
-    Ok(http)
-}
-
-fn openapi_options(
-    entry: &Entry,
-    name: &AgentName,
-    keys: &mut Vec<KeySource>,
-    environment: EnvironmentLookup<'_>,
-) -> Result<OpenApiOptions, ConfigError> {
-    let document = DocumentLocation::parse(entry.text("document").unwrap_or_default())
-        .map_err(|problem| entry.invalid("document", &format!("{problem}; write a file or an http address")))?;
-    let mut options = OpenApiOptions::new(name.clone(), document);
-    if let Some(url) = entry.text("url") {
-        let address = Address::parse(name.clone(), url);
-        let expected = "write an http or https address, like `https://api.example.com/v1`";
-        options.url = Some(address.map_err(|_| entry.invalid("url", expected))?.into_base());
-    }
-    options.server_variables = entry.get("server-variables").unwrap_or_default();
-    options.allowed_hosts = entry.texts("allow-hosts");
-    options.filter = OperationFilter {
-        tags: entry.texts("tags"),
-        paths: entry.texts("paths"),
-        methods: methods(entry)?,
-        operation_ids: entry.texts("operations"),
-    };
-    options.trusted = entry.get("trusted").unwrap_or(false);
-    options.http = http_options(entry)?;
-    keys.extend(certificate_key(entry));
-    options.user = entry.text("user").map(str::to_owned);
-    let (key, source) = find_secret(entry, environment)?;
-    keys.push(source);
-    let key: Option<SecretString> = key.map(Into::into);
-    if entry.has("auth") {
-        // Whoever says how a key is sent means every request.
-        add_credential(entry, key, &mut options.http)?;
-    } else {
-        options.key = key;
-    }
-    (options.scheme_keys, *keys) = scheme_keys(entry, std::mem::take(keys), environment);
-    Ok(options)
-}
-
-fn methods(entry: &Entry) -> Result<Vec<HttpMethod>, ConfigError> {
-    let words: Vec<&str> = HttpMethod::ALL.iter().map(|method| method.as_str()).collect();
-    let method = |word: String| {
-        let expected = || format!("write methods of HTTP: {}", words.join(", "));
-        HttpMethod::from_word(&word.to_ascii_lowercase()).ok_or_else(|| entry.invalid("methods", &expected()))
-    };
-    entry.texts("methods").into_iter().map(method).collect()
-}
-
-/// The secrets of `schemes`, which names an environment variable for each security scheme.
-fn scheme_keys(
-    entry: &Entry,
-    mut sources: Vec<KeySource>,
-    environment: EnvironmentLookup<'_>,
-) -> (HashMap<String, SecretString>, Vec<KeySource>) {
-    let mut keys = HashMap::new();
-    for (scheme, variable) in &entry.get::<Object>("schemes").unwrap_or_default() {
-        let variable = variable.as_str().unwrap_or_default();
-        match environment(variable).filter(|key| !key.is_empty()) {
-            Some(key) => {
-                keys.insert(scheme.to_owned(), key.into());
-                sources.push(KeySource::Variable(variable.to_owned()));
-            }
-            None => sources.push(KeySource::UnsetVariable(variable.to_owned())),
-        }
-    }
-    (keys, sources)
-}
-
-/// The file with the client's certificate has a key, too.
-fn certificate_key(entry: &Entry) -> Option<KeySource> {
-    entry.text("certificate-file").map(|path| KeySource::File(path.to_owned()))
-}
-
-/// The certificates and the proxy of a service.
-fn connection(entry: &Entry) -> ConnectionOptions {
-    ConnectionOptions {
-        ca_file: entry.text("ca-file").map(Into::into),
-        certificate_file: entry.text("certificate-file").map(Into::into),
-        proxy: entry.text("proxy").map(str::to_owned),
-    }
-}
-
-fn http_options(entry: &Entry) -> Result<HttpOptions, ConfigError> {
-    let mut options = HttpOptions::default();
-    for (name, value) in &entry.get::<Object>("headers").unwrap_or_default() {
-        let value = value.as_str().unwrap_or_default();
-        options
-            .add_header(name, value)
-            .map_err(|_| entry.hidden("headers", &format!("the header `{name}` is not valid")))?;
-    }
-    options.connection = connection(entry);
-    options.time_limit = entry.get("time");
-    options.max_body = entry.get("max-bytes").unwrap_or(options.max_body);
-    Ok(options)
-}
-
-/// Adds the credential that `auth` describes.
-fn add_credential(entry: &Entry, key: Option<SecretString>, http: &mut HttpOptions) -> Result<(), ConfigError> {
-    let authentication = entry.get("auth").unwrap_or(Authentication::Bearer);
-    for (name, users) in [
-        ("user", &[Authentication::Basic, Authentication::ClientCredentials][..]),
-        ("token-url", &[Authentication::ClientCredentials]),
-        ("scopes", &[Authentication::ClientCredentials]),
-        ("auth-name", &[Authentication::Header, Authentication::Query, Authentication::Cookie]),
-    ] {
-        if entry.has(name) && !users.contains(&authentication) {
-            return Err(entry.invalid(name, "it has no effect with this `auth`; remove it, or write another `auth`"));
-        }
-    }
-    let Some(key) = key else {
-        let is_named = entry.has("key-env") || entry.has("key-file");
-        if entry.has("auth") && !is_named {
-            return Err(entry.invalid("auth", "write also where the key is: `key-env` or `key-file`"));
-        }
-        return Ok(());
-    };
-    let user = |what: &str| {
-        let expected = format!("write the {what}");
-        entry.text("user").map(str::to_owned).ok_or_else(|| entry.invalid("user", &expected))
-    };
-    let name = |what: &str| {
-        let expected = format!("write the name of the {what} that holds the key");
-        entry.text("auth-name").map(str::to_owned).ok_or_else(|| entry.invalid("auth-name", &expected))
-    };
-    http.credentials.push(match authentication {
-        Authentication::Bearer => Credential::Bearer(key),
-        Authentication::Basic => Credential::Basic { user: user("name of the user")?, password: key },
-        Authentication::Header => Credential::Header { name: name("header")?, key },
-        Authentication::Query => Credential::Query { name: name("query parameter")?, key },
-        Authentication::Cookie => Credential::Cookie { name: name("cookie")?, key },
-        Authentication::ClientCredentials => {
-            let expected = "write the http or https address where tokens are fetched";
-            let token_url = Address::parse("token", entry.text("token-url").unwrap_or_default());
-            http.client_credentials = Some(ClientCredentials {
-                token_url: token_url.map_err(|_| entry.invalid("token-url", expected))?.into_base(),
-                client_id: user("id of the client")?,
-                client_secret: key,
-                scopes: entry.texts("scopes"),
-            });
-            return Ok(());
-        }
-    });
-    Ok(())
 }

@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use litemap::LiteMap;
 use reknit_engine::{Effect, EventKind, memory_size_of};
 use reknit_journal::{AppendError, FenceError, InboxMessage, Lease, Mailbox, RunReadError, SignalId, StorageError};
-use reknit_protocol::EffectId;
+use reknit_protocol::{EffectId, SmallMap};
 use reknit_tools::off_workers;
 use tokio::sync::Semaphore;
 use tokio::task::{AbortHandle, JoinSet};
@@ -43,7 +42,7 @@ pub(super) struct RunLoop {
     /// When the inbox is read again after a failure.
     inbox_at_ms: i64,
     pub(super) tasks: JoinSet<(EffectId, EffectOutcome)>,
-    pub(super) in_progress: LiteMap<EffectId, EffectTask>,
+    pub(super) in_progress: SmallMap<EffectId, EffectTask>,
     /// The calls that the last commit claimed. They are made next.
     pub(super) claimed: BTreeMap<EffectId, ClaimedCall>,
     /// The calls to abort, with the end of their grace periods.
@@ -113,7 +112,7 @@ impl RunLoop {
             state,
             inbox_at_ms: i64::MIN,
             tasks: JoinSet::new(),
-            in_progress: LiteMap::new(),
+            in_progress: SmallMap::default(),
             claimed: BTreeMap::new(),
             aborting: BTreeMap::new(),
             abandoned,

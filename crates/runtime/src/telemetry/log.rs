@@ -9,6 +9,7 @@
 
 use std::fmt::{self, Write as _};
 
+use reknit_protocol::timestamp_text;
 use reknit_telemetry::{AttributeValue, LogLine, Severity, Signal};
 use serde_json::{Map, Value};
 use tracing::field::{Field, Visit};
@@ -17,6 +18,7 @@ use tracing::subscriber::Interest;
 use tracing::{Event, Level, Metadata, Subscriber, span};
 
 use super::{SignalBatch, Sink};
+use crate::clock::system_ms;
 
 /// The target of all events.
 pub const TARGET: &str = "reknit";
@@ -64,7 +66,7 @@ pub(super) fn is_observed() -> bool {
 /// Emits a log line that belongs to no run, with one field.
 pub(crate) fn emit_event(severity: Severity, message: &str, field: &str, value: &str) {
     let fields = Value::Object(Map::from_iter([(field.to_owned(), Value::from(value))]));
-    let at_ms = jiff::Timestamp::now().as_millisecond();
+    let at_ms = system_ms();
     // `tracing` needs a constant level for each event.
     macro_rules! emit_at {
         ($level:ident) => {
@@ -247,13 +249,9 @@ impl LogRecord {
         }
     }
 
-    fn timestamp(&self) -> String {
-        let time = jiff::Timestamp::from_millisecond(self.at_ms);
-        time.map_or_else(|_| self.at_ms.to_string(), |time| format!("{time:.3}"))
-    }
-
     fn into_text(self, level: Level) -> String {
-        let mut text = format!("{} {level:5} {} {}", self.timestamp(), self.source, without_control(&self.message));
+        let mut text =
+            format!("{} {level:5} {} {}", timestamp_text(self.at_ms), self.source, without_control(&self.message));
         for (name, value) in &self.fields {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let is_plain = !value.is_empty()
@@ -269,7 +267,7 @@ impl LogRecord {
     fn into_json(self, level: Level) -> String {
         let mut object = Map::new();
         for (name, value) in [
-            ("timestamp", self.timestamp()),
+            ("timestamp", timestamp_text(self.at_ms)),
             ("level", level.as_str().to_ascii_lowercase()),
             ("component", self.source),
             ("message", self.message),

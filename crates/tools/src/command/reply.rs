@@ -5,8 +5,8 @@ use std::process::ExitStatus;
 
 use reknit_protocol::{Category, ReplyBody, SideEffect, ToolError, ToolReply, ToolResponse, Value};
 
-use super::CommandOutput;
-use crate::http::body::{parse_body, to_text, with_fix};
+use crate::option_words::CommandOutput;
+use crate::reply_body::{parse_body, to_text, with_fix};
 
 // Exit statuses of `sysexits.h`.
 const USAGE: i32 = 64;

@@ -4,17 +4,7 @@ use std::fmt;
 
 use reknit_protocol::{AgentName, redact_url};
 
-reknit_protocol::word_enum! {
-    /// What serves an address. It decides about the body of a call.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-    pub enum ComponentType {
-        /// A tool: the body is the object of the parameters.
-        #[default]
-        Tool = "tool",
-        /// An agent: the body is `{"data": {...}}` with the parameters inside.
-        Agent = "agent",
-    }
-}
+use crate::option_words::ComponentType;
 
 /// The name of a tool and its base URL. `Display` and `Debug` redact credentials and the query.
 #[derive(Clone, PartialEq, Eq)]
@@ -53,6 +43,7 @@ impl Address {
     }
 
     /// The address of a service whose base URL was checked before.
+    #[cfg(feature = "openapi")]
     pub(crate) fn at(name: AgentName, base: reqwest::Url) -> Self {
         Self { name, component: None, base }
     }

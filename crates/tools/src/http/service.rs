@@ -118,6 +118,7 @@ impl HttpService {
     }
 
     /// A service at a base URL that was checked before.
+    #[cfg(feature = "openapi")]
     pub(crate) fn at(
         name: AgentName,
         base: reqwest::Url,
@@ -315,6 +316,7 @@ impl HttpService {
     }
 
     /// Fetches a text.
+    #[cfg(feature = "openapi")]
     pub(crate) async fn get_text(&self, url: reqwest::Url) -> Result<String, String> {
         let path = url.path().to_owned();
         let (response, credentials) = self.get_url(url, &path).await?;

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use reknit_openapi::percent_encoded;
-use reknit_protocol::{Number, SideEffect, Value};
+use reknit_protocol::{Number, SideEffect, Value, percent_encoded};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::Mutex;

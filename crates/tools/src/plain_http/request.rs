@@ -1,13 +1,13 @@
 //! The request of a call, from templates.
 
-use reknit_openapi::percent_encoded;
-use reknit_protocol::{CallTool, Object, Value};
+use reknit_protocol::{CallTool, Object, Value, percent_encoded};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 
-use super::{BodyFormat, PlainHttpOptions};
+use super::PlainHttpOptions;
 use crate::defined_capability::{DefinedCapability, InvalidDefinition};
 use crate::http::address::{Address, has_dot_segment, leaves_base};
 use crate::http::service::IDEMPOTENCY_HEADER;
+use crate::option_words::BodyFormat;
 use crate::template::{TemplateText, TemplateValue, text_of};
 
 /// Headers that decide where a request goes, how it is framed or who sends it.

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use reknit_openapi::HttpMethod;
-use reknit_protocol::{Delivery, Object, ReplyBody, SideEffect, ToolReply, TransportFailure, TransportKind, Value};
+use reknit_protocol::{
+    Delivery, HttpMethod, Object, ReplyBody, SideEffect, ToolReply, TransportFailure, TransportKind, Value,
+};
 use reknit_tools::{
     Address, BodyFormat, Client, Credential, HttpOptions, PlainHttpCapability, PlainHttpOptions, PlainHttpService,
     ToolSource, Tools, discover,

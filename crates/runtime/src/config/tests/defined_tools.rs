@@ -3,7 +3,7 @@
 use std::fs;
 
 use reknit_protocol::{SideEffect, Value};
-use reknit_tools::{Client, discover};
+use reknit_tools::discover;
 
 use super::*;
 
@@ -31,7 +31,7 @@ async fn every_entry_is_one_capability_with_its_class_and_its_schema() {
         HTTP.replace("get_order", "cancel").replace("path", "method = \"delete\"\npath"),
     );
     let config = read(&text);
-    let found = discover(&config.tool_sources(&Client::new().expect("a client")).expect("usable")).await;
+    let found = discover(&config.tool_sources(&SourceOpener::new().expect("a client")).expect("usable")).await;
     assert_eq!(found.problems, []);
     let classes: Vec<(String, SideEffect)> = found
         .catalogue
@@ -93,7 +93,7 @@ fn a_command_gets_only_the_usual_variables_and_those_that_are_named() {
     let config = Config::read(&entry, "reknit.toml", &lookup).expect("it is valid");
     assert_eq!(config.tools[0].keys, [KeySource::Variable("TOKEN".to_owned())]);
     assert!(!format!("{:?}", config.tools).contains("value-1"), "values are secret");
-    let missing = read(&entry).tool_sources(&Client::new().expect("a client")).expect_err("it is not set");
+    let missing = read(&entry).tool_sources(&SourceOpener::new().expect("a client")).expect_err("it is not set");
     assert!(missing.to_string().contains("variable `TOKEN`, which is not set"), "{missing}");
 }
 

@@ -6,7 +6,8 @@ use reknit_mcp::{McpConnection, McpEndpoint, McpOAuth, McpOptions, McpProgram, T
 use reknit_protocol::{AgentName, Object};
 use reknit_tools::{Address, SandboxMode};
 
-use super::{EnvironmentLookup, McpAuthentication, certificate_key, connection, sandbox};
+use super::http::{certificate_key, connection};
+use super::{EnvironmentLookup, McpAuthentication, sandbox};
 use crate::config::api_keys::{KEY_INSTEAD_OF_VARIABLE, KeySource, find_secret, is_key_instead_of_variable};
 use crate::config::entry::Entry;
 use crate::config::error::ConfigError;

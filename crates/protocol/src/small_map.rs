@@ -1,0 +1,153 @@
+//! A map with few entries.
+
+use std::borrow::Borrow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::{Serialize, Serializer};
+
+/// A map that is a sorted vector. It takes the memory of its entries and not much more, where a tree has room for eleven entries from
+/// the first one on. To insert or to remove moves the entries behind it.
+///
+/// ```
+/// use reknit_protocol::SmallMap;
+///
+/// let mut map = SmallMap::default();
+/// map.insert("b", 2);
+/// map.insert("a", 1);
+/// assert_eq!(map.remove("b"), Some(2));
+/// assert_eq!(map.keys().collect::<Vec<_>>(), [&"a"]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SmallMap<K, V> {
+    entries: Vec<(K, V)>,
+}
+
+impl<K, V> Default for SmallMap<K, V> {
+    fn default() -> Self {
+        Self { entries: Vec::new() }
+    }
+}
+
+impl<K: Ord, V> SmallMap<K, V> {
+    fn search<Q: Ord + ?Sized>(&self, key: &Q) -> Result<usize, usize>
+    where
+        K: Borrow<Q>,
+    {
+        self.entries.binary_search_by(|(own, _)| own.borrow().cmp(key))
+    }
+
+    /// The value of a key.
+    pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        let index = self.search(key).ok()?;
+        self.entries.get(index).map(|(_, value)| value)
+    }
+
+    /// Whether the map has the key.
+    pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
+        self.search(key).is_ok()
+    }
+
+    /// Sets the value of a key. Returns the value that it replaces.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        match self.search(&key) {
+            Ok(index) => self.entries.get_mut(index).map(|(_, own)| std::mem::replace(own, value)),
+            Err(index) => {
+                if self.entries.is_empty() {
+                    // Most maps never have more.
+                    self.entries.reserve_exact(1);
+                }
+                self.entries.insert(index, (key, value));
+                None
+            }
+        }
+    }
+
+    /// Removes a key. Returns its value.
+    pub fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        self.search(key).ok().map(|index| self.entries.remove(index).1)
+    }
+
+    /// Keeps the entries for which `is_kept` is true.
+    pub fn retain(&mut self, mut is_kept: impl FnMut(&K, &mut V) -> bool) {
+        self.entries.retain_mut(|(key, value)| is_kept(key, value));
+    }
+
+    /// The keys, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &K> {
+        self.entries.iter().map(|(key, _)| key)
+    }
+
+    /// Whether the map has no entries.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+impl<K: Serialize, V: Serialize> Serialize for SmallMap<K, V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.entries.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+impl<'de, K: Deserialize<'de> + Ord, V: Deserialize<'de>> Deserialize<'de> for SmallMap<K, V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries<K, V>(std::marker::PhantomData<(K, V)>);
+
+        impl<'de, K: Deserialize<'de> + Ord, V: Deserialize<'de>> Visitor<'de> for Entries<K, V> {
+            type Value = SmallMap<K, V>;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+                let mut map = SmallMap::default();
+                while let Some((key, value)) = access.next_entry()? {
+                    map.insert(key, value);
+                }
+                Ok(map)
+            }
+        }
+
+        deserializer.deserialize_map(Entries(std::marker::PhantomData))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_has_the_entries_of_a_tree_and_the_same_json(changes in prop::collection::vec((0u8..20, any::<Option<u8>>()), 0..60)) {
+            let (mut map, mut tree) = (SmallMap::default(), BTreeMap::new());
+            for (key, value) in changes {
+                let key = key.to_string();
+                if let Some(value) = value {
+                    prop_assert_eq!(map.insert(key.clone(), value), tree.insert(key, value));
+                } else {
+                    prop_assert_eq!(map.remove(&key), tree.remove(&key));
+                }
+            }
+            prop_assert!(map.keys().eq(tree.keys()));
+            prop_assert!(tree.iter().all(|(key, value)| map.get(key) == Some(value) && map.contains_key(key)));
+            let json = serde_json::to_string(&map).unwrap();
+            prop_assert_eq!(&json, &serde_json::to_string(&tree).unwrap());
+            prop_assert_eq!(serde_json::from_str::<SmallMap<String, u8>>(&json).unwrap(), map);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! `reknit init`: writes a configuration, a plan and an agent that run at once.
+
+mod client_config;
+mod demo_entries;
+mod first_plan;
+mod model_entry;
+mod questions;
+mod tool_entries;
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use reknit_plan::Catalogue;
+use reknit_runtime::config::Config;
+use reknit_tools::discover_all;
+
+use crate::cli::InitArguments;
+use crate::config_file::DEFAULT_CONFIG;
+use crate::end_signals::unless_ended;
+use crate::environment::variable;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::print::{print_data, print_message};
+use crate::setup::warn_about_tools;
+use crate::terminal_text::one_line;
+use crate::trust::trust_file;
+use first_plan::FirstPlan;
+use questions::Questions;
+use tool_entries::ToolEntries;
+
+const PLAN: &str = "plan.yaml";
+const AGENT: &str = "agent.md";
+
+const AGENT_TEXT: &str = "\
+---
+description: answers questions with the tools of reknit.toml
+maxTurns: 8
+---
+You answer questions with your tools. Call a tool for every fact that you do not know, and never invent a value. Report in
+a few sentences, with the numbers that the tools returned. If something cannot be found out, say what is missing.
+";
+
+pub(crate) async fn run(arguments: &InitArguments) -> Result<ExitCode, Failure> {
+    check_nothing_is_there()?;
+    let questions = Questions::new(arguments.yes);
+    let model = model_entry::choose(arguments, &questions).await?;
+    let tools = tool_entries::choose(arguments, &questions).await?;
+    let text = format!("{}\n{}", model.section, tools.section);
+    // What cannot be read again is not written.
+    let config = Config::read(&text, DEFAULT_CONFIG, &variable)?;
+    let plan = first_plan(&config, &tools).await?;
+
+    write_new(DEFAULT_CONFIG, &text)?;
+    write_new(PLAN, &plan.text)?;
+    write_new(AGENT, AGENT_TEXT)?;
+    let trust = if tools.runs_programs { trust_file(Path::new(DEFAULT_CONFIG)).err() } else { None };
+    let lines = [
+        (DEFAULT_CONFIG, model.shown.clone()),
+        ("", tools.shown.clone()),
+        (PLAN, plan.shown.clone()),
+        (AGENT, "an agent that may call all tools".to_owned()),
+    ];
+    for (name, content) in lines {
+        let verb = if name.is_empty() { "" } else { "wrote" };
+        print_data(&format!("{verb:<5} {name:<12} {}\n", one_line(&content, usize::MAX)))?;
+    }
+    for note in &tools.notes {
+        print_message(&format!("note: {}\n", one_line(note, usize::MAX)));
+    }
+    if trust.is_some() {
+        print_message("note: the file runs programs; before it is used, type `reknit trust`\n");
+    }
+    print_message(&next_steps(model.is_there, &plan, &tools));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Fails if one of the files is there: nothing is overwritten.
+fn check_nothing_is_there() -> Result<(), Failure> {
+    let there: Vec<String> = [DEFAULT_CONFIG, PLAN, AGENT]
+        .into_iter()
+        .filter(|name| Path::new(name).symlink_metadata().is_ok())
+        .map(|name| format!("`{name}`"))
+        .collect();
+    if there.is_empty() {
+        return Ok(());
+    }
+    let (verb, object) = if there.len() == 1 { ("exists", "it") } else { ("exist", "them") };
+    Err(Failure::usage(
+        format!("{} {verb} already, so nothing was written", there.join(" and ")),
+        format!("move {object} away, or use another folder: `mkdir first-steps && cd first-steps && reknit init`"),
+    ))
+}
+
+/// A plan over the tools. Those of others are asked for their capabilities first.
+async fn first_plan(config: &Config, tools: &ToolEntries) -> Result<FirstPlan, Failure> {
+    if tools.is_demo {
+        return Ok(FirstPlan::of_demo());
+    }
+    let (sources, providers) = config.open_sources()?;
+    let found = unless_ended(discover_all(&sources, &providers, &config.listing_store())).await?;
+    warn_about_tools(&found.problems, &[]);
+    let catalogue: Catalogue = found.catalogue;
+    Ok(FirstPlan::of_catalogue(&catalogue))
+}
+
+fn write_new(name: &str, text: &str) -> Result<(), Failure> {
+    let written = File::create_new(name).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|source| Failure::Input { input: Input::File(PathBuf::from(name)), source })
+}
+
+/// What to type next.
+fn next_steps(has_model: bool, plan: &FirstPlan, tools: &ToolEntries) -> String {
+    let question = if tools.is_demo { "Weather in Seoul?" } else { "..." };
+    let mut lines = vec![(format!("reknit run {PLAN}{}", plan.arguments), "run the plan; it needs no model")];
+    if has_model {
+        lines.push((format!("reknit ask \"{question}\""), "let the model plan a request"));
+        lines.push((format!("reknit agent {AGENT} \"{question}\""), "let the agent work in turns"));
+    } else {
+        lines.push((format!("$EDITOR {DEFAULT_CONFIG}"), "add a model: `ask` and agents need one"));
+    }
+    lines.push(("reknit doctor".to_owned(), "check models, tools and journal"));
+    let width = lines.iter().map(|(command, _)| command.chars().count()).max().unwrap_or_default();
+    let line = |(command, what): &(String, &str)| format!("  {command:<width$}  {what}\n");
+    format!("\nNext:\n{}", lines.iter().map(line).collect::<Vec<_>>().concat())
+}

@@ -1,0 +1,52 @@
+//! The commands of `[[command]]`.
+
+use std::path::PathBuf;
+
+use reknit_protocol::{AgentName, SideEffect};
+use reknit_tools::{CommandInput, CommandOptions, CommandTool, SandboxMode};
+
+use super::defined::{defined, invalid};
+use super::{ConfiguredSource, sandbox};
+use crate::config::EnvironmentLookup;
+use crate::config::api_keys::KeySource;
+use crate::config::entry::Entry;
+use crate::config::error::ConfigError;
+
+/// The variables that every command gets.
+const USUAL_VARIABLES: [&str; 3] = ["PATH", "HOME", "LANG"];
+
+/// Reads an entry of `[[command]]`.
+pub(super) fn tool(
+    entry: &Entry,
+    name: &AgentName,
+    keys: &mut Vec<KeySource>,
+    environment: EnvironmentLookup<'_>,
+) -> Result<ConfiguredSource, ConfigError> {
+    let mut options = CommandOptions::new(defined(entry, name, SideEffect::Undeclared)?, entry.texts("command"));
+    options.stdin = match entry.text("stdin") {
+        None => CommandInput::Empty,
+        Some("json") => CommandInput::Json,
+        Some(text) => CommandInput::Text(text.to_owned()),
+    };
+    options.time_limit = entry.get("time");
+    options.max_output = entry.get("max-bytes").unwrap_or(options.max_output);
+    options.folder = entry.text("folder").map(PathBuf::from);
+    options.output = entry.get("output");
+    options.sandbox = sandbox(entry, SandboxMode::Off)?;
+    let usual = USUAL_VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), environment(name)?.into())));
+    options.environment = usual.collect();
+    for variable in entry.texts("environment") {
+        if variable.is_empty() || variable.contains(['=', '\0']) {
+            return Err(entry.hidden("environment", "write the names of variables, without values"));
+        }
+        match environment(&variable) {
+            Some(value) => {
+                options.environment.push((variable.clone(), value.into()));
+                keys.push(KeySource::Variable(variable));
+            }
+            None => keys.push(KeySource::UnsetVariable(variable)),
+        }
+    }
+    let tool = CommandTool::new(options).map_err(|error| invalid(entry, &error))?;
+    Ok(ConfiguredSource::Command(Box::new(tool)))
+}
