@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use reknit_dialogue::{Message, ModelRequest, Money, Prices, RotationRules, TargetName, Temperature};
 use reknit_mend::{ErrorsInSuccess, LadderPolicy, MendingPolicy, PeoplePolicy, ResendPolicy};
-use reknit_protocol::{KeyRule, SideEffect};
+use reknit_plan::Catalogue;
+use reknit_protocol::{KeyRule, SideEffect, Step};
 use serde::{Deserialize, Serialize};
 
 use crate::approval_rules::ApprovalPolicy;
@@ -196,6 +197,13 @@ impl SideEffectPolicy {
     /// Which parameters of this capability identify a deed, if the configuration says so.
     pub fn key(&self, agent: &str, capability: &str) -> Option<&KeyRule> {
         if self.keys.is_empty() { None } else { self.keys.get(&format!("{agent}/{capability}")) }
+    }
+
+    /// The side effect of the call of a step; `None` if the catalogue does not have its capability.
+    pub fn class_of_step(&self, step: &Step, catalogue: &Catalogue) -> Option<SideEffect> {
+        let (agent, capability) = (step.agent_name.as_str(), step.capability()?);
+        let entry = catalogue.entry(agent, capability)?;
+        Some(self.class(agent, capability, entry.capability.effect))
     }
 
     /// The side effect of a capability: configured, or else declared.

@@ -22,6 +22,7 @@ mod found_values;
 mod judge_correction;
 mod loops;
 mod nested;
+mod polling;
 mod read_references;
 mod repair_by_model;
 mod repair_by_rules;
@@ -258,9 +259,10 @@ impl Run {
         matches!(self.state.phase, Phase::Running) && (asks_about_plan || self.state.steps.wait_for_person())
     }
 
-    /// Whether the run can only go on after a person's decision or the end of a job. Such time is not active.
+    /// Whether the run can only go on after a person's decision, the end of a job or the wait of an `until`. Such time is not
+    /// active.
     pub fn is_idle(&self) -> bool {
-        let waits = matches!(self.state.phase, Phase::Running) && self.state.steps.wait_for_people_or_jobs();
+        let waits = matches!(self.state.phase, Phase::Running) && self.state.steps.wait_for_others();
         waits || self.is_waiting_for_person()
     }
 
@@ -299,14 +301,18 @@ impl Run {
     /// Checks a plan and keeps what follows from it, or returns every problem.
     fn prepare(&mut self, plan: &Plan) -> Result<(), Vec<PlanProblem>> {
         let checked = check(plan, self.catalogue(), self.author());
+        let read_calls = self.read_call_problems(plan);
         let inputs = resolve_inputs(plan, &self.started.inputs);
         match (checked, inputs) {
-            (Ok(checked), Ok(inputs)) => {
+            (Ok(checked), Ok(inputs)) if read_calls.is_empty() => {
                 self.plan = Arc::new(checked);
                 self.inputs = (!plan.inputs.is_empty()).then(|| Value::Object(inputs));
                 Ok(())
             }
-            (checked, inputs) => Err(checked.err().into_iter().chain(inputs.err()).flatten().collect()),
+            (checked, inputs) => {
+                let problems = checked.err().into_iter().chain(Some(read_calls)).chain(inputs.err());
+                Err(problems.flatten().collect())
+            }
         }
     }
 

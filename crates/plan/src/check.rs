@@ -6,6 +6,7 @@ mod cycles;
 mod notes;
 mod parameters;
 mod parsed_plan;
+mod read_calls;
 mod references;
 mod tolerant;
 
@@ -16,13 +17,14 @@ use reknit_protocol::{Capability, Plan, SideEffect, Step};
 use serde::{Deserialize, Serialize};
 
 use super::problem::{PlanLocation, PlanProblem, ProblemCode as Code};
-use super::{CheckedPlan, GraphState, GraphStep, PlannedOutput, PlannedStep, StepGraph, inputs};
+use super::{CheckedPlan, GraphState, GraphStep, PlannedOutput, PlannedStep, RESULT, StepGraph, inputs};
 use crate::announced::AnnouncedResults;
 use crate::catalogue::{Catalogue, CatalogueEntry};
 use crate::unbraced::{PlanTexts, SourceNames, UnbracedFinder};
 pub use notes::{PlanNote, plan_notes};
 use parsed_plan::ParsedPlan;
-use references::References;
+pub use read_calls::check_read_calls;
+use references::{References, check_reference};
 pub use tolerant::{ProblemScope, TolerablePlan, check_tolerantly};
 
 /// The capability of a step that calls no tool, in records and answers.
@@ -113,9 +115,15 @@ fn find_problems(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) -
             problems.extend(parameters::check(&location, step, parsed_step, entry, &parsed.plan().inputs));
         }
         problems.extend(references.check_step(&location, parsed_step, *entry));
-        for (key, expression) in parsed_step.controls.expressions() {
-            let location = || location.clone().key("metadata").key(key);
-            let problem = |reference: &Reference| references.check(reference, location, None);
+        let result = entry.filter(|_| step.has_until()).and_then(|entry| entry.capability.output_schema());
+        for (keys, expression) in parsed_step.controls.expressions() {
+            let location = || keys.iter().fold(location.clone().key("metadata"), |location, key| location.key(key));
+            let problem = |reference: &Reference| match reference.step().as_str() {
+                RESULT if parsed.index_of(reference.step()).is_none() => {
+                    check_reference(reference, result.as_ref()?, Code::BadPath, location)
+                }
+                _ => references.check(reference, location, None),
+            };
             problems.extend(expression.references().into_iter().filter_map(problem));
         }
     }

@@ -14,6 +14,9 @@ pub const INPUTS: &str = "inputs";
 /// The name by which a step with `foreach` refers to the item that it runs for.
 pub const ITEM: &str = "item";
 
+/// The name by which the conditions about a step's own result call it.
+pub const RESULT: &str = "result";
+
 /// The position of a step in its plan, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -112,14 +115,29 @@ pub struct StepControls {
     pub approve: bool,
     /// How often a call is sent again, instead of the number in the policy.
     pub resends: Option<u32>,
+    /// The call is made again until its result is as wished.
+    pub until: Option<Until>,
 }
 
 impl StepControls {
-    /// The expressions, each with the key that it is written under.
-    pub(crate) fn expressions(&self) -> impl Iterator<Item = (&'static str, &Expression)> {
-        let list = self.foreach.iter().map(|foreach| ("foreach", &foreach.list));
-        list.chain(self.when.iter().map(|condition| ("when", condition)))
+    /// The expressions, each with the keys that it is written under.
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = (&'static [&'static str], &Expression)> {
+        let list = self.foreach.iter().map(|foreach| (["foreach"].as_slice(), &foreach.list));
+        let when = self.when.iter().map(|condition| (["when"].as_slice(), condition));
+        let until = self.until.iter().map(|until| (["until", "condition"].as_slice(), &until.condition));
+        list.chain(when).chain(until)
     }
+}
+
+/// A call that is made again and again, until its result fulfils a condition.
+#[derive(Debug, Clone)]
+pub struct Until {
+    /// Whether the result, called `result`, is as wished.
+    pub condition: Expression,
+    /// The time between two calls, in milliseconds.
+    pub wait_ms: u64,
+    /// How many results are asked for at most.
+    pub times: u32,
 }
 
 /// The loop of a step that runs once for each item of a list.

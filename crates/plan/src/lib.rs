@@ -49,10 +49,12 @@ mod unbraced;
 
 pub use catalogue::{Catalogue, CatalogueEntry, CatalogueError, CatalogueTool};
 pub use check::{
-    PlanAuthor, PlanNote, ProblemScope, TolerablePlan, check, check_structure, check_tolerantly, plan_graph, plan_notes,
+    PlanAuthor, PlanNote, ProblemScope, TolerablePlan, check, check_read_calls, check_structure, check_tolerantly,
+    plan_graph, plan_notes,
 };
 pub use checked::{
-    CheckedPlan, Foreach, INPUTS, ITEM, LoopItem, OnFailure, PlannedOutput, PlannedStep, StepControls, StepIndex,
+    CheckedPlan, Foreach, INPUTS, ITEM, LoopItem, OnFailure, PlannedOutput, PlannedStep, RESULT, StepControls,
+    StepIndex, Until,
 };
 pub use file::{Document, FileProblem, read_plan_file, write_plan_file};
 pub use fixes::{PlanFix, PlanFixKind, correct_plan};

@@ -70,6 +70,8 @@ crate::word_enum! {
         BreakerWait = "breaker-wait",
         /// The wait while another run does the deed of a call.
         KeyWait = "key-wait",
+        /// The wait before a call with `until` is made again.
+        PollWait = "poll-wait",
         /// A call that tells whether an earlier call took effect.
         Check = "check",
         /// A request about the job that a call has started.
@@ -130,6 +132,7 @@ impl EffectKind {
             | Self::RetryWait
             | Self::BreakerWait
             | Self::KeyWait
+            | Self::PollWait
             | Self::Check
             | Self::Job
             | Self::JobWait

@@ -130,6 +130,7 @@ fn mark(state: &StepState) -> char {
         StepState::Waiting | StepState::Queued => '·',
         StepState::Running | StepState::Looping { .. } => '>',
         StepState::BackingOff { .. }
+        | StepState::Polling { .. }
         | StepState::BreakerOpen { .. }
         | StepState::KeyHeld { .. }
         | StepState::AwaitingJob { .. } => '~',
@@ -144,9 +145,10 @@ fn mark(state: &StepState) -> char {
 fn style(state: &StepState) -> LineStyle {
     match state {
         StepState::Waiting | StepState::Queued | StepState::Skipped { .. } => LineStyle::Dimmed,
-        StepState::Running | StepState::Looping { .. } | StepState::AwaitingJob { problem: None, .. } => {
-            LineStyle::Plain
-        }
+        StepState::Running
+        | StepState::Looping { .. }
+        | StepState::Polling { .. }
+        | StepState::AwaitingJob { problem: None, .. } => LineStyle::Plain,
         StepState::BackingOff { .. }
         | StepState::BreakerOpen { .. }
         | StepState::KeyHeld { .. }
@@ -174,6 +176,9 @@ fn state_text(step: &StepView, now_ms: i64) -> String {
         StepState::Looping { items, done, failed: 0 } => format!("running, {done} of {items} items done"),
         StepState::Looping { items, done, failed } => format!("running, {done} of {items} items done, {failed} failed"),
         StepState::BackingOff { until_ms } => format!("retrying in {} s", seconds_left(*until_ms, now_ms)),
+        StepState::Polling { polls, until_ms } => {
+            format!("not yet as wished, asked {}, again in {} s", times(*polls), seconds_left(*until_ms, now_ms))
+        }
         StepState::BreakerOpen { until_ms } => {
             format!("circuit breaker of {} open, retrying in {} s", step.agent, seconds_left(*until_ms, now_ms))
         }

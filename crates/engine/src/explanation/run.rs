@@ -93,6 +93,7 @@ fn state_words(step: &StepView) -> String {
         StepState::Running => "running".to_owned(),
         StepState::Looping { items, done, .. } => format!("running, {done} of {items} items done"),
         StepState::BackingOff { .. } | StepState::BreakerOpen { .. } => "waiting before the next attempt".to_owned(),
+        StepState::Polling { polls, .. } => format!("waiting before it asks again: {polls} results were not as wished"),
         StepState::KeyHeld { by, .. } => format!("waiting for the same call of run {by}"),
         StepState::Mending(rung) => format!("being mended by {}", rung.as_str()),
         StepState::Checking => "checking whether the call took effect".to_owned(),
@@ -129,6 +130,7 @@ fn graph(run: &RunOverview) -> StepGraph {
             StepState::Waiting
             | StepState::Queued
             | StepState::BackingOff { .. }
+            | StepState::Polling { .. }
             | StepState::BreakerOpen { .. }
             | StepState::KeyHeld { .. }
             | StepState::AwaitingJob { .. }

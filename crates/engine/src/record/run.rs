@@ -355,6 +355,8 @@ pub enum WaitReason {
     KeyHeld,
     /// The tool works on a job that the call started.
     Job,
+    /// The result is not yet as wished, and the plan says how long to wait before the call is made again.
+    Poll,
     /// Every model target is at its limit or has an open circuit breaker.
     ModelsUnavailable,
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use reknit_bind::{StepResult, StepResults, abridge_results};
-use reknit_plan::{CheckedPlan, INPUTS, ITEM, OnFailure, PlanAuthor, PlannedStep, StepIndex};
+use reknit_plan::{CheckedPlan, INPUTS, ITEM, OnFailure, PlanAuthor, PlannedStep, RESULT, StepIndex};
 use reknit_protocol::{StepId, Value};
 
 use super::Run;
@@ -25,6 +25,8 @@ pub(super) struct Results<'a> {
     pub(super) inputs: Option<&'a Value>,
     /// The item of a loop that the asking step runs for.
     pub(super) item: Option<&'a Value>,
+    /// What the asking step calls `result`.
+    pub(super) result: Option<&'a Value>,
     /// The steps whose results may be used; `None` for all.
     pub(super) visible: Option<HashSet<StepIndex>>,
 }
@@ -34,7 +36,7 @@ impl Run {
     pub(super) fn results<'a>(&'a self, asking: Option<&'a PlannedStep>) -> Results<'a> {
         let item = asking.and_then(|planned| self.loops.item_of(planned));
         let inputs = self.inputs.as_ref();
-        Results { plan: &self.plan, steps: &self.state.steps, asking, inputs, item, visible: None }
+        Results { plan: &self.plan, steps: &self.state.steps, asking, inputs, item, result: None, visible: None }
     }
 
     /// The sources for a question to a model about a step, and for its answer: only the results of direct and indirect
@@ -86,6 +88,7 @@ impl StepResults for Results<'_> {
         let on_failure = || index.and_then(|index| self.plan.get(index)).map(|planned| &planned.controls.on_failure);
         match index.and_then(|index| self.steps.get(index).ok()).map(StepRun::stage) {
             None if step.as_str() == INPUTS => self.inputs.map_or(StepResult::Unknown, StepResult::Ready),
+            None if step.as_str() == RESULT => self.result.map_or(StepResult::Unknown, StepResult::Ready),
             None if step.as_str() == ITEM => self.item.map_or(StepResult::Unknown, StepResult::Ready),
             None => StepResult::Unknown,
             Some(_) if !index.is_none_or(|index| self.is_visible(index)) => StepResult::Pending,

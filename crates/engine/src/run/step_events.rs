@@ -17,7 +17,6 @@ use crate::elapsed::ms_between;
 use crate::event::{DecidedBy, Decision, EventKind};
 use crate::internal_error::{Decided, InternalError};
 use crate::record::{CallEnd, MendDetail, RunRecord, WaitReason};
-use crate::result_handle::ResultHandle;
 
 /// A corrected call, for the person who decides whether it is sent.
 #[derive(Debug)]
@@ -166,9 +165,7 @@ impl Run {
         let fault = match verdict {
             Verdict::Success(value) => {
                 step.add_attempt(None);
-                self.fresh_results.push(index);
-                let event = self.state.events.saturating_sub(1);
-                return self.set_stage(index, Stage::Done(ResultHandle::new(value, event)));
+                return self.on_result(index, planned, value);
             }
             Verdict::Permanent(ref fault) | Verdict::Transient(ref fault) | Verdict::Correctable(ref fault) => {
                 Arc::new(fault.clone())

@@ -134,9 +134,9 @@ impl Steps {
         self.ready.waits_for_person()
     }
 
-    /// Whether only people and jobs can move any step.
-    pub(super) fn wait_for_people_or_jobs(&self) -> bool {
-        self.ready.waits_for_people_or_jobs()
+    /// Whether only people, jobs and the waits of an `until` can move any step.
+    pub(super) fn wait_for_others(&self) -> bool {
+        self.ready.waits_for_others()
     }
 }
 
@@ -215,6 +215,9 @@ pub(super) struct StepRun {
     pub(super) job_waits: u32,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) job_requests: u32,
+    /// How many results were asked for with `until`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) polls: u32,
     /// Whether a model that looked at an error of this step said that the same call can work later.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) said_transient: bool,
@@ -223,17 +226,20 @@ pub(super) struct StepRun {
     pub(super) ungrounded: Vec<String>,
     /// How often the call was corrected; part of its idempotency key.
     pub(super) correction: u32,
-    /// What was used before the run was retried: budgets count from here, ordinals go on.
+    /// What was used before the run was retried, or before the last wait of a step with `until`: budgets count from here,
+    /// ordinals go on.
     pub(super) before_retry: UsedBefore,
 }
 
-/// What a step had used when its run was retried.
+/// What a step had used when its budgets began to count anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct UsedBefore {
     pub(super) resends: u32,
     pub(super) resolutions: u32,
     /// The highest number that a correction had.
     pub(super) corrections: u32,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) polls: u32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -357,14 +363,20 @@ impl StepRun {
 
     /// Gives the step the budgets of a new one. Its ordinals and its attempts stay: they tell what was done.
     pub(super) fn renew_budgets(&mut self) {
-        self.before_retry.resends += std::mem::take(&mut self.resends);
+        self.renew_resends();
+        self.before_retry.polls += std::mem::take(&mut self.polls);
         self.before_retry.resolutions = self.resolution_asked;
         (self.facts, self.feedback, self.context) = (0, 0, 0);
         self.approved = None;
         self.key_holder = None;
         self.deadline_ms = None;
-        self.said_transient = false;
         self.ungrounded.clear();
+    }
+
+    /// The next call may be sent again as often as the first one.
+    pub(super) fn renew_resends(&mut self) {
+        self.before_retry.resends += std::mem::take(&mut self.resends);
+        self.said_transient = false;
     }
 
     /// The parameters were bound again after a retry. The call that was sent last keeps its key, and another call gets a key

@@ -84,6 +84,13 @@ pub enum StepState {
         /// The end of the wait, in milliseconds since 1970.
         until_ms: i64,
     },
+    /// Its result is not yet as wished: it waits before the call is made again.
+    Polling {
+        /// How many results it got.
+        polls: u32,
+        /// The end of the wait, in milliseconds since 1970.
+        until_ms: i64,
+    },
     /// The circuit breaker of its tool is open, or the tool is at its limit.
     BreakerOpen {
         /// When the call can be made, in milliseconds since 1970.
@@ -206,6 +213,9 @@ impl Run {
                 Stage::Calling(_) | Stage::Stopping(_) => StepState::Running,
                 Stage::BackingOff { until_ms, reason: WaitReason::BreakerOpen, .. } => {
                     StepState::BreakerOpen { until_ms: *until_ms }
+                }
+                Stage::BackingOff { until_ms, reason: WaitReason::Poll, .. } => {
+                    StepState::Polling { polls: step.polls, until_ms: *until_ms }
                 }
                 Stage::BackingOff { until_ms, reason, .. } => match &step.key_holder {
                     Some(holder) if *reason == WaitReason::KeyHeld => {

@@ -32,6 +32,7 @@ mod plan_files;
 mod plan_properties;
 mod plan_regressions;
 mod planner;
+mod polling;
 mod prompts;
 mod properties;
 mod random_worlds;

@@ -1,11 +1,12 @@
 //! Reads the keys that say when a step runs and what follows from its failure.
 
 use reknit_bind::{Expression, StepIds};
-use reknit_protocol::{Number, Object, Step, Value};
+use reknit_protocol::{Number, Object, Step, Value, human_duration, parse_human_duration};
 
 use super::parsed_plan::template_problem;
 use super::{Code, PlanLocation, PlanProblem};
-use crate::{Foreach, OnFailure, StepControls};
+use crate::hint::suggestion;
+use crate::{Foreach, OnFailure, StepControls, Until};
 
 /// The most resends that a plan may ask for.
 const MAX_RESENDS: u64 = 100;
@@ -13,21 +14,37 @@ const MAX_RESENDS: u64 = 100;
 /// The most items that a plan may ask for.
 const MAX_ITEMS: u64 = 100_000;
 
-/// The controls of a step. A value that cannot be read is a problem. Only the list of a loop cannot refer to its item.
+/// The most results that a plan may ask for with `until`, and the longest wait between two of them.
+const MAX_POLLS: u64 = 10_000;
+const MAX_WAIT_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// The names that the expressions of a step may refer to.
+#[derive(Clone, Copy)]
+pub(super) struct Sources<'a> {
+    /// For the list of a loop: the steps and the inputs.
+    pub(super) of_list: &'a StepIds<'a>,
+    /// For the step itself: with the item of its loop.
+    pub(super) of_step: &'a StepIds<'a>,
+    /// For conditions about the result of the step.
+    pub(super) with_result: &'a StepIds<'a>,
+}
+
+/// The controls of a step. A value that cannot be read is a problem.
 pub(super) fn read(
     step: &Step,
-    (sources, sources_with_item): (&StepIds<'_>, &StepIds<'_>),
+    sources: Sources<'_>,
     location: &PlanLocation,
     problems: &mut Vec<PlanProblem>,
 ) -> StepControls {
     let mut reader = Reader { step, location, problems };
     reader.check_computed();
     StepControls {
-        foreach: reader.foreach(sources),
-        when: reader.when(sources_with_item),
+        foreach: reader.foreach(sources.of_list),
+        when: reader.when(sources.of_step),
         on_failure: reader.on_failure(),
         approve: reader.approve(),
         resends: reader.resends(),
+        until: reader.until(sources.with_result),
     }
 }
 
@@ -49,7 +66,7 @@ impl<'a> Reader<'a> {
         if self.step.capability().is_some() {
             self.problem("capability", "a step either calls a tool or computes", Some("make two steps of it"));
         }
-        for key in ["approve", "retry"] {
+        for key in ["approve", "retry", "until"] {
             if self.value(key).is_some() {
                 self.problem(key, "a step that computes makes no call", Some("remove it"));
             }
@@ -57,16 +74,58 @@ impl<'a> Reader<'a> {
     }
 
     fn when(&mut self, sources: &StepIds<'_>) -> Option<Expression> {
-        let text = match self.value("when")? {
+        let value = self.value("when")?;
+        self.condition(&["when"], value, sources, "write it as text: `when: \"order.total > 5\"`")
+    }
+
+    fn until(&mut self, sources: &StepIds<'_>) -> Option<Until> {
+        const KEYS: [&str; 3] = ["condition", "wait", "times"];
+        const EXAMPLE: &str = "write `until: {condition: result.status == \"done\", wait: 10 s, times: 20}`";
+        let value = self.value("until")?;
+        let Value::Object(object) = value else {
+            let message =
+                format!("expected the keys `condition`, `wait` and `times`, found {}", value.kind().with_article());
+            self.problem("until", &message, Some(EXAMPLE));
+            return None;
+        };
+        for key in object.keys().filter(|key| !KEYS.contains(key)) {
+            self.problem_at(&["until", key], "unknown key", Some(&suggestion(key, &KEYS)));
+        }
+        let given = KEYS.map(|key| object.get(key).filter(|value| !value.is_null()));
+        let missing: Vec<String> =
+            KEYS.iter().zip(given).filter(|(_, value)| value.is_none()).map(|(key, _)| format!("`{key}`")).collect();
+        if !missing.is_empty() {
+            self.problem("until", &format!("it has no {}", missing.join(" and no ")), Some(EXAMPLE));
+        }
+        let [condition, wait, times] = given;
+        let hint = "write it as text: `condition: result.status == \"done\"`";
+        let condition = condition.and_then(|value| self.condition(&["until", "condition"], value, sources, hint));
+        let wait_ms = wait.and_then(|value| self.wait_ms(value));
+        let times = times.and_then(|value| self.count_at(&["until", "times"], value, MAX_POLLS));
+        Some(Until { condition: condition?, wait_ms: wait_ms?, times: times? })
+    }
+
+    fn wait_ms(&mut self, value: &Value) -> Option<u64> {
+        let ms = value.as_str().and_then(parse_human_duration).filter(|ms| (1..=MAX_WAIT_MS).contains(ms));
+        if ms.is_none() {
+            let message = format!("expected a duration of at most {}, found `{value}`", human_duration(MAX_WAIT_MS));
+            self.problem_at(&["until", "wait"], &message, Some("write a number and a unit: `wait: 10 s`, `2 min`"));
+        }
+        ms
+    }
+
+    /// A condition: an expression as text, or `true` or `false`.
+    fn condition(&mut self, keys: &[&str], value: &Value, sources: &StepIds<'_>, hint: &str) -> Option<Expression> {
+        let text = match value {
             Value::String(text) => text.trim().to_owned(),
             Value::Bool(value) => value.to_string(),
             other => {
                 let message = format!("expected an expression, found {}", other.kind().with_article());
-                self.problem("when", &message, Some("write it as text: `when: \"order.total > 5\"`"));
+                self.problem_at(keys, &message, Some(hint));
                 return None;
             }
         };
-        self.expression("when", &text, sources)
+        self.expression(keys, &text, sources)
     }
 
     fn foreach(&mut self, sources: &StepIds<'_>) -> Option<Foreach> {
@@ -85,26 +144,31 @@ impl<'a> Reader<'a> {
                 return None;
             }
         };
-        let list = self.expression("foreach", &text, sources)?;
+        let list = self.expression(&["foreach"], &text, sources)?;
         Some(Foreach { list, at_once: self.count("at_once", MAX_ITEMS), max_items: self.count("max_items", MAX_ITEMS) })
     }
 
     /// A number from 1 on.
     fn count(&mut self, key: &str, most: u64) -> Option<u32> {
-        let count = self.value(key)?.as_number().and_then(Number::as_u64).filter(|count| (1..=most).contains(count));
+        let value = self.value(key)?;
+        self.count_at(&[key], value, most)
+    }
+
+    fn count_at(&mut self, keys: &[&str], value: &Value, most: u64) -> Option<u32> {
+        let count = value.as_number().and_then(Number::as_u64).filter(|count| (1..=most).contains(count));
         if count.is_none() {
-            self.problem(key, &format!("expected a number from 1 to {most}"), None);
+            self.problem_at(keys, &format!("expected a number from 1 to {most}"), None);
         }
         count.and_then(|count| u32::try_from(count).ok())
     }
 
-    fn expression(&mut self, key: &str, text: &str, sources: &StepIds<'_>) -> Option<Expression> {
+    fn expression(&mut self, keys: &[&str], text: &str, sources: &StepIds<'_>) -> Option<Expression> {
         // Braces around a whole expression are allowed, as in parameters.
         let inside = text.strip_prefix("{{").and_then(|text| text.strip_suffix("}}")).unwrap_or(text);
         match Expression::parse_with_ids(inside, sources) {
             Ok(expression) => Some(expression),
             Err(error) => {
-                self.problems.push(template_problem(self.at(key), &error));
+                self.problems.push(template_problem(self.at(keys), &error));
                 None
             }
         }
@@ -150,12 +214,16 @@ impl<'a> Reader<'a> {
         self.step.metadata.get(key).filter(|value| !value.is_null())
     }
 
-    fn at(&self, key: &str) -> PlanLocation {
-        self.location.clone().key("metadata").key(key)
+    fn at(&self, keys: &[&str]) -> PlanLocation {
+        keys.iter().fold(self.location.clone().key("metadata"), |location, key| location.key(key))
     }
 
     fn problem(&mut self, key: &str, message: &str, hint: Option<&str>) {
-        let problem = PlanProblem::new(Code::BadControl, self.at(key), format!("`{key}`: {message}"));
+        self.problem_at(&[key], message, hint);
+    }
+
+    fn problem_at(&mut self, keys: &[&str], message: &str, hint: Option<&str>) {
+        let problem = PlanProblem::new(Code::BadControl, self.at(keys), format!("`{}`: {message}", keys.join(".")));
         self.problems.push(problem.with_hint(hint.map(str::to_owned)));
     }
 }

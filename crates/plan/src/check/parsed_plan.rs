@@ -6,9 +6,10 @@ use reknit_bind::{Expression, Parameters, Reference, StepIds, TemplateParseError
 use reknit_protocol::spelling::nearest;
 use reknit_protocol::{Object, Plan, Segment, Step, StepId};
 
-use super::{Code, MAX_STEPS, PlanLocation, PlanProblem, controls};
+use super::controls::{self, Sources};
+use super::{Code, MAX_STEPS, PlanLocation, PlanProblem};
 use crate::hint::suggestion;
-use crate::{INPUTS, ITEM, PlannedOutput, StepControls, StepIndex, outputs};
+use crate::{INPUTS, ITEM, PlannedOutput, RESULT, StepControls, StepIndex, outputs};
 
 /// The most ids that a wrong id is compared with: hints for thousands of typos must not take minutes.
 const MAX_COMPARED_IDS: usize = 1_000;
@@ -65,13 +66,21 @@ impl<'p> ParsedPlan<'p> {
         }
         let mut problems = parsed.check_ids();
         let prepared = StepIds::new(&sources);
-        let with_item: Vec<StepId> = sources.iter().cloned().chain([ITEM.into()]).collect();
+        let and = |names: &[StepId], name: &str| names.iter().cloned().chain([name.into()]).collect::<Vec<StepId>>();
+        let with_item = and(&sources, ITEM);
         let prepared_with_item = StepIds::new(&with_item);
+        let [with_result, with_both] = [&sources, &with_item].map(|names| and(names, RESULT));
+        let (prepared_with_result, prepared_with_both) = (StepIds::new(&with_result), StepIds::new(&with_both));
         for (index, step) in parsed.indices().zip(&plan.steps) {
             let location = PlanLocation::step(index, &step.step_id);
-            let own_sources = if step.has_foreach() { &prepared_with_item } else { &prepared };
-            let parameters = Self::read_parameters(step, own_sources, &location, &mut problems);
-            let controls = controls::read(step, (&prepared, own_sources), &location, &mut problems);
+            let (of_step, with_result) = if step.has_foreach() {
+                (&prepared_with_item, &prepared_with_both)
+            } else {
+                (&prepared, &prepared_with_result)
+            };
+            let parameters = Self::read_parameters(step, of_step, &location, &mut problems);
+            let own_sources = Sources { of_list: &prepared, of_step, with_result };
+            let controls = controls::read(step, own_sources, &location, &mut problems);
             let dependencies = parsed.find_dependencies(step, &parameters, &controls, &location, &mut problems);
             parsed.steps.push(ParsedStep { parameters, controls, dependencies });
         }
@@ -117,6 +126,7 @@ impl<'p> ParsedPlan<'p> {
 
     fn check_ids(&self) -> Vec<PlanProblem> {
         let has_loop = self.plan.steps.iter().any(Step::has_foreach);
+        let has_condition_on_result = self.plan.steps.iter().any(Step::has_until);
         let is_of_loop = |id: &StepId| {
             id.as_str().rsplit_once('[').and_then(|(of, rest)| {
                 let position = rest.strip_suffix(']')?;
@@ -136,6 +146,10 @@ impl<'p> ParsedPlan<'p> {
             }
             if id.as_str() == ITEM && has_loop {
                 let message = format!("`{ITEM}` is reserved for the item of a step with `foreach`");
+                return Some(PlanProblem::new(Code::ReservedId, location, message));
+            }
+            if id.as_str() == RESULT && has_condition_on_result {
+                let message = format!("`{RESULT}` is reserved for the result of a step with `until`");
                 return Some(PlanProblem::new(Code::ReservedId, location, message));
             }
             if let Some(step) = is_of_loop(id) {
@@ -244,6 +258,7 @@ pub(super) fn template_problem(location: PlanLocation, error: &TemplateParseErro
     let names: Vec<&str> = available.iter().map(StepId::as_str).collect();
     let hint = match found.as_str() {
         ITEM => "only a step with `foreach` has an `item`, and `filter`, `map` and the like".to_owned(),
+        RESULT => "only conditions such as `until` call the result of their step `result`".to_owned(),
         found => suggestion(found, &names),
     };
     PlanProblem::new(Code::UnknownReference, location, format!("character {at}: there is no step `{found}`"))

@@ -8,7 +8,7 @@ use crate::hint::suggestion;
 
 /// The keys of a plan.
 pub(super) const PLAN_KEYS: [&str; 4] = ["request", "inputs", "steps", "outputs"];
-const STEP_KEYS: [&str; 14] = [
+const STEP_KEYS: [&str; 15] = [
     "id",
     "tool",
     "do",
@@ -23,11 +23,12 @@ const STEP_KEYS: [&str; 14] = [
     "timeout",
     "approve",
     "retry",
+    "until",
 ];
 
 /// The keys of a step whose values the check of the plan reads.
-pub(super) const CONTROL_KEYS: [&str; 7] =
-    ["foreach", "at_once", "max_items", "when", "on_failure", "approve", "retry"];
+pub(super) const CONTROL_KEYS: [&str; 8] =
+    ["foreach", "at_once", "max_items", "when", "on_failure", "approve", "retry", "until"];
 const INPUT_KEYS: [&str; 4] = ["type", "default", "enum", "description"];
 const OUTPUT_KEYS: [&str; 3] = ["value", "type", "description"];
 

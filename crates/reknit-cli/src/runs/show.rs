@@ -191,6 +191,7 @@ fn state_word(state: &StepState) -> &'static str {
         StepState::Running => "running",
         StepState::Looping { .. } => "looping",
         StepState::BackingOff { .. } => "resting",
+        StepState::Polling { .. } => "polling",
         StepState::BreakerOpen { .. } => "turned_away",
         StepState::KeyHeld { .. } => "key_held",
         StepState::Mending(_) => "mending",

@@ -8,6 +8,7 @@ use reknit_plan::{CheckedPlan, PlannedStep, StepIndex};
 use super::loop_items::LoopItems;
 use super::{StepRun, missing};
 use crate::internal_error::Decided;
+use crate::record::WaitReason;
 use crate::run::state::Stage;
 
 /// Follows from the plan and the stages of its steps.
@@ -26,7 +27,8 @@ pub(super) struct ReadyIndex {
     acting: BTreeSet<StepIndex>,
     calling: usize,
     awaiting_approval: usize,
-    awaiting_job: usize,
+    /// Those that wait for the end of a job, or before the next call of an `until`.
+    awaiting_others: usize,
     over: usize,
     /// For each step, the loop that it is an item of.
     loops_of_items: Vec<Option<StepIndex>>,
@@ -125,8 +127,8 @@ impl ReadyIndex {
         self.awaiting_approval > 0 && self.queued.is_empty() && self.acting.len() == self.awaiting_approval
     }
 
-    pub(super) fn waits_for_people_or_jobs(&self) -> bool {
-        let waiting = self.awaiting_approval + self.awaiting_job;
+    pub(super) fn waits_for_others(&self) -> bool {
+        let waiting = self.awaiting_approval + self.awaiting_others;
         waiting > 0 && self.queued.is_empty() && self.acting.len() == waiting
     }
 
@@ -139,7 +141,7 @@ impl ReadyIndex {
             Stage::Queued => _ = self.queued.remove(&index),
             Stage::Calling(_) => self.calling -= 1,
             Stage::AwaitingApproval { .. } => self.awaiting_approval -= 1,
-            Stage::AwaitingJob(_) => self.awaiting_job -= 1,
+            Stage::AwaitingJob(_) | Stage::BackingOff { reason: WaitReason::Poll, .. } => self.awaiting_others -= 1,
             Stage::Looping
             | Stage::Stopping(_)
             | Stage::BackingOff { .. }
@@ -170,8 +172,8 @@ impl ReadyIndex {
                 self.awaiting_approval += 1;
                 self.acting.insert(index);
             }
-            Stage::AwaitingJob(_) => {
-                self.awaiting_job += 1;
+            Stage::AwaitingJob(_) | Stage::BackingOff { reason: WaitReason::Poll, .. } => {
+                self.awaiting_others += 1;
                 self.acting.insert(index);
             }
             Stage::Stopping(_) | Stage::BackingOff { .. } | Stage::Consulting { .. } | Stage::Checking { .. } => {
