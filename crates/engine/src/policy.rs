@@ -35,6 +35,9 @@ pub struct Policy {
     /// Whether errors are looked for in successful replies, by tool; they are for a tool that is not listed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub errors_in_success: BTreeMap<String, ErrorsInSuccess>,
+    /// What follows if a result does not fit the schema that its tool announces.
+    #[serde(default, skip_serializing_if = "UnfitResults::is_ignored")]
+    pub unfit_results: UnfitResults,
     /// Whether a person can be asked.
     pub people: PeoplePolicy,
     /// Which calls a person approves before they are sent.
@@ -91,6 +94,27 @@ fn default_max_items() -> u32 {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_default_max_items(count: &u32) -> bool {
     *count == default_max_items()
+}
+
+/// What follows if the result of a step does not fit the schema that its tool announces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnfitResults {
+    /// Nothing: results are not checked.
+    #[default]
+    Ignore,
+    /// The answer says so.
+    Warn,
+    /// The step is unconfirmed.
+    Fail,
+}
+
+impl UnfitResults {
+    /// Runs that were started before results were checked have no such field.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_ignored(&self) -> bool {
+        *self == Self::Ignore
+    }
 }
 
 /// The rules for planning.

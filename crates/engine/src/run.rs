@@ -16,6 +16,7 @@ mod await_job;
 mod breakers;
 mod business_keys;
 mod conditions;
+mod confirm_result;
 mod consultations;
 mod finish;
 mod found_values;
@@ -40,6 +41,7 @@ mod step_deadlines;
 mod step_events;
 mod steps;
 mod ungrounded_numbers;
+mod verify_result;
 mod view;
 
 pub use state::RejectedPlan;
@@ -61,6 +63,7 @@ use crate::policy::Policy;
 use crate::record::{Record, RecordKind, RunRecord};
 use crate::result_handle::LoadedResults;
 use crate::uncertain_call::UncertainCall;
+use confirm_result::ResultSchemas;
 use loops::LoopLists;
 pub(crate) use sources::with_metadata;
 use state::{Phase, PlanApproval, State, Stop};
@@ -83,6 +86,7 @@ pub struct Run {
     fresh_results: Vec<StepIndex>,
     loaded_results: LoadedResults,
     loops: LoopLists,
+    result_schemas: ResultSchemas,
 }
 
 /// Why an event was refused. The run is unchanged.
@@ -153,9 +157,18 @@ impl Run {
     fn new(started: Arc<Started>, plan: Arc<CheckedPlan>, state: State) -> Self {
         let shown_request = with_metadata(&started.request, &started.metadata, &started.policy);
         let (fresh_results, loaded_results) = (Vec::new(), LoadedResults::default());
-        let loops = LoopLists::default();
-        let records = Vec::new();
-        Self { started, shown_request, plan, inputs: None, state, records, fresh_results, loaded_results, loops }
+        Self {
+            started,
+            shown_request,
+            plan,
+            inputs: None,
+            state,
+            records: Vec::new(),
+            fresh_results,
+            loaded_results,
+            loops: LoopLists::default(),
+            result_schemas: ResultSchemas::default(),
+        }
     }
 
     /// Applies an event and returns what was decided. An outcome that the run does not wait for changes nothing but a

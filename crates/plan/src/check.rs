@@ -8,7 +8,9 @@ mod parameters;
 mod parsed_plan;
 mod read_calls;
 mod references;
+mod source_names;
 mod tolerant;
+mod verify;
 
 use std::sync::Arc;
 
@@ -17,14 +19,15 @@ use reknit_protocol::{Capability, Plan, SideEffect, Step};
 use serde::{Deserialize, Serialize};
 
 use super::problem::{PlanLocation, PlanProblem, ProblemCode as Code};
-use super::{CheckedPlan, GraphState, GraphStep, PlannedOutput, PlannedStep, RESULT, StepGraph, inputs};
+use super::{CheckedPlan, GraphState, GraphStep, PlannedOutput, PlannedStep, REPLY, RESULT, StepGraph, inputs};
 use crate::announced::AnnouncedResults;
 use crate::catalogue::{Catalogue, CatalogueEntry};
 use crate::unbraced::{PlanTexts, SourceNames, UnbracedFinder};
 pub use notes::{PlanNote, plan_notes};
-use parsed_plan::ParsedPlan;
+use parsed_plan::{ParsedPlan, ParsedStep};
 pub use read_calls::check_read_calls;
 use references::{References, check_reference};
+use source_names::reads_own_result;
 pub use tolerant::{ProblemScope, TolerablePlan, check_tolerantly};
 
 /// The capability of a step that calls no tool, in records and answers.
@@ -69,15 +72,19 @@ fn check_parts(
             None
         }));
     }
-    problems.extend(find_problems(&parsed, &entries));
-    let checked = all_found.then(|| checked_plan(&parsed, &entries));
+    let (verify_entries, of_verify) = verify::find(&parsed, catalogue, author);
+    all_found &= of_verify.is_empty();
+    problems.extend(of_verify);
+    problems.extend(find_problems(&parsed, &entries, &verify_entries));
+    let checked = all_found.then(|| checked_plan(&parsed, &entries, &verify_entries));
     Ok((checked, in_order(problems)))
 }
 
 /// Checks what can be checked without a catalogue: ids, dependencies, templates and inputs.
 pub fn check_structure(plan: &Plan) -> Result<(), Vec<PlanProblem>> {
     let (parsed, mut problems) = ParsedPlan::parse(plan)?;
-    problems.extend(find_problems(&parsed, &vec![None; plan.steps.len()]));
+    let unknown = vec![None; plan.steps.len()];
+    problems.extend(find_problems(&parsed, &unknown, &unknown));
     if problems.is_empty() { Ok(()) } else { Err(in_order(problems)) }
 }
 
@@ -105,27 +112,26 @@ fn label(step: &Step) -> String {
     }
 }
 
-/// The problems of a parsed plan. `entries` are the capabilities of its steps, as far as they are known.
-fn find_problems(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) -> Vec<PlanProblem> {
+/// The problems of a parsed plan. `entries` are the capabilities of its steps, as far as they are known, and `verify_entries` those
+/// of their `verify`.
+fn find_problems(
+    parsed: &ParsedPlan<'_>,
+    entries: &[Option<&CatalogueEntry>],
+    verify_entries: &[Option<&CatalogueEntry>],
+) -> Vec<PlanProblem> {
     let announced = AnnouncedResults::new(parsed.plan(), entries);
     let references = References::new(parsed, &announced);
     let mut problems = inputs::check(parsed.plan());
-    for ((location, step, parsed_step), entry) in parsed.steps().zip(entries) {
+    for ((location, step, parsed_step), (entry, verify_entry)) in parsed.steps().zip(entries.iter().zip(verify_entries))
+    {
         if let Some(entry) = entry {
             problems.extend(parameters::check(&location, step, parsed_step, entry, &parsed.plan().inputs));
         }
         problems.extend(references.check_step(&location, parsed_step, *entry));
-        let result = entry.filter(|_| step.has_until()).and_then(|entry| entry.capability.output_schema());
-        for (keys, expression) in parsed_step.controls.expressions() {
-            let location = || keys.iter().fold(location.clone().key("metadata"), |location, key| location.key(key));
-            let problem = |reference: &Reference| match reference.step().as_str() {
-                RESULT if parsed.index_of(reference.step()).is_none() => {
-                    check_reference(reference, result.as_ref()?, Code::BadPath, location)
-                }
-                _ => references.check(reference, location, None),
-            };
-            problems.extend(expression.references().into_iter().filter_map(problem));
+        if let Some(entry) = verify_entry {
+            problems.extend(verify::check_parameters(&location, step, parsed_step, entry, &parsed.plan().inputs));
         }
+        problems.extend(check_controls(&references, (&location, step, parsed_step), (*entry, *verify_entry)));
     }
     problems.extend(unbraced_references(parsed, entries, &announced));
     for PlannedOutput { name, expression, .. } in parsed.outputs() {
@@ -134,6 +140,33 @@ fn find_problems(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) -
         problems.extend(expression.references().into_iter().filter_map(problem));
     }
     problems.extend(cycles::find(parsed));
+    problems
+}
+
+/// The references in the controls of a step to values that cannot exist.
+fn check_controls(
+    references: &References<'_>,
+    (location, step, parsed_step): (&PlanLocation, &Step, &ParsedStep),
+    (entry, verify_entry): (Option<&CatalogueEntry>, Option<&CatalogueEntry>),
+) -> Vec<PlanProblem> {
+    let announced = |entry: Option<&CatalogueEntry>| entry.and_then(|entry| entry.capability.output_schema());
+    let result = announced(entry.filter(|_| reads_own_result(step)));
+    let reply = announced(verify_entry);
+    let at = |keys: &[&str]| keys.iter().fold(location.clone().key("metadata"), |location, key| location.key(key));
+    let check = |reference: &Reference, keys: &[&str]| match (reference.step().as_str(), references.is_step(reference))
+    {
+        (RESULT, false) => check_reference(reference, result.as_ref()?, Code::BadPath, || at(keys)),
+        (REPLY, false) => check_reference(reference, reply.as_ref()?, Code::BadPath, || at(keys)),
+        _ => references.check(reference, || at(keys), None),
+    };
+    let mut problems = Vec::new();
+    for (keys, expression) in parsed_step.controls.expressions() {
+        problems.extend(expression.references().into_iter().filter_map(|reference| check(reference, keys)));
+    }
+    if let Some(verify) = &parsed_step.controls.verify {
+        let references = verify.parameters.references().into_iter();
+        problems.extend(references.filter_map(|reference| check(reference, &["verify", "with"])));
+    }
     problems
 }
 
@@ -175,9 +208,18 @@ fn in_order(mut problems: Vec<PlanProblem>) -> Vec<PlanProblem> {
 }
 
 /// The plan as it will run. Every step that calls a tool has an entry, because a missing one is a problem.
-fn checked_plan(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) -> CheckedPlan {
+fn checked_plan(
+    parsed: &ParsedPlan<'_>,
+    entries: &[Option<&CatalogueEntry>],
+    verify_entries: &[Option<&CatalogueEntry>],
+) -> CheckedPlan {
     let computed = Capability { effect: SideEffect::Read, ..Capability::new(COMPUTE) };
-    let steps = parsed.steps().zip(entries).map(|((_, step, parsed_step), entry)| {
+    let entries = entries.iter().zip(verify_entries);
+    let steps = parsed.steps().zip(entries).map(|((_, step, parsed_step), (entry, verify_entry))| {
+        let mut controls = parsed_step.controls.clone();
+        if let Some(verify) = &mut controls.verify {
+            verify.schema = verify_entry.and_then(CatalogueEntry::compiled_schema);
+        }
         let capability = entry.map_or(&computed, |entry| &entry.capability);
         let dependencies = parsed_step.dependencies.iter();
         PlannedStep {
@@ -194,7 +236,7 @@ fn checked_plan(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) ->
             error_fields: capability.error_fields.clone(),
             limit_ms: step.limit_ms(),
             computed: step.is_computed(),
-            controls: Arc::new(parsed_step.controls.clone()),
+            controls: Arc::new(controls),
             item: None,
             dependencies: dependencies.clone().filter_map(|dependency| parsed.id(dependency.index)).cloned().collect(),
             dependency_indices: dependencies.map(|dependency| dependency.index).collect(),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use reknit_bind::{Expression, Parameters};
+use reknit_bind::{Expression, Parameters, Reference};
 use reknit_protocol::{AgentName, CapabilityName, ErrorFields, KeyRule, SideEffect, StepId, Value};
 use reknit_salvage::Schema;
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,9 @@ pub const ITEM: &str = "item";
 
 /// The name by which the conditions about a step's own result call it.
 pub const RESULT: &str = "result";
+
+/// The name by which `verify` calls the result of its read call.
+pub const REPLY: &str = "reply";
 
 /// The position of a step in its plan, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -117,6 +120,10 @@ pub struct StepControls {
     pub resends: Option<u32>,
     /// The call is made again until its result is as wished.
     pub until: Option<Until>,
+    /// Whether the result is as wished; otherwise the step is unconfirmed.
+    pub expect: Option<Expression>,
+    /// A read call that tells whether the call had the wished effect; otherwise the step is unconfirmed.
+    pub verify: Option<Verify>,
 }
 
 impl StepControls {
@@ -125,7 +132,15 @@ impl StepControls {
         let list = self.foreach.iter().map(|foreach| (["foreach"].as_slice(), &foreach.list));
         let when = self.when.iter().map(|condition| (["when"].as_slice(), condition));
         let until = self.until.iter().map(|until| (["until", "condition"].as_slice(), &until.condition));
-        list.chain(when).chain(until)
+        let expect = self.expect.iter().map(|condition| (["expect"].as_slice(), condition));
+        let verify = self.verify.iter().map(|verify| (["verify", "expect"].as_slice(), &verify.expect));
+        list.chain(when).chain(until).chain(expect).chain(verify)
+    }
+
+    /// The references in all expressions and templates.
+    pub(crate) fn references(&self) -> impl Iterator<Item = &Reference> {
+        let of_verify = self.verify.iter().flat_map(|verify| verify.parameters.references());
+        self.expressions().flat_map(|(_, expression)| expression.references()).chain(of_verify)
     }
 }
 
@@ -137,6 +152,25 @@ pub struct Until {
     /// The time between two calls, in milliseconds.
     pub wait_ms: u64,
     /// How many results are asked for at most.
+    pub times: u32,
+}
+
+/// A read call after the call of a step, which tells whether that call had the wished effect.
+#[derive(Debug, Clone)]
+pub struct Verify {
+    /// The tool.
+    pub agent: AgentName,
+    /// The tool's capability; it only reads.
+    pub capability: CapabilityName,
+    /// Its parameters, which may refer to the `result` of the step.
+    pub parameters: Parameters,
+    /// The schema that the parameters must fit, if the tool has one.
+    pub schema: Option<Arc<Schema>>,
+    /// Whether the reply, called `reply`, confirms the `result` of the step.
+    pub expect: Expression,
+    /// The time between two calls, in milliseconds.
+    pub wait_ms: u64,
+    /// How many replies are asked for at most.
     pub times: u32,
 }
 

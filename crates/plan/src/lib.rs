@@ -46,6 +46,7 @@ mod problem;
 mod read;
 mod read_values;
 mod unbraced;
+mod verify_call;
 
 pub use catalogue::{Catalogue, CatalogueEntry, CatalogueError, CatalogueTool};
 pub use check::{
@@ -53,8 +54,8 @@ pub use check::{
     plan_graph, plan_notes,
 };
 pub use checked::{
-    CheckedPlan, Foreach, INPUTS, ITEM, LoopItem, OnFailure, PlannedOutput, PlannedStep, RESULT, StepControls,
-    StepIndex, Until,
+    CheckedPlan, Foreach, INPUTS, ITEM, LoopItem, OnFailure, PlannedOutput, PlannedStep, REPLY, RESULT, StepControls,
+    StepIndex, Until, Verify,
 };
 pub use file::{Document, FileProblem, read_plan_file, write_plan_file};
 pub use fixes::{PlanFix, PlanFixKind, correct_plan};
@@ -64,3 +65,4 @@ pub use planner::{ToolSelection, describe_tools, plan_json_schema, summarize_too
 pub use problem::{PlanLocation, PlanProblem, ProblemCode};
 pub use read::{PlanError, read_plan};
 pub use read_values::{DoubtfulText, ReadValues, read_values};
+pub use verify_call::verify_call;

@@ -74,6 +74,10 @@ crate::word_enum! {
         PollWait = "poll-wait",
         /// A call that tells whether an earlier call took effect.
         Check = "check",
+        /// A read call that tells whether the call of a step had the wished effect.
+        Verify = "verify",
+        /// The wait before that call is made again.
+        VerifyWait = "verify-wait",
         /// A request about the job that a call has started.
         Job = "job",
         /// The wait before the state of a job is asked for.
@@ -134,6 +138,8 @@ impl EffectKind {
             | Self::KeyWait
             | Self::PollWait
             | Self::Check
+            | Self::Verify
+            | Self::VerifyWait
             | Self::Job
             | Self::JobWait
             | Self::Approval

@@ -134,10 +134,11 @@ fn mark(state: &StepState) -> char {
         | StepState::BreakerOpen { .. }
         | StepState::KeyHeld { .. }
         | StepState::AwaitingJob { .. } => '~',
-        StepState::Mending(_) | StepState::Checking => '+',
+        StepState::Mending(_) | StepState::Checking | StepState::Verifying => '+',
         StepState::AwaitingApproval(_) => '?',
         StepState::Done => '✓',
         StepState::Failed { .. } => '✗',
+        StepState::Unconfirmed { .. } => '!',
         StepState::Skipped { .. } => '-',
     }
 }
@@ -148,6 +149,7 @@ fn style(state: &StepState) -> LineStyle {
         StepState::Running
         | StepState::Looping { .. }
         | StepState::Polling { .. }
+        | StepState::Verifying
         | StepState::AwaitingJob { problem: None, .. } => LineStyle::Plain,
         StepState::BackingOff { .. }
         | StepState::BreakerOpen { .. }
@@ -157,7 +159,7 @@ fn style(state: &StepState) -> LineStyle {
         | StepState::AwaitingJob { problem: Some(_), .. }
         | StepState::AwaitingApproval(_) => LineStyle::Warning,
         StepState::Done => LineStyle::Success,
-        StepState::Failed { .. } => LineStyle::Error,
+        StepState::Failed { .. } | StepState::Unconfirmed { .. } => LineStyle::Error,
     }
 }
 
@@ -187,6 +189,7 @@ fn state_text(step: &StepView, now_ms: i64) -> String {
         }
         StepState::Mending(rung) => format!("mending: asking a model ({})", rung.as_str()),
         StepState::Checking => "checking whether the call took effect".to_owned(),
+        StepState::Verifying => "verifying its effect".to_owned(),
         StepState::AwaitingJob { since_ms, asked, problem } => {
             let since = jiff::Timestamp::from_millisecond(*since_ms)
                 .map_or_else(|_| since_ms.to_string(), |since| format!("{since:.0}"));
@@ -197,6 +200,7 @@ fn state_text(step: &StepView, now_ms: i64) -> String {
         StepState::AwaitingApproval(_) => "waiting for approval".to_owned(),
         StepState::Done => format!("done{}", mended(step)),
         StepState::Failed { reason } => format!("failed: {reason}"),
+        StepState::Unconfirmed { reason } => format!("unconfirmed: {reason}"),
         StepState::Skipped { reason } => format!("skipped: {reason}"),
     }
 }

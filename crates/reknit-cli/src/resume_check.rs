@@ -55,7 +55,10 @@ fn missing_of_steps(run: &Run, catalogue: &Catalogue, is_needed: impl Fn(&StepVi
 }
 
 fn is_open(step: &StepView) -> bool {
-    !matches!(step.state, StepState::Done | StepState::Failed { .. } | StepState::Skipped { .. })
+    !matches!(
+        step.state,
+        StepState::Done | StepState::Failed { .. } | StepState::Unconfirmed { .. } | StepState::Skipped { .. }
+    )
 }
 
 fn is_available(step: &StepView, catalogue: &Catalogue) -> bool {

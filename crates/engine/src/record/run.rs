@@ -373,6 +373,11 @@ pub enum StepEnd {
         /// Why nothing more is tried.
         reason: String,
     },
+    /// The call was made, but its result or its effect is not as the plan expects.
+    Unconfirmed {
+        /// Why.
+        reason: String,
+    },
     /// It never started, or stopped before anything was sent.
     Skipped {
         /// Why.

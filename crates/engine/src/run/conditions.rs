@@ -52,7 +52,7 @@ impl Run {
                 let mut parameters = std::mem::take(&mut self.state.steps.get_mut(index)?.parameters);
                 let value = parameters.remove(RESULT).unwrap_or_default();
                 let event = self.state.events.saturating_sub(1);
-                Stage::Done(ResultHandle::new(value, event))
+                return self.confirm(index, planned, ResultHandle::new(value, event));
             }
             Binding::Unbound { unbound, .. } if self.skip_without_source(index, &unbound)? => return Ok(()),
             Binding::Unbound { unbound, .. } => {

@@ -7,38 +7,27 @@ use reknit_plan::{PlanAuthor, PlannedStep, StepIndex, Until};
 use reknit_protocol::{EffectId, EffectKind, Value};
 
 use super::Run;
-use super::sources::Results;
 use super::state::Stage;
 use crate::internal_error::Decided;
 use crate::record::{RunRecord, WaitReason};
-use crate::result_handle::ResultHandle;
 
 /// How much of the last result the failure of a step shows, in bytes of JSON.
 const SHOWN_RESULT: usize = 500;
 
 impl Run {
-    /// A call of the step succeeded: its result is that of the step, unless the plan wishes for another one.
-    pub(super) fn on_result(&mut self, index: StepIndex, planned: &PlannedStep, value: Value) -> Decided {
-        if let Some(until) = &planned.controls.until
-            && self.asks_again(index, planned, until, &value)?
-        {
-            return Ok(());
-        }
-        self.fresh_results.push(index);
-        let event = self.state.events.saturating_sub(1);
-        self.set_stage(index, Stage::Done(ResultHandle::new(value, event)))
-    }
-
     /// Whether the result is not as wished. The step then waits before it asks again, or fails.
-    fn asks_again(&mut self, index: StepIndex, planned: &PlannedStep, until: &Until, value: &Value) -> Decided<bool> {
+    pub(super) fn asks_again(
+        &mut self,
+        index: StepIndex,
+        planned: &PlannedStep,
+        until: &Until,
+        value: &Value,
+    ) -> Decided<bool> {
         self.state.steps.get_mut(index)?.polls += 1;
-        let condition = &until.condition;
-        let results = Results { result: Some(value), ..self.results(Some(planned)) };
-        let failed = match condition.evaluate(&results).map(|evaluation| evaluation.value) {
-            Ok(Value::Bool(true)) => return Ok(false),
-            Ok(Value::Bool(false)) => self.wait_for_next_poll(index, planned, until)?,
-            Ok(other) => Some(format!("`until`: `{condition}` is {}, not true or false", other.kind().with_article())),
-            Err(reason) => Some(format!("`until`: `{condition}` has no value: {reason}")),
+        let failed = match self.holds(planned, &until.condition, value, None) {
+            Ok(true) => return Ok(false),
+            Ok(false) => self.wait_for_next_poll(index, planned, until)?,
+            Err(reason) => Some(format!("`until`: {reason}")),
         };
         if let Some(reason) = failed {
             let reason = format!("{reason}; the last result is {}", abridge(value, SHOWN_RESULT, &[]));

@@ -65,6 +65,7 @@ impl Run {
             }
             (Stage::AwaitingJob(_), kind) => self.on_job_event(index, kind),
             (Stage::Checking { call, .. }, kind) if kind.effect() == Some(&call.id) => self.on_check_event(index, kind),
+            (Stage::Verifying(_), kind) => self.on_verify_event(index, kind),
             (Stage::AwaitingApproval { ask, .. }, EventKind::PersonDecided { effect, hash, decision, by })
                 if ask.id == *effect && ask.hash == *hash && self.can_answer(index, &ask.question, decision)? =>
             {

@@ -12,6 +12,7 @@ use reknit_plan::{CheckedPlan, LoopItem, PlannedStep, StepIndex};
 use reknit_protocol::{EffectKind, Object, SideEffect, Value, exact};
 use serde::{Deserialize, Serialize};
 
+use super::retry::Reopened;
 use super::state::Stage;
 use crate::answer::StepApproval;
 use crate::business_key::KeyHolder;
@@ -169,9 +170,9 @@ pub(super) struct StepRun {
     /// The list of the loop, if it could be another one after a retry.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "exact::option")]
     pub(super) list: Option<Value>,
-    /// Whether the item sends its last call again when it is released.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) sends_again: bool,
+    /// How the item goes on after a retry when it is released, if it does not start anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) reopened: Option<Box<Reopened>>,
     /// The parameters that were sent last or are sent next.
     #[serde(with = "exact")]
     pub(super) parameters: Object,
@@ -218,6 +219,14 @@ pub(super) struct StepRun {
     /// How many results were asked for with `until`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) polls: u32,
+    /// How many read calls were made to verify the step, and how often it waited before one: the ordinals of their effects.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) verify_calls: u32,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) verify_waits: u32,
+    /// How the result differs from what its tool announces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) misfit: Option<String>,
     /// Whether a model that looked at an error of this step said that the same call can work later.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) said_transient: bool,
@@ -432,6 +441,7 @@ impl StepRun {
             Stage::BackingOff { id, until_ms, .. } => vec![Effect::Sleep { id: id.clone(), until_ms: *until_ms }],
             Stage::Consulting { consultation, .. } => consultation.effect().into_iter().collect(),
             Stage::AwaitingJob(wait) => vec![wait.effect()],
+            Stage::Verifying(verification) => vec![verification.effect()],
             Stage::AwaitingApproval { ask, .. } => vec![
                 Effect::AskPerson(ask.as_ref().clone()),
                 Effect::Sleep { id: ask.id.with_kind(EffectKind::ApprovalExpiry), until_ms: ask.expires_ms },
@@ -440,6 +450,7 @@ impl StepRun {
             | Stage::Queued
             | Stage::Looping
             | Stage::Done(_)
+            | Stage::Unconfirmed { .. }
             | Stage::Failed { .. }
             | Stage::Skipped { .. }
             | Stage::SkippedByCondition { .. } => Vec::new(),

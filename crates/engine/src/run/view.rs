@@ -118,10 +118,17 @@ pub enum StepState {
     },
     /// A person is asked.
     AwaitingApproval(Box<AskPerson>),
+    /// A tool is asked whether the call had the wished effect.
+    Verifying,
     /// It has a result.
     Done,
     /// It failed.
     Failed {
+        /// Why.
+        reason: String,
+    },
+    /// The call was made, but its result or its effect is not as the plan expects.
+    Unconfirmed {
         /// Why.
         reason: String,
     },
@@ -230,6 +237,8 @@ impl Run {
                     StepState::AwaitingJob { since_ms: job.since_ms, asked: job.asked, problem: job.problem.clone() }
                 }
                 Stage::AwaitingApproval { ask, .. } => StepState::AwaitingApproval(Box::new(ask.as_ref().clone())),
+                Stage::Verifying(_) => StepState::Verifying,
+                Stage::Unconfirmed { reason, .. } => StepState::Unconfirmed { reason: reason.clone() },
                 Stage::Done(_) => StepState::Done,
                 Stage::Failed { reason, fault } => StepState::Failed {
                     reason: fault.as_ref().map_or_else(|| reason.clone(), |fault| format!("{fault}; {reason}")),

@@ -13,6 +13,7 @@ mod attachments;
 mod breakers;
 mod business_keys;
 mod cancellation_and_limits;
+mod confirmation;
 mod context_rung;
 mod corrections;
 mod cost_limit;

@@ -237,7 +237,7 @@ fn misuse_is_reported_with_its_place() {
     4:27: step `c`: `until`: it has no `condition` and no `times` (write `until: {condition: result.status == "done", wait: 10 s, times: 20}`)
     5:25: step `d`: `until`: a step that computes makes no call (remove it)
     6:51: step `e`: character 1: there is no step `resul` (did you mean `result`?)
-    7:6: step `result`: `result` is reserved for the result of a step with `until`
+    7:6: step `result`: `result` is reserved for the result of a step with `until`, `expect` or `verify`
     "#);
 }
 

@@ -1,12 +1,13 @@
 //! Reads the keys that say when a step runs and what follows from its failure.
 
-use reknit_bind::{Expression, StepIds};
+use reknit_bind::{Expression, Parameters, StepIds};
 use reknit_protocol::{Number, Object, Step, Value, human_duration, parse_human_duration};
 
 use super::parsed_plan::template_problem;
 use super::{Code, PlanLocation, PlanProblem};
 use crate::hint::suggestion;
-use crate::{Foreach, OnFailure, StepControls, Until};
+use crate::verify_call::verify_call;
+use crate::{Foreach, OnFailure, StepControls, Until, Verify};
 
 /// The most resends that a plan may ask for.
 const MAX_RESENDS: u64 = 100;
@@ -27,6 +28,8 @@ pub(super) struct Sources<'a> {
     pub(super) of_step: &'a StepIds<'a>,
     /// For conditions about the result of the step.
     pub(super) with_result: &'a StepIds<'a>,
+    /// For conditions about the reply to its `verify`.
+    pub(super) with_reply: &'a StepIds<'a>,
 }
 
 /// The controls of a step. A value that cannot be read is a problem.
@@ -45,6 +48,8 @@ pub(super) fn read(
         approve: reader.approve(),
         resends: reader.resends(),
         until: reader.until(sources.with_result),
+        expect: reader.expect(sources.with_result),
+        verify: reader.verify(sources),
     }
 }
 
@@ -66,7 +71,7 @@ impl<'a> Reader<'a> {
         if self.step.capability().is_some() {
             self.problem("capability", "a step either calls a tool or computes", Some("make two steps of it"));
         }
-        for key in ["approve", "retry", "until"] {
+        for key in ["approve", "retry", "until", "verify"] {
             if self.value(key).is_some() {
                 self.problem(key, "a step that computes makes no call", Some("remove it"));
             }
@@ -100,16 +105,83 @@ impl<'a> Reader<'a> {
         let [condition, wait, times] = given;
         let hint = "write it as text: `condition: result.status == \"done\"`";
         let condition = condition.and_then(|value| self.condition(&["until", "condition"], value, sources, hint));
-        let wait_ms = wait.and_then(|value| self.wait_ms(value));
+        let wait_ms = wait.and_then(|value| self.wait_ms(&["until", "wait"], value));
         let times = times.and_then(|value| self.count_at(&["until", "times"], value, MAX_POLLS));
         Some(Until { condition: condition?, wait_ms: wait_ms?, times: times? })
     }
 
-    fn wait_ms(&mut self, value: &Value) -> Option<u64> {
+    fn expect(&mut self, sources: &StepIds<'_>) -> Option<Expression> {
+        let value = self.value("expect")?;
+        self.condition(&["expect"], value, sources, "write it as text: `expect: \"result.total > 5\"`")
+    }
+
+    fn verify(&mut self, sources: Sources<'_>) -> Option<Verify> {
+        const KEYS: [&str; 5] = ["tool", "with", "expect", "wait", "times"];
+        const EXAMPLE: &str =
+            "write `verify: {tool: shop/get_order, with: {id: \"{{result.id}}\"}, expect: reply.paid}`";
+        let value = self.value("verify")?;
+        let Value::Object(object) = value else {
+            let message =
+                format!("expected the keys `tool`, `with` and `expect`, found {}", value.kind().with_article());
+            self.problem("verify", &message, Some(EXAMPLE));
+            return None;
+        };
+        for key in object.keys().filter(|key| !KEYS.contains(key)) {
+            self.problem_at(&["verify", key], "unknown key", Some(&suggestion(key, &KEYS)));
+        }
+        let [tool, with, expect, wait, times] = KEYS.map(|key| object.get(key).filter(|value| !value.is_null()));
+        for (key, given) in [("tool", tool), ("expect", expect)] {
+            if given.is_none() {
+                self.problem("verify", &format!("it has no `{key}`"), Some(EXAMPLE));
+            }
+        }
+        if wait.is_some() != times.is_some() {
+            self.problem("verify", "`wait` and `times` belong together", Some("write `wait: 5 s, times: 3`"));
+        }
+        if tool.is_some_and(|tool| tool.as_str().is_none()) {
+            self.problem_at(&["verify", "tool"], "expected the name of a capability", Some(EXAMPLE));
+        }
+        let hint = "write it as text: `expect: reply.status == \"done\"`";
+        let expect = expect.and_then(|value| self.condition(&["verify", "expect"], value, sources.with_reply, hint));
+        let parameters = self.verify_parameters(with, sources.with_result);
+        let wait_ms = wait.map_or(Some(0), |value| self.wait_ms(&["verify", "wait"], value));
+        let times = times.map_or(Some(1), |value| self.count_at(&["verify", "times"], value, MAX_POLLS));
+        let call = verify_call(self.step)?;
+        Some(Verify {
+            capability: call.capability().unwrap_or_default().into(),
+            agent: call.agent_name,
+            parameters: parameters?,
+            schema: None,
+            expect: expect?,
+            wait_ms: wait_ms?,
+            times: times?,
+        })
+    }
+
+    fn verify_parameters(&mut self, with: Option<&Value>, sources: &StepIds<'_>) -> Option<Parameters> {
+        let Some(with) = with else { return Some(Parameters::default()) };
+        let Value::Object(object) = with else {
+            let message = format!("expected names with values, found {}", with.kind().with_article());
+            self.problem_at(&["verify", "with"], &message, None);
+            return None;
+        };
+        match Parameters::parse_with_ids(object, sources) {
+            Ok(parameters) => Some(parameters),
+            Err(error) => {
+                for error in &error.errors {
+                    let location = self.at(&["verify", "with"]).inside(&error.path);
+                    self.problems.push(template_problem(location, error));
+                }
+                None
+            }
+        }
+    }
+
+    fn wait_ms(&mut self, keys: &[&str], value: &Value) -> Option<u64> {
         let ms = value.as_str().and_then(parse_human_duration).filter(|ms| (1..=MAX_WAIT_MS).contains(ms));
         if ms.is_none() {
             let message = format!("expected a duration of at most {}, found `{value}`", human_duration(MAX_WAIT_MS));
-            self.problem_at(&["until", "wait"], &message, Some("write a number and a unit: `wait: 10 s`, `2 min`"));
+            self.problem_at(keys, &message, Some("write a number and a unit: `wait: 10 s`, `2 min`"));
         }
         ms
     }

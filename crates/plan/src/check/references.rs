@@ -46,6 +46,11 @@ impl<'o> References<'o> {
         problems
     }
 
+    /// Whether a reference is to a step.
+    pub(super) fn is_step(&self, reference: &Reference) -> bool {
+        self.parsed.index_of(reference.step()).is_some()
+    }
+
     /// The first field of a reference and the fields that the step declares, if the field is not one of them.
     pub(super) fn undeclared_field<'r>(&self, reference: &'r Reference) -> Option<(&'r str, Vec<&str>)> {
         let schema = self.announced.schema_with_fields(self.parsed.index_of(reference.step())?)?;

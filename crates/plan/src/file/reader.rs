@@ -8,7 +8,7 @@ use crate::hint::suggestion;
 
 /// The keys of a plan.
 pub(super) const PLAN_KEYS: [&str; 4] = ["request", "inputs", "steps", "outputs"];
-const STEP_KEYS: [&str; 15] = [
+const STEP_KEYS: [&str; 17] = [
     "id",
     "tool",
     "do",
@@ -24,11 +24,13 @@ const STEP_KEYS: [&str; 15] = [
     "approve",
     "retry",
     "until",
+    "expect",
+    "verify",
 ];
 
 /// The keys of a step whose values the check of the plan reads.
-pub(super) const CONTROL_KEYS: [&str; 8] =
-    ["foreach", "at_once", "max_items", "when", "on_failure", "approve", "retry", "until"];
+pub(super) const CONTROL_KEYS: [&str; 10] =
+    ["foreach", "at_once", "max_items", "when", "on_failure", "approve", "retry", "until", "expect", "verify"];
 const INPUT_KEYS: [&str; 4] = ["type", "default", "enum", "description"];
 const OUTPUT_KEYS: [&str; 3] = ["value", "type", "description"];
 

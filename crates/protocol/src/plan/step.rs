@@ -21,7 +21,8 @@ pub struct Step {
     /// The steps whose results this step needs.
     pub depends_on: Vec<StepId>,
     /// All other information; see [`Step::capability`], [`Step::parameters`], [`Step::limit_ms`] and [`Step::is_computed`].
-    /// The check of a plan reads `foreach`, `when`, `on_failure`, `approve`, `retry` and `until`.
+    /// The check of a plan reads `foreach`, `when`, `on_failure`, `approve`, `retry`, `until`, `expect` and
+    /// `verify`.
     pub metadata: Object,
     /// Fields that the protocol does not define.
     pub extra: ExtraFields,
@@ -77,12 +78,12 @@ impl Step {
 
     /// Whether the step runs once for each item of a list: `metadata.foreach`.
     pub fn has_foreach(&self) -> bool {
-        self.metadata.get("foreach").is_some_and(|value| !value.is_null())
+        self.has_control("foreach")
     }
 
-    /// Whether the call is made again until its result is as wished: `metadata.until`.
-    pub fn has_until(&self) -> bool {
-        self.metadata.get("until").is_some_and(|value| !value.is_null())
+    /// Whether `metadata` has a value under a key that the check of a plan reads, such as `until`.
+    pub fn has_control(&self, key: &str) -> bool {
+        self.metadata.get(key).is_some_and(|value| !value.is_null())
     }
 
     /// The time limit of the whole step in milliseconds: `metadata.limit_ms`.

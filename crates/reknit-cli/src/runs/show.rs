@@ -199,7 +199,9 @@ fn state_word(state: &StepState) -> &'static str {
         StepState::AwaitingJob { .. } => "awaiting_job",
         StepState::AwaitingApproval(_) => "asking",
         StepState::Done => "done",
+        StepState::Verifying => "verifying",
         StepState::Failed { .. } => "failed",
+        StepState::Unconfirmed { .. } => "unconfirmed",
         StepState::Skipped { .. } => "skipped",
     }
 }
@@ -338,6 +340,9 @@ fn step(view: &StepView, run: &RunOverview, entries: &[HistoryEntry], state: &Cu
     lines.extend(step_history::lines(entries));
     match &view.state {
         StepState::Failed { reason } => lines.push(format!("  failed     {}", one_line(reason, VALUE_COLUMNS))),
+        StepState::Unconfirmed { reason } => {
+            lines.push(format!("  unconfirmed  {}", one_line(reason, VALUE_COLUMNS)));
+        }
         StepState::Skipped { reason } => lines.push(format!("  skipped    {}", one_line(reason, VALUE_COLUMNS))),
         _ => {}
     }

@@ -27,7 +27,7 @@ pub(super) struct ReadyIndex {
     acting: BTreeSet<StepIndex>,
     calling: usize,
     awaiting_approval: usize,
-    /// Those that wait for the end of a job, or before the next call of an `until`.
+    /// Those that wait for the end of a job, or before the next call of an `until` or a `verify`.
     awaiting_others: usize,
     over: usize,
     /// For each step, the loop that it is an item of.
@@ -139,17 +139,20 @@ impl ReadyIndex {
         match stage {
             Stage::Waiting => _ = self.decided.remove(&index),
             Stage::Queued => _ = self.queued.remove(&index),
-            Stage::Calling(_) => self.calling -= 1,
             Stage::AwaitingApproval { .. } => self.awaiting_approval -= 1,
+            Stage::Verifying(verification) if verification.is_waiting() => self.awaiting_others -= 1,
+            Stage::Calling(_) | Stage::Verifying(_) => self.calling -= 1,
             Stage::AwaitingJob(_) | Stage::BackingOff { reason: WaitReason::Poll, .. } => self.awaiting_others -= 1,
             Stage::Looping
             | Stage::Stopping(_)
             | Stage::BackingOff { .. }
             | Stage::Consulting { .. }
             | Stage::Checking { .. } => {}
-            Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } | Stage::SkippedByCondition { .. } => {
-                self.over -= 1;
-            }
+            Stage::Done(_)
+            | Stage::Unconfirmed { .. }
+            | Stage::Failed { .. }
+            | Stage::Skipped { .. }
+            | Stage::SkippedByCondition { .. } => self.over -= 1,
         }
         self.acting.remove(&index);
     }
@@ -176,6 +179,11 @@ impl ReadyIndex {
                 self.awaiting_others += 1;
                 self.acting.insert(index);
             }
+            Stage::Verifying(verification) => {
+                let count = if verification.is_waiting() { &mut self.awaiting_others } else { &mut self.calling };
+                *count += 1;
+                self.acting.insert(index);
+            }
             Stage::Stopping(_) | Stage::BackingOff { .. } | Stage::Consulting { .. } | Stage::Checking { .. } => {
                 self.acting.insert(index);
             }
@@ -183,11 +191,11 @@ impl ReadyIndex {
                 self.over += 1;
                 self.decide_dependents(index, steps, Dependency::Settled);
             }
-            Stage::Failed { .. } if self.may_fail.get(index.get()) == Some(&true) => {
+            Stage::Failed { .. } | Stage::Unconfirmed { .. } if self.may_fail.get(index.get()) == Some(&true) => {
                 self.over += 1;
                 self.decide_dependents(index, steps, Dependency::Settled);
             }
-            Stage::Failed { .. } | Stage::Skipped { .. } => {
+            Stage::Failed { .. } | Stage::Unconfirmed { .. } | Stage::Skipped { .. } => {
                 self.over += 1;
                 self.decide_dependents(index, steps, Dependency::Lost);
             }
