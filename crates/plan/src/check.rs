@@ -15,7 +15,8 @@ mod verify;
 use std::sync::Arc;
 
 use reknit_bind::Reference;
-use reknit_protocol::{Capability, Plan, SideEffect, Step};
+use reknit_protocol::{Capability, Object, Plan, SideEffect, Step, Value};
+use reknit_salvage::Schema;
 use serde::{Deserialize, Serialize};
 
 use super::problem::{PlanLocation, PlanProblem, ProblemCode as Code};
@@ -65,7 +66,10 @@ fn check_parts(
     let mut entries: Vec<Option<&CatalogueEntry>> = Vec::with_capacity(plan.steps.len());
     let mut all_found = true;
     for (location, step, _) in parsed.steps() {
-        let found = (!step.is_computed()).then(|| capability::find(step, location, catalogue, author)).transpose();
+        let found = match step.sub_plan() {
+            Some(name) => Err(not_loaded(name, location)),
+            None => (!step.is_computed()).then(|| capability::find(step, location, catalogue, author)).transpose(),
+        };
         all_found &= found.is_ok();
         entries.push(found.unwrap_or_else(|problem| {
             problems.push(problem);
@@ -78,6 +82,20 @@ fn check_parts(
     problems.extend(find_problems(&parsed, &entries, &verify_entries));
     let checked = all_found.then(|| checked_plan(&parsed, &entries, &verify_entries));
     Ok((checked, in_order(problems)))
+}
+
+/// The problem of a step that runs a plan file, whose steps should have replaced it.
+fn not_loaded(name: &str, location: PlanLocation) -> PlanProblem {
+    let message = format!("the plan `{name}` that the step runs is not loaded");
+    let hint = "only a plan file can run another one; a program loads it with `load_plan_file`".to_owned();
+    PlanProblem::new(Code::BadControl, location.key("metadata").key("plan"), message).with_hint(Some(hint))
+}
+
+/// The schema of the parameters of a step that computes, if its value has a type.
+fn result_schema(step: &Step) -> Option<Arc<Schema>> {
+    let schema = step.metadata.get("result_schema").filter(|_| step.is_computed())?;
+    let properties = Object::from([("result", schema.clone())]);
+    Schema::compile(&Value::Object(Object::from([("properties", Value::Object(properties))]))).ok().map(Arc::new)
 }
 
 /// Checks what can be checked without a catalogue: ids, dependencies, templates and inputs.
@@ -106,6 +124,7 @@ fn label(step: &Step) -> String {
     let tool = step.agent_name.as_str();
     match step.capability() {
         _ if step.is_computed() => COMPUTE.to_owned(),
+        _ if step.sub_plan().is_some() => step.sub_plan().unwrap_or_default().to_owned(),
         Some(capability) if tool.is_empty() => capability.to_owned(),
         Some(capability) => format!("{tool}/{capability}"),
         None => tool.to_owned(),
@@ -231,7 +250,7 @@ fn checked_plan(
             declared: capability.effect,
             declared_key: capability.business_key.clone(),
             parameters: Arc::new(parsed_step.parameters.clone()),
-            schema: entry.and_then(CatalogueEntry::compiled_schema),
+            schema: entry.and_then(CatalogueEntry::compiled_schema).or_else(|| result_schema(step)),
             announced: capability.output_schema().map(Arc::new),
             error_fields: capability.error_fields.clone(),
             limit_ms: step.limit_ms(),

@@ -124,6 +124,8 @@ pub struct StepControls {
     pub expect: Option<Expression>,
     /// A read call that tells whether the call had the wished effect; otherwise the step is unconfirmed.
     pub verify: Option<Verify>,
+    /// The step that computes the inputs of the plan which the step is part of. If it is skipped by its condition, so is this one.
+    pub within: Option<StepId>,
 }
 
 impl StepControls {

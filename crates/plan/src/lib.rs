@@ -57,7 +57,10 @@ pub use checked::{
     CheckedPlan, Foreach, INPUTS, ITEM, LoopItem, OnFailure, PlannedOutput, PlannedStep, REPLY, RESULT, StepControls,
     StepIndex, Until, Verify,
 };
-pub use file::{Document, FileProblem, read_plan_file, write_plan_file};
+pub use file::{
+    Document, FilePosition, FileProblem, LoadText, LoadedPlan, PlanText, load_plan_file, read_plan_file,
+    write_plan_file,
+};
 pub use fixes::{PlanFix, PlanFixKind, correct_plan};
 pub use graph::{GraphRow, GraphState, GraphStep, StepGraph};
 pub use inputs::resolve_inputs;

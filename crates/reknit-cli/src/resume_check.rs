@@ -62,5 +62,7 @@ fn is_open(step: &StepView) -> bool {
 }
 
 fn is_available(step: &StepView, catalogue: &Catalogue) -> bool {
-    catalogue.entry(step.agent.as_str(), step.capability.as_str()).is_some()
+    // A step that computes calls no tool.
+    let (agent, capability) = (step.agent.as_str(), step.capability.as_str());
+    catalogue.entry(agent, capability).is_some() || (agent, capability) == ("compute", "compute")
 }

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use reknit_bind::{Binding, UnboundParameter, UnboundReason};
 use reknit_plan::{PlannedStep, StepIndex};
-use reknit_protocol::Value;
+use reknit_protocol::{Value, join_first};
 
 use super::Run;
 use super::state::Stage;
@@ -59,8 +59,10 @@ impl Run {
                 let reasons: Vec<String> = unbound.iter().map(|unbound| unbound.reason.to_string()).collect();
                 Stage::Failed { reason: format!("it cannot be computed: {}", reasons.join("; ")), fault: None }
             }
-            // Without a schema every value fits.
-            Binding::Misfit { .. } => Stage::Failed { reason: "it cannot be computed".to_owned(), fault: None },
+            Binding::Misfit { problems, .. } => {
+                let reason = format!("its value does not have the declared type: {}", join_first(&problems));
+                Stage::Failed { reason, fault: None }
+            }
         };
         self.set_stage(index, stage)
     }

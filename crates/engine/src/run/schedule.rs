@@ -69,6 +69,14 @@ impl Run {
         if !dependencies.iter().all(|(_, stage)| is_settled(stage)) {
             return Ok(false);
         }
+        let is_skipped = |gate: &StepId| {
+            dependencies.iter().any(|(id, stage)| *id == gate && matches!(stage, Stage::SkippedByCondition { .. }))
+        };
+        if let Some(gate) = planned.controls.within.as_ref().filter(|gate| is_skipped(gate)) {
+            let reason = format!("it needs `{gate}`, which was skipped by its condition");
+            self.set_stage(index, Stage::SkippedByCondition { reason })?;
+            return Ok(true);
+        }
         let step = self.state.steps.get_mut(index)?;
         let (has_begun, reopened) = (step.list_length.is_some(), step.reopened.take());
         if !has_begun && reopened.is_none() && !self.should_run(index, planned)? {

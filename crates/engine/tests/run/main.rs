@@ -43,6 +43,7 @@ mod retry;
 mod settled_outcomes;
 mod step_controls;
 mod structured_errors;
+mod sub_plans;
 mod tolerated_plans;
 mod ungrounded_numbers;
 mod untrusted_text;

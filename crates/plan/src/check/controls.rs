@@ -1,7 +1,7 @@
 //! Reads the keys that say when a step runs and what follows from its failure.
 
 use reknit_bind::{Expression, Parameters, StepIds};
-use reknit_protocol::{Number, Object, Step, Value, human_duration, parse_human_duration};
+use reknit_protocol::{Number, Object, Step, StepId, Value, human_duration, parse_human_duration};
 
 use super::parsed_plan::template_problem;
 use super::{Code, PlanLocation, PlanProblem};
@@ -50,6 +50,7 @@ pub(super) fn read(
         until: reader.until(sources.with_result),
         expect: reader.expect(sources.with_result),
         verify: reader.verify(sources),
+        within: step.metadata.get("within").and_then(Value::as_str).map(StepId::from),
     }
 }
 

@@ -20,7 +20,8 @@ pub struct Step {
     pub instruction: String,
     /// The steps whose results this step needs.
     pub depends_on: Vec<StepId>,
-    /// All other information; see [`Step::capability`], [`Step::parameters`], [`Step::limit_ms`] and [`Step::is_computed`].
+    /// All other information; see [`Step::capability`], [`Step::parameters`], [`Step::limit_ms`], [`Step::is_computed`] and
+    /// [`Step::sub_plan`].
     /// The check of a plan reads `foreach`, `when`, `on_failure`, `approve`, `retry`, `until`, `expect` and
     /// `verify`.
     pub metadata: Object,
@@ -74,6 +75,11 @@ impl Step {
     /// Whether the step calls no tool: its result is its parameter `result` (`metadata.compute`).
     pub fn is_computed(&self) -> bool {
         self.metadata.get("compute") == Some(&Value::Bool(true))
+    }
+
+    /// The plan file that the step runs: `metadata.plan`.
+    pub fn sub_plan(&self) -> Option<&str> {
+        self.metadata.get("plan")?.as_str()
     }
 
     /// Whether the step runs once for each item of a list: `metadata.foreach`.
