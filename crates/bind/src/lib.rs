@@ -118,6 +118,7 @@ mod parameters;
 mod path_serde;
 mod provenance;
 mod reference;
+mod rename;
 mod resolve;
 mod step_ids;
 mod step_results;
@@ -142,6 +143,7 @@ pub use parameter_mapping::{
 pub use parameters::Parameters;
 pub use provenance::{Backing, EvaluationInput, InputSource, NestedPart, Provenance, ResolvedBy};
 pub use reference::Reference;
+pub use rename::{RenameError, Renaming};
 pub use step_ids::StepIds;
 pub use step_results::{StepResult, StepResults};
 pub use template::{Template, TextPart, TextTemplate, placeholder_len};

@@ -64,6 +64,11 @@ impl Template {
         Self::parse_at(value, &StepIds::new(ids), &mut Path::root())
     }
 
+    /// Like [`Template::parse`], with ids that were indexed before.
+    pub fn parse_with_ids(value: &Value, ids: &StepIds<'_>) -> Result<Self, TemplateParseError> {
+        Self::parse_at(value, ids, &mut Path::root())
+    }
+
     pub(crate) fn parse_at(value: &Value, ids: &StepIds<'_>, path: &mut Path) -> Result<Self, TemplateParseError> {
         let error = |problem| TemplateParseError { path: path.clone(), position: 0, problem };
         if path.segments().len() > MAX_DEPTH {

@@ -148,6 +148,13 @@ pub enum Outcome {
         /// Whether the call may have taken effect.
         fate: Fate,
     },
+    /// The call was made, but its result or its effect is not as the plan expects.
+    Unconfirmed {
+        /// The reason.
+        reason: String,
+        /// The result of the call.
+        result: ResultHandle,
+    },
     /// The step never started.
     Skipped {
         /// The reason.

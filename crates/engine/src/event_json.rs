@@ -184,6 +184,7 @@ fn of_step(record: &RunRecord) -> Option<(String, Details)> {
             let (state, reason) = match end {
                 StepEnd::Done => ("done", Value::Null),
                 StepEnd::Failed { reason, .. } => ("failed", reason.as_str().into()),
+                StepEnd::Unconfirmed { reason } => ("unconfirmed", reason.as_str().into()),
                 StepEnd::Skipped { reason } => ("skipped", reason.as_str().into()),
             };
             named("step_ended", [("step", step.as_str().into()), ("state", state.into()), ("reason", reason)])

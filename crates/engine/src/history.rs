@@ -131,7 +131,9 @@ impl HistoryBuilder {
                 self.entries.entry(step.clone()).or_default();
             }
             RunRecord::CallStarted(call) => self.start(&call.id, at_ms, None),
-            RunRecord::CallEnded { call, end, .. } if call.id.kind() == EffectKind::Check => {
+            RunRecord::CallEnded { call, end, .. }
+                if matches!(call.id.kind(), EffectKind::Check | EffectKind::Verify) =>
+            {
                 let status = match end {
                     CallEnd::Replied { status, .. } => Some(*status),
                     CallEnd::Failed { .. } | CallEnd::Interrupted => None,

@@ -109,7 +109,9 @@ pub use metadata::{Metadata, MetadataError};
 pub use migrations::{MIGRATIONS, MigrationError, SnapshotMigration, SnapshotPart, migrate_snapshot};
 pub use outcome_check::{IfAbsent, OutcomeCheck};
 pub use overview::{BareOverview, BareReply, Overview, OverviewBuilder, RunOverview, SessionOverview};
-pub use policy::{Limits, LlmDebug, Policy, Sampling, SamplingPolicy, SideEffectPolicy, Synthesis, UndeclaredPolicy};
+pub use policy::{
+    Limits, LlmDebug, Policy, Sampling, SamplingPolicy, SideEffectPolicy, Synthesis, UndeclaredPolicy, UnfitResults,
+};
 pub use record::{
     Action, AnswerKind, Attempt, AttemptStatus, CallEnd, CollapseReason, ContextAction, DropReason, MendDetail,
     ModelQuestion, ModelRecord, ModelWaitReason, PlanRejection, Record, RecordKind, RejectionCause, RetryDirective,

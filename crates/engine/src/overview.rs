@@ -107,7 +107,7 @@ impl RunOverview {
     pub fn result(&self, step: &StepId) -> Option<Arc<Value>> {
         let Some(answer) = &self.answer else { return self.results.get(step).cloned() };
         match &answer.steps.iter().find(|report| report.step == *step)?.outcome {
-            Outcome::Done(result) => result.try_load(),
+            Outcome::Done(result) | Outcome::Unconfirmed { result, .. } => result.try_load(),
             Outcome::Failed { .. } | Outcome::Skipped { .. } => None,
         }
     }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use reknit_dialogue::{Message, ModelRequest, Money, Prices, RotationRules, TargetName, Temperature};
 use reknit_mend::{ErrorsInSuccess, LadderPolicy, MendingPolicy, PeoplePolicy, ResendPolicy};
-use reknit_protocol::{KeyRule, SideEffect};
+use reknit_plan::Catalogue;
+use reknit_protocol::{KeyRule, SideEffect, Step};
 use serde::{Deserialize, Serialize};
 
 use crate::approval_rules::ApprovalPolicy;
@@ -34,6 +35,9 @@ pub struct Policy {
     /// Whether errors are looked for in successful replies, by tool; they are for a tool that is not listed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub errors_in_success: BTreeMap<String, ErrorsInSuccess>,
+    /// What follows if a result does not fit the schema that its tool announces.
+    #[serde(default, skip_serializing_if = "UnfitResults::is_ignored")]
+    pub unfit_results: UnfitResults,
     /// Whether a person can be asked.
     pub people: PeoplePolicy,
     /// Which calls a person approves before they are sent.
@@ -90,6 +94,27 @@ fn default_max_items() -> u32 {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_default_max_items(count: &u32) -> bool {
     *count == default_max_items()
+}
+
+/// What follows if the result of a step does not fit the schema that its tool announces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnfitResults {
+    /// Nothing: results are not checked.
+    #[default]
+    Ignore,
+    /// The answer says so.
+    Warn,
+    /// The step is unconfirmed.
+    Fail,
+}
+
+impl UnfitResults {
+    /// Runs that were started before results were checked have no such field.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_ignored(&self) -> bool {
+        *self == Self::Ignore
+    }
 }
 
 /// The rules for planning.
@@ -196,6 +221,13 @@ impl SideEffectPolicy {
     /// Which parameters of this capability identify a deed, if the configuration says so.
     pub fn key(&self, agent: &str, capability: &str) -> Option<&KeyRule> {
         if self.keys.is_empty() { None } else { self.keys.get(&format!("{agent}/{capability}")) }
+    }
+
+    /// The side effect of the call of a step; `None` if the catalogue does not have its capability.
+    pub fn class_of_step(&self, step: &Step, catalogue: &Catalogue) -> Option<SideEffect> {
+        let (agent, capability) = (step.agent_name.as_str(), step.capability()?);
+        let entry = catalogue.entry(agent, capability)?;
+        Some(self.class(agent, capability, entry.capability.effect))
     }
 
     /// The side effect of a capability: configured, or else declared.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use reknit_plan::StepIndex;
-use reknit_protocol::{ReplyBody, Value, exact};
+use reknit_protocol::{ReplyBody, ToolResponse, Value, exact};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Results up to this size stay in memory: a handle on a stored result is not much smaller.
@@ -20,6 +20,15 @@ pub trait ResultSource: Send + Sync + fmt::Debug {
 /// The result in the reply of a tool.
 pub fn result_of(body: &ReplyBody) -> Value {
     body.to_value()
+}
+
+/// The data of a tool's response, without its envelope.
+pub(crate) fn response_data(value: &Value) -> Value {
+    if !ToolResponse::is_envelope(value) {
+        return value.clone();
+    }
+    let response = ToolResponse::from_value(value).ok();
+    response.as_ref().and_then(ToolResponse::data).unwrap_or(value).clone()
 }
 
 /// The result of a step. Clones share the value.
@@ -41,6 +50,11 @@ struct Stored {
 impl ResultHandle {
     pub(crate) fn new(value: Value, event: u64) -> Self {
         Self { value: OnceLock::from(Arc::new(value)), event, stored: None }
+    }
+
+    /// Whether it is known which event brought the result, so that it can be loaded from there. A restored one does not know it.
+    pub(crate) fn has_event(&self) -> bool {
+        self.event > 0
     }
 
     /// The value; `None` if it cannot be loaded.

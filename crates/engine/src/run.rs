@@ -16,12 +16,14 @@ mod await_job;
 mod breakers;
 mod business_keys;
 mod conditions;
+mod confirm_result;
 mod consultations;
 mod finish;
 mod found_values;
 mod judge_correction;
 mod loops;
 mod nested;
+mod polling;
 mod read_references;
 mod repair_by_model;
 mod repair_by_rules;
@@ -39,6 +41,7 @@ mod step_deadlines;
 mod step_events;
 mod steps;
 mod ungrounded_numbers;
+mod verify_result;
 mod view;
 
 pub use state::RejectedPlan;
@@ -60,6 +63,7 @@ use crate::policy::Policy;
 use crate::record::{Record, RecordKind, RunRecord};
 use crate::result_handle::LoadedResults;
 use crate::uncertain_call::UncertainCall;
+use confirm_result::ResultSchemas;
 use loops::LoopLists;
 pub(crate) use sources::with_metadata;
 use state::{Phase, PlanApproval, State, Stop};
@@ -82,6 +86,7 @@ pub struct Run {
     fresh_results: Vec<StepIndex>,
     loaded_results: LoadedResults,
     loops: LoopLists,
+    result_schemas: ResultSchemas,
 }
 
 /// Why an event was refused. The run is unchanged.
@@ -152,9 +157,18 @@ impl Run {
     fn new(started: Arc<Started>, plan: Arc<CheckedPlan>, state: State) -> Self {
         let shown_request = with_metadata(&started.request, &started.metadata, &started.policy);
         let (fresh_results, loaded_results) = (Vec::new(), LoadedResults::default());
-        let loops = LoopLists::default();
-        let records = Vec::new();
-        Self { started, shown_request, plan, inputs: None, state, records, fresh_results, loaded_results, loops }
+        Self {
+            started,
+            shown_request,
+            plan,
+            inputs: None,
+            state,
+            records: Vec::new(),
+            fresh_results,
+            loaded_results,
+            loops: LoopLists::default(),
+            result_schemas: ResultSchemas::default(),
+        }
     }
 
     /// Applies an event and returns what was decided. An outcome that the run does not wait for changes nothing but a
@@ -258,9 +272,10 @@ impl Run {
         matches!(self.state.phase, Phase::Running) && (asks_about_plan || self.state.steps.wait_for_person())
     }
 
-    /// Whether the run can only go on after a person's decision or the end of a job. Such time is not active.
+    /// Whether the run can only go on after a person's decision, the end of a job or the wait of an `until`. Such time is not
+    /// active.
     pub fn is_idle(&self) -> bool {
-        let waits = matches!(self.state.phase, Phase::Running) && self.state.steps.wait_for_people_or_jobs();
+        let waits = matches!(self.state.phase, Phase::Running) && self.state.steps.wait_for_others();
         waits || self.is_waiting_for_person()
     }
 
@@ -299,14 +314,18 @@ impl Run {
     /// Checks a plan and keeps what follows from it, or returns every problem.
     fn prepare(&mut self, plan: &Plan) -> Result<(), Vec<PlanProblem>> {
         let checked = check(plan, self.catalogue(), self.author());
+        let read_calls = self.read_call_problems(plan);
         let inputs = resolve_inputs(plan, &self.started.inputs);
         match (checked, inputs) {
-            (Ok(checked), Ok(inputs)) => {
+            (Ok(checked), Ok(inputs)) if read_calls.is_empty() => {
                 self.plan = Arc::new(checked);
                 self.inputs = (!plan.inputs.is_empty()).then(|| Value::Object(inputs));
                 Ok(())
             }
-            (checked, inputs) => Err(checked.err().into_iter().chain(inputs.err()).flatten().collect()),
+            (checked, inputs) => {
+                let problems = checked.err().into_iter().chain(Some(read_calls)).chain(inputs.err());
+                Err(problems.flatten().collect())
+            }
         }
     }
 

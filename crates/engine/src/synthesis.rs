@@ -5,10 +5,11 @@ mod used_numbers;
 
 use std::collections::HashSet;
 
-use reknit_protocol::{Object, Plan, StepId, ToolResponse, Value, truncate};
+use reknit_protocol::{Object, Plan, StepId, truncate};
 
 use crate::answer::account::{add_section, approved_lines, limited, mended_lines, missing_lines, tried_lines};
 use crate::answer::{MissingOutput, Outcome, Status, StepReport};
+use crate::result_handle::response_data;
 
 /// The maximum length of one result in a text, in bytes.
 const MAX_RESULT_BYTES: usize = 8_192;
@@ -103,7 +104,7 @@ fn with_own_result(steps: &[StepReport]) -> impl Iterator<Item = &StepReport> {
 pub(crate) fn raw_text(steps: &[StepReport]) -> String {
     let result = |step: &StepReport| match &step.outcome {
         Outcome::Done(value) => Some((step.step.as_str().to_owned(), response_data(&value.load()))),
-        Outcome::Failed { .. } | Outcome::Skipped { .. } => None,
+        Outcome::Failed { .. } | Outcome::Unconfirmed { .. } | Outcome::Skipped { .. } => None,
     };
     with_own_result(steps).filter_map(result).collect::<Object>().to_string()
 }
@@ -114,16 +115,7 @@ fn done_lines(steps: &[StepReport]) -> Vec<String> {
             let result = truncate(response_data(&value.load()).to_string(), MAX_RESULT_BYTES);
             Some(format!("- {} ({}): {result}", step.step, step.capability))
         }
-        Outcome::Failed { .. } | Outcome::Skipped { .. } => None,
+        Outcome::Failed { .. } | Outcome::Unconfirmed { .. } | Outcome::Skipped { .. } => None,
     };
     limited(with_own_result(steps).filter_map(|step| Some((step, line(step)?))))
-}
-
-/// The data of a tool's response, without its envelope.
-pub(crate) fn response_data(value: &Value) -> Value {
-    if !ToolResponse::is_envelope(value) {
-        return value.clone();
-    }
-    let response = ToolResponse::from_value(value).ok();
-    response.as_ref().and_then(ToolResponse::data).unwrap_or(value).clone()
 }

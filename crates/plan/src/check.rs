@@ -6,23 +6,29 @@ mod cycles;
 mod notes;
 mod parameters;
 mod parsed_plan;
+mod read_calls;
 mod references;
+mod source_names;
 mod tolerant;
+mod verify;
 
 use std::sync::Arc;
 
 use reknit_bind::Reference;
-use reknit_protocol::{Capability, Plan, SideEffect, Step};
+use reknit_protocol::{Capability, Object, Plan, SideEffect, Step, Value};
+use reknit_salvage::Schema;
 use serde::{Deserialize, Serialize};
 
 use super::problem::{PlanLocation, PlanProblem, ProblemCode as Code};
-use super::{CheckedPlan, GraphState, GraphStep, PlannedOutput, PlannedStep, StepGraph, inputs};
+use super::{CheckedPlan, GraphState, GraphStep, PlannedOutput, PlannedStep, REPLY, RESULT, StepGraph, inputs};
 use crate::announced::AnnouncedResults;
 use crate::catalogue::{Catalogue, CatalogueEntry};
 use crate::unbraced::{PlanTexts, SourceNames, UnbracedFinder};
 pub use notes::{PlanNote, plan_notes};
-use parsed_plan::ParsedPlan;
-use references::References;
+use parsed_plan::{ParsedPlan, ParsedStep};
+pub use read_calls::check_read_calls;
+use references::{References, check_reference};
+use source_names::reads_own_result;
 pub use tolerant::{ProblemScope, TolerablePlan, check_tolerantly};
 
 /// The capability of a step that calls no tool, in records and answers.
@@ -60,22 +66,43 @@ fn check_parts(
     let mut entries: Vec<Option<&CatalogueEntry>> = Vec::with_capacity(plan.steps.len());
     let mut all_found = true;
     for (location, step, _) in parsed.steps() {
-        let found = (!step.is_computed()).then(|| capability::find(step, location, catalogue, author)).transpose();
+        let found = match step.sub_plan() {
+            Some(name) => Err(not_loaded(name, location)),
+            None => (!step.is_computed()).then(|| capability::find(step, location, catalogue, author)).transpose(),
+        };
         all_found &= found.is_ok();
         entries.push(found.unwrap_or_else(|problem| {
             problems.push(problem);
             None
         }));
     }
-    problems.extend(find_problems(&parsed, &entries));
-    let checked = all_found.then(|| checked_plan(&parsed, &entries));
+    let (verify_entries, of_verify) = verify::find(&parsed, catalogue, author);
+    all_found &= of_verify.is_empty();
+    problems.extend(of_verify);
+    problems.extend(find_problems(&parsed, &entries, &verify_entries));
+    let checked = all_found.then(|| checked_plan(&parsed, &entries, &verify_entries));
     Ok((checked, in_order(problems)))
+}
+
+/// The problem of a step that runs a plan file, whose steps should have replaced it.
+fn not_loaded(name: &str, location: PlanLocation) -> PlanProblem {
+    let message = format!("the plan `{name}` that the step runs is not loaded");
+    let hint = "only a plan file can run another one; a program loads it with `load_plan_file`".to_owned();
+    PlanProblem::new(Code::BadControl, location.key("metadata").key("plan"), message).with_hint(Some(hint))
+}
+
+/// The schema of the parameters of a step that computes, if its value has a type.
+fn result_schema(step: &Step) -> Option<Arc<Schema>> {
+    let schema = step.metadata.get("result_schema").filter(|_| step.is_computed())?;
+    let properties = Object::from([("result", schema.clone())]);
+    Schema::compile(&Value::Object(Object::from([("properties", Value::Object(properties))]))).ok().map(Arc::new)
 }
 
 /// Checks what can be checked without a catalogue: ids, dependencies, templates and inputs.
 pub fn check_structure(plan: &Plan) -> Result<(), Vec<PlanProblem>> {
     let (parsed, mut problems) = ParsedPlan::parse(plan)?;
-    problems.extend(find_problems(&parsed, &vec![None; plan.steps.len()]));
+    let unknown = vec![None; plan.steps.len()];
+    problems.extend(find_problems(&parsed, &unknown, &unknown));
     if problems.is_empty() { Ok(()) } else { Err(in_order(problems)) }
 }
 
@@ -97,27 +124,33 @@ fn label(step: &Step) -> String {
     let tool = step.agent_name.as_str();
     match step.capability() {
         _ if step.is_computed() => COMPUTE.to_owned(),
+        _ if step.sub_plan().is_some() => step.sub_plan().unwrap_or_default().to_owned(),
         Some(capability) if tool.is_empty() => capability.to_owned(),
         Some(capability) => format!("{tool}/{capability}"),
         None => tool.to_owned(),
     }
 }
 
-/// The problems of a parsed plan. `entries` are the capabilities of its steps, as far as they are known.
-fn find_problems(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) -> Vec<PlanProblem> {
+/// The problems of a parsed plan. `entries` are the capabilities of its steps, as far as they are known, and `verify_entries` those
+/// of their `verify`.
+fn find_problems(
+    parsed: &ParsedPlan<'_>,
+    entries: &[Option<&CatalogueEntry>],
+    verify_entries: &[Option<&CatalogueEntry>],
+) -> Vec<PlanProblem> {
     let announced = AnnouncedResults::new(parsed.plan(), entries);
     let references = References::new(parsed, &announced);
     let mut problems = inputs::check(parsed.plan());
-    for ((location, step, parsed_step), entry) in parsed.steps().zip(entries) {
+    for ((location, step, parsed_step), (entry, verify_entry)) in parsed.steps().zip(entries.iter().zip(verify_entries))
+    {
         if let Some(entry) = entry {
             problems.extend(parameters::check(&location, step, parsed_step, entry, &parsed.plan().inputs));
         }
         problems.extend(references.check_step(&location, parsed_step, *entry));
-        for (key, expression) in parsed_step.controls.expressions() {
-            let location = || location.clone().key("metadata").key(key);
-            let problem = |reference: &Reference| references.check(reference, location, None);
-            problems.extend(expression.references().into_iter().filter_map(problem));
+        if let Some(entry) = verify_entry {
+            problems.extend(verify::check_parameters(&location, step, parsed_step, entry, &parsed.plan().inputs));
         }
+        problems.extend(check_controls(&references, (&location, step, parsed_step), (*entry, *verify_entry)));
     }
     problems.extend(unbraced_references(parsed, entries, &announced));
     for PlannedOutput { name, expression, .. } in parsed.outputs() {
@@ -126,6 +159,33 @@ fn find_problems(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) -
         problems.extend(expression.references().into_iter().filter_map(problem));
     }
     problems.extend(cycles::find(parsed));
+    problems
+}
+
+/// The references in the controls of a step to values that cannot exist.
+fn check_controls(
+    references: &References<'_>,
+    (location, step, parsed_step): (&PlanLocation, &Step, &ParsedStep),
+    (entry, verify_entry): (Option<&CatalogueEntry>, Option<&CatalogueEntry>),
+) -> Vec<PlanProblem> {
+    let announced = |entry: Option<&CatalogueEntry>| entry.and_then(|entry| entry.capability.output_schema());
+    let result = announced(entry.filter(|_| reads_own_result(step)));
+    let reply = announced(verify_entry);
+    let at = |keys: &[&str]| keys.iter().fold(location.clone().key("metadata"), |location, key| location.key(key));
+    let check = |reference: &Reference, keys: &[&str]| match (reference.step().as_str(), references.is_step(reference))
+    {
+        (RESULT, false) => check_reference(reference, result.as_ref()?, Code::BadPath, || at(keys)),
+        (REPLY, false) => check_reference(reference, reply.as_ref()?, Code::BadPath, || at(keys)),
+        _ => references.check(reference, || at(keys), None),
+    };
+    let mut problems = Vec::new();
+    for (keys, expression) in parsed_step.controls.expressions() {
+        problems.extend(expression.references().into_iter().filter_map(|reference| check(reference, keys)));
+    }
+    if let Some(verify) = &parsed_step.controls.verify {
+        let references = verify.parameters.references().into_iter();
+        problems.extend(references.filter_map(|reference| check(reference, &["verify", "with"])));
+    }
     problems
 }
 
@@ -167,9 +227,18 @@ fn in_order(mut problems: Vec<PlanProblem>) -> Vec<PlanProblem> {
 }
 
 /// The plan as it will run. Every step that calls a tool has an entry, because a missing one is a problem.
-fn checked_plan(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) -> CheckedPlan {
+fn checked_plan(
+    parsed: &ParsedPlan<'_>,
+    entries: &[Option<&CatalogueEntry>],
+    verify_entries: &[Option<&CatalogueEntry>],
+) -> CheckedPlan {
     let computed = Capability { effect: SideEffect::Read, ..Capability::new(COMPUTE) };
-    let steps = parsed.steps().zip(entries).map(|((_, step, parsed_step), entry)| {
+    let entries = entries.iter().zip(verify_entries);
+    let steps = parsed.steps().zip(entries).map(|((_, step, parsed_step), (entry, verify_entry))| {
+        let mut controls = parsed_step.controls.clone();
+        if let Some(verify) = &mut controls.verify {
+            verify.schema = verify_entry.and_then(CatalogueEntry::compiled_schema);
+        }
         let capability = entry.map_or(&computed, |entry| &entry.capability);
         let dependencies = parsed_step.dependencies.iter();
         PlannedStep {
@@ -181,12 +250,12 @@ fn checked_plan(parsed: &ParsedPlan<'_>, entries: &[Option<&CatalogueEntry>]) ->
             declared: capability.effect,
             declared_key: capability.business_key.clone(),
             parameters: Arc::new(parsed_step.parameters.clone()),
-            schema: entry.and_then(CatalogueEntry::compiled_schema),
+            schema: entry.and_then(CatalogueEntry::compiled_schema).or_else(|| result_schema(step)),
             announced: capability.output_schema().map(Arc::new),
             error_fields: capability.error_fields.clone(),
             limit_ms: step.limit_ms(),
             computed: step.is_computed(),
-            controls: Arc::new(parsed_step.controls.clone()),
+            controls: Arc::new(controls),
             item: None,
             dependencies: dependencies.clone().filter_map(|dependency| parsed.id(dependency.index)).cloned().collect(),
             dependency_indices: dependencies.map(|dependency| dependency.index).collect(),

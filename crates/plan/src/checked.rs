@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use reknit_bind::{Expression, Parameters};
+use reknit_bind::{Expression, Parameters, Reference};
 use reknit_protocol::{AgentName, CapabilityName, ErrorFields, KeyRule, SideEffect, StepId, Value};
 use reknit_salvage::Schema;
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,12 @@ pub const INPUTS: &str = "inputs";
 
 /// The name by which a step with `foreach` refers to the item that it runs for.
 pub const ITEM: &str = "item";
+
+/// The name by which the conditions about a step's own result call it.
+pub const RESULT: &str = "result";
+
+/// The name by which `verify` calls the result of its read call.
+pub const REPLY: &str = "reply";
 
 /// The position of a step in its plan, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -112,14 +118,62 @@ pub struct StepControls {
     pub approve: bool,
     /// How often a call is sent again, instead of the number in the policy.
     pub resends: Option<u32>,
+    /// The call is made again until its result is as wished.
+    pub until: Option<Until>,
+    /// Whether the result is as wished; otherwise the step is unconfirmed.
+    pub expect: Option<Expression>,
+    /// A read call that tells whether the call had the wished effect; otherwise the step is unconfirmed.
+    pub verify: Option<Verify>,
+    /// The step that computes the inputs of the plan which the step is part of. If it is skipped by its condition, so is this one.
+    pub within: Option<StepId>,
 }
 
 impl StepControls {
-    /// The expressions, each with the key that it is written under.
-    pub(crate) fn expressions(&self) -> impl Iterator<Item = (&'static str, &Expression)> {
-        let list = self.foreach.iter().map(|foreach| ("foreach", &foreach.list));
-        list.chain(self.when.iter().map(|condition| ("when", condition)))
+    /// The expressions, each with the keys that it is written under.
+    pub(crate) fn expressions(&self) -> impl Iterator<Item = (&'static [&'static str], &Expression)> {
+        let list = self.foreach.iter().map(|foreach| (["foreach"].as_slice(), &foreach.list));
+        let when = self.when.iter().map(|condition| (["when"].as_slice(), condition));
+        let until = self.until.iter().map(|until| (["until", "condition"].as_slice(), &until.condition));
+        let expect = self.expect.iter().map(|condition| (["expect"].as_slice(), condition));
+        let verify = self.verify.iter().map(|verify| (["verify", "expect"].as_slice(), &verify.expect));
+        list.chain(when).chain(until).chain(expect).chain(verify)
     }
+
+    /// The references in all expressions and templates.
+    pub(crate) fn references(&self) -> impl Iterator<Item = &Reference> {
+        let of_verify = self.verify.iter().flat_map(|verify| verify.parameters.references());
+        self.expressions().flat_map(|(_, expression)| expression.references()).chain(of_verify)
+    }
+}
+
+/// A call that is made again and again, until its result fulfils a condition.
+#[derive(Debug, Clone)]
+pub struct Until {
+    /// Whether the result, called `result`, is as wished.
+    pub condition: Expression,
+    /// The time between two calls, in milliseconds.
+    pub wait_ms: u64,
+    /// How many results are asked for at most.
+    pub times: u32,
+}
+
+/// A read call after the call of a step, which tells whether that call had the wished effect.
+#[derive(Debug, Clone)]
+pub struct Verify {
+    /// The tool.
+    pub agent: AgentName,
+    /// The tool's capability; it only reads.
+    pub capability: CapabilityName,
+    /// Its parameters, which may refer to the `result` of the step.
+    pub parameters: Parameters,
+    /// The schema that the parameters must fit, if the tool has one.
+    pub schema: Option<Arc<Schema>>,
+    /// Whether the reply, called `reply`, confirms the `result` of the step.
+    pub expect: Expression,
+    /// The time between two calls, in milliseconds.
+    pub wait_ms: u64,
+    /// How many replies are asked for at most.
+    pub times: u32,
 }
 
 /// The loop of a step that runs once for each item of a list.

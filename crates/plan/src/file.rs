@@ -1,8 +1,11 @@
 //! Plan files: plans as people write them, in YAML or JSON.
 
 mod document;
+mod load;
 mod positions;
 mod reader;
+mod rewrite_step;
+mod sub_plans;
 mod writer;
 
 use std::fmt;
@@ -13,6 +16,7 @@ use reknit_salvage::Fix;
 
 use super::read::{PlanError, read_plan};
 pub use document::Document;
+pub use load::{FilePosition, LoadText, LoadedPlan, PlanText, load_plan_file};
 pub use writer::write_plan_file;
 
 /// One error in a plan file.

@@ -46,15 +46,21 @@ mod problem;
 mod read;
 mod read_values;
 mod unbraced;
+mod verify_call;
 
 pub use catalogue::{Catalogue, CatalogueEntry, CatalogueError, CatalogueTool};
 pub use check::{
-    PlanAuthor, PlanNote, ProblemScope, TolerablePlan, check, check_structure, check_tolerantly, plan_graph, plan_notes,
+    PlanAuthor, PlanNote, ProblemScope, TolerablePlan, check, check_read_calls, check_structure, check_tolerantly,
+    plan_graph, plan_notes,
 };
 pub use checked::{
-    CheckedPlan, Foreach, INPUTS, ITEM, LoopItem, OnFailure, PlannedOutput, PlannedStep, StepControls, StepIndex,
+    CheckedPlan, Foreach, INPUTS, ITEM, LoopItem, OnFailure, PlannedOutput, PlannedStep, REPLY, RESULT, StepControls,
+    StepIndex, Until, Verify,
 };
-pub use file::{Document, FileProblem, read_plan_file, write_plan_file};
+pub use file::{
+    Document, FilePosition, FileProblem, LoadText, LoadedPlan, PlanText, load_plan_file, read_plan_file,
+    write_plan_file,
+};
 pub use fixes::{PlanFix, PlanFixKind, correct_plan};
 pub use graph::{GraphRow, GraphState, GraphStep, StepGraph};
 pub use inputs::resolve_inputs;
@@ -62,3 +68,4 @@ pub use planner::{ToolSelection, describe_tools, plan_json_schema, summarize_too
 pub use problem::{PlanLocation, PlanProblem, ProblemCode};
 pub use read::{PlanError, read_plan};
 pub use read_values::{DoubtfulText, ReadValues, read_values};
+pub use verify_call::verify_call;

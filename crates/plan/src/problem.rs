@@ -163,8 +163,13 @@ impl PlanLocation {
     /// A path in the parameters of this step.
     #[must_use]
     pub(super) fn parameter(self, inside: &Path) -> Self {
-        let Self { step, path } = self.key("metadata").key("parameters");
-        Self { step, path: path.segments().iter().chain(inside.segments()).cloned().collect() }
+        self.key("metadata").key("parameters").inside(inside)
+    }
+
+    /// A path inside this location.
+    #[must_use]
+    pub(super) fn inside(self, inside: &Path) -> Self {
+        Self { path: self.path.segments().iter().chain(inside.segments()).cloned().collect(), step: self.step }
     }
 
     /// The sort key: inputs, then steps in their order, then the rest.

@@ -70,8 +70,14 @@ crate::word_enum! {
         BreakerWait = "breaker-wait",
         /// The wait while another run does the deed of a call.
         KeyWait = "key-wait",
+        /// The wait before a call with `until` is made again.
+        PollWait = "poll-wait",
         /// A call that tells whether an earlier call took effect.
         Check = "check",
+        /// A read call that tells whether the call of a step had the wished effect.
+        Verify = "verify",
+        /// The wait before that call is made again.
+        VerifyWait = "verify-wait",
         /// A request about the job that a call has started.
         Job = "job",
         /// The wait before the state of a job is asked for.
@@ -130,7 +136,10 @@ impl EffectKind {
             | Self::RetryWait
             | Self::BreakerWait
             | Self::KeyWait
+            | Self::PollWait
             | Self::Check
+            | Self::Verify
+            | Self::VerifyWait
             | Self::Job
             | Self::JobWait
             | Self::Approval

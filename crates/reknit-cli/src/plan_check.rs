@@ -3,10 +3,13 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use reknit_engine::SideEffectPolicy;
 use reknit_plan::{
-    Catalogue, PlanAuthor, PlanFix, PlanNote, PlanProblem, check, check_structure, correct_plan, plan_notes,
+    Catalogue, PlanAuthor, PlanFix, PlanNote, PlanProblem, check, check_read_calls, check_structure, correct_plan,
+    plan_notes,
 };
 use reknit_protocol::{Object, Value};
+use reknit_runtime::config::Config;
 
 use crate::cli::SetupArguments;
 use crate::failure::Failure;
@@ -44,11 +47,12 @@ pub(crate) async fn run(
         }
         Err(error) => return Err(bad_plan(input, plan_file::causes(&error), tools)),
     };
+    let config = with_tools(read_config(arguments.files.config.as_deref())?, arguments)?;
     let catalogue = match tools {
         Some(path) => Some(load_tools(path)?),
-        None => configured_tools(arguments).await?,
+        None => configured_tools(&config, arguments).await?,
     };
-    let result = check_plan(&file, catalogue.as_ref());
+    let result = check_plan(&file, catalogue.as_ref(), &config.policy.effects);
     if json {
         print_data(&format!("{}\n", document(&result, &file)))?;
         return Ok(ExitCode::from(u8::from(!result.problems.is_empty())));
@@ -69,15 +73,18 @@ fn bad_plan(input: Input, problems: Vec<String>, tools: Option<&Path>) -> Failur
     Failure::BadPlan { input, problems, hint }
 }
 
-fn check_plan(file: &PlanFile, catalogue: Option<&Catalogue>) -> CheckResult {
+fn check_plan(file: &PlanFile, catalogue: Option<&Catalogue>, effects: &SideEffectPolicy) -> CheckResult {
     let mut plan = file.plan.clone();
     let fixes = catalogue.map(|catalogue| correct_plan(&mut plan, catalogue, PlanAuthor::Person)).unwrap_or_default();
     let problems = match catalogue {
-        Some(catalogue) => check(&plan, catalogue, PlanAuthor::Person).err(),
-        None => check_structure(&plan).err(),
+        Some(catalogue) => {
+            let mut problems = check(&plan, catalogue, PlanAuthor::Person).err().unwrap_or_default();
+            problems.extend(check_read_calls(&plan, |step| effects.class_of_step(step, catalogue)));
+            problems
+        }
+        None => check_structure(&plan).err().unwrap_or_default(),
     };
     let tools = catalogue.map(|catalogue| catalogue.tools.len());
-    let problems = problems.unwrap_or_default();
     let notes =
         catalogue.filter(|_| problems.is_empty()).map(|catalogue| plan_notes(&plan, catalogue, PlanAuthor::Person));
     CheckResult { steps: plan.steps.len(), fixes, tools, problems, notes: notes.unwrap_or_default() }
@@ -94,12 +101,11 @@ fn load_tools(path: &Path) -> Result<Catalogue, Failure> {
 }
 
 /// The catalogue of the configured tools; `None` if no tool is configured.
-async fn configured_tools(arguments: &SetupArguments) -> Result<Option<Catalogue>, Failure> {
-    let config = with_tools(read_config(arguments.files.config.as_deref())?, arguments)?;
+async fn configured_tools(config: &Config, arguments: &SetupArguments) -> Result<Option<Catalogue>, Failure> {
     if config.tools.is_empty() && config.discovery.registry().is_none() {
         return Ok(None);
     }
-    let found = discover_tools(&config, arguments.files.config.as_deref()).await?;
+    let found = discover_tools(config, arguments.files.config.as_deref()).await?;
     warn_about_tools(&found.problems, &found.notes);
     Ok(Some(found.catalogue))
 }

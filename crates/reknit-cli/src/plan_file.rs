@@ -4,7 +4,7 @@ use std::error::Error;
 use std::ffi::OsString;
 use std::path::Path;
 
-use reknit_plan::{Document, FileProblem, PlanError, PlanProblem, ProblemCode, read_plan_file};
+use reknit_plan::{FileProblem, LoadedPlan, PlanError, PlanProblem, PlanText, ProblemCode, load_plan_file};
 use reknit_protocol::{Object, Plan, PlanInput, Segment, Value};
 use reknit_salvage::Fix;
 
@@ -19,40 +19,47 @@ const MAX_BYTES: usize = 4 << 20;
 pub(crate) struct PlanFile {
     pub(crate) plan: Plan,
     pub(crate) fixes: Vec<Fix>,
-    /// The file as a value, if it is YAML or JSON.
-    document: Option<Document>,
+    /// The same, with the places of its parts in its files.
+    loaded: LoadedPlan,
 }
 
 impl PlanFile {
     /// One line for each problem, with its line and column in the file if it has them.
     pub(crate) fn lines(&self, problems: &[PlanProblem]) -> Vec<String> {
-        let line = |problem: &PlanProblem| match self.position(problem) {
-            Some((line, column)) => format!("line {line}, column {column}: {problem}"),
-            None => problem.to_string(),
-        };
-        problems.iter().map(line).collect()
+        problems.iter().map(|problem| self.loaded.line(problem)).collect()
     }
 
     /// A problem as JSON, with its line and column in the file if it has them.
     pub(crate) fn problem_json(&self, problem: &PlanProblem) -> Value {
         let mut value = problem.to_value();
-        if let (Value::Object(object), Some((line, column))) = (&mut value, self.position(problem)) {
-            object.insert("line", line as u64);
-            object.insert("column", column as u64);
+        if let (Value::Object(object), Some(position)) = (&mut value, self.loaded.locate(&problem.location)) {
+            object.extend(position.file.map(|file| ("file".to_owned(), file.into())));
+            object.insert("line", position.line as u64);
+            object.insert("column", position.column as u64);
         }
         value
     }
-
-    fn position(&self, problem: &PlanProblem) -> Option<(usize, usize)> {
-        self.document.as_ref()?.locate(&problem.location)
-    }
 }
 
-/// Reads a plan from YAML, JSON or a model's answer.
+/// Reads a plan from YAML, JSON or a model's answer, with the plans that its steps run.
 pub(crate) fn read(input: &Input) -> Result<Result<PlanFile, PlanError>, Failure> {
     let text = input.read_regular_up_to(MAX_BYTES)?;
-    let document = Document::read(&text).ok();
-    Ok(read_plan_file(&text).map(|(plan, fixes)| PlanFile { plan, fixes, document }))
+    let loaded = load_plan_file(&text, &mut |from, name| read_sub_plan(input, from, name));
+    Ok(loaded.map(|loaded| PlanFile { plan: loaded.plan.clone(), fixes: loaded.fixes.clone(), loaded }))
+}
+
+/// Reads the plan file that another one names. Its path is relative to that file.
+fn read_sub_plan(input: &Input, from: &str, name: &str) -> Result<PlanText, String> {
+    let outer = match input {
+        _ if !from.is_empty() => Path::new(from),
+        Input::File(path) => path.as_path(),
+        Input::Stdin => Path::new(""),
+    };
+    let path = outer.parent().unwrap_or(Path::new("")).join(name);
+    let file = Input::File(path.clone());
+    let text = file.read_regular_up_to(MAX_BYTES).map_err(|failure| chain(&failure).join(": "))?;
+    let key = std::fs::canonicalize(&path).unwrap_or(path);
+    Ok(PlanText { key: key.display().to_string(), text })
 }
 
 /// Reads a plan to run it.

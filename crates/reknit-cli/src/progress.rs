@@ -130,13 +130,15 @@ fn mark(state: &StepState) -> char {
         StepState::Waiting | StepState::Queued => '·',
         StepState::Running | StepState::Looping { .. } => '>',
         StepState::BackingOff { .. }
+        | StepState::Polling { .. }
         | StepState::BreakerOpen { .. }
         | StepState::KeyHeld { .. }
         | StepState::AwaitingJob { .. } => '~',
-        StepState::Mending(_) | StepState::Checking => '+',
+        StepState::Mending(_) | StepState::Checking | StepState::Verifying => '+',
         StepState::AwaitingApproval(_) => '?',
         StepState::Done => '✓',
         StepState::Failed { .. } => '✗',
+        StepState::Unconfirmed { .. } => '!',
         StepState::Skipped { .. } => '-',
     }
 }
@@ -144,9 +146,11 @@ fn mark(state: &StepState) -> char {
 fn style(state: &StepState) -> LineStyle {
     match state {
         StepState::Waiting | StepState::Queued | StepState::Skipped { .. } => LineStyle::Dimmed,
-        StepState::Running | StepState::Looping { .. } | StepState::AwaitingJob { problem: None, .. } => {
-            LineStyle::Plain
-        }
+        StepState::Running
+        | StepState::Looping { .. }
+        | StepState::Polling { .. }
+        | StepState::Verifying
+        | StepState::AwaitingJob { problem: None, .. } => LineStyle::Plain,
         StepState::BackingOff { .. }
         | StepState::BreakerOpen { .. }
         | StepState::KeyHeld { .. }
@@ -155,7 +159,7 @@ fn style(state: &StepState) -> LineStyle {
         | StepState::AwaitingJob { problem: Some(_), .. }
         | StepState::AwaitingApproval(_) => LineStyle::Warning,
         StepState::Done => LineStyle::Success,
-        StepState::Failed { .. } => LineStyle::Error,
+        StepState::Failed { .. } | StepState::Unconfirmed { .. } => LineStyle::Error,
     }
 }
 
@@ -174,6 +178,9 @@ fn state_text(step: &StepView, now_ms: i64) -> String {
         StepState::Looping { items, done, failed: 0 } => format!("running, {done} of {items} items done"),
         StepState::Looping { items, done, failed } => format!("running, {done} of {items} items done, {failed} failed"),
         StepState::BackingOff { until_ms } => format!("retrying in {} s", seconds_left(*until_ms, now_ms)),
+        StepState::Polling { polls, until_ms } => {
+            format!("not yet as wished, asked {}, again in {} s", times(*polls), seconds_left(*until_ms, now_ms))
+        }
         StepState::BreakerOpen { until_ms } => {
             format!("circuit breaker of {} open, retrying in {} s", step.agent, seconds_left(*until_ms, now_ms))
         }
@@ -182,6 +189,7 @@ fn state_text(step: &StepView, now_ms: i64) -> String {
         }
         StepState::Mending(rung) => format!("mending: asking a model ({})", rung.as_str()),
         StepState::Checking => "checking whether the call took effect".to_owned(),
+        StepState::Verifying => "verifying its effect".to_owned(),
         StepState::AwaitingJob { since_ms, asked, problem } => {
             let since = jiff::Timestamp::from_millisecond(*since_ms)
                 .map_or_else(|_| since_ms.to_string(), |since| format!("{since:.0}"));
@@ -192,6 +200,7 @@ fn state_text(step: &StepView, now_ms: i64) -> String {
         StepState::AwaitingApproval(_) => "waiting for approval".to_owned(),
         StepState::Done => format!("done{}", mended(step)),
         StepState::Failed { reason } => format!("failed: {reason}"),
+        StepState::Unconfirmed { reason } => format!("unconfirmed: {reason}"),
         StepState::Skipped { reason } => format!("skipped: {reason}"),
     }
 }

@@ -1,6 +1,8 @@
 //! Where the value of a parameter comes from, as text.
 
 use reknit_bind::{Backing, InputSource, Provenance, ResolvedBy};
+use reknit_plan::ITEM;
+use reknit_protocol::{Path, StepId};
 
 use crate::terminal_text::one_line;
 
@@ -11,14 +13,16 @@ const VALUE_COLUMNS: usize = 160;
 pub(crate) fn origin_text(origin: &Provenance) -> String {
     match origin {
         Provenance::Literal => "from the plan".to_owned(),
-        Provenance::Reference { step, path } => format!("from {step} at {path}"),
-        Provenance::Wired { step, path } => format!("wired from {step} at {path}"),
+        Provenance::Reference { step, path } => format!("from {}", source_text(step, path)),
+        Provenance::Wired { step, path } => format!("wired from {}", source_text(step, path)),
         Provenance::Expression { text, inputs, .. } => {
             let inputs: Vec<String> = inputs
                 .iter()
                 .map(|input| match &input.source {
                     InputSource::Literal => input.value.to_string(),
-                    InputSource::Reference { step, path } => format!("{} from {step} at {path}", input.value),
+                    InputSource::Reference { step, path } => {
+                        format!("{} from {}", input.value, source_text(step, path))
+                    }
                 })
                 .collect();
             one_line(&format!("computed: {text}, with {}", inputs.join(" and ")), VALUE_COLUMNS)
@@ -41,5 +45,28 @@ pub(crate) fn origin_text(origin: &Provenance) -> String {
             }
             Backing::Inferred => format!("inferred by a model ({rung})"),
         },
+    }
+}
+
+/// A value inside the result of a step, or inside the item of a loop.
+fn source_text(step: &StepId, path: &Path) -> String {
+    match step.as_str() {
+        ITEM if path.is_root() => "the item of the loop".to_owned(),
+        ITEM => format!("the item of the loop at {path}"),
+        step => format!("{step} at {path}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_from_the_item_of_a_loop_is_said_to_be_that() {
+        let from = |path: Path| origin_text(&Provenance::Reference { step: ITEM.into(), path });
+        assert_eq!(from(Path::root()), "from the item of the loop");
+        assert_eq!(from(Path::root().key("id")), "from the item of the loop at $.id");
+        let other = Provenance::Reference { step: "order".into(), path: Path::root().key("id") };
+        assert_eq!(origin_text(&other), "from order at $.id");
     }
 }

@@ -55,9 +55,14 @@ fn missing_of_steps(run: &Run, catalogue: &Catalogue, is_needed: impl Fn(&StepVi
 }
 
 fn is_open(step: &StepView) -> bool {
-    !matches!(step.state, StepState::Done | StepState::Failed { .. } | StepState::Skipped { .. })
+    !matches!(
+        step.state,
+        StepState::Done | StepState::Failed { .. } | StepState::Unconfirmed { .. } | StepState::Skipped { .. }
+    )
 }
 
 fn is_available(step: &StepView, catalogue: &Catalogue) -> bool {
-    catalogue.entry(step.agent.as_str(), step.capability.as_str()).is_some()
+    // A step that computes calls no tool.
+    let (agent, capability) = (step.agent.as_str(), step.capability.as_str());
+    catalogue.entry(agent, capability).is_some() || (agent, capability) == ("compute", "compute")
 }

@@ -304,7 +304,12 @@ impl MendAttempt {
     fn give_up(&self) -> Mending {
         let outcome = self.run.answer().and_then(|answer| answer.steps.first()).map(|step| &step.outcome);
         let reason = match (outcome, self.run.answer()) {
-            (Some(Outcome::Failed { reason, .. } | Outcome::Skipped { reason }), _) => reason.clone(),
+            (
+                Some(
+                    Outcome::Failed { reason, .. } | Outcome::Unconfirmed { reason, .. } | Outcome::Skipped { reason },
+                ),
+                _,
+            ) => reason.clone(),
             (_, Some(answer)) => answer.reason.clone().unwrap_or_else(|| answer.text.clone()),
             (_, None) => "nothing that is allowed helps".to_owned(),
         };

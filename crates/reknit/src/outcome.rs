@@ -252,6 +252,8 @@ pub(crate) fn outcome_of(run: &RunId, outcome: DriveOutcome, events: &[RunEvent]
 fn failed_steps(answer: &Answer, events: &[RunEvent]) -> Vec<FailedStep> {
     let failed = answer.steps.iter().filter_map(|report| match &report.outcome {
         Outcome::Failed { reason, fate } => Some((report, reason, *fate)),
+        // The call was made, and nobody knows what it did.
+        Outcome::Unconfirmed { reason, .. } => Some((report, reason, Fate::Unknown)),
         Outcome::Done(_) | Outcome::Skipped { .. } => None,
     });
     let step = |(report, reason, fate): (&StepReport, &String, Fate)| FailedStep {

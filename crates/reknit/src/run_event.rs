@@ -217,6 +217,9 @@ impl fmt::Display for RunEvent {
             RunEventKind::StepEnded { step, end: StepEnd::Failed { reason, .. } } => {
                 write!(out, "step {step} failed: {reason}")
             }
+            RunEventKind::StepEnded { step, end: StepEnd::Unconfirmed { reason } } => {
+                write!(out, "step {step} unconfirmed: {reason}")
+            }
             RunEventKind::StepEnded { step, end: StepEnd::Skipped { reason } } => {
                 write!(out, "step {step} skipped: {reason}")
             }

@@ -128,7 +128,9 @@ fn steps_of(answer: &Answer) -> Vec<NaturalStep> {
     let step = |report: &reknit_engine::StepReport| {
         let error = match &report.outcome {
             Outcome::Done(_) => None,
-            Outcome::Failed { reason, .. } | Outcome::Skipped { reason, .. } => Some(reason.clone()),
+            Outcome::Failed { reason, .. } | Outcome::Unconfirmed { reason, .. } | Outcome::Skipped { reason, .. } => {
+                Some(reason.clone())
+            }
         };
         NaturalStep {
             step_id: report.step.to_string(),

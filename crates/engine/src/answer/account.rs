@@ -3,10 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use reknit_bind::abridge;
 use reknit_mend::{Fate, MendEffect};
 use reknit_protocol::StepId;
 
 use super::{MissingOutput, Outcome, StepReport};
+use crate::result_handle::response_data;
+
+/// How much of an unconfirmed result is shown, in bytes of JSON.
+const SHOWN_RESULT: usize = 500;
 
 /// The most lines of one section about the items of a loop.
 const MAX_ITEM_LINES: usize = 20;
@@ -80,6 +85,10 @@ pub(crate) fn missing_lines(steps: &[StepReport], missing: &[MissingOutput]) -> 
             let unknown = if *fate == Fate::Unknown { " (the call may have taken effect)" } else { "" };
             Some(format!("- {} ({}): failed{unknown}: {reason}", step.step, step.capability))
         }
+        Outcome::Unconfirmed { reason, result } => {
+            let result = abridge(&response_data(&result.load()), SHOWN_RESULT, &[]);
+            Some(format!("- {} ({}): unconfirmed: {reason}; its result is {result}", step.step, step.capability))
+        }
         Outcome::Skipped { reason } => Some(format!("- {} ({}): skipped: {reason}", step.step, step.capability)),
     };
     let outputs = missing.iter().map(|output| format!("- output {}: {}", output.name, output.reason));
@@ -90,10 +99,19 @@ pub(crate) fn missing_lines(steps: &[StepReport], missing: &[MissingOutput]) -> 
 /// The lines about steps, but only the first ones about the items of each loop and the number of the others: a text stays
 /// readable for any number of items.
 pub(crate) fn limited<'a>(lines: impl Iterator<Item = (&'a StepReport, String)>) -> Vec<String> {
+    let lines = lines.map(|(step, line)| (step.item_of.clone(), line));
+    limit_items(lines, |of, more| format!("- {of}: {more} more about its items"))
+}
+
+/// The same for lines with the loop that each is about, and the line about the others.
+pub(crate) fn limit_items(
+    lines: impl Iterator<Item = (Option<StepId>, String)>,
+    others: impl Fn(&StepId, usize) -> String,
+) -> Vec<String> {
     let mut kept = Vec::new();
-    let mut of_loops: BTreeMap<&StepId, usize> = BTreeMap::new();
-    for (step, line) in lines {
-        let count = step.item_of.as_ref().map(|of| of_loops.entry(of).or_default());
+    let mut of_loops: BTreeMap<StepId, usize> = BTreeMap::new();
+    for (item_of, line) in lines {
+        let count = item_of.map(|of| of_loops.entry(of).or_default());
         let is_kept = count.is_none_or(|count| {
             *count += 1;
             *count <= MAX_ITEM_LINES
@@ -101,7 +119,7 @@ pub(crate) fn limited<'a>(lines: impl Iterator<Item = (&'a StepReport, String)>)
         kept.extend(is_kept.then_some(line));
     }
     let more = of_loops.iter().filter(|(_, count)| **count > MAX_ITEM_LINES);
-    kept.extend(more.map(|(of, count)| format!("- {of}: {} more about its items", count - MAX_ITEM_LINES)));
+    kept.extend(more.map(|(of, count)| others(of, count - MAX_ITEM_LINES)));
     kept
 }
 

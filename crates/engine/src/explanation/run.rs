@@ -93,14 +93,17 @@ fn state_words(step: &StepView) -> String {
         StepState::Running => "running".to_owned(),
         StepState::Looping { items, done, .. } => format!("running, {done} of {items} items done"),
         StepState::BackingOff { .. } | StepState::BreakerOpen { .. } => "waiting before the next attempt".to_owned(),
+        StepState::Polling { polls, .. } => format!("waiting before it asks again: {polls} results were not as wished"),
         StepState::KeyHeld { by, .. } => format!("waiting for the same call of run {by}"),
         StepState::Mending(rung) => format!("being mended by {}", rung.as_str()),
         StepState::Checking => "checking whether the call took effect".to_owned(),
+        StepState::Verifying => "verifying its effect".to_owned(),
         StepState::AwaitingJob { .. } => "waiting for a job of the tool".to_owned(),
         StepState::AwaitingApproval(_) => "waiting for approval".to_owned(),
         StepState::Done if is_mended(step) => "done, after it was mended".to_owned(),
         StepState::Done => "done".to_owned(),
         StepState::Failed { .. } => "failed".to_owned(),
+        StepState::Unconfirmed { .. } => "unconfirmed".to_owned(),
         StepState::Skipped { .. } => "skipped".to_owned(),
     }
 }
@@ -121,14 +124,17 @@ fn graph(run: &RunOverview) -> StepGraph {
         state: match &step.state {
             StepState::Done if is_mended(step) => GraphState::Mended,
             StepState::Done => GraphState::Done,
-            StepState::Failed { .. } => GraphState::Failed,
+            StepState::Failed { .. } | StepState::Unconfirmed { .. } => GraphState::Failed,
             StepState::Skipped { .. } => GraphState::Skipped,
-            StepState::Running | StepState::Looping { .. } | StepState::Mending(_) | StepState::Checking => {
-                GraphState::Running
-            }
+            StepState::Running
+            | StepState::Looping { .. }
+            | StepState::Mending(_)
+            | StepState::Checking
+            | StepState::Verifying => GraphState::Running,
             StepState::Waiting
             | StepState::Queued
             | StepState::BackingOff { .. }
+            | StepState::Polling { .. }
             | StepState::BreakerOpen { .. }
             | StepState::KeyHeld { .. }
             | StepState::AwaitingJob { .. }
@@ -149,6 +155,7 @@ fn failed(run: &RunOverview) -> Vec<String> {
         });
         match &step.state {
             StepState::Failed { reason } => lines.push(format!("{}: {reason}", step.id)),
+            StepState::Unconfirmed { reason } => lines.push(format!("{}, which is unconfirmed: {reason}", step.id)),
             StepState::Done => lines.extend(errors.map(|error| format!("{}, which went on: {error}", step.id))),
             _ => lines.extend(errors.map(|error| format!("{}, so far: {error}", step.id))),
         }
@@ -174,6 +181,9 @@ fn missing(answer: &Answer) -> Vec<String> {
             Some(format!("The result of {}, whose call may have taken effect: {reason}", step.step))
         }
         Outcome::Failed { reason, .. } => Some(format!("The result of {}, which failed: {reason}", step.step)),
+        Outcome::Unconfirmed { reason, .. } => {
+            Some(format!("The confirmation of {}, whose call was made: {reason}", step.step))
+        }
         Outcome::Skipped { reason } => Some(format!("The result of {}, which was skipped: {reason}", step.step)),
     });
     let outputs = answer.missing_outputs.iter().map(|output| format!("The output {}: {}", output.name, output.reason));

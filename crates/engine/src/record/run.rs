@@ -355,6 +355,8 @@ pub enum WaitReason {
     KeyHeld,
     /// The tool works on a job that the call started.
     Job,
+    /// The result is not yet as wished, and the plan says how long to wait before the call is made again.
+    Poll,
     /// Every model target is at its limit or has an open circuit breaker.
     ModelsUnavailable,
 }
@@ -369,6 +371,11 @@ pub enum StepEnd {
         /// The last error, if there was one.
         error: Option<String>,
         /// Why nothing more is tried.
+        reason: String,
+    },
+    /// The call was made, but its result or its effect is not as the plan expects.
+    Unconfirmed {
+        /// Why.
         reason: String,
     },
     /// It never started, or stopped before anything was sent.

@@ -111,7 +111,8 @@ impl Run {
         let step = self.state.steps.get_mut(index)?;
         step.key_holder = None;
         let settlement = match step.stage() {
-            Stage::Done(result) => KeySettlement::Done(result.clone()),
+            Stage::Done(result) | Stage::Unconfirmed { result, .. } => KeySettlement::Done(result.clone()),
+            Stage::Verifying(verification) => KeySettlement::Done(verification.result.clone()),
             _ if step.may_have_happened(call.side_effect, None) => return Ok(()),
             _ => KeySettlement::Released,
         };

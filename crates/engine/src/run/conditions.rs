@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use reknit_bind::{Binding, UnboundParameter, UnboundReason};
 use reknit_plan::{PlannedStep, StepIndex};
-use reknit_protocol::Value;
+use reknit_protocol::{Value, join_first};
 
 use super::Run;
 use super::state::Stage;
@@ -52,15 +52,17 @@ impl Run {
                 let mut parameters = std::mem::take(&mut self.state.steps.get_mut(index)?.parameters);
                 let value = parameters.remove(RESULT).unwrap_or_default();
                 let event = self.state.events.saturating_sub(1);
-                Stage::Done(ResultHandle::new(value, event))
+                return self.confirm(index, planned, ResultHandle::new(value, event));
             }
             Binding::Unbound { unbound, .. } if self.skip_without_source(index, &unbound)? => return Ok(()),
             Binding::Unbound { unbound, .. } => {
                 let reasons: Vec<String> = unbound.iter().map(|unbound| unbound.reason.to_string()).collect();
                 Stage::Failed { reason: format!("it cannot be computed: {}", reasons.join("; ")), fault: None }
             }
-            // Without a schema every value fits.
-            Binding::Misfit { .. } => Stage::Failed { reason: "it cannot be computed".to_owned(), fault: None },
+            Binding::Misfit { problems, .. } => {
+                let reason = format!("its value does not have the declared type: {}", join_first(&problems));
+                Stage::Failed { reason, fault: None }
+            }
         };
         self.set_stage(index, stage)
     }

@@ -196,15 +196,18 @@ impl Run {
         // The author of a hand-written plan knows what is in it.
         let by_model = self.started.plan.is_none();
         let of_plan = if by_model { synthesis::doubt_about_plan(request, plan, steps) } else { None };
-        self.state.dropped_steps.iter().cloned().chain(of_answer).chain(of_plan).collect()
+        let of_results = self.misfit_doubts();
+        self.state.dropped_steps.iter().cloned().chain(of_answer).chain(of_plan).chain(of_results).collect()
     }
 
     fn final_status(&self, steps: &[StepReport], plan_outputs: &PlanOutputs) -> Status {
         let done = steps.iter().filter(|step| matches!(step.outcome, Outcome::Done(_))).count();
+        // Something was done, though perhaps not what was wished for.
+        let is_unconfirmed = steps.iter().any(|step| matches!(step.outcome, Outcome::Unconfirmed { .. }));
         let as_planned = self.plan.steps.iter().zip(self.state.steps.iter()).filter(|(planned, step)| {
             let is_replaced = matches!(planned.controls.on_failure, OnFailure::Use(_));
             matches!(step.stage(), Stage::SkippedByCondition { .. })
-                || matches!(step.stage(), Stage::Failed { .. }) && is_replaced
+                || matches!(step.stage(), Stage::Failed { .. } | Stage::Unconfirmed { .. }) && is_replaced
         });
         match (&self.state.stop, done) {
             (Some(Stop::Cancelled), _) => Status::Cancelled,
@@ -214,7 +217,7 @@ impl Run {
             }
             (Some(Stop::StepFailed(_)), 1..) => Status::Partial,
             (Some(stop), _) => stop.status(),
-            (None, 0) => Status::Failed,
+            (None, 0) if !is_unconfirmed => Status::Failed,
             (None, _) => Status::Partial,
         }
     }
@@ -267,12 +270,12 @@ impl Run {
                             class if step.may_have_happened(class, fault.as_deref()) => Fate::Unknown,
                             _ => fault.as_ref().map_or(Fate::NotSent, |fault| fault.fate),
                         };
-                        let words = match &planned.controls.on_failure {
-                            OnFailure::Use(value) => format!("{words}; the plan uses {value} instead"),
-                            _ => words,
-                        };
-                        Outcome::Failed { reason: words, fate }
+                        Outcome::Failed { reason: with_replacement(words, planned), fate }
                     }
+                    Stage::Unconfirmed { reason, result } => Outcome::Unconfirmed {
+                        reason: with_replacement(reason.clone(), planned),
+                        result: result.clone(),
+                    },
                     Stage::Skipped { reason } | Stage::SkippedByCondition { reason } => {
                         Outcome::Skipped { reason: reason.clone() }
                     }
@@ -283,6 +286,14 @@ impl Run {
                 calls: step.sent(),
             })
             .collect()
+    }
+}
+
+/// Why a step has no result, and what the plan uses instead.
+fn with_replacement(reason: String, planned: &PlannedStep) -> String {
+    match &planned.controls.on_failure {
+        OnFailure::Use(value) => format!("{reason}; the plan uses {value} instead"),
+        _ => reason,
     }
 }
 
@@ -307,11 +318,16 @@ fn stopped(step: &StepRun, reason: &str) -> Option<Stage> {
             Some(Stage::Failed { reason, fault: Some(fault.clone()) })
         }
         Stage::Calling(call) => Some(Stage::Stopping(call.clone())),
+        Stage::Verifying(verification) => {
+            let reason = format!("its effect was not verified: {reason}");
+            Some(Stage::Unconfirmed { result: verification.result.clone(), reason })
+        }
         // A loop ends when the calls of its items are over. `stop_job` has told the tool to cancel its job.
         Stage::Looping
         | Stage::AwaitingJob(_)
         | Stage::Stopping(_)
         | Stage::Done(_)
+        | Stage::Unconfirmed { .. }
         | Stage::Failed { .. }
         | Stage::Skipped { .. }
         | Stage::SkippedByCondition { .. } => None,

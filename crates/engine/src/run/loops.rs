@@ -17,7 +17,7 @@ use super::{ApplyError, Run, planned};
 use crate::budget::Exhausted;
 use crate::internal_error::{Decided, InternalError};
 use crate::result_handle::ResultHandle;
-use crate::synthesis::response_data;
+use crate::result_handle::response_data;
 
 /// The lists of the loops in progress, by step. They follow from the plan and the results, and are not part of a snapshot.
 #[derive(Debug, Clone, Default)]
@@ -188,6 +188,7 @@ impl Run {
                     let words = fault.as_ref().map_or_else(|| reason.clone(), |fault| format!("{fault}; {reason}"));
                     lost.push((*item, words));
                 }
+                Stage::Unconfirmed { reason, .. } => lost.push((*item, format!("it is unconfirmed: {reason}"))),
                 Stage::Skipped { reason } => lost.push((*item, reason.clone())),
                 _ => done += 1,
             }
@@ -215,7 +216,7 @@ impl Run {
         let on_failure = self.plan.get(index).map(|planned| &planned.controls.on_failure);
         let result = |item: &StepIndex| match (self.state.steps.get(*item).map(StepRun::stage), on_failure) {
             (Ok(Stage::Done(result)), _) => result.clone(),
-            (Ok(Stage::Failed { .. }), Some(OnFailure::Use(value))) => value.clone().into(),
+            (Ok(Stage::Failed { .. } | Stage::Unconfirmed { .. }), Some(OnFailure::Use(value))) => value.clone().into(),
             _ => Value::Null.into(),
         };
         LoopResults(self.state.steps.items(index).indices().iter().map(result).collect())

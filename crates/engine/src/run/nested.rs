@@ -83,10 +83,12 @@ impl Run {
         matches!(self.state.stop, Some(Stop::Exhausted(_)))
     }
 
-    /// For each step, whether it failed but may have changed something. A repeated call would have another
+    /// For each step, whether it failed or is unconfirmed, but may have changed something. A repeated call would have another
     /// idempotency key.
     pub(crate) fn uncertain_steps(&self) -> Vec<bool> {
-        let unknown = |outcome: &Outcome| matches!(outcome, Outcome::Failed { fate: Fate::Unknown, .. });
+        let unknown = |outcome: &Outcome| {
+            matches!(outcome, Outcome::Failed { fate: Fate::Unknown, .. } | Outcome::Unconfirmed { .. })
+        };
         let steps = self.steps_in_order().zip(self.step_reports());
         steps.map(|((planned, _), report)| unknown(&report.outcome) && !self.is_harmless(planned)).collect()
     }

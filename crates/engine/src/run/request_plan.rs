@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use reknit_dialogue::{Purpose, ResponseFormat};
 use reknit_plan::{
-    Catalogue, PlanProblem, ProblemCode, check_tolerantly, correct_plan, describe_tools, plan_json_schema, read_plan,
-    resolve_inputs,
+    Catalogue, PlanProblem, ProblemCode, check_read_calls, check_tolerantly, correct_plan, describe_tools,
+    plan_json_schema, read_plan, resolve_inputs,
 };
 use reknit_protocol::{EffectKind, EffectOwner, Plan, SideEffect, Step, Value, truncate};
 
@@ -146,6 +146,9 @@ impl Run {
         else {
             return Ok(false);
         };
+        if !self.read_call_problems(&tolerable.plan).is_empty() {
+            return Ok(false);
+        }
         let Ok(inputs) = resolve_inputs(&tolerable.plan, &self.started.inputs) else { return Ok(false) };
         self.plan = Arc::new(tolerable.checked);
         self.inputs = (!tolerable.plan.inputs.is_empty()).then(|| Value::Object(inputs));
@@ -164,11 +167,12 @@ impl Run {
 
     /// Whether the call of a step changes nothing.
     pub(super) fn only_reads(&self, step: &Step) -> bool {
-        let (agent, capability) = (step.agent_name.as_str(), step.capability().unwrap_or_default());
-        let entry = self.catalogue().tool(agent).and_then(|tool| tool.entry(capability));
-        entry.is_some_and(|entry| {
-            self.policy().effects.class(agent, capability, entry.capability.effect) == SideEffect::Read
-        })
+        self.policy().effects.class_of_step(step, self.catalogue()) == Some(SideEffect::Read)
+    }
+
+    /// The calls that are made again and again although they do not only read.
+    pub(super) fn read_call_problems(&self, plan: &Plan) -> Vec<PlanProblem> {
+        check_read_calls(plan, |step| self.policy().effects.class_of_step(step, self.catalogue()))
     }
 
     /// Starts a plan after correcting it.

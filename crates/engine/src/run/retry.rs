@@ -3,23 +3,28 @@
 use std::sync::Arc;
 
 use reknit_mend::CallFault;
-use reknit_plan::StepIndex;
+use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::SideEffect;
+use serde::{Deserialize, Serialize};
 
 use super::state::{Phase, PlanApproval, Stage};
+use super::steps::StepRun;
 use super::{Run, planned};
 use crate::answer::Status;
 use crate::internal_error::Decided;
 use crate::record::RunRecord;
+use crate::result_handle::ResultHandle;
 
-/// What is done with a failed or skipped step.
-enum Reopening {
-    /// Nothing of it took effect: it starts again with its parameters.
-    Start,
+/// How a failed, unconfirmed or skipped step goes on, if it does not start again with its parameters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Reopened {
     /// Its call may have taken effect, and may be sent again: unchanged, under the same key.
     SendAgain,
     /// Its call may have taken effect, and only a check or a person may decide that it is sent again.
     AskAboutOutcome(Arc<CallFault>),
+    /// Its call was made, and whether it had the wished effect is asked again.
+    Verify(ResultHandle),
 }
 
 impl Run {
@@ -27,7 +32,10 @@ impl Run {
     pub fn can_be_retried(&self) -> bool {
         let Phase::Ended(answer) = &self.state.phase else { return false };
         let has_rest = match &self.state.plan {
-            Some(_) => self.state.steps.iter().any(|step| !matches!(step.stage(), Stage::Done(_))),
+            Some(_) => {
+                let mut steps = self.plan.steps.iter().zip(self.state.steps.iter());
+                steps.any(|(planned, step)| self.can_go_on(planned, step))
+            }
             // No model wrote a plan.
             None => self.started.plan.is_none(),
         };
@@ -57,30 +65,43 @@ impl Run {
         let plan = Arc::clone(&self.plan);
         let waiting = reopened.iter().map(|(index, _)| (*index, Stage::Waiting)).collect();
         self.state.steps.reopen(waiting, &plan)?;
-        for (index, reopening) in reopened {
+        for (index, reopened) in reopened {
             self.state.steps.get_mut(index)?.renew_budgets();
             let planned = planned(&plan, index)?;
-            match reopening {
-                Reopening::Start => continue,
-                // It waits for a place among the items of its loop.
-                Reopening::SendAgain if planned.item.is_some() => {
-                    self.state.steps.get_mut(index)?.sends_again = true;
-                    continue;
-                }
-                Reopening::SendAgain | Reopening::AskAboutOutcome(_) => {}
+            let Some(reopened) = reopened else { continue };
+            // It waits for a place among the items of its loop.
+            if planned.item.is_some() {
+                self.state.steps.get_mut(index)?.reopened = Some(Box::new(reopened));
+                continue;
             }
             self.record_start(planned);
             self.start_step_deadline(index, planned)?;
-            match reopening {
-                Reopening::Start => {}
-                Reopening::SendAgain => self.set_stage(index, Stage::Queued)?,
-                Reopening::AskAboutOutcome(fault) => self.ask_about_outcome(index, fault)?,
-            }
+            self.continue_reopened(index, planned, reopened)?;
         }
         if self.state.plan_approval != PlanApproval::Approved {
             self.ask_about_plan()?;
         }
         Ok(())
+    }
+
+    /// Goes on with a step that does not start again with its parameters.
+    pub(super) fn continue_reopened(&mut self, index: StepIndex, planned: &PlannedStep, reopened: Reopened) -> Decided {
+        match reopened {
+            Reopened::SendAgain => self.set_stage(index, Stage::Queued),
+            Reopened::AskAboutOutcome(fault) => self.ask_about_outcome(index, fault),
+            Reopened::Verify(result) => self.start_verification(index, planned, result),
+        }
+    }
+
+    /// Whether a retry would do anything about a step. A call that was made is not made again to get another result.
+    fn can_go_on(&self, planned: &PlannedStep, step: &StepRun) -> bool {
+        match step.stage() {
+            Stage::Done(_) => false,
+            Stage::Unconfirmed { .. } => {
+                self.side_effect(planned) == SideEffect::Read || planned.controls.verify.is_some()
+            }
+            _ => true,
+        }
     }
 
     /// The limits of the run count anew. What was spent stays in its sum.
@@ -107,24 +128,29 @@ impl Run {
     }
 
     /// The steps that are not done, and how each goes on.
-    fn reopenings(&self) -> Decided<Vec<(StepIndex, Reopening)>> {
+    fn reopenings(&self) -> Decided<Vec<(StepIndex, Option<Reopened>)>> {
         let mut reopened = Vec::new();
         for index in self.plan.indices() {
-            let step = self.state.steps.get(index)?;
+            let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
+            let class = self.side_effect(planned);
             let fault = match step.stage() {
                 Stage::Done(_) if self.has_done_items(index)? => continue,
+                Stage::Unconfirmed { .. } if !self.can_go_on(planned, step) => continue,
+                Stage::Unconfirmed { result, .. } if class != SideEffect::Read => {
+                    reopened.push((index, Some(Reopened::Verify(result.clone()))));
+                    continue;
+                }
                 Stage::Failed { fault, .. } => fault.clone().or_else(|| step.last_fault().cloned()),
                 _ => step.last_fault().cloned(),
             };
-            let class = self.side_effect(planned(&self.plan, index)?);
-            let reopening = if !step.may_have_happened(class, fault.as_deref()) {
-                Reopening::Start
+            let going_on = if !step.may_have_happened(class, fault.as_deref()) {
+                None
             } else if class == SideEffect::Unsafe {
-                Reopening::AskAboutOutcome(fault.unwrap_or_else(|| Arc::new(CallFault::interrupted())))
+                Some(Reopened::AskAboutOutcome(fault.unwrap_or_else(|| Arc::new(CallFault::interrupted()))))
             } else {
-                Reopening::SendAgain
+                Some(Reopened::SendAgain)
             };
-            reopened.push((index, reopening));
+            reopened.push((index, going_on));
         }
         Ok(reopened)
     }

@@ -50,8 +50,9 @@ impl Run {
         let may_fail =
             |id: &StepId| plan.step(id.as_str()).is_some_and(|step| step.controls.on_failure.keeps_dependents());
         let lost = dependencies.iter().find_map(|(id, stage)| match stage {
-            Stage::Failed { .. } if may_fail(id) => None,
+            Stage::Failed { .. } | Stage::Unconfirmed { .. } if may_fail(id) => None,
             Stage::Failed { .. } => Some(format!("it needs `{id}`, which failed")),
+            Stage::Unconfirmed { .. } => Some(format!("it needs `{id}`, which is unconfirmed")),
             Stage::Skipped { .. } => Some(format!("it needs `{id}`, which was skipped")),
             _ => None,
         });
@@ -59,14 +60,26 @@ impl Run {
             self.set_stage(index, Stage::Skipped { reason })?;
             return Ok(true);
         }
-        let is_settled =
-            |stage: &Stage| matches!(stage, Stage::Done(_) | Stage::Failed { .. } | Stage::SkippedByCondition { .. });
+        let is_settled = |stage: &Stage| {
+            matches!(
+                stage,
+                Stage::Done(_) | Stage::Failed { .. } | Stage::Unconfirmed { .. } | Stage::SkippedByCondition { .. }
+            )
+        };
         if !dependencies.iter().all(|(_, stage)| is_settled(stage)) {
             return Ok(false);
         }
+        let is_skipped = |gate: &StepId| {
+            dependencies.iter().any(|(id, stage)| *id == gate && matches!(stage, Stage::SkippedByCondition { .. }))
+        };
+        if let Some(gate) = planned.controls.within.as_ref().filter(|gate| is_skipped(gate)) {
+            let reason = format!("it needs `{gate}`, which was skipped by its condition");
+            self.set_stage(index, Stage::SkippedByCondition { reason })?;
+            return Ok(true);
+        }
         let step = self.state.steps.get_mut(index)?;
-        let (has_begun, sends_again) = (step.list_length.is_some(), std::mem::take(&mut step.sends_again));
-        if !has_begun && !sends_again && !self.should_run(index, planned)? {
+        let (has_begun, reopened) = (step.list_length.is_some(), step.reopened.take());
+        if !has_begun && reopened.is_none() && !self.should_run(index, planned)? {
             return Ok(true);
         }
         self.record_start(planned);
@@ -75,12 +88,10 @@ impl Run {
             return Ok(true);
         }
         self.start_step_deadline(index, planned)?;
-        if sends_again {
-            self.set_stage(index, Stage::Queued)?;
-        } else if planned.computed {
-            self.compute_step(index, planned)?;
-        } else {
-            self.bind_step(index, planned)?;
+        match reopened {
+            Some(reopened) => self.continue_reopened(index, planned, *reopened)?,
+            None if planned.computed => self.compute_step(index, planned)?,
+            None => self.bind_step(index, planned)?,
         }
         Ok(true)
     }
@@ -243,6 +254,7 @@ impl Run {
             Stage::Failed { reason, fault } => {
                 Some(StepEnd::Failed { error: fault.as_ref().map(ToString::to_string), reason: reason.clone() })
             }
+            Stage::Unconfirmed { reason, .. } => Some(StepEnd::Unconfirmed { reason: reason.clone() }),
             Stage::Skipped { reason } | Stage::SkippedByCondition { reason } => {
                 Some(StepEnd::Skipped { reason: reason.clone() })
             }
@@ -253,7 +265,8 @@ impl Run {
             let step = self.state.steps.get(index)?;
             let (calls, mends) = (step.sent(), step.mends.len());
             let planned = planned(&self.plan, index)?;
-            let stops = matches!(end, StepEnd::Failed { .. }) && planned.controls.on_failure == OnFailure::Stop;
+            let stops = matches!(end, StepEnd::Failed { .. } | StepEnd::Unconfirmed { .. })
+                && planned.controls.on_failure == OnFailure::Stop;
             let step = planned.id.clone();
             self.record(RunRecord::StepEnded { step: step.clone(), end, calls, mends });
             self.skip_held_items(index, &step)?;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use reknit_bind::{StepResult, StepResults, abridge_results};
-use reknit_plan::{CheckedPlan, INPUTS, ITEM, OnFailure, PlanAuthor, PlannedStep, StepIndex};
+use reknit_plan::{CheckedPlan, INPUTS, ITEM, OnFailure, PlanAuthor, PlannedStep, REPLY, RESULT, StepIndex};
 use reknit_protocol::{StepId, Value};
 
 use super::Run;
@@ -25,6 +25,10 @@ pub(super) struct Results<'a> {
     pub(super) inputs: Option<&'a Value>,
     /// The item of a loop that the asking step runs for.
     pub(super) item: Option<&'a Value>,
+    /// What the asking step calls `result`.
+    pub(super) result: Option<&'a Value>,
+    /// What it calls `reply`.
+    pub(super) reply: Option<&'a Value>,
     /// The steps whose results may be used; `None` for all.
     pub(super) visible: Option<HashSet<StepIndex>>,
 }
@@ -34,7 +38,8 @@ impl Run {
     pub(super) fn results<'a>(&'a self, asking: Option<&'a PlannedStep>) -> Results<'a> {
         let item = asking.and_then(|planned| self.loops.item_of(planned));
         let inputs = self.inputs.as_ref();
-        Results { plan: &self.plan, steps: &self.state.steps, asking, inputs, item, visible: None }
+        let (plan, steps) = (&self.plan, &self.state.steps);
+        Results { plan, steps, asking, inputs, item, result: None, reply: None, visible: None }
     }
 
     /// The sources for a question to a model about a step, and for its answer: only the results of direct and indirect
@@ -70,7 +75,7 @@ impl Run {
             let Stage::Done(value) = self.state.steps.get(*at).ok()?.stage() else { return None };
             Some((self.plan.get(*at)?.id.as_str(), value.get()))
         });
-        let names = |(source, value): (&str, &Value)| match crate::synthesis::response_data(value).as_object() {
+        let names = |(source, value): (&str, &Value)| match crate::result_handle::response_data(value).as_object() {
             Some(fields) => fields.iter().map(|(field, _)| format!("{source}.{field}")).collect(),
             None => vec![source.to_owned()],
         };
@@ -86,11 +91,13 @@ impl StepResults for Results<'_> {
         let on_failure = || index.and_then(|index| self.plan.get(index)).map(|planned| &planned.controls.on_failure);
         match index.and_then(|index| self.steps.get(index).ok()).map(StepRun::stage) {
             None if step.as_str() == INPUTS => self.inputs.map_or(StepResult::Unknown, StepResult::Ready),
+            None if step.as_str() == RESULT => self.result.map_or(StepResult::Unknown, StepResult::Ready),
+            None if step.as_str() == REPLY => self.reply.map_or(StepResult::Unknown, StepResult::Ready),
             None if step.as_str() == ITEM => self.item.map_or(StepResult::Unknown, StepResult::Ready),
             None => StepResult::Unknown,
             Some(_) if !index.is_none_or(|index| self.is_visible(index)) => StepResult::Pending,
             Some(Stage::Done(value)) => StepResult::Ready(value.get()),
-            Some(Stage::Failed { .. }) => match on_failure() {
+            Some(Stage::Failed { .. } | Stage::Unconfirmed { .. }) => match on_failure() {
                 Some(OnFailure::Use(value)) => StepResult::Ready(value),
                 Some(OnFailure::Continue) => StepResult::FailureAllowed,
                 _ => StepResult::Failed,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::await_job::JobWait;
 use super::steps::Steps;
+use super::verify_result::Verification;
 use crate::answer::{Answer, Status};
 use crate::budget::{Exhausted, Spent};
 use crate::consult::Consultation;
@@ -211,7 +212,14 @@ pub(super) enum Stage {
         /// Why the call before it failed, if there was one.
         fault: Option<Arc<CallFault>>,
     },
+    /// A read call tells whether the call had the wished effect.
+    Verifying(Arc<Verification>),
     Done(ResultHandle),
+    /// The call was made, but its result or its effect is not as the plan expects.
+    Unconfirmed {
+        result: ResultHandle,
+        reason: String,
+    },
     Failed {
         reason: String,
         fault: Option<Arc<CallFault>>,

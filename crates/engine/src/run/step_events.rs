@@ -17,7 +17,6 @@ use crate::elapsed::ms_between;
 use crate::event::{DecidedBy, Decision, EventKind};
 use crate::internal_error::{Decided, InternalError};
 use crate::record::{CallEnd, MendDetail, RunRecord, WaitReason};
-use crate::result_handle::ResultHandle;
 
 /// A corrected call, for the person who decides whether it is sent.
 #[derive(Debug)]
@@ -66,6 +65,7 @@ impl Run {
             }
             (Stage::AwaitingJob(_), kind) => self.on_job_event(index, kind),
             (Stage::Checking { call, .. }, kind) if kind.effect() == Some(&call.id) => self.on_check_event(index, kind),
+            (Stage::Verifying(_), kind) => self.on_verify_event(index, kind),
             (Stage::AwaitingApproval { ask, .. }, EventKind::PersonDecided { effect, hash, decision, by })
                 if ask.id == *effect && ask.hash == *hash && self.can_answer(index, &ask.question, decision)? =>
             {
@@ -166,9 +166,7 @@ impl Run {
         let fault = match verdict {
             Verdict::Success(value) => {
                 step.add_attempt(None);
-                self.fresh_results.push(index);
-                let event = self.state.events.saturating_sub(1);
-                return self.set_stage(index, Stage::Done(ResultHandle::new(value, event)));
+                return self.on_result(index, planned, value);
             }
             Verdict::Permanent(ref fault) | Verdict::Transient(ref fault) | Verdict::Correctable(ref fault) => {
                 Arc::new(fault.clone())

@@ -12,6 +12,7 @@ use reknit_plan::{CheckedPlan, LoopItem, PlannedStep, StepIndex};
 use reknit_protocol::{EffectKind, Object, SideEffect, Value, exact};
 use serde::{Deserialize, Serialize};
 
+use super::retry::Reopened;
 use super::state::Stage;
 use crate::answer::StepApproval;
 use crate::business_key::KeyHolder;
@@ -134,9 +135,9 @@ impl Steps {
         self.ready.waits_for_person()
     }
 
-    /// Whether only people and jobs can move any step.
-    pub(super) fn wait_for_people_or_jobs(&self) -> bool {
-        self.ready.waits_for_people_or_jobs()
+    /// Whether only people, jobs and the waits of an `until` can move any step.
+    pub(super) fn wait_for_others(&self) -> bool {
+        self.ready.waits_for_others()
     }
 }
 
@@ -169,9 +170,9 @@ pub(super) struct StepRun {
     /// The list of the loop, if it could be another one after a retry.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "exact::option")]
     pub(super) list: Option<Value>,
-    /// Whether the item sends its last call again when it is released.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) sends_again: bool,
+    /// How the item goes on after a retry when it is released, if it does not start anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) reopened: Option<Box<Reopened>>,
     /// The parameters that were sent last or are sent next.
     #[serde(with = "exact")]
     pub(super) parameters: Object,
@@ -215,6 +216,17 @@ pub(super) struct StepRun {
     pub(super) job_waits: u32,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) job_requests: u32,
+    /// How many results were asked for with `until`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) polls: u32,
+    /// How many read calls were made to verify the step, and how often it waited before one: the ordinals of their effects.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) verify_calls: u32,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) verify_waits: u32,
+    /// How the result differs from what its tool announces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) misfit: Option<String>,
     /// Whether a model that looked at an error of this step said that the same call can work later.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) said_transient: bool,
@@ -223,17 +235,20 @@ pub(super) struct StepRun {
     pub(super) ungrounded: Vec<String>,
     /// How often the call was corrected; part of its idempotency key.
     pub(super) correction: u32,
-    /// What was used before the run was retried: budgets count from here, ordinals go on.
+    /// What was used before the run was retried, or before the last wait of a step with `until`: budgets count from here,
+    /// ordinals go on.
     pub(super) before_retry: UsedBefore,
 }
 
-/// What a step had used when its run was retried.
+/// What a step had used when its budgets began to count anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct UsedBefore {
     pub(super) resends: u32,
     pub(super) resolutions: u32,
     /// The highest number that a correction had.
     pub(super) corrections: u32,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) polls: u32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -357,14 +372,20 @@ impl StepRun {
 
     /// Gives the step the budgets of a new one. Its ordinals and its attempts stay: they tell what was done.
     pub(super) fn renew_budgets(&mut self) {
-        self.before_retry.resends += std::mem::take(&mut self.resends);
+        self.renew_resends();
+        self.before_retry.polls += std::mem::take(&mut self.polls);
         self.before_retry.resolutions = self.resolution_asked;
         (self.facts, self.feedback, self.context) = (0, 0, 0);
         self.approved = None;
         self.key_holder = None;
         self.deadline_ms = None;
-        self.said_transient = false;
         self.ungrounded.clear();
+    }
+
+    /// The next call may be sent again as often as the first one.
+    pub(super) fn renew_resends(&mut self) {
+        self.before_retry.resends += std::mem::take(&mut self.resends);
+        self.said_transient = false;
     }
 
     /// The parameters were bound again after a retry. The call that was sent last keeps its key, and another call gets a key
@@ -420,6 +441,7 @@ impl StepRun {
             Stage::BackingOff { id, until_ms, .. } => vec![Effect::Sleep { id: id.clone(), until_ms: *until_ms }],
             Stage::Consulting { consultation, .. } => consultation.effect().into_iter().collect(),
             Stage::AwaitingJob(wait) => vec![wait.effect()],
+            Stage::Verifying(verification) => vec![verification.effect()],
             Stage::AwaitingApproval { ask, .. } => vec![
                 Effect::AskPerson(Arc::clone(ask)),
                 Effect::Sleep { id: ask.id.with_kind(EffectKind::ApprovalExpiry), until_ms: ask.expires_ms },
@@ -428,6 +450,7 @@ impl StepRun {
             | Stage::Queued
             | Stage::Looping
             | Stage::Done(_)
+            | Stage::Unconfirmed { .. }
             | Stage::Failed { .. }
             | Stage::Skipped { .. }
             | Stage::SkippedByCondition { .. } => Vec::new(),

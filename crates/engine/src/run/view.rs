@@ -84,6 +84,13 @@ pub enum StepState {
         /// The end of the wait, in milliseconds since 1970.
         until_ms: i64,
     },
+    /// Its result is not yet as wished: it waits before the call is made again.
+    Polling {
+        /// How many results it got.
+        polls: u32,
+        /// The end of the wait, in milliseconds since 1970.
+        until_ms: i64,
+    },
     /// The circuit breaker of its tool is open, or the tool is at its limit.
     BreakerOpen {
         /// When the call can be made, in milliseconds since 1970.
@@ -111,10 +118,17 @@ pub enum StepState {
     },
     /// A person is asked.
     AwaitingApproval(Box<AskPerson>),
+    /// A tool is asked whether the call had the wished effect.
+    Verifying,
     /// It has a result.
     Done,
     /// It failed.
     Failed {
+        /// Why.
+        reason: String,
+    },
+    /// The call was made, but its result or its effect is not as the plan expects.
+    Unconfirmed {
         /// Why.
         reason: String,
     },
@@ -207,6 +221,9 @@ impl Run {
                 Stage::BackingOff { until_ms, reason: WaitReason::BreakerOpen, .. } => {
                     StepState::BreakerOpen { until_ms: *until_ms }
                 }
+                Stage::BackingOff { until_ms, reason: WaitReason::Poll, .. } => {
+                    StepState::Polling { polls: step.polls, until_ms: *until_ms }
+                }
                 Stage::BackingOff { until_ms, reason, .. } => match &step.key_holder {
                     Some(holder) if *reason == WaitReason::KeyHeld => {
                         StepState::KeyHeld { by: holder.run.clone(), until_ms: *until_ms }
@@ -220,6 +237,8 @@ impl Run {
                     StepState::AwaitingJob { since_ms: job.since_ms, asked: job.asked, problem: job.problem.clone() }
                 }
                 Stage::AwaitingApproval { ask, .. } => StepState::AwaitingApproval(Box::new(ask.as_ref().clone())),
+                Stage::Verifying(_) => StepState::Verifying,
+                Stage::Unconfirmed { reason, .. } => StepState::Unconfirmed { reason: reason.clone() },
                 Stage::Done(_) => StepState::Done,
                 Stage::Failed { reason, fault } => StepState::Failed {
                     reason: fault.as_ref().map_or_else(|| reason.clone(), |fault| format!("{fault}; {reason}")),

@@ -23,8 +23,8 @@ use crate::nest;
 use crate::policy::{Limits, Policy};
 use crate::record::SessionRecord;
 use crate::report::{ChildReport, FinalTurnReason, Report, ReportStatus};
+use crate::result_handle::response_data;
 use crate::session_start::{ReportFormat, SessionStarted};
-use crate::synthesis::response_data;
 use crate::uncertain_call::UncertainCall;
 
 /// A running plan or agent.
@@ -367,6 +367,9 @@ fn plan_output(answer: &Answer) -> ToolOutput {
     let step = |outcome: &Outcome| match outcome {
         Outcome::Done(value) => ("result", response_data(&value.load())),
         Outcome::Failed { reason, .. } => ("failed", Value::from(reason.as_str())),
+        Outcome::Unconfirmed { reason, .. } => {
+            ("unconfirmed", Value::from(format!("the call was made, but it is not confirmed: {reason}")))
+        }
         Outcome::Skipped { reason } => ("skipped", Value::from(reason.as_str())),
     };
     let mut steps = Object::new();

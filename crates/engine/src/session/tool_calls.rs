@@ -21,9 +21,9 @@ use crate::event::{Event, EventKind, Started};
 use crate::nest;
 use crate::record::{CollapseReason, SessionRecord, TurnOutcome};
 use crate::report::{FinalTurnReason, ReportSource};
+use crate::result_handle::response_data;
 use crate::run::state::State as RunState;
 use crate::run::{ApplyError, Run};
-use crate::synthesis::response_data;
 use crate::uncertain_call::UncertainCall;
 use reknit_plan::{CheckedPlan, PlannedStep, StepControls};
 
@@ -314,6 +314,9 @@ fn step_output(report: &StepReport) -> ToolOutput {
         }
         Outcome::Failed { reason, fate: Fate::Unknown } if !reason.contains(UNKNOWN_OUTCOME) => {
             ToolOutput::failure(&format!("{reason}; {UNKNOWN_OUTCOME}"))
+        }
+        Outcome::Unconfirmed { reason, .. } => {
+            ToolOutput::failure(&format!("the call was made, but it is not confirmed: {reason}"))
         }
         Outcome::Failed { reason, .. } | Outcome::Skipped { reason } => ToolOutput::failure(reason),
     };

@@ -24,7 +24,9 @@ fn reason(play: &Play, step: &str) -> String {
     let answer = play.run.answer().expect("the run has ended");
     let report = answer.steps.iter().find(|report| report.step.as_str() == step).expect("the answer has the step");
     match &report.outcome {
-        Outcome::Failed { reason, .. } | Outcome::Skipped { reason } => reason.clone(),
+        Outcome::Failed { reason, .. } | Outcome::Unconfirmed { reason, .. } | Outcome::Skipped { reason } => {
+            reason.clone()
+        }
         Outcome::Done(value) => format!("done: {value}"),
     }
 }

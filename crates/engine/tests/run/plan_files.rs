@@ -177,7 +177,7 @@ steps:
   - just words
 outputs: won
 ";
-    insta::assert_snapshot!(problems(file), @r#"
+    insta::assert_snapshot!(problems(file), @"
     line 2, column 1: `requst`: unknown key (did you mean `request`?)
     line 4, column 7: `inputs.a.typ`: unknown key (did you mean `type`?)
     line 5, column 7: `inputs.b.type`: expected a string, found an array
@@ -186,10 +186,10 @@ outputs: won
     line 9, column 5: `steps[0].with`: expected names with values, such as `with: {name: value}`, found an array
     line 10, column 5: `steps[1]`: the step has no `id` (add one, such as `id: weather`)
     line 11, column 5: `steps[1].after`: expected a string, found an object
-    line 12, column 5: `steps[1].colour`: unknown key (there is `id`, `tool`, `do`, `with`, `after`, `compute`, `foreach`, `at_once` and 6 more)
+    line 12, column 5: `steps[1].colour`: unknown key (there is `id`, `tool`, `do`, `with`, `after`, `compute`, `foreach`, `at_once` and 9 more)
     line 13, column 5: `steps[2]`: expected a step with the keys `id` and `tool`, found a string
     line 14, column 1: `outputs`: expected names with values, such as `outputs: {name: value}`, found a string
-    "#);
+    ");
     insta::assert_snapshot!(problems("stepz: []"), @"
     the plan has no `steps` (add `steps:` with a list of steps, each with an `id` and a `tool`)
     line 1, column 1: `stepz`: unknown key (did you mean `steps`?)

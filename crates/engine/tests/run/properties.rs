@@ -1,16 +1,16 @@
 //! Properties of every run, whatever the plan, the world and the order of events. The invariants are in
 //! `random_worlds/invariant_checker.rs`; `random_worlds.rs` checks that every run ends and can be restored from a snapshot.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use proptest::prelude::*;
 use reknit_bind::{MappingStatus, Provenance, ResolvedBy};
-use reknit_engine::{Decision, Event, EventKind, Machine, Run, StepState};
+use reknit_engine::{CallEnd, Decision, Event, EventKind, Machine, RecordKind, Run, RunRecord, StepState, StepView};
 use reknit_mend::{MendEffect, Rung};
-use reknit_protocol::EffectKind;
+use reknit_protocol::{EffectKind, SideEffect, StepId};
 
 use crate::corrections::corrected;
-use crate::random_worlds::{ChoiceTape, RestoreTwin, drive, drive_with_loops, snapshot};
+use crate::random_worlds::{ChoiceTape, RestoreTwin, drive, drive_with_confirmations, drive_with_loops, snapshot};
 use crate::resolution_rung::mapped;
 use crate::world::{Play, effect_id, plan, policy, question, started, step};
 
@@ -94,6 +94,33 @@ fn the_invariants_hold_in_many_random_worlds_with_loops() {
     assert!(done >= 150 && failed >= 50 && skipped >= 20, "hardly any items: {done} {failed} {skipped}");
 }
 
+/// A call that succeeded is not made again: not to confirm it, and not after a retry.
+#[test]
+fn no_call_with_a_side_effect_succeeds_twice_in_worlds_with_confirmations() {
+    let (mut unconfirmed, mut verified, mut polled) = (0, 0, 0);
+    for seed in 0..200 {
+        let driven = drive_with_confirmations(&mut ChoiceTape::from_seed(seed, TAPE_LENGTH), RestoreTwin::Sometimes);
+        let mut succeeded: HashSet<StepId> = HashSet::new();
+        for record in driven.records.iter().flatten() {
+            let RecordKind::Run(RunRecord::CallEnded { call, end: CallEnd::Replied { .. }, fault: None }) =
+                &record.kind
+            else {
+                continue;
+            };
+            verified += u32::from(call.id.kind() == EffectKind::Verify);
+            if call.side_effect == SideEffect::Read {
+                polled += u32::from(call.id.ordinal() > 1);
+                continue;
+            }
+            assert!(succeeded.insert(call.step.clone()), "{} succeeds twice in run {seed}", call.step);
+        }
+        let is_unconfirmed = |step: &&StepView| matches!(step.state, StepState::Unconfirmed { .. });
+        unconfirmed += driven.run.steps().iter().filter(is_unconfirmed).count();
+    }
+    println!("{unconfirmed} unconfirmed steps, {verified} verifications, {polled} polls");
+    assert!(unconfirmed >= 30 && verified >= 30 && polled >= 30, "{unconfirmed} {verified} {polled}");
+}
+
 /// In this world, only a step that runs in parallel returns the numbers that would support a model's correction.
 #[test]
 fn the_result_of_a_parallel_step_is_no_evidence_for_a_correction() {
@@ -140,8 +167,13 @@ proptest! {
     }
 
     #[test]
-    fn a_replayed_run_returns_the_records_of_the_driven_run(mut tape in tape(), with_loops in any::<bool>()) {
-        let drive = if with_loops { drive_with_loops } else { drive };
+    fn a_run_is_restored_after_every_event_in_every_world_with_confirmations(mut tape in tape()) {
+        drive_with_confirmations(&mut tape, RestoreTwin::AfterEveryEvent);
+    }
+
+    #[test]
+    fn a_replayed_run_returns_the_records_of_the_driven_run(mut tape in tape(), kind in 0_usize..3) {
+        let drive = [drive, drive_with_loops, drive_with_confirmations][kind];
         let driven = drive(&mut tape, RestoreTwin::Sometimes);
         let replayed = Machine::replay(&driven.events).expect("the events can be replayed");
         let Some((Machine::Run(run), records)) = replayed else { panic!("the events are those of a run") };

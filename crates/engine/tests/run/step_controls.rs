@@ -23,6 +23,7 @@ fn outcomes(play: &Play) -> String {
     let line = |report: &reknit_engine::StepReport| match &report.outcome {
         Outcome::Done(value) => format!("{}: {value}", report.step),
         Outcome::Failed { reason, .. } => format!("{}: failed: {reason}", report.step),
+        Outcome::Unconfirmed { reason, .. } => format!("{}: unconfirmed: {reason}", report.step),
         Outcome::Skipped { reason } => format!("{}: {reason}", report.step),
     };
     answer(play).steps.iter().map(line).collect::<Vec<_>>().join("\n")

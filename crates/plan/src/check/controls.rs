@@ -1,11 +1,13 @@
 //! Reads the keys that say when a step runs and what follows from its failure.
 
-use reknit_bind::{Expression, StepIds};
-use reknit_protocol::{Number, Object, Step, Value};
+use reknit_bind::{Expression, Parameters, StepIds};
+use reknit_protocol::{Number, Object, Step, StepId, Value, human_duration, parse_human_duration};
 
 use super::parsed_plan::template_problem;
 use super::{Code, PlanLocation, PlanProblem};
-use crate::{Foreach, OnFailure, StepControls};
+use crate::hint::suggestion;
+use crate::verify_call::verify_call;
+use crate::{Foreach, OnFailure, StepControls, Until, Verify};
 
 /// The most resends that a plan may ask for.
 const MAX_RESENDS: u64 = 100;
@@ -13,21 +15,42 @@ const MAX_RESENDS: u64 = 100;
 /// The most items that a plan may ask for.
 const MAX_ITEMS: u64 = 100_000;
 
-/// The controls of a step. A value that cannot be read is a problem. Only the list of a loop cannot refer to its item.
+/// The most results that a plan may ask for with `until`, and the longest wait between two of them.
+const MAX_POLLS: u64 = 10_000;
+const MAX_WAIT_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// The names that the expressions of a step may refer to.
+#[derive(Clone, Copy)]
+pub(super) struct Sources<'a> {
+    /// For the list of a loop: the steps and the inputs.
+    pub(super) of_list: &'a StepIds<'a>,
+    /// For the step itself: with the item of its loop.
+    pub(super) of_step: &'a StepIds<'a>,
+    /// For conditions about the result of the step.
+    pub(super) with_result: &'a StepIds<'a>,
+    /// For conditions about the reply to its `verify`.
+    pub(super) with_reply: &'a StepIds<'a>,
+}
+
+/// The controls of a step. A value that cannot be read is a problem.
 pub(super) fn read(
     step: &Step,
-    (sources, sources_with_item): (&StepIds<'_>, &StepIds<'_>),
+    sources: Sources<'_>,
     location: &PlanLocation,
     problems: &mut Vec<PlanProblem>,
 ) -> StepControls {
     let mut reader = Reader { step, location, problems };
     reader.check_computed();
     StepControls {
-        foreach: reader.foreach(sources),
-        when: reader.when(sources_with_item),
+        foreach: reader.foreach(sources.of_list),
+        when: reader.when(sources.of_step),
         on_failure: reader.on_failure(),
         approve: reader.approve(),
         resends: reader.resends(),
+        until: reader.until(sources.with_result),
+        expect: reader.expect(sources.with_result),
+        verify: reader.verify(sources),
+        within: step.metadata.get("within").and_then(Value::as_str).map(StepId::from),
     }
 }
 
@@ -49,7 +72,7 @@ impl<'a> Reader<'a> {
         if self.step.capability().is_some() {
             self.problem("capability", "a step either calls a tool or computes", Some("make two steps of it"));
         }
-        for key in ["approve", "retry"] {
+        for key in ["approve", "retry", "until", "verify"] {
             if self.value(key).is_some() {
                 self.problem(key, "a step that computes makes no call", Some("remove it"));
             }
@@ -57,16 +80,125 @@ impl<'a> Reader<'a> {
     }
 
     fn when(&mut self, sources: &StepIds<'_>) -> Option<Expression> {
-        let text = match self.value("when")? {
+        let value = self.value("when")?;
+        self.condition(&["when"], value, sources, "write it as text: `when: \"order.total > 5\"`")
+    }
+
+    fn until(&mut self, sources: &StepIds<'_>) -> Option<Until> {
+        const KEYS: [&str; 3] = ["condition", "wait", "times"];
+        const EXAMPLE: &str = "write `until: {condition: result.status == \"done\", wait: 10 s, times: 20}`";
+        let value = self.value("until")?;
+        let Value::Object(object) = value else {
+            let message =
+                format!("expected the keys `condition`, `wait` and `times`, found {}", value.kind().with_article());
+            self.problem("until", &message, Some(EXAMPLE));
+            return None;
+        };
+        for key in object.keys().filter(|key| !KEYS.contains(key)) {
+            self.problem_at(&["until", key], "unknown key", Some(&suggestion(key, &KEYS)));
+        }
+        let given = KEYS.map(|key| object.get(key).filter(|value| !value.is_null()));
+        let missing: Vec<String> =
+            KEYS.iter().zip(given).filter(|(_, value)| value.is_none()).map(|(key, _)| format!("`{key}`")).collect();
+        if !missing.is_empty() {
+            self.problem("until", &format!("it has no {}", missing.join(" and no ")), Some(EXAMPLE));
+        }
+        let [condition, wait, times] = given;
+        let hint = "write it as text: `condition: result.status == \"done\"`";
+        let condition = condition.and_then(|value| self.condition(&["until", "condition"], value, sources, hint));
+        let wait_ms = wait.and_then(|value| self.wait_ms(&["until", "wait"], value));
+        let times = times.and_then(|value| self.count_at(&["until", "times"], value, MAX_POLLS));
+        Some(Until { condition: condition?, wait_ms: wait_ms?, times: times? })
+    }
+
+    fn expect(&mut self, sources: &StepIds<'_>) -> Option<Expression> {
+        let value = self.value("expect")?;
+        self.condition(&["expect"], value, sources, "write it as text: `expect: \"result.total > 5\"`")
+    }
+
+    fn verify(&mut self, sources: Sources<'_>) -> Option<Verify> {
+        const KEYS: [&str; 5] = ["tool", "with", "expect", "wait", "times"];
+        const EXAMPLE: &str =
+            "write `verify: {tool: shop/get_order, with: {id: \"{{result.id}}\"}, expect: reply.paid}`";
+        let value = self.value("verify")?;
+        let Value::Object(object) = value else {
+            let message =
+                format!("expected the keys `tool`, `with` and `expect`, found {}", value.kind().with_article());
+            self.problem("verify", &message, Some(EXAMPLE));
+            return None;
+        };
+        for key in object.keys().filter(|key| !KEYS.contains(key)) {
+            self.problem_at(&["verify", key], "unknown key", Some(&suggestion(key, &KEYS)));
+        }
+        let [tool, with, expect, wait, times] = KEYS.map(|key| object.get(key).filter(|value| !value.is_null()));
+        for (key, given) in [("tool", tool), ("expect", expect)] {
+            if given.is_none() {
+                self.problem("verify", &format!("it has no `{key}`"), Some(EXAMPLE));
+            }
+        }
+        if wait.is_some() != times.is_some() {
+            self.problem("verify", "`wait` and `times` belong together", Some("write `wait: 5 s, times: 3`"));
+        }
+        if tool.is_some_and(|tool| tool.as_str().is_none()) {
+            self.problem_at(&["verify", "tool"], "expected the name of a capability", Some(EXAMPLE));
+        }
+        let hint = "write it as text: `expect: reply.status == \"done\"`";
+        let expect = expect.and_then(|value| self.condition(&["verify", "expect"], value, sources.with_reply, hint));
+        let parameters = self.verify_parameters(with, sources.with_result);
+        let wait_ms = wait.map_or(Some(0), |value| self.wait_ms(&["verify", "wait"], value));
+        let times = times.map_or(Some(1), |value| self.count_at(&["verify", "times"], value, MAX_POLLS));
+        let call = verify_call(self.step)?;
+        Some(Verify {
+            capability: call.capability().unwrap_or_default().into(),
+            agent: call.agent_name,
+            parameters: parameters?,
+            schema: None,
+            expect: expect?,
+            wait_ms: wait_ms?,
+            times: times?,
+        })
+    }
+
+    fn verify_parameters(&mut self, with: Option<&Value>, sources: &StepIds<'_>) -> Option<Parameters> {
+        let Some(with) = with else { return Some(Parameters::default()) };
+        let Value::Object(object) = with else {
+            let message = format!("expected names with values, found {}", with.kind().with_article());
+            self.problem_at(&["verify", "with"], &message, None);
+            return None;
+        };
+        match Parameters::parse_with_ids(object, sources) {
+            Ok(parameters) => Some(parameters),
+            Err(error) => {
+                for error in &error.errors {
+                    let location = self.at(&["verify", "with"]).inside(&error.path);
+                    self.problems.push(template_problem(location, error));
+                }
+                None
+            }
+        }
+    }
+
+    fn wait_ms(&mut self, keys: &[&str], value: &Value) -> Option<u64> {
+        let ms = value.as_str().and_then(parse_human_duration).filter(|ms| (1..=MAX_WAIT_MS).contains(ms));
+        if ms.is_none() {
+            let message = format!("expected a duration of at most {}, found `{value}`", human_duration(MAX_WAIT_MS));
+            self.problem_at(keys, &message, Some("write a number and a unit: `wait: 10 s`, `2 min`"));
+        }
+        ms
+    }
+
+    /// A condition: an expression as text, or `true` or `false`.
+    fn condition(&mut self, keys: &[&str], value: &Value, sources: &StepIds<'_>, hint: &str) -> Option<Expression> {
+        let text = match value {
             Value::String(text) => text.trim().to_owned(),
             Value::Bool(value) => value.to_string(),
             other => {
                 let message = format!("expected an expression, found {}", other.kind().with_article());
-                self.problem("when", &message, Some("write it as text: `when: \"order.total > 5\"`"));
+                self.problem_at(keys, &message, Some(hint));
                 return None;
             }
         };
-        self.expression("when", &text, sources)
+        self.expression(keys, &text, sources)
     }
 
     fn foreach(&mut self, sources: &StepIds<'_>) -> Option<Foreach> {
@@ -85,26 +217,31 @@ impl<'a> Reader<'a> {
                 return None;
             }
         };
-        let list = self.expression("foreach", &text, sources)?;
+        let list = self.expression(&["foreach"], &text, sources)?;
         Some(Foreach { list, at_once: self.count("at_once", MAX_ITEMS), max_items: self.count("max_items", MAX_ITEMS) })
     }
 
     /// A number from 1 on.
     fn count(&mut self, key: &str, most: u64) -> Option<u32> {
-        let count = self.value(key)?.as_number().and_then(Number::as_u64).filter(|count| (1..=most).contains(count));
+        let value = self.value(key)?;
+        self.count_at(&[key], value, most)
+    }
+
+    fn count_at(&mut self, keys: &[&str], value: &Value, most: u64) -> Option<u32> {
+        let count = value.as_number().and_then(Number::as_u64).filter(|count| (1..=most).contains(count));
         if count.is_none() {
-            self.problem(key, &format!("expected a number from 1 to {most}"), None);
+            self.problem_at(keys, &format!("expected a number from 1 to {most}"), None);
         }
         count.and_then(|count| u32::try_from(count).ok())
     }
 
-    fn expression(&mut self, key: &str, text: &str, sources: &StepIds<'_>) -> Option<Expression> {
+    fn expression(&mut self, keys: &[&str], text: &str, sources: &StepIds<'_>) -> Option<Expression> {
         // Braces around a whole expression are allowed, as in parameters.
         let inside = text.strip_prefix("{{").and_then(|text| text.strip_suffix("}}")).unwrap_or(text);
         match Expression::parse_with_ids(inside, sources) {
             Ok(expression) => Some(expression),
             Err(error) => {
-                self.problems.push(template_problem(self.at(key), &error));
+                self.problems.push(template_problem(self.at(keys), &error));
                 None
             }
         }
@@ -150,12 +287,16 @@ impl<'a> Reader<'a> {
         self.step.metadata.get(key).filter(|value| !value.is_null())
     }
 
-    fn at(&self, key: &str) -> PlanLocation {
-        self.location.clone().key("metadata").key(key)
+    fn at(&self, keys: &[&str]) -> PlanLocation {
+        keys.iter().fold(self.location.clone().key("metadata"), |location, key| location.key(key))
     }
 
     fn problem(&mut self, key: &str, message: &str, hint: Option<&str>) {
-        let problem = PlanProblem::new(Code::BadControl, self.at(key), format!("`{key}`: {message}"));
+        self.problem_at(&[key], message, hint);
+    }
+
+    fn problem_at(&mut self, keys: &[&str], message: &str, hint: Option<&str>) {
+        let problem = PlanProblem::new(Code::BadControl, self.at(keys), format!("`{}`: {message}", keys.join(".")));
         self.problems.push(problem.with_hint(hint.map(str::to_owned)));
     }
 }

@@ -6,9 +6,10 @@ use reknit_bind::{Expression, Parameters, Reference, StepIds, TemplateParseError
 use reknit_protocol::spelling::nearest;
 use reknit_protocol::{Object, Plan, Segment, Step, StepId};
 
+use super::source_names::{SourceNames, reads_own_result};
 use super::{Code, MAX_STEPS, PlanLocation, PlanProblem, controls};
 use crate::hint::suggestion;
-use crate::{INPUTS, ITEM, PlannedOutput, StepControls, StepIndex, outputs};
+use crate::{INPUTS, ITEM, PlannedOutput, REPLY, RESULT, StepControls, StepIndex, outputs};
 
 /// The most ids that a wrong id is compared with: hints for thousands of typos must not take minutes.
 const MAX_COMPARED_IDS: usize = 1_000;
@@ -64,18 +65,17 @@ impl<'p> ParsedPlan<'p> {
             parsed.indices.entry(step.step_id.as_str()).or_insert(index);
         }
         let mut problems = parsed.check_ids();
-        let prepared = StepIds::new(&sources);
-        let with_item: Vec<StepId> = sources.iter().cloned().chain([ITEM.into()]).collect();
-        let prepared_with_item = StepIds::new(&with_item);
+        let names = SourceNames::new(plan, sources);
+        let prepared = names.prepared();
         for (index, step) in parsed.indices().zip(&plan.steps) {
             let location = PlanLocation::step(index, &step.step_id);
-            let own_sources = if step.has_foreach() { &prepared_with_item } else { &prepared };
-            let parameters = Self::read_parameters(step, own_sources, &location, &mut problems);
-            let controls = controls::read(step, (&prepared, own_sources), &location, &mut problems);
+            let own_sources = prepared.of(step);
+            let parameters = Self::read_parameters(step, own_sources.of_step, &location, &mut problems);
+            let controls = controls::read(step, own_sources, &location, &mut problems);
             let dependencies = parsed.find_dependencies(step, &parameters, &controls, &location, &mut problems);
             parsed.steps.push(ParsedStep { parameters, controls, dependencies });
         }
-        parsed.read_outputs(&prepared, &mut problems);
+        parsed.read_outputs(&prepared.plain, &mut problems);
         Ok((parsed, problems))
     }
 
@@ -117,6 +117,8 @@ impl<'p> ParsedPlan<'p> {
 
     fn check_ids(&self) -> Vec<PlanProblem> {
         let has_loop = self.plan.steps.iter().any(Step::has_foreach);
+        let has_condition_on_result = self.plan.steps.iter().any(reads_own_result);
+        let has_verify = self.plan.steps.iter().any(|step| step.has_control("verify"));
         let is_of_loop = |id: &StepId| {
             id.as_str().rsplit_once('[').and_then(|(of, rest)| {
                 let position = rest.strip_suffix(']')?;
@@ -136,6 +138,15 @@ impl<'p> ParsedPlan<'p> {
             }
             if id.as_str() == ITEM && has_loop {
                 let message = format!("`{ITEM}` is reserved for the item of a step with `foreach`");
+                return Some(PlanProblem::new(Code::ReservedId, location, message));
+            }
+            if id.as_str() == RESULT && has_condition_on_result {
+                let message =
+                    format!("`{RESULT}` is reserved for the result of a step with `until`, `expect` or `verify`");
+                return Some(PlanProblem::new(Code::ReservedId, location, message));
+            }
+            if id.as_str() == REPLY && has_verify {
+                let message = format!("`{REPLY}` is reserved for the reply to a `verify`");
                 return Some(PlanProblem::new(Code::ReservedId, location, message));
             }
             if let Some(step) = is_of_loop(id) {
@@ -219,8 +230,7 @@ impl<'p> ParsedPlan<'p> {
                 }
             }
         }
-        let in_controls = controls.expressions().flat_map(|(_, expression)| expression.references());
-        let read: Vec<&Reference> = parameters.references().into_iter().chain(in_controls).collect();
+        let read: Vec<&Reference> = parameters.references().into_iter().chain(controls.references()).collect();
         let reads_itself = read.iter().any(|reference| *reference.step() == step.step_id);
         if reads_itself && !step.depends_on.contains(&step.step_id) {
             let message = "the step refers to its own result";
@@ -244,6 +254,8 @@ pub(super) fn template_problem(location: PlanLocation, error: &TemplateParseErro
     let names: Vec<&str> = available.iter().map(StepId::as_str).collect();
     let hint = match found.as_str() {
         ITEM => "only a step with `foreach` has an `item`, and `filter`, `map` and the like".to_owned(),
+        RESULT => "only `until`, `expect` and `verify` call the result of their step `result`".to_owned(),
+        REPLY => "only the `expect` of a `verify` has a `reply`".to_owned(),
         found => suggestion(found, &names),
     };
     PlanProblem::new(Code::UnknownReference, location, format!("character {at}: there is no step `{found}`"))

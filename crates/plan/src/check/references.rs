@@ -46,6 +46,11 @@ impl<'o> References<'o> {
         problems
     }
 
+    /// Whether a reference is to a step.
+    pub(super) fn is_step(&self, reference: &Reference) -> bool {
+        self.parsed.index_of(reference.step()).is_some()
+    }
+
     /// The first field of a reference and the fields that the step declares, if the field is not one of them.
     pub(super) fn undeclared_field<'r>(&self, reference: &'r Reference) -> Option<(&'r str, Vec<&str>)> {
         let schema = self.announced.schema_with_fields(self.parsed.index_of(reference.step())?)?;
@@ -92,19 +97,27 @@ impl<'o> References<'o> {
             None if reference.step().as_str() == INPUTS => (self.announced.of_inputs(), true),
             None => return None,
         };
-        match declared_at(schema, reference.path().segments()) {
-            DeclaredValue::Nothing { message, hint } => {
-                let message = format!("`{reference}` does not exist: {message}");
-                let code = if is_input { Code::UnknownReference } else { Code::BadPath };
-                Some(PlanProblem::new(code, location(), message).with_hint(hint))
-            }
-            DeclaredValue::Schema(found) => {
-                let message = wanted.and_then(|(name, wanted)| type_conflict(reference, found, name, wanted))?;
-                Some(PlanProblem::new(Code::BadType, location(), message))
-            }
-            DeclaredValue::Open => None,
-        }
+        let code = if is_input { Code::UnknownReference } else { Code::BadPath };
+        check_reference(reference, schema, code, &location).or_else(|| {
+            let DeclaredValue::Schema(found) = declared_at(schema, reference.path().segments()) else { return None };
+            let message = wanted.and_then(|(name, wanted)| type_conflict(reference, found, name, wanted))?;
+            Some(PlanProblem::new(Code::BadType, location(), message))
+        })
     }
+}
+
+/// The problem of a reference to a value that this schema of the result rules out.
+pub(super) fn check_reference(
+    reference: &Reference,
+    schema: &Value,
+    code: Code,
+    location: impl Fn() -> PlanLocation,
+) -> Option<PlanProblem> {
+    let DeclaredValue::Nothing { message, hint } = declared_at(schema, reference.path().segments()) else {
+        return None;
+    };
+    let message = format!("`{reference}` does not exist: {message}");
+    Some(PlanProblem::new(code, location(), message).with_hint(hint))
 }
 
 /// The references that are inserted into texts as they are, without a calculation.

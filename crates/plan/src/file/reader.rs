@@ -8,13 +8,14 @@ use crate::hint::suggestion;
 
 /// The keys of a plan.
 pub(super) const PLAN_KEYS: [&str; 4] = ["request", "inputs", "steps", "outputs"];
-const STEP_KEYS: [&str; 14] = [
+const STEP_KEYS: [&str; 18] = [
     "id",
     "tool",
     "do",
     "with",
     "after",
     "compute",
+    "plan",
     "foreach",
     "at_once",
     "max_items",
@@ -23,11 +24,14 @@ const STEP_KEYS: [&str; 14] = [
     "timeout",
     "approve",
     "retry",
+    "until",
+    "expect",
+    "verify",
 ];
 
 /// The keys of a step whose values the check of the plan reads.
-pub(super) const CONTROL_KEYS: [&str; 7] =
-    ["foreach", "at_once", "max_items", "when", "on_failure", "approve", "retry"];
+pub(super) const CONTROL_KEYS: [&str; 10] =
+    ["foreach", "at_once", "max_items", "when", "on_failure", "approve", "retry", "until", "expect", "verify"];
 const INPUT_KEYS: [&str; 4] = ["type", "default", "enum", "description"];
 const OUTPUT_KEYS: [&str; 3] = ["value", "type", "description"];
 
@@ -99,8 +103,12 @@ impl<'d> Reader<'d> {
         self.reject_unknown(object, &STEP_KEYS, path);
         let id = self.required(object, "id", path);
         let computed = object.get("compute");
-        let tool =
-            if computed.is_some() { Some(self.no_tool(object, path)) } else { self.required(object, "tool", path) };
+        let sub_plan = self.text(object, "plan", path).filter(|_| computed.is_none());
+        let tool = match (&computed, &sub_plan) {
+            (Some(_), _) => Some(self.no_tool(object, path)),
+            (None, Some(_)) => Some(self.no_tool_of_plan(object, path)),
+            (None, None) => self.required(object, "tool", path),
+        };
         let instruction = self.text(object, "do", path).unwrap_or_default();
         let parameters = self.members(object, "with", path);
         let mut parameters: Object = parameters.map(|(name, value)| (name.to_owned(), value.clone())).collect();
@@ -112,6 +120,9 @@ impl<'d> Reader<'d> {
         if let Some(value) = computed {
             step.metadata = Object::from([("compute", Value::Bool(true))]);
             parameters.insert("result", value.clone());
+        }
+        if let Some(name) = sub_plan {
+            step.metadata = Object::from([("plan", Value::from(name))]);
         }
         if !parameters.is_empty() {
             step = step.with_parameters(parameters);
@@ -129,11 +140,20 @@ impl<'d> Reader<'d> {
 
     /// Rejects the keys of a call in a step that computes. Such a step has no tool but `compute`.
     fn no_tool(&mut self, object: &Object, path: &Path) -> String {
-        for key in ["tool", "with"].into_iter().filter(|key| object.contains_key(key)) {
+        for key in ["tool", "with", "plan"].into_iter().filter(|key| object.contains_key(key)) {
             let hint = "make two steps of it".to_owned();
             self.problem(&path.key(key), "a step either calls a tool or computes".to_owned(), Some(hint));
         }
         "compute/".to_owned()
+    }
+
+    /// Rejects the tool of a step that runs a plan.
+    fn no_tool_of_plan(&mut self, object: &Object, path: &Path) -> String {
+        if object.contains_key("tool") {
+            let hint = "make two steps of it".to_owned();
+            self.problem(&path.key("tool"), "a step either calls a tool or runs a plan".to_owned(), Some(hint));
+        }
+        "plan/".to_owned()
     }
 
     fn timeout(&mut self, object: &Object, path: &Path) -> Option<u64> {

@@ -50,6 +50,8 @@ fn write_step(text: &mut String, step: &Step) {
     if step.is_computed() {
         let result = parameters.and_then(|parameters| parameters.get("result"));
         line(text, 4, "compute", &value_text(result.unwrap_or(&Value::Null)));
+    } else if let Some(name) = step.sub_plan() {
+        line(text, 4, "plan", &scalar(name));
     } else {
         let capability = step.capability().unwrap_or_default();
         let tool = match step.agent_name.as_str() {

@@ -10,6 +10,7 @@ use reknit_protocol::{Plan, Step, Value};
 use super::{PlanFix, PlanFixKind};
 use crate::PlanAuthor;
 use crate::catalogue::{Catalogue, CatalogueEntry, CatalogueTool};
+use crate::verify_call::{set_tool, verify_call};
 
 /// What models put before the name of a tool.
 const PREFIXES: [&str; 6] = ["functions.", "function.", "tools.", "tool.", "functions/", "tools/"];
@@ -20,8 +21,22 @@ pub(super) fn correct(plan: &mut Plan, catalogue: &Catalogue, author: PlanAuthor
     plan.steps
         .iter_mut()
         .filter(|step| !step.is_computed())
-        .flat_map(|step| correct_step(step, catalogue, author))
+        .flat_map(|step| {
+            let mut fixes = correct_step(step, catalogue, author);
+            fixes.extend(correct_verify(step, catalogue, author));
+            fixes
+        })
         .collect()
+}
+
+/// Corrects the names in the `verify` of a step.
+fn correct_verify(step: &mut Step, catalogue: &Catalogue, author: PlanAuthor) -> Vec<PlanFix> {
+    let Some(mut call) = verify_call(step) else { return Vec::new() };
+    let fixes = correct_step(&mut call, catalogue, author);
+    if !call.agent_name.as_str().is_empty() {
+        set_tool(step, &call);
+    }
+    fixes
 }
 
 fn correct_step(step: &mut Step, catalogue: &Catalogue, author: PlanAuthor) -> Vec<PlanFix> {

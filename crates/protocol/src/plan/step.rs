@@ -20,8 +20,10 @@ pub struct Step {
     pub instruction: String,
     /// The steps whose results this step needs.
     pub depends_on: Vec<StepId>,
-    /// All other information; see [`Step::capability`], [`Step::parameters`], [`Step::limit_ms`] and [`Step::is_computed`].
-    /// The check of a plan reads `foreach`, `when`, `on_failure`, `approve` and `retry`.
+    /// All other information; see [`Step::capability`], [`Step::parameters`], [`Step::limit_ms`], [`Step::is_computed`] and
+    /// [`Step::sub_plan`].
+    /// The check of a plan reads `foreach`, `when`, `on_failure`, `approve`, `retry`, `until`, `expect` and
+    /// `verify`.
     pub metadata: Object,
     /// Fields that the protocol does not define.
     pub extra: ExtraFields,
@@ -75,9 +77,19 @@ impl Step {
         self.metadata.get("compute") == Some(&Value::Bool(true))
     }
 
+    /// The plan file that the step runs: `metadata.plan`.
+    pub fn sub_plan(&self) -> Option<&str> {
+        self.metadata.get("plan")?.as_str()
+    }
+
     /// Whether the step runs once for each item of a list: `metadata.foreach`.
     pub fn has_foreach(&self) -> bool {
-        self.metadata.get("foreach").is_some_and(|value| !value.is_null())
+        self.has_control("foreach")
+    }
+
+    /// Whether `metadata` has a value under a key that the check of a plan reads, such as `until`.
+    pub fn has_control(&self, key: &str) -> bool {
+        self.metadata.get(key).is_some_and(|value| !value.is_null())
     }
 
     /// The time limit of the whole step in milliseconds: `metadata.limit_ms`.

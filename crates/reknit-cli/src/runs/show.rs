@@ -190,6 +190,7 @@ fn state_word(state: &StepState) -> &'static str {
         StepState::Running => "running",
         StepState::Looping { .. } => "looping",
         StepState::BackingOff { .. } => "resting",
+        StepState::Polling { .. } => "polling",
         StepState::BreakerOpen { .. } => "turned_away",
         StepState::KeyHeld { .. } => "key_held",
         StepState::Mending(_) => "mending",
@@ -197,7 +198,9 @@ fn state_word(state: &StepState) -> &'static str {
         StepState::AwaitingJob { .. } => "awaiting_job",
         StepState::AwaitingApproval(_) => "asking",
         StepState::Done => "done",
+        StepState::Verifying => "verifying",
         StepState::Failed { .. } => "failed",
+        StepState::Unconfirmed { .. } => "unconfirmed",
         StepState::Skipped { .. } => "skipped",
     }
 }
@@ -336,6 +339,9 @@ fn step(view: &StepView, run: &RunOverview, entries: &[HistoryEntry], state: &Cu
     lines.extend(step_history::lines(entries));
     match &view.state {
         StepState::Failed { reason } => lines.push(format!("  failed     {}", one_line(reason, VALUE_COLUMNS))),
+        StepState::Unconfirmed { reason } => {
+            lines.push(format!("  unconfirmed  {}", one_line(reason, VALUE_COLUMNS)));
+        }
         StepState::Skipped { reason } => lines.push(format!("  skipped    {}", one_line(reason, VALUE_COLUMNS))),
         _ => {}
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use reknit_dialogue::{Effort, Money, OnAuthError, RotationPolicy, Temperature};
 use reknit_engine::{
-    AgentMending, AskScope, CallsInText, IfAbsent, LlmDebug, Metadata, Plans, Synthesis, UndeclaredPolicy,
+    AgentMending, AskScope, CallsInText, IfAbsent, LlmDebug, Metadata, Plans, Synthesis, UndeclaredPolicy, UnfitResults,
 };
 use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, IndependentSteps, Learning, PeoplePolicy, ResolutionPolicy};
@@ -80,6 +80,7 @@ choices! {
         "unsafe": Self::Unsafe
     }
     UndeclaredPolicy { "send-again": Self::SendAgain, "ask": Self::Ask }
+    UnfitResults { "warn": Self::Warn, "fail": Self::Fail, "ignore": Self::Ignore }
     Durability { "full": Self::Full, "normal": Self::Normal, "off": Self::Off }
     OnAuthError { "end": Self::End, "skip": Self::Skip }
     PinPolicy { "confirm": Self::Confirm, "report": Self::Report, "off": Self::Off }

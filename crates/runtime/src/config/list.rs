@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use reknit_dialogue::{Effort, OnAuthError, RotationPolicy};
-use reknit_engine::{AgentMending, AskScope, Synthesis, UndeclaredPolicy};
+use reknit_engine::{AgentMending, AskScope, Synthesis, UndeclaredPolicy, UnfitResults};
 use reknit_journal::Durability;
 use reknit_protocol::SideEffect;
 use reknit_registry::RedisUrl;
@@ -279,6 +279,8 @@ settings! {
     catalogue_folder(&str: Text) "catalogue.folder" => catalogue_folder;
     /// What a changed definition of a service leads to: nothing (`off`), a `report`, or the need to `confirm` it unless it only reads.
     catalogue_pin(PinPolicy: word::<PinPolicy>()) "catalogue.pin" => catalogue_pin;
+    /// What a result that does not fit its announced schema leads to in a plan: nothing (`ignore`), a note in the answer (`warn`), or an unconfirmed step (`fail`).
+    unfit_results(UnfitResults: word::<UnfitResults>()) "catalogue.unfit-results" => policy.unfit_results;
 
     /// Whether services are looked up in the registry. If the variable is `true`, `REDIS_URL` may name the registry too.
     discovery(bool: Switch) "discovery.enabled" => discovery.enabled;

@@ -1,7 +1,7 @@
 //! `[mending]`, `[effects]` and `[people]`.
 
 use reknit_dialogue::{ModelRequest, Purpose};
-use reknit_engine::AskModel;
+use reknit_engine::{AskModel, Outcome};
 use reknit_runtime::DriveOutcome;
 
 use crate::case::{Case, case};
@@ -104,8 +104,23 @@ pub(crate) fn cases() -> Vec<Case> {
     cases.into_iter().chain(person_cases()).map(|case| case.also_set(WITHOUT_MODEL)).collect()
 }
 
-/// Settings that decide whether a person is asked.
-fn person_cases() -> [Case; 4] {
+/// How many doubts the answer has, and how its step ended.
+fn doubts_and_outcome(observed: &Observation) -> String {
+    let Some(DriveOutcome::Finished(answer)) = observed.ended.first() else { panic!("it ends") };
+    let doubts = match answer.doubts.len() {
+        1 => "1 doubt".to_owned(),
+        count => format!("{count} doubts"),
+    };
+    let outcome = match &answer.steps[0].outcome {
+        Outcome::Done(_) => "Done",
+        Outcome::Unconfirmed { .. } => "Unconfirmed",
+        Outcome::Failed { .. } | Outcome::Skipped { .. } => "no result",
+    };
+    format!("{doubts}, {outcome}")
+}
+
+/// Settings that decide whether a person is asked, or whether a step is confirmed.
+fn person_cases() -> [Case; 5] {
     [
         case(
             "effects.undeclared",
@@ -120,6 +135,13 @@ fn person_cases() -> [Case; 4] {
             || unknown_outcome("read"),
             |observed| ending(observed).into(),
             ("ends", "waits"),
+        ),
+        case(
+            "catalogue.unfit-results",
+            "\"fail\"",
+            || Scene::of(vec![step("s", "announced", "{}")], |_, _| ToolBehavior::Respond(200, r#"{"price": "high"}"#)),
+            doubts_and_outcome,
+            ("1 doubt, Done", "0 doubts, Unconfirmed"),
         ),
         case(
             "people.ask",

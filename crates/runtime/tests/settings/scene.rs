@@ -166,7 +166,7 @@ fn watcher(person_ms: &Arc<Mutex<Option<i64>>>) -> Watcher {
     })
 }
 
-/// Five tools. The first has a capability for each side effect, and one with a required amount.
+/// Five tools. The first has a capability for each side effect, one with a required amount, and one that announces its result.
 fn catalogue(extra_capabilities: usize) -> Catalogue {
     let entry = |name: &str, effect: SideEffect, schema: Option<&str>| {
         let mut capability = Capability::new(name);
@@ -182,6 +182,9 @@ fn catalogue(extra_capabilities: usize) -> Catalogue {
         entry("unsafe", SideEffect::Unsafe, None),
         entry("convert", SideEffect::Read, Some(amount)),
     ];
+    let announced = r#"{"name": "announced", "effect": "read", "output_summary": {"required": [{"name": "price", "type": "number"}]}}"#;
+    let announced = Capability::from_value(&Value::parse(announced).expect("JSON")).expect("a capability");
+    capabilities.push(CatalogueEntry::new(announced, None).expect("it has no schema"));
     capabilities.extend((0..extra_capabilities).map(|number| entry(&format!("more_{number}"), SideEffect::Read, None)));
     let tool = |name: &str, capabilities| CatalogueTool { name: name.into(), description: String::new(), capabilities };
     let others = ["u", "v", "w", "x"].map(|name| tool(name, vec![entry("read", SideEffect::Read, None)]));

@@ -90,11 +90,12 @@ impl Tracer {
             StepEnd::Done => ("done", String::new()),
             StepEnd::Failed { error: Some(error), reason } => ("failed", format!("{error}; {reason}")),
             StepEnd::Failed { error: None, reason } => ("failed", reason.clone()),
+            StepEnd::Unconfirmed { reason } => ("unconfirmed", reason.clone()),
             StepEnd::Skipped { reason } => ("skipped", reason.clone()),
         };
         let message = AttributeValue::excerpt(&message, MAX_ERROR);
         let span_status = match end {
-            StepEnd::Failed { .. } => SpanStatus::Error(message.to_string()),
+            StepEnd::Failed { .. } | StepEnd::Unconfirmed { .. } => SpanStatus::Error(message.to_string()),
             StepEnd::Done | StepEnd::Skipped { .. } => SpanStatus::Ok,
         };
         let values = [
@@ -112,7 +113,7 @@ impl Tracer {
         self.close(span, (SpanKind::Internal, parent), (&spans::STEP_EXECUTION, values), span_status);
         let [capability, agent, module] = self.labels(&step);
         self.count(&metrics::STEPS, [capability, agent, module, status.into()]);
-        if let StepEnd::Failed { .. } = end {
+        if let StepEnd::Failed { .. } | StepEnd::Unconfirmed { .. } = end {
             let values = ["step_execution".into(), step.id(), step.capability(), step.agent(), message];
             self.log(&logs::STEP_FAILED, values);
         }

@@ -69,7 +69,7 @@ impl LoopItems {
         match stage {
             Stage::Waiting => _ = self.held.insert(index),
             Stage::Done(_) => self.done += 1,
-            Stage::Failed { .. } | Stage::Skipped { .. } => self.failed += 1,
+            Stage::Failed { .. } | Stage::Unconfirmed { .. } | Stage::Skipped { .. } => self.failed += 1,
             Stage::SkippedByCondition { .. } => {}
             _ => self.in_progress += 1,
         }
@@ -79,7 +79,7 @@ impl LoopItems {
         match stage {
             Stage::Waiting if self.held.remove(&index) => {}
             Stage::Done(_) => self.done -= 1,
-            Stage::Failed { .. } | Stage::Skipped { .. } => self.failed -= 1,
+            Stage::Failed { .. } | Stage::Unconfirmed { .. } | Stage::Skipped { .. } => self.failed -= 1,
             Stage::SkippedByCondition { .. } => {}
             _ => self.in_progress -= 1,
         }

@@ -8,6 +8,7 @@ use reknit_plan::{CheckedPlan, PlannedStep, StepIndex};
 use super::loop_items::LoopItems;
 use super::{StepRun, missing};
 use crate::internal_error::Decided;
+use crate::record::WaitReason;
 use crate::run::state::Stage;
 
 /// Follows from the plan and the stages of its steps.
@@ -26,7 +27,8 @@ pub(super) struct ReadyIndex {
     acting: BTreeSet<StepIndex>,
     calling: usize,
     awaiting_approval: usize,
-    awaiting_job: usize,
+    /// Those that wait for the end of a job, or before the next call of an `until` or a `verify`.
+    awaiting_others: usize,
     over: usize,
     /// For each step, the loop that it is an item of.
     loops_of_items: Vec<Option<StepIndex>>,
@@ -125,8 +127,8 @@ impl ReadyIndex {
         self.awaiting_approval > 0 && self.queued.is_empty() && self.acting.len() == self.awaiting_approval
     }
 
-    pub(super) fn waits_for_people_or_jobs(&self) -> bool {
-        let waiting = self.awaiting_approval + self.awaiting_job;
+    pub(super) fn waits_for_others(&self) -> bool {
+        let waiting = self.awaiting_approval + self.awaiting_others;
         waiting > 0 && self.queued.is_empty() && self.acting.len() == waiting
     }
 
@@ -137,17 +139,20 @@ impl ReadyIndex {
         match stage {
             Stage::Waiting => _ = self.decided.remove(&index),
             Stage::Queued => _ = self.queued.remove(&index),
-            Stage::Calling(_) => self.calling -= 1,
             Stage::AwaitingApproval { .. } => self.awaiting_approval -= 1,
-            Stage::AwaitingJob(_) => self.awaiting_job -= 1,
+            Stage::Verifying(verification) if verification.is_waiting() => self.awaiting_others -= 1,
+            Stage::Calling(_) | Stage::Verifying(_) => self.calling -= 1,
+            Stage::AwaitingJob(_) | Stage::BackingOff { reason: WaitReason::Poll, .. } => self.awaiting_others -= 1,
             Stage::Looping
             | Stage::Stopping(_)
             | Stage::BackingOff { .. }
             | Stage::Consulting { .. }
             | Stage::Checking { .. } => {}
-            Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } | Stage::SkippedByCondition { .. } => {
-                self.over -= 1;
-            }
+            Stage::Done(_)
+            | Stage::Unconfirmed { .. }
+            | Stage::Failed { .. }
+            | Stage::Skipped { .. }
+            | Stage::SkippedByCondition { .. } => self.over -= 1,
         }
         self.acting.remove(&index);
     }
@@ -170,8 +175,13 @@ impl ReadyIndex {
                 self.awaiting_approval += 1;
                 self.acting.insert(index);
             }
-            Stage::AwaitingJob(_) => {
-                self.awaiting_job += 1;
+            Stage::AwaitingJob(_) | Stage::BackingOff { reason: WaitReason::Poll, .. } => {
+                self.awaiting_others += 1;
+                self.acting.insert(index);
+            }
+            Stage::Verifying(verification) => {
+                let count = if verification.is_waiting() { &mut self.awaiting_others } else { &mut self.calling };
+                *count += 1;
                 self.acting.insert(index);
             }
             Stage::Stopping(_) | Stage::BackingOff { .. } | Stage::Consulting { .. } | Stage::Checking { .. } => {
@@ -181,11 +191,11 @@ impl ReadyIndex {
                 self.over += 1;
                 self.decide_dependents(index, steps, Dependency::Settled);
             }
-            Stage::Failed { .. } if self.may_fail.get(index.get()) == Some(&true) => {
+            Stage::Failed { .. } | Stage::Unconfirmed { .. } if self.may_fail.get(index.get()) == Some(&true) => {
                 self.over += 1;
                 self.decide_dependents(index, steps, Dependency::Settled);
             }
-            Stage::Failed { .. } | Stage::Skipped { .. } => {
+            Stage::Failed { .. } | Stage::Unconfirmed { .. } | Stage::Skipped { .. } => {
                 self.over += 1;
                 self.decide_dependents(index, steps, Dependency::Lost);
             }

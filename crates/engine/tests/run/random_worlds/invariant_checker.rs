@@ -321,8 +321,7 @@ impl InvariantChecker {
             let at_once = step.metadata.get("at_once").and_then(|value| value.as_number()?.as_u64());
             let is_open = |item: &&&StepView| !matches!(item.state, StepState::Waiting) && !is_over(&item.state);
             let open = items.iter().filter(is_open).count();
-            // A call with an unknown outcome does not wait for a place after a retry.
-            if let Some(at_once) = at_once.filter(|_| self.retries == 0) {
+            if let Some(at_once) = at_once {
                 assert!(
                     open <= usize::try_from(at_once).expect("a small number"),
                     "the limit of items holds: {items:?}"
@@ -499,7 +498,10 @@ impl InvariantChecker {
 }
 
 fn is_over(state: &StepState) -> bool {
-    matches!(state, StepState::Done | StepState::Failed { .. } | StepState::Skipped { .. })
+    matches!(
+        state,
+        StepState::Done | StepState::Failed { .. } | StepState::Unconfirmed { .. } | StepState::Skipped { .. }
+    )
 }
 
 /// Checks that a person has approved a call that a rule or the plan holds back.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use reknit_bind::{MappingStatus, ParameterMapping};
 use reknit_dialogue::RotationPolicy;
-use reknit_engine::{ApprovalPolicy, ApprovalRule, AskScope, Policy, Started, Synthesis, UndeclaredPolicy};
+use reknit_engine::{
+    ApprovalPolicy, ApprovalRule, AskScope, Policy, Started, Synthesis, UndeclaredPolicy, UnfitResults,
+};
 use reknit_mend::{IndependentSteps, PeoplePolicy, ResolutionPolicy};
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::{CallTool, Capability, EffectId, Object, Plan, PlanInput, SideEffect, Step, StepId, Value};
@@ -150,6 +152,37 @@ impl RandomWorld {
         if self.started.plan.is_some() {
             self.started.plan = Some(self.plan.clone());
         }
+        self
+    }
+
+    /// A world in which steps have conditions about their results, and some of them loops.
+    pub(crate) fn with_confirmations(mut self, tape: &mut ChoiceTape) -> Self {
+        if tape.one_in(3) {
+            self = self.with_loops(tape);
+        }
+        let only_reads = |step: &Step| ["read", "convert", "look"].iter().any(|name| step.capability() == Some(name));
+        for step in &mut self.plan.steps {
+            let (reads, computes) = (only_reads(step), step.is_computed());
+            if reads && tape.one_in(3) {
+                let condition = tape.pick_text(&["result.v >= 0", "(result.v ?? 1) != 1", "result.name", "false"]);
+                let until = format!(r#"{{"condition": "{condition}", "wait": "2 s", "times": {}}}"#, 1 + tape.below(4));
+                step.metadata.insert("until", json(&until));
+            }
+            if tape.one_in(4) {
+                let expect = tape.pick_text(&["(result.v ?? 1) == 1", "result != null", "result.v >= 0", "false"]);
+                step.metadata.insert("expect", expect);
+            }
+            if !computes && !reads && tape.one_in(2) {
+                let expect = tape.pick_text(&["(reply.v ?? 1) != 7", "reply.v == result.v", "reply.ok", "false"]);
+                let waits = if tape.one_in(2) { r#", "wait": "1 s", "times": 3"# } else { "" };
+                let verify = format!(r#"{{"tool": "t/read", "with": {{"x": 1}}, "expect": "{expect}"{waits}}}"#);
+                step.metadata.insert("verify", json(&verify));
+            }
+        }
+        if self.started.plan.is_some() {
+            self.started.plan = Some(self.plan.clone());
+        }
+        Arc::make_mut(&mut self.started.policy).unfit_results = UnfitResults::Warn;
         self
     }
 

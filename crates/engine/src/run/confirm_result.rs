@@ -1,0 +1,120 @@
+//! Whether the result of a step is what its tool announces and its plan expects.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use reknit_bind::Expression;
+use reknit_plan::{PlannedStep, StepIndex};
+use reknit_protocol::{AgentName, CapabilityName, Value, join_first};
+use reknit_salvage::Schema;
+
+use super::Run;
+use super::sources::Results;
+use super::state::Stage;
+use crate::answer::account::limit_items;
+use crate::internal_error::Decided;
+use crate::policy::UnfitResults;
+use crate::result_handle::{ResultHandle, response_data};
+
+/// The compiled schemas of results, by capability. They follow from the plan, and are not part of a snapshot.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ResultSchemas(HashMap<(AgentName, CapabilityName), Option<Arc<Schema>>>);
+
+impl ResultSchemas {
+    /// The schema that the tool of a step announces; `None` if it announces none that can be used.
+    fn get(&mut self, planned: &PlannedStep) -> Option<Arc<Schema>> {
+        let announced = planned.announced.as_deref()?;
+        let compiled = self.0.entry((planned.agent.clone(), planned.capability.clone()));
+        compiled.or_insert_with(|| Schema::compile(announced).ok().map(Arc::new)).clone()
+    }
+}
+
+impl Run {
+    /// A call of the step succeeded: its result is that of the step, unless the plan wishes for another one.
+    pub(super) fn on_result(&mut self, index: StepIndex, planned: &PlannedStep, value: Value) -> Decided {
+        if let Some(until) = &planned.controls.until
+            && self.asks_again(index, planned, until, &value)?
+        {
+            return Ok(());
+        }
+        let event = self.state.events.saturating_sub(1);
+        let misfit = self.misfit(planned, &value);
+        self.state.steps.get_mut(index)?.misfit.clone_from(&misfit);
+        let result = ResultHandle::new(value, event);
+        match misfit.filter(|_| self.policy().unfit_results == UnfitResults::Fail) {
+            Some(misfit) => {
+                let reason = format!("its result does not fit the schema that its tool announces: {misfit}");
+                self.set_stage(index, Stage::Unconfirmed { result, reason })
+            }
+            None => self.confirm(index, planned, result),
+        }
+    }
+
+    /// Ends a step with a result that its plan may have to confirm first.
+    pub(super) fn confirm(&mut self, index: StepIndex, planned: &PlannedStep, result: ResultHandle) -> Decided {
+        if let Some(condition) = &planned.controls.expect {
+            let unmet = match self.holds(planned, condition, result.get(), None) {
+                Ok(true) => None,
+                Ok(false) => Some(format!("`expect`: `{condition}` is false")),
+                Err(reason) => Some(format!("`expect`: {reason}")),
+            };
+            if let Some(reason) = unmet {
+                return self.set_stage(index, Stage::Unconfirmed { result, reason });
+            }
+        }
+        match &planned.controls.verify {
+            Some(_) => self.start_verification(index, planned, result),
+            None => self.end_with_result(index, result),
+        }
+    }
+
+    /// The step is done.
+    pub(super) fn end_with_result(&mut self, index: StepIndex, result: ResultHandle) -> Decided {
+        if result.has_event() {
+            self.fresh_results.push(index);
+        }
+        self.set_stage(index, Stage::Done(result))
+    }
+
+    /// Whether a condition about the result of a step holds, or why nobody knows.
+    pub(super) fn holds(
+        &self,
+        planned: &PlannedStep,
+        condition: &Expression,
+        result: &Value,
+        reply: Option<&Value>,
+    ) -> Result<bool, String> {
+        let results = Results { result: Some(result), reply, ..self.results(Some(planned)) };
+        match condition.evaluate(&results).map(|evaluation| evaluation.value) {
+            Ok(Value::Bool(holds)) => Ok(holds),
+            Ok(other) => Err(format!("`{condition}` is {}, not true or false", other.kind().with_article())),
+            Err(reason) => Err(format!("`{condition}` has no value: {reason}")),
+        }
+    }
+
+    /// How a result differs from the schema that its tool announces, with or without the envelope around it. The calls of an agent
+    /// are not checked: it reads their results itself.
+    fn misfit(&mut self, planned: &PlannedStep, value: &Value) -> Option<String> {
+        if self.policy().unfit_results == UnfitResults::Ignore || self.state.plan.is_none() {
+            return None;
+        }
+        let schema = self.result_schemas.get(planned)?;
+        if schema.fits(value) {
+            return None;
+        }
+        let problems = schema.problems(&response_data(value));
+        (!problems.is_empty()).then(|| join_first(&problems))
+    }
+
+    /// One sentence for each result that does not fit the schema that its tool announces.
+    pub(super) fn misfit_doubts(&self) -> Vec<String> {
+        let doubts = self.steps_in_order().filter_map(|(planned, step)| {
+            let misfit = step.misfit.as_ref()?;
+            let is_done = matches!(step.stage(), Stage::Done(_));
+            let text =
+                format!("the result of {} does not fit the schema that its tool announces: {misfit}", planned.id);
+            is_done.then(|| (self.loop_of(planned), text))
+        });
+        limit_items(doubts, |of, more| format!("{of}: the results of {more} more items do not fit their schema"))
+    }
+}

@@ -1,0 +1,290 @@
+//! Steps with `verify`: after the call, a read call tells whether it had the wished effect.
+//!
+//! The call of the step is never made again for this. A read call that fails temporarily is sent again as often as any other one;
+//! a reply that does not confirm the effect is asked for as often as the plan says.
+
+use std::sync::Arc;
+
+use reknit_bind::{Binding, abridge, bind};
+use reknit_mend::{ReplyContext, Verdict, classify_failure, classify_reply};
+use reknit_plan::{PlanAuthor, PlannedStep, StepIndex, Verify};
+use reknit_protocol::{CallTool, EffectId, EffectKind, Object, SideEffect, Value, join_first};
+use serde::{Deserialize, Serialize};
+
+use super::sources::Results;
+use super::state::Stage;
+use super::{Run, planned};
+use crate::digest::jitter;
+use crate::effect::Effect;
+use crate::elapsed::ms_between;
+use crate::event::EventKind;
+use crate::internal_error::{Decided, InternalError};
+use crate::record::{CallEnd, RunRecord, WaitReason};
+use crate::result_handle::ResultHandle;
+
+/// How much of the last reply is shown, in bytes of JSON.
+const SHOWN_REPLY: usize = 500;
+
+/// A step whose effect is being verified.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Verification {
+    /// The result of the step's call.
+    pub(super) result: ResultHandle,
+    activity: VerifyActivity,
+    /// How many replies did not confirm the effect.
+    unmet: u32,
+    /// How many read calls failed temporarily.
+    failures: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum VerifyActivity {
+    Calling(Arc<CallTool>),
+    Waiting { id: EffectId, until_ms: i64 },
+}
+
+/// What a read call said.
+enum Reading {
+    /// It answered, and does not confirm the effect: why.
+    Unmet(String),
+    /// It failed temporarily: why, and how long to wait at least before it is sent again; `None` not at all.
+    Failed { reason: String, min_wait_ms: Option<u64> },
+    /// Asking again does not help.
+    Useless(String),
+}
+
+impl Verification {
+    pub(super) fn effect(&self) -> Effect {
+        match &self.activity {
+            VerifyActivity::Calling(call) => Effect::CallTool(Arc::clone(call)),
+            VerifyActivity::Waiting { id, until_ms } => Effect::Sleep { id: id.clone(), until_ms: *until_ms },
+        }
+    }
+
+    /// Whether it waits before the next read call. Such time is not active.
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self.activity, VerifyActivity::Waiting { .. })
+    }
+}
+
+impl Run {
+    /// Makes the first read call for the result of a step.
+    pub(super) fn start_verification(
+        &mut self,
+        index: StepIndex,
+        planned: &PlannedStep,
+        result: ResultHandle,
+    ) -> Decided {
+        let stop = self.state.stop.as_ref().filter(|stop| stop.is_immediate());
+        if let Some(reason) = stop.map(|stop| format!("its effect was not verified: {stop}")) {
+            return self.set_stage(index, Stage::Unconfirmed { result, reason });
+        }
+        self.call_verify(index, planned, (result, 0, 0))
+    }
+
+    fn call_verify(
+        &mut self,
+        index: StepIndex,
+        planned: &PlannedStep,
+        (result, unmet, failures): (ResultHandle, u32, u32),
+    ) -> Decided {
+        let verify = verify_of(planned)?;
+        let not_called = match self.verify_parameters(planned, verify, result.get()) {
+            Err(reason) => Err(reason),
+            Ok(parameters) => {
+                if self.author() == PlanAuthor::Person {
+                    self.state.added_tool_calls = self.state.added_tool_calls.saturating_add(1);
+                }
+                self.charge_tool_call().map(|()| parameters).map_err(|exhausted| {
+                    let reason = exhausted.to_string();
+                    self.state.stop_for(exhausted);
+                    reason
+                })
+            }
+        };
+        let parameters = match not_called {
+            Ok(parameters) => parameters,
+            Err(reason) => {
+                let reason = format!("`verify`: {reason}");
+                return self.set_stage(index, Stage::Unconfirmed { result, reason });
+            }
+        };
+        let timeout_ms = self.call_timeout_ms(self.state.steps.get(index)?);
+        let step = self.state.steps.get_mut(index)?;
+        step.verify_calls += 1;
+        let call = Arc::new(CallTool {
+            id: EffectId::of_step(&planned.id, EffectKind::Verify, step.verify_calls),
+            step: planned.id.clone(),
+            agent: verify.agent.clone(),
+            capability: verify.capability.clone(),
+            parameters,
+            side_effect: SideEffect::Read,
+            idempotency_key: None,
+            business_key: None,
+            timeout_ms,
+            job: None,
+            callback: None,
+        });
+        self.record(RunRecord::CallStarted(Arc::clone(&call)));
+        let activity = VerifyActivity::Calling(call);
+        self.set_stage(index, Stage::Verifying(Arc::new(Verification { result, activity, unmet, failures })))
+    }
+
+    fn verify_parameters(&self, planned: &PlannedStep, verify: &Verify, result: &Value) -> Result<Object, String> {
+        let results = Results { result: Some(result), ..self.results(Some(planned)) };
+        match bind(&verify.parameters, &results, &[], verify.schema.as_deref()) {
+            Binding::Bound(bound) => Ok(bound.parameters),
+            Binding::Misfit { problems, .. } => {
+                Err(format!("its parameters do not fit their schema: {}", join_first(&problems)))
+            }
+            Binding::Unbound { unbound, .. } => {
+                let reasons: Vec<String> = unbound.iter().map(ToString::to_string).collect();
+                Err(format!("its parameters have no values: {}", reasons.join("; ")))
+            }
+        }
+    }
+
+    /// Applies an event to a step that is being verified; returns whether it is about that.
+    pub(super) fn on_verify_event(&mut self, index: StepIndex, kind: &EventKind) -> Decided<bool> {
+        let Stage::Verifying(verification) = self.state.steps.get(index)?.stage() else { return Ok(false) };
+        let Verification { result, activity, unmet, failures } = verification.as_ref().clone();
+        let plan = Arc::clone(&self.plan);
+        let planned = planned(&plan, index)?;
+        match (&activity, kind) {
+            (VerifyActivity::Waiting { id, .. }, EventKind::Woke { effect }) if id == effect => {
+                self.record(RunRecord::WaitEnded(effect.clone()));
+                self.call_verify(index, planned, (result, unmet, failures))?;
+            }
+            (VerifyActivity::Calling(call), kind) if kind.effect() == Some(&call.id) => {
+                match self.read_verification(planned, call, &result, kind)? {
+                    None => return Ok(false),
+                    Some(Ok(())) => self.end_with_result(index, result)?,
+                    Some(Err(reading)) => {
+                        self.after_reading(index, planned, (result, unmet, failures), reading)?;
+                    }
+                }
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// What the outcome of a read call says: `Ok` if it confirms the effect. `None` if the event is no such outcome.
+    fn read_verification(
+        &mut self,
+        planned: &PlannedStep,
+        call: &Arc<CallTool>,
+        result: &ResultHandle,
+        kind: &EventKind,
+    ) -> Decided<Option<Result<(), Reading>>> {
+        let (end, verdict) = match kind {
+            EventKind::ToolAnswered { reply, .. } => {
+                let end = CallEnd::Replied { status: reply.status, fixes: reply.body.fixes().to_vec() };
+                if reply.job.is_some() {
+                    self.record(RunRecord::CallEnded { call: Arc::clone(call), end, fault: None });
+                    return Ok(Some(Err(Reading::Useless("it started a job instead of answering".to_owned()))));
+                }
+                (end, classify_reply(reply, ReplyContext::new(SideEffect::Read, self.state.now_ms)))
+            }
+            EventKind::ToolFailed { failure, .. } => {
+                let end = CallEnd::Failed { kind: failure.kind, message: failure.message.clone() };
+                (end, classify_failure(failure))
+            }
+            EventKind::Interrupted { .. } => {
+                self.record(RunRecord::CallEnded { call: Arc::clone(call), end: CallEnd::Interrupted, fault: None });
+                let reason = "it was interrupted".to_owned();
+                return Ok(Some(Err(Reading::Failed { reason, min_wait_ms: None })));
+            }
+            EventKind::BreakerOpen { until_ms, .. } => {
+                self.record(RunRecord::CallSkipped { id: call.id.clone(), until_ms: *until_ms });
+                let reason = "the circuit breaker of its tool is open, or the tool is at its limit".to_owned();
+                let min_wait_ms = Some(ms_between(self.state.now_ms, *until_ms));
+                return Ok(Some(Err(Reading::Failed { reason, min_wait_ms })));
+            }
+            _ => return Ok(None),
+        };
+        let fault = match &verdict {
+            Verdict::Success(_) => None,
+            Verdict::Permanent(fault) | Verdict::Transient(fault) | Verdict::Correctable(fault) => {
+                Some(Arc::new(fault.clone()))
+            }
+        };
+        self.record(RunRecord::CallEnded { call: Arc::clone(call), end, fault });
+        let condition = &verify_of(planned)?.expect;
+        Ok(Some(match verdict {
+            Verdict::Success(reply) => match self.holds(planned, condition, result.get(), Some(&reply)) {
+                Ok(true) => Ok(()),
+                Ok(false) => {
+                    let shown = abridge(&reply, SHOWN_REPLY, &[]);
+                    Err(Reading::Unmet(format!("`{condition}` is false; the last reply is {shown}")))
+                }
+                Err(reason) => Err(Reading::Unmet(reason)),
+            },
+            // The tool asks for a longer wait than the settings allow.
+            Verdict::Transient(fault) if fault.wait_ms > Some(self.policy().resend.max_retry_after_ms) => {
+                Err(Reading::Useless(fault.to_string()))
+            }
+            Verdict::Transient(fault) => {
+                Err(Reading::Failed { reason: fault.to_string(), min_wait_ms: Some(fault.wait_ms.unwrap_or(0)) })
+            }
+            Verdict::Permanent(fault) | Verdict::Correctable(fault) => Err(Reading::Unmet(fault.to_string())),
+        }))
+    }
+
+    /// Asks again after a wait, or ends the step as unconfirmed.
+    fn after_reading(
+        &mut self,
+        index: StepIndex,
+        planned: &PlannedStep,
+        (result, unmet, failures): (ResultHandle, u32, u32),
+        reading: Reading,
+    ) -> Decided {
+        let verify = verify_of(planned)?;
+        let resends = self.resend_policy(planned).times;
+        let (reason, unmet, failures, wait_ms) = match reading {
+            Reading::Useless(reason) => (reason, unmet, failures, None),
+            Reading::Unmet(reason) => {
+                let unmet = unmet + 1;
+                (reason, unmet, failures, (unmet < verify.times).then_some(verify.wait_ms))
+            }
+            Reading::Failed { reason, min_wait_ms } => {
+                let failures = failures + 1;
+                let wait_ms = min_wait_ms.map_or(0, |least| self.verify_backoff_ms(planned, failures).max(least));
+                (reason, unmet, failures, (failures <= resends).then_some(wait_ms))
+            }
+        };
+        let capability = format!("{}/{}", verify.agent, verify.capability);
+        let unconfirmed = |more: &str| Stage::Unconfirmed {
+            result: result.clone(),
+            reason: format!("`verify` with `{capability}`: {reason}{more}"),
+        };
+        let Some(wait_ms) = wait_ms else {
+            let more = if unmet > 1 { format!("; {unmet} replies did not confirm it") } else { String::new() };
+            return self.set_stage(index, unconfirmed(&more));
+        };
+        let until_ms = self.state.now_ms.saturating_add_unsigned(wait_ms);
+        if let Some(late) = self.too_late(index, until_ms)? {
+            return self.set_stage(index, unconfirmed(&format!("; {late}")));
+        }
+        let step = self.state.steps.get_mut(index)?;
+        step.verify_waits += 1;
+        let id = EffectId::of_step(&planned.id, EffectKind::VerifyWait, step.verify_waits);
+        self.record(RunRecord::WaitStarted { id: id.clone(), until_ms, reason: WaitReason::Poll });
+        let activity = VerifyActivity::Waiting { id, until_ms };
+        self.set_stage(index, Stage::Verifying(Arc::new(Verification { result, activity, unmet, failures })))
+    }
+
+    /// The wait before a read call that failed temporarily is sent again.
+    fn verify_backoff_ms(&self, planned: &PlannedStep, failures: u32) -> u64 {
+        let rules = &self.policy().resend;
+        let doubled = rules.base_ms.saturating_mul(1u64.checked_shl(failures - 1).unwrap_or(u64::MAX));
+        let wait_ms = doubled.min(rules.max_ms.saturating_mul(4) / 5);
+        let id = EffectId::of_step(&planned.id, EffectKind::VerifyWait, failures);
+        wait_ms.saturating_add(jitter(self.started.seed, &id.to_string(), wait_ms / 4))
+    }
+}
+
+fn verify_of(planned: &PlannedStep) -> Decided<&Verify> {
+    planned.controls.verify.as_ref().ok_or_else(|| InternalError::new("a step is verified that has no `verify`"))
+}

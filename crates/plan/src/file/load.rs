@@ -1,0 +1,199 @@
+//! A plan with the plans that its steps run.
+
+use reknit_protocol::{Path, Plan, Segment};
+use reknit_salvage::Fix;
+
+use super::sub_plans::{Origin, SubPlan, SubPlanProblem, path_of, replace};
+use super::{Document, FileProblem, read_plan_file};
+use crate::read::PlanError;
+use crate::{PlanLocation, check_structure};
+
+/// How deeply plans may run other plans.
+const MAX_DEPTH: usize = 8;
+
+/// The text of a plan file that another one names.
+#[derive(Debug, Clone)]
+pub struct PlanText {
+    /// What identifies the file, so that a plan that runs itself is found: its full path.
+    pub key: String,
+    /// The text.
+    pub text: String,
+}
+
+/// A plan without steps that run other plans, which knows where each of its steps is written.
+#[derive(Debug)]
+pub struct LoadedPlan {
+    /// The plan.
+    pub plan: Plan,
+    /// The repairs that its JSON needed.
+    pub fixes: Vec<Fix>,
+    files: Vec<PlanSource>,
+    origins: Vec<StepOrigin>,
+}
+
+/// A part of a plan in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePosition<'p> {
+    /// The name of the file as a step names it; `None` for the plan itself.
+    pub file: Option<&'p str>,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1.
+    pub column: usize,
+}
+
+#[derive(Debug)]
+struct PlanSource {
+    name: Option<String>,
+    document: Option<Document>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct StepOrigin {
+    file: usize,
+    position: usize,
+}
+
+/// Reads a plan file like [`read_plan_file`], and replaces each step with `plan: FILE` by the steps of that file. `load` returns the
+/// text of a file: its first argument is the key of the file that names it, empty for the plan itself, and its second the name.
+///
+/// ```
+/// use reknit_plan::{PlanText, load_plan_file};
+///
+/// let text = "steps: [{id: greet, plan: greet.yaml, with: {name: Ada}}]\noutputs: {text: greet.text}";
+/// let greet = "inputs: {name: you}\nsteps: [{id: hello, compute: 'Hello, {{inputs.name}}'}]\noutputs: {text: hello}";
+/// let loaded = load_plan_file(text, &mut |_, name| Ok(PlanText { key: name.to_owned(), text: greet.to_owned() }))?;
+/// let ids: Vec<&str> = loaded.plan.steps.iter().map(|step| step.step_id.as_str()).collect();
+/// assert_eq!(ids, ["greet.inputs", "greet.hello", "greet"]);
+/// # Ok::<(), reknit_plan::PlanError>(())
+/// ```
+pub fn load_plan_file(text: &str, load: &mut LoadText<'_>) -> Result<LoadedPlan, PlanError> {
+    load_file(text, None, &[String::new()], load)
+}
+
+/// Loads the text of a file that a plan names, or says why it cannot.
+pub type LoadText<'l> = dyn FnMut(&str, &str) -> Result<PlanText, String> + 'l;
+
+fn load_file(
+    text: &str,
+    name: Option<&str>,
+    keys: &[String],
+    load: &mut LoadText<'_>,
+) -> Result<LoadedPlan, PlanError> {
+    let (plan, fixes) = read_plan_file(text)?;
+    let source = PlanSource { name: name.map(str::to_owned), document: Document::read(text).ok() };
+    let own = |position| StepOrigin { file: 0, position };
+    let mut loaded = LoadedPlan { origins: (0..plan.steps.len()).map(own).collect(), plan, fixes, files: vec![source] };
+    let mut problems = Vec::new();
+    let mut sub_plans: Vec<(SubPlan, LoadedPlan)> = Vec::new();
+    for (position, step) in loaded.plan.steps.iter().enumerate() {
+        let Some(name) = step.sub_plan() else { continue };
+        match load_sub_plan(name, keys, load) {
+            Ok(inner) => sub_plans.push((SubPlan { position, plan: inner.plan.clone() }, inner)),
+            Err(messages) => problems.extend(messages.into_iter().map(|message| SubPlanProblem {
+                position,
+                key: "plan",
+                message,
+                hint: None,
+            })),
+        }
+    }
+    if problems.is_empty() && sub_plans.is_empty() {
+        return Ok(loaded);
+    }
+    let (sub_plans, inner): (Vec<SubPlan>, Vec<LoadedPlan>) = sub_plans.into_iter().unzip();
+    let replaced = if problems.is_empty() { replace(&loaded.plan, &sub_plans) } else { Err(problems) };
+    match replaced {
+        Ok((plan, origins)) => {
+            loaded.plan = plan;
+            loaded.add_files(inner, &origins);
+            Ok(loaded)
+        }
+        Err(problems) => {
+            Err(PlanError::File(problems.into_iter().map(|problem| loaded.file_problem(problem)).collect()))
+        }
+    }
+}
+
+/// A plan that a step runs, or what is wrong with it.
+fn load_sub_plan(name: &str, keys: &[String], load: &mut LoadText<'_>) -> Result<LoadedPlan, Vec<String>> {
+    let from = keys.last().map(String::as_str).unwrap_or_default();
+    let PlanText { key, text } = load(from, name).map_err(|reason| vec![reason])?;
+    if keys.contains(&key) {
+        return Err(vec![format!("`{name}` runs itself")]);
+    }
+    if keys.len() > MAX_DEPTH {
+        return Err(vec![format!("plans may run other plans at most {MAX_DEPTH} levels deep")]);
+    }
+    let keys: Vec<String> = keys.iter().cloned().chain([key]).collect();
+    let in_file = |message: String| format!("in `{name}`: {message}");
+    let loaded = load_file(&text, Some(name), &keys, load).map_err(|error| match error {
+        PlanError::File(problems) => problems.iter().map(|problem| in_file(problem.to_string())).collect(),
+        other => vec![in_file(other.to_string())],
+    })?;
+    match check_structure(&loaded.plan) {
+        Ok(()) => Ok(loaded),
+        Err(problems) => Err(problems.iter().map(|problem| loaded.line(problem)).collect()),
+    }
+}
+
+impl LoadedPlan {
+    /// Where a part of the plan is written, or the closest part around it. `None` for JSON.
+    pub fn locate(&self, location: &PlanLocation) -> Option<FilePosition<'_>> {
+        let (origin, path) = match location.path.segments() {
+            [steps @ Segment::Key(list), Segment::Index(index), rest @ ..] if list == "steps" => {
+                let origin = self.origins.get(*index)?;
+                let written = [steps.clone(), Segment::Index(origin.position)].into_iter().chain(rest.iter().cloned());
+                (*origin, written.collect::<Path>())
+            }
+            _ => (StepOrigin { file: 0, position: 0 }, location.path.clone()),
+        };
+        let source = self.files.get(origin.file)?;
+        let (line, column) = source.document.as_ref()?.locate(&PlanLocation { step: location.step.clone(), path })?;
+        Some(FilePosition { file: source.name.as_deref(), line, column })
+    }
+
+    /// A problem with its place.
+    pub fn line(&self, problem: &crate::PlanProblem) -> String {
+        match self.locate(&problem.location) {
+            Some(FilePosition { file: Some(file), line, column }) => {
+                format!("in `{file}`: line {line}, column {column}: {problem}")
+            }
+            Some(FilePosition { file: None, line, column }) => format!("line {line}, column {column}: {problem}"),
+            None => problem.to_string(),
+        }
+    }
+
+    /// Takes over the files of the plans that the steps ran.
+    fn add_files(&mut self, inner: Vec<LoadedPlan>, origins: &[Origin]) {
+        let mut first_file = Vec::with_capacity(inner.len());
+        let mut inner_origins = Vec::with_capacity(inner.len());
+        for plan in inner {
+            first_file.push(self.files.len());
+            self.files.extend(plan.files);
+            self.fixes.extend(plan.fixes);
+            inner_origins.push(plan.origins);
+        }
+        let origin = |origin: &Origin| match origin {
+            Origin::Own(position) => StepOrigin { file: 0, position: *position },
+            Origin::Of { sub_plan, position } => {
+                let inner = inner_origins.get(*sub_plan).and_then(|origins| origins.get(*position));
+                let first = first_file.get(*sub_plan).copied().unwrap_or_default();
+                inner.map_or(StepOrigin { file: 0, position: 0 }, |inner| StepOrigin {
+                    file: first + inner.file,
+                    position: inner.position,
+                })
+            }
+        };
+        self.origins = origins.iter().map(origin).collect();
+    }
+
+    fn file_problem(&self, problem: SubPlanProblem) -> FileProblem {
+        let document = self.files.first().and_then(|source| source.document.as_ref());
+        let is_list = document.is_some_and(|document| document.value.as_array().is_some());
+        let path = path_of(&problem, is_list);
+        let step: Path = path.segments().iter().take(path.segments().len() - 1).cloned().collect();
+        let position = document.and_then(|document| document.position(&path).or_else(|| document.position(&step)));
+        FileProblem { path, position, message: problem.message, hint: problem.hint }
+    }
+}
