@@ -6,7 +6,7 @@ use reknit_engine::{
     Effect, Event, EventKind, Limits, MACHINE_VERSION, Metadata, Policy, Run, Started, Status, Synthesis, Templates,
 };
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
-use reknit_protocol::{Capability, Object, Plan, SideEffect, Step, Value};
+use reknit_protocol::{Capability, Object, Plan, PlanInput, SideEffect, Step, Value};
 use reknit_protocol::{ReplyBody, ToolReply};
 
 use crate::Result;
@@ -23,20 +23,26 @@ pub enum Graph {
     Fan,
     /// One step, many that depend on it, and one that depends on all of them.
     Diamond,
+    /// One step with as many items.
+    Loop,
 }
 
 impl Graph {
-    pub const ALL: [Self; 3] = [Self::Chain, Self::Fan, Self::Diamond];
+    pub const ALL: [Self; 4] = [Self::Chain, Self::Fan, Self::Diamond, Self::Loop];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Chain => "chain",
             Self::Fan => "fan",
             Self::Diamond => "diamond",
+            Self::Loop => "loop",
         }
     }
 
     fn plan(self, steps: u32) -> Result<Plan> {
+        if matches!(self, Self::Loop) {
+            return loop_plan(steps);
+        }
         let last = steps.saturating_sub(1);
         let steps = (0..steps).map(|number| {
             let uses = |from: u32| format!(r#"{{"after": "{{{{s{from}.token}}}}"}}"#);
@@ -45,7 +51,7 @@ impl Graph {
                 _ if number == 0 => independent,
                 Self::Chain => uses(number - 1),
                 Self::Diamond if number < last => uses(0),
-                Self::Fan | Self::Diamond => independent,
+                Self::Fan | Self::Diamond | Self::Loop => independent,
             };
             let step = Step::new(format!("s{number}"), TOOL, CAPABILITY, "").with_parameters(object(&parameters)?);
             let joins = matches!(self, Self::Diamond) && number == last && number > 0;
@@ -53,6 +59,17 @@ impl Graph {
         });
         Ok(Plan::new("bench", self.name(), steps.collect::<Result<_>>()?))
     }
+}
+
+/// A step that runs once for each item of an input.
+fn loop_plan(items: u32) -> Result<Plan> {
+    let parameters = object(r#"{"after": "{{item}}"}"#)?;
+    let mut step = Step::new("s", TOOL, CAPABILITY, "").with_parameters(parameters);
+    step.metadata.insert("foreach", "inputs.list");
+    let mut plan = Plan::new("bench", "loop", vec![step]);
+    let list: Vec<Value> = (0..items).map(|_| Value::from("")).collect();
+    plan.inputs.push(("list".to_owned(), PlanInput { default: Some(Value::Array(list)), ..PlanInput::default() }));
+    Ok(plan)
 }
 
 /// A plan that is ready to run.
@@ -68,7 +85,7 @@ impl PreparedRun {
         let schema = r#"{"type": "object", "required": ["after"], "properties": {"after": {"type": "string"}}}"#;
         let capabilities = vec![CatalogueEntry::new(capability, Some(Value::parse(schema)?))?];
         let tool = CatalogueTool { name: TOOL.into(), description: String::new(), capabilities };
-        let limits = Limits { tool_calls: steps, ..Limits::default() };
+        let limits = Limits { tool_calls: steps, max_items: steps, ..Limits::default() };
         let started = Started {
             run: "bench".into(),
             request: graph.name().to_owned(),

@@ -38,6 +38,8 @@ const MANY: u32 = 10_000;
 const STEP_LIMIT: f64 = 20.0;
 /// Maximum ratio of the cost of a step in a long plan to that in a short one.
 const GROWTH_LIMIT: f64 = 1.2;
+/// Maximum ratio of the cost of an item of a loop to that of an independent step.
+const ITEM_LIMIT: f64 = 1.2;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -57,6 +59,7 @@ fn once(graph: &str, steps: &str) -> Result<()> {
 
 fn measure(python: &str, script: &str) -> Result<Vec<Row>> {
     let mut rows = compare_with_langgraph(python, script)?;
+    let (mut per_step, mut per_item) = (0.0, 0.0);
     for graph in Graph::ALL {
         let few = instructions::per_step(graph, STEPS)?;
         let many = instructions::per_step(graph, MANY)?;
@@ -65,7 +68,14 @@ fn measure(python: &str, script: &str) -> Result<Vec<Row>> {
         rows.push(Row { name: name(MANY), value: many, unit: "", bar: None });
         let name = format!("{}: a step among {MANY}, compared with one among {STEPS}", graph.name());
         rows.push(Row { name, value: many / few, unit: "x", bar: Some(GROWTH_LIMIT) });
+        match graph {
+            Graph::Fan => per_step = many,
+            Graph::Loop => per_item = many,
+            Graph::Chain | Graph::Diamond => {}
+        }
     }
+    let name = format!("loop: an item among {MANY}, compared with a step of a fan");
+    rows.push(Row { name, value: per_item / per_step, unit: "x", bar: Some(ITEM_LIMIT) });
     Ok(rows)
 }
 

@@ -14,7 +14,8 @@ use crate::{Expression, Reference, Template, TemplateParseError, TextPart};
 ///
 /// let (before, after) = (["order".into()], ["shop.order".into()]);
 /// let rename = |id: &reknit_protocol::StepId| format!("shop.{id}").into();
-/// let renaming = Renaming::new(&StepIds::new(&before), &StepIds::new(&after), &rename);
+/// let (before, after) = (StepIds::new(&before), StepIds::new(&after));
+/// let renaming = Renaming::new(&before, &after, &rename);
 /// assert_eq!(renaming.expression("order.total * 2")?, "shop.order.total * 2");
 /// assert_eq!(renaming.template(&Value::from("{{order.id}} is done"))?, Value::from("{{shop.order.id}} is done"));
 /// # Ok::<(), reknit_bind::RenameError>(())

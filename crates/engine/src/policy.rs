@@ -36,7 +36,7 @@ pub struct Policy {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub errors_in_success: BTreeMap<String, ErrorsInSuccess>,
     /// What follows if a result does not fit the schema that its tool announces.
-    #[serde(default, skip_serializing_if = "UnfitResults::is_ignored")]
+    #[serde(default = "UnfitResults::ignore", skip_serializing_if = "UnfitResults::is_ignored")]
     pub unfit_results: UnfitResults,
     /// Whether a person can be asked.
     pub people: PeoplePolicy,
@@ -101,16 +101,20 @@ fn is_default_max_items(count: &u32) -> bool {
 #[serde(rename_all = "snake_case")]
 pub enum UnfitResults {
     /// Nothing: results are not checked.
-    #[default]
     Ignore,
     /// The answer says so.
+    #[default]
     Warn,
     /// The step is unconfirmed.
     Fail,
 }
 
 impl UnfitResults {
-    /// Runs that were started before results were checked have no such field.
+    /// Runs that were started before results were checked have no such field, and are replayed as they were.
+    fn ignore() -> Self {
+        Self::Ignore
+    }
+
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     fn is_ignored(&self) -> bool {
         *self == Self::Ignore

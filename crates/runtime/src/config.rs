@@ -72,7 +72,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reknit_dialogue::{BreakerRules, RotationRules, TargetName};
-use reknit_engine::{ApprovalRule, OutcomeCheck, Policy, PromptBuilder, SessionRules, UnfitResults};
+use reknit_engine::{ApprovalRule, OutcomeCheck, Policy, PromptBuilder, SessionRules};
 use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, MendingPolicy};
 use reknit_models::{Target, Timeouts};
@@ -210,7 +210,7 @@ impl Default for Config {
             models: Vec::new(),
             keys: BTreeMap::new(),
             find_model: FindModel::Allowed,
-            policy: Policy { unfit_results: UnfitResults::Warn, ..Policy::default() },
+            policy: Policy::default(),
             agent_mending: MendingPolicy::default(),
             session: SessionRules::default(),
             call_limits: CallLimits::default(),

@@ -1,7 +1,5 @@
 //! Steps with `foreach`.
 
-use std::time::{Duration, Instant};
-
 use reknit_engine::{Answer, DecidedBy, Decision, EventKind, Outcome, Policy, Run, Started, Status, StepState};
 use reknit_plan::{PlanAuthor, check, read_plan_file};
 use reknit_protocol::Plan;
@@ -369,43 +367,4 @@ fn misuse_of_a_loop_is_a_problem_of_the_plan() {
     step `h`: the step refers to its own result
     step `h`: `h.items` does not exist: an array has no field `items`
     "#);
-}
-
-/// Runs a plan to its end. Returns how long the check of the plan took, how long the run, and how large its snapshot is.
-fn drive(measured: Plan, items: &str) -> (Duration, Duration, usize) {
-    let mut policy = policy();
-    (policy.limits.tool_calls, policy.limits.calls_at_once, policy.limits.max_items) = (u32::MAX, 50, 100_000);
-    policy.synthesis = reknit_engine::Synthesis::Raw;
-    let begun = Instant::now();
-    let mut play = Play::begin(started(Some(measured), policy));
-    let (checked, begun) = (begun.elapsed(), Instant::now());
-    play.answer_tool("orders/call/1", 200, items);
-    while play.run.answer().is_none() {
-        let due = play.due();
-        play.answer_tool(&due[0], 200, r#"{"receipt": 1}"#);
-        play.records.clear();
-    }
-    (checked, begun.elapsed(), play.run.snapshot().expect("a snapshot").len())
-}
-
-/// `cargo test --release -p reknit-engine --test run ten_thousand_items -- --ignored --nocapture`
-#[test]
-#[ignore = "measures time"]
-fn ten_thousand_items_cost_hardly_more_than_as_many_plain_steps() {
-    const ITEMS: usize = 10_000;
-    let list: Vec<String> = (0..ITEMS).map(|id| format!(r#"{{"id": {id}, "price": 2}}"#)).collect();
-    let items = format!(r#"{{"items": [{}]}}"#, list.join(","));
-    let plain = |index: usize| {
-        format!(
-            "  - {{id: r{index}, tool: t/keyed, with: {{order: '{{{{orders.items[{index}].id}}}}', amount: '{{{{orders.items[{index}].price * 2}}}}'}}}}\n"
-        )
-    };
-    let head = "steps:\n  - {id: orders, tool: t/read}\n";
-    let steps: String = (0..ITEMS - 1).map(plain).collect();
-    let foreach = "  - {id: r, foreach: orders.items, at_once: 50, tool: t/keyed, with: {order: '{{item.id}}', amount: '{{item.price * 2}}'}}\n";
-    let plans = [read(&format!("{head}{steps}")), read(&format!("{head}{foreach}"))];
-    let [plain, looped] = plans.map(|plan| drive(plan, &items));
-    let ratio = looped.1.as_secs_f64() / plain.1.as_secs_f64();
-    println!("check, run, snapshot; plain: {plain:?}, foreach: {looped:?}, ratio of the runs {ratio:.2}");
-    assert!(ratio <= 1.2, "an item costs {ratio:.2} of a plain step");
 }

@@ -107,6 +107,23 @@ fn plan_check_lists_every_problem_once() {
 }
 
 #[test]
+fn a_plan_that_runs_another_file_is_checked_with_it() {
+    let inner = "inputs: {symbol: TSLA}\nsteps:\n  - {id: quote, tool: get_quote, with: {symbol: \"{{inputs.symbol}}\"}}\noutputs: {price: quote.current_price}\n";
+    let outer = "steps:\n  - {id: stock, plan: parts/middle.yaml}\n  - {id: won, tool: convert, with: {amount: \"{{stock.price}}\", to: KRW}}\n";
+    let middle = "steps:\n  - {id: stock, plan: inner.yaml}\noutputs: {price: stock.price}\n";
+    let world = world().file("outer.yaml", outer).file("parts/middle.yaml", middle).file("parts/inner.yaml", inner);
+    insta::assert_snapshot!(world.reknit(&["plan", "check", "outer.yaml", "--tools", "tools.json"]), @"
+    exit status 0
+    --- stdout
+    `outer.yaml` can run: 6 steps, no problems
+    ");
+    let world = world.file("parts/inner.yaml", &inner.replace("get_quote", "get_qoute"));
+    let text = world.reknit(&["plan", "check", "outer.yaml", "--tools", "tools.json"]);
+    let problem = "step `stock.stock.quote`: no tool has a capability `get_qoute`";
+    assert!(text.contains("in `inner.yaml`: line 3, column") && text.contains(problem), "{text}");
+}
+
+#[test]
 fn plan_check_without_tools_checks_the_structure_and_notes_it() {
     insta::assert_snapshot!(world().reknit(&["plan", "check", "good.yaml"]), @"
     exit status 0
