@@ -48,6 +48,14 @@ impl FailureClass {
             Some(_) => Self::ErrorInSuccess,
         }
     }
+
+    /// Whether the call may have failed because of what was sent.
+    fn may_be_about_parameters(self) -> bool {
+        match self {
+            Self::BeforeCall | Self::NotFound | Self::Rejected | Self::ErrorInSuccess | Self::InSession => true,
+            Self::NoReply | Self::AccessDenied | Self::RateLimited | Self::ServerError => false,
+        }
+    }
 }
 
 /// What failed and what mended it, over many runs.
@@ -86,7 +94,8 @@ pub struct FailureStatistics {
 pub struct RungStatistics {
     /// How often it changed the call or sent it again.
     pub tried: u64,
-    /// How often the next call then succeeded.
+    /// How often the next call then succeeded. A change before the first call has done its work, too, if the call was not rejected
+    /// for its parameters but failed for another reason.
     pub mended: u64,
     /// How often it found nothing to do.
     pub no_help: u64,
@@ -156,7 +165,11 @@ impl ToolStatistics {
                         class = FailureClass::BeforeCall;
                     } else {
                         self.failed += 1;
-                        class = FailureClass::of_status(*status);
+                        let failure = FailureClass::of_status(*status);
+                        if class == FailureClass::BeforeCall && !failure.may_be_about_parameters() {
+                            self.count_mended(class, &applied);
+                        }
+                        class = failure;
                         self.failures.entry(class).or_default().failed += 1;
                     }
                     applied.clear();
@@ -192,6 +205,39 @@ impl ToolStatistics {
     fn count_mended(&mut self, class: FailureClass, applied: &[String]) {
         for rung in applied {
             self.failures.entry(class).or_default().rungs.entry(rung.clone()).or_default().mended += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reknit_mend::{Mend, Rung};
+    use reknit_protocol::Object;
+
+    use super::*;
+
+    fn entry(kind: HistoryKind) -> HistoryEntry {
+        HistoryEntry { at_ms: 0, took_ms: 0, kind }
+    }
+
+    fn called(status: u16) -> HistoryEntry {
+        let error = (status >= 400).then(|| "no".to_owned());
+        entry(HistoryKind::Called { parameters: Object::new(), status: Some(status), error, mended: Vec::new() })
+    }
+
+    #[test]
+    fn a_change_before_the_call_has_helped_unless_the_call_is_rejected_for_its_parameters() {
+        for (statuses, mended) in
+            [(&[200][..], 1), (&[429, 200], 1), (&[503], 1), (&[403], 1), (&[400, 200], 0), (&[404], 0)]
+        {
+            let description = String::new();
+            let fitted = Mend { rung: Rung::Schema, effect: MendEffect::Applied, description };
+            let mut entries = vec![entry(HistoryKind::Mended(fitted))];
+            entries.extend(statuses.iter().copied().map(called));
+            let mut tool = ToolStatistics::default();
+            tool.add(&entries, statuses.last() == Some(&200));
+            let schema = tool.failures[&FailureClass::BeforeCall].rungs["schema"];
+            assert_eq!((schema.tried, schema.mended), (1, mended), "{statuses:?}");
         }
     }
 }

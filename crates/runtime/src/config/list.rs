@@ -305,7 +305,7 @@ settings! {
     /// Format of a log line.
     log_format(Form: word::<Form>()) "log.format" => log.form;
 
-    /// Whether `reknit runs show --llm` shows the prompts and answers of models word for word.
+    /// Whether exports and other users get the prompts and answers of models word for word; the journal's owner always sees them.
     llm_debug(bool: Switch) "llm-debug.enabled" | "llm_debug_enabled" => policy.llm_debug;
 
     /// Whether commands look for a model when none is configured: first by API keys, then on this machine.
@@ -331,6 +331,6 @@ pub(super) const SECTIONS: [(&str, &str); 19] = [
     ("discovery", "Services that register themselves in Redis."),
     ("callbacks", "URLs that tools call when a long job has ended; docs/tools.md describes them."),
     ("log", "The log; docs/telemetry.md describes it, with traces and metrics."),
-    ("llm-debug", "Access to the prompts and answers of models."),
+    ("llm-debug", "Access of others to the prompts and answers of models."),
     ("", ""),
 ];

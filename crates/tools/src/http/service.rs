@@ -2,15 +2,19 @@
 
 use std::time::{Duration, SystemTime};
 
+#[cfg(feature = "openapi")]
+use reknit_protocol::AgentName;
 use reknit_protocol::{
-    AgentName, CallTool, Delivery, JobRequest, ReplyBody, RetryAfter, SideEffect, ToolJob, ToolReply, TransportFailure,
+    CallTool, Delivery, JobRequest, ReplyBody, RetryAfter, SideEffect, ToolJob, ToolReply, TransportFailure,
     TransportKind, Value,
 };
 use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
 use secrecy::ExposeSecret as _;
 
 use super::address::Address;
-use super::body::{MAX_BODY, read_body, read_bytes, redirect_note};
+#[cfg(feature = "openapi")]
+use super::body::read_bytes;
+use super::body::{MAX_BODY, read_body, redirect_note};
 use super::client::{Client, ClientError, ConnectionOptions};
 use super::credential::{Credential, CredentialError, PreparedCredentials};
 use super::failure::{body_failure, is_refused, last_cause, send_failure};
