@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use reknit::RunHandle;
 use reknit_engine::Metadata;
 use reknit_plan::read_plan_file;
@@ -15,6 +15,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
+use crate::access::Caller;
 use crate::api_error::{ApiError, ErrorBody};
 use crate::events;
 use crate::json_body::JsonBody;
@@ -67,11 +68,13 @@ pub(crate) enum StartMode {
         (status = 429, body = ErrorBody, description = "Too many runs are in progress")))]
 pub(crate) async fn start(
     State(server): State<ServerState>,
+    Extension(caller): Extension<Caller>,
     headers: HeaderMap,
     JsonBody(body): JsonBody<StartRun>,
 ) -> Result<Response, ApiError> {
     let mode = body.mode;
-    let handle = begin(&server, &headers, body)?;
+    let id = run_id(&caller, &headers, body.run_id.as_deref())?;
+    let handle = begin(&server, id, body)?;
     server.runs.add(&handle);
     match mode {
         StartMode::Stream => Ok(events::stream(&handle, 0).into_response()),
@@ -87,9 +90,8 @@ pub(crate) async fn start(
     }
 }
 
-fn begin(server: &ServerState, headers: &HeaderMap, body: StartRun) -> Result<RunHandle, ApiError> {
+fn begin(server: &ServerState, id: Option<RunId>, body: StartRun) -> Result<RunHandle, ApiError> {
     server.check_room()?;
-    let id = run_id(headers, body.run_id.as_deref())?;
     let metadata = Metadata::from_pairs(body.metadata).map_err(|error| ApiError::invalid(error.to_string()))?;
     let runtime = server.reknit.runtime();
     let inputs = object(body.inputs.as_deref(), "inputs")?;
@@ -117,13 +119,16 @@ fn begin(server: &ServerState, headers: &HeaderMap, body: StartRun) -> Result<Ru
     }
 }
 
-/// The id that the caller chose.
-fn run_id(headers: &HeaderMap, given: Option<&str>) -> Result<Option<RunId>, ApiError> {
+/// The id that the caller chose. Two callers with the same key have two runs.
+fn run_id(caller: &Caller, headers: &HeaderMap, given: Option<&str>) -> Result<Option<RunId>, ApiError> {
     let key = headers.get("idempotency-key").map(HeaderValue::as_bytes);
     match (given, key) {
         (Some(_), Some(_)) => Err(ApiError::invalid("send `run_id` or `Idempotency-Key`, not both")),
         (Some(id), None) => RunId::parse(id).map(Some).map_err(|error| ApiError::invalid(format!("`run_id`: {error}"))),
-        (None, Some(key)) => Ok(Some(RunId::new(format!("key-{}", hex(&Sha256::digest(key)))))),
+        (None, Some(key)) => {
+            let key = [caller.name.as_bytes(), &[0], key].concat();
+            Ok(Some(RunId::new(format!("key-{}", hex(&Sha256::digest(key))))))
+        }
         (None, None) => Ok(None),
     }
 }

@@ -299,6 +299,22 @@ async fn a_token_allows_what_its_scopes_say() {
 }
 
 #[tokio::test]
+async fn two_callers_with_the_same_idempotency_key_have_two_runs() {
+    let (ann, ann_hash) = Token::generate().unwrap();
+    let (bob, bob_hash) = Token::generate().unwrap();
+    let token = |name: &str, hash| Token { name: name.to_owned(), hash, scopes: vec![Scope::Run] };
+    let tokens = vec![token("ann", ann_hash), token("bob", bob_hash)];
+    let api = Api::open(bank(), Vec::new(), Access::Tokens(tokens), 100).await;
+    let mut runs = Vec::new();
+    for owner in [&ann, &bob, &ann] {
+        let request = api.post("/v1/runs", &json!({"plan": REFUND})).header("Idempotency-Key", "7").bearer_auth(owner);
+        runs.push(json_of(request.send().await.unwrap(), StatusCode::OK).await["run"].clone());
+    }
+    assert_eq!(runs[0], runs[2]);
+    assert_ne!(runs[0], runs[1]);
+}
+
+#[tokio::test]
 async fn a_listener_that_others_can_reach_needs_tokens() {
     let reknit = Reknit::builder().start().await.unwrap();
     let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
