@@ -87,7 +87,7 @@ impl FromStr for TokenHash {
     type Err = InvalidTokenHash;
 
     fn from_str(text: &str) -> Result<Self, InvalidTokenHash> {
-        if text.len() != 64 || !text.is_ascii() {
+        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(InvalidTokenHash);
         }
         let mut bytes = [0; 32];
