@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use reknit_engine::{AskPerson, Effect};
+use reknit_engine::AskPerson;
 use reknit_journal::Journal;
 use reknit_protocol::RunId;
 use reknit_runtime::{DriveError, DriveOutcome, Driver, RunStart, Runtime, load_run, replay_run};
@@ -105,12 +105,7 @@ impl RunTask {
 
 /// The questions to a person that a run waits for.
 pub(crate) async fn open_questions(journal: &Journal, run: &RunId) -> Result<Vec<AskPerson>, DriveError> {
-    let saved = load_run(journal, run).await?;
-    let question = |effect| match effect {
-        Effect::AskPerson(question) => Some(Arc::unwrap_or_clone(question)),
-        _ => None,
-    };
-    Ok(saved.machine.pending().into_iter().filter_map(question).collect())
+    Ok(load_run(journal, run).await?.questions())
 }
 
 /// The time in milliseconds since 1970.

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use reknit::RunError;
-use reknit_journal::{CreateError, LeaseError, RunReadError, SendError, StorageError};
+use reknit_journal::{CreateError, RunReadError, SendError, StorageError};
 use reknit_runtime::DriveError;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -69,15 +69,9 @@ impl ApiError {
         Self::internal(&error)
     }
 
-    pub(crate) fn internal(error: &dyn std::error::Error) -> Self {
-        let mut text = error.to_string();
-        let mut source = error.source();
-        while let Some(cause) = source {
-            text = format!("{text}: {cause}");
-            source = cause.source();
-        }
-        // The log has the whole chain. It may name files of this machine, which callers need not know.
-        tracing::error!("a request failed: {text}");
+    fn internal(error: &dyn std::error::Error) -> Self {
+        // The log has the causes, too. They may name files of this machine, which callers need not know.
+        tracing::error!("a request failed: {}", with_causes(error));
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", error.to_string())
     }
 }
@@ -123,7 +117,7 @@ impl From<&DriveError> for ApiError {
         match error {
             DriveError::OtherRequest { .. } | DriveError::NotRetriable { .. } => Self::conflict(error.to_string()),
             DriveError::Create(CreateError::Pruned(_)) | DriveError::Lease(_) | DriveError::Restore(_) => {
-                Self::conflict(chain(error))
+                Self::conflict(with_causes(error))
             }
             DriveError::Read(RunReadError::NoSuchRun(run)) => Self::not_found(format!("there is no run `{run}`")),
             error => Self::internal(error),
@@ -131,14 +125,14 @@ impl From<&DriveError> for ApiError {
     }
 }
 
-/// An error with its causes, on one line.
-fn chain(error: &DriveError) -> String {
+/// An error with its causes, on one line. A cause that its error repeats is left out.
+fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
+    let mut source = error.source();
     while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.ends_with(&cause_text) {
-            text = format!("{text}: {cause_text}");
+        let words = cause.to_string();
+        if !text.ends_with(&words) {
+            text = format!("{text}: {words}");
         }
         source = cause.source();
     }
@@ -157,11 +151,5 @@ impl From<RunError> for ApiError {
             RunError::NotDriven(error) => Self::from(error.as_ref()),
             error => Self::internal(&error),
         }
-    }
-}
-
-impl From<LeaseError> for ApiError {
-    fn from(error: LeaseError) -> Self {
-        Self::from(&DriveError::from(error))
     }
 }

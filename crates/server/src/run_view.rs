@@ -1,6 +1,6 @@
 //! Runs as the API shows them.
 
-use reknit_engine::{AskPerson, Effect, Ending, Overview};
+use reknit_engine::{AskPerson, Ending, Overview};
 use reknit_journal::{Journal, RunSummary};
 use reknit_protocol::RunId;
 use reknit_runtime::{DriveError, load_run, run_overview};
@@ -89,17 +89,12 @@ fn question_view(ask: &AskPerson) -> Result<QuestionView, serde_json::Error> {
 
 /// The questions to a person that a run waits for.
 pub(crate) async fn open_questions(journal: &Journal, run: &RunId) -> Result<Vec<AskPerson>, ApiError> {
-    let saved = match load_run(journal, run).await {
-        Ok(saved) => saved,
+    match load_run(journal, run).await {
+        Ok(saved) => Ok(saved.questions()),
         // A parked run asks nothing.
-        Err(DriveError::Restore(_)) => return Ok(Vec::new()),
-        Err(error) => return Err(error.into()),
-    };
-    let question = |effect| match effect {
-        Effect::AskPerson(ask) => Some(std::sync::Arc::unwrap_or_clone(ask)),
-        _ => None,
-    };
-    Ok(saved.machine.pending().into_iter().filter_map(question).collect())
+        Err(DriveError::Restore(_)) => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// A run with its result or its questions.

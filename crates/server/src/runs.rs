@@ -62,7 +62,10 @@ pub(crate) async fn list(
         Some("running" | "waiting" | "stopped" | "parked") => StatusFilter::Unfinished,
         Some(status) => StatusFilter::Status(status.to_owned()),
     };
-    let filter = RunFilter { since_ms: query.since_ms, title: query.search, ..RunFilter::of_status(status, u32::MAX) };
+    // The journal knows neither the place of `after` nor which of the unfinished runs wait.
+    let is_filtered_here = query.after.is_some() || status == StatusFilter::Unfinished;
+    let read = if is_filtered_here { u32::MAX } else { limit + 1 };
+    let filter = RunFilter { since_ms: query.since_ms, title: query.search, ..RunFilter::of_status(status, read) };
     let all = server.journal().runs(&filter).await?;
     let mut found = all
         .iter()

@@ -107,7 +107,7 @@ impl Run {
     }
 
     /// One sentence for each result that does not fit the schema that its tool announces.
-    pub(super) fn misfit_doubts(&self) -> Vec<String> {
+    pub(super) fn notes_about_unfit_results(&self) -> Vec<String> {
         let doubts = self.steps_in_order().filter_map(|(planned, step)| {
             let misfit = step.misfit.as_ref()?;
             let is_done = matches!(step.stage(), Stage::Done(_));

@@ -196,7 +196,7 @@ impl Run {
         // The author of a hand-written plan knows what is in it.
         let by_model = self.started.plan.is_none();
         let of_plan = if by_model { synthesis::doubt_about_plan(request, plan, steps) } else { None };
-        let of_results = self.misfit_doubts();
+        let of_results = self.notes_about_unfit_results();
         self.state.dropped_steps.iter().cloned().chain(of_answer).chain(of_plan).chain(of_results).collect()
     }
 

@@ -11,8 +11,8 @@ pub(super) fn rewrite_step(step: &Step, renaming: Renaming<'_>) -> Result<Step, 
         let value = match key {
             "parameters" => renaming.template(value)?,
             "foreach" | "when" | "expect" => condition(value, renaming)?,
-            "until" => inside(value, |key| key == "condition", renaming)?,
-            "verify" => inside(value, |key| key == "expect", renaming)?,
+            "until" => renamed_check(value, |key| key == "condition", renaming)?,
+            "verify" => renamed_check(value, |key| key == "expect", renaming)?,
             _ => value.clone(),
         };
         metadata.insert(key, value);
@@ -22,7 +22,11 @@ pub(super) fn rewrite_step(step: &Step, renaming: Renaming<'_>) -> Result<Step, 
 }
 
 /// The object of `until` or `verify`: its condition is an expression, and `with` are templates.
-fn inside(value: &Value, is_condition: impl Fn(&str) -> bool, renaming: Renaming<'_>) -> Result<Value, RenameError> {
+fn renamed_check(
+    value: &Value,
+    is_condition: impl Fn(&str) -> bool,
+    renaming: Renaming<'_>,
+) -> Result<Value, RenameError> {
     let Value::Object(object) = value else { return Ok(value.clone()) };
     let entry = |(key, value): (&str, &Value)| {
         let value = match key {
