@@ -30,6 +30,7 @@
 //! one, [`Rotation`] for several attempts, [`Breaker`] for what all callers of a target share, [`Prices`] for costs.
 
 mod answer;
+mod api;
 mod attachment;
 mod breaker;
 mod citation;
@@ -41,6 +42,7 @@ mod message;
 mod output_limit;
 mod price;
 mod purpose;
+mod raw_event;
 mod request;
 mod request_cost;
 mod rotation;
@@ -50,6 +52,7 @@ mod top_p;
 mod usage;
 
 pub use answer::{FinishReason, FormatUsed, ModelAnswer, Timings};
+pub use api::Api;
 pub use attachment::{Attachment, AttachmentKind, AttachmentSource};
 pub use breaker::{Admission, Breaker, BreakerRules, CallOutcome, CallPermit};
 pub use citation::Citation;
@@ -61,6 +64,7 @@ pub use message::{Message, ProviderState, Role, Thought, ToolCall};
 pub use output_limit::{stated_output_limit, stated_window};
 pub use price::{Money, MoneyError, Price, PriceError, Prices};
 pub use purpose::Purpose;
+pub use raw_event::RawEvent;
 pub use reknit_protocol::{TargetName, ToolCallId};
 pub use request::{Effort, ModelRequest, ResponseFormat};
 pub use rotation::{GiveUpReason, Next, OnAuthError, Rotation, RotationPolicy, RotationRules};

@@ -15,8 +15,10 @@ pub use run::{
 };
 pub use session::{
     AnswerKind, Attempt, AttemptStatus, CollapseReason, ContextAction, DropReason, ModelWaitReason, SessionRecord,
-    TextCallForm, TurnOutcome, WaitEnd,
+    TurnOutcome, WaitEnd,
 };
+
+pub use reknit_salvage::TextCallForm;
 
 use reknit_protocol::{ScopeLevel, StepId};
 

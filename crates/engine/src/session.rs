@@ -30,7 +30,6 @@
 
 mod ask_model;
 mod attempt_outcome;
-mod calls_in_text;
 mod child_machines;
 mod classify_answer;
 mod context_window;

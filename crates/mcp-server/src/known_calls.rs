@@ -1,75 +1,90 @@
-//! The calls of this connection that change something: a call that is repeated word for word is not made twice.
+//! A call that changes something is made once. The id of its run follows from the caller and the call, so the journal knows it:
+//! also after a reconnect, and if a client opens a connection for each call.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use reknit::RunHandle;
-use rmcp::model::CallToolResult;
+use reknit::{Reknit, RunHandle};
+use reknit_engine::Started;
+use reknit_journal::RunReadError;
+use reknit_protocol::{RunId, Sha256, hex};
+use tokio::sync::Mutex;
 
-/// How many calls are remembered.
-const MAX_KNOWN: usize = 10_000;
+use crate::result::is_in_doubt;
 
-/// A call that was made before.
-#[derive(Debug, Clone)]
-pub(crate) enum KnownCall {
-    /// It is under way.
-    Running(RunHandle),
-    /// It succeeded.
-    Done(Box<CallToolResult>),
-    /// It may have taken effect.
-    InDoubt(Box<CallToolResult>),
+/// How long a call that succeeded is not made again without a reason. One that may have taken effect is not forgotten.
+const REMEMBERED_MS: i64 = 10 * 60 * 1_000;
+/// How often the same call can have been made before.
+const MAX_NUMBER: u32 = 10_000;
+
+/// The run of a call.
+#[derive(Debug)]
+pub(crate) enum CallRun {
+    /// The call is made now.
+    First(RunHandle),
+    /// The same call was made before, or is under way.
+    Repeated(RunHandle),
 }
 
-/// The calls that were made before, by what they do and with which arguments.
+/// The calls that this process has started and that go on.
 #[derive(Debug, Default)]
 pub(crate) struct KnownCalls {
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    calls: HashMap<String, KnownCall>,
-    order: VecDeque<String>,
+    running: Mutex<HashMap<RunId, RunHandle>>,
 }
 
 impl KnownCalls {
-    /// The call that was made before, or the one that `start` makes now.
-    pub(crate) fn get_or_start(&self, key: &str, start: impl FnOnce() -> RunHandle) -> Result<RunHandle, KnownCall> {
-        let mut state = self.lock();
-        if let Some(known) = state.calls.get(key) {
-            return Err(known.clone());
+    /// Starts a call, unless the same caller has made the same call before.
+    pub(crate) async fn start(
+        self: &Arc<Self>,
+        reknit: &Reknit,
+        (caller, call): (&str, &str),
+        started: Started,
+    ) -> Result<CallRun, RunReadError> {
+        let digest = hex(&Sha256::digest(format!("{caller}\0{call}").as_bytes()));
+        let prefix = digest.get(..32).unwrap_or(&digest);
+        // One at a time: of two equal calls at once only one is made.
+        let mut running = self.running.lock().await;
+        for number in 1..MAX_NUMBER {
+            let run = RunId::new(format!("mcp-{prefix}-{number}"));
+            if let Some(handle) = running.get(&run) {
+                return Ok(CallRun::Repeated(handle.clone()));
+            }
+            let summary = match reknit.runtime().journal.summary(&run).await {
+                Ok(summary) => summary,
+                Err(RunReadError::NoSuchRun(_)) => {
+                    let handle = reknit.start(started.with_id(run.clone()));
+                    running.insert(run, handle.clone());
+                    self.forget_at_end(handle.clone());
+                    return Ok(CallRun::First(handle));
+                }
+                Err(error) => return Err(error),
+            };
+            if summary.status.is_none() {
+                // Another process drives it, or it died and the run goes on here.
+                return Ok(CallRun::Repeated(reknit.resume(&run)));
+            }
+            let handle = reknit.follow(&run);
+            let outcome = handle.outcome().await;
+            let is_recent = outcome.is_ok() && now_ms().saturating_sub(summary.updated_ms) <= REMEMBERED_MS;
+            if is_recent || is_in_doubt(&outcome) {
+                return Ok(CallRun::Repeated(handle));
+            }
         }
-        let handle = start();
-        state.insert(key, KnownCall::Running(handle.clone()));
-        Ok(handle)
+        Ok(CallRun::First(reknit.start(started)))
     }
 
-    /// Remembers how a call ended; `None` forgets it, so that it can be made again.
-    pub(crate) fn set(&self, key: &str, known: Option<KnownCall>) {
-        let mut state = self.lock();
-        if let Some(known) = known {
-            state.insert(key, known);
-        } else {
-            state.calls.remove(key);
-            state.order.retain(|other| other != key);
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // An insertion is complete or was not made, so a panic elsewhere leaves the table usable.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// From its end on the journal knows the call.
+    fn forget_at_end(self: &Arc<Self>, handle: RunHandle) {
+        let known = Arc::clone(self);
+        tokio::spawn(async move {
+            let _ = handle.outcome().await;
+            known.running.lock().await.remove(&handle.id);
+        });
     }
 }
 
-impl State {
-    fn insert(&mut self, key: &str, known: KnownCall) {
-        if self.calls.insert(key.to_owned(), known).is_none() {
-            self.order.push_back(key.to_owned());
-        }
-        while self.order.len() > MAX_KNOWN {
-            if let Some(oldest) = self.order.pop_front() {
-                self.calls.remove(&oldest);
-            }
-        }
-    }
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

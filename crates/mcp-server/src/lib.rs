@@ -28,4 +28,4 @@ mod result;
 mod server;
 
 pub use offer::Offering;
-pub use server::{McpServeError, McpServer};
+pub use server::{CALLER_HEADER, McpServeError, McpServer};

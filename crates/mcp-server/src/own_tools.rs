@@ -14,6 +14,8 @@ pub(crate) enum OwnTool {
     RunPlan,
     /// Waits for a run that waited for a person, and returns its result.
     ContinueRun,
+    /// Says what a run did.
+    ExplainRun,
     /// Finds capabilities by words.
     SearchTools,
     /// Shows the parameters of a capability.
@@ -24,7 +26,9 @@ impl OwnTool {
     /// The tools that are offered: without a model no request can be planned.
     pub(crate) fn all(has_model: bool) -> Vec<Self> {
         let ask = has_model.then_some(Self::Ask);
-        ask.into_iter().chain([Self::SearchTools, Self::DescribeTool, Self::RunPlan, Self::ContinueRun]).collect()
+        ask.into_iter()
+            .chain([Self::SearchTools, Self::DescribeTool, Self::RunPlan, Self::ContinueRun, Self::ExplainRun])
+            .collect()
     }
 
     fn name(self) -> &'static str {
@@ -32,6 +36,7 @@ impl OwnTool {
             Self::Ask => "ask",
             Self::RunPlan => "run_plan",
             Self::ContinueRun => "continue_run",
+            Self::ExplainRun => "explain_run",
             Self::SearchTools => "search_tools",
             Self::DescribeTool => "describe_tool",
         }
@@ -62,6 +67,10 @@ impl OwnTool {
                 "Returns the result of a call or plan that waited for the approval of a person.",
                 r#"{"properties": {"run": {"type": "string", "description": "The id of the run."}}, "required": ["run"]}"#,
             ),
+            Self::ExplainRun => (
+                "Says what a call or plan did: each attempt, what was changed and why, what it cost, and what is missing.",
+                r#"{"properties": {"run": {"type": "string", "description": "The id of the run."}}, "required": ["run"]}"#,
+            ),
             Self::SearchTools => (
                 "Finds tools by words; the best match comes first. `describe_tool` shows their parameters, `run_plan` calls them.",
                 r#"{"properties": {"query": {"type": "string", "description": "What a tool should do."}}, "required": ["query"]}"#,
@@ -71,7 +80,7 @@ impl OwnTool {
                 r#"{"properties": {"tool": {"type": "string", "description": "As `search_tools` names it."}}, "required": ["tool"]}"#,
             ),
         };
-        let is_read = matches!(self, Self::SearchTools | Self::DescribeTool);
+        let is_read = matches!(self, Self::SearchTools | Self::DescribeTool | Self::ExplainRun);
         // The texts are constants that the tests parse.
         let schema = Value::parse(schema).unwrap_or(Value::Null);
         Tool::new(self.name(), description, input_schema(&schema))

@@ -78,10 +78,14 @@ fn success(run: &RunId, json: &str, mends: &[AppliedMend]) -> CallToolResult {
     let value: serde_json::Value = serde_json::from_str(json).unwrap_or_default();
     // A text is shown as it is, anything else as JSON with every digit.
     let text = value.as_str().map_or_else(|| json.to_owned(), str::to_owned);
-    let changes: Vec<&str> =
-        mends.iter().filter(|mend| mend.rung != Rung::Resend).map(|mend| mend.description.as_str()).collect();
-    let note = (!changes.is_empty()).then(|| format!("(changed before it was sent: {})", changes.join("; ")));
-    let content = [text].into_iter().chain(note).map(ContentBlock::text).collect();
+    let descriptions = |is_meant: fn(Rung) -> bool| -> Vec<&str> {
+        mends.iter().filter(|mend| is_meant(mend.rung)).map(|mend| mend.description.as_str()).collect()
+    };
+    let changes = descriptions(|rung| !matches!(rung, Rung::Resend | Rung::Settlement));
+    let settled = descriptions(|rung| rung == Rung::Settlement);
+    let before = (!changes.is_empty()).then(|| format!("(changed before it was sent: {})", changes.join("; ")));
+    let after = (!settled.is_empty()).then(|| format!("(its outcome was not known at first: {})", settled.join("; ")));
+    let content = [text].into_iter().chain(before).chain(after).map(ContentBlock::text).collect();
     let mut result = CallToolResult::success(content);
     result.structured_content = Some(value).filter(serde_json::Value::is_object);
     with_run(result, run, mends)
@@ -108,8 +112,16 @@ fn failure_text(failure: &RunFailure) -> String {
     let steps: Vec<String> = steps.collect();
     match (steps.is_empty(), &failure.reason) {
         (false, _) => steps.join("\n"),
-        (true, Some(reason)) => format!("failed: {reason}"),
+        (true, Some(reason)) => refusal(reason),
         (true, None) => failure.text.clone(),
+    }
+}
+
+/// Why nothing was sent. The client never saw the plan with one step that its call became.
+fn refusal(reason: &str) -> String {
+    match reason.strip_prefix("the plan cannot run: ") {
+        Some(why) => format!("Not sent: {}", why.replace(&format!("`{STEP}."), "`")),
+        None => format!("failed: {reason}"),
     }
 }
 

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use reknit::runtime::Runtime;
+use reknit::runtime::{Runtime, run_overview};
 use reknit::{Reknit, RunHandle};
-use reknit_engine::{Started, take_repeat_reason};
+use reknit_engine::{Started, explain, take_repeat_reason};
 use reknit_plan::{Catalogue, PlanAuthor, read_plan_file};
 use reknit_protocol::{Object, RunId, Value};
 use rmcp::model::{
@@ -13,16 +13,21 @@ use rmcp::model::{
     PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, ServerInitializeError};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::task::TaskTracker;
 
 use crate::approval::{Asked, ask, can_ask};
 use crate::call::{start_of_call, without_written_answer};
-use crate::known_calls::{KnownCall, KnownCalls};
+use crate::known_calls::{CallRun, KnownCalls};
 use crate::offer::{Offer, Offered, OfferedCapability, Offering};
 use crate::own_tools::OwnTool;
-use crate::result::{earlier_result, error_text, is_in_doubt, result_of_call, result_of_run, waiting};
+use crate::result::{earlier_result, error_text, result_of_call, result_of_run, waiting};
+
+/// The header of an HTTP request that names its caller. The server that mounts [`McpServer::http_service`] sets it.
+pub const CALLER_HEADER: &str = "x-reknit-caller";
 
 /// How many tools one page of the list has.
 const PAGE: usize = 500;
@@ -89,6 +94,13 @@ impl McpServer {
         ended
     }
 
+    /// The same server over HTTP, for many clients. Whoever mounts it checks who may call it and from which host, and names the
+    /// caller in the header [`CALLER_HEADER`].
+    pub fn http_service(self) -> StreamableHttpService<Self, LocalSessionManager> {
+        let config = StreamableHttpServerConfig::default().disable_allowed_hosts().disable_allowed_origins();
+        StreamableHttpService::new(move || Ok(self.clone()), Arc::default(), config)
+    }
+
     fn runtime(&self) -> &Runtime {
         self.reknit.runtime()
     }
@@ -103,7 +115,9 @@ impl McpServer {
             return Arc::clone(offer);
         }
         let effects = &self.runtime().policy.effects;
-        let own = OwnTool::all(!self.runtime().targets.is_empty());
+        let mut own = OwnTool::all(!self.runtime().targets.is_empty());
+        // For catalogues that do not fit into a prompt, every tool counts.
+        own.retain(|tool| self.offering == Offering::EveryTool || *tool != OwnTool::ExplainRun);
         let offer = Arc::new(Offer::new(
             &catalogue,
             |tool, entry| effects.class(tool.name.as_str(), entry.capability.name.as_str(), entry.capability.effect),
@@ -121,30 +135,21 @@ impl McpServer {
         context: &RequestContext<RoleServer>,
     ) -> CallToolResult {
         let reason = called.repeat_argument.as_deref().map(|name| take_repeat_reason(&mut arguments, name));
-        let start = || {
-            let handle = self.reknit.start(start_of_call(self.runtime(), called, &arguments));
-            if called.only_reads { handle } else { self.waited_for(handle) }
+        let started = start_of_call(self.runtime(), called, &arguments);
+        let Some(None) = reason else {
+            let handle = self.reknit.start(started);
+            let handle = if called.only_reads { handle } else { self.waited_for(handle) };
+            return self.follow(&handle, context, result_of_call).await;
         };
-        let Some(reason) = reason else {
-            return self.follow(&start(), context, result_of_call).await;
-        };
-        let key = format!("{}/{} {}", called.agent, called.capability, Value::Object(arguments.clone()).canonical());
-        let known = match reason {
-            Some(_) => Ok(start()),
-            None => self.known.get_or_start(&key, start),
-        };
-        let repeat_argument = called.repeat_argument.as_deref();
-        let handle = match known {
-            Ok(handle) => handle,
-            Err(KnownCall::Done(result) | KnownCall::InDoubt(result)) => {
-                return earlier_result(*result, repeat_argument);
+        let call = format!("{}/{} {}", called.agent, called.capability, Value::Object(arguments.clone()).canonical());
+        match self.known.start(&self.reknit, (&caller(context), &call), started).await {
+            Ok(CallRun::First(handle)) => self.follow(&self.waited_for(handle), context, result_of_call).await,
+            Ok(CallRun::Repeated(handle)) => {
+                let result = self.follow(&handle, context, result_of_call).await;
+                earlier_result(result, called.repeat_argument.as_deref())
             }
-            Err(KnownCall::Running(handle)) => {
-                return earlier_result(self.follow(&handle, context, result_of_call).await, repeat_argument);
-            }
-        };
-        self.remember_end(key, handle.clone());
-        self.follow(&handle, context, result_of_call).await
+            Err(error) => error_text(format!("not sent: the journal cannot be read: {error}")),
+        }
     }
 
     /// A run that is waited for when the client leaves.
@@ -152,24 +157,6 @@ impl McpServer {
         let run = handle.clone();
         self.running.spawn(async move { run.questions().await });
         handle
-    }
-
-    /// Keeps the result of a call, also if the client has given it up.
-    fn remember_end(&self, key: String, handle: RunHandle) {
-        let known = Arc::clone(&self.known);
-        known.set(&key, Some(KnownCall::Running(handle.clone())));
-        tokio::spawn(async move {
-            let outcome = handle.outcome().await;
-            let result = Box::new(result_of_call(&handle.id, &outcome));
-            known.set(
-                &key,
-                match &outcome {
-                    Ok(_) => Some(KnownCall::Done(result)),
-                    Err(_) if is_in_doubt(&outcome) => Some(KnownCall::InDoubt(result)),
-                    Err(_) => None,
-                },
-            );
-        });
     }
 
     async fn call_own(
@@ -191,6 +178,11 @@ impl McpServer {
                 None => missing("run"),
             },
             OwnTool::RunPlan => self.run_plan(arguments, context).await,
+            OwnTool::ExplainRun => match text("run").map(RunId::parse) {
+                Some(Ok(run)) => self.explain(&run).await,
+                Some(Err(error)) => error_text(error.to_string()),
+                None => missing("run"),
+            },
             OwnTool::SearchTools => text("query").map_or_else(|| missing("query"), |query| self.search(query)),
             OwnTool::DescribeTool => text("tool").map_or_else(|| missing("tool"), |name| self.describe(name)),
         }
@@ -207,6 +199,21 @@ impl McpServer {
         let policy = without_written_answer(&started.policy);
         let handle = self.waited_for(self.reknit.start(Started { plan_author: PlanAuthor::Model, policy, ..started }));
         self.follow(&handle, context, result_of_run).await
+    }
+
+    /// Says in plain words what was done, mended and is missing.
+    async fn explain(&self, run: &RunId) -> CallToolResult {
+        let journal = &self.runtime().journal;
+        let overview = match run_overview(journal, run).await {
+            Ok(overview) => overview,
+            Err(error) => return error_text(format!("the run `{run}` cannot be read: {error}")),
+        };
+        let state = journal.summary(run).await.map(|summary| summary.state().to_owned()).unwrap_or_default();
+        let explanation = explain(&overview, &state);
+        match serde_json::to_string_pretty(&explanation) {
+            Ok(text) => CallToolResult::success(vec![rmcp::model::ContentBlock::text(text)]),
+            Err(error) => error_text(error.to_string()),
+        }
     }
 
     fn search(&self, query: &str) -> CallToolResult {
@@ -282,6 +289,14 @@ impl McpServer {
             }
         }
     }
+}
+
+/// Who makes a call: the name that the HTTP server has found for its token, and the name that the client gives itself.
+fn caller(context: &RequestContext<RoleServer>) -> String {
+    let parts = context.extensions.get::<http::request::Parts>();
+    let token = parts.and_then(|parts| parts.headers.get(CALLER_HEADER)?.to_str().ok()).unwrap_or_default();
+    let client = context.peer.peer_info().map(|info| info.client_info.name.clone()).unwrap_or_default();
+    format!("{token}/{client}")
 }
 
 /// Tells a client that asked for it that its call is still under way.

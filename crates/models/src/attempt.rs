@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
-use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure, ModelRequest, Timings};
+use reknit_dialogue::{Delta, ErrorClass, FormatUsed, ModelAnswer, ModelFailure, ModelRequest, RawEvent, Timings};
+use reknit_protocol::Value;
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, LOCATION};
 
@@ -15,7 +16,9 @@ use crate::decode::read_events;
 use crate::endpoint::Endpoint;
 use crate::error_response::ErrorResponse;
 use crate::event_decoder::EventDecoder;
+use crate::forward::{EventContent, ForwardedAnswer, ForwardedRequest, OnRawEvent};
 use crate::sanitize::{redact_secret, root_cause, sanitize};
+use crate::sse_blocks::SseBlocks;
 use crate::timeouts::{Stage, TimeoutTracker};
 use crate::wire_event::ErrorBody;
 use crate::wire_format::WireFormat;
@@ -61,12 +64,65 @@ impl<'a> Attempt<'a> {
         result.map_err(|failure| ModelFailure { request_id: self.request_id.take(), ..failure })
     }
 
+    /// Sends the request of another program as it is, and reads the answer.
+    pub(crate) async fn forward(
+        mut self,
+        request: ForwardedRequest<'_>,
+        on_event: OnRawEvent<'_>,
+    ) -> Result<ForwardedAnswer, ModelFailure> {
+        let result = self.exchange_forwarded(request, on_event).await;
+        result.map_err(|failure| ModelFailure { request_id: self.request_id.take(), ..failure })
+    }
+
+    async fn exchange_forwarded(
+        &mut self,
+        request: ForwardedRequest<'_>,
+        on_event: OnRawEvent<'_>,
+    ) -> Result<ForwardedAnswer, ModelFailure> {
+        self.check_length()?;
+        let target = &self.endpoint.target;
+        let mut body = request.body.clone();
+        body.insert("model", target.model.as_str());
+        if target.streaming == Streaming::Off && body.remove("stream").is_some() {
+            body.remove("stream_options");
+        }
+        target.extras.apply(&mut body);
+        let streaming = match body.get("stream") {
+            Some(Value::Bool(true)) => Streaming::On,
+            _ => Streaming::Off,
+        };
+        let (response, first_byte_ms) = self.respond(body.to_string(), request.headers).await?;
+        let body = if is_stream(&response, streaming) {
+            self.pass_stream(response, on_event).await?;
+            None
+        } else {
+            Some(self.read_whole(response, &mut |_| {}).await?)
+        };
+        Ok(ForwardedAnswer { answer: self.finish(first_byte_ms, FormatUsed::Text)?, body })
+    }
+
     async fn exchange(&mut self, on_delta: OnDelta<'_>) -> Result<ModelAnswer, ModelFailure> {
         self.check_length()?;
         let target = &self.endpoint.target;
         let request = prepare(target, self.request).await?;
         let body = self.wire.render(target, &request);
-        let sending = self.endpoint.send(body.json.to_string());
+        let (response, first_byte_ms) = self.respond(body.json.to_string(), &[]).await?;
+        if is_stream(&response, target.streaming) {
+            self.read_stream(response, on_delta).await?;
+        } else {
+            self.read_whole(response, on_delta).await?;
+        }
+        let omitted_options = body.omitted_options.into_iter().map(str::to_owned).collect();
+        Ok(ModelAnswer { omitted_options, ..self.finish(first_byte_ms, body.format_used)? })
+    }
+
+    /// Sends a body, and waits for the response. Fails if its status is an error.
+    async fn respond(
+        &mut self,
+        body: String,
+        headers: &[(&'static str, String)],
+    ) -> Result<(Response, u64), ModelFailure> {
+        let sending = self.endpoint.send(body, headers);
         let response = match self.tracker.within(Stage::Headers, sending).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(self.send_failure(&error)),
@@ -78,20 +134,20 @@ impl<'a> Attempt<'a> {
             return Err(self.error_status(response).await);
         }
         self.builder.request_id.clone_from(&self.request_id);
-        if is_stream(&response, target.streaming) {
-            self.read_stream(response, on_delta).await?;
-        } else {
-            self.read_whole(response, on_delta).await?;
-        }
+        Ok((response, first_byte_ms))
+    }
+
+    /// The answer that was read.
+    fn finish(&mut self, first_byte_ms: u64, format_used: FormatUsed) -> Result<ModelAnswer, ModelFailure> {
+        let target = &self.endpoint.target;
         let timings = Timings { first_byte_ms, total_ms: self.tracker.elapsed_ms() };
         let secret = self.endpoint.secret();
         self.wire.finish(&mut self.builder);
         self.request_id = self.request_id.take().or_else(|| self.builder.request_id.clone());
-        match std::mem::take(&mut self.builder).build(self.request, &target.model, body.format_used) {
+        match std::mem::take(&mut self.builder).build(self.request, &target.model, format_used) {
             Ok(answer) => {
                 let cost = target.prices.map(|prices| prices.cost(&answer.usage)).or(answer.reported_cost);
-                let omitted_options = body.omitted_options.into_iter().map(str::to_owned).collect();
-                Ok(ModelAnswer { cost, omitted_options, timings: Some(timings), ..answer })
+                Ok(ModelAnswer { cost, timings: Some(timings), ..answer })
             }
             Err(failure) => Err(ModelFailure { message: sanitize(&failure.message, secret), ..failure }),
         }
@@ -107,7 +163,8 @@ impl<'a> Attempt<'a> {
         Err(ModelFailure::new(ErrorClass::ContextLength, message))
     }
 
-    async fn read_whole(&mut self, response: Response, on_delta: OnDelta<'_>) -> Result<(), ModelFailure> {
+    /// Reads a whole body, and returns it.
+    async fn read_whole(&mut self, response: Response, on_delta: OnDelta<'_>) -> Result<Vec<u8>, ModelFailure> {
         let body = Body::new(response).read_all(&mut self.tracker).await.map_err(|error| self.body_failure(&error))?;
         let Some(json) = crate::json::parse(&body) else {
             let message = match body.trim_ascii() {
@@ -118,7 +175,7 @@ impl<'a> Attempt<'a> {
             return Err(self.billable_failure(ErrorClass::InvalidResponse, &message));
         };
         match self.wire.read_whole(&mut self.builder, json, on_delta) {
-            Ok(true) => Ok(()),
+            Ok(true) => Ok(body),
             Ok(false) => {
                 let message = format!("the body contains no answer: `{}`", sample(&body));
                 Err(self.billable_failure(ErrorClass::InvalidResponse, &message))
@@ -150,6 +207,50 @@ impl<'a> Attempt<'a> {
                 Ok(true) => return Ok(()),
                 Ok(false) => {}
                 Err(error) => return Err(self.error_in_body(&error)),
+            }
+            if chunk.is_none() {
+                return if self.builder.is_ended() { Ok(()) } else { Err(self.truncated_stream(&prefix)) };
+            }
+        }
+    }
+
+    /// Reads a stream, and passes each event on once it was read.
+    async fn pass_stream(&mut self, response: Response, on_event: OnRawEvent<'_>) -> Result<(), ModelFailure> {
+        let mut body = Body::new(response);
+        let mut blocks = SseBlocks::default();
+        let mut prefix = Vec::new();
+        loop {
+            let chunk = match body.next_chunk(&self.tracker, self.stage()).await {
+                Ok(chunk) => chunk,
+                // The answer is complete; only its token counts are lost.
+                Err(_) if self.builder.is_ended() => return Ok(()),
+                Err(error) => return Err(self.body_failure(&error)),
+            };
+            match &chunk {
+                Some(chunk) => {
+                    blocks.feed(chunk.as_ref());
+                    prefix.extend(chunk.as_ref().iter().take(MAX_SAMPLE.saturating_sub(prefix.len())));
+                }
+                None => blocks.end(),
+            }
+            while let Some(block) = blocks.next() {
+                let mut events = EventDecoder::new(self.wire.framing());
+                events.feed(&block);
+                events.end();
+                let mut content = EventContent::default();
+                let skipped = self.builder.skipped_events;
+                let Self { wire, builder, tracker, .. } = self;
+                let mut on_delta = |delta: Delta<'_>| content.add(delta);
+                let read = read_events(wire, builder, &mut events, &mut on_delta, &mut || tracker.note_progress());
+                let is_over = read.map_err(|error| self.error_in_body(&error))?;
+                let EventContent { text, has_reasoning, has_calls } = content;
+                // What we cannot read, the caller cannot either: it is counted and left out.
+                if self.builder.skipped_events == skipped {
+                    on_event(RawEvent { bytes: &block, text: &text, has_reasoning, has_calls });
+                }
+                if is_over {
+                    return Ok(());
+                }
             }
             if chunk.is_none() {
                 return if self.builder.is_ended() { Ok(()) } else { Err(self.truncated_stream(&prefix)) };

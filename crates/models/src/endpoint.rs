@@ -38,8 +38,13 @@ impl Endpoint {
     }
 
     /// Sends one request and waits for the response headers.
-    pub(crate) async fn send(&self, body: String) -> Result<Response, reqwest::Error> {
+    pub(crate) async fn send(&self, body: String, more: &[(&'static str, String)]) -> Result<Response, reqwest::Error> {
         let mut headers = self.headers.clone();
+        for (name, value) in more {
+            if let Ok(value) = HeaderValue::try_from(value) {
+                headers.insert(*name, value);
+            }
+        }
         if let Some(keys) = self.account_keys() {
             sign(&mut headers, &self.url, &keys, body.as_bytes());
         }

@@ -57,6 +57,8 @@ mod decode;
 mod endpoint;
 mod error_response;
 mod event_decoder;
+#[cfg(feature = "http")]
+mod forward;
 mod gemini;
 mod json;
 mod model_info;
@@ -74,6 +76,8 @@ mod sample;
 mod sanitize;
 mod schema_subset;
 mod sse;
+#[cfg(feature = "http")]
+mod sse_blocks;
 mod target;
 mod target_error;
 mod timeouts;
@@ -82,6 +86,8 @@ mod wire_format;
 
 pub use client::{ModelClient, OnDelta, SharedClient};
 pub use decode::{DecodeError, decode_body, decode_stream};
+#[cfg(feature = "http")]
+pub use forward::{ForwardedAnswer, ForwardedRequest, OnRawEvent};
 pub use models::Models;
 pub use provider::Provider;
 pub use request_extras::{RequestDefaults, RequestExtras};

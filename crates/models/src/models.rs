@@ -69,6 +69,21 @@ impl Models {
         self.routes.get(name).map(ModelRoute::target)
     }
 
+    /// Whether the target is a server that is asked over HTTP.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_server(&self, name: &TargetName) -> bool {
+        matches!(self.routes.get(name), Some(ModelRoute::Server(_)))
+    }
+
+    /// An attempt at a server; none if the target is no server.
+    #[cfg(feature = "http")]
+    pub(crate) fn attempt<'a>(&'a self, target: &TargetName, request: &'a ModelRequest) -> Option<Attempt<'a>> {
+        match self.routes.get(target)? {
+            ModelRoute::Server(endpoint) => Some(Attempt::start(endpoint, request)),
+            ModelRoute::Client(..) => None,
+        }
+    }
+
     /// Every target, in the order of the configuration.
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
         self.order.iter().filter_map(|name| self.target(name))

@@ -63,7 +63,7 @@ pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure>
     drive(&setup, started, &drive_arguments).await
 }
 
-fn named(file: AgentFile) -> NamedAgent {
+pub(crate) fn named(file: AgentFile) -> NamedAgent {
     let AgentFile { name, agent, agents, .. } = file;
     NamedAgent { name, agent, agents: agents.into_iter().map(named).collect() }
 }

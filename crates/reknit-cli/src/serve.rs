@@ -1,10 +1,13 @@
 //! `reknit serve`: the HTTP API.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use reknit::{Mender, Reknit};
 use reknit_server::{Access, Server};
 
+use crate::agent::named;
+use crate::agent_files::AgentFile;
 use crate::cli::ServeArguments;
 use crate::end_signals::EndSignals;
 use crate::failure::Failure;
@@ -23,6 +26,8 @@ pub(crate) async fn run(arguments: &ServeArguments) -> Result<ExitCode, Failure>
         }
     };
     let setup = Setup::for_server(&arguments.setup).await?;
+    let read = |path: &PathBuf| AgentFile::read(path, &setup.reknit.session).map(named);
+    let agents = arguments.agents.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let listener = tokio::net::TcpListener::bind(arguments.listen).await.map_err(Failure::start("the server"))?;
     let address = listener.local_addr().map_err(Failure::start("the server"))?;
     let mut signals = EndSignals::new().map_err(Failure::start("the server"))?;
@@ -30,6 +35,7 @@ pub(crate) async fn run(arguments: &ServeArguments) -> Result<ExitCode, Failure>
     let mender = setup.models.iter().cloned().fold(Mender::new(), Mender::model);
     let server = Server::new(Reknit::from(setup.reknit.clone()), access)
         .with_mender(mender)
+        .with_agents(agents)
         .with_max_runs(arguments.max_runs as usize);
     let result = server.serve(listener, async move { signals.next().await }).await;
     setup.telemetry.end().await;

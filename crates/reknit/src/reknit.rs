@@ -1,8 +1,11 @@
 //! Runs requests, plans and agents.
 
+use std::sync::Arc;
+
 use reknit_journal::{Liveness, RunFilter, StatusFilter, StorageError};
 use reknit_protocol::{Object, Plan, RunId};
 use reknit_runtime::agent::{Agent, AgentProblem};
+use reknit_runtime::telemetry::Sink;
 use reknit_runtime::{AgentStartError, NamedAgent, RunStart, Runtime};
 use reknit_tools::DiscoveryProblem;
 
@@ -106,6 +109,12 @@ impl Reknit {
     /// Why tools cannot be used.
     pub fn problems(&self) -> &[DiscoveryProblem] {
         &self.runtime.problems
+    }
+
+    /// Reports the telemetry of runs to one more sink.
+    #[must_use]
+    pub fn with_sink(self, sink: Arc<dyn Sink>) -> Self {
+        Self { runtime: self.runtime.with_sink(sink) }
     }
 
     /// What runs are made of: the journal, the catalogue of tools, the rules.

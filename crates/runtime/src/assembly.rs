@@ -19,12 +19,14 @@ use crate::config::SettingOrigin;
 use crate::config::{Config, ConfigBuilder, ConfigError};
 use crate::live_catalogue::LiveCatalogue;
 use crate::pruner::Pruner;
-use crate::telemetry::Telemetry;
 #[cfg(feature = "sqlite")]
 use crate::telemetry::log::TARGET;
 #[cfg(feature = "otlp")]
 use crate::telemetry::{Propagation, otlp::Otlp};
-use crate::{Breakers, Callbacks, DriveError, DriveOutcome, Driver, Network, SystemClock, Transport};
+use crate::telemetry::{Sink, Telemetry};
+use crate::{
+    Breakers, Callbacks, Clock, DriveError, DriveOutcome, Driver, Network, RotatingClient, SystemClock, Transport,
+};
 
 /// Runs requests and plans: a journal, tools, models and rules, ready to use.
 ///
@@ -64,6 +66,7 @@ pub struct Runtime {
     pub notes: Vec<DiscoveryProblem>,
     pub(crate) agent_defaults: AgentDefaults,
     live: Option<LiveCatalogue>,
+    models: Option<Arc<Models>>,
     transport: Arc<dyn Transport>,
     breakers: Arc<Breakers>,
     clock: Arc<SystemClock>,
@@ -108,12 +111,28 @@ impl Runtime {
         let live = LiveCatalogue::start(sources, providers, config.listing_store()).await;
         let found = live.latest();
         config.check_effect_names(&found.catalogue)?;
-        let transport = Arc::new(Network { models, tools: live.tools() });
+        let transport = Arc::new(Network { models: Arc::clone(&models), tools: live.tools() });
         let refresh = config.catalogue_refresh;
         let reknit = Self::assemble(config, templates, journal, Arc::clone(&found.catalogue), transport);
         live.refresh_every(refresh);
         let (problems, notes) = (found.problems.clone(), found.notes.clone());
-        Ok(Self { callbacks, live: Some(live), problems, notes, webhook, ..reknit })
+        Ok(Self { callbacks, live: Some(live), models: Some(models), problems, notes, webhook, ..reknit })
+    }
+
+    /// Reports the telemetry of runs to one more sink.
+    #[must_use]
+    pub fn with_sink(mut self, sink: Arc<dyn Sink>) -> Self {
+        self.telemetry = self.telemetry.with(sink);
+        self
+    }
+
+    /// A client that asks the models outside of a run, in the order and by the rules of the configuration. None without models, and
+    /// with a transport of one's own.
+    pub fn model_client(&self) -> Option<RotatingClient> {
+        let models = self.models.as_ref().filter(|_| !self.targets.is_empty())?;
+        let (targets, rules) = (self.targets.clone(), self.policy.rotation.clone());
+        let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
+        Some(RotatingClient::new(Arc::clone(models), targets, rules, Arc::clone(&self.breakers), clock))
     }
 
     /// The capabilities of the tools as they are known now. With `tools.refresh`, they are asked again in the background.
@@ -186,6 +205,7 @@ impl Runtime {
             live: None,
             callbacks: None,
             webhook: None,
+            models: None,
             transport,
             breakers: Arc::new(
                 Breakers::new(config.call_limits, config.breakers, Arc::clone(&clock) as _)

@@ -89,7 +89,9 @@ pub use export::{ExportLine, export};
 pub use export_filter::ExportFilter;
 pub use import::{ImportError, import};
 pub use journal_results::{JournalResults, ResultError};
-pub use model_client::{FailedAttempt, NoAnswerError, RotatingClient, ServedAnswer, StreamItem, StreamMode};
+pub use model_client::{
+    FailedAttempt, ModelAttempts, NoAnswerError, RotatingClient, Served, ServedAnswer, StreamItem, StreamMode,
+};
 pub use parking::{ParkReason, bare_overview, close, park};
 pub use piece_watcher::PieceWatcher;
 pub use reknit_tools::BoxFuture;

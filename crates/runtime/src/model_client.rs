@@ -91,21 +91,41 @@ impl RotatingClient {
         Self { stream_mode, ..self }
     }
 
+    /// The models that are asked.
+    pub fn models(&self) -> &Models {
+        &self.models
+    }
+
+    /// The targets that are asked, the preferred one first.
+    pub fn targets(&self) -> &[TargetName] {
+        &self.targets
+    }
+
+    /// A client that asks these targets instead.
+    #[must_use]
+    pub fn with_targets(self, targets: Vec<TargetName>) -> Self {
+        Self { targets, ..self }
+    }
+
     /// Asks until a model answers or the rotation gives up. `on_item` gets the parts of the answer.
     pub async fn ask(
         &self,
         request: &ModelRequest,
         on_item: &mut (dyn FnMut(StreamItem<'_>) + Send),
     ) -> Result<ServedAnswer, NoAnswerError> {
+        let writer = StreamWriter::new(self.stream_mode, on_item);
+        let mut questions = Questions { models: &self.models, request, writer };
+        let Served { answer, target, failed } = self.serve(&mut questions).await?;
+        Ok(ServedAnswer { answer, target, failed })
+    }
+
+    /// Makes attempts until one succeeds or the rotation gives up.
+    pub async fn serve<A: ModelAttempts>(&self, attempts: &mut A) -> Result<Served<A::Accepted>, NoAnswerError> {
         let mut rotation = Rotation::new(self.targets.clone(), self.rules.clone());
         let mut failed = Vec::new();
-        let mut writer = StreamWriter::new(self.stream_mode, on_item);
         while let Some(target) = rotation.target().cloned() {
-            let next = match self.attempt(&target, request, &mut writer).await {
-                Ok(answer) => {
-                    writer.finish(&answer);
-                    return Ok(ServedAnswer { answer, target, failed });
-                }
+            let next = match self.attempt(&target, attempts).await {
+                Ok(answer) => return Ok(Served { answer, target, failed }),
                 Err(AttemptError::BreakerOpen(BreakerOpen { until_ms })) => {
                     rotation.breaker_open(unsigned(until_ms), self.now_ms())
                 }
@@ -123,28 +143,83 @@ impl RotatingClient {
         Err(NoAnswerError { reason, failed })
     }
 
-    async fn attempt(
+    async fn attempt<A: ModelAttempts>(
         &self,
         target: &TargetName,
-        request: &ModelRequest,
-        writer: &mut StreamWriter<'_>,
-    ) -> Result<ModelAnswer, AttemptError> {
+        attempts: &mut A,
+    ) -> Result<A::Accepted, AttemptError> {
         let permit = self.breakers.acquire_model(target).await.map_err(AttemptError::BreakerOpen)?;
-        writer.start_attempt();
-        let result = self.models.ask(target, request, &mut |delta: Delta<'_>| writer.write(delta)).await;
+        let result = attempts.attempt(target).await;
         permit.record(CallOutcome::from_model_result(&result));
-        let answer = result.map_err(AttemptError::Failed)?;
-        // An answer needs text or tool calls.
-        match answer.require_text() {
-            Err(failure) if answer.tool_calls.is_empty() || failure.class == ErrorClass::ContentFilter => {
-                Err(AttemptError::Failed(failure))
-            }
-            Ok(_) | Err(_) => Ok(answer),
-        }
+        attempts.accept(target, result).map_err(AttemptError::Failed)
     }
 
     fn now_ms(&self) -> u64 {
         unsigned(self.clock.now_ms())
+    }
+}
+
+/// The attempts at one request, of which a [`RotatingClient`] makes as many as are needed.
+pub trait ModelAttempts: Send {
+    /// What an attempt returns.
+    type Answer: Send;
+    /// What the caller gets.
+    type Accepted: Send;
+
+    /// Makes one attempt at a target.
+    fn attempt(&mut self, target: &TargetName) -> impl Future<Output = Result<Self::Answer, ModelFailure>> + Send;
+
+    /// Judges the result of an attempt. A failure leads to the next attempt, as long as the rules allow one. The model's circuit
+    /// breaker does not hear of this judgement: the model has answered.
+    fn accept(
+        &mut self,
+        target: &TargetName,
+        result: Result<Self::Answer, ModelFailure>,
+    ) -> Result<Self::Accepted, ModelFailure>;
+}
+
+/// What [`RotatingClient::serve`] returns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Served<T> {
+    /// The accepted answer.
+    pub answer: T,
+    /// The target that answered.
+    pub target: TargetName,
+    /// The failed attempts before it, in order.
+    pub failed: Vec<FailedAttempt>,
+}
+
+/// The same question to one model after another.
+struct Questions<'a> {
+    models: &'a Models,
+    request: &'a ModelRequest,
+    writer: StreamWriter<'a>,
+}
+
+impl ModelAttempts for Questions<'_> {
+    type Answer = ModelAnswer;
+    type Accepted = ModelAnswer;
+
+    async fn attempt(&mut self, target: &TargetName) -> Result<ModelAnswer, ModelFailure> {
+        let Self { models, request, writer } = self;
+        writer.start_attempt();
+        models.ask(target, request, &mut |delta: Delta<'_>| writer.write(delta)).await
+    }
+
+    fn accept(
+        &mut self,
+        _target: &TargetName,
+        result: Result<ModelAnswer, ModelFailure>,
+    ) -> Result<ModelAnswer, ModelFailure> {
+        let answer = result?;
+        // An answer needs text or tool calls.
+        match answer.require_text() {
+            Err(failure) if answer.tool_calls.is_empty() || failure.class == ErrorClass::ContentFilter => Err(failure),
+            Ok(_) | Err(_) => {
+                self.writer.finish(&answer);
+                Ok(answer)
+            }
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 pub mod log;
 #[cfg(feature = "otlp")]
 pub mod otlp;
+pub mod prometheus;
 
 use std::sync::Arc;
 

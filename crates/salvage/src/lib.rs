@@ -49,13 +49,18 @@ mod repair;
 mod schema;
 mod shorten;
 mod stream;
+mod text_calls;
 mod text_position;
 
 pub use fix::{Fix, FixKind};
 pub use repair::fit::{FitError, FittedValue, fit, write_plain_integers};
-pub use repair::read::{Completeness, ReadOptions, ReadTextError, Reading, read, read_as};
+pub use repair::read::{Completeness, ReadOptions, ReadTextError, Reading, read, read_as, read_complete};
 pub use schema::{
     Comparison, FitProblem, FitProblemKind, Formats, LengthUnit, Schema, SchemaError, SchemaType, UnambiguousDate,
 };
 pub use stream::{FinishedReading, PartialReading, PartialState, Reader};
+pub use text_calls::{
+    CallStart, TextCall, TextCallForm, TextCalls, call_of_object, call_start, calls_in_text, is_meant, read_parameters,
+    without_reasoning,
+};
 pub use text_position::TextPosition;

@@ -8,8 +8,10 @@ use axum::http::header::{AUTHORIZATION, HOST, ORIGIN, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use reknit_mcp_server::CALLER_HEADER;
 
 use crate::api_error::ApiError;
+use crate::mcp;
 use crate::token::{Scope, Token};
 
 /// Who may use the API.
@@ -79,7 +81,9 @@ impl Gate {
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    // Clients of Anthropic send their key in a header of their own.
+    let Some(value) = headers.get(AUTHORIZATION) else { return headers.get("x-api-key")?.to_str().ok() };
+    let value = value.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
@@ -88,6 +92,8 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 fn scope_of(method: &Method, path: &str) -> Scope {
     match *method {
         _ if path.contains("/decisions/") => Scope::Approve,
+        // Every message of a client may be a call, also the answer to a question.
+        _ if path == mcp::PATH => Scope::Run,
         Method::GET | Method::HEAD => Scope::Read,
         _ => Scope::Run,
     }
@@ -108,6 +114,9 @@ pub(crate) async fn check(State(gate): State<Arc<Gate>>, mut request: Request, n
     if !is_open(&path) {
         match gate.caller(request.headers(), scope_of(&method, &path)) {
             Ok(caller) => {
+                // Whatever the caller wrote there does not count.
+                let name = HeaderValue::try_from(caller.name.as_ref()).unwrap_or(HeaderValue::from_static("unnamed"));
+                request.headers_mut().insert(CALLER_HEADER, name);
                 request.extensions_mut().insert(caller);
             }
             Err(error) => {

@@ -21,8 +21,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Follows a run: server-sent events, those that have happened first. The stream ends with the run. `Last-Event-ID` goes on after
 /// the event with this id, also after a restart of the server.
 #[utoipa::path(get, path = "/v1/runs/{run}/events", tag = "runs",
-    params(("run" = String, Path), ("Last-Event-ID" = Option<u64>, Header)),
-    responses((status = 200, content_type = "text/event-stream", body = String), (status = 404, body = ErrorBody)))]
+    params(("run" = String, Path), ("Last-Event-ID" = Option<String>, Header, description = "The id of an event, which is a number")),
+    responses((status = 200, content_type = "text/event-stream", description = "One event after the other"),
+        (status = 400, body = ErrorBody), (status = 404, body = ErrorBody)))]
 pub(crate) async fn follow(
     State(server): State<ServerState>,
     Path(run): Path<String>,

@@ -20,7 +20,9 @@
 //! | follow a run | `/v1/runs/{run}/events`, as server-sent events |
 //! | cancel, resume, retry, decide | `POST /v1/runs/{run}/cancel` and so on |
 //! | mend a failed call, read a model's text, check a plan | `/v1/mend`, `/v1/repair`, `/v1/plans/check` |
+//! | the tools for MCP clients | `/mcp` |
 //! | tools and models | `/v1/tools`, `/v1/targets` |
+//! | ask models in the APIs of their providers, with mended answers | `/v1/chat/completions`, `/v1/responses`, `/v1/messages` |
 
 mod access;
 mod active_runs;
@@ -28,8 +30,11 @@ mod api_error;
 mod catalogue;
 mod control;
 mod events;
+mod gateway;
 mod json_body;
+mod mcp;
 mod mending;
+mod metrics;
 mod natural;
 mod plan_check;
 mod request_log;

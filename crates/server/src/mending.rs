@@ -33,7 +33,7 @@ pub(crate) struct MendRequest {
     error: Box<RawValue>,
     /// The HTTP status of the error.
     #[serde(default = "bad_request")]
-    #[schema(default = 400)]
+    #[schema(default = 400, minimum = 100, maximum = 599)]
     status: u16,
     /// What the user wanted. A correction may take values from it.
     #[serde(default)]
@@ -99,11 +99,18 @@ pub(crate) async fn mend(
     let Value::Object(parameters) = value(&body.parameters, "parameters")? else {
         return Err(ApiError::invalid("`parameters` is not an object"));
     };
+    if !(100..600).contains(&body.status) {
+        return Err(ApiError::invalid("`status` is not the status of an HTTP response"));
+    }
+    let schema = value(&body.schema, "schema")?;
+    if schema.as_object().is_none() {
+        return Err(ApiError::invalid("`schema` is not an object"));
+    }
     let error = match value(&body.error, "error")? {
         Value::String(text) => text,
         json => json.to_string(),
     };
-    let call = FailedCall::new(body.tool, value(&body.schema, "schema")?, parameters, &error)
+    let call = FailedCall::new(body.tool, schema, parameters, &error)
         .status(body.status)
         .description(body.description)
         .context(body.context)

@@ -20,6 +20,7 @@ use crate::state::ServerState;
 pub(crate) struct NaturalRequest {
     /// What is asked for.
     #[serde(default)]
+    #[schema(min_length = 1)]
     request: String,
     /// Keys and values that are stored with the run.
     #[serde(default)]
@@ -89,6 +90,9 @@ pub(crate) async fn natural(
         Ok(metadata) => metadata,
         Err(error) => return failed(StatusCode::BAD_REQUEST, error.to_string()),
     };
+    if server.reknit.runtime().targets.is_empty() {
+        return failed(StatusCode::SERVICE_UNAVAILABLE, "no model is configured that could write a plan".to_owned());
+    }
     let started = server.reknit.runtime().started(&body.request, None).with_metadata(metadata);
     let handle = server.reknit.start(started);
     server.runs.add(&handle);

@@ -114,3 +114,18 @@ pub(crate) async fn view(journal: &Journal, run: &RunId) -> Result<RunView, ApiE
     let (answer, report) = overview.ending().as_ref().map_or(Ok((None, None)), raw).map_err(ApiError::unwritable)?;
     Ok(RunView { line, answer, report, questions: Vec::new() })
 }
+
+/// What a run says to whoever asked: its answer or report, or which decision it waits for.
+pub(crate) async fn answer_text(journal: &Journal, run: &RunId) -> Result<String, ApiError> {
+    if journal.summary(run).await?.status.is_none() {
+        let asks = open_questions(journal, run).await?;
+        let asks: Vec<String> = asks.iter().map(|ask| format!("`{}`", ask.id)).collect();
+        return Ok(format!("This waits for a person. The run `{run}` asks {}.", asks.join(", ")));
+    }
+    let overview: Overview = run_overview(journal, run).await?;
+    Ok(match overview.ending() {
+        Some(Ending::Answer(answer)) => answer.text.clone(),
+        Some(Ending::Report(report)) => report.content.clone(),
+        None => String::new(),
+    })
+}

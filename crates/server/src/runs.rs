@@ -2,13 +2,16 @@
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
-use reknit_engine::{Overview, explain as explain_overview};
+use reknit_engine::{Event, Overview, explain as explain_overview};
 use reknit_journal::{RunFilter, StatusFilter};
 use reknit_protocol::RunId;
 use reknit_runtime::run_overview;
+use reknit_telemetry::Interaction;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::api_error::{ApiError, ErrorBody};
@@ -31,6 +34,7 @@ pub(crate) struct ListQuery {
     /// Only runs whose request contains this text.
     search: Option<String>,
     /// How many runs; 50 without it, at most 1,000.
+    #[param(minimum = 1, maximum = 1_000)]
     limit: Option<u32>,
     /// Where to go on: `next` of the answer before.
     after: Option<String>,
@@ -113,4 +117,33 @@ pub(crate) async fn graph(
         return Err(ApiError::not_found(format!("run `{run}` is a session, which has no plan to draw")));
     }
     Ok(([(CONTENT_TYPE, "image/svg+xml")], explain_overview(&overview, "").graph.to_svg()))
+}
+
+/// What models were asked in a run, and what they answered.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct InteractionList {
+    /// In the order of their ends. Secrets are redacted.
+    #[schema(value_type = Vec<Object>)]
+    interactions: Vec<Box<RawValue>>,
+}
+
+/// Lists what models were asked in a run, and what they answered. The setting `llm-debug.enabled` allows it.
+#[utoipa::path(get, path = "/v1/runs/{run}/interactions", tag = "runs", params(("run" = String, Path)),
+    responses((status = 200, body = InteractionList), (status = 403, body = ErrorBody, description = "`llm-debug` is off"),
+        (status = 404, body = ErrorBody)))]
+pub(crate) async fn interactions(
+    State(server): State<ServerState>,
+    Path(run): Path<String>,
+) -> Result<Json<InteractionList>, ApiError> {
+    let events = server.journal().events(&RunId::new(run), 0).await?;
+    let decoded = events.iter().map(|stored| serde_json::from_str::<Event>(&stored.body));
+    let events = decoded.collect::<Result<Vec<_>, _>>().map_err(ApiError::unwritable)?;
+    let found = reknit_telemetry::interactions(&events).map_err(|error| ApiError::conflict(error.to_string()))?;
+    let Some(found) = found else {
+        let message = "the texts of models are not shown: `llm-debug.enabled` was off when the run started";
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message));
+    };
+    let raw = |interaction: &Interaction| RawValue::from_string(interaction.to_value().to_string());
+    let interactions = found.iter().map(raw).collect::<Result<_, _>>().map_err(ApiError::unwritable)?;
+    Ok(Json(InteractionList { interactions }))
 }

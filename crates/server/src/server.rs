@@ -11,6 +11,9 @@ use axum::http::StatusCode;
 use axum::routing::get;
 use axum::{Json, Router, middleware};
 use reknit::{Mender, Reknit};
+use reknit_mcp_server::Offering;
+use reknit_runtime::NamedAgent;
+use reknit_runtime::telemetry::prometheus::PrometheusMetrics;
 use tokio::net::TcpListener;
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -22,7 +25,9 @@ use crate::active_runs::ActiveRuns;
 use crate::api_error::ApiError;
 use crate::json_body::MAX_BODY;
 use crate::state::ServerState;
-use crate::{catalogue, control, events, mending, natural, plan_check, request_log, runs, start_run};
+use crate::{
+    catalogue, control, events, gateway, mcp, mending, metrics, natural, plan_check, request_log, runs, start_run,
+};
 
 /// How many runs this process drives at the same time, if nothing else is set.
 const MAX_RUNS: usize = 1_000;
@@ -35,20 +40,25 @@ pub struct Server {
     state: ServerState,
     access: Access,
     drain: Duration,
+    offering: Offering,
 }
 
 impl Server {
     /// A server for these tools, models and this journal.
     pub fn new(reknit: Reknit, access: Access) -> Self {
+        let metrics = Arc::new(PrometheusMetrics::default());
+        let reknit = reknit.with_sink(Arc::clone(&metrics) as _);
         let state = ServerState {
             runs: ActiveRuns::new(reknit.clone()),
             reknit,
             mender: Arc::new(Mender::new()),
             decisions: Arc::default(),
+            metrics,
+            agents: Arc::default(),
             max_runs: MAX_RUNS,
             stopping: Arc::default(),
         };
-        Self { state, access, drain: DRAIN }
+        Self { state, access, drain: DRAIN, offering: Offering::EveryTool }
     }
 
     /// Mends calls of others with this mender, which may have models; without it with plain code alone.
@@ -56,6 +66,19 @@ impl Server {
     pub fn with_mender(mut self, mender: Mender) -> Self {
         self.state.mender = Arc::new(mender);
         self
+    }
+
+    /// Offers agents as models of the gateway: `agent/NAME`.
+    #[must_use]
+    pub fn with_agents(mut self, agents: impl IntoIterator<Item = NamedAgent>) -> Self {
+        self.state.agents = Arc::new(agents.into_iter().map(|agent| (agent.name.clone(), agent)).collect());
+        self
+    }
+
+    /// Which tools MCP clients are offered at `/mcp`; every configured one by default.
+    #[must_use]
+    pub fn with_offering(self, offering: Offering) -> Self {
+        Self { offering, ..self }
     }
 
     /// Limits how many runs this process drives at the same time. More are answered with 429.
@@ -89,8 +112,9 @@ impl Server {
         }
         let gate = Arc::new(Gate::new(self.access, address));
         let app = router(state.clone())
+            .merge(mcp::router(&state, self.offering))
             .layer(middleware::from_fn_with_state(gate, access::check))
-            .layer(middleware::from_fn(request_log::log));
+            .layer(middleware::from_fn_with_state(Arc::clone(&state.metrics), request_log::log));
         let stopping = Arc::clone(&state.stopping);
         let stopped = async move {
             stop.await;
@@ -139,6 +163,7 @@ fn routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(runs::show))
         .routes(routes!(runs::explain))
         .routes(routes!(runs::graph))
+        .routes(routes!(runs::interactions))
         .routes(routes!(events::follow))
         .routes(routes!(control::cancel))
         .routes(routes!(control::resume))
@@ -150,13 +175,26 @@ fn routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(catalogue::tools))
         .routes(routes!(catalogue::targets))
         .routes(routes!(catalogue::stats))
+        .routes(routes!(metrics::metrics))
         .routes(routes!(catalogue::health))
         .routes(routes!(catalogue::ready))
         .routes(routes!(natural::natural))
 }
 
+/// The endpoints that speak the APIs of model providers. They take larger bodies.
+fn gateway_routes() -> OpenApiRouter<ServerState> {
+    OpenApiRouter::new()
+        .routes(routes!(gateway::chat_completions))
+        .routes(routes!(gateway::responses))
+        .routes(routes!(gateway::messages))
+        .routes(routes!(gateway::models))
+}
+
 fn router(state: ServerState) -> Router {
-    let (router, document) = routes().split_for_parts();
+    let (router, mut document) = routes().split_for_parts();
+    let (gateway, gateway_document) = gateway_routes().split_for_parts();
+    let gateway = gateway.layer(DefaultBodyLimit::max(gateway::MAX_BODY));
+    document.merge(gateway_document);
     router
         .route("/openapi.json", get(async move || Json(document)))
         .fallback(async || ApiError::not_found("there is no such path; `/openapi.json` lists all of them"))
@@ -164,10 +202,13 @@ fn router(state: ServerState) -> Router {
             ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "the path has other methods")
         })
         .layer(DefaultBodyLimit::max(MAX_BODY))
+        .merge(gateway)
         .with_state(state)
 }
 
 /// The OpenAPI document of the API.
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    routes().into_openapi()
+    let mut document = routes().into_openapi();
+    document.merge(gateway_routes().into_openapi());
+    document
 }

@@ -62,7 +62,8 @@ pub(crate) enum StartMode {
 /// Starts a run.
 #[utoipa::path(post, path = "/v1/runs", tag = "runs", request_body = StartRun,
     params(("Idempotency-Key" = Option<String>, Header, description = "Instead of `run_id`: the same key starts the same run")),
-    responses((status = 200, body = RunView, description = "The run has ended, or waits for a person; or its events"),
+    responses((status = 200, description = "The run has ended, or waits for a person; its events with `mode: stream`",
+            content((RunView = "application/json"), (String = "text/event-stream"))),
         (status = 202, body = RunView, description = "The run goes on"),
         (status = 400, body = ErrorBody), (status = 409, body = ErrorBody, description = "The id belongs to another request"),
         (status = 429, body = ErrorBody, description = "Too many runs are in progress")))]
@@ -139,6 +140,9 @@ pub(crate) fn read_plan(raw: &RawValue) -> Result<Plan, ApiError> {
         Ok(text) => text,
         Err(_) => raw.get().to_owned(),
     };
+    if matches!(text.trim_start().chars().next(), Some('[') | None) {
+        return Err(ApiError::invalid("the plan is a list or empty; a plan is an object with `steps`"));
+    }
     match read_plan_file(&text) {
         Ok((plan, _)) => Ok(plan),
         Err(error) => {

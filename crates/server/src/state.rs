@@ -1,5 +1,6 @@
 //! What all requests share.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,6 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use axum::http::StatusCode;
 use reknit::{Mender, Reknit};
 use reknit_journal::Journal;
+use reknit_runtime::NamedAgent;
+use reknit_runtime::telemetry::prometheus::PrometheusMetrics;
 use tokio::sync::Mutex;
 
 use crate::active_runs::ActiveRuns;
@@ -20,6 +23,9 @@ pub(crate) struct ServerState {
     pub(crate) runs: ActiveRuns,
     /// One decision is stored at a time, so that the second about the same question is refused.
     pub(crate) decisions: Arc<Mutex<()>>,
+    pub(crate) metrics: Arc<PrometheusMetrics>,
+    /// The agents that requests can name.
+    pub(crate) agents: Arc<BTreeMap<String, NamedAgent>>,
     pub(crate) max_runs: usize,
     pub(crate) stopping: Arc<AtomicBool>,
 }

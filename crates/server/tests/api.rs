@@ -332,3 +332,59 @@ async fn the_document_names_every_path() {
     let tools = json_of(api.get("/v1/tools").send().await.unwrap(), StatusCode::OK).await;
     assert_eq!(tools["tools"][0]["capabilities"][0]["effect"], "keyed");
 }
+
+#[tokio::test]
+async fn metrics_count_the_runs_of_this_process_under_the_names_that_dashboards_know() {
+    let api = Api::new(bank()).await;
+    api.run(&json!({"plan": REFUND})).await;
+    let response = api.get("/metrics").send().await.expect("an answer");
+    let kind = response.headers()["content-type"].to_str().expect("text").to_owned();
+    let text = response.text().await.expect("a body");
+    assert!(kind.starts_with("text/plain; version=0.0.4"), "{kind}");
+    for line in [
+        "orchestration_type_coercion_applied_total{",
+        "reknit_http_requests_total{status=\"200\"} 1",
+        "reknit_runs_in_progress 0",
+    ] {
+        assert!(text.contains(line), "{line} is not in {text}");
+    }
+}
+
+#[tokio::test]
+async fn what_models_were_asked_is_shown_only_if_the_policy_of_the_run_allows_it() {
+    let api = Api::new(bank()).await;
+    let run = api.run(&json!({"plan": REFUND})).await["run"].as_str().expect("an id").to_owned();
+    let refused = api.get(&format!("/v1/runs/{run}/interactions")).send().await.expect("an answer");
+    let body = json_of(refused, StatusCode::FORBIDDEN).await;
+    assert!(body["error"]["message"].as_str().expect("text").contains("llm-debug.enabled"), "{body}");
+}
+
+/// One message of an MCP client, and the answer.
+async fn mcp(api: &Api, session: Option<&str>, message: &Json) -> (Option<String>, String) {
+    let mut request = api.post("/mcp", message).header("accept", "application/json, text/event-stream");
+    request = request.header("content-type", "application/json");
+    if let Some(session) = session {
+        request = request.header("mcp-session-id", session).header("mcp-protocol-version", "2025-11-25");
+    }
+    let response = request.send().await.expect("an answer");
+    let session = response.headers().get("mcp-session-id").map(|id| id.to_str().expect("text").to_owned());
+    (session, response.text().await.expect("a body"))
+}
+
+#[tokio::test]
+async fn mcp_clients_call_mended_tools_over_http_and_a_repeated_call_is_made_once() {
+    let api = Api::new(bank()).await;
+    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+        "params": {"name": "bank__refund", "arguments": {"amount": "5"}}});
+    // A client that opens a session for each call.
+    for turn in 0..2 {
+        let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
+            "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
+        let (session, _) = mcp(&api, None, &hello).await;
+        mcp(&api, session.as_deref(), &json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+        let (_, answer) = mcp(&api, session.as_deref(), &call).await;
+        assert!(answer.contains("refunded"), "{answer}");
+        assert_eq!(answer.contains("not called again"), turn == 1, "{answer}");
+    }
+    assert_eq!(api.tool.calls().len(), 1);
+}

@@ -47,7 +47,7 @@ pub use context::TraceContext;
 pub use interaction::{Interaction, interactions, owner_interactions};
 pub use markdown::markdown_tables;
 pub use model_identity::{ModelIdentities, ModelIdentity};
-pub use prometheus::{prometheus_name, prometheus_series};
+pub use prometheus::{histogram_buckets, prometheus_name, prometheus_series};
 pub use redact::redact_object;
 pub use signal::{LogLine, Metric, Signal, Span, SpanEvent, SpanKind, SpanStatus};
 pub use table::table;

@@ -23,3 +23,14 @@ pub fn prometheus_series(name: &str, kind: SignalKind) -> Vec<String> {
         SignalKind::Span | SignalKind::SpanEvent | SignalKind::Log(..) => Vec::new(),
     }
 }
+
+/// Bucket boundaries of durations in milliseconds: from a local tool to a model with long reasoning.
+const DURATION_BUCKETS: &[u64] =
+    &[5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 120_000, 300_000, 600_000];
+/// Bucket boundaries of numbers of turns and attempts.
+const COUNT_BUCKETS: &[u64] = &[1, 2, 3, 4, 5, 7, 10, 15, 20];
+
+/// The boundaries of the buckets of a histogram.
+pub fn histogram_buckets(name: &str) -> &'static [u64] {
+    if name.ends_with("_ms") { DURATION_BUCKETS } else { COUNT_BUCKETS }
+}

@@ -1,6 +1,6 @@
 //! Outcome of a call, as a circuit breaker sees it.
 
-use crate::{ErrorClass, ModelAnswer, ModelFailure};
+use crate::{ErrorClass, ModelFailure};
 
 /// Outcome of a call, as a [`Breaker`](crate::Breaker) sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum CallOutcome {
 
 impl CallOutcome {
     /// The outcome of an attempt at a model. A 4xx is an answer, whatever its error class.
-    pub fn from_model_result(result: &Result<ModelAnswer, ModelFailure>) -> Self {
+    pub fn from_model_result<T>(result: &Result<T, ModelFailure>) -> Self {
         let Err(failure) = result else { return Self::Answered };
         let refused = failure.status.is_some_and(|status| (400..=499).contains(&status));
         match failure.class {

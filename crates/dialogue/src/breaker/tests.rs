@@ -76,7 +76,7 @@ fn a_refused_call_is_an_answer_and_never_opens_the_breaker() {
     for status in [400, 401, 403, 404, 405, 408, 409, 413, 422, 499] {
         for class in ErrorClass::ALL.iter().copied().filter(|class| *class != ErrorClass::RateLimit) {
             let failure = ModelFailure::new(class, "no").with_status(status);
-            assert_eq!(CallOutcome::from_model_result(&Err(failure)), CallOutcome::Answered, "{status} {class}");
+            assert_eq!(CallOutcome::from_model_result::<()>(&Err(failure)), CallOutcome::Answered, "{status} {class}");
         }
         assert_eq!(CallOutcome::from_status(status, None), CallOutcome::Answered, "{status}");
         assert!(call(&mut breaker, CallOutcome::from_status(status, None), 0), "{status}");
@@ -92,7 +92,7 @@ fn network_errors_timeouts_and_invalid_responses_count_as_failed() {
         ModelFailure::new(ErrorClass::Timeout, "silent"),
         ModelFailure::new(ErrorClass::InvalidResponse, "cut"),
     ] {
-        assert_eq!(CallOutcome::from_model_result(&Err(failure.clone())), CallOutcome::Failed, "{failure}");
+        assert_eq!(CallOutcome::from_model_result::<()>(&Err(failure.clone())), CallOutcome::Failed, "{failure}");
     }
     let answer = ModelAnswer::complete("yes", "m", Usage::reported(1, 1));
     assert_eq!(CallOutcome::from_model_result(&Ok(answer)), CallOutcome::Answered);

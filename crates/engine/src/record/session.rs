@@ -2,6 +2,7 @@
 
 use reknit_dialogue::{ErrorClass, Money, TargetName, Usage};
 use reknit_protocol::{EffectId, word_enum};
+use reknit_salvage::TextCallForm;
 use serde::{Deserialize, Serialize};
 
 use super::directive::RetryDirective;
@@ -259,22 +260,6 @@ word_enum! {
         BreakerOpen = "breaker_open",
         /// The only target failed, and a pause may help.
         Failure = "failure",
-    }
-}
-
-word_enum! {
-    /// How a call was written as text.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    pub enum TextCallForm {
-        /// As JSON that is the whole answer.
-        WholeAnswer = "whole_answer",
-        /// As JSON in a fenced block.
-        Fence = "fenced_block",
-        /// Between tags.
-        Tag = "tag",
-        /// As `name(key=value)`.
-        FunctionCall = "function_call",
     }
 }
 

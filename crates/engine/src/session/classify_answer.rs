@@ -2,13 +2,13 @@
 
 use reknit_dialogue::{FinishReason, ModelAnswer, ToolCall};
 use reknit_protocol::{AgentName, CapabilityName, Object, SideEffect, Value, exact};
+use reknit_salvage::{TextCall, TextCallForm, TextCalls, calls_in_text, is_meant, read_parameters, without_reasoning};
 use serde::{Deserialize, Serialize};
 
-use super::calls_in_text::{TextCall, TextCalls, calls_in_text, is_meant, without_reasoning};
 use super::notice::{Notice, RetryReason};
-use super::report_draft::{FallbackQuality, FallbackReport, RejectedReport, ReportDraft, ReportReader, parse_complete};
+use super::report_draft::{FallbackQuality, FallbackReport, RejectedReport, ReportDraft, ReportReader};
 use super::toolbox::{ToolLookup, Toolbox};
-use crate::record::{AnswerKind, CollapseReason, DropReason, TextCallForm};
+use crate::record::{AnswerKind, CollapseReason, DropReason};
 use crate::repeat_argument::take_repeat_reason;
 use crate::report::{ReportSource, ReportStatus};
 use crate::session_start::{CallsInText, ReportFormat};
@@ -181,7 +181,7 @@ impl AnswerClassifier<'_> {
                 // The notice of the final turn says that only the report is allowed.
                 classified.dropped.push((call.name.clone(), DropReason::NotPermitted));
             }
-            ToolLookup::Found(tool) => match parse_parameters(&call.arguments) {
+            ToolLookup::Found(tool) => match read_parameters(&call.arguments) {
                 Ok(mut parameters) => {
                     let readable = with_readable_arguments(call, &parameters);
                     let argument = tool.repeat_argument.as_deref();
@@ -217,7 +217,7 @@ impl AnswerClassifier<'_> {
 
     fn classify_report(self, call: &ToolCall, classified: &mut ClassifiedAnswer) {
         classified.report_attempts += 1;
-        let rejected = match parse_parameters(&call.arguments) {
+        let rejected = match read_parameters(&call.arguments) {
             Err(why) => {
                 // Arguments that are plain text are the report without its envelope; damaged JSON is no report.
                 let is_text = !call.arguments.contains(['{', '}', '[', ']']);
@@ -272,22 +272,5 @@ fn with_readable_arguments(call: &ToolCall, parameters: &Object) -> ToolCall {
     match Value::parse(&call.arguments) {
         Ok(Value::Object(_)) => call.clone(),
         _ => ToolCall { arguments: parameters.to_string(), ..call.clone() },
-    }
-}
-
-/// Parses the arguments of a call; empty text means no parameters. Fails with the reason.
-fn parse_parameters(text: &str) -> Result<Object, String> {
-    if text.trim().is_empty() {
-        return Ok(Object::new());
-    }
-    match parse_complete(text)? {
-        Value::Object(object) => Ok(object),
-        // Some models encode the object twice.
-        Value::String(inner) => match parse_complete(&inner)? {
-            Value::Object(object) => Ok(object),
-            other => Err(format!("{} is no object", other.kind().with_article())),
-        },
-        Value::Null => Ok(Object::new()),
-        other => Err(format!("{} is no object", other.kind().with_article())),
     }
 }

@@ -9,16 +9,16 @@ use reknit_dialogue::ToolDefinition;
 use reknit_protocol::{Object, Plan, Step, Value};
 
 use super::classify_answer::Callee;
-use super::report_draft::parse_complete;
 use super::toolbox::{PLAN_TOOL, ToolLookup, Toolbox};
 use crate::run::request_plan::with_causes;
 use reknit_plan::read_plan;
+use reknit_salvage::read_complete;
 
 /// Reads the plan in the parameters of a call. Plans in the planner's own format are accepted too. Fails with the
 /// reason.
 pub(super) fn read_plan_call(parameters: &Object, toolbox: &Toolbox, request: &str) -> Result<Plan, String> {
     let value = match parameters.get("plan") {
-        Some(Value::String(text)) => parse_complete(text)?,
+        Some(Value::String(text)) => read_complete(text)?,
         Some(plan) => plan.clone(),
         None => Value::Object(parameters.clone()),
     };

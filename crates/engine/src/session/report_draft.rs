@@ -1,13 +1,12 @@
 //! Reads a report from a model's answer and checks it before anything is decided.
 
-use super::calls_in_text::call_of_object;
 use crate::record::CollapseReason;
 use crate::report::{REPORT_ALIAS, ReportSource, ReportStatus};
 use crate::session_start::ReportFormat;
 use crate::session_texts::REPORT_TOOL;
 use reknit_protocol::spelling::{are_alike, folded};
 use reknit_protocol::{Object, Value, exact};
-use reknit_salvage::{Completeness, ReadOptions, Schema, fit, read};
+use reknit_salvage::{Schema, call_of_object, fit, read_complete};
 use serde::{Deserialize, Serialize};
 
 /// A report that passed its checks and is not committed yet.
@@ -100,7 +99,7 @@ impl ReportReader<'_> {
     fn json(self, parameters: &Object) -> Result<Value, RejectedReport> {
         let given = field(parameters, &[CONTENT_JSON]).or_else(|| field(parameters, &CONTENT));
         let value = match given {
-            Some(Value::String(text)) => parse_complete(text).map_err(RejectedReport::attempt)?,
+            Some(Value::String(text)) => read_complete(text).map_err(RejectedReport::attempt)?,
             Some(Value::Null) => return Err(RejectedReport::incomplete("`content_json` is missing")),
             Some(value) => value.clone(),
             None if self.schema.is_some() && !parameters.is_empty() => Value::Object(parameters.clone()),
@@ -119,7 +118,7 @@ impl ReportReader<'_> {
     /// Finds a report in the text of an answer: an object that looks like a report, or in the final turn the text
     /// itself.
     pub(super) fn find_in_text(self, text: &str, final_turn: bool) -> Option<(ReportDraft, FallbackQuality)> {
-        let record = match parse_complete(text) {
+        let record = match read_complete(text) {
             Ok(Value::Object(object)) => Some(object),
             _ => None,
         };
@@ -196,15 +195,5 @@ fn text_content(content: Option<&Value>) -> Result<String, RejectedReport> {
         }
         Some(Value::String(text)) => Ok(text.clone()),
         Some(other) => Ok(other.to_pretty()),
-    }
-}
-
-/// Parses one JSON value, and rejects text that is truncated or elided.
-pub(super) fn parse_complete(text: &str) -> Result<Value, String> {
-    let reading = read(text, &ReadOptions::default()).map_err(|error| error.to_string())?;
-    match reading.completeness {
-        Completeness::Complete => Ok(reading.value),
-        Completeness::Truncated => Err("it is cut: its end is missing".to_owned()),
-        Completeness::Elided => Err("it leaves something out: it says `...`".to_owned()),
     }
 }

@@ -29,6 +29,9 @@ pub(crate) struct ServeArguments {
     /// The file with the tokens that are accepted; `reknit tokens new` makes one
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tokens: Option<PathBuf>,
+    /// An agent file that clients can ask as the model `agent/NAME`; repeat it for several
+    #[arg(long = "agent", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) agents: Vec<PathBuf>,
     /// How many runs go on at the same time; more are answered with 429
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_runs: u32,

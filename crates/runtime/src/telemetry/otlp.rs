@@ -19,7 +19,7 @@ use opentelemetry_sdk::error::OTelSdkError;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SpanProcessor};
 use reknit_protocol::redact_urls;
-use reknit_telemetry::{Metric, Signal, SignalKind, table};
+use reknit_telemetry::{Metric, Signal, SignalKind, histogram_buckets, table};
 
 use super::{SignalBatch, Sink};
 use losses::{CountingExporter, Losses};
@@ -30,14 +30,6 @@ pub const FLUSH: Duration = Duration::from_secs(5);
 
 /// The most spans that wait for delivery. A run of the largest plan has fewer.
 const QUEUE: usize = 65_536;
-
-/// Bucket boundaries of durations in milliseconds: from a local tool to a model with long reasoning.
-const DURATION_BUCKETS: [f64; 16] = [
-    5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1_000.0, 2_500.0, 5_000.0, 10_000.0, 30_000.0, 60_000.0, 120_000.0,
-    300_000.0, 600_000.0,
-];
-/// Bucket boundaries of numbers of turns and attempts.
-const COUNT_BUCKETS: [f64; 9] = [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0];
 
 /// A sink that exports traces and metrics to a collector.
 #[derive(Debug)]
@@ -226,8 +218,8 @@ impl MetricPipeline {
         let description = table().iter().find(|entry| entry.name == metric.name).map_or("", |entry| entry.description);
         match metric.kind {
             SignalKind::Histogram => {
-                let bounds =
-                    if metric.name.ends_with("_ms") { DURATION_BUCKETS.to_vec() } else { COUNT_BUCKETS.to_vec() };
+                #[expect(clippy::cast_precision_loss, reason = "the boundaries are small")]
+                let bounds = histogram_buckets(metric.name).iter().map(|bound| *bound as f64).collect();
                 let histogram = self.meter.u64_histogram(metric.name).with_description(description);
                 Instrument::Histogram(histogram.with_boundaries(bounds).build())
             }

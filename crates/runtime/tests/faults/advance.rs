@@ -5,8 +5,8 @@ use std::time::Duration;
 use reknit_dialogue::{ErrorClass, GiveUpReason, OnAuthError, RotationRules};
 use reknit_models::Provider;
 
-use crate::paced_clock::paced;
 use crate::scene::{Mode, Observed, Scene};
+use reknit_testing::paced;
 
 /// Three models with their first replies; then they answer.
 async fn scene(replies: [&str; 3], rules: RotationRules) -> Scene {

@@ -7,6 +7,5 @@
 )]
 
 mod advance;
-mod paced_clock;
 mod provider_faults;
 mod scene;

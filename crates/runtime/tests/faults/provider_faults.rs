@@ -6,8 +6,8 @@ use reknit_dialogue::{ErrorClass, GiveUpReason, UsageSource};
 use reknit_models::Provider;
 use tokio::time::Instant;
 
-use crate::paced_clock::paced;
 use crate::scene::{Mode, Observed, Scene, Transfer};
+use reknit_testing::paced;
 
 const SECOND: Duration = Duration::from_secs(1);
 /// One provider in every mode, the others in the default one.

@@ -88,6 +88,16 @@ pub fn read_as(text: &str, schema: &Schema) -> Result<Reading, ReadTextError> {
     read_with(text, &ReadOptions::default(), Some(schema))
 }
 
+/// Reads one JSON value from text, and refuses text that is truncated or elided. Fails with the reason.
+pub fn read_complete(text: &str) -> Result<Value, String> {
+    let reading = read(text, &ReadOptions::default()).map_err(|error| error.to_string())?;
+    match reading.completeness {
+        Completeness::Complete => Ok(reading.value),
+        Completeness::Truncated => Err("it is cut: its end is missing".to_owned()),
+        Completeness::Elided => Err("it leaves something out: it says `...`".to_owned()),
+    }
+}
+
 fn read_with(text: &str, options: &ReadOptions, schema: Option<&Schema>) -> Result<Reading, ReadTextError> {
     if text.len() > options.max_bytes {
         return Err(ReadTextError::TooLarge { size: text.len(), limit: options.max_bytes });

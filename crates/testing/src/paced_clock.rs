@@ -1,4 +1,5 @@
 //! A clock that skips idle time, although there are real sockets.
+#![expect(clippy::expect_used, reason = "a panic fails the test and shows where")]
 
 use std::time::Duration;
 
@@ -14,7 +15,11 @@ const PAUSE: Duration = Duration::from_millis(1);
 ///
 /// Tokio's own paused clock would also skip the time in which bytes travel between two sockets, so that every timeout would
 /// expire at once. All tasks run on one thread: if no bytes arrive during some pauses, all tasks wait for the clock.
-pub(crate) fn paced<T>(test: impl Future<Output = T>) -> T {
+///
+/// # Panics
+///
+/// If the operating system gives no runtime.
+pub fn paced<T>(test: impl Future<Output = T>) -> T {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     builder.enable_all();
     // `bench/faults/run` runs the same tests in real time.

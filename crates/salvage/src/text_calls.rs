@@ -6,25 +6,45 @@
 
 use std::ops::Range;
 
-use reknit_protocol::{Object, SideEffect, Value};
-use reknit_salvage::{Completeness, FixKind, ReadOptions, read};
+use reknit_protocol::{Object, SideEffect, Value, word_enum};
+use serde::{Deserialize, Serialize};
 
-use super::report_draft::parse_complete;
-use crate::record::TextCallForm;
+use crate::{Completeness, FixKind, ReadOptions, read, read_complete};
+
+word_enum! {
+    /// How a call was written as text.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum TextCallForm {
+        /// As JSON that is the whole answer.
+        WholeAnswer = "whole_answer",
+        /// As JSON in a fenced block.
+        Fence = "fenced_block",
+        /// Between tags.
+        Tag = "tag",
+        /// As `name(key=value)`.
+        FunctionCall = "function_call",
+    }
+}
 
 /// A call written as text.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct TextCall {
-    pub(super) name: String,
-    pub(super) parameters: Object,
-    pub(super) form: TextCallForm,
+pub struct TextCall {
+    /// The name of the tool as the model wrote it.
+    pub name: String,
+    /// The parameters.
+    pub parameters: Object,
+    /// How the call was written.
+    pub form: TextCallForm,
 }
 
 /// The calls in a text, and the text without them.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct TextCalls {
-    pub(super) calls: Vec<TextCall>,
-    pub(super) rest: String,
+pub struct TextCalls {
+    /// The calls, in the order of the text.
+    pub calls: Vec<TextCall>,
+    /// The text around them, trimmed.
+    pub rest: String,
 }
 
 /// The tags around a call. A tag without an end reaches to the end of the text.
@@ -48,8 +68,60 @@ const REASONING: [(&str, &str); 3] =
 /// The fenced blocks that can hold a call, by the word after the fence.
 const FENCE_LANGUAGES: [&str; 8] = ["", "json", "jsonc", "tool_call", "tool_calls", "tool_code", "python", "text"];
 
+/// What a line of a text that is still arriving may begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallStart {
+    /// Nothing that is a call.
+    Text,
+    /// More of the line must arrive.
+    Unknown,
+    /// A call between tags.
+    Tag,
+    /// A fenced block, or the end of one.
+    Fence {
+        /// Whether the block may be a call, by the word after the fence.
+        can_hold_call: bool,
+    },
+    /// JSON.
+    Json,
+}
+
+/// What a line may begin, for text that arrives in pieces. `line` has no space before it.
+pub fn call_start(line: &str, is_complete: bool) -> CallStart {
+    if let Some(word) = line.strip_prefix("```") {
+        let can_hold_call = FENCE_LANGUAGES.contains(&word.trim().to_ascii_lowercase().as_str());
+        return if is_complete { CallStart::Fence { can_hold_call } } else { CallStart::Unknown };
+    }
+    let tags = TAGS.iter().map(|(open, _)| *open).chain([FUNCTION_TAG]);
+    if tags.clone().any(|tag| line.starts_with(tag)) {
+        return CallStart::Tag;
+    }
+    let may_go_on = |start: &str| !is_complete && start.starts_with(line);
+    if may_go_on("```") || tags.into_iter().any(may_go_on) {
+        return CallStart::Unknown;
+    }
+    if line.starts_with(['{', '[']) { CallStart::Json } else { CallStart::Text }
+}
+
+/// Reads the arguments of a call; empty text means no parameters. Fails with the reason.
+pub fn read_parameters(text: &str) -> Result<Object, String> {
+    if text.trim().is_empty() {
+        return Ok(Object::new());
+    }
+    match read_complete(text)? {
+        Value::Object(object) => Ok(object),
+        // Some models encode the object twice.
+        Value::String(inner) => match read_complete(&inner)? {
+            Value::Object(object) => Ok(object),
+            other => Err(format!("{} is no object", other.kind().with_article())),
+        },
+        Value::Null => Ok(Object::new()),
+        other => Err(format!("{} is no object", other.kind().with_article())),
+    }
+}
+
 /// Finds the calls that `is_callable` accepts.
-pub(super) fn calls_in_text(text: &str, is_callable: impl Fn(&TextCall) -> bool) -> TextCalls {
+pub fn calls_in_text(text: &str, is_callable: impl Fn(&TextCall) -> bool) -> TextCalls {
     let accepted =
         |calls: Vec<TextCall>| Some(calls).filter(|calls| !calls.is_empty() && calls.iter().all(&is_callable));
     let mut found: Vec<(Range<usize>, Vec<TextCall>)> = Vec::new();
@@ -79,7 +151,7 @@ pub(super) fn calls_in_text(text: &str, is_callable: impl Fn(&TextCall) -> bool)
 /// Whether a call is meant, by what its tool changes and by the text around all calls of the answer. A call that only reads is
 /// harmless. A fenced call of a tool that declares a side effect counts only if the answer has no other text. Otherwise the
 /// text must not deny, ask or suppose anything. If a call is not meant, the model is asked again.
-pub(super) fn is_meant(class: SideEffect, form: TextCallForm, rest: &str) -> bool {
+pub fn is_meant(class: SideEffect, form: TextCallForm, rest: &str) -> bool {
     match (class, form) {
         (SideEffect::Read, _) => true,
         (SideEffect::Undeclared, _) | (_, TextCallForm::Tag) => !is_tentative(rest),
@@ -125,7 +197,7 @@ fn is_tentative(text: &str) -> bool {
 
 /// The text without reasoning that the model wrote between tags. An opening tag without an end hides everything after
 /// it, and an end without an opening tag everything before it.
-pub(super) fn without_reasoning(text: &str) -> String {
+pub fn without_reasoning(text: &str) -> String {
     let mut rest = text.to_owned();
     for (open, close) in REASONING {
         if let Some(end) = rest.find(close)
@@ -262,13 +334,13 @@ fn json_calls(body: &str, form: TextCallForm) -> Vec<TextCall> {
 }
 
 /// `{"name": ..., "arguments": ...}` under its usual names: the name and the parameters.
-pub(super) fn call_of_object(object: &Object) -> Option<(String, Object)> {
+pub fn call_of_object(object: &Object) -> Option<(String, Object)> {
     let call = object.get("function").and_then(Value::as_object).unwrap_or(object);
     let first = |names: &[&str]| names.iter().find_map(|name| call.get(name));
     let name = first(&["name", "tool_name", "tool", "function", "action"])?.as_str()?.to_owned();
     let parameters = match first(&["arguments", "parameters", "args", "input", "action_input"])? {
         Value::Object(parameters) => parameters.clone(),
-        Value::String(text) => parse_complete(text).ok()?.as_object()?.clone(),
+        Value::String(text) => read_complete(text).ok()?.as_object()?.clone(),
         Value::Null => Object::new(),
         _ => return None,
     };
@@ -300,7 +372,7 @@ fn keyword_arguments(inner: &str) -> Option<Object> {
         if key.is_empty() || !key.chars().all(is_key) || parameters.contains_key(key) {
             return None;
         }
-        parameters.insert(key, parse_complete(value.trim()).ok()?);
+        parameters.insert(key, read_complete(value.trim()).ok()?);
     }
     Some(parameters)
 }

@@ -1,0 +1,226 @@
+//! Mending of answers: tool calls are fitted to the tools of the request, structured output to its schema.
+
+use reknit_dialogue::{FinishReason, ModelAnswer, ModelRequest, ResponseFormat, ToolCall, ToolChoice, ToolDefinition};
+use reknit_protocol::spelling::{are_alike, nearest};
+use reknit_protocol::{SideEffect, Value};
+use reknit_salvage::{
+    Completeness, Fix, ReadOptions, Schema, TextCall, TextCallForm, TextCalls, calls_in_text, fit, is_meant, read,
+    read_as, read_parameters, without_reasoning,
+};
+
+/// An answer, and what was changed in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MendedAnswer {
+    /// The answer.
+    pub answer: ModelAnswer,
+    /// What was changed; empty if nothing was.
+    pub changes: Vec<String>,
+    /// What is still wrong, in an answer that is passed on nevertheless.
+    pub doubts: Vec<String>,
+}
+
+impl MendedAnswer {
+    /// An answer without changes.
+    pub fn unchanged(answer: ModelAnswer) -> Self {
+        Self { answer, changes: Vec::new(), doubts: Vec::new() }
+    }
+}
+
+/// Why an answer cannot be used.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{reason}")]
+pub struct UnusableAnswer {
+    /// Why.
+    pub reason: String,
+    /// The answer with what could be mended, if it is harmless to pass it on: the caller can see what is wrong with it. An answer
+    /// that is cut, or that is not what was asked for, is none.
+    pub harmless: Option<Box<MendedAnswer>>,
+}
+
+/// Mends the answers to one request.
+#[derive(Debug, Clone, Copy)]
+pub struct AnswerMender<'a> {
+    tools: &'a [ToolDefinition],
+    choice: &'a ToolChoice,
+    format: &'a ResponseFormat,
+}
+
+impl<'a> AnswerMender<'a> {
+    /// Mends answers to this request.
+    pub fn new(request: &'a ModelRequest) -> Self {
+        let tools = if request.tool_choice == ToolChoice::None { &[] } else { &request.tools[..] };
+        Self { tools, choice: &request.tool_choice, format: &request.format }
+    }
+
+    /// Whether an answer may contain tool calls.
+    pub fn offers_tools(&self) -> bool {
+        !self.tools.is_empty()
+    }
+
+    /// Whether the text of an answer must be JSON.
+    pub fn wants_json(&self) -> bool {
+        *self.format != ResponseFormat::Text
+    }
+
+    /// Mends an answer. An answer that is as it should be comes back unchanged.
+    pub fn mend(&self, answer: ModelAnswer) -> Result<MendedAnswer, UnusableAnswer> {
+        let mut mended = MendedAnswer::unchanged(answer);
+        if matches!(mended.answer.finish, FinishReason::Refusal | FinishReason::ContentFilter) {
+            return Ok(mended);
+        }
+        if self.offers_tools() {
+            if mended.answer.tool_calls.is_empty() && mended.answer.finish != FinishReason::Length {
+                self.take_calls_from_text(&mut mended);
+            }
+            self.mend_calls(&mut mended)?;
+        }
+        let MendedAnswer { answer, doubts, .. } = &mut mended;
+        let is_whole = answer.finish != FinishReason::Length;
+        if answer.tool_calls.is_empty() && is_whole {
+            if answer.text.trim().is_empty() {
+                return Err(UnusableAnswer { reason: "the answer is empty".to_owned(), harmless: None });
+            }
+            if self.choice.is_forced() && self.offers_tools() {
+                doubts.push("the model had to call a tool and called none".to_owned());
+            } else {
+                self.mend_output(&mut mended)?;
+            }
+        }
+        if mended.doubts.is_empty() {
+            return Ok(mended);
+        }
+        Err(UnusableAnswer { reason: mended.doubts.join("; "), harmless: Some(Box::new(mended)) })
+    }
+
+    /// Makes calls of what the model wrote as text.
+    fn take_calls_from_text(&self, mended: &mut MendedAnswer) {
+        let text = without_reasoning(&mended.answer.text);
+        let is_callable = |call: &TextCall| call.form != TextCallForm::FunctionCall && self.find(&call.name).is_ok();
+        let TextCalls { calls, rest } = calls_in_text(&text, is_callable);
+        // What a call changes is not known here.
+        let is_meant = |call: &TextCall| is_meant(SideEffect::Undeclared, call.form, &rest);
+        if calls.is_empty() || !calls.iter().all(is_meant) {
+            return;
+        }
+        for (number, call) in (1..).zip(calls) {
+            mended.changes.push(format!("the call of `{}` was written as text", call.name));
+            let id = format!("call_text_{number}");
+            mended.answer.tool_calls.push(ToolCall::new(id, call.name, call.parameters.to_string()));
+        }
+        mended.answer.text = rest;
+        mended.answer.content_state = None;
+        mended.answer.finish = FinishReason::ToolCalls;
+    }
+
+    fn mend_calls(&self, mended: &mut MendedAnswer) -> Result<(), UnusableAnswer> {
+        let calls = std::mem::take(&mut mended.answer.tool_calls);
+        for mut call in calls {
+            match self.find(&call.name) {
+                Ok(tool) => {
+                    if call.name != tool.name {
+                        mended.changes.push(format!("`{}` is the tool `{}`", call.name, tool.name));
+                        call.name.clone_from(&tool.name);
+                    }
+                    match mend_arguments(&mut call, tool, mended) {
+                        Ok(()) => {}
+                        // The token limit cut the call, and the finish reason says so.
+                        Err(_) if mended.answer.finish == FinishReason::Length => {
+                            mended.changes.push(format!("the call of `{}` is cut, and was left out", call.name));
+                            continue;
+                        }
+                        Err(why) => {
+                            let reason = format!("the arguments of `{}` cannot be read: {why}", call.name);
+                            return Err(UnusableAnswer { reason, harmless: None });
+                        }
+                    }
+                }
+                Err(doubt) => mended.doubts.push(doubt),
+            }
+            mended.answer.tool_calls.push(call);
+        }
+        Ok(())
+    }
+
+    /// The tool of this name. Another spelling is accepted if it fits exactly one tool.
+    fn find(&self, name: &str) -> Result<&'a ToolDefinition, String> {
+        if let Some(tool) = self.tools.iter().find(|tool| tool.name == name) {
+            return Ok(tool);
+        }
+        let bare = name.trim().strip_prefix("functions.").unwrap_or(name.trim());
+        let mut alike = self.tools.iter().filter(|tool| are_alike(&tool.name, bare));
+        if let (Some(tool), None) = (alike.next(), alike.next()) {
+            return Ok(tool);
+        }
+        let near = nearest(bare, self.tools.iter().map(|tool| tool.name.as_str()));
+        let near = near.map(|near| format!(", but `{near}`")).unwrap_or_default();
+        Err(format!("there is no tool `{name}`{near}"))
+    }
+
+    fn mend_output(&self, mended: &mut MendedAnswer) -> Result<(), UnusableAnswer> {
+        let schema = match self.format {
+            ResponseFormat::Text => return Ok(()),
+            ResponseFormat::Json => None,
+            // A schema that we cannot read is not ours to judge.
+            ResponseFormat::Schema { schema, .. } => match Schema::compile(schema) {
+                Ok(schema) => Some(schema),
+                Err(_) => return Ok(()),
+            },
+        };
+        let text = &mended.answer.text;
+        if Value::parse(text).is_ok_and(|value| schema.as_ref().is_none_or(|schema| schema.fits(&value))) {
+            return Ok(());
+        }
+        let reading = match &schema {
+            Some(schema) => read_as(text, schema),
+            None => read(text, &ReadOptions::default()),
+        };
+        let unusable = |why: String| {
+            let reason = format!("the answer is not the JSON that was asked for: {why}");
+            UnusableAnswer { reason, harmless: None }
+        };
+        let reading = reading.map_err(|error| unusable(error.to_string()))?;
+        match reading.completeness {
+            Completeness::Complete => {}
+            Completeness::Truncated => return Err(unusable("it is cut: its end is missing".to_owned())),
+            Completeness::Elided => return Err(unusable("it leaves something out: it says `...`".to_owned())),
+        }
+        mended.changes.extend(reading.fixes.iter().map(|fix| describe("output", fix)));
+        mended.answer.text = reading.value.to_string();
+        mended.answer.content_state = None;
+        Ok(())
+    }
+}
+
+/// Makes the arguments of a call fit the tool. Fails with the reason if they cannot be read at all.
+fn mend_arguments(call: &mut ToolCall, tool: &ToolDefinition, mended: &mut MendedAnswer) -> Result<(), String> {
+    let schema = Schema::compile(&tool.schema).ok();
+    let fits = |value: &Value| schema.as_ref().is_none_or(|schema| schema.fits(value));
+    let parsed = Value::parse(&call.arguments).ok().filter(|value| value.as_object().is_some());
+    if parsed.as_ref().is_some_and(fits) {
+        return Ok(());
+    }
+    let value = if let Some(value) = parsed {
+        value
+    } else {
+        let parameters = read_parameters(&call.arguments)?;
+        mended.changes.push(format!("`{}`: the arguments were not valid JSON", call.name));
+        Value::Object(parameters)
+    };
+    let value = match schema.map(|schema| fit(value.clone(), &schema)) {
+        Some(Ok(fitted)) => {
+            mended.changes.extend(fitted.fixes.iter().map(|fix| describe(&call.name, fix)));
+            fitted.value
+        }
+        Some(Err(error)) => {
+            mended.doubts.push(format!("the arguments of `{}` do not fit: {error}", call.name));
+            value
+        }
+        None => value,
+    };
+    call.arguments = value.to_string();
+    Ok(())
+}
+
+fn describe(place: &str, fix: &Fix) -> String {
+    format!("`{place}` {}: {}", fix.path, fix.kind.name())
+}

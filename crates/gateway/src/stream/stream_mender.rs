@@ -1,0 +1,122 @@
+//! Mending of a stream while it passes.
+
+use reknit_dialogue::{Delta, RawEvent};
+use reknit_salvage::without_reasoning;
+
+use super::{StreamWriter, comment};
+use crate::mend::{AnswerMender, MendedAnswer};
+use crate::text_gate::{GateMode, TextGate};
+
+/// Passes a stream on and mends it. Text passes at once; what may be a tool call is held until it is complete, and so is text that
+/// must be JSON.
+#[derive(Debug)]
+pub struct StreamMender {
+    writer: StreamWriter,
+    gate: TextGate,
+    /// Events that are not passed on yet, with the text in them.
+    held: Vec<u8>,
+    held_text: String,
+    /// The text that was passed on.
+    passed_text: String,
+    /// Whether all that follows is held: a call has begun.
+    is_closed: bool,
+    has_passed: bool,
+}
+
+impl StreamMender {
+    /// A mender of the answer to one request; none mends nothing. With `is_buffered` nothing passes before the answer is whole, so
+    /// that another model can take over at any time.
+    pub fn new(writer: StreamWriter, mender: Option<&AnswerMender<'_>>, is_buffered: bool) -> Self {
+        let mode = match mender {
+            Some(mender) if mender.wants_json() => GateMode::Everything,
+            Some(mender) if mender.offers_tools() => GateMode::Calls,
+            Some(_) | None => GateMode::Nothing,
+        };
+        Self {
+            writer,
+            gate: TextGate::new(mode),
+            held: Vec::new(),
+            held_text: String::new(),
+            passed_text: String::new(),
+            is_closed: is_buffered,
+            has_passed: false,
+        }
+    }
+
+    /// Whether a part of the answer was passed on, so that no other answer can take its place.
+    pub fn has_passed(&self) -> bool {
+        self.has_passed
+    }
+
+    /// Takes an event of a server with the same API, and returns what can be passed on now. Events without content wait for the
+    /// next that has some: until then another model may take over.
+    pub fn event(&mut self, event: RawEvent<'_>) -> Vec<u8> {
+        self.held.extend_from_slice(event.bytes);
+        self.held_text.push_str(event.text);
+        self.gate.push(event.text);
+        self.is_closed |= event.has_calls;
+        let has_content = event.has_reasoning || !event.text.is_empty();
+        if self.is_closed || !has_content || self.gate.holds() {
+            return Vec::new();
+        }
+        self.has_passed = true;
+        self.passed_text.push_str(&std::mem::take(&mut self.held_text));
+        let passed = std::mem::take(&mut self.held);
+        self.writer.observe(&passed);
+        passed
+    }
+
+    /// Takes a piece of an answer in another API, and returns what can be passed on now.
+    pub fn delta(&mut self, delta: Delta<'_>) -> Vec<u8> {
+        let mut out = Vec::new();
+        match delta {
+            Delta::Text(text) if !self.is_closed => {
+                let passed = self.gate.push(text);
+                if !passed.is_empty() {
+                    self.passed_text.push_str(passed);
+                    self.writer.text(passed, &mut out);
+                }
+            }
+            Delta::Reasoning(text) if !self.is_closed && !self.gate.holds() => self.writer.reasoning(text, &mut out),
+            Delta::ToolCall { .. } => self.is_closed = true,
+            Delta::Text(_) | Delta::Reasoning(_) => {}
+        }
+        self.has_passed |= !out.is_empty();
+        out
+    }
+
+    /// Ends the stream with the mended answer, and returns what is left to pass on. `was_raw` says that the answer came as events of a
+    /// server with the same API.
+    pub fn end(&mut self, mended: &MendedAnswer, was_raw: bool) -> Vec<u8> {
+        let note = note(mended);
+        let mut out = Vec::new();
+        if was_raw && mended.changes.is_empty() {
+            comment(note.as_deref(), &mut out);
+            out.append(&mut self.held);
+            return out;
+        }
+        let rest = self.rest(&mended.answer.text).to_owned();
+        self.writer.finish(&mended.answer, &rest, note.as_deref(), &mut out);
+        out
+    }
+
+    /// The text that was not passed on. Calls were taken out of it, and the space around them.
+    fn rest<'a>(&self, text: &'a str) -> &'a str {
+        if let Some(rest) = text.strip_prefix(self.passed_text.as_str()) {
+            return rest;
+        }
+        text.strip_prefix(without_reasoning(&self.passed_text).trim()).unwrap_or_default()
+    }
+}
+
+/// What the caller is told about an answer; none if there is nothing to tell.
+fn note(mended: &MendedAnswer) -> Option<String> {
+    let changes = (!mended.changes.is_empty()).then(|| format!("x-reknit-mended: {}", mended.changes.join("; ")));
+    let doubts = (!mended.doubts.is_empty()).then(|| format!("x-reknit-unmended: {}", mended.doubts.join("; ")));
+    let skipped = match mended.answer.skipped_events {
+        0 => None,
+        count => Some(format!("x-reknit-unmended: {count} unreadable events of the stream were left out")),
+    };
+    let notes: Vec<String> = changes.into_iter().chain(doubts).chain(skipped).collect();
+    (!notes.is_empty()).then(|| notes.join(" | "))
+}

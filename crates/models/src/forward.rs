@@ -1,0 +1,86 @@
+//! Requests of other programs, which are sent as they are to a server with the same API.
+
+use reknit_dialogue::{Api, Delta, ErrorClass, ModelAnswer, ModelFailure, ModelRequest, RawEvent, TargetName};
+use reknit_protocol::Object;
+
+use crate::{Models, Provider};
+
+/// The request of another program.
+#[derive(Debug, Clone, Copy)]
+pub struct ForwardedRequest<'a> {
+    /// Its body as received. The name of the model is replaced by the target's.
+    pub body: &'a Object,
+    /// What the body says, for counts of tokens and for the timeouts.
+    pub request: &'a ModelRequest,
+    /// Headers that belong to the API, such as `anthropic-beta`. Never a key.
+    pub headers: &'a [(&'static str, String)],
+}
+
+/// The answer to a [`ForwardedRequest`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForwardedAnswer {
+    /// What the answer says.
+    pub answer: ModelAnswer,
+    /// The body as received; none if it was a stream, whose events were passed on as they arrived.
+    pub body: Option<Vec<u8>>,
+}
+
+/// Receives the events of a stream as they arrive.
+pub type OnRawEvent<'a> = &'a mut (dyn FnMut(RawEvent<'_>) + Send);
+
+/// What the pieces of one event are.
+#[derive(Debug, Default)]
+pub(crate) struct EventContent {
+    pub(crate) text: String,
+    pub(crate) has_reasoning: bool,
+    pub(crate) has_calls: bool,
+}
+
+impl EventContent {
+    pub(crate) fn add(&mut self, delta: Delta<'_>) {
+        match delta {
+            Delta::Text(text) => self.text.push_str(text),
+            Delta::Reasoning(_) => self.has_reasoning = true,
+            Delta::ToolCall { .. } => self.has_calls = true,
+        }
+    }
+}
+
+impl Models {
+    /// The API of a target's server, if requests of other programs can be sent to it as they are.
+    pub fn api(&self, target: &TargetName) -> Option<Api> {
+        let target = self.target(target).filter(|_| self.is_server(target))?;
+        api_of(target.provider)
+    }
+
+    /// Makes one attempt to send the request of another program to a server with the same API. A streamed answer is passed on
+    /// event by event, and never an event that reports an error. The failures are those of [`Models::ask`].
+    pub async fn forward(
+        &self,
+        target: &TargetName,
+        request: ForwardedRequest<'_>,
+        on_event: OnRawEvent<'_>,
+    ) -> Result<ForwardedAnswer, ModelFailure> {
+        let Some(attempt) = self.attempt(target, request.request) else {
+            let message = format!("requests cannot be sent to the model `{target}` as they are");
+            return Err(ModelFailure::new(ErrorClass::ModelError, message));
+        };
+        attempt.forward(request, on_event).await
+    }
+}
+
+/// The API that a server of this provider offers; none if programs use it only through a library of the provider.
+fn api_of(provider: Provider) -> Option<Api> {
+    match provider {
+        Provider::OpenAi | Provider::Azure | Provider::Compatible => Some(Api::ChatCompletions),
+        Provider::OpenAiResponses => Some(Api::Responses),
+        Provider::Anthropic => Some(Api::Messages),
+        // Vertex has the model in the URL instead of the body.
+        Provider::VertexAnthropic
+        | Provider::Gemini
+        | Provider::Vertex
+        | Provider::Bedrock
+        | Provider::Cohere
+        | Provider::Ollama => None,
+    }
+}

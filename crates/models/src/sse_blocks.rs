@@ -1,0 +1,97 @@
+//! Splits a stream of server-sent events into the bytes of each event.
+
+/// Splits a stream after each empty line. No byte is lost or changed.
+#[derive(Debug, Default)]
+pub(crate) struct SseBlocks {
+    bytes: Vec<u8>,
+    /// Up to here there is no end of an event.
+    searched: usize,
+    ended: bool,
+}
+
+impl SseBlocks {
+    /// Adds the next chunk.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Ends the stream: what is left is the last event.
+    pub(crate) fn end(&mut self) {
+        self.ended = true;
+    }
+
+    /// The bytes of the next complete event, with the empty line that ends it.
+    pub(crate) fn next(&mut self) -> Option<Vec<u8>> {
+        let end = match self.find_end() {
+            Some(end) => end,
+            None if self.ended && !self.bytes.is_empty() => self.bytes.len(),
+            None => return None,
+        };
+        self.searched = 0;
+        let rest = self.bytes.split_off(end);
+        Some(std::mem::replace(&mut self.bytes, rest))
+    }
+
+    /// The place after the next empty line.
+    fn find_end(&mut self) -> Option<usize> {
+        while let Some(tail) = self.bytes.get(self.searched..) {
+            let at = tail.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            let Some(at) = at.map(|at| self.searched + at) else {
+                self.searched = self.bytes.len();
+                return None;
+            };
+            let first = line_end(self.bytes.get(at..).unwrap_or_default());
+            let second = line_end(self.bytes.get(at + first..).unwrap_or_default());
+            match self.bytes.get(at + first + second..) {
+                // A line feed may follow a carriage return in the next chunk.
+                Some([]) if !self.ended && self.bytes.ends_with(b"\r") => {
+                    self.searched = at;
+                    return None;
+                }
+                _ if second > 0 => return Some(at + first + second),
+                _ => self.searched = at + first,
+            }
+        }
+        None
+    }
+}
+
+/// The length of the line end at the beginning.
+fn line_end(bytes: &[u8]) -> usize {
+    match bytes {
+        [b'\r', b'\n', ..] => 2,
+        [b'\r' | b'\n', ..] => 1,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks(chunks: &[&str]) -> Vec<String> {
+        let mut splitter = SseBlocks::default();
+        let mut found = Vec::new();
+        for chunk in chunks {
+            splitter.feed(chunk.as_bytes());
+            found.extend(std::iter::from_fn(|| splitter.next()));
+        }
+        splitter.end();
+        found.extend(std::iter::from_fn(|| splitter.next()));
+        found.into_iter().map(|block| String::from_utf8(block).unwrap()).collect()
+    }
+
+    #[test]
+    fn events_are_split_after_empty_lines_whatever_the_line_ends_and_chunks_are() {
+        for expected in [
+            &["data: a\n\n", ": note\n\n", "event: x\ndata: b\n\n"][..],
+            &["data: a\r\n\r\n", ": note\r\n\r\n", "data: b\r\n\r\n"],
+            &["data: a\r\r", "data: b"],
+        ] {
+            let whole = expected.concat();
+            assert_eq!(blocks(&[&whole]), expected);
+            let single: Vec<&str> = whole.split("").filter(|letter| !letter.is_empty()).collect();
+            assert_eq!(blocks(&single), expected);
+        }
+    }
+}

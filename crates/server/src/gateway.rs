@@ -1,0 +1,167 @@
+//! The gateway: endpoints that speak the APIs of model providers, over the configured models, tools and agents.
+
+mod attempts;
+mod engine_models;
+mod reply;
+mod stream;
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use reknit_dialogue::{Api, TargetName};
+use reknit_gateway::{GatewayError, GatewayRequest, read_request};
+use reknit_protocol::Value;
+use reknit_runtime::RotatingClient;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::state::ServerState;
+use attempts::Attempts;
+use engine_models::EngineModel;
+
+/// The most that a request may send: enough for images and documents.
+pub(crate) const MAX_BODY: usize = 64 << 20;
+/// The model that is a choice of ours.
+const AUTO: &str = "auto";
+
+/// Asks a model in the API of `OpenAI`, `chat/completions`. Its answer is mended.
+#[utoipa::path(post, path = "/v1/chat/completions", tag = "gateway", request_body(content = Object),
+    params(("x-reknit-mend" = Option<String>, Header, description = "`off` passes answers on as they are"),
+        ("x-reknit-stream" = Option<String>, Header, description = "`buffered` streams the answer once it is whole")),
+    responses((status = 200, body = Object), (status = 400, body = Object), (status = 404, body = Object),
+        (status = 429, body = Object), (status = 502, body = Object)))]
+pub(crate) async fn chat_completions(State(server): State<ServerState>, headers: HeaderMap, body: Bytes) -> Response {
+    serve(server, Api::ChatCompletions, &headers, &body).await
+}
+
+/// Asks a model in the API of `OpenAI`, `responses`. Its answer is mended.
+#[utoipa::path(post, path = "/v1/responses", tag = "gateway", request_body(content = Object),
+    params(("x-reknit-mend" = Option<String>, Header, description = "`off` passes answers on as they are"),
+        ("x-reknit-stream" = Option<String>, Header, description = "`buffered` streams the answer once it is whole")),
+    responses((status = 200, body = Object), (status = 400, body = Object), (status = 404, body = Object),
+        (status = 429, body = Object), (status = 502, body = Object)))]
+pub(crate) async fn responses(State(server): State<ServerState>, headers: HeaderMap, body: Bytes) -> Response {
+    serve(server, Api::Responses, &headers, &body).await
+}
+
+/// Asks a model in the API of Anthropic, `messages`. Its answer is mended.
+#[utoipa::path(post, path = "/v1/messages", tag = "gateway", request_body(content = Object),
+    params(("x-reknit-mend" = Option<String>, Header, description = "`off` passes answers on as they are"),
+        ("x-reknit-stream" = Option<String>, Header, description = "`buffered` streams the answer once it is whole")),
+    responses((status = 200, body = Object), (status = 400, body = Object), (status = 404, body = Object),
+        (status = 429, body = Object), (status = 502, body = Object)))]
+pub(crate) async fn messages(State(server): State<ServerState>, headers: HeaderMap, body: Bytes) -> Response {
+    serve(server, Api::Messages, &headers, &body).await
+}
+
+async fn serve(server: ServerState, api: Api, headers: &HeaderMap, body: &[u8]) -> Response {
+    let request = match read(api, body) {
+        Ok(request) => request,
+        Err(error) => return reply::error(api, &error),
+    };
+    let result = match EngineModel::named(&server, &request.model) {
+        Some(Ok(model)) => model.answer(&server, &request).await,
+        Some(Err(error)) => Err(error),
+        None => ask_models(&server, headers, request).await,
+    };
+    let response = result.unwrap_or_else(|error| reply::error(api, &error));
+    let status = response.status().as_u16().to_string();
+    server.metrics.count("reknit_gateway_requests_total", &[("api", api.as_str()), ("status", &status)], 1);
+    response
+}
+
+fn read(api: Api, body: &[u8]) -> Result<GatewayRequest, GatewayError> {
+    let text = std::str::from_utf8(body).map_err(|_| GatewayError::invalid("the body is not UTF-8"))?;
+    let body = match Value::parse(text) {
+        Ok(Value::Object(body)) => body,
+        Ok(_) => return Err(GatewayError::invalid("the body is not a JSON object")),
+        Err(error) => return Err(GatewayError::invalid(format!("the body is not JSON: {error}"))),
+    };
+    read_request(api, body).map_err(|error| GatewayError::invalid(error.to_string()))
+}
+
+async fn ask_models(
+    server: &ServerState,
+    headers: &HeaderMap,
+    request: GatewayRequest,
+) -> Result<Response, GatewayError> {
+    let Some(client) = server.reknit.runtime().model_client() else {
+        return Err(GatewayError::invalid("no models are configured"));
+    };
+    let client = choose(client, &request.model)?;
+    let attempts = Attempts::new(request, headers, Arc::clone(&server.metrics));
+    if attempts.request.stream {
+        return stream::respond(client, attempts).await;
+    }
+    reply::whole(client, attempts).await
+}
+
+/// The client with the named model first. The others are asked if it fails.
+fn choose(client: RotatingClient, model: &str) -> Result<RotatingClient, GatewayError> {
+    if model == AUTO {
+        return Ok(client);
+    }
+    let models = client.models();
+    let is_meant = |target: &&TargetName| {
+        target.as_str() == model || models.target(target).is_some_and(|target| target.model == model)
+    };
+    let Some(first) = client.targets().iter().find(is_meant).cloned() else {
+        let known: Vec<String> = client.targets().iter().map(|target| format!("`{target}`")).collect();
+        let message = format!("there is no model `{model}`; there are `{AUTO}`, {}", known.join(", "));
+        return Err(GatewayError { status: 404, code: "model_not_found", message, retry_after_ms: None });
+    };
+    let others = client.targets().iter().filter(|target| **target != first).cloned();
+    let targets = std::iter::once(first.clone()).chain(others).collect();
+    Ok(client.with_targets(targets))
+}
+
+/// The models of the gateway, for clients of both providers.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ModelList {
+    object: &'static str,
+    data: Vec<ListedModel>,
+    has_more: bool,
+    first_id: Option<String>,
+    last_id: Option<String>,
+}
+
+/// A model of the gateway.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ListedModel {
+    id: String,
+    object: &'static str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    created: i64,
+    created_at: &'static str,
+    display_name: String,
+    owned_by: String,
+}
+
+impl ListedModel {
+    fn new(id: String, owned_by: &str) -> Self {
+        let (display_name, owned_by) = (id.clone(), owned_by.to_owned());
+        let (object, kind, created_at) = ("model", "model", "1970-01-01T00:00:00Z");
+        Self { id, object, kind, created: 0, created_at, display_name, owned_by }
+    }
+}
+
+/// Lists the models that requests can name: `auto`, the configured ones, and those that run the engine or an agent.
+#[utoipa::path(get, path = "/v1/models", tag = "gateway", responses((status = 200, body = ModelList)))]
+pub(crate) async fn models(State(server): State<ServerState>) -> Json<ModelList> {
+    let mut data = Vec::new();
+    if let Some(client) = server.reknit.runtime().model_client() {
+        data.push(ListedModel::new(AUTO.to_owned(), "reknit"));
+        for name in client.targets() {
+            let provider = client.models().target(name).map_or("", |target| target.provider.as_str());
+            data.push(ListedModel::new(name.to_string(), provider));
+        }
+    }
+    data.extend(EngineModel::names(&server).map(|name| ListedModel::new(name, "reknit")));
+    let (first_id, last_id) = (data.first().map(|model| model.id.clone()), data.last().map(|model| model.id.clone()));
+    Json(ModelList { object: "list", data, has_more: false, first_id, last_id })
+}

@@ -1,0 +1,161 @@
+//! The attempts at one request of a caller.
+
+use std::sync::Arc;
+
+use axum::http::HeaderMap;
+use reknit_dialogue::{Api, Delta, ErrorClass, Message, ModelAnswer, ModelFailure, RawEvent, TargetName};
+use reknit_gateway::{AnswerMender, GatewayRequest, MendedAnswer, UnusableAnswer};
+use reknit_models::{ForwardedRequest, Models};
+use reknit_protocol::{Object, Value};
+use reknit_runtime::telemetry::prometheus::PrometheusMetrics;
+
+/// What the attempts at one request share.
+#[derive(Debug)]
+pub(super) struct Attempts {
+    pub(super) request: GatewayRequest,
+    pub(super) is_mending: bool,
+    /// Whether a stream waits for the whole answer.
+    pub(super) is_buffered: bool,
+    headers: Vec<(&'static str, String)>,
+    metrics: Arc<PrometheusMetrics>,
+    /// Why the answer before could not be used. A model is asked again once for that.
+    pub(super) complaint: Option<String>,
+    /// An answer that could not be mended, but that is harmless.
+    pub(super) fallback: Option<(TargetName, ServedText)>,
+}
+
+/// An answer, and the bytes in which it came.
+#[derive(Debug)]
+pub(super) struct ReceivedAnswer {
+    pub(super) answer: ModelAnswer,
+    /// The body, if it came whole from a server with the API of the caller.
+    pub(super) body: Option<Vec<u8>>,
+    /// Whether it came from a server with the API of the caller.
+    pub(super) is_same_api: bool,
+}
+
+/// A mended answer, and the bytes in which it came.
+#[derive(Debug)]
+pub(super) struct ServedText {
+    pub(super) mended: MendedAnswer,
+    pub(super) body: Option<Vec<u8>>,
+    pub(super) is_same_api: bool,
+}
+
+/// A piece of a stream.
+pub(super) enum Piece<'a> {
+    /// An event of a server with the API of the caller.
+    Event(RawEvent<'a>),
+    /// A part of an answer in another API.
+    Delta(Delta<'a>),
+}
+
+impl Attempts {
+    pub(super) fn new(request: GatewayRequest, headers: &HeaderMap, metrics: Arc<PrometheusMetrics>) -> Self {
+        let has = |name: &str, word: &str| {
+            headers.get(name).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(word.as_bytes()))
+        };
+        let is_mending = !has("x-reknit-mend", "off");
+        let is_buffered = has("x-reknit-stream", "buffered");
+        let headers = api_headers(headers);
+        Self { request, is_mending, is_buffered, headers, metrics, complaint: None, fallback: None }
+    }
+
+    pub(super) fn mender(&self) -> Option<AnswerMender<'_>> {
+        self.is_mending.then(|| AnswerMender::new(&self.request.request))
+    }
+
+    /// Sends the request to one target: as it is to a server with the same API, else translated.
+    pub(super) async fn send(
+        &self,
+        models: &Models,
+        target: &TargetName,
+        on_piece: &mut (dyn FnMut(Piece<'_>) + Send),
+    ) -> Result<ReceivedAnswer, ModelFailure> {
+        let request = &self.request;
+        if models.api(target) == Some(request.api) {
+            let body = self.complaint.as_ref().map(|complaint| with_complaint(request, complaint));
+            let (body, headers) = (body.as_ref().unwrap_or(&request.body), &self.headers[..]);
+            let forwarded = ForwardedRequest { body, request: &request.request, headers };
+            let answer = models.forward(target, forwarded, &mut |event| on_piece(Piece::Event(event))).await?;
+            return Ok(ReceivedAnswer { answer: answer.answer, body: answer.body, is_same_api: true });
+        }
+        if let Some(content) = &request.foreign_content {
+            let message = format!("only a server with the API `{}` understands {content}", request.api);
+            return Err(ModelFailure::new(ErrorClass::ModelError, message));
+        }
+        let mut translated = request.request.clone();
+        translated.messages.extend(self.complaint.as_deref().map(|complaint| Message::user(again(complaint))));
+        let answer = models.ask(target, &translated, &mut |delta| on_piece(Piece::Delta(delta))).await?;
+        Ok(ReceivedAnswer { answer, body: None, is_same_api: false })
+    }
+
+    /// Counts something about the answers of a target.
+    fn count(&self, name: &str, target: &TargetName) {
+        self.metrics.count(name, &[("target", target.as_str())], 1);
+    }
+
+    /// Counts an attempt that failed, and returns its failure.
+    pub(super) fn failed(&self, target: &TargetName, failure: ModelFailure) -> ModelFailure {
+        let labels = [("target", target.as_str()), ("class", failure.class.as_str())];
+        self.metrics.count("reknit_gateway_failed_attempts_total", &labels, 1);
+        failure
+    }
+
+    /// Mends an answer. An answer that cannot be used is a failure, after which a model is asked again, once.
+    pub(super) fn mend(&mut self, target: &TargetName, received: ReceivedAnswer) -> Result<ServedText, ModelFailure> {
+        let ReceivedAnswer { answer, body, is_same_api } = received;
+        let usage = answer.usage;
+        let result = match self.mender() {
+            Some(mender) => mender.mend(answer),
+            None => Ok(MendedAnswer::unchanged(answer)),
+        };
+        let UnusableAnswer { reason, harmless } = match result {
+            Ok(mended) => {
+                if !mended.changes.is_empty() {
+                    self.count("reknit_gateway_mended_total", target);
+                }
+                return Ok(ServedText { mended, body, is_same_api });
+            }
+            Err(unusable) => unusable,
+        };
+        let harmless = harmless.map(|mended| ServedText { mended: *mended, body, is_same_api });
+        self.count("reknit_gateway_unusable_answers_total", target);
+        let is_second = self.complaint.replace(reason.clone()).is_some();
+        match harmless {
+            Some(served) if is_second => return Ok(served),
+            Some(served) => self.fallback = Some((target.clone(), served)),
+            None => {}
+        }
+        Err(ModelFailure::new(ErrorClass::InvalidResponse, reason).with_usage(usage))
+    }
+}
+
+/// Headers that belong to the API of the caller.
+fn api_headers(headers: &HeaderMap) -> Vec<(&'static str, String)> {
+    let names = ["anthropic-beta", "anthropic-version", "openai-beta"];
+    let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    names.into_iter().filter_map(|name| Some((name, value(name)?))).collect()
+}
+
+fn again(complaint: &str) -> String {
+    format!("Your last answer cannot be used: {complaint}. Answer again without this mistake.")
+}
+
+/// The body with a message about the answer before.
+fn with_complaint(request: &GatewayRequest, complaint: &str) -> Object {
+    let mut body = request.body.clone();
+    let key = match request.api {
+        Api::ChatCompletions | Api::Messages => "messages",
+        Api::Responses => "input",
+    };
+    let user = |text: &str| Value::from([("role", "user".into()), ("content", text.into())]);
+    let mut messages = match body.remove(key) {
+        Some(Value::Array(messages)) => messages,
+        Some(Value::String(input)) => vec![user(&input)],
+        _ => Vec::new(),
+    };
+    messages.push(user(&again(complaint)));
+    body.insert(key, messages);
+    body
+}

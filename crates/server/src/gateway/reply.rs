@@ -1,0 +1,152 @@
+//! Responses that are sent as a whole.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use reknit_dialogue::{Api, ErrorClass, ModelFailure, TargetName};
+use reknit_gateway::{GatewayError, GatewayRequest, Identity, patch_response, write_response};
+use reknit_models::Models;
+use reknit_protocol::Value;
+use reknit_runtime::{ModelAttempts, NoAnswerError, RotatingClient, Served};
+
+use super::attempts::{Attempts, ReceivedAnswer, ServedText};
+
+/// The longest value of a header about what was mended.
+const MAX_HEADER: usize = 2_000;
+
+struct WholeAttempts<'a> {
+    models: &'a Models,
+    attempts: Attempts,
+}
+
+impl ModelAttempts for WholeAttempts<'_> {
+    type Answer = ReceivedAnswer;
+    type Accepted = ServedText;
+
+    async fn attempt(&mut self, target: &TargetName) -> Result<ReceivedAnswer, ModelFailure> {
+        self.attempts.send(self.models, target, &mut |_| {}).await
+    }
+
+    fn accept(
+        &mut self,
+        target: &TargetName,
+        result: Result<ReceivedAnswer, ModelFailure>,
+    ) -> Result<ServedText, ModelFailure> {
+        let received = result.map_err(|failure| self.attempts.failed(target, failure))?;
+        self.attempts.mend(target, received)
+    }
+}
+
+/// Asks models until one answers.
+pub(super) async fn whole(client: RotatingClient, attempts: Attempts) -> Result<Response, GatewayError> {
+    let mut attempts = WholeAttempts { models: client.models(), attempts };
+    let result = client.serve(&mut attempts).await;
+    let Attempts { request, fallback, .. } = attempts.attempts;
+    let Served { answer, target, failed } = match (result, fallback) {
+        (Ok(served), _) => served,
+        (Err(error), Some((target, answer))) => Served { answer, target, failed: error.failed },
+        (Err(error), None) => return Err(no_answer(&error)),
+    };
+    let mut headers = attempt_headers(&target, failed.len() + 1);
+    describe(&mut headers, &request, &answer);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Ok((headers, Body::from(bytes(&request, &answer))).into_response())
+}
+
+/// The body of the response: as it came, or with what was mended in its place, or in the API of the caller.
+fn bytes(request: &GatewayRequest, served: &ServedText) -> Vec<u8> {
+    let mended = &served.mended;
+    let Some(body) = &served.body else {
+        return write_response(request.api, &mended.answer, &identity()).to_string().into_bytes();
+    };
+    if mended.changes.is_empty() {
+        return body.clone();
+    }
+    match std::str::from_utf8(body).ok().and_then(|text| Value::parse(text).ok()) {
+        Some(Value::Object(mut response)) => {
+            patch_response(request.api, &mut response, &mended.answer);
+            response.to_string().into_bytes()
+        }
+        _ => write_response(request.api, &mended.answer, &identity()).to_string().into_bytes(),
+    }
+}
+
+/// A new id and the time.
+pub(super) fn identity() -> Identity {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let created = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
+    Identity { id: uuid::Uuid::new_v4().simple().to_string(), created }
+}
+
+/// Which model answered, and how many attempts it took.
+pub(super) fn attempt_headers(target: &TargetName, attempts: usize) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    insert(&mut headers, "x-reknit-target", target.as_str());
+    insert(&mut headers, "x-reknit-attempts", &attempts.to_string());
+    headers
+}
+
+/// What was changed, what is wrong, and which options the model did not get.
+fn describe(headers: &mut HeaderMap, request: &GatewayRequest, served: &ServedText) {
+    let mended = &served.mended;
+    let omitted = if served.is_same_api { Vec::new() } else { omitted(request, &mended.answer.omitted_options) };
+    for (name, values) in
+        [("x-reknit-mended", &mended.changes), ("x-reknit-unmended", &mended.doubts), ("x-reknit-omitted", &omitted)]
+    {
+        if !values.is_empty() {
+            insert(headers, name, &values.join("; "));
+        }
+    }
+}
+
+fn omitted(request: &GatewayRequest, by_target: &[String]) -> Vec<String> {
+    let mut omitted = request.foreign_options.clone();
+    // We set the temperature for nobody, so only what the caller has set counts.
+    omitted.extend(by_target.iter().filter(|option| request.body.contains_key(option)).cloned());
+    omitted
+}
+
+/// Inserts a header. Characters that headers cannot have are replaced.
+fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) {
+    let is_plain = |letter: &char| letter.is_ascii_graphic() || *letter == ' ';
+    let plain = value.chars().take(MAX_HEADER).map(|letter| if is_plain(&letter) { letter } else { '?' });
+    if let Ok(value) = HeaderValue::try_from(plain.collect::<String>()) {
+        headers.insert(HeaderName::from_static(name), value);
+    }
+}
+
+/// The error if no model answered. Clients decide by it whether to come back: a rate limit of any model says when, and otherwise
+/// what the preferred model said counts.
+pub(super) fn no_answer(error: &NoAnswerError) -> GatewayError {
+    let failures = || error.failed.iter().map(|attempt| &attempt.failure);
+    let limited = failures().filter(|failure| failure.class == ErrorClass::RateLimit);
+    let soonest = limited.min_by_key(|failure| failure.retry_after_ms.unwrap_or(u64::MAX));
+    let preferred = error.failed.first().map(|first| &first.target);
+    let first = error.failed.iter().rev().find(|attempt| Some(&attempt.target) == preferred);
+    let Some(failure) = soonest.or(first.map(|attempt| &attempt.failure)) else {
+        let failure = ModelFailure::new(ErrorClass::NetworkError, error.to_string());
+        return GatewayError::from_failure(&failure);
+    };
+    let attempts: Vec<String> = error
+        .failed
+        .iter()
+        .map(|attempt| format!("`{}`: {}", attempt.target, attempt.failure.class.description()))
+        .collect();
+    let message = format!("{failure}; no model answered ({})", attempts.join(", "));
+    GatewayError { message, ..GatewayError::from_failure(failure) }
+}
+
+/// An error in the API of the caller.
+pub(super) fn error(api: Api, error: &GatewayError) -> Response {
+    let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::BAD_GATEWAY);
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    insert(&mut headers, "x-should-retry", if error.should_retry() { "true" } else { "false" });
+    if let Some(ms) = error.retry_after_ms {
+        headers.insert(RETRY_AFTER, HeaderValue::from(ms.div_ceil(1_000)));
+    }
+    (status, headers, error.body(api).to_string()).into_response()
+}

@@ -1,0 +1,173 @@
+//! Responses that are streamed.
+
+use axum::body::{Body, Bytes};
+use axum::http::HeaderValue;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::unfold;
+use reknit_dialogue::{ModelFailure, TargetName};
+use reknit_gateway::{GatewayError, StreamMender, StreamWriter, stream_error};
+use reknit_runtime::{ModelAttempts, NoAnswerError, RotatingClient, Served};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::attempts::{Attempts, Piece, ReceivedAnswer};
+use super::reply::{attempt_headers, identity, no_answer};
+
+/// What the task that asks models tells the response.
+#[derive(Debug)]
+enum StreamPart {
+    /// Bytes of the answer of this target, in the attempt with this number.
+    Bytes { bytes: Vec<u8>, target: TargetName, attempt: usize },
+    /// No model answered, and nothing was passed on.
+    Failed(GatewayError),
+}
+
+struct StreamedAttempts {
+    client: RotatingClient,
+    attempts: Attempts,
+    mender: StreamMender,
+    sender: UnboundedSender<StreamPart>,
+    /// How many attempts were made.
+    number: usize,
+}
+
+/// How a stream ended.
+enum StreamEnd {
+    /// With the whole answer.
+    Whole,
+    /// A part was passed on when the answer broke off.
+    Broken(ModelFailure),
+}
+
+impl StreamedAttempts {
+    fn new_mender(attempts: &Attempts, target: &str) -> StreamMender {
+        let request = &attempts.request;
+        let writer = StreamWriter::new(request.api, identity(), target, request.include_usage);
+        StreamMender::new(writer, attempts.mender().as_ref(), attempts.is_buffered)
+    }
+
+    fn send(&self, target: &TargetName, bytes: Vec<u8>) {
+        if !bytes.is_empty() {
+            // Without a receiver the caller has gone, and the task ends.
+            let _ = self.sender.send(StreamPart::Bytes { bytes, target: target.clone(), attempt: self.number });
+        }
+    }
+}
+
+impl ModelAttempts for StreamedAttempts {
+    type Answer = ReceivedAnswer;
+    type Accepted = StreamEnd;
+
+    async fn attempt(&mut self, target: &TargetName) -> Result<ReceivedAnswer, ModelFailure> {
+        self.number += 1;
+        let model = self.client.models().target(target).map_or_else(String::new, |target| target.model.clone());
+        self.mender = Self::new_mender(&self.attempts, &model);
+        let Self { client, attempts, mender, sender, number } = self;
+        let mut on_piece = |piece: Piece<'_>| {
+            let bytes = match piece {
+                Piece::Event(event) => mender.event(event),
+                Piece::Delta(delta) => mender.delta(delta),
+            };
+            if !bytes.is_empty() {
+                let _ = sender.send(StreamPart::Bytes { bytes, target: target.clone(), attempt: *number });
+            }
+        };
+        attempts.send(client.models(), target, &mut on_piece).await
+    }
+
+    fn accept(
+        &mut self,
+        target: &TargetName,
+        result: Result<ReceivedAnswer, ModelFailure>,
+    ) -> Result<StreamEnd, ModelFailure> {
+        let result = result.map_err(|failure| self.attempts.failed(target, failure));
+        let result = result.and_then(|received| {
+            // A whole body instead of a stream is written as one.
+            let is_raw = received.is_same_api && received.body.is_none();
+            Ok((self.attempts.mend(target, received)?, is_raw))
+        });
+        match result {
+            Ok((served, is_raw)) => {
+                let rest = self.mender.end(&served.mended, is_raw);
+                self.send(target, rest);
+                Ok(StreamEnd::Whole)
+            }
+            Err(failure) if !self.mender.has_passed() => Err(failure),
+            Err(failure) => match self.attempts.fallback.take() {
+                // It was passed on already, but for its end.
+                Some((_, served)) => {
+                    let rest = self.mender.end(&served.mended, served.is_same_api);
+                    self.send(target, rest);
+                    Ok(StreamEnd::Whole)
+                }
+                None => Ok(StreamEnd::Broken(failure)),
+            },
+        }
+    }
+}
+
+/// Asks models, and answers as soon as there is something to pass on.
+pub(super) async fn respond(client: RotatingClient, attempts: Attempts) -> Result<Response, GatewayError> {
+    let (sender, mut receiver) = unbounded_channel();
+    let mender = StreamedAttempts::new_mender(&attempts, "");
+    let streamed = StreamedAttempts { client: client.clone(), attempts, mender, sender: sender.clone(), number: 0 };
+    tokio::spawn(async move {
+        tokio::select! {
+            () = drive(&client, streamed) => {}
+            // The caller has gone: dropping the attempt closes its connection.
+            () = sender.closed() => {}
+        }
+    });
+    match receiver.recv().await {
+        Some(StreamPart::Bytes { bytes, target, attempt }) => {
+            let mut headers = attempt_headers(&target, attempt);
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8"));
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+            Ok((headers, body(bytes, receiver)).into_response())
+        }
+        Some(StreamPart::Failed(error)) => Err(error),
+        None => Err(GatewayError {
+            status: 502,
+            code: "upstream_error",
+            message: "the answer was given up".to_owned(),
+            retry_after_ms: None,
+        }),
+    }
+}
+
+async fn drive(client: &RotatingClient, mut streamed: StreamedAttempts) {
+    let result = client.serve(&mut streamed).await;
+    let api = streamed.attempts.request.api;
+    match result {
+        Ok(Served { answer: StreamEnd::Whole, .. }) => {}
+        Ok(Served { answer: StreamEnd::Broken(failure), target, .. }) => {
+            streamed.send(&target, stream_error(api, &GatewayError::from_failure(&failure)));
+        }
+        Err(error) => give_up(&mut streamed, &error),
+    }
+}
+
+/// Ends with an answer that is harmless, or with the error.
+fn give_up(streamed: &mut StreamedAttempts, error: &NoAnswerError) {
+    match streamed.attempts.fallback.take() {
+        Some((target, served)) => {
+            streamed.mender = StreamedAttempts::new_mender(&streamed.attempts, "");
+            let rest = streamed.mender.end(&served.mended, false);
+            streamed.send(&target, rest);
+        }
+        None => {
+            let _ = streamed.sender.send(StreamPart::Failed(no_answer(error)));
+        }
+    }
+}
+
+fn body(first: Vec<u8>, receiver: UnboundedReceiver<StreamPart>) -> Body {
+    let first = futures_util::stream::iter([Ok::<_, std::convert::Infallible>(Bytes::from(first))]);
+    let rest = unfold(receiver, |mut receiver| async move {
+        match receiver.recv().await {
+            Some(StreamPart::Bytes { bytes, .. }) => Some((Ok(Bytes::from(bytes)), receiver)),
+            Some(StreamPart::Failed(_)) | None => None,
+        }
+    });
+    Body::from_stream(futures_util::StreamExt::chain(first, rest))
+}
