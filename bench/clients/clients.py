@@ -1,22 +1,29 @@
-"""Runs every client against the scripted provider, and through the gateway against each of its APIs. Prints the checks that failed, and a table.
+"""Runs every client against the scripted provider, and through the gateway against each of its APIs and against all of them. Prints the checks
+that failed, and a table.
 
 usage: python clients.py REKNIT FOLDER [CLIENT...]
 
 REKNIT may be empty: then only the provider itself is used.
 """
 
+import json
 import os
 import shutil
 import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 HERE = Path(__file__).parent
 CLIENTS = ["openai_client.py", "openai_client.mjs", "anthropic_client.py", "anthropic_client.mjs", "langchain_client.py", "pydantic_ai_client.py"]
-# The names of the models in the configuration: one for each API that the provider speaks.
-TARGETS = {"to-chat": "openai", "to-responses": "openai-responses", "to-messages": "anthropic"}
+# The APIs that the provider speaks: the provider in the configuration, and the path with a body.
+APIS = {
+    "chat": ("openai", "/v1/chat/completions", {"messages": [{"role": "user", "content": "hello"}]}),
+    "responses": ("openai-responses", "/v1/responses", {"input": "hello"}),
+    "messages": ("anthropic", "/v1/messages", {"messages": [{"role": "user", "content": "hello"}], "max_tokens": 100}),
+}
 SECONDS = 180
 
 
@@ -38,13 +45,36 @@ def start(command: list, port: int, log: Path) -> subprocess.Popen:
     sys.exit(f"{command[0]} does not start; see {log}")
 
 
-def configuration(upstream: str) -> str:
-    entries = []
-    for name, provider in TARGETS.items():
-        # The clients of Anthropic add the version to the path themselves.
-        url = upstream if provider == "anthropic" else f"{upstream}/v1"
-        entries.append(f'[[models]]\nname = "{name}"\nprovider = "{provider}"\nmodel = "scripted"\nurl = "{url}"\nkey-env = "SCRIPTED_KEY"\n')
-    return "\n".join(entries)
+def configuration(upstream: str, apis: list[str]) -> str:
+    """One model for each API, with the API as its name."""
+    entry = '[[models]]\nname = "{}"\nprovider = "{}"\nmodel = "scripted"\nurl = "{}/v1"\nkey-env = "SCRIPTED_KEY"\n'
+    return "\n".join(entry.format(api, APIS[api][0], upstream) for api in apis)
+
+
+def start_gateway(reknit: str, upstream: str, name: str, apis: list[str], folder: Path) -> tuple[subprocess.Popen, str]:
+    port = free_port()
+    (folder / f"{name}.toml").write_text(configuration(upstream, apis))
+    command = [reknit, "serve", "--listen", f"127.0.0.1:{port}", "--config", folder / f"{name}.toml", "--journal", folder / f"{name}.db"]
+    return start(command, port, folder / f"{name}-serve.log"), f"http://127.0.0.1:{port}"
+
+
+def body_of(url: str, body: dict) -> bytes:
+    headers = {"content-type": "application/json", "x-api-key": "sk-scripted", "authorization": "Bearer sk-scripted", "anthropic-version": "2023-06-01"}
+    with urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), headers), timeout=30) as response:
+        return response.read()
+
+
+def passes_through(gateway: str, upstream: str, api: str) -> bool:
+    """Whether an answer that needs no mending has the same bytes with and without the gateway, if both sides speak the same API."""
+    _, path, body = APIS[api]
+    holds = True
+    for stream in (False, True):
+        direct = body_of(upstream + path, {**body, "model": "scripted", "stream": stream})
+        through = body_of(gateway + path, {**body, "model": api, "stream": stream})
+        if direct != through:
+            holds = False
+            print(f"-- {api}{', streaming' if stream else ''}: the gateway changed the bytes\n   {direct[:2000]!r}\n   {through[:2000]!r}")
+    return holds
 
 
 def run(client: str, base_url: str, model: str, upstream: str, via: str, folder: Path) -> tuple[int, int]:
@@ -67,29 +97,35 @@ def main() -> int:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     os.environ["NO_PROXY"] = "127.0.0.1"
-    ports = free_port(), free_port()
-    upstream, gateway = (f"http://127.0.0.1:{port}" for port in ports)
-    processes = [start([sys.executable, HERE / "upstream.py", str(ports[0])], ports[0], folder / "upstream.log")]
+    port = free_port()
+    upstream = f"http://127.0.0.1:{port}"
+    provider = start([sys.executable, HERE / "upstream.py", str(port)], port, folder / "upstream.log")
     table: dict[str, list[str]] = {client: [] for client in clients}
     holds = True
+
+    def run_all(base_url: str, model: str, via: str) -> bool:
+        for client in clients:
+            passed, of = run(client, base_url, model, upstream, via, folder)
+            table[client].append(f"{passed} of {of}")
+        return all(cells[-1].split(" of ")[0] == cells[-1].split(" of ")[1] for cells in table.values())
+
     try:
-        ways = [(upstream, "scripted", "direct")]
-        if reknit:
-            (folder / "reknit.toml").write_text(configuration(upstream))
-            serve = [reknit, "serve", "--listen", gateway.removeprefix("http://"), "--config", folder / "reknit.toml", "--journal", folder / "journal.db"]
-            processes.append(start(serve, ports[1], folder / "serve.log"))
-            ways += [(gateway, target, "gateway") for target in TARGETS]
-        for base_url, model, via in ways:
-            for client in clients:
-                passed, of = run(client, base_url, model, upstream, via, folder)
-                table[client].append(f"{passed} of {of}")
-                holds &= passed == of
+        holds &= run_all(upstream, "scripted", "direct")
+        columns = ["direct"]
+        for name, apis in {**{api: [api] for api in APIS}, "auto": list(APIS)}.items() if reknit else ():
+            process, gateway = start_gateway(reknit, upstream, name, apis, folder)
+            try:
+                if name in APIS:
+                    holds &= passes_through(gateway, upstream, name)
+                holds &= run_all(gateway, name, "gateway")
+            finally:
+                process.terminate()
+            columns.append(f"to {name}" if name in APIS else "to all of them")
     finally:
-        for process in processes:
-            process.terminate()
-    print(f"\n{'client':22}" + "".join(f"{model if via == 'gateway' else via:>15}" for _, model, via in ways))
-    for client, columns in table.items():
-        print(f"{client:22}" + "".join(f"{column:>15}" for column in columns))
+        provider.terminate()
+    print(f"\n{'client':22}" + "".join(f"{column:>16}" for column in columns))
+    for client, cells in table.items():
+        print(f"{client:22}" + "".join(f"{cell:>16}" for cell in cells))
     return 0 if holds else 1
 
 

@@ -19,7 +19,6 @@ TEXT = "Hello there, how are you?"
 AFTER_TOOL = "It is 14.5 degrees in Seoul."
 CITY = {"city": "Seoul", "degrees": 14.5}
 left = 0
-ids = count(1)
 
 
 def text_in(content) -> str:
@@ -69,7 +68,7 @@ class Chat:
     """OpenAI, chat completions."""
 
     def __init__(self, body: dict):
-        self.head = {"id": f"chatcmpl-{next(ids)}", "created": 1700000000, "model": body["model"]}
+        self.head = {"id": "chatcmpl-1", "created": 1700000000, "model": body["model"]}
         self.with_usage = (body.get("stream_options") or {}).get("include_usage")
 
     def whole(self, text, call):
@@ -112,7 +111,7 @@ class Responses(Chat):
     def __init__(self, body: dict):
         self.number = count()
         self.head = {
-            "id": f"resp_{next(ids)}", "object": "response", "created_at": 1700000000, "model": body["model"], "error": None,
+            "id": "resp_1", "object": "response", "created_at": 1700000000, "model": body["model"], "error": None,
             "incomplete_details": None, "instructions": None, "metadata": {}, "parallel_tool_calls": True, "temperature": 1.0,
             "tool_choice": "auto", "tools": body.get("tools", []), "top_p": 1.0,
         }  # fmt: skip
@@ -163,7 +162,7 @@ class Messages:
     """Anthropic, messages."""
 
     def __init__(self, body: dict):
-        self.head = {"id": f"msg_{next(ids)}", "type": "message", "role": "assistant", "model": body["model"]}
+        self.head = {"id": "msg_1", "type": "message", "role": "assistant", "model": body["model"]}
         self.is_open = False
 
     def whole(self, text, call):
