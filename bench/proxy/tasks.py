@@ -60,7 +60,7 @@ TASKS = [
         [deed("create_order", **order(3))],
     ),
     Task(
-        "422: an invented field",
+        "an invented field",
         "Order 4 packets of TEA-1 for customer 42, please.",
         [Call("create_order", [{**order(4), "notify_customer": True}, order(4)])],
         "The order is {status}.",
@@ -68,7 +68,7 @@ TASKS = [
         [deed("create_order", **order(4))],
     ),
     Task(
-        "422: an enum in lower case, twice",
+        "422: two mistakes, corrected one by one",
         "Pay order 7.",
         [
             GET_ORDER,
