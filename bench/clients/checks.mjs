@@ -1,0 +1,42 @@
+// What the Node clients share. A client is started as `node CLIENT.mjs BASE_URL MODEL UPSTREAM VIA`, like those in Python (checks.py).
+
+import assert from "node:assert/strict";
+
+export const [baseURL, model, upstream, via] = process.argv.slice(2);
+export const TEXT = "Hello there, how are you?";
+export const AFTER_TOOL = "It is 14.5 degrees in Seoul.";
+export const STATUS_OF_401 = via === "direct" ? [401] : [401, 500, 502, 503];
+export const STATUS_OF_500 = via === "direct" ? [500] : [500, 502, 503];
+
+export async function check(name, run) {
+  try {
+    await run();
+    console.log(`ok      ${name}`);
+  } catch (error) {
+    process.exitCode = 1;
+    console.log(`FAILED  ${name}\n        ${String(error.stack ?? error).replaceAll("\n", "\n        ")}`);
+  }
+}
+
+export async function left() {
+  return (await fetch(`${upstream}/_bench/left`)).json();
+}
+
+// The provider hears that its caller left.
+export async function waitUntilLeft(before, seconds = 5) {
+  const end = Date.now() + seconds * 1000;
+  while ((await left()) <= before) {
+    assert.ok(Date.now() < end, `the provider was not told within ${seconds} s that the client left`);
+    await new Promise((wake) => setTimeout(wake, 50));
+  }
+}
+
+// The error that a call is rejected with.
+export async function errorOf(call) {
+  try {
+    await call();
+  } catch (error) {
+    return error;
+  }
+  assert.fail("there was no error");
+}

@@ -1,0 +1,56 @@
+"""What the Python clients share: the arguments, and how checks are printed.
+
+A client is started as `python CLIENT.py BASE_URL MODEL UPSTREAM VIA`: the address of the API, the name of the model, the address of the scripted
+provider, and `direct` or `gateway`.
+"""
+
+import sys
+import time
+import traceback
+import urllib.request
+
+base_url, model, upstream, via = sys.argv[1:5]
+TEXT = "Hello there, how are you?"
+AFTER_TOOL = "It is 14.5 degrees in Seoul."
+failed = 0
+
+# The gateway's own key for its provider was refused: that is no failure of the caller's key.
+STATUS_OF_401 = {"direct": [401], "gateway": [401, 500, 502, 503]}[via]
+# A gateway may say that its provider failed in its own words.
+STATUS_OF_500 = {"direct": [500], "gateway": [500, 502, 503]}[via]
+
+
+def check(name: str):
+    """Runs a function as a check: it fails if it raises."""
+
+    def run(function):
+        global failed
+        try:
+            function()
+            print(f"ok      {name}", flush=True)
+        except Exception:
+            failed += 1
+            print(f"FAILED  {name}\n        " + traceback.format_exc(limit=-2).strip().replace("\n", "\n        "), flush=True)
+
+    return run
+
+
+def equal(actual, expected):
+    assert actual == expected, f"{actual!r}, expected {expected!r}"
+
+
+def left() -> int:
+    with urllib.request.urlopen(f"{upstream}/_bench/left") as response:
+        return int(response.read())
+
+
+def wait_until_left(before: int, seconds: float = 5):
+    """The provider hears that its caller left."""
+    end = time.monotonic() + seconds
+    while left() <= before:
+        assert time.monotonic() < end, f"the provider was not told within {seconds} s that the client left"
+        time.sleep(0.05)
+
+
+def finish():
+    sys.exit(1 if failed else 0)

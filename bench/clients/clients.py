@@ -1,0 +1,133 @@
+"""Runs every client against the scripted provider, and through the gateway against each of its APIs and against all of them. Prints the checks
+that failed, and a table.
+
+usage: python clients.py REKNIT FOLDER [CLIENT...]
+
+REKNIT may be empty: then only the provider itself is used.
+"""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+HERE = Path(__file__).parent
+CLIENTS = ["openai_client.py", "openai_client.mjs", "anthropic_client.py", "anthropic_client.mjs", "langchain_client.py", "pydantic_ai_client.py"]
+# The APIs that the provider speaks: the provider in the configuration, and the path with a body.
+APIS = {
+    "chat": ("openai", "/v1/chat/completions", {"messages": [{"role": "user", "content": "hello"}]}),
+    "responses": ("openai-responses", "/v1/responses", {"input": "hello"}),
+    "messages": ("anthropic", "/v1/messages", {"messages": [{"role": "user", "content": "hello"}], "max_tokens": 100}),
+}
+SECONDS = 180
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        return held.getsockname()[1]
+
+
+def start(command: list, port: int, log: Path) -> subprocess.Popen:
+    with open(log, "w") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=out, cwd=log.parent, env={**os.environ, "SCRIPTED_KEY": "sk-scripted"})
+    for _ in range(100):
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return process
+        except OSError:
+            time.sleep(0.1)
+    process.kill()
+    sys.exit(f"{command[0]} does not start; see {log}")
+
+
+def configuration(upstream: str, apis: list[str]) -> str:
+    """One model for each API, with the API as its name."""
+    entry = '[[models]]\nname = "{}"\nprovider = "{}"\nmodel = "scripted"\nurl = "{}/v1"\nkey-env = "SCRIPTED_KEY"\n'
+    return "\n".join(entry.format(api, APIS[api][0], upstream) for api in apis)
+
+
+def start_gateway(reknit: str, upstream: str, name: str, apis: list[str], folder: Path) -> tuple[subprocess.Popen, str]:
+    port = free_port()
+    (folder / f"{name}.toml").write_text(configuration(upstream, apis))
+    command = [reknit, "serve", "--listen", f"127.0.0.1:{port}", "--config", folder / f"{name}.toml", "--journal", folder / f"{name}.db"]
+    return start(command, port, folder / f"{name}-serve.log"), f"http://127.0.0.1:{port}"
+
+
+def body_of(url: str, body: dict) -> bytes:
+    headers = {"content-type": "application/json", "x-api-key": "sk-scripted", "authorization": "Bearer sk-scripted", "anthropic-version": "2023-06-01"}
+    with urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), headers), timeout=30) as response:
+        return response.read()
+
+
+def passes_through(gateway: str, upstream: str, api: str) -> bool:
+    """Whether an answer that needs no mending has the same bytes with and without the gateway, if both sides speak the same API."""
+    _, path, body = APIS[api]
+    holds = True
+    for stream in (False, True):
+        direct = body_of(upstream + path, {**body, "model": "scripted", "stream": stream})
+        through = body_of(gateway + path, {**body, "model": api, "stream": stream})
+        if direct != through:
+            holds = False
+            print(f"-- {api}{', streaming' if stream else ''}: the gateway changed the bytes\n   {direct[:2000]!r}\n   {through[:2000]!r}")
+    return holds
+
+
+def run(client: str, base_url: str, model: str, upstream: str, via: str, folder: Path) -> tuple[int, int]:
+    """How many checks passed, and how many there were."""
+    command = ["node" if client.endswith(".mjs") else sys.executable, HERE / client, base_url, model, upstream, via]
+    try:
+        text = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS).stdout
+    except subprocess.TimeoutExpired as error:
+        text = (error.stdout or b"").decode() + f"FAILED  the client did not end within {SECONDS} s\n"
+    (folder / f"{client}-{model}.log").write_text(text)
+    lines = text.splitlines()
+    passed, failed = (sum(line.startswith(word) for line in lines) for word in ("ok ", "FAILED"))
+    if failed or not passed:
+        print(f"-- {client}, {model}\n" + "\n".join(line for line in lines if not line.startswith("ok ")), flush=True)
+    return passed, passed + max(failed, 0 if passed else 1)
+
+
+def main() -> int:
+    reknit, folder, clients = sys.argv[1], Path(sys.argv[2]), sys.argv[3:] or CLIENTS
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    os.environ["NO_PROXY"] = "127.0.0.1"
+    port = free_port()
+    upstream = f"http://127.0.0.1:{port}"
+    provider = start([sys.executable, HERE / "upstream.py", str(port)], port, folder / "upstream.log")
+    table: dict[str, list[str]] = {client: [] for client in clients}
+    holds = True
+
+    def run_all(base_url: str, model: str, via: str) -> bool:
+        for client in clients:
+            passed, of = run(client, base_url, model, upstream, via, folder)
+            table[client].append(f"{passed} of {of}")
+        return all(cells[-1].split(" of ")[0] == cells[-1].split(" of ")[1] for cells in table.values())
+
+    try:
+        holds &= run_all(upstream, "scripted", "direct")
+        columns = ["direct"]
+        for name, apis in {**{api: [api] for api in APIS}, "auto": list(APIS)}.items() if reknit else ():
+            process, gateway = start_gateway(reknit, upstream, name, apis, folder)
+            try:
+                if name in APIS:
+                    holds &= passes_through(gateway, upstream, name)
+                holds &= run_all(gateway, name, "gateway")
+            finally:
+                process.terminate()
+            columns.append(f"to {name}" if name in APIS else "to all of them")
+    finally:
+        provider.terminate()
+    print(f"\n{'client':22}" + "".join(f"{column:>16}" for column in columns))
+    for client, cells in table.items():
+        print(f"{client:22}" + "".join(f"{cell:>16}" for cell in cells))
+    return 0 if holds else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
