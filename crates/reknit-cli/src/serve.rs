@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use reknit::{Mender, Reknit};
-use reknit_server::{Access, Server};
+use reknit_server::{Access, Server, TlsFiles};
 
 use crate::agent::named;
 use crate::agent_files::AgentFile;
@@ -31,12 +31,19 @@ pub(crate) async fn run(arguments: &ServeArguments) -> Result<ExitCode, Failure>
     let listener = tokio::net::TcpListener::bind(arguments.listen).await.map_err(Failure::start("the server"))?;
     let address = listener.local_addr().map_err(Failure::start("the server"))?;
     let mut signals = EndSignals::new().map_err(Failure::start("the server"))?;
-    print_message(&format!("serving the API at http://{address} (see /openapi.json)\n"));
+    let tls = arguments.tls_certificate.clone().zip(arguments.tls_key.clone());
+    let tls = tls.map(|(certificate, key)| TlsFiles { certificate, key });
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    print_message(&format!("serving the API at {scheme}://{address} (see /openapi.json)\n"));
     let mender = setup.models.iter().cloned().fold(Mender::new(), Mender::model);
     let server = Server::new(Reknit::from(setup.reknit.clone()), access)
         .with_mender(mender)
         .with_agents(agents)
         .with_max_runs(arguments.max_runs as usize);
+    let server = match tls {
+        Some(files) => server.with_tls(files),
+        None => server,
+    };
     let result = server.serve(listener, async move { signals.next().await }).await;
     setup.telemetry.end().await;
     result.map(|()| ExitCode::SUCCESS).map_err(Failure::start("the server"))

@@ -22,6 +22,8 @@ struct TokenEntry {
     name: String,
     hash: String,
     scopes: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    requests_per_minute: Option<u32>,
 }
 
 /// Reads the tokens. A file that does not exist has none if `may_be_missing`.
@@ -44,7 +46,7 @@ pub(crate) fn read(path: &Path, may_be_missing: bool) -> Result<Vec<Token>, Fail
         let hash = entry.hash.parse().map_err(|error: reknit_server::InvalidTokenHash| of(error.to_string()))?;
         let scopes = entry.scopes.iter().map(|word| word.parse::<Scope>());
         let scopes = scopes.collect::<Result<Vec<_>, _>>().map_err(|error| of(error.to_string()))?;
-        Ok(Token { name: entry.name.clone(), hash, scopes })
+        Ok(Token { name: entry.name.clone(), hash, scopes, requests_per_minute: entry.requests_per_minute })
     };
     file.tokens.into_iter().map(token).collect()
 }
@@ -55,6 +57,7 @@ pub(crate) fn write(path: &Path, tokens: &[Token]) -> Result<(), Failure> {
         name: token.name.clone(),
         hash: token.hash.to_string(),
         scopes: token.scopes.iter().map(|scope| scope.as_str().to_owned()).collect(),
+        requests_per_minute: token.requests_per_minute,
     };
     let file = TokenFile { tokens: tokens.iter().map(entry).collect() };
     let text = toml::to_string(&file).map_err(|error| Failure::Write(std::io::Error::other(error)))?;

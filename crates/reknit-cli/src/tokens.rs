@@ -12,14 +12,19 @@ use crate::token_file;
 
 pub(crate) fn run(command: &TokensCommand) -> Result<ExitCode, Failure> {
     match command {
-        TokensCommand::New { name, scopes, file } => {
+        TokensCommand::New { name, scopes, requests_per_minute, file } => {
             let mut tokens = token_file::read(&file.path, true)?;
             if tokens.iter().any(|token| token.name == *name) {
                 let hint = format!("remove it first: `reknit tokens remove {name} --file {}`", file.path.display());
                 return Err(Failure::usage(format!("there is already a token for `{name}`"), hint));
             }
             let (text, hash) = Token::generate().map_err(Failure::start("the random generator"))?;
-            tokens.push(Token { name: name.clone(), hash, scopes: scopes.clone() });
+            tokens.push(Token {
+                name: name.clone(),
+                hash,
+                scopes: scopes.clone(),
+                requests_per_minute: *requests_per_minute,
+            });
             token_file::write(&file.path, &tokens)?;
             print_data(&format!("{text}\n"))?;
             print_message(&format!("note: this is shown once; `{}` has only its hash\n", file.path.display()));

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN, WWW_AUTHENTICATE};
@@ -12,6 +13,7 @@ use reknit_mcp_server::CALLER_HEADER;
 
 use crate::api_error::ApiError;
 use crate::mcp;
+use crate::rate_limit::RateLimits;
 use crate::token::{Scope, Token};
 
 /// Who may use the API.
@@ -31,15 +33,16 @@ pub(crate) struct Caller {
 }
 
 /// What the checks of a request need.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Gate {
     access: Access,
     address: SocketAddr,
+    limits: RateLimits,
 }
 
 impl Gate {
     pub(crate) fn new(access: Access, address: SocketAddr) -> Self {
-        Self { access, address }
+        Self { access, address, limits: RateLimits::default() }
     }
 
     /// Who sent a request that needs this scope.
@@ -59,7 +62,15 @@ impl Gate {
             let message = format!("the token `{}` does not have the scope `{}`", token.name, scope.as_str());
             return Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message));
         }
-        Ok(Caller { name: Arc::from(token.name.as_str()) })
+        let name: Arc<str> = Arc::from(token.name.as_str());
+        if let Some(limit) = token.requests_per_minute
+            && let Err(wait) = self.limits.count(&name, limit, Instant::now())
+        {
+            let seconds = u32::try_from(wait.as_secs() + 1).unwrap_or(u32::MAX);
+            let message = format!("the token `{name}` has sent {limit} requests in this minute, which is its limit");
+            return Err(ApiError::busy(message).with_retry_after(seconds));
+        }
+        Ok(Caller { name })
     }
 
     /// Refuses requests that a web page made in a browser: a page of another site can send them, also under a name that its
@@ -99,6 +110,13 @@ fn scope_of(method: &Method, path: &str) -> Scope {
     }
 }
 
+/// Whether a request decides about a run that exists. The log keeps who sent it.
+fn is_decision(method: &Method, path: &str) -> bool {
+    let is_control = |verb: &str| path.starts_with("/v1/runs/") && path.ends_with(verb);
+    *method == Method::POST
+        && (path.contains("/decisions/") || ["/cancel", "/resume", "/retry"].into_iter().any(is_control))
+}
+
 /// Whether everybody may send the request: whether the server is up is no secret.
 fn is_open(path: &str) -> bool {
     matches!(path, "/health" | "/ready")
@@ -108,7 +126,7 @@ fn is_open(path: &str) -> bool {
 pub(crate) async fn check(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     if let Err(error) = gate.check_origin(request.headers()) {
-        tracing::warn!(method = %method, path, "refused a request of a web page");
+        tracing::warn!(target: "reknit::audit", method = %method, path, "refused a request of a web page");
         return with_headers(error.into_response());
     }
     if !is_open(&path) {
@@ -120,7 +138,7 @@ pub(crate) async fn check(State(gate): State<Arc<Gate>>, mut request: Request, n
                 request.extensions_mut().insert(caller);
             }
             Err(error) => {
-                tracing::warn!(method = %method, path, "refused a request without the right token");
+                tracing::warn!(target: "reknit::audit", method = %method, path, "refused: {error}");
                 let mut response = error.into_response();
                 if response.status() == StatusCode::UNAUTHORIZED {
                     response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -129,7 +147,13 @@ pub(crate) async fn check(State(gate): State<Arc<Gate>>, mut request: Request, n
             }
         }
     }
-    with_headers(next.run(request).await)
+    let caller = request.extensions().get::<Caller>().map(|caller| Arc::clone(&caller.name));
+    let response = next.run(request).await;
+    if is_decision(&method, &path) {
+        let (caller, status) = (caller.as_deref().unwrap_or_default(), response.status().as_u16());
+        tracing::info!(target: "reknit::audit", caller, method = %method, path, status, "decision");
+    }
+    with_headers(response)
 }
 
 /// Headers that keep a browser from interpreting a response.

@@ -63,6 +63,10 @@ impl ApiError {
         Self { retry_after_s: Some(1), ..error }
     }
 
+    pub(crate) fn with_retry_after(self, seconds: u32) -> Self {
+        Self { retry_after_s: Some(seconds), ..self }
+    }
+
     /// A value cannot be written as JSON.
     #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
     pub(crate) fn unwritable(error: serde_json::Error) -> Self {

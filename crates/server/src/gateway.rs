@@ -8,10 +8,10 @@ mod stream;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::Bytes;
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use reknit_dialogue::{Api, TargetName};
 use reknit_gateway::{GatewayError, GatewayRequest, read_request};
 use reknit_protocol::Value;
@@ -19,6 +19,7 @@ use reknit_runtime::RotatingClient;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::json_body::read_body;
 use crate::state::ServerState;
 use attempts::Attempts;
 use engine_models::EngineModel;
@@ -32,34 +33,38 @@ const AUTO: &str = "auto";
 #[utoipa::path(post, path = "/v1/chat/completions", tag = "gateway", request_body(content = Object),
     params(("x-reknit-mend" = Option<String>, Header, description = "`off` passes answers on as they are"),
         ("x-reknit-stream" = Option<String>, Header, description = "`buffered` streams the answer once it is whole")),
-    responses((status = 200, body = Object), (status = 400, body = Object), (status = 404, body = Object),
-        (status = 429, body = Object), (status = 502, body = Object)))]
-pub(crate) async fn chat_completions(State(server): State<ServerState>, headers: HeaderMap, body: Bytes) -> Response {
-    serve(server, Api::ChatCompletions, &headers, &body).await
+    responses((status = 200, content((Object = "application/json"), (String = "text/event-stream"))), (status = 400, body = Object),
+        (status = 404, body = Object), (status = 413, body = Object), (status = 429, body = Object), (status = 502, body = Object)))]
+pub(crate) async fn chat_completions(State(server): State<ServerState>, headers: HeaderMap, body: Body) -> Response {
+    serve(server, Api::ChatCompletions, &headers, body).await
 }
 
 /// Asks a model in the API of `OpenAI`, `responses`. Its answer is mended.
 #[utoipa::path(post, path = "/v1/responses", tag = "gateway", request_body(content = Object),
     params(("x-reknit-mend" = Option<String>, Header, description = "`off` passes answers on as they are"),
         ("x-reknit-stream" = Option<String>, Header, description = "`buffered` streams the answer once it is whole")),
-    responses((status = 200, body = Object), (status = 400, body = Object), (status = 404, body = Object),
-        (status = 429, body = Object), (status = 502, body = Object)))]
-pub(crate) async fn responses(State(server): State<ServerState>, headers: HeaderMap, body: Bytes) -> Response {
-    serve(server, Api::Responses, &headers, &body).await
+    responses((status = 200, content((Object = "application/json"), (String = "text/event-stream"))), (status = 400, body = Object),
+        (status = 404, body = Object), (status = 413, body = Object), (status = 429, body = Object), (status = 502, body = Object)))]
+pub(crate) async fn responses(State(server): State<ServerState>, headers: HeaderMap, body: Body) -> Response {
+    serve(server, Api::Responses, &headers, body).await
 }
 
 /// Asks a model in the API of Anthropic, `messages`. Its answer is mended.
 #[utoipa::path(post, path = "/v1/messages", tag = "gateway", request_body(content = Object),
     params(("x-reknit-mend" = Option<String>, Header, description = "`off` passes answers on as they are"),
         ("x-reknit-stream" = Option<String>, Header, description = "`buffered` streams the answer once it is whole")),
-    responses((status = 200, body = Object), (status = 400, body = Object), (status = 404, body = Object),
-        (status = 429, body = Object), (status = 502, body = Object)))]
-pub(crate) async fn messages(State(server): State<ServerState>, headers: HeaderMap, body: Bytes) -> Response {
-    serve(server, Api::Messages, &headers, &body).await
+    responses((status = 200, content((Object = "application/json"), (String = "text/event-stream"))), (status = 400, body = Object),
+        (status = 404, body = Object), (status = 413, body = Object), (status = 429, body = Object), (status = 502, body = Object)))]
+pub(crate) async fn messages(State(server): State<ServerState>, headers: HeaderMap, body: Body) -> Response {
+    serve(server, Api::Messages, &headers, body).await
 }
 
-async fn serve(server: ServerState, api: Api, headers: &HeaderMap, body: &[u8]) -> Response {
-    let request = match read(api, body) {
+async fn serve(server: ServerState, api: Api, headers: &HeaderMap, body: Body) -> Response {
+    let body = match read_body(body, MAX_BODY).await {
+        Ok(body) => body,
+        Err(error) => return error.into_response(),
+    };
+    let request = match read(api, &body) {
         Ok(request) => request,
         Err(error) => return reply::error(api, &error),
     };

@@ -37,14 +37,17 @@ mod mending;
 mod metrics;
 mod natural;
 mod plan_check;
+mod rate_limit;
 mod request_log;
 mod run_view;
 mod runs;
 mod server;
 mod start_run;
 mod state;
+mod tls;
 mod token;
 
 pub use access::Access;
 pub use server::{Server, openapi};
+pub use tls::TlsFiles;
 pub use token::{InvalidScope, InvalidTokenHash, Scope, Token, TokenHash};

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::routing::get;
+use axum::serve::{Listener, ListenerExt as _};
 use axum::{Json, Router, middleware};
 use reknit::{Mender, Reknit};
 use reknit_mcp_server::Offering;
@@ -25,6 +27,7 @@ use crate::active_runs::ActiveRuns;
 use crate::api_error::ApiError;
 use crate::json_body::MAX_BODY;
 use crate::state::ServerState;
+use crate::tls::{TlsFiles, TlsListener};
 use crate::{
     catalogue, control, events, gateway, mcp, mending, metrics, natural, plan_check, request_log, runs, start_run,
 };
@@ -41,6 +44,7 @@ pub struct Server {
     access: Access,
     drain: Duration,
     offering: Offering,
+    tls: Option<TlsFiles>,
 }
 
 impl Server {
@@ -58,7 +62,7 @@ impl Server {
             max_runs: MAX_RUNS,
             stopping: Arc::default(),
         };
-        Self { state, access, drain: DRAIN, offering: Offering::EveryTool }
+        Self { state, access, drain: DRAIN, offering: Offering::EveryTool, tls: None }
     }
 
     /// Mends calls of others with this mender, which may have models; without it with plain code alone.
@@ -79,6 +83,12 @@ impl Server {
     #[must_use]
     pub fn with_offering(self, offering: Offering) -> Self {
         Self { offering, ..self }
+    }
+
+    /// Serves HTTPS with this certificate and key. They are read again when they change.
+    #[must_use]
+    pub fn with_tls(self, files: TlsFiles) -> Self {
+        Self { tls: Some(files), ..self }
     }
 
     /// Limits how many runs this process drives at the same time. More are answered with 429.
@@ -115,29 +125,44 @@ impl Server {
             .merge(mcp::router(&state, self.offering))
             .layer(middleware::from_fn_with_state(gate, access::check))
             .layer(middleware::from_fn_with_state(Arc::clone(&state.metrics), request_log::log));
-        let stopping = Arc::clone(&state.stopping);
-        let stopped = async move {
-            stop.await;
-            stopping.store(true, Ordering::Relaxed);
-        };
-        // Streams of events end with their runs, which may take longer than the server waits.
-        let (ended, serving) = (Arc::new(tokio::sync::Notify::new()), state.clone());
-        let told = Arc::clone(&ended);
-        let server = axum::serve(listener, app).with_graceful_shutdown(async move {
-            stopped.await;
-            told.notify_one();
-        });
-        tokio::select! {
-            result = server => result?,
-            () = async {
-                ended.notified().await;
-                let _ = tokio::time::timeout(self.drain, serving.runs.drained()).await;
-                // The answers of these runs are on their way.
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            } => {}
+        if let Some(files) = self.tls {
+            return accept(TlsListener::new(listener, files)?, app, state, stop, self.drain).await;
         }
-        Ok(())
+        // Small pieces of an answer are sent at once.
+        let listener = listener.tap_io(|stream| {
+            let _ = stream.set_nodelay(true);
+        });
+        accept(listener, app, state, stop, self.drain).await
     }
+}
+
+/// Answers requests until `stop`, then waits for the runs in progress, for this long at most.
+async fn accept<L: Listener<Addr = SocketAddr>>(
+    listener: L,
+    app: Router,
+    state: ServerState,
+    stop: impl Future<Output = ()> + Send + 'static,
+    drain: Duration,
+) -> io::Result<()> {
+    let stopping = Arc::clone(&state.stopping);
+    // Streams of events end with their runs, which may take longer than the server waits.
+    let ended = Arc::new(tokio::sync::Notify::new());
+    let told = Arc::clone(&ended);
+    let server = axum::serve(listener, app).with_graceful_shutdown(async move {
+        stop.await;
+        stopping.store(true, Ordering::Relaxed);
+        told.notify_one();
+    });
+    tokio::select! {
+        result = server => result?,
+        () = async {
+            ended.notified().await;
+            let _ = tokio::time::timeout(drain, state.runs.drained()).await;
+            // The answers of these runs are on their way.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        } => {}
+    }
+    Ok(())
 }
 
 #[derive(OpenApi)]

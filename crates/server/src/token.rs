@@ -108,6 +108,8 @@ pub struct Token {
     pub hash: TokenHash,
     /// What it allows.
     pub scopes: Vec<Scope>,
+    /// How many requests it may send in a minute; without a limit if none.
+    pub requests_per_minute: Option<u32>,
 }
 
 impl Token {
@@ -137,7 +139,7 @@ mod tests {
     fn a_generated_token_matches_its_hash_and_no_other_token_does() {
         let (text, hash) = Token::generate().unwrap();
         let read: TokenHash = hash.to_string().parse().unwrap();
-        let token = Token { name: "ann".to_owned(), hash: read, scopes: vec![Scope::Read] };
+        let token = Token { name: "ann".to_owned(), hash: read, scopes: vec![Scope::Read], requests_per_minute: None };
         assert!(token.is(&text));
         assert!(!token.is(&format!("{text}0")));
         assert!(!token.is(""));
@@ -146,7 +148,12 @@ mod tests {
 
     #[test]
     fn a_scope_allows_itself_and_admin_allows_everything() {
-        let token = |scopes: &[Scope]| Token { name: String::new(), hash: TokenHash::of("x"), scopes: scopes.to_vec() };
+        let token = |scopes: &[Scope]| Token {
+            name: String::new(),
+            hash: TokenHash::of("x"),
+            scopes: scopes.to_vec(),
+            requests_per_minute: None,
+        };
         assert!(token(&[Scope::Read, Scope::Run]).allows(Scope::Run));
         assert!(!token(&[Scope::Read, Scope::Run]).allows(Scope::Approve));
         assert!(token(&[Scope::Admin]).allows(Scope::Approve));

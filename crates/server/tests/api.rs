@@ -6,7 +6,7 @@ use std::time::Duration;
 use reknit::{ConfigBuilder, Reknit};
 use reknit_engine::ApprovalRule;
 use reknit_protocol::{SideEffect, Value};
-use reknit_server::{Access, Scope, Server, Token};
+use reknit_server::{Access, Scope, Server, TlsFiles, Token};
 use reknit_testing::tool::{CallMatcher, RunningTool};
 use reknit_testing::{CallBarrier, Reply, ScriptedTool};
 use reqwest::{RequestBuilder, Response, StatusCode};
@@ -279,7 +279,7 @@ async fn a_web_page_or_another_host_name_is_refused() {
 async fn a_token_allows_what_its_scopes_say() {
     let (reader, read_hash) = Token::generate().unwrap();
     let (runner, run_hash) = Token::generate().unwrap();
-    let token = |name: &str, hash, scopes| Token { name: name.to_owned(), hash, scopes };
+    let token = |name: &str, hash, scopes| Token { name: name.to_owned(), hash, scopes, requests_per_minute: None };
     let tokens =
         vec![token("ann", read_hash, vec![Scope::Read]), token("bot", run_hash, vec![Scope::Read, Scope::Run])];
     let api = Api::open(bank(), vec![refunds_are_approved()], Access::Tokens(tokens), 100).await;
@@ -302,7 +302,8 @@ async fn a_token_allows_what_its_scopes_say() {
 async fn two_callers_with_the_same_idempotency_key_have_two_runs() {
     let (ann, ann_hash) = Token::generate().unwrap();
     let (bob, bob_hash) = Token::generate().unwrap();
-    let token = |name: &str, hash| Token { name: name.to_owned(), hash, scopes: vec![Scope::Run] };
+    let token =
+        |name: &str, hash| Token { name: name.to_owned(), hash, scopes: vec![Scope::Run], requests_per_minute: None };
     let tokens = vec![token("ann", ann_hash), token("bob", bob_hash)];
     let api = Api::open(bank(), Vec::new(), Access::Tokens(tokens), 100).await;
     let mut runs = Vec::new();
@@ -387,4 +388,47 @@ async fn mcp_clients_call_mended_tools_over_http_and_a_repeated_call_is_made_onc
         assert_eq!(answer.contains("not called again"), turn == 1, "{answer}");
     }
     assert_eq!(api.tool.calls().len(), 1);
+}
+
+#[tokio::test]
+async fn a_token_that_has_used_its_requests_of_the_minute_is_told_when_to_come_back() {
+    let (text, hash) = Token::generate().expect("random numbers");
+    let token = Token { name: "ann".to_owned(), hash, scopes: vec![Scope::Read], requests_per_minute: Some(2) };
+    let api = Api::open(bank(), Vec::new(), Access::Tokens(vec![token]), 10).await;
+    let ask = || api.get("/v1/tools").bearer_auth(&text).send();
+    for expected in [StatusCode::OK, StatusCode::OK, StatusCode::TOO_MANY_REQUESTS] {
+        let response = ask().await.expect("an answer");
+        assert_eq!(response.status(), expected);
+        assert_eq!(response.headers().contains_key("retry-after"), expected == StatusCode::TOO_MANY_REQUESTS);
+    }
+}
+
+#[test]
+fn a_server_with_a_certificate_speaks_https_and_reads_a_changed_certificate_again() {
+    let certificates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../mcp/tests/servers/certificates");
+    let folder = tempfile::tempdir().expect("a folder");
+    let copy = |from: &str, to: &str| std::fs::copy(certificates.join(from), folder.path().join(to)).expect("a copy");
+    copy("server.pem", "cert.pem");
+    copy("server.pem", "key.pem");
+    reknit_testing::paced(async {
+        let reknit = Reknit::builder().start().await.expect("it starts");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let url = format!("https://127.0.0.1:{}/health", listener.local_addr().expect("an address").port());
+        let files = TlsFiles { certificate: folder.path().join("cert.pem"), key: folder.path().join("key.pem") };
+        let server = Server::new(reknit, Access::OwnMachine).with_tls(files);
+        tokio::spawn(server.serve(listener, std::future::pending()));
+        let root = std::fs::read(certificates.join("ca.pem")).expect("a certificate");
+        let root = reqwest::Certificate::from_pem(&root).expect("a certificate");
+        let get = || async {
+            let client =
+                reqwest::Client::builder().no_proxy().tls_certs_only([root.clone()]).build().expect("a client");
+            client.get(&url).send().await.map(|response| response.status())
+        };
+        assert_eq!(get().await.expect("an answer"), StatusCode::OK);
+        // A certificate of a client, not of this server.
+        copy("client.pem", "cert.pem");
+        copy("client.pem", "key.pem");
+        tokio::time::sleep(Duration::from_secs(11)).await;
+        assert!(get().await.is_err(), "the new certificate is used");
+    });
 }

@@ -29,6 +29,12 @@ pub(crate) struct ServeArguments {
     /// The file with the tokens that are accepted; `reknit tokens new` makes one
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tokens: Option<PathBuf>,
+    /// The certificate for HTTPS, in PEM; it is read again when it changes
+    #[arg(long, value_name = "FILE", requires = "tls_key", value_hint = ValueHint::FilePath)]
+    pub(crate) tls_certificate: Option<PathBuf>,
+    /// The private key of the certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate", value_hint = ValueHint::FilePath)]
+    pub(crate) tls_key: Option<PathBuf>,
     /// An agent file that clients can ask as the model `agent/NAME`; repeat it for several
     #[arg(long = "agent", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) agents: Vec<PathBuf>,
@@ -49,6 +55,9 @@ pub(crate) enum TokensCommand {
         /// What it allows: read, run, approve, admin
         #[arg(long, value_name = "SCOPES", value_delimiter = ',', required = true)]
         scopes: Vec<Scope>,
+        /// How many requests it may send in a minute; more are answered with 429
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        requests_per_minute: Option<u32>,
         #[command(flatten)]
         file: TokenFileArgument,
     },
