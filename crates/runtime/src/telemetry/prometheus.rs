@@ -172,6 +172,17 @@ mod tests {
             .lines()
             .filter(|line| !line.contains("le=\"") || line.contains("1000") || line.contains("+Inf"))
             .collect();
-        insta::assert_snapshot!(lines.join("\n"), @"");
+        insta::assert_snapshot!(lines.join("\n"), @r#"
+        # HELP orchestration_type_coercion_applied_total steps whose parameters were coerced to the schema
+        # TYPE orchestration_type_coercion_applied_total counter
+        orchestration_type_coercion_applied_total{agent="a\"b\nc"} 3
+        # HELP plan_generation_duration_ms duration of generating a plan, including retries
+        # TYPE plan_generation_duration_ms histogram
+        plan_generation_duration_ms_bucket{agent="a\"b\nc",le="1000"} 2
+        plan_generation_duration_ms_bucket{agent="a\"b\nc",le="10000"} 2
+        plan_generation_duration_ms_bucket{agent="a\"b\nc",le="+Inf"} 3
+        plan_generation_duration_ms_sum{agent="a\"b\nc"} 10000703
+        plan_generation_duration_ms_count{agent="a\"b\nc"} 3
+        "#);
     }
 }
