@@ -3,7 +3,9 @@
 import json
 
 import openai
-from checks import AFTER_TOOL, STATUS_OF_401, STATUS_OF_500, TEXT, base_url, check, equal, finish, left, model, wait_until_left
+from checks import (
+    AFTER_TOOL, STATUS_OF_401, STATUS_OF_500, TEXT, base_url, check, equal, finish, gateway_check, left, model, wait_until_left,
+)  # fmt: skip
 from pydantic import BaseModel
 
 client = openai.OpenAI(base_url=f"{base_url}/v1", api_key="sk-scripted", max_retries=0)
@@ -88,6 +90,39 @@ def _():
         equal(stream.get_final_completion().choices[0].message.parsed, City(city="Seoul", degrees=14.5))
 
 
+@gateway_check("a call written as text becomes a call, and a header says so")
+def _():
+    raw = client.chat.completions.with_raw_response.create(
+        model=model, messages=[{"role": "user", "content": "weather, badly"}], tools=[TOOL]
+    )
+    assert raw.headers.get("x-reknit-mended"), dict(raw.headers)
+    choice = raw.parse().choices[0]
+    equal(choice.finish_reason, "tool_calls")
+    equal(json.loads(choice.message.tool_calls[0].function.arguments), {"city": "Seoul"})
+
+
+@gateway_check("a call written as text becomes a call, streaming")
+def _():
+    messages = [{"role": "user", "content": "weather, badly"}]
+    with client.chat.completions.stream(model=model, messages=messages, tools=[TOOL]) as stream:
+        for _ in stream:
+            pass
+        choice = stream.get_final_completion().choices[0]
+    equal((choice.finish_reason, json.loads(choice.message.tool_calls[0].function.arguments)), ("tool_calls", {"city": "Seoul"}))
+
+
+@gateway_check("broken structured output is mended")
+def _():
+    answer = client.chat.completions.parse(model=model, messages=[{"role": "user", "content": "structured, badly"}], response_format=City)
+    equal(answer.choices[0].message.parsed, City(city="Seoul", degrees=14.5))
+
+
+@gateway_check("`x-reknit-mend: off` leaves answers as they are")
+def _():
+    answer = ask("weather, badly", tools=[TOOL], extra_headers={"x-reknit-mend": "off"})
+    assert "<tool_call>" in (answer.choices[0].message.content or ""), answer
+
+
 @check("error 429")
 def _():
     equal(status_of(lambda: ask("fail 429")), (openai.RateLimitError, 429))
@@ -158,6 +193,14 @@ def _():
 def _():
     answer = client.responses.parse(model=model, input="structured", text_format=City)
     equal(answer.output_parsed, City(city="Seoul", degrees=14.5))
+
+
+@gateway_check("responses: a call written as text becomes a call")
+def _():
+    tool = {"type": "function", "name": "get_weather", "description": "The weather in a city", "parameters": PARAMETERS}
+    answer = client.responses.create(model=model, input="weather, badly", tools=[tool])
+    call = next(item for item in answer.output if item.type == "function_call")
+    equal(json.loads(call.arguments), {"city": "Seoul"})
 
 
 @check("responses: error 429")

@@ -3,7 +3,8 @@
 usage: python upstream.py PORT
 
 The last text of the user decides what it does: `hello` is answered with a text, `weather` with a tool call and, after the result, with a text,
-`structured` with JSON or a call of the tool that takes it, `fail 429` with that status, `slow` with words that never end.
+`structured` with JSON or a call of the tool that takes it, `fail 429` with that status, `slow` with words that never end. With `badly`, calls and
+JSON have the mistakes that small models make.
 `GET /_bench/left` says how many callers left before their answer was complete.
 """
 
@@ -18,6 +19,8 @@ from itertools import count
 TEXT = "Hello there, how are you?"
 AFTER_TOOL = "It is 14.5 degrees in Seoul."
 CITY = {"city": "Seoul", "degrees": 14.5}
+BAD_JSON = "Here it is:\n```json\n{city: 'Seoul', \"degrees\": \"14.5\",}\n```"
+BAD_CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"City": "Seoul"}}\n</tool_call>'
 left = 0
 
 
@@ -49,6 +52,8 @@ class Asked:
 
     def answer(self) -> tuple[str | None, tuple[str, dict] | None]:
         """A text, or a call."""
+        if "badly" in self.text and not self.is_after_tool:
+            return (BAD_JSON if "structured" in self.text else BAD_CALL), None
         if "structured" in self.text and not self.is_after_tool:
             taker = next((name for name, schema in self.tools.items() if "degrees" in schema.get("properties", {})), None)
             return (None, (taker, CITY)) if taker and not self.wants_json else (json.dumps(CITY), None)
