@@ -10,7 +10,11 @@ from checks import (
 client = anthropic.Anthropic(base_url=base_url, api_key="sk-ant-scripted", max_retries=0)
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 TOOL = {"name": "get_weather", "description": "The weather in a city", "input_schema": SCHEMA}
-CITY = {"type": "object", "properties": {"city": {"type": "string"}, "degrees": {"type": "number"}}, "required": ["city", "degrees"]}
+CITY = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "degrees": {"type": "number"}},
+    "required": ["city", "degrees"],
+}
 
 
 def ask(text: str, **options):
@@ -83,7 +87,9 @@ def _():
 @gateway_check("a call written as text becomes a call")
 def _():
     answer = ask("weather, badly", tools=[TOOL])
-    equal((answer.stop_reason, answer.content[-1].type, answer.content[-1].input), ("tool_use", "tool_use", {"city": "Seoul"}))
+    equal(
+        (answer.stop_reason, answer.content[-1].type, answer.content[-1].input), ("tool_use", "tool_use", {"city": "Seoul"})
+    )
 
 
 @gateway_check("a call written as text becomes a call, streaming")

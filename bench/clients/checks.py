@@ -30,7 +30,9 @@ def check(name: str):
             print(f"ok      {name}", flush=True)
         except Exception:
             failed += 1
-            print(f"FAILED  {name}\n        " + traceback.format_exc(limit=-2).strip().replace("\n", "\n        "), flush=True)
+            print(
+                f"FAILED  {name}\n        " + traceback.format_exc(limit=-2).strip().replace("\n", "\n        "), flush=True
+            )
 
     return run
 

@@ -9,8 +9,16 @@ from checks import (
 from pydantic import BaseModel
 
 client = openai.OpenAI(base_url=f"{base_url}/v1", api_key="sk-scripted", max_retries=0)
-PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"], "additionalProperties": False}
-TOOL = {"type": "function", "function": {"name": "get_weather", "description": "The weather in a city", "parameters": PARAMETERS}}
+PARAMETERS = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}},
+    "required": ["city"],
+    "additionalProperties": False,
+}
+TOOL = {
+    "type": "function",
+    "function": {"name": "get_weather", "description": "The weather in a city", "parameters": PARAMETERS},
+}
 
 
 class City(BaseModel):
@@ -68,7 +76,9 @@ def _():
 
 @check("tools, streaming")
 def _():
-    with client.chat.completions.stream(model=model, messages=[{"role": "user", "content": "weather in Seoul?"}], tools=[TOOL]) as stream:
+    with client.chat.completions.stream(
+        model=model, messages=[{"role": "user", "content": "weather in Seoul?"}], tools=[TOOL]
+    ) as stream:
         for _ in stream:
             pass
         message = stream.get_final_completion().choices[0].message
@@ -77,7 +87,9 @@ def _():
 
 @check("structured output")
 def _():
-    answer = client.chat.completions.parse(model=model, messages=[{"role": "user", "content": "structured"}], response_format=City)
+    answer = client.chat.completions.parse(
+        model=model, messages=[{"role": "user", "content": "structured"}], response_format=City
+    )
     equal(answer.choices[0].message.parsed, City(city="Seoul", degrees=14.5))
 
 
@@ -108,12 +120,17 @@ def _():
         for _ in stream:
             pass
         choice = stream.get_final_completion().choices[0]
-    equal((choice.finish_reason, json.loads(choice.message.tool_calls[0].function.arguments)), ("tool_calls", {"city": "Seoul"}))
+    equal(
+        (choice.finish_reason, json.loads(choice.message.tool_calls[0].function.arguments)),
+        ("tool_calls", {"city": "Seoul"}),
+    )
 
 
 @gateway_check("broken structured output is mended")
 def _():
-    answer = client.chat.completions.parse(model=model, messages=[{"role": "user", "content": "structured, badly"}], response_format=City)
+    answer = client.chat.completions.parse(
+        model=model, messages=[{"role": "user", "content": "structured, badly"}], response_format=City
+    )
     equal(answer.choices[0].message.parsed, City(city="Seoul", degrees=14.5))
 
 
@@ -180,12 +197,21 @@ def _():
 
 @check("responses: tools")
 def _():
-    tool = {"type": "function", "name": "get_weather", "description": "The weather in a city", "parameters": PARAMETERS, "strict": True}
+    tool = {
+        "type": "function",
+        "name": "get_weather",
+        "description": "The weather in a city",
+        "parameters": PARAMETERS,
+        "strict": True,
+    }
     given = [{"role": "user", "content": "weather in Seoul?"}]
     answer = client.responses.create(model=model, input=given, tools=[tool])
     call = answer.output[0]
     equal((call.type, call.name, json.loads(call.arguments)), ("function_call", "get_weather", {"city": "Seoul"}))
-    given += [call.model_dump(exclude_none=True), {"type": "function_call_output", "call_id": call.call_id, "output": "14.5"}]
+    given += [
+        call.model_dump(exclude_none=True),
+        {"type": "function_call_output", "call_id": call.call_id, "output": "14.5"},
+    ]
     equal(client.responses.create(model=model, input=given, tools=[tool]).output_text, AFTER_TOOL)
 
 

@@ -41,9 +41,19 @@ PLAN = {
 }
 SIMPLE = {"plan_id": "q", "steps": PLAN["steps"][:2]}
 REQUESTS = ["Sell 100 Tesla shares: how much is that in won?", "simple: what does a Tesla share cost?", "nonsense"]
-GIVES_UP = {"should_retry": False, "reason": "no idea", "analysis": "no idea", "suggested_changes": {}, "corrected_parameters": {}}
+GIVES_UP = {
+    "should_retry": False,
+    "reason": "no idea",
+    "analysis": "no idea",
+    "suggested_changes": {},
+    "corrected_parameters": {},
+}
 CORRECTS = {"should_retry": True, "reason": "one is enough", "suggested_changes": {"amount": 1}, "is_transient_error": False}
-COMPUTES = {"should_retry": True, "analysis": "a product", "corrected_parameters": {"amount": "{{100 * price.current_price}}"}}
+COMPUTES = {
+    "should_retry": True,
+    "analysis": "a product",
+    "corrected_parameters": {"amount": "{{100 * price.current_price}}"},
+}
 chance = random.Random(1)
 
 
@@ -73,7 +83,9 @@ class Model(BaseHTTPRequestHandler):
         content = said if isinstance(said, str) else json.dumps(said)
         choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
         usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-        self.reply(200, {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage})
+        self.reply(
+            200, {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
+        )
 
     def reply(self, status: int, body: dict):
         text = json.dumps(body).encode()
@@ -140,18 +152,45 @@ def main() -> int:
     (folder / "reknit.toml").write_text("\n".join(tools))
     ports = free_port(), free_port()
     server, prometheus = (f"http://127.0.0.1:{port}" for port in ports)
-    serve = [reknit, "serve", "--listen", f"127.0.0.1:{ports[0]}", "--config", folder / "reknit.toml", "--journal", folder / "journal.db"]
-    start([*serve, "--model-url", f"http://127.0.0.1:{model.server_port}/v1", "--model", "scripted"], folder / "serve.log", ports[0])
-    (folder / "prometheus.yml").write_text(
-        json.dumps({"global": {"scrape_interval": "1s"}, "scrape_configs": [{"job_name": "reknit", "static_configs": [{"targets": [f"127.0.0.1:{ports[0]}"]}]}]})
+    serve = [
+        reknit,
+        "serve",
+        "--listen",
+        f"127.0.0.1:{ports[0]}",
+        "--config",
+        folder / "reknit.toml",
+        "--journal",
+        folder / "journal.db",
+    ]
+    start(
+        [*serve, "--model-url", f"http://127.0.0.1:{model.server_port}/v1", "--model", "scripted"],
+        folder / "serve.log",
+        ports[0],
     )
-    storage = ["--storage.tsdb.path", folder / "data", "--config.file", folder / "prometheus.yml", "--web.listen-address", f"127.0.0.1:{ports[1]}"]
+    (folder / "prometheus.yml").write_text(
+        json.dumps(
+            {
+                "global": {"scrape_interval": "1s"},
+                "scrape_configs": [{"job_name": "reknit", "static_configs": [{"targets": [f"127.0.0.1:{ports[0]}"]}]}],
+            }
+        )
+    )
+    storage = [
+        "--storage.tsdb.path",
+        folder / "data",
+        "--config.file",
+        folder / "prometheus.yml",
+        "--web.listen-address",
+        f"127.0.0.1:{ports[1]}",
+    ]
     start(["prometheus", *storage], folder / "prometheus.log", ports[1])
 
     end, runs = time.monotonic() + SECONDS, 0
     while time.monotonic() < end:
         body = json.dumps({"request": REQUESTS[runs % len(REQUESTS)]}).encode()
-        urllib.request.urlopen(urllib.request.Request(f"{server}/v1/runs", body, {"content-type": "application/json"}), timeout=60).read()
+        urllib.request.urlopen(
+            urllib.request.Request(f"{server}/v1/runs", body, {"content-type": "application/json"}), timeout=60
+        ).read()
         runs += 1
         time.sleep(0.3)
     time.sleep(3)
@@ -166,7 +205,9 @@ def main() -> int:
     asked = [*dict.fromkeys(queries()), *others]
     empty = [query for query in asked if not ask(prometheus, query)]
     missing = [query for query in empty if not any(name in query for name in ABSENT)]
-    print(f"{len(asked)} queries, {len(asked) - len(empty)} have data, {len(empty) - len(missing)} are about what does not happen here")
+    print(
+        f"{len(asked)} queries, {len(asked) - len(empty)} have data, {len(empty) - len(missing)} are about what does not happen here"
+    )
     for query in missing:
         print(f"no data: {' '.join(query.split())}")
     return 1 if problems or missing else 0
