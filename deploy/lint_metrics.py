@@ -27,11 +27,18 @@ def main() -> int:
                 documented |= {series[1].removesuffix("_bucket") + suffix for suffix in ("_sum", "_count")}
     dashboard = json.loads((HERE / "grafana-dashboard.json").read_text())
     queries = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
-    used = set(METRIC.findall("\n".join([*queries, *re.findall(r"expr:(.*?)\n +(?:for|labels):", (HERE / "alerts.yaml").read_text(), re.S)])))
+    used = set(
+        METRIC.findall(
+            "\n".join([*queries, *re.findall(r"expr:(.*?)\n +(?:for|labels):", (HERE / "alerts.yaml").read_text(), re.S)])
+        )
+    )
     unknown = sorted(used - documented)
     print(f"{len(queries)} queries of the dashboard, {len(used)} metrics, not in docs/telemetry.md: {unknown or 'none'}")
 
-    rules = [{"record": f"dashboard:query_{at}", "expr": query.replace("$__rate_interval", "5m")} for at, query in enumerate(queries)]
+    rules = [
+        {"record": f"dashboard:query_{at}", "expr": query.replace("$__rate_interval", "5m")}
+        for at, query in enumerate(queries)
+    ]
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         json.dump({"groups": [{"name": "dashboard", "rules": rules}]}, file)
         file.flush()

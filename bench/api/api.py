@@ -45,7 +45,10 @@ WAITING = {"steps": [{"id": "b", "tool": "files/send", "with": {"text": "hello"}
 
 # The same as a model writes it.
 CALL = {"capability": "echo", "parameters": {"text": "hello"}}
-MODEL_PLAN = {"plan_id": "p", "steps": [{"step_id": "a", "agent_name": "files", "instruction": "echo", "depends_on": [], "metadata": CALL}]}
+MODEL_PLAN = {
+    "plan_id": "p",
+    "steps": [{"step_id": "a", "agent_name": "files", "instruction": "echo", "depends_on": [], "metadata": CALL}],
+}
 
 # Watching a run that waits never ends, so only decisions are about that one.
 FIXED = """
@@ -120,7 +123,9 @@ def known_requests_are_documented(url: str) -> bool:
         documented = paths[path]["post"]["responses"].get(str(response.status), {}).get("content", {})
         if response.status >= 500 or content_type not in documented:
             holds = False
-            print(f"POST {path} {json.dumps(body)}: {response.status} {content_type}, documented for it: {sorted(documented) or 'nothing'}\n    {text[:300]}")
+            print(
+                f"POST {path} {json.dumps(body)}: {response.status} {content_type}, documented for it: {sorted(documented) or 'nothing'}\n    {text[:300]}"
+            )
     print(f"== known requests: {'passed' if holds else 'FAILED'}")
     return holds
 

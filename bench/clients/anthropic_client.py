@@ -3,12 +3,18 @@
 import json
 
 import anthropic
-from checks import AFTER_TOOL, STATUS_OF_401, STATUS_OF_500, TEXT, base_url, check, equal, finish, left, model, wait_until_left
+from checks import (
+    AFTER_TOOL, STATUS_OF_401, STATUS_OF_500, TEXT, base_url, check, equal, finish, gateway_check, left, model, wait_until_left,
+)  # fmt: skip
 
 client = anthropic.Anthropic(base_url=base_url, api_key="sk-ant-scripted", max_retries=0)
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 TOOL = {"name": "get_weather", "description": "The weather in a city", "input_schema": SCHEMA}
-CITY = {"type": "object", "properties": {"city": {"type": "string"}, "degrees": {"type": "number"}}, "required": ["city", "degrees"]}
+CITY = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "degrees": {"type": "number"}},
+    "required": ["city", "degrees"],
+}
 
 
 def ask(text: str, **options):
@@ -38,7 +44,8 @@ def _():
         answer = stream.get_final_message()
     equal("".join(words), TEXT)
     assert len(words) > 1, "the text came in one piece"
-    equal((answer.content[0].text, answer.stop_reason, answer.usage.output_tokens), (TEXT, "end_turn", 7))
+    equal((answer.content[0].text, answer.stop_reason), (TEXT, "end_turn"))
+    equal((answer.usage.input_tokens, answer.usage.output_tokens), (11, 7))
 
 
 @check("tools: call, result, answer")
@@ -75,6 +82,22 @@ def _():
     schema = {**CITY, "additionalProperties": False}
     answer = ask("structured", output_config={"format": {"type": "json_schema", "schema": schema}})
     equal(json.loads(answer.content[0].text), {"city": "Seoul", "degrees": 14.5})
+
+
+@gateway_check("a call written as text becomes a call")
+def _():
+    answer = ask("weather, badly", tools=[TOOL])
+    equal(
+        (answer.stop_reason, answer.content[-1].type, answer.content[-1].input), ("tool_use", "tool_use", {"city": "Seoul"})
+    )
+
+
+@gateway_check("a call written as text becomes a call, streaming")
+def _():
+    messages = [{"role": "user", "content": "weather, badly"}]
+    with client.messages.stream(model=model, max_tokens=100, messages=messages, tools=[TOOL]) as stream:
+        answer = stream.get_final_message()
+    equal((answer.stop_reason, answer.content[-1].input), ("tool_use", {"city": "Seoul"}))
 
 
 @check("error 429")

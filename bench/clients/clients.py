@@ -17,7 +17,14 @@ import urllib.request
 from pathlib import Path
 
 HERE = Path(__file__).parent
-CLIENTS = ["openai_client.py", "openai_client.mjs", "anthropic_client.py", "anthropic_client.mjs", "langchain_client.py", "pydantic_ai_client.py"]
+CLIENTS = [
+    "openai_client.py",
+    "openai_client.mjs",
+    "anthropic_client.py",
+    "anthropic_client.mjs",
+    "langchain_client.py",
+    "pydantic_ai_client.py",
+]
 # The APIs that the provider speaks: the provider in the configuration, and the path with a body.
 APIS = {
     "chat": ("openai", "/v1/chat/completions", {"messages": [{"role": "user", "content": "hello"}]}),
@@ -34,7 +41,9 @@ def free_port() -> int:
 
 def start(command: list, port: int, log: Path) -> subprocess.Popen:
     with open(log, "w") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=out, cwd=log.parent, env={**os.environ, "SCRIPTED_KEY": "sk-scripted"})
+        process = subprocess.Popen(
+            command, stdout=out, stderr=out, cwd=log.parent, env={**os.environ, "SCRIPTED_KEY": "sk-scripted"}
+        )
     for _ in range(100):
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
@@ -54,12 +63,26 @@ def configuration(upstream: str, apis: list[str]) -> str:
 def start_gateway(reknit: str, upstream: str, name: str, apis: list[str], folder: Path) -> tuple[subprocess.Popen, str]:
     port = free_port()
     (folder / f"{name}.toml").write_text(configuration(upstream, apis))
-    command = [reknit, "serve", "--listen", f"127.0.0.1:{port}", "--config", folder / f"{name}.toml", "--journal", folder / f"{name}.db"]
+    command = [
+        reknit,
+        "serve",
+        "--listen",
+        f"127.0.0.1:{port}",
+        "--config",
+        folder / f"{name}.toml",
+        "--journal",
+        folder / f"{name}.db",
+    ]
     return start(command, port, folder / f"{name}-serve.log"), f"http://127.0.0.1:{port}"
 
 
 def body_of(url: str, body: dict) -> bytes:
-    headers = {"content-type": "application/json", "x-api-key": "sk-scripted", "authorization": "Bearer sk-scripted", "anthropic-version": "2023-06-01"}
+    headers = {
+        "content-type": "application/json",
+        "x-api-key": "sk-scripted",
+        "authorization": "Bearer sk-scripted",
+        "anthropic-version": "2023-06-01",
+    }
     with urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), headers), timeout=30) as response:
         return response.read()
 
@@ -73,7 +96,9 @@ def passes_through(gateway: str, upstream: str, api: str) -> bool:
         through = body_of(gateway + path, {**body, "model": api, "stream": stream})
         if direct != through:
             holds = False
-            print(f"-- {api}{', streaming' if stream else ''}: the gateway changed the bytes\n   {direct[:2000]!r}\n   {through[:2000]!r}")
+            print(
+                f"-- {api}{', streaming' if stream else ''}: the gateway changed the bytes\n   {direct[:2000]!r}\n   {through[:2000]!r}"
+            )
     return holds
 
 

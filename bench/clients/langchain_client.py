@@ -67,7 +67,9 @@ for method in ("json_schema", "function_calling", "json_mode"):
 
     @check(f"structured output by {method}")
     def _():
-        equal(chat.with_structured_output(City, method=method).invoke("structured, as json"), City(city="Seoul", degrees=14.5))
+        equal(
+            chat.with_structured_output(City, method=method).invoke("structured, as json"), City(city="Seoul", degrees=14.5)
+        )
 
 
 @check("error 429")

@@ -3,12 +3,22 @@
 import json
 
 import openai
-from checks import AFTER_TOOL, STATUS_OF_401, STATUS_OF_500, TEXT, base_url, check, equal, finish, left, model, wait_until_left
+from checks import (
+    AFTER_TOOL, STATUS_OF_401, STATUS_OF_500, TEXT, base_url, check, equal, finish, gateway_check, left, model, wait_until_left,
+)  # fmt: skip
 from pydantic import BaseModel
 
 client = openai.OpenAI(base_url=f"{base_url}/v1", api_key="sk-scripted", max_retries=0)
-PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"], "additionalProperties": False}
-TOOL = {"type": "function", "function": {"name": "get_weather", "description": "The weather in a city", "parameters": PARAMETERS}}
+PARAMETERS = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}},
+    "required": ["city"],
+    "additionalProperties": False,
+}
+TOOL = {
+    "type": "function",
+    "function": {"name": "get_weather", "description": "The weather in a city", "parameters": PARAMETERS},
+}
 
 
 class City(BaseModel):
@@ -66,7 +76,9 @@ def _():
 
 @check("tools, streaming")
 def _():
-    with client.chat.completions.stream(model=model, messages=[{"role": "user", "content": "weather in Seoul?"}], tools=[TOOL]) as stream:
+    with client.chat.completions.stream(
+        model=model, messages=[{"role": "user", "content": "weather in Seoul?"}], tools=[TOOL]
+    ) as stream:
         for _ in stream:
             pass
         message = stream.get_final_completion().choices[0].message
@@ -75,7 +87,9 @@ def _():
 
 @check("structured output")
 def _():
-    answer = client.chat.completions.parse(model=model, messages=[{"role": "user", "content": "structured"}], response_format=City)
+    answer = client.chat.completions.parse(
+        model=model, messages=[{"role": "user", "content": "structured"}], response_format=City
+    )
     equal(answer.choices[0].message.parsed, City(city="Seoul", degrees=14.5))
 
 
@@ -86,6 +100,44 @@ def _():
         for _ in stream:
             pass
         equal(stream.get_final_completion().choices[0].message.parsed, City(city="Seoul", degrees=14.5))
+
+
+@gateway_check("a call written as text becomes a call, and a header says so")
+def _():
+    raw = client.chat.completions.with_raw_response.create(
+        model=model, messages=[{"role": "user", "content": "weather, badly"}], tools=[TOOL]
+    )
+    assert raw.headers.get("x-reknit-mended"), dict(raw.headers)
+    choice = raw.parse().choices[0]
+    equal(choice.finish_reason, "tool_calls")
+    equal(json.loads(choice.message.tool_calls[0].function.arguments), {"city": "Seoul"})
+
+
+@gateway_check("a call written as text becomes a call, streaming")
+def _():
+    messages = [{"role": "user", "content": "weather, badly"}]
+    with client.chat.completions.stream(model=model, messages=messages, tools=[TOOL]) as stream:
+        for _ in stream:
+            pass
+        choice = stream.get_final_completion().choices[0]
+    equal(
+        (choice.finish_reason, json.loads(choice.message.tool_calls[0].function.arguments)),
+        ("tool_calls", {"city": "Seoul"}),
+    )
+
+
+@gateway_check("broken structured output is mended")
+def _():
+    answer = client.chat.completions.parse(
+        model=model, messages=[{"role": "user", "content": "structured, badly"}], response_format=City
+    )
+    equal(answer.choices[0].message.parsed, City(city="Seoul", degrees=14.5))
+
+
+@gateway_check("`x-reknit-mend: off` leaves answers as they are")
+def _():
+    answer = ask("weather, badly", tools=[TOOL], extra_headers={"x-reknit-mend": "off"})
+    assert "<tool_call>" in (answer.choices[0].message.content or ""), answer
 
 
 @check("error 429")
@@ -145,12 +197,21 @@ def _():
 
 @check("responses: tools")
 def _():
-    tool = {"type": "function", "name": "get_weather", "description": "The weather in a city", "parameters": PARAMETERS, "strict": True}
+    tool = {
+        "type": "function",
+        "name": "get_weather",
+        "description": "The weather in a city",
+        "parameters": PARAMETERS,
+        "strict": True,
+    }
     given = [{"role": "user", "content": "weather in Seoul?"}]
     answer = client.responses.create(model=model, input=given, tools=[tool])
     call = answer.output[0]
     equal((call.type, call.name, json.loads(call.arguments)), ("function_call", "get_weather", {"city": "Seoul"}))
-    given += [call.model_dump(exclude_none=True), {"type": "function_call_output", "call_id": call.call_id, "output": "14.5"}]
+    given += [
+        call.model_dump(exclude_none=True),
+        {"type": "function_call_output", "call_id": call.call_id, "output": "14.5"},
+    ]
     equal(client.responses.create(model=model, input=given, tools=[tool]).output_text, AFTER_TOOL)
 
 
@@ -158,6 +219,14 @@ def _():
 def _():
     answer = client.responses.parse(model=model, input="structured", text_format=City)
     equal(answer.output_parsed, City(city="Seoul", degrees=14.5))
+
+
+@gateway_check("responses: a call written as text becomes a call")
+def _():
+    tool = {"type": "function", "name": "get_weather", "description": "The weather in a city", "parameters": PARAMETERS}
+    answer = client.responses.create(model=model, input="weather, badly", tools=[tool])
+    call = next(item for item in answer.output if item.type == "function_call")
+    equal(json.loads(call.arguments), {"city": "Seoul"})
 
 
 @check("responses: error 429")

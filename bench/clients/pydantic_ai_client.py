@@ -55,7 +55,9 @@ for name, kind in (("chat", OpenAIChatModel), ("responses", OpenAIResponsesModel
 
     @check(f"{name}: structured output by a tool")
     def _():
-        equal(asyncio.run(Agent(new_model(kind), output_type=City).run("structured")).output, City(city="Seoul", degrees=14.5))
+        equal(
+            asyncio.run(Agent(new_model(kind), output_type=City).run("structured")).output, City(city="Seoul", degrees=14.5)
+        )
 
     @check(f"{name}: structured output by a schema")
     def _():

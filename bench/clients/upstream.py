@@ -3,7 +3,8 @@
 usage: python upstream.py PORT
 
 The last text of the user decides what it does: `hello` is answered with a text, `weather` with a tool call and, after the result, with a text,
-`structured` with JSON or a call of the tool that takes it, `fail 429` with that status, `slow` with words that never end.
+`structured` with JSON or a call of the tool that takes it, `fail 429` with that status, `slow` with words that never end. With `badly`, calls and
+JSON have the mistakes that small models make.
 `GET /_bench/left` says how many callers left before their answer was complete.
 """
 
@@ -18,6 +19,8 @@ from itertools import count
 TEXT = "Hello there, how are you?"
 AFTER_TOOL = "It is 14.5 degrees in Seoul."
 CITY = {"city": "Seoul", "degrees": 14.5}
+BAD_JSON = 'Here it is:\n```json\n{city: \'Seoul\', "degrees": "14.5",}\n```'
+BAD_CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"City": "Seoul"}}\n</tool_call>'
 left = 0
 
 
@@ -45,10 +48,17 @@ class Asked:
         self.is_after_tool = bool(messages) and has_tool_result(messages[-1])
         tools = [tool.get("function", tool) for tool in body.get("tools", [])]
         self.tools = {tool["name"]: tool.get("parameters", tool.get("input_schema", {})) for tool in tools if "name" in tool}
-        self.wants_json = bool(body.get("response_format") or body.get("text", {}).get("format") or body.get("output_config") or body.get("output_format"))
+        self.wants_json = bool(
+            body.get("response_format")
+            or body.get("text", {}).get("format")
+            or body.get("output_config")
+            or body.get("output_format")
+        )
 
     def answer(self) -> tuple[str | None, tuple[str, dict] | None]:
         """A text, or a call."""
+        if "badly" in self.text and not self.is_after_tool:
+            return (BAD_JSON if "structured" in self.text else BAD_CALL), None
         if "structured" in self.text and not self.is_after_tool:
             taker = next((name for name, schema in self.tools.items() if "degrees" in schema.get("properties", {})), None)
             return (None, (taker, CITY)) if taker and not self.wants_json else (json.dumps(CITY), None)
@@ -77,7 +87,13 @@ class Chat:
             function = {"name": call[0], "arguments": json.dumps(call[1])}
             message["tool_calls"] = [{"id": "call_1", "type": "function", "function": function}]
         choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if call else "stop", "logprobs": None}
-        return {**self.head, "object": "chat.completion", "choices": [choice], "usage": USAGE, "system_fingerprint": "fp_scripted"}
+        return {
+            **self.head,
+            "object": "chat.completion",
+            "choices": [choice],
+            "usage": USAGE,
+            "system_fingerprint": "fp_scripted",
+        }
 
     def chunk(self, delta: dict, reason=None):
         choice = {"index": 0, "delta": delta, "finish_reason": reason, "logprobs": None}
@@ -102,7 +118,14 @@ class Chat:
 
     @staticmethod
     def error(status: int):
-        return {"error": {"message": f"scripted failure {status}", "type": "scripted", "param": None, "code": f"scripted_{status}"}}
+        return {
+            "error": {
+                "message": f"scripted failure {status}",
+                "type": "scripted",
+                "param": None,
+                "code": f"scripted_{status}",
+            }
+        }
 
 
 class Responses(Chat):
@@ -118,9 +141,22 @@ class Responses(Chat):
 
     def item(self, text, call, status="completed"):
         if call:
-            return {"id": "fc_1", "type": "function_call", "status": status, "call_id": "call_1", "name": call[0], "arguments": json.dumps(call[1])}
+            return {
+                "id": "fc_1",
+                "type": "function_call",
+                "status": status,
+                "call_id": "call_1",
+                "name": call[0],
+                "arguments": json.dumps(call[1]),
+            }
         part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
-        return {"id": "msg_1", "type": "message", "role": "assistant", "status": status, "content": [part] if status == "completed" else []}
+        return {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "status": status,
+            "content": [part] if status == "completed" else [],
+        }
 
     def whole(self, text, call):
         details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
@@ -141,15 +177,25 @@ class Responses(Chat):
             yield self.event("response.output_item.added", output_index=0, item=self.item("", None, "in_progress"))
             part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
             yield self.event("response.content_part.added", item_id="msg_1", output_index=0, content_index=0, part=part)
-        yield self.event("response.output_text.delta", item_id="msg_1", output_index=0, content_index=0, delta=word, logprobs=[])
+        yield self.event(
+            "response.output_text.delta", item_id="msg_1", output_index=0, content_index=0, delta=word, logprobs=[]
+        )
 
     def end(self, text, call):
         item = self.item(text, call)
         if call:
-            yield self.event("response.output_item.added", output_index=0, item={**item, "status": "in_progress", "arguments": ""})
+            yield self.event(
+                "response.output_item.added", output_index=0, item={**item, "status": "in_progress", "arguments": ""}
+            )
             for part in pieces(item["arguments"]):
                 yield self.event("response.function_call_arguments.delta", item_id="fc_1", output_index=0, delta=part)
-            yield self.event("response.function_call_arguments.done", item_id="fc_1", output_index=0, name=call[0], arguments=item["arguments"])
+            yield self.event(
+                "response.function_call_arguments.done",
+                item_id="fc_1",
+                output_index=0,
+                name=call[0],
+                arguments=item["arguments"],
+            )
         else:
             at = {"item_id": "msg_1", "output_index": 0, "content_index": 0}
             yield self.event("response.output_text.done", **at, text=text, logprobs=[])
@@ -166,9 +212,19 @@ class Messages:
         self.is_open = False
 
     def whole(self, text, call):
-        block = {"type": "tool_use", "id": "toolu_1", "name": call[0], "input": call[1]} if call else {"type": "text", "text": text}
+        block = (
+            {"type": "tool_use", "id": "toolu_1", "name": call[0], "input": call[1]}
+            if call
+            else {"type": "text", "text": text}
+        )
         usage = {"input_tokens": 11, "output_tokens": 7}
-        return {**self.head, "content": [block], "stop_reason": "tool_use" if call else "end_turn", "stop_sequence": None, "usage": usage}
+        return {
+            **self.head,
+            "content": [block],
+            "stop_reason": "tool_use" if call else "end_turn",
+            "stop_sequence": None,
+            "usage": usage,
+        }
 
     def event(self, kind: str, **fields):
         return kind, {"type": kind, **fields}
@@ -211,7 +267,17 @@ class Provider(BaseHTTPRequestHandler):
     def do_GET(self):
         if self.path == "/_bench/left":
             return self.reply(200, left)
-        models = [{"id": "scripted", "object": "model", "created": 0, "owned_by": "bench", "type": "model", "display_name": "scripted", "created_at": "2026-01-01T00:00:00Z"}]
+        models = [
+            {
+                "id": "scripted",
+                "object": "model",
+                "created": 0,
+                "owned_by": "bench",
+                "type": "model",
+                "display_name": "scripted",
+                "created_at": "2026-01-01T00:00:00Z",
+            }
+        ]
         self.reply(200, {"object": "list", "data": models, "has_more": False, "first_id": "scripted", "last_id": "scripted"})
 
     def do_POST(self):

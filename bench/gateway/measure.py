@@ -51,9 +51,13 @@ def free_port() -> int:
         return held.getsockname()[1]
 
 
-def start(command: list, port: int, log: Path, cores: list[str], environment: dict[str, str] | None = None) -> subprocess.Popen:
+def start(
+    command: list, port: int, log: Path, cores: list[str], environment: dict[str, str] | None = None
+) -> subprocess.Popen:
     with open(log, "w") as out:
-        process = subprocess.Popen([*cores, *map(str, command)], stdout=out, stderr=out, cwd=log.parent, env={**os.environ, **(environment or {})})
+        process = subprocess.Popen(
+            [*cores, *map(str, command)], stdout=out, stderr=out, cwd=log.parent, env={**os.environ, **(environment or {})}
+        )
     atexit.register(process.terminate)
     for _ in range(1200):
         if process.poll() is not None:
@@ -106,34 +110,77 @@ class Bench:
 
     def bare(self, load: str, folder: Path) -> Gateway:
         port = free_port()
-        return Gateway("bare hyper proxy", port, start([load, "proxy", port, self.model_port], port, folder / "proxy.log", ONE_CORE), 20_000)
+        return Gateway(
+            "bare hyper proxy",
+            port,
+            start([load, "proxy", port, self.model_port], port, folder / "proxy.log", ONE_CORE),
+            20_000,
+        )
 
     def reknit(self, reknit: str, url: str, folder: Path) -> Gateway:
         port = free_port()
         configuration = folder / "reknit.toml"
-        configuration.write_text(f'[[models]]\nname = "scripted"\nprovider = "openai"\nmodel = "scripted"\nurl = "{url}"\nkey-env = "SCRIPTED_KEY"\n')
-        command = [reknit, "serve", "--listen", f"127.0.0.1:{port}", "--config", configuration, "--journal", folder / "journal.db"]
-        return Gateway("reknit serve", port, start(command, port, folder / "reknit.log", ONE_CORE, {"SCRIPTED_KEY": "sk-scripted"}), 10_000)
+        configuration.write_text(
+            f'[[models]]\nname = "scripted"\nprovider = "openai"\nmodel = "scripted"\nurl = "{url}"\nkey-env = "SCRIPTED_KEY"\n'
+        )
+        command = [
+            reknit,
+            "serve",
+            "--listen",
+            f"127.0.0.1:{port}",
+            "--config",
+            configuration,
+            "--journal",
+            folder / "journal.db",
+        ]
+        return Gateway(
+            "reknit serve",
+            port,
+            start(command, port, folder / "reknit.log", ONE_CORE, {"SCRIPTED_KEY": "sk-scripted"}),
+            10_000,
+        )
 
     def portkey(self, portkey: str, url: str, folder: Path) -> Gateway:
         port = free_port()
         environment = {"NODE_ENV": "production", "TRUSTED_CUSTOM_HOSTS": f"127.0.0.1,localhost,127.0.0.1:{self.model_port}"}
-        process = start(["node", portkey, f"--port={port}", "--headless"], port, folder / "portkey.log", ONE_CORE, environment)
-        return Gateway("portkey gateway", port, process, 2_000, headers=["x-portkey-provider:openai", f"x-portkey-custom-host:{url}"])
+        process = start(
+            ["node", portkey, f"--port={port}", "--headless"], port, folder / "portkey.log", ONE_CORE, environment
+        )
+        return Gateway(
+            "portkey gateway", port, process, 2_000, headers=["x-portkey-provider:openai", f"x-portkey-custom-host:{url}"]
+        )
 
     def litellm(self, litellm: str, url: str, folder: Path) -> Gateway:
         port = free_port()
-        model = {"model_name": "scripted", "litellm_params": {"model": "openai/scripted", "api_base": url, "api_key": "sk-scripted"}}
+        model = {
+            "model_name": "scripted",
+            "litellm_params": {"model": "openai/scripted", "api_base": url, "api_key": "sk-scripted"},
+        }
         configuration = folder / "litellm.yaml"
         configuration.write_text(json.dumps({"model_list": [model], "litellm_settings": {"telemetry": False}}))
         # As it recommends for production: one worker per core, logs of errors only. It checks no key, like the others here, and serves loopback.
-        environment = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION", "LITELLM_LOG": "ERROR", "NO_DOCS": "True"}
+        environment = {
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "LITELLM_MODE": "PRODUCTION",
+            "LITELLM_LOG": "ERROR",
+            "NO_DOCS": "True",
+        }
         environment["LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY"] = "true"
         command = [litellm, "--config", configuration, "--host", "127.0.0.1", "--port", port, "--num_workers", "1"]
         return Gateway("litellm proxy", port, start(command, port, folder / "litellm.log", ONE_CORE, environment), 500)
 
     def load(self, gateway: Gateway, connections: int, calls: int, form: str) -> dict:
-        command = [*OTHER_CORE, self.load_program, "load", gateway.port, connections, calls, form, gateway.model, *gateway.headers]
+        command = [
+            *OTHER_CORE,
+            self.load_program,
+            "load",
+            gateway.port,
+            connections,
+            calls,
+            form,
+            gateway.model,
+            *gateway.headers,
+        ]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"{gateway.name}, {form}: {done.stderr}")
@@ -176,7 +223,9 @@ class Bench:
 
 def report(bench: Bench, memory: tuple[float, float]) -> bool:
     for form in ("whole", "stream"):
-        print(f"\n{f'answers: {form}':20} {'calls/s':>9} {'calls/CPU s':>12} {'CPU µs/call':>12} {'p50 µs':>9} {'p99 µs':>9} {'added p99':>10}")
+        print(
+            f"\n{f'answers: {form}':20} {'calls/s':>9} {'calls/CPU s':>12} {'CPU µs/call':>12} {'p50 µs':>9} {'p99 µs':>9} {'added p99':>10}"
+        )
         for gateway in [bench.direct, *bench.gateways]:
             if form in gateway.broken:
                 print(f"{gateway.name:20} not measured: {gateway.broken[form]}")
@@ -184,7 +233,9 @@ def report(bench: Bench, memory: tuple[float, float]) -> bool:
             value = {name: gateway.median(f"{form} {name}") for name in ("rps", "cpu", "p50", "p99")}
             added = value["p99"] - bench.direct.median(f"{form} p99")
             cpu = f"{1e6 / value['cpu']:12.0f} {value['cpu']:12.1f}" if value["cpu"] else f"{'':12} {'':12}"
-            print(f"{gateway.name:20} {value['rps']:9.0f} {cpu} {value['p50']:9.0f} {value['p99']:9.0f} {added if gateway.process else 0:10.0f}")
+            print(
+                f"{gateway.name:20} {value['rps']:9.0f} {cpu} {value['p50']:9.0f} {value['p99']:9.0f} {added if gateway.process else 0:10.0f}"
+            )
     bare, ours, portkey, litellm = bench.gateways
     bars = []
     for form in ("whole", "stream"):
@@ -194,13 +245,24 @@ def report(bench: Bench, memory: tuple[float, float]) -> bool:
             if peer not in measured:
                 continue
             ratio = peer.median(f"{form} cpu") / max(ours.median(f"{form} cpu"), 0.1)
-            bars.append((f"{form}: calls per core, beside {peer.name}", f"{ratio:.1f} x", f"at least {times} x", ratio >= times))
+            bars.append(
+                (f"{form}: calls per core, beside {peer.name}", f"{ratio:.1f} x", f"at least {times} x", ratio >= times)
+            )
             ratio = added[ours.name] / max(added[peer.name], 1)
-            bars.append((f"{form}: added p99, beside {peer.name}", f"{ratio:.2f} x", f"at most 1/{times}", ratio <= 1 / times))
+            bars.append(
+                (f"{form}: added p99, beside {peer.name}", f"{ratio:.2f} x", f"at most 1/{times}", ratio <= 1 / times)
+            )
         more = ours.median(f"{form} cpu") - bare.median(f"{form} cpu")
         bars.append((f"{form}: CPU per call, more than the bare proxy", f"{more:.0f} µs", "at most 100 µs", more <= 100))
     first, last = memory
-    bars.append(("memory after 10 % and 100 % of the calls", f"{first:.1f} MB, {last:.1f} MB", "at most 5 % more", last <= first * 1.05))
+    bars.append(
+        (
+            "memory after 10 % and 100 % of the calls",
+            f"{first:.1f} MB, {last:.1f} MB",
+            "at most 5 % more",
+            last <= first * 1.05,
+        )
+    )
     print()
     for what, value, bar, holds in bars:
         print(f"{what:52} {value:>20}   {bar:16} {'ok' if holds else 'MISSED'}")

@@ -37,20 +37,45 @@ def check(client: str, what: str, holds: bool, shown: object = "") -> None:
 
 def check_tools(client: str, tools: list[dict]) -> None:
     tool = next((tool for tool in tools if tool["name"] == TOOL), {})
-    check(client, "the tool is listed with the schema of its arguments", "minutes" in tool.get("inputSchema", {}).get("properties", {}), tools)
+    check(
+        client,
+        "the tool is listed with the schema of its arguments",
+        "minutes" in tool.get("inputSchema", {}).get("properties", {}),
+        tools,
+    )
     check(client, "its hints tell its side effect", (tool.get("annotations") or {}).get("idempotentHint") is True, tool)
 
 
 def check_mended(client: str, result: dict) -> None:
     texts = [block["text"] for block in result["content"]]
-    check(client, "a call with wrong arguments is mended and succeeds", not result.get("isError") and result.get("structuredContent") == {"minutes": 5, "tea": "green"}, result)
-    check(client, "the result says what was changed", any(text.startswith("(changed before it was sent") for text in texts), texts)
-    check(client, "the metadata names the run and the change", {"reknit/run", "reknit/mended"} <= set(result.get("_meta") or {}), result)
+    check(
+        client,
+        "a call with wrong arguments is mended and succeeds",
+        not result.get("isError") and result.get("structuredContent") == {"minutes": 5, "tea": "green"},
+        result,
+    )
+    check(
+        client,
+        "the result says what was changed",
+        any(text.startswith("(changed before it was sent") for text in texts),
+        texts,
+    )
+    check(
+        client,
+        "the metadata names the run and the change",
+        {"reknit/run", "reknit/mended"} <= set(result.get("_meta") or {}),
+        result,
+    )
 
 
 def check_failed(client: str, result: dict) -> None:
     text = result["content"][0]["text"]
-    check(client, "a call that cannot be mended is an error that names the argument", bool(result.get("isError")) and "tea" in text, result)
+    check(
+        client,
+        "a call that cannot be mended is an error that names the argument",
+        bool(result.get("isError")) and "tea" in text,
+        result,
+    )
 
 
 def with_inspector(inspector: str, configuration: Path) -> None:

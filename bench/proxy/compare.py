@@ -104,7 +104,9 @@ def sides(reknit: str, folder: Path, shop: str) -> list[Side]:
 
 def judge(task: Task, books: list[dict], answer: str) -> tuple[str, int]:
     """How a task ended, and how many deeds were done beyond those that the user wanted."""
-    actual, wanted = (collections.Counter(json.dumps(deed, sort_keys=True) for deed in deeds) for deeds in (books, task.books))
+    actual, wanted = (
+        collections.Counter(json.dumps(deed, sort_keys=True) for deed in deeds) for deeds in (books, task.books)
+    )
     extra = (actual - wanted).total()
     if not answer.startswith("DONE: "):
         return TOLD, extra
@@ -148,7 +150,9 @@ async def play_all(tasks: list[Task], model: str, all_sides: list[Side], shop: s
 def summarize(count: int, by_model: dict[str, dict]) -> bool:
     """Prints the table, and says whether every limit holds."""
     holds = True
-    print(f"\n{f'of {count} tasks':29} {'done':>5} {'told':>5} {'wrong and silent':>17} {'duplicated deeds':>17} {'model calls':>12}")
+    print(
+        f"\n{f'of {count} tasks':29} {'done':>5} {'told':>5} {'wrong and silent':>17} {'duplicated deeds':>17} {'model calls':>12}"
+    )
     for model, totals in by_model.items():
         for side, n in totals.items():
             print(f"{f'{model}, {side}':29} {n[DONE]:5} {n[TOLD]:5} {n[WRONG]:17} {n['extra']:17} {n['calls']:12}")
