@@ -31,7 +31,7 @@ pub(crate) async fn run(arguments: &ServeArguments) -> Result<ExitCode, Failure>
     let server = Server::new(Reknit::from(setup.reknit.clone()), access)
         .with_mender(mender)
         .with_max_runs(arguments.max_runs as usize);
-    let result = server.serve(listener, async move { signals.next().await }).await;
+    let result = server.serve(listener, async move { _ = signals.next().await }).await;
     setup.telemetry.end().await;
     result.map(|()| ExitCode::SUCCESS).map_err(Failure::start("the server"))
 }
