@@ -55,6 +55,8 @@ pub(crate) struct ProgressDisplay {
     last_piece_ms: i64,
     /// The questions in progress, and whom they are put to.
     asked: Vec<(EffectId, TargetName)>,
+    /// The line about the last failure of a model.
+    last_failure: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,6 +95,7 @@ impl ProgressDisplay {
             preview_drawn_at: None,
             last_piece_ms: 0,
             asked: Vec::new(),
+            last_failure: None,
         }
     }
 
@@ -138,7 +141,11 @@ impl ProgressDisplay {
             let asked = self.asked.iter().position(|(asked, _)| asked == id).map(|at| self.asked.swap_remove(at));
             if let (Some((_, target)), Some(failure), false) = (asked, failure, self.output == OutputKind::Silent) {
                 let text = one_line(&format!("- model {target}: {failure}"), self.columns_and_rows().0);
-                self.log(&format!("{text}\n"));
+                // The progress counts the attempts that fail alike.
+                if self.last_failure.as_ref() != Some(&text) {
+                    self.log(&format!("{text}\n"));
+                    self.last_failure = Some(text);
+                }
             }
         }
     }

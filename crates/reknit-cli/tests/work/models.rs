@@ -157,8 +157,6 @@ async fn a_problem_of_a_model_comes_with_a_hint() {
     --- stderr
     planning: asking a model
     - model a: model error (HTTP 404): The model `m-1` does not exist
-    - model a: model error (HTTP 404): The model `m-1` does not exist
-    - model a: model error (HTTP 404): The model `m-1` does not exist
 
     failed: 0 of 0 steps done, 0 tool calls, 3 model calls, N s
 
