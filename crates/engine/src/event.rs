@@ -45,6 +45,11 @@ pub enum EventKind {
     /// A person wants a run that ended without all of its results to go on: what failed or was skipped gets new budgets. It changes
     /// nothing for a run that cannot be retried.
     Retried,
+    /// The user goes on with a session that has ended: the next message of a conversation. It changes nothing for one that has not.
+    FollowedUp {
+        /// The message.
+        input: String,
+    },
     /// A model answered.
     ModelAnswered {
         /// The question.
@@ -156,6 +161,7 @@ macro_rules! effect_of {
             | Self::SessionStarted(_)
             | Self::Resumed
             | Self::Retried
+            | Self::FollowedUp { .. }
             | Self::Cancelled
             | Self::Stopped
             | Self::UnreadableMessage { .. } => None,
@@ -171,6 +177,7 @@ impl EventKind {
             Self::SessionStarted(_) => "session_started",
             Self::Resumed => "resumed",
             Self::Retried => "retried",
+            Self::FollowedUp { .. } => "followed_up",
             Self::ModelAnswered { .. } => "model_answered",
             Self::ModelFailed { .. } => "model_failed",
             Self::ToolAnswered { .. } => "tool_answered",

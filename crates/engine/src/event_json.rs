@@ -198,6 +198,9 @@ fn of_session(record: &SessionRecord) -> Option<(String, Details)> {
         SessionRecord::Started { agent, input, .. } => {
             named("started", [("agent", agent.as_str().into()), ("request", input.as_str().into())])
         }
+        SessionRecord::FollowedUp { number, input, .. } => {
+            named("followed_up", [("number", (*number).into()), ("request", input.as_str().into())])
+        }
         SessionRecord::TurnStarted(turn) => named("turn_started", [("turn", (*turn).into())]),
         SessionRecord::Attempt(attempt) => named(
             "attempt",

@@ -78,6 +78,7 @@ mod nest;
 mod outcome_check;
 mod overview;
 mod policy;
+mod question_facts;
 mod record;
 mod repeat_argument;
 mod report;
@@ -112,6 +113,7 @@ pub use overview::{BareOverview, BareReply, Overview, OverviewBuilder, RunOvervi
 pub use policy::{
     Limits, LlmDebug, Policy, Sampling, SamplingPolicy, SideEffectPolicy, Synthesis, UndeclaredPolicy, UnfitResults,
 };
+pub use question_facts::QuestionLine;
 pub use record::{
     Action, AnswerKind, Attempt, AttemptStatus, CallEnd, CollapseReason, ContextAction, DropReason, MendDetail,
     ModelQuestion, ModelRecord, ModelWaitReason, PlanRejection, Record, RecordKind, RejectionCause, RetryDirective,
@@ -130,7 +132,7 @@ pub use session::{
     SessionActivity, SessionView,
 };
 pub use session_start::{
-    AgentMending, CallsInText, Plans, ReportFormat, ReportRules, SessionRules, SessionStarted, SubAgent,
+    AgentMending, CallsInText, Plans, ReportFormat, ReportRules, SessionRules, SessionStarted, SubAgent, TextAnswers,
 };
 pub use session_texts::{REPORT_TOOL, SessionTexts};
 pub use statistics::{FailureClass, FailureStatistics, RungStatistics, Statistics, ToolStatistics};

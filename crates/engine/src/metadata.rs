@@ -32,6 +32,7 @@ pub struct Metadata {
 
 /// Why metadata was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum MetadataError {
     /// The text has no `=`.
     #[error("the metadata `{0}` has no `=`")]

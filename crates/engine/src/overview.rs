@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use reknit_dialogue::Message;
+use reknit_dialogue::{Message, Role};
 use reknit_plan::{PlanAuthor, ToolSelection};
 use reknit_protocol::{RunId, StepId, Value, exact};
 use serde::{Deserialize, Serialize};
@@ -204,7 +204,7 @@ impl OverviewBuilder {
     pub fn add(&mut self, at_ms: i64, records: &[Record]) {
         for record in records.iter().filter(|record| record.scope.is_empty()) {
             self.history.add(at_ms, record);
-            // The question and the report have places of their own.
+            // The question and the report have places of their own; a later question follows the earlier report.
             let is_kept =
                 |record: &&SessionRecord| !matches!(record, SessionRecord::Started { .. } | SessionRecord::Reported(_));
             self.records.extend(record.as_own_session().filter(is_kept).cloned());
@@ -293,7 +293,8 @@ fn message_lines(message: &Message) -> Vec<String> {
             let calls = other.tool_calls().iter();
             let calls = calls.map(|call| format!("call     {} {}", call.name, cut(&call.arguments)));
             let text = Some(other.text()).filter(|text| !text.trim().is_empty());
-            text.map(|text| format!("said     {}", cut(text))).into_iter().chain(calls).collect()
+            let label = if other.role() == Role::User { "asked " } else { "said  " };
+            text.map(|text| format!("{label}   {}", cut(text))).into_iter().chain(calls).collect()
         }
     }
 }

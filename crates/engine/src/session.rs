@@ -8,6 +8,8 @@
 //!              |  '--- anything else: a failed attempt --.
 //!              '---- the next target, with a notice -----+
 //!              '---- waiting: every target is limited ---'
+//!
+//!   ended --FollowedUp, the next message of the user--> the next turn
 //! ```
 //!
 //! Rules:
@@ -27,6 +29,8 @@
 //! - **The final turn** starts when turns, attempts, context, budget or time are used up, or the user stops the session. The
 //!   model may only give its report then. Without one, a fallback report found in an earlier answer is committed;
 //!   without that, the machine writes a synthetic report. So a session always has exactly one report.
+//! - **A conversation** goes on after the report with the next message of the user: history, stored results and completed
+//!   calls stay, the limits count anew, and the turns are numbered on.
 
 mod ask_model;
 mod attempt_outcome;
@@ -35,6 +39,7 @@ mod classify_answer;
 mod context_window;
 mod doubts;
 mod finish;
+mod follow_up;
 mod machine;
 mod mended_calls;
 mod notice;
@@ -75,7 +80,7 @@ use crate::record::{Record, RecordKind, SessionRecord};
 use crate::report::Totals;
 use crate::run::state::{ActiveClock, State as RunState};
 use crate::run::{ApplyError, Run, check_version, with_metadata};
-use crate::session_start::{AgentMending, SessionStarted};
+use crate::session_start::{AgentMending, SessionStarted, TextAnswers};
 use child_machines::Child;
 use state::{AbortReason, Phase, State};
 use stop::final_turn_reserve_ms;
@@ -116,18 +121,17 @@ impl Session {
         let started = Arc::new(started.as_ref().clone());
         let setup = Arc::new(SessionSetup::new(&started)?);
         let rules = RotationRules { max_attempts: started.rules.max_retries, ..started.policy.rotation.clone() };
-        let system = format!("{}\n\n{}", started.prompt.trim_end(), started.words.instructions);
-        let input = Message::user(with_metadata(&started.input, &started.metadata, &started.policy));
-        let input = input.with_attachments(started.attachments.clone());
         let state = State {
             events: 1,
             now_ms: event.at_ms,
             clock: ActiveClock::default(),
             spent: Spent::default(),
+            spent_before: Spent::default(),
+            follow_ups: Vec::new(),
             question_quote: None,
             report_reserve: Quote::default(),
             late_outcomes: 0,
-            history: vec![Message::system(system.trim_start()), input],
+            history: first_messages(&started),
             turn: 0,
             turn_started_ms: event.at_ms,
             question_ordinal: 0,
@@ -182,6 +186,7 @@ impl Session {
         self.state.now_ms = last_ms.max(event.at_ms);
         match &event.kind {
             EventKind::Resumed => self.on_resumed(last_ms),
+            EventKind::FollowedUp { input } if self.report().is_some() => self.on_follow_up(input),
             kind if matches!(self.state.phase, Phase::Ended(_)) => self.on_late_outcome(kind),
             EventKind::Cancelled => self.abort(AbortReason::Cancelled),
             EventKind::Stopped => self.stop(),
@@ -263,6 +268,17 @@ impl Session {
     fn turn_scope(&self) -> ScopeLevel {
         ScopeLevel::Turn(self.state.turn)
     }
+}
+
+/// The prompt and the question.
+fn first_messages(started: &SessionStarted) -> Vec<Message> {
+    let instructions = match started.rules.text_answers {
+        TextAnswers::Refused => &started.words.instructions,
+        TextAnswers::Accepted => &started.words.conversation,
+    };
+    let system = format!("{}\n\n{instructions}", started.prompt.trim_end());
+    let input = Message::user(with_metadata(&started.input, &started.metadata, &started.policy));
+    vec![Message::system(system.trim_start()), input.with_attachments(started.attachments.clone())]
 }
 
 /// Turns off the repairs that the rules of an agent do not allow.

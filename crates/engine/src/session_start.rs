@@ -121,6 +121,17 @@ pub enum CallsInText {
     Ignored,
 }
 
+/// What a text without any call is to a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TextAnswers {
+    /// A failed attempt: the model is told to call a tool or to report.
+    #[default]
+    Refused,
+    /// The report, as in a conversation. The prompt says so.
+    Accepted,
+}
+
 /// The rules for turns and the report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionRules {
@@ -151,6 +162,9 @@ pub struct SessionRules {
     /// Whether calls that a model writes as text are made.
     #[serde(default)]
     pub calls_in_text: CallsInText,
+    /// What a text without any call is.
+    #[serde(default)]
+    pub text_answers: TextAnswers,
     /// The required form of the report.
     pub report: ReportRules,
 }
@@ -169,6 +183,7 @@ impl Default for SessionRules {
             plans: Plans::Off,
             mending: AgentMending::Spelling,
             calls_in_text: CallsInText::Made,
+            text_answers: TextAnswers::Refused,
             report: ReportRules { format: ReportFormat::Markdown, schema: None },
         }
     }

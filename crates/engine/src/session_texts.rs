@@ -11,6 +11,9 @@ pub const REPORT_TOOL: &str = "agent__final_report";
 pub struct SessionTexts {
     /// Appended to the prompt of every agent: how a session proceeds and ends.
     pub instructions: String,
+    /// Appended to the prompt instead of these in a conversation, in which text is an answer.
+    #[serde(default)]
+    pub conversation: String,
     /// Notice after an answer that is text only.
     pub text_only: String,
     /// Notice after an empty answer.
@@ -46,8 +49,9 @@ pub(crate) const BUILT_IN: &str = include_str!("../prompts/session.txt");
 type Section = (&'static str, fn(&mut SessionTexts) -> &mut String);
 
 /// All sections of the file, in order.
-const SECTIONS: [Section; 14] = [
+const SECTIONS: [Section; 15] = [
     ("instructions", |texts| &mut texts.instructions),
+    ("conversation", |texts| &mut texts.conversation),
     ("text only", |texts| &mut texts.text_only),
     ("empty", |texts| &mut texts.empty),
     ("reasoning only", |texts| &mut texts.reasoning_only),
@@ -102,6 +106,7 @@ impl Default for SessionTexts {
         let empty = String::new;
         let mut texts = Self {
             instructions: empty(),
+            conversation: empty(),
             text_only: empty(),
             empty: empty(),
             reasoning_only: empty(),
@@ -131,7 +136,7 @@ mod tests {
         let texts = SessionTexts::default();
         let by_name = serde_json::to_value(&texts).unwrap();
         for (name, text) in by_name.as_object().unwrap() {
-            let start = if name == "instructions" { "" } else { "System notice: " };
+            let start = if ["instructions", "conversation"].contains(&name.as_str()) { "" } else { "System notice: " };
             let text = text.as_str().unwrap();
             assert!(!text.is_empty() && text.starts_with(start) && !text.contains("=="), "{name}: {text:?}");
         }
@@ -148,7 +153,10 @@ mod tests {
         assert_eq!(texts.truncated, SessionTexts::default().truncated);
         for (file, problem) in [
             ("Use the tools.", "expected a heading like `== text only ==`, found `Use the tools.`"),
-            ("== text ==\nUse the tools.", "there is no section `text`; the sections are: instructions, text only, "),
+            (
+                "== text ==\nUse the tools.",
+                "there is no section `text`; the sections are: instructions, conversation, ",
+            ),
             ("== text only ==\n\n== empty ==\nx", "the section `text only` is empty"),
             ("== instructions ==\nWork.", "`== instructions ==` must name `agent__final_report`"),
         ] {

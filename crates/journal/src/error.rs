@@ -47,6 +47,7 @@ pub enum DeleteError {
 
 /// Why a run was not leased.
 #[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
 pub enum LeaseError {
     /// The run does not exist.
     #[error("there is no run `{0}`")]
@@ -131,6 +132,7 @@ pub enum AppendError {
 
 /// Why a signal was not sent.
 #[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
 pub enum SendError {
     /// The run does not exist.
     #[error("there is no run `{0}`")]

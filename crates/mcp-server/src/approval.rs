@@ -1,7 +1,6 @@
 //! Asks the user of the client about a call, if the client can.
 
-use reknit_engine::{AskPerson, Decision, PreviewedCall, Question};
-use reknit_protocol::{CallTool, Object, Value};
+use reknit_engine::{AskPerson, Decision, QuestionLine};
 use rmcp::model::{ElicitRequestParams, ElicitationAction, ElicitationSchema};
 use rmcp::service::{ElicitationMode, Peer};
 use rmcp::{RoleServer, ServiceError};
@@ -44,32 +43,8 @@ pub(crate) async fn ask(peer: &Peer<RoleServer>, question: &AskPerson) -> Result
 
 /// What is asked, one line for each fact.
 pub(crate) fn description(question: &AskPerson) -> String {
-    let lines = match &question.question {
-        Question::RunPlan { calls, tool_calls, .. } => {
-            let call = |call: &PreviewedCall| {
-                format!("call: {}/{} {}", call.agent, call.capability, text_of(&call.parameters))
-            };
-            calls.iter().map(call).chain([format!("limit: {tool_calls} tool calls")]).collect()
-        }
-        Question::SendCall { call, reason } => vec![call_line(call), format!("reason: {reason}")],
-        Question::SendAgain { call, error, check } => {
-            let check = check.iter().map(|found| format!("check: {found}"));
-            let again = format!("{}; an earlier call may have taken effect", call_line(call));
-            [format!("failed: {error}")].into_iter().chain(check).chain([again]).collect()
-        }
-        Question::SendCorrected { call, error, change, reason, .. } => {
-            vec![format!("failed: {error}"), format!("change: {change}"), format!("reason: {reason}"), call_line(call)]
-        }
-    };
+    let lines = question.question.lines();
     // On one line each, so that a tool cannot add lines of its own.
-    let lines: Vec<String> = lines.iter().map(|line| line.replace(char::is_control, " ")).collect();
-    lines.join("\n")
-}
-
-fn call_line(call: &CallTool) -> String {
-    format!("call: {}/{} {}", call.agent, call.capability, text_of(&call.parameters))
-}
-
-fn text_of(parameters: &Object) -> String {
-    Value::Object(parameters.clone()).to_string()
+    let text = |line: &QuestionLine| format!("{}: {}", line.label, line.text).replace(char::is_control, " ");
+    lines.iter().map(text).collect::<Vec<String>>().join("\n")
 }

@@ -209,7 +209,7 @@ async fn a_client_that_cannot_ask_is_told_how_to_approve_and_gets_the_result_lat
     let connection = Connection::open(shop(), rules, Client { answer: None }, Offering::EveryTool).await;
     let waiting = connection.call("t__pay", json!({"amount": 5})).await;
     assert_eq!((waiting.is_error, connection.tool.call_count()), (Some(true), 0));
-    assert!(texts(&waiting)[0].contains(r#"call: t/pay {"amount":5}"#), "{waiting:?}");
+    assert!(texts(&waiting)[0].contains(r#"call: `pay` of `t` (unsafe) with {"amount":5}"#), "{waiting:?}");
     let run = waiting.meta.expect("it has metadata").0["reknit/run"].as_str().expect("an id").to_owned();
 
     let handle = connection.reknit.resume(&run.as_str().into());

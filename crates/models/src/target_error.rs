@@ -4,6 +4,7 @@ use reknit_dialogue::TargetName;
 
 /// Why a list of targets cannot be used. Reported before any request is sent.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TargetError {
     /// Two targets have the same name.
     #[error("two models have the name `{target}`")]

@@ -9,6 +9,7 @@ use super::file::FileProblem;
 
 /// Why a text is not a plan.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum PlanError {
     /// It cannot be read as JSON with steps.
     #[error("found no plan: expected JSON with `steps`, each with `step_id` and `agent_name`")]

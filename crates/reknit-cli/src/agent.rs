@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use reknit_engine::{RequestDigest, SessionRules};
+use reknit_runtime::config::Config;
 use reknit_runtime::{AgentStartError, NamedAgent, RunStart};
 
 use crate::agent_files::AgentFile;
@@ -17,18 +18,9 @@ use crate::setup::{MODEL_HINT, Setup, config_with_arguments};
 /// Starts a session with an agent and drives it to its report.
 pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure> {
     let metadata = arguments.metadata.parse()?;
-    let mut config = config_with_arguments(&arguments.setup)?;
+    let config = config_with_arguments(&arguments.setup)?;
     let agent = AgentFile::read(&arguments.file, &config.session)?;
-    for name in agent.last_targets() {
-        config.use_limits_of_last_model(name);
-    }
-    // Whoever sets the time of an attempt does not want a model to be given up earlier because another one follows.
-    if agent.agent.rules.llm_timeout_ms != SessionRules::default().llm_timeout_ms {
-        let names: Vec<String> = config.models.iter().map(|model| model.name.to_string()).collect();
-        for name in &names {
-            config.use_limits_of_last_model(name);
-        }
-    }
+    let config = with_limits_of_models(config, &agent);
     let input = match arguments.input.as_deref() {
         None | Some("-") => Input::Stdin.read_text()?,
         Some(input) => input.to_owned(),
@@ -63,16 +55,32 @@ pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure>
     drive(&setup, started, &drive_arguments).await
 }
 
+/// The configuration for an agent: its last model is waited for longest.
+pub(crate) fn with_limits_of_models(mut config: Config, agent: &AgentFile) -> Config {
+    for name in agent.last_targets() {
+        config.use_limits_of_last_model(name);
+    }
+    // Whoever sets the time of an attempt does not want a model to be given up earlier because another one follows.
+    if agent.agent.rules.llm_timeout_ms != SessionRules::default().llm_timeout_ms {
+        let names: Vec<String> = config.models.iter().map(|model| model.name.to_string()).collect();
+        for name in &names {
+            config.use_limits_of_last_model(name);
+        }
+    }
+    config
+}
+
 pub(crate) fn named(file: AgentFile) -> NamedAgent {
     let AgentFile { name, agent, agents, .. } = file;
     NamedAgent { name, agent, agents: agents.into_iter().map(named).collect() }
 }
 
-fn start_failure(error: AgentStartError) -> Failure {
+pub(crate) fn start_failure(error: AgentStartError) -> Failure {
     let message = error.to_string();
     match error {
         AgentStartError::NoModel => Failure::usage(message, MODEL_HINT),
         AgentStartError::Unknown { known, .. } if known.is_empty() => Failure::usage(message, "none is configured"),
         AgentStartError::Unknown { known, .. } => Failure::usage(message, format!("available: {}", known.join(", "))),
+        _ => Failure::Usage { message, hint: None },
     }
 }

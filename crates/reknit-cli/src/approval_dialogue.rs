@@ -69,7 +69,7 @@ async fn ask_at_terminal(approval: ApprovalRequest, machine: Machine) -> Result<
     let mut signals = EndSignals::new().map_err(Failure::start("the signal handler"))?;
     tokio::select! {
         decided = answer => decided.unwrap_or(Ok(None)).map_err(Failure::Write),
-        () = signals.next() => Ok(None),
+        _ = signals.next() => Ok(None),
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) async fn run(command: &CallbacksCommand) -> Result<ExitCode, Failure>
     let mut signals = EndSignals::new().map_err(Failure::start("the listener"))?;
     print_message(&format!("receiving callbacks at http://{address}\n"));
     let router = Router::new().route("/{*path}", post(receive)).with_state(receiver);
-    let served = axum::serve(listener, router).with_graceful_shutdown(async move { signals.next().await });
+    let served = axum::serve(listener, router).with_graceful_shutdown(async move { _ = signals.next().await });
     served.await.map_err(Failure::start("the listener"))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,6 +2,7 @@
 
 mod agent;
 mod callbacks;
+mod chat;
 mod config;
 mod doctor;
 mod eval;
@@ -24,6 +25,7 @@ use clap_complete::Shell;
 
 pub(crate) use agent::AgentArguments;
 pub(crate) use callbacks::CallbacksCommand;
+pub(crate) use chat::ChatArguments;
 pub(crate) use config::ConfigCommand;
 pub(crate) use doctor::DoctorArguments;
 pub(crate) use eval::EvalArguments;
@@ -55,6 +57,7 @@ Examples:
   reknit run plan.yaml                  run a plan that you wrote
   reknit plan check plan.yaml           list the problems of a plan without running it
   reknit agent clerk.md \"order 7?\"      start an agent, which calls tools in turns and ends with a report
+  reknit chat                           talk with an agent
   reknit mcp                            offer your tools to an MCP client, with every call mended
   reknit runs list                      list runs, also those that can be resumed
   reknit runs explain last              the last run in plain words
@@ -138,6 +141,9 @@ pub(crate) enum Command {
     },
     /// Start an agent, which calls tools in turns and ends with a report
     Agent(AgentArguments),
+    /// Talk with an agent: it calls tools, answers, and remembers what was said
+    #[command(after_help = chat::DETAILS)]
+    Chat(ChatArguments),
     /// Check and draw plans
     #[command(subcommand)]
     Plan(PlanCommand),

@@ -12,8 +12,17 @@ pub(crate) async fn unless_ended<T>(work: impl Future<Output = T>) -> Result<T, 
     let mut signals = EndSignals::new().map_err(Failure::start("the signal handler"))?;
     tokio::select! {
         done = work => Ok(done),
-        () = signals.next() => Err(Failure::Interrupted),
+        _ = signals.next() => Err(Failure::Interrupted),
     }
+}
+
+/// What a signal asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EndSignal {
+    /// Ctrl-C: a person wants what goes on to stop.
+    Interrupt,
+    /// The program is to end.
+    Terminate,
 }
 
 /// Ctrl-C (SIGINT), SIGTERM of a service manager, and SIGHUP of a terminal that closes.
@@ -34,11 +43,11 @@ impl EndSignals {
     }
 
     /// Waits for the next of the signals.
-    pub(crate) async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) -> EndSignal {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-            _ = self.hangup.recv() => {}
+            _ = self.interrupt.recv() => EndSignal::Interrupt,
+            _ = self.terminate.recv() => EndSignal::Terminate,
+            _ = self.hangup.recv() => EndSignal::Terminate,
         }
     }
 }

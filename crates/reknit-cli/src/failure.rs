@@ -145,7 +145,10 @@ impl Failure {
             | Self::Config(_)
             | Self::Usage { .. } => 2,
             Self::Drive(error)
-                if matches!(**error, DriveError::OtherRequest { .. } | DriveError::NotRetriable { .. }) =>
+                if matches!(
+                    **error,
+                    DriveError::OtherRequest { .. } | DriveError::NotRetriable { .. } | DriveError::NotASession(_)
+                ) =>
             {
                 2
             }
@@ -164,9 +167,6 @@ fn headline(input: &Input, error: &ReadTextError) -> String {
     match error {
         ReadTextError::DoesNotFit(_) => format!("the value in {input} does not fit the schema"),
         ReadTextError::Ambiguous { .. } => format!("{input} can be read in two ways"),
-        ReadTextError::Empty { .. }
-        | ReadTextError::Unreadable { .. }
-        | ReadTextError::TooDeep { .. }
-        | ReadTextError::TooLarge { .. } => format!("cannot read {input}"),
+        _ => format!("cannot read {input}"),
     }
 }

@@ -149,7 +149,9 @@ fn drive_hint(error: &DriveError) -> Option<String> {
         DriveError::Lease(LeaseError::Ended { run, .. }) => {
             Some(format!("see its result with `reknit runs show {run}`"))
         }
-        DriveError::NotRetriable { run, .. } => Some(format!("see what it did with `reknit runs show {run}`")),
+        DriveError::NotRetriable { run, .. } | DriveError::NotASession(run) => {
+            Some(format!("see what it did with `reknit runs show {run}`"))
+        }
         DriveError::OtherRequest { run, .. } => {
             Some(format!("choose another `--run-id`; see what was done under this one with `reknit runs show {run}`"))
         }
@@ -164,8 +166,8 @@ fn drive_hint(error: &DriveError) -> Option<String> {
 fn send_hint(error: &SendError) -> Option<String> {
     match error {
         SendError::Ended { run, .. } => Some(format!("see its result with `reknit runs show {run}`")),
-        SendError::NoSuchRun { .. } => None,
         SendError::Storage(error) => Some(error.hint()),
+        _ => None,
     }
 }
 

@@ -117,6 +117,7 @@ fn next_steps(has_model: bool, plan: &FirstPlan, tools: &ToolEntries) -> String 
     if has_model {
         lines.push((format!("reknit ask \"{question}\""), "let the model plan a request"));
         lines.push((format!("reknit agent {AGENT} \"{question}\""), "let the agent work in turns"));
+        lines.push(("reknit chat".to_owned(), "talk with the agent"));
     } else {
         lines.push((format!("$EDITOR {DEFAULT_CONFIG}"), "add a model: `ask` and agents need one"));
     }

@@ -7,6 +7,7 @@ mod approval_edit;
 mod approvals;
 mod attach;
 mod callbacks;
+mod chat;
 mod cli;
 mod completions;
 mod config;
@@ -114,6 +115,7 @@ fn main() -> ExitCode {
             setup::block_on(start::ask((&request, &attach), (&id, &metadata), &setup, &drive))
         }
         Command::Init(arguments) => setup::block_on(init::run(&arguments)),
+        Command::Chat(arguments) => setup::block_on(chat::run(&arguments)),
         Command::Agent(arguments) => setup::block_on(agent::run(&arguments)),
         Command::Run { plan, inputs, id, metadata, setup, drive } => {
             setup::block_on(start::run(&plan, &inputs, (&id, &metadata), &setup, &drive))

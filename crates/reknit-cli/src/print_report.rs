@@ -12,7 +12,7 @@ use crate::terminal_text::{escape_controls, one_line};
 use crate::usage::{count, seconds, usage_summary};
 
 /// The exit status of an ended session: the status of the report if a model wrote it. docs/agents.md lists all of them.
-fn exit_code(report: &Report) -> u8 {
+pub(crate) fn exit_code(report: &Report) -> u8 {
     match report.exit {
         SessionExit::SignalReceived => 130,
         _ if report.is_answer() => match report.status {
@@ -62,9 +62,21 @@ fn summary(run: &RunId, report: &Report) -> String {
         }
         ReportSource::Synthetic => "note: no model wrote this report\n".to_owned(),
     };
-    let doubts = doubt_notes(&report.doubts);
     let in_doubt: Vec<String> = report.in_doubt.iter().map(|call| one_line(call, usize::MAX)).collect();
     let in_doubt: String = in_doubt.iter().flat_map(|call| ["warning: ", call, "\n"]).collect();
+    let notes = report_notes(report);
+    format!(
+        "\n{in_doubt}{source_note}{notes}{}: {}, {}, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
+        report.exit,
+        count(report.turn, "turn"),
+        usage_summary(spent),
+        seconds(spent.active_ms),
+    )
+}
+
+/// What a person should know about a report: figures that nothing states, and that it is no success.
+pub(crate) fn report_notes(report: &Report) -> String {
+    let doubts = doubt_notes(&report.doubts);
     let status_note = match report.status {
         _ if !report.is_answer() => String::new(),
         ReportStatus::Success => String::new(),
@@ -73,13 +85,7 @@ fn summary(run: &RunId, report: &Report) -> String {
         }
         status => format!("note: the status of the report is `{status}`\n"),
     };
-    format!(
-        "\n{in_doubt}{source_note}{doubts}{status_note}{}: {}, {}, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
-        report.exit,
-        count(report.turn, "turn"),
-        usage_summary(spent),
-        seconds(spent.active_ms),
-    )
+    doubts + &status_note
 }
 
 #[cfg(test)]

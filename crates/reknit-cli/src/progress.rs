@@ -3,11 +3,11 @@
 pub(crate) mod display;
 mod session;
 
-use reknit_engine::{Machine, Progress, SessionRecord, StepState, StepView};
+use reknit_engine::{Machine, Progress, SessionActivity, SessionRecord, StepState, StepView};
 use reknit_mend::MendEffect;
 use reknit_protocol::StepId;
 
-use crate::terminal_text::{one_line, padded, width as text_width};
+use crate::terminal_text::{escape_controls, one_line, padded, width as text_width, wrapped};
 pub(crate) use session::session_lines;
 
 /// A line of text and its style. The text is complete without the style.
@@ -32,19 +32,38 @@ pub(crate) enum LineStyle {
     Error,
 }
 
-/// The current progress of a run or a session.
-pub(crate) fn lines(machine: &Machine, records: &[SessionRecord], now_ms: i64, width: usize) -> Vec<Line> {
-    match machine {
+/// The current progress of a run or a session. `times` are when the last piece of an answer arrived, and now.
+pub(crate) fn lines(machine: &Machine, records: &[SessionRecord], times: (i64, i64), width: usize) -> Vec<Line> {
+    let (last_piece_ms, now_ms) = times;
+    let heard_ms = last_piece_ms.max(machine.now_ms());
+    let (mut lines, asks) = match machine {
         Machine::Run(run) => {
-            let mut lines = run_lines((run.progress(), run.model_wait_ms()), || run.written_steps(), now_ms, width);
+            let lines = run_lines((run.progress(), run.model_wait_ms()), || run.written_steps(), now_ms, width);
             let asks = matches!(run.progress(), Progress::Selecting | Progress::Planning { .. } | Progress::Answering);
-            if let (true, None, Some(last)) = (asks, run.model_wait_ms(), lines.last_mut()) {
-                last.text = one_line(&format!("{}{}", last.text, silence(machine.now_ms(), now_ms)), width);
-            }
-            lines
+            (lines, asks && run.model_wait_ms().is_none())
         }
-        Machine::Session(session) => session_lines(Some(&session.view()), records, now_ms, width),
+        Machine::Session(session) => {
+            let view = session.view();
+            let asks = matches!(view.doing, SessionActivity::Asking { .. });
+            (session_lines(Some(&view), records, now_ms, width), asks)
+        }
+    };
+    if let (true, Some(last)) = (asks, lines.last_mut()) {
+        last.text = one_line(&format!("{}{}", last.text, silence(heard_ms, now_ms)), width);
     }
+    lines
+}
+
+/// The end of an answer that a model is writing, below the progress, in at most so many rows.
+fn preview_lines(text: &str, width: usize, rows: usize) -> Vec<Line> {
+    let text = escape_controls(text.trim_end()).replace('\t', "    ");
+    let wrapped: Vec<String> = text.lines().flat_map(|line| wrapped(line, width)).collect();
+    if text.is_empty() || rows < 2 {
+        return Vec::new();
+    }
+    let shown = wrapped.len().saturating_sub(rows - 1);
+    let text = std::iter::once(String::new()).chain(wrapped.into_iter().skip(shown));
+    text.map(|text| Line { text, style: LineStyle::Plain }).collect()
 }
 
 /// A model that says nothing for this long is mentioned.

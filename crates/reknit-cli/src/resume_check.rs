@@ -9,9 +9,8 @@ use reknit_plan::Catalogue;
 pub(crate) fn missing_requirements(machine: &Machine, catalogue: &Catalogue, targets: &[TargetName]) -> Vec<String> {
     let (mut missing, wanted) = match machine {
         Machine::Run(run) if run.answer().is_some() && !run.can_be_retried() => return Vec::new(),
-        Machine::Session(session) if session.report().is_some() => return Vec::new(),
         Machine::Run(run) => (missing_capabilities(run, catalogue), &run.started().targets),
-        // The next turn may call any tool of the session.
+        // The next turn may call any tool of the session, also of one that goes on after its report.
         Machine::Session(session) => {
             (missing_tools(&session.started().catalogue, catalogue), &session.started().targets)
         }

@@ -44,7 +44,7 @@ pub(crate) async fn run(arguments: &ServeArguments) -> Result<ExitCode, Failure>
         Some(files) => server.with_tls(files),
         None => server,
     };
-    let result = server.serve(listener, async move { signals.next().await }).await;
+    let result = server.serve(listener, async move { _ = signals.next().await }).await;
     setup.telemetry.end().await;
     result.map(|()| ExitCode::SUCCESS).map_err(Failure::start("the server"))
 }

@@ -241,13 +241,12 @@ impl From<StartError> for Failure {
                     }
                     TargetError::Header { .. } => Some("check `headers` of the model in reknit.toml"),
                     TargetError::Key { .. } => Some("check the value of the variable or the file that holds the key"),
-                    TargetError::Duplicate { .. }
-                    | TargetError::ZeroTimeout { .. }
-                    | TargetError::WithoutHttp { .. }
-                    | TargetError::Client { .. } => None,
+                    // The message of the others says what to do.
+                    _ => None,
                 };
                 Self::Usage { message: error.to_string(), hint: hint.map(str::to_owned) }
             }
+            error => Self::Usage { message: error.to_string(), hint: None },
         }
     }
 }

@@ -88,6 +88,12 @@ impl Reknit {
         RunHandle::new(spawn(&self.runtime, run.clone(), Beginning::Retried))
     }
 
+    /// Goes on with a session that has ended: with the next message of the user. The session knows what it knew, its limits count
+    /// anew for this message, and the outcome is the report about it. [`Reknit::resume`] continues after a crash.
+    pub fn follow_up(&self, run: &RunId, input: &str) -> RunHandle {
+        RunHandle::new(spawn(&self.runtime, run.clone(), Beginning::FollowedUp(input.to_owned())))
+    }
+
     /// Watches a run of the journal without driving it: another process does. Its events arrive within a moment.
     pub fn follow(&self, run: &RunId) -> RunHandle {
         RunHandle::new(spawn(&self.runtime, run.clone(), Beginning::Followed))

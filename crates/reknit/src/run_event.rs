@@ -111,6 +111,11 @@ pub enum RunEventKind {
     },
     /// A session began another turn.
     TurnStarted(u32),
+    /// The user went on with a session after its report.
+    FollowedUp {
+        /// The message.
+        input: String,
+    },
     /// The run ended.
     Ended(Status),
     /// Something else, as the engine recorded it.
@@ -176,6 +181,7 @@ impl RunEventKind {
     fn of_session(record: &SessionRecord) -> Option<Self> {
         Some(match record {
             SessionRecord::Started { input, .. } => Self::Started { request: input.clone() },
+            SessionRecord::FollowedUp { input, .. } => Self::FollowedUp { input: input.clone() },
             SessionRecord::TurnStarted(turn) => Self::TurnStarted(*turn),
             SessionRecord::Reported(report) => Self::Ended(Ending::Report(report).status()),
             _ => return None,
@@ -223,6 +229,7 @@ impl fmt::Display for RunEvent {
             RunEventKind::StepEnded { step, end: StepEnd::Skipped { reason } } => {
                 write!(out, "step {step} skipped: {reason}")
             }
+            RunEventKind::FollowedUp { input } => write!(out, "message: {input}"),
             RunEventKind::TurnStarted(turn) => write!(out, "turn {turn}"),
             RunEventKind::Ended(status) => write!(out, "ended: {status}"),
             RunEventKind::Other(_) => out.write_str("other"),

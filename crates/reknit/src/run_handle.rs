@@ -39,7 +39,8 @@ impl RunHandle {
         Follow::from(&self.state, usize::try_from(cursor.0).unwrap_or(usize::MAX))
     }
 
-    /// The text of the answer as a model writes it. If code writes it, or it is a report, it arrives as one piece.
+    /// The text of the answer, or of a report, as a model writes it. If code writes it, or a report is JSON or not given with the
+    /// report tool, it arrives as one piece.
     pub fn text(&self) -> Follow<TextPiece> {
         Follow::from(&self.state, 0)
     }

@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use reknit_dialogue::{Delta, Purpose};
+use reknit_dialogue::Delta;
 use reknit_engine::{AskModel, Record};
 use reknit_journal::Journal;
-use reknit_protocol::{EffectId, RunId};
-use reknit_runtime::{PieceWatcher, Watcher};
+use reknit_protocol::RunId;
+use reknit_runtime::{AnswerText, PieceWatcher, TextChange, Watcher};
 use tokio::sync::watch;
 
 use crate::outcome::{RunAnswer, RunError};
@@ -39,8 +39,8 @@ pub(crate) struct RunState {
 struct Log {
     events: Vec<RunEvent>,
     text: Vec<TextPiece>,
-    /// The question that the last piece of text answers.
-    asked: Option<EffectId>,
+    /// The text that the pieces are of.
+    answer: AnswerText,
     outcome: Option<Result<RunAnswer, RunError>>,
 }
 
@@ -143,15 +143,15 @@ impl RunState {
     }
 
     fn add_piece(&self, ask: &AskModel, delta: Delta<'_>) {
-        let is_answer = matches!(ask.purpose, Purpose::Synthesis | Purpose::SynthesisStreaming);
-        let (true, Delta::Text(text)) = (is_answer && ask.id.scope().is_empty(), delta) else { return };
         {
-            let mut log = self.log();
-            if log.asked.as_ref().is_some_and(|asked| *asked != ask.id) {
-                log.text.push(TextPiece::Restarted);
+            let log = &mut *self.log();
+            match log.answer.add(ask, delta) {
+                TextChange::Same => return,
+                TextChange::More(text) => log.text.push(TextPiece::Text(text.to_owned())),
+                TextChange::Restarted(text) => {
+                    log.text.extend([TextPiece::Restarted, TextPiece::Text(text.to_owned())]);
+                }
             }
-            log.asked = Some(ask.id.clone());
-            log.text.push(TextPiece::Text(text.to_owned()));
         }
         self.phase.send_modify(|_| ());
     }

@@ -19,6 +19,8 @@ pub(crate) enum Beginning {
     Resumed,
     /// With a run of the journal that has ended without all of its results.
     Retried,
+    /// With a session of the journal that has ended, and the next message of the user.
+    FollowedUp(String),
     /// With a run of the journal that is only watched.
     Followed,
 }
@@ -58,6 +60,7 @@ impl RunTask {
             Beginning::New(start) => self.driver().start(*start).await?,
             Beginning::Resumed => self.driver().join(&self.state.run).await?,
             Beginning::Retried => self.driver().retry(&self.state.run).await?,
+            Beginning::FollowedUp(input) => self.driver().follow_up(&self.state.run, &input).await?,
             Beginning::Followed => return self.follow().await,
         };
         while outcome == DriveOutcome::Waiting {

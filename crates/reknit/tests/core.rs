@@ -1,5 +1,5 @@
 //! The library without any feature: functions with schemas of their own, a model client of the program, and a journal in memory.
-//! `./check features` compiles this file without features.
+//! `./check features` runs these tests without features.
 #![cfg(test)]
 
 use reknit::dialogue::{ModelAnswer, ModelFailure, ModelRequest, Usage};

@@ -233,6 +233,31 @@ async fn an_agent_calls_tools_and_reports() {
 }
 
 #[tokio::test]
+async fn a_session_goes_on_with_the_next_message_and_its_report_is_streamed() {
+    let report = |text: &str| Value::Object(Object::from([("report_content", Value::from(text))]));
+    let model = ModelScript::new().report(&report("Tea is cheap.")).report(&report("Yes, green tea too."));
+    let reknit = started(Reknit::builder().model_client(model.clone())).await;
+    let first = reknit.agent("You sell tea.", "What does tea cost?").expect("it starts");
+    first.outcome().await.expect("it succeeds");
+    let second = reknit.follow_up(&first.id, "Also green tea?");
+    assert_eq!(second.outcome().await.expect("it succeeds").text(), "Yes, green tea too.");
+    let asked = model.requests().last().expect("it was asked").messages.clone();
+    let texts: Vec<&str> = asked.iter().skip(1).map(Message::text).collect();
+    assert_eq!(texts, ["What does tea cost?", "", "The user has read it.", "Also green tea?"]);
+    let mut text = second.text();
+    let mut streamed = String::new();
+    while let Some(piece) = text.next().await {
+        streamed.push_str(piece.as_text().unwrap_or_default());
+    }
+    assert_eq!(streamed, "Yes, green tea too.");
+
+    let plan = reknit.run_plan(tea(), Object::new());
+    plan.outcome().await.expect("it succeeds");
+    let refused = reknit.follow_up(&plan.id, "Thanks").outcome().await.expect_err("it is not a session");
+    assert!(matches!(refused, reknit::RunError::NotDriven(_)), "{refused}");
+}
+
+#[tokio::test]
 async fn unfinished_runs_are_continued_after_a_restart() {
     let folder = tempfile::tempdir().expect("a folder");
     let journal = folder.path().join("runs.db");

@@ -23,6 +23,7 @@ pub struct NamedAgent {
 
 /// Why a session with an agent cannot start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AgentStartError {
     /// There is no model.
     #[error("no model is configured")]

@@ -78,6 +78,7 @@ pub struct Runtime {
 
 /// Why [`Runtime`] cannot start.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StartError {
     /// A setting cannot be used.
     #[error("cannot use the configuration")]

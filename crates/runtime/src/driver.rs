@@ -5,8 +5,8 @@
 mod drain;
 mod due_calls;
 mod join;
+mod reopen;
 mod restore;
-mod retry;
 mod run_loop;
 
 pub(crate) use restore::restore;

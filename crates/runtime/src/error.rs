@@ -10,6 +10,7 @@ use crate::replay::RestoreError;
 /// Why a driver stopped driving a run. All committed events are kept, and the run can be resumed. After a [`RestoreError`] it is
 /// parked: only another build can resume it, or a person who accepts what this one decides.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DriveError {
     /// The journal cannot be opened.
     #[error(transparent)]
@@ -35,6 +36,9 @@ pub enum DriveError {
         /// Why not.
         reason: &'static str,
     },
+    /// Only a session goes on with a message of the user.
+    #[error("run `{0}` is not the session of an agent, so nobody can talk to it")]
+    NotASession(RunId),
     /// Another process drives the run, or the run does not exist.
     #[error(transparent)]
     Lease(#[from] LeaseError),

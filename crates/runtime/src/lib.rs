@@ -37,6 +37,7 @@
 
 pub mod agent;
 mod agent_session;
+mod answer_text;
 mod approval_webhook;
 mod assembly;
 mod breakers;
@@ -75,6 +76,7 @@ mod transport;
 mod watcher;
 
 pub use agent_session::{AgentStartError, NamedAgent};
+pub use answer_text::{AnswerText, TextChange};
 pub use approval_webhook::WebhookReport;
 pub use assembly::{Runtime, StartError, new_run_id};
 pub use breakers::{BreakerPolicy, Breakers, CallLimits, ToolLimits};

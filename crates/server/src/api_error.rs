@@ -118,6 +118,7 @@ impl From<SendError> for ApiError {
             SendError::NoSuchRun(run) => Self::not_found(format!("there is no run `{run}`")),
             SendError::Storage(error) => Self::internal(&error),
             error @ SendError::Ended { .. } => Self::conflict(error.to_string()),
+            error => Self::internal(&error),
         }
     }
 }
@@ -125,7 +126,9 @@ impl From<SendError> for ApiError {
 impl From<&DriveError> for ApiError {
     fn from(error: &DriveError) -> Self {
         match error {
-            DriveError::OtherRequest { .. } | DriveError::NotRetriable { .. } => Self::conflict(error.to_string()),
+            DriveError::OtherRequest { .. } | DriveError::NotRetriable { .. } | DriveError::NotASession(_) => {
+                Self::conflict(error.to_string())
+            }
             DriveError::Create(CreateError::Pruned(_)) | DriveError::Lease(_) | DriveError::Restore(_) => {
                 Self::conflict(with_causes(error))
             }

@@ -2,7 +2,7 @@
 
 use reknit_engine::{AskPerson, Ending, Overview};
 use reknit_journal::{Journal, RunSummary};
-use reknit_protocol::RunId;
+use reknit_protocol::{RunId, Value};
 use reknit_runtime::{DriveError, load_run, run_overview};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -70,7 +70,7 @@ pub(crate) struct QuestionView {
     pub(crate) hash: String,
     /// The step.
     pub(crate) step: String,
-    /// The call or the plan that is asked about.
+    /// What is asked: its `kind`, the `call` with its parameters or the `calls` of a plan, and why (`reason`, `error`, `change`, `check`).
     #[schema(value_type = Object)]
     pub(crate) about: Box<RawValue>,
     /// When the question counts as denied, in milliseconds since 1970.
@@ -78,11 +78,13 @@ pub(crate) struct QuestionView {
 }
 
 fn question_view(ask: &AskPerson) -> Result<QuestionView, serde_json::Error> {
+    let mut about = ask.question.facts();
+    about.extend(ask.question.call_facts().map(|call| ("call".to_owned(), Value::Object(call))));
     Ok(QuestionView {
         question: ask.id.to_string(),
         hash: ask.hash.clone(),
         step: ask.step.to_string(),
-        about: serde_json::value::to_raw_value(&ask.question)?,
+        about: RawValue::from_string(Value::Object(about).to_string())?,
         expires_ms: ask.expires_ms,
     })
 }

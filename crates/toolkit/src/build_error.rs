@@ -5,6 +5,7 @@ use reknit_salvage::SchemaError;
 
 /// Why a service cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BuildError {
     /// Two capabilities have the same name.
     #[error("there are two capabilities called `{name}`")]

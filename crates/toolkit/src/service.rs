@@ -65,6 +65,7 @@ pub struct Service {
 
 /// Why a service cannot be served.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ServeError {
     /// The service cannot be built.
     #[error("the service cannot be built")]

@@ -22,6 +22,17 @@ pub enum SessionRecord {
         /// The metadata of the request.
         metadata: Metadata,
     },
+    /// The user went on with the session after its report.
+    FollowedUp {
+        /// The number of the message; the question that started the session is number 1.
+        number: u32,
+        /// The message.
+        input: String,
+        /// The agent.
+        agent: String,
+        /// The metadata of the request.
+        metadata: Metadata,
+    },
     /// A turn started; the first one is turn 1.
     TurnStarted(u32),
     /// An attempt to ask a model is over.

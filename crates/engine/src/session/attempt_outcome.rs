@@ -155,6 +155,7 @@ impl Session {
             turn: self.state.turn,
             final_turn: self.is_final_turn(),
             calls_in_text: self.started.rules.calls_in_text,
+            text_answers: self.started.rules.text_answers,
         };
         classifier.classify(answer)
     }

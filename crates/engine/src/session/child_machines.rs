@@ -170,12 +170,13 @@ impl Session {
 
     /// The first event of the plan in a call, and its share of the budget.
     fn plan_start(&self, index: usize, parameters: &Object) -> Result<(EventKind, BudgetShare), String> {
-        let plan = Some(read_plan_call(parameters, &self.setup.toolbox, &self.started.input)?);
+        let plan = Some(read_plan_call(parameters, &self.setup.toolbox, self.input())?);
         let catalogue = Arc::clone(&self.setup.public_catalogue);
         let calls = &self.setup.calls_started;
         let (policy, share) = limit_policy(&calls.policy, &self.budget_share());
         let (run, plan_author) = (self.child_run_id(index), PlanAuthor::Model);
-        let started = Started { run, plan, plan_author, catalogue, policy, ..calls.clone() };
+        let request = self.input().to_owned();
+        let started = Started { run, request, plan, plan_author, catalogue, policy, ..calls.clone() };
         Ok((EventKind::Started(Box::new(started)), share))
     }
 

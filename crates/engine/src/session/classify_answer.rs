@@ -11,7 +11,7 @@ use super::toolbox::{ToolLookup, Toolbox};
 use crate::record::{AnswerKind, CollapseReason, DropReason};
 use crate::repeat_argument::take_repeat_reason;
 use crate::report::{ReportSource, ReportStatus};
-use crate::session_start::{CallsInText, ReportFormat};
+use crate::session_start::{CallsInText, ReportFormat, TextAnswers};
 use crate::session_texts::{REPORT_TOOL, SessionTexts};
 use crate::uncertain_call::UncertainCall;
 
@@ -24,6 +24,7 @@ pub(super) struct AnswerClassifier<'a> {
     pub(super) turn: u32,
     pub(super) final_turn: bool,
     pub(super) calls_in_text: CallsInText,
+    pub(super) text_answers: TextAnswers,
 }
 
 /// The contents of an answer.
@@ -31,6 +32,8 @@ pub(super) struct AnswerClassifier<'a> {
 pub(super) struct ClassifiedAnswer {
     pub(super) calls: Vec<Call>,
     pub(super) report: Option<(ToolCall, ReportDraft)>,
+    /// A text that is the report.
+    pub(super) text_report: Option<ReportDraft>,
     pub(super) dropped: Vec<(String, DropReason)>,
     /// The calls that the model wrote as text.
     pub(super) text_calls: Vec<(String, TextCallForm)>,
@@ -159,6 +162,14 @@ impl AnswerClassifier<'_> {
     }
 
     fn classify_text(self, answer: &ModelAnswer, text: &str, classified: &mut ClassifiedAnswer) -> AnswerKind {
+        if self.text_answers == TextAnswers::Accepted
+            && let Some((draft, quality)) = self.report_reader.find_in_text(text, true)
+        {
+            let is_plain = quality == FallbackQuality::AnyText;
+            let status = if is_plain { ReportStatus::Success } else { draft.status };
+            classified.text_report = Some(ReportDraft { status, ..draft });
+            return AnswerKind::FinalReport;
+        }
         let (kind, reason, words) = if !text.is_empty() {
             if classified.fallback_report.is_none() {
                 let found = self.report_reader.find_in_text(text, self.final_turn);

@@ -24,6 +24,12 @@ pub(super) struct State {
     pub(super) now_ms: i64,
     pub(super) clock: ActiveClock,
     pub(super) spent: Spent,
+    /// What was spent before the last message of the user. The limits count anew for each message.
+    #[serde(default)]
+    pub(super) spent_before: Spent,
+    /// The messages of the user after the first one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) follow_ups: Vec<String>,
     /// The reservation for the question in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) question_quote: Option<Quote>,

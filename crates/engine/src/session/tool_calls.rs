@@ -50,9 +50,10 @@ impl Session {
         if classified.calls.is_empty() {
             self.state.history.push(message);
             self.end_turn(TurnOutcome::FinalReport, attempts);
-            return match classified.report {
-                Some((_, draft)) => self.commit_report(ReportSource::ToolCall, draft),
-                None => self.end_on_internal_error("an accepted answer has neither calls nor a report"),
+            return match (classified.report, classified.text_report) {
+                (Some((_, draft)), _) => self.commit_report(ReportSource::ToolCall, draft),
+                (None, Some(draft)) => self.commit_report(ReportSource::TextFallback, draft),
+                (None, None) => self.end_on_internal_error("an accepted answer has neither calls nor a report"),
             };
         }
         for (index, call) in classified.calls.iter_mut().enumerate() {
@@ -78,7 +79,8 @@ impl Session {
     /// The first event and the plan of the run that makes the tool calls.
     fn start_of_calls(&self, calls: &[Call]) -> (Arc<Started>, Arc<CheckedPlan>) {
         let run = RunId::new(format!("{}/{}", self.started.run, self.turn_scope()));
-        let started = Started { run, ..self.setup.calls_started.clone() };
+        let request = self.input().to_owned();
+        let started = Started { run, request, ..self.setup.calls_started.clone() };
         let steps = calls.iter().enumerate().filter_map(|(index, call)| self.step(index, call)).collect();
         (Arc::new(started), Arc::new(CheckedPlan::new(steps, Vec::new())))
     }
@@ -91,7 +93,7 @@ impl Session {
             agent: agent.clone(),
             capability: capability.clone(),
             description: entry.map(|entry| entry.capability.description.clone()).unwrap_or_default(),
-            instruction: format!("a call that a model made while it worked on: {}", self.started.input),
+            instruction: format!("a call that a model made while it worked on: {}", self.input()),
             declared: entry.map(|entry| entry.capability.effect).unwrap_or_default(),
             declared_key: entry.and_then(|entry| entry.capability.business_key.clone()),
             parameters: Arc::new(Parameters::literal(&call.parameters)),

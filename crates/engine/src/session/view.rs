@@ -116,6 +116,7 @@ impl Session {
     pub fn spent(&self) -> Spent {
         let mut spent = self.spent_with_children();
         spent.active_ms = self.state.clock.active_ms(self.state.now_ms);
+        spent.add(&self.state.spent_before);
         spent
     }
 

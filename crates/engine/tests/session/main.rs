@@ -14,6 +14,7 @@ mod child_machines;
 mod context_window;
 mod cost_limit;
 mod driver;
+mod follow_ups;
 mod properties;
 mod reports;
 mod stop_and_cancel;

@@ -7,6 +7,7 @@ use crate::StorageError;
 
 /// Why a journal could not be opened.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum OpenError {
     /// The directory cannot be created.
     #[error("cannot create the directory `{}` for the journal", .path.display())]

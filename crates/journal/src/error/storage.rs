@@ -7,6 +7,7 @@ use rusqlite::{ErrorCode, ffi};
 
 /// Why the file of a journal cannot be used. Earlier commits are intact, and no transaction is half done.
 #[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
 pub enum StorageError {
     /// The disk is full.
     #[error("the disk is full: cannot write to the journal `{}`", .path.display())]

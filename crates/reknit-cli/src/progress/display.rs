@@ -3,20 +3,36 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Stderr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use reknit_engine::{Machine, Progress, Record, SessionRecord};
-use reknit_protocol::StepId;
+use reknit_dialogue::{Delta, TargetName};
+use reknit_engine::{AskModel, Machine, ModelRecord, Progress, Record, RecordKind, SessionRecord};
+use reknit_protocol::{EffectId, StepId};
+use reknit_runtime::{AnswerText, TextChange};
 
-use super::{Line, LineStyle, StepColumns, lines};
+use super::{Line, LineStyle, StepColumns, lines, preview_lines};
 use crate::environment::os_variable;
-use crate::print::{Queued, print_progress};
+use crate::print::{Queued, print_failure, print_progress};
 use crate::terminal_size::columns_and_rows;
+use crate::terminal_text::one_line;
 
 /// The width of lines in a pipe, wide enough not to cut them.
 const PIPE_COLUMNS: usize = 1_000;
 
 /// The most steps of a machine that is copied after each event. Without a copy, countdowns are not redrawn between events.
 const MAX_KEPT_STEPS: usize = 500;
+
+/// How often the preview of an answer is drawn at most.
+const PREVIEW_PAUSE: Duration = Duration::from_millis(40);
+
+/// A display that several tasks use.
+pub(crate) type SharedDisplay = Arc<Mutex<ProgressDisplay>>;
+
+/// Locks a display.
+pub(crate) fn lock(display: &SharedDisplay) -> MutexGuard<'_, ProgressDisplay> {
+    display.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Shows the progress of a run on standard error. Errors while writing do not stop the run.
 #[derive(Debug)]
@@ -32,6 +48,15 @@ pub(crate) struct ProgressDisplay {
     changed_steps: BTreeSet<StepId>,
     step_columns: Option<StepColumns>,
     note: Option<&'static str>,
+    /// The answer that a model is writing, below the progress. It is removed when it is complete, and then printed as data.
+    preview: Option<AnswerText>,
+    preview_drawn_at: Option<Instant>,
+    /// When the last piece of an answer arrived, in milliseconds since 1970.
+    last_piece_ms: i64,
+    /// The questions in progress, and whom they are put to.
+    asked: Vec<(EffectId, TargetName)>,
+    /// The line about the last failure of a model.
+    last_failure: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +91,11 @@ impl ProgressDisplay {
             changed_steps: BTreeSet::new(),
             step_columns: None,
             note: None,
+            preview: None,
+            preview_drawn_at: None,
+            last_piece_ms: 0,
+            asked: Vec::new(),
+            last_failure: None,
         }
     }
 
@@ -74,9 +104,67 @@ impl ProgressDisplay {
         Self { output: OutputKind::Silent, ..Self::new() }
     }
 
+    /// Shows the answer while a model writes it, if the answer is then printed in the same terminal.
+    pub(crate) fn with_preview(self) -> Self {
+        let has_preview = matches!(self.output, OutputKind::Terminal(_)) && io::stdout().is_terminal();
+        Self { preview: has_preview.then(|| AnswerText::default().with_agent_text()), ..self }
+    }
+
+    pub(crate) fn has_preview(&self) -> bool {
+        self.preview.is_some()
+    }
+
+    /// Adds a piece of the answer that a model is writing.
+    pub(crate) fn add_piece(&mut self, ask: &AskModel, delta: Delta<'_>, now_ms: i64) {
+        self.last_piece_ms = now_ms;
+        let Some(preview) = &mut self.preview else { return };
+        let is_due = self.preview_drawn_at.is_none_or(|at| at.elapsed() >= PREVIEW_PAUSE);
+        if preview.add(ask, delta) != TextChange::Same && is_due {
+            self.preview_drawn_at = Some(Instant::now());
+            self.tick(now_ms);
+        }
+    }
+
+    /// Says which models failed or refused, a line for each. Records of nested machines are included.
+    pub(crate) fn show_model_failures(&mut self, records: &[Record]) {
+        for record in records {
+            let RecordKind::Model(record) = &record.kind else { continue };
+            let (id, failure) = match record {
+                ModelRecord::Asked(question) => {
+                    self.asked.push((question.id.clone(), question.target.clone()));
+                    continue;
+                }
+                ModelRecord::Failed { id, failure } => (id, Some(failure)),
+                ModelRecord::Answered { id, failure, .. } => (id, failure.as_ref()),
+                ModelRecord::Skipped { id, .. } => (id, None),
+            };
+            let asked = self.asked.iter().position(|(asked, _)| asked == id).map(|at| self.asked.swap_remove(at));
+            if let (Some((_, target)), Some(failure), false) = (asked, failure, self.output == OutputKind::Silent) {
+                let text = one_line(&format!("- model {target}: {failure}"), self.columns_and_rows().0);
+                // The progress counts the attempts that fail alike.
+                if self.last_failure.as_ref() != Some(&text) {
+                    self.log(&format!("{text}\n"));
+                    self.last_failure = Some(text);
+                }
+            }
+        }
+    }
+
     /// Adds the records of an event. Nested machines are shown by their state, not by their records.
     pub(crate) fn add(&mut self, records: &[Record]) {
-        self.records.extend(records.iter().filter_map(Record::as_own_session).cloned());
+        for record in records.iter().filter_map(Record::as_own_session) {
+            // What was done for earlier messages of a conversation was shown.
+            if matches!(record, SessionRecord::FollowedUp { .. }) {
+                self.records.clear();
+            }
+            self.records.push(record.clone());
+        }
+        let is_answer = |record: &Record| {
+            matches!(&record.kind, RecordKind::Model(ModelRecord::Answered { .. } | ModelRecord::Failed { .. }))
+        };
+        if let Some(preview) = self.preview.as_mut().filter(|_| records.iter().any(is_answer)) {
+            preview.clear();
+        }
         self.changed_steps.extend(records.iter().filter_map(Record::own_step).cloned());
     }
 
@@ -167,25 +255,29 @@ impl ProgressDisplay {
 
     /// Ends the display. Later output starts below it.
     pub(crate) fn end(&mut self) {
-        if !self.drawn.is_empty() {
-            self.write("\n");
+        if let (Some(preview), Some(machine)) = (&mut self.preview, self.machine.take()) {
+            preview.clear();
+            self.draw(&machine, machine.now_ms());
+        }
+        match self.output {
+            _ if self.drawn.is_empty() => {}
+            // The answer that is printed next must not be drawn over.
+            OutputKind::Terminal(_) => print_failure("\n"),
+            OutputKind::Pipe | OutputKind::Silent => self.write("\n"),
         }
         self.drawn.clear();
         self.machine = None;
     }
 
     fn draw(&mut self, machine: &Machine, now_ms: i64) {
-        let (columns, rows) = match self.output {
-            OutputKind::Terminal(_) => {
-                let (columns, rows) = columns_and_rows(&self.out);
-                // The `…` of a cut line takes one more column.
-                (columns.saturating_sub(1).max(20), rows)
-            }
-            OutputKind::Pipe | OutputKind::Silent => (PIPE_COLUMNS, usize::MAX),
-        };
-        let mut lines = lines(machine, &self.records, now_ms, columns);
+        let (columns, rows) = self.columns_and_rows();
+        let mut lines = lines(machine, &self.records, (self.last_piece_ms, now_ms), columns);
         if let (Some(note), OutputKind::Terminal(_)) = (self.note, self.output) {
             lines.push(Line { text: note.to_owned(), style: LineStyle::Warning });
+        }
+        let progress = lines.len();
+        if let (Some(preview), OutputKind::Terminal(_)) = (&self.preview, self.output) {
+            lines.extend(preview_lines(preview.text(), columns, rows.saturating_sub(progress + 1)));
         }
         if lines == self.drawn {
             return;
@@ -195,11 +287,29 @@ impl ProgressDisplay {
             self.output = OutputKind::Pipe;
         }
         let text = match self.output {
+            OutputKind::Terminal(colour) if lines.len() > progress => {
+                // Drawing only what the next piece changes keeps the text from flickering.
+                let same = lines.iter().zip(&self.drawn).take_while(|(line, drawn)| line == drawn).count();
+                let (_, before) = self.drawn.split_at(same);
+                let (_, after) = lines.split_at(same);
+                redraw(before, after, colour)
+            }
             OutputKind::Terminal(colour) => redraw(&self.drawn, &lines, colour),
             OutputKind::Pipe | OutputKind::Silent => changed_lines(&self.drawn, &lines),
         };
         self.drawn = lines;
         self.write(&text);
+    }
+
+    fn columns_and_rows(&self) -> (usize, usize) {
+        match self.output {
+            OutputKind::Terminal(_) => {
+                let (columns, rows) = columns_and_rows(&self.out);
+                // The `…` of a cut line takes one more column.
+                (columns.saturating_sub(1).max(20), rows)
+            }
+            OutputKind::Pipe | OutputKind::Silent => (PIPE_COLUMNS, usize::MAX),
+        }
     }
 
     fn write(&mut self, text: &str) {

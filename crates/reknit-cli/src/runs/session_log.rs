@@ -45,6 +45,7 @@ pub(super) fn line(record: &SessionRecord) -> Option<String> {
             };
             format!("repeated turn {turn}, {call} ({tool}), as in turn {first_turn}, {first_call}: {outcome}")
         }
+        SessionRecord::FollowedUp { number, input, .. } => format!("asked    message {number}: {input}"),
         _ => return None,
     })
 }

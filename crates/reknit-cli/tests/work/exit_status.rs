@@ -214,6 +214,7 @@ async fn a_run_fails_if_the_model_rejects_the_key() {
     no model wrote a plan: unauthorized (HTTP 401): no such key; no further attempt after auth_error
     --- stderr
     planning: asking a model
+    - model model: unauthorized (HTTP 401): no such key
 
     failed: 0 of 0 steps done, 0 tool calls, 1 model call, N s
 

@@ -29,6 +29,7 @@ fn the_program_has_a_help_page() {
       ask          Let a model plan a request, and run the plan with tools
       run          Run a plan
       agent        Start an agent, which calls tools in turns and ends with a report
+      chat         Talk with an agent: it calls tools, answers, and remembers what was said
       plan         Check and draw plans
       runs         List, show, explain, count, export, import, resume, retry, cancel, approve, deny, settle, delete and prune runs
       rules        List, accept and forget rules: where earlier runs found values that plans left open
@@ -62,6 +63,7 @@ fn the_program_has_a_help_page() {
       reknit run plan.yaml                  run a plan that you wrote
       reknit plan check plan.yaml           list the problems of a plan without running it
       reknit agent clerk.md "order 7?"      start an agent, which calls tools in turns and ends with a report
+      reknit chat                           talk with an agent
       reknit mcp                            offer your tools to an MCP client, with every call mended
       reknit runs list                      list runs, also those that can be resumed
       reknit runs explain last              the last run in plain words

@@ -8,6 +8,7 @@ mod approvals;
 mod attachments;
 mod bad_usage;
 mod callbacks;
+mod chat;
 mod configuration;
 mod cost;
 mod demo;

@@ -156,6 +156,7 @@ async fn a_problem_of_a_model_comes_with_a_hint() {
     no model wrote a plan: model error (HTTP 404): The model `m-1` does not exist; no answer after 3 attempts
     --- stderr
     planning: asking a model
+    - model a: model error (HTTP 404): The model `m-1` does not exist
 
     failed: 0 of 0 steps done, 0 tool calls, 3 model calls, N s
 

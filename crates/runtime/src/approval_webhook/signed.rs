@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use reknit_engine::{AskPerson, DecidedBy, Decision, Effect, PreviewedCall, Question};
+use reknit_engine::{AskPerson, DecidedBy, Decision, Effect};
 use reknit_journal::Journal;
-use reknit_protocol::{CallTool, Object, RunId, Value};
+use reknit_protocol::{Object, RunId, Value};
 use reknit_telemetry::redact_object;
 use reknit_tools::ConnectionOptions;
 use ring::hmac;
@@ -253,48 +253,12 @@ fn question(run: &RunId, ask: &AskPerson) -> Value {
         ("hash", ask.hash.as_str().into()),
         ("expires_ms", ask.expires_ms.into()),
     ]);
-    let texts: Vec<(&str, &str)> = match &ask.question {
-        Question::SendCall { reason, .. } => vec![("kind", "send_call"), ("reason", reason)],
-        Question::SendAgain { error, check, .. } => {
-            let check = check.as_deref().map(|found| ("check", found));
-            [("kind", "send_again"), ("error", error.as_str())].into_iter().chain(check).collect()
-        }
-        Question::SendCorrected { error, change, reason, .. } => {
-            vec![("kind", "send_corrected"), ("error", error), ("change", change), ("reason", reason)]
-        }
-        Question::RunPlan { calls, tool_calls, money } => {
-            body.insert("calls", calls.iter().map(previewed).collect::<Value>());
-            body.insert("tool_calls", *tool_calls);
-            body.extend(money.map(|money| ("money".to_owned(), money.to_string().into())));
-            vec![("kind", "run_plan")]
-        }
-    };
-    body.extend(texts.into_iter().map(|(name, text)| (name.to_owned(), text.into())));
-    if let Some(call) = ask.question.call() {
-        body.insert("call", called(call));
+    body.extend(ask.question.facts());
+    if let Some(call) = ask.question.call_facts() {
+        body.insert("call", Value::Object(call));
         let origin = |origin| serde_json::to_string(origin).ok().and_then(|text| Value::parse(&text).ok());
         let origins = ask.provenance.iter().map(|(name, from)| (name.clone(), origin(from).unwrap_or_default()));
         body.insert("values", Value::Object(origins.collect()));
     }
     Value::Object(redact_object(&body))
-}
-
-fn called(call: &CallTool) -> Value {
-    Value::Object(Object::from([
-        ("agent", call.agent.as_str().into()),
-        ("capability", call.capability.as_str().into()),
-        ("class", call.side_effect.as_str().into()),
-        ("parameters", Value::Object(call.parameters.clone())),
-    ]))
-}
-
-fn previewed(call: &PreviewedCall) -> Value {
-    Value::Object(Object::from([
-        ("step", call.step.as_str().into()),
-        ("agent", call.agent.as_str().into()),
-        ("capability", call.capability.as_str().into()),
-        ("class", call.side_effect.as_str().into()),
-        ("parameters", Value::Object(call.parameters.clone())),
-        ("foreach", call.foreach.as_deref().map_or(Value::Null, Value::from)),
-    ]))
 }

@@ -9,6 +9,7 @@ use super::SettingOrigin;
 
 /// Why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ConfigError {
     /// The file is not valid TOML, there is no such setting, or the setting does not accept the value.
     #[error("{origin}: {problem}")]

@@ -18,14 +18,14 @@ const DRAIN_MS: i64 = 20_000;
 const _: () = assert!(DRAIN_MS.unsigned_abs() < LEASE_MS);
 
 /// How a driver comes to a run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) enum Entry {
     /// It has just created it.
     New,
     /// Another process, or an earlier driver, left it.
     TakenOver,
-    /// It had ended, and a person wants it to go on.
-    Retried,
+    /// It had ended, and a person wants it to go on, as this event says.
+    Reopened(Box<EventKind>),
 }
 
 /// Drives a run in a task of its own. If this future is dropped, the token is cancelled, and the task gives the run up in good
@@ -50,7 +50,7 @@ impl RunLoop {
         let entered = match entry {
             Entry::New => Ok(()),
             Entry::TakenOver => Box::pin(self.take_over()).await,
-            Entry::Retried => Box::pin(self.retry()).await,
+            Entry::Reopened(event) => Box::pin(self.reopen(*event)).await,
         };
         let result = match entered {
             Ok(()) => self.run().await,

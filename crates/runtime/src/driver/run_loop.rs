@@ -133,11 +133,11 @@ impl RunLoop {
     }
 
     /// Opens the run again. Messages from before its end are not for what follows.
-    pub(super) async fn retry(&mut self) -> Result<(), DriveError> {
+    pub(super) async fn reopen(&mut self, event: EventKind) -> Result<(), DriveError> {
         let inbox = self.driver.executor().journal.inbox(self.lease.run()).await?;
-        let words = |message: &InboxMessage| format!("`{}` came before the run was retried", message.signal.kind);
+        let words = |message: &InboxMessage| format!("`{}` came before the run went on", message.signal.kind);
         let notes = inbox.iter().map(|message| EventKind::UnreadableMessage { words: words(message) });
-        let events = notes.chain([EventKind::Retried]).collect();
+        let events = notes.chain([event]).collect();
         self.commit(events, inbox.iter().map(|message| message.id).collect(), Claims::WithEvents).await
     }
 

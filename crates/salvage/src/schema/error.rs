@@ -10,6 +10,7 @@ use super::{FitProblem, FitProblemKind};
 
 /// Why a schema cannot be compiled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SchemaError {
     /// The JSON is neither an object nor a boolean.
     #[error("a schema must be an object or a boolean, not {found}")]

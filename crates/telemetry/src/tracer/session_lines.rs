@@ -17,6 +17,7 @@ pub(super) fn log_lines(record: &SessionRecord) -> Vec<LogLine> {
             return report_lines(report.turn, report.source, reason);
         }
         SessionRecord::Started { .. }
+        | SessionRecord::FollowedUp { .. }
         | SessionRecord::TurnStarted(_)
         | SessionRecord::Resumed
         | SessionRecord::LateOutcome(_)
@@ -125,6 +126,7 @@ pub(super) fn metrics(record: &SessionRecord) -> Vec<Metric> {
             ]
         }
         SessionRecord::Started { .. }
+        | SessionRecord::FollowedUp { .. }
         | SessionRecord::TurnStarted(_)
         | SessionRecord::Resumed
         | SessionRecord::LateOutcome(_)

@@ -19,6 +19,11 @@ impl Tracer {
                 let info = RootInfo::Session { agent: agent.clone(), input: input.clone() };
                 self.root = Some((OpenSpan::root(self.at_ms, metadata), info));
             }
+            SessionRecord::FollowedUp { number, input, agent, metadata } => {
+                self.retries = number.saturating_sub(1);
+                let info = RootInfo::Session { agent: agent.clone(), input: input.clone() };
+                self.root = Some((OpenSpan::root(self.at_ms, metadata), info));
+            }
             SessionRecord::Resumed => self.restart_open_effects(),
             SessionRecord::TurnStarted(turn) => {
                 let key = ScopeLevel::Turn(*turn).to_string();
@@ -55,7 +60,7 @@ impl Tracer {
             "failed" => SpanStatus::Error("no attempt of the turn succeeded".to_owned()),
             _ => SpanStatus::Ok,
         };
-        let parent = Some(ROOT.to_owned());
+        let parent = Some(self.retried_key(ROOT.to_owned()));
         self.close(span, (SpanKind::Internal, parent), (&spans::TURN, values), outcome);
     }
 }

@@ -27,6 +27,7 @@ pub struct RunningService {
 
 /// Why a shutdown was not clean.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ShutdownError {
     /// Calls were still running at the end of the drain timeout and were aborted.
     #[error("calls were still running after {limit:?} and were aborted")]

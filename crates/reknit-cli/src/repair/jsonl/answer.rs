@@ -78,9 +78,9 @@ pub(super) fn read_error(problem: &ReadTextError) -> Object {
             return error("ambiguous", message, Object::from([("readings", readings)]));
         }
         ReadTextError::Empty { .. } => "empty",
-        ReadTextError::Unreadable { .. } => "unreadable",
         ReadTextError::TooDeep { .. } => "too_deep",
         ReadTextError::TooLarge { .. } => "too_large",
+        _ => "unreadable",
     };
     let details =
         error_position(problem).map(|at| Object::from([("line", at.line.into()), ("column", at.column.into())]));

@@ -1,4 +1,4 @@
-//! Help pages of `ask`, `run` and `demo`.
+//! Help pages of `ask`, `run`, `chat` and `demo`.
 
 use super::help;
 
@@ -257,5 +257,81 @@ fn demo_has_a_help_page() {
       reknit demo --serve
 
     Exit status: 0 the demo ended as expected; otherwise, and with `--live`, that of `reknit ask`.
+    ");
+}
+
+#[test]
+fn chat_has_a_help_page() {
+    insta::assert_snapshot!(help(&["chat"]), @r"
+    exit status 0
+    --- stdout
+    Talk with an agent: it calls tools, answers, and remembers what was said
+
+    Usage: reknit chat [OPTIONS] [FILE]
+
+    Arguments:
+      [FILE]
+              The agent file [default: agent.md in the current folder, or an agent with all tools]
+
+    Options:
+          --continue [<RUN>]
+              Go on with a conversation: the id of its run, or the newest one
+
+          --meta <KEY=VALUE>
+              Metadata of the request, such as `tenant=acme`: stored with the run, and part of its trace
+
+          --journal <FILE>
+              The journal file [default: reknit/journal.db in your data folder]
+
+          --config <FILE>
+              The configuration file [default: reknit.toml in the current folder]
+
+          --tool <NAME=URL>
+              A tool, in addition to those in the configuration
+
+          --model-url <URL>
+              The base URL of an OpenAI-compatible server, used instead of the configured models
+
+          --model <NAME>
+              The name of the model on that server
+
+              [default: default]
+
+          --model-key-env <VARIABLE>
+              The environment variable that holds its API key
+
+          --ask <CALLS>
+              Which calls you approve before they are sent
+
+              Possible values:
+              - rules: Those that match `[[approve]]` in the configuration
+              - all:   All that do not only read
+              - plan:  The whole plan once, from a preview; then calls that it does not have, such as corrections
+
+          --yes
+              Approve the calls that approval rules ask about; a call that may have taken effect is still not sent again
+
+          --json
+              Print each answer as a line of JSON: the whole report
+
+          --quiet
+              Print only the answer, warnings and errors: no progress, no notes, no summary
+
+          --events
+              Print every event as a line of JSON on standard output while it happens; the last line is the answer
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Examples:
+      reknit chat                          talk with agent.md, or with an agent that has all tools
+      reknit chat clerk.md
+      reknit chat --continue               go on with the newest conversation
+      printf 'Where is order 7?\nAnd order 8?\n' | reknit chat clerk.md
+
+    Each line is a message. /help lists the commands, /exit or Ctrl-D leaves. Ctrl-C stops an answer, and at the prompt it leaves.
+    A conversation is one run: every message and call is in the journal, and `reknit runs show` shows them.
+
+    Exit status: 0, or 2 not started, 6 waiting for approval. If the messages come from a pipe: that of `reknit agent` for the last one.
     ");
 }

@@ -38,6 +38,7 @@ pub enum Completeness {
 
 /// Why no value could be read from a text.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReadTextError {
     /// The text is empty, or contains only white space, comments or prose.
     #[error("there is no JSON in the text: {found}")]

@@ -1,0 +1,185 @@
+//! A question to a person in words and as JSON: the same at the terminal, for an MCP client, for the webhook and in the HTTP API.
+
+use reknit_protocol::{CallTool, Object, Value};
+
+use crate::effect::{PreviewedCall, Question};
+
+/// One line about a question: its label and its text. The text may contain line breaks of a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuestionLine {
+    /// The label: `call`, `failed`, `change`, `reason`, `check`, `again` or `limit`.
+    pub label: &'static str,
+    /// The text.
+    pub text: String,
+}
+
+fn line(label: &'static str, text: impl Into<String>) -> QuestionLine {
+    QuestionLine { label, text: text.into() }
+}
+
+impl Question {
+    /// The kind in JSON: `send_call`, `run_plan`, `send_again` or `send_corrected`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::SendCall { .. } => "send_call",
+            Self::RunPlan { .. } => "run_plan",
+            Self::SendAgain { .. } => "send_again",
+            Self::SendCorrected { .. } => "send_corrected",
+        }
+    }
+
+    /// What failed and why, then the change, then the call as it would be sent.
+    pub fn lines(&self) -> Vec<QuestionLine> {
+        match self {
+            Self::RunPlan { calls, tool_calls, money } => {
+                let money = money.map_or_else(String::new, |money| format!(" and a cost of {money}"));
+                let limit = line("limit", format!("{tool_calls} tool calls{money}"));
+                let call = |call: &PreviewedCall| line("call", format!("{}: {}", call.step, preview_text(call)));
+                calls.iter().map(call).chain([limit]).collect()
+            }
+            Self::SendCall { call, reason } => vec![line("call", call_text(call)), line("reason", reason)],
+            Self::SendAgain { call, error, check } => {
+                let key = call.idempotency_key.as_deref().unwrap_or("none");
+                let again =
+                    format!("{}; the first call may have taken effect (idempotency key: {key})", call_text(call));
+                let check = check.iter().map(|found| line("check", found));
+                [line("failed", error)].into_iter().chain(check).chain([line("again", again)]).collect()
+            }
+            Self::SendCorrected { call, error, change, reason, .. } => vec![
+                line("failed", error),
+                line("change", change),
+                line("reason", reason),
+                line("call", call_text(call)),
+            ],
+        }
+    }
+
+    /// The facts of [`Question::lines`] for a program, without the call.
+    pub fn facts(&self) -> Object {
+        let mut facts = Object::from([("kind", self.kind().into())]);
+        let texts: Vec<(&str, &str)> = match self {
+            Self::SendCall { reason, .. } => vec![("reason", reason)],
+            Self::SendAgain { error, check, .. } => {
+                let check = check.as_deref().map(|found| ("check", found));
+                [("error", error.as_str())].into_iter().chain(check).collect()
+            }
+            Self::SendCorrected { error, change, reason, .. } => {
+                vec![("error", error), ("change", change), ("reason", reason)]
+            }
+            Self::RunPlan { calls, tool_calls, money } => {
+                facts.insert("calls", calls.iter().map(preview_facts).collect::<Value>());
+                facts.insert("tool_calls", *tool_calls);
+                facts.extend(money.map(|money| ("money".to_owned(), money.to_string().into())));
+                Vec::new()
+            }
+        };
+        facts.extend(texts.into_iter().map(|(name, text)| (name.to_owned(), text.into())));
+        facts
+    }
+
+    /// The call for a program; `None` for a whole plan.
+    pub fn call_facts(&self) -> Option<Object> {
+        self.call().map(|call| {
+            Object::from([
+                ("agent", call.agent.as_str().into()),
+                ("capability", call.capability.as_str().into()),
+                ("class", call.side_effect.as_str().into()),
+                ("parameters", Value::Object(call.parameters.clone())),
+            ])
+        })
+    }
+}
+
+fn call_text(call: &CallTool) -> String {
+    let class = call.side_effect.as_str();
+    format!("`{}` of `{}` ({class}) with {}", call.capability, call.agent, call.parameters)
+}
+
+fn preview_text(call: &PreviewedCall) -> String {
+    let class = call.side_effect.as_str();
+    let items = call.foreach.as_ref().map_or_else(String::new, |list| format!(", for each item of `{list}`"));
+    format!("`{}` of `{}` ({class}) with {}{items}", call.capability, call.agent, call.parameters)
+}
+
+fn preview_facts(call: &PreviewedCall) -> Value {
+    Value::Object(Object::from([
+        ("step", call.step.as_str().into()),
+        ("agent", call.agent.as_str().into()),
+        ("capability", call.capability.as_str().into()),
+        ("class", call.side_effect.as_str().into()),
+        ("parameters", Value::Object(call.parameters.clone())),
+        ("foreach", call.foreach.as_deref().map_or(Value::Null, Value::from)),
+    ]))
+}
+
+#[cfg(test)]
+mod tests {
+    use reknit_protocol::SideEffect;
+
+    use super::*;
+    use crate::effect::AskedBy;
+
+    fn call() -> Box<CallTool> {
+        Box::new(CallTool {
+            id: "pay/call/1".parse().unwrap(),
+            step: "pay".into(),
+            agent: "bank".into(),
+            capability: "pay".into(),
+            parameters: Object::from([("amount", 5_u64.into())]),
+            side_effect: SideEffect::Unsafe,
+            idempotency_key: None,
+            business_key: None,
+            timeout_ms: 1,
+            job: None,
+            callback: None,
+        })
+    }
+
+    #[test]
+    fn every_question_is_told_in_words_and_as_json() {
+        let preview = PreviewedCall {
+            step: "pay".into(),
+            agent: "bank".into(),
+            capability: "pay".into(),
+            side_effect: SideEffect::Unsafe,
+            parameters: Object::new(),
+            foreach: Some("items".to_owned()),
+        };
+        let questions = [
+            Question::SendCall { call: call(), reason: "rule 1".to_owned() },
+            Question::RunPlan { calls: vec![preview], tool_calls: 3, money: None },
+            Question::SendAgain { call: call(), error: "timeout".to_owned(), check: Some("not found".to_owned()) },
+            Question::SendCorrected {
+                call: call(),
+                error: "400".to_owned(),
+                change: "amount: 0 -> 5".to_owned(),
+                reason: "unsafe".to_owned(),
+                asked_by: AskedBy::Correction,
+            },
+        ];
+        let mut told = Vec::new();
+        for question in &questions {
+            told.push(Value::Object(question.facts()).to_string());
+            told.extend(question.lines().iter().map(|line| format!("  {}: {}", line.label, line.text)));
+        }
+        insta::assert_snapshot!(told.join("\n"), @r#"
+        {"kind":"send_call","reason":"rule 1"}
+          call: `pay` of `bank` (unsafe) with {"amount":5}
+          reason: rule 1
+        {"kind":"run_plan","calls":[{"step":"pay","agent":"bank","capability":"pay","class":"unsafe","parameters":{},"foreach":"items"}],"tool_calls":3}
+          call: pay: `pay` of `bank` (unsafe) with {}, for each item of `items`
+          limit: 3 tool calls
+        {"kind":"send_again","error":"timeout","check":"not found"}
+          failed: timeout
+          check: not found
+          again: `pay` of `bank` (unsafe) with {"amount":5}; the first call may have taken effect (idempotency key: none)
+        {"kind":"send_corrected","error":"400","change":"amount: 0 -> 5","reason":"unsafe"}
+          failed: 400
+          change: amount: 0 -> 5
+          reason: unsafe
+          call: `pay` of `bank` (unsafe) with {"amount":5}
+        "#);
+        let call = Value::Object(questions[0].call_facts().unwrap()).to_string();
+        assert_eq!(call, r#"{"agent":"bank","capability":"pay","class":"unsafe","parameters":{"amount":5}}"#);
+    }
+}
