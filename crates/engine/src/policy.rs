@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use reknit_dialogue::{Message, ModelRequest, Money, Prices, RotationRules, TargetName, Temperature};
 use reknit_mend::{ErrorsInSuccess, LadderPolicy, MendingPolicy, PeoplePolicy, ResendPolicy};
-use reknit_plan::Catalogue;
+use reknit_plan::{Catalogue, PlanLanguage};
 use reknit_protocol::{KeyRule, SideEffect, Step};
 use serde::{Deserialize, Serialize};
 
@@ -131,6 +131,9 @@ pub struct Planning {
     /// The run ends with the plan as its answer, in the form people write; no step is started.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub only: bool,
+    /// What the planner is told that it may write. Its prompt is one of the templates.
+    #[serde(default = "PlanLanguage::calls", skip_serializing_if = "PlanLanguage::is_calls")]
+    pub language: PlanLanguage,
 }
 
 /// Temperature and length of answers, per kind of question.
@@ -264,7 +267,7 @@ impl Default for Limits {
 
 impl Default for Planning {
     fn default() -> Self {
-        Self { retries: 2, choose_from: 20, only: false }
+        Self { retries: 2, choose_from: 20, only: false, language: PlanLanguage::default() }
     }
 }
 

@@ -84,8 +84,7 @@ pub(crate) fn doubt_about_plan(request: &str, plan: &Plan, steps: &[StepReport])
 }
 
 fn plan_parameters(plan: &Plan) -> String {
-    let parameters = plan.steps.iter().filter_map(|step| Some(step.parameters()?.to_string()));
-    parameters.collect::<Vec<_>>().join("\n")
+    plan.steps.iter().flat_map(used_numbers::step_texts).collect::<Vec<_>>().join("\n")
 }
 
 /// Every change to a call, successful or not.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use reknit_dialogue::{Purpose, ResponseFormat};
 use reknit_plan::{
-    Catalogue, PlanProblem, ProblemCode, check_read_calls, check_tolerantly, correct_plan, describe_tools,
-    plan_json_schema, read_plan, resolve_inputs,
+    Catalogue, PlanLanguage, PlanProblem, ProblemCode, check_read_calls, check_tolerantly, correct_plan,
+    describe_tools, place_controls, plan_json_schema, read_plan, resolve_inputs,
 };
 use reknit_protocol::{EffectKind, EffectOwner, Plan, SideEffect, Step, Value, truncate};
 
@@ -64,7 +64,7 @@ impl Run {
                 return Ok(());
             }
         };
-        let format = plan_json_schema(&shown)
+        let format = plan_json_schema(&shown, self.policy().planning.language)
             .map_or(ResponseFormat::Json, |schema| ResponseFormat::Schema { name: "plan".to_owned(), schema });
         let request =
             Sampling { max_tokens, ..sampling }.to_model_request(self.with_attachments(messages)).with_format(format);
@@ -123,9 +123,12 @@ impl Run {
 
     /// The plan in a model's text and the repairs it needed, or why there is none.
     fn read_plan(&self, text: &str) -> Result<(Plan, Vec<String>), String> {
-        let (plan, reading) = read_plan(text, &self.started.request).map_err(|error| with_causes(&error))?;
+        let (mut plan, reading) = read_plan(text, &self.started.request).map_err(|error| with_causes(&error))?;
         let mut repairs: Vec<String> = reading.fixes.iter().map(|fix| fix.kind.description().to_owned()).collect();
         repairs.dedup();
+        if self.policy().planning.language == PlanLanguage::Controls {
+            repairs.extend(place_controls(&mut plan, self.catalogue()).iter().map(ToString::to_string));
+        }
         Ok((plan, repairs))
     }
 

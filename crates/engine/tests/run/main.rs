@@ -33,6 +33,7 @@ mod plan_files;
 mod plan_properties;
 mod plan_regressions;
 mod planner;
+mod planner_controls;
 mod polling;
 mod prompts;
 mod properties;
