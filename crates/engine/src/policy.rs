@@ -134,6 +134,15 @@ pub struct Planning {
     /// What the planner is told that it may write. Its prompt is one of the templates.
     #[serde(default = "PlanLanguage::calls", skip_serializing_if = "PlanLanguage::is_calls")]
     pub language: PlanLanguage,
+    /// How often the planner is asked for a plan of what is missing, if steps of its plan failed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub replans: u32,
+}
+
+/// Runs that were started before there were second plans have no such field.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Temperature and length of answers, per kind of question.
@@ -267,7 +276,7 @@ impl Default for Limits {
 
 impl Default for Planning {
     fn default() -> Self {
-        Self { retries: 2, choose_from: 20, only: false, language: PlanLanguage::default() }
+        Self { retries: 2, choose_from: 20, only: false, language: PlanLanguage::default(), replans: 1 }
     }
 }
 

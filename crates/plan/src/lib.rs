@@ -45,6 +45,7 @@ mod planner;
 mod problem;
 mod read;
 mod read_values;
+mod second_plan;
 mod unbraced;
 mod verify_call;
 
@@ -68,4 +69,5 @@ pub use planner::{PlanLanguage, ToolSelection, describe_tools, plan_json_schema,
 pub use problem::{PlanLocation, PlanProblem, ProblemCode};
 pub use read::{PlanError, read_plan};
 pub use read_values::{DoubtfulText, ReadValues, read_values};
+pub use second_plan::{ExtendedPlan, append_steps};
 pub use verify_call::verify_call;

@@ -57,10 +57,13 @@ impl Run {
             ("last", last.as_str()),
             ("problems", rejected.map_or("", |rejected| rejected.problems)),
         ];
-        let messages = match render(&self.started.templates.plan, &values) {
+        let rendered = render(&self.started.templates.plan, &values);
+        let rendered =
+            if self.is_replanning() { rendered.and_then(|messages| self.with_progress(messages)) } else { rendered };
+        let messages = match rendered {
             Ok(messages) => messages,
             Err(error) => {
-                self.end_without_steps(Status::Failed, error.to_string());
+                self.end_without_plan(Status::Failed, error.to_string());
                 return Ok(());
             }
         };
@@ -85,17 +88,30 @@ impl Run {
     pub(super) fn on_no_plan(&mut self, why: NoAnswer) {
         match why {
             NoAnswer::GaveUp(reason) => {
-                self.end_without_steps(Status::Failed, format!("no model wrote a plan: {reason}"));
+                self.end_without_plan(Status::Failed, format!("no model wrote a plan: {reason}"));
             }
             NoAnswer::Exhausted(exhausted) => {
-                self.end_without_steps(Status::BudgetExhausted, exhausted.to_string());
+                self.end_without_plan(Status::BudgetExhausted, exhausted.to_string());
             }
+        }
+    }
+
+    /// Ends a run for which there is no plan. One that wanted a second plan goes on with what it has.
+    fn end_without_plan(&mut self, status: Status, reason: String) {
+        if self.is_replanning() {
+            self.give_up_replanning(reason);
+        } else {
+            self.end_without_steps(status, reason);
         }
     }
 
     pub(super) fn on_plan_text(&mut self, text: &str, attempt: u32) -> Decided {
         let is_last = attempt > self.policy().planning.retries;
         let (cause, problems) = match self.read_plan(text) {
+            Ok((plan, repairs)) if self.is_replanning() => match self.accept_second_plan(plan, repairs, is_last)? {
+                Ok(()) => return Ok(()),
+                Err(problems) => (PlanRejection::Problems, problems),
+            },
             Ok((plan, repairs)) => match self.accept_plan(plan.clone(), repairs.clone())? {
                 Ok(()) => return Ok(()),
                 Err(_) if is_last && self.accept_tolerable_plan(plan, repairs)? => return Ok(()),
@@ -111,7 +127,7 @@ impl Run {
         let place = self.records.len();
         if is_last {
             let reason = format!("no plan could be used after {attempt} attempts; the last one:\n{lines}");
-            self.end_without_steps(Status::Failed, reason);
+            self.end_without_plan(Status::Failed, reason);
         } else {
             self.request_plan(Some(&RejectedAnswer { text, problems: &lines }))?;
         }
@@ -200,6 +216,7 @@ impl Run {
             self.end_with_plan(&plan);
             return Ok(());
         }
+        self.note_plan_questions();
         self.state.steps = Steps::new(&self.plan);
         self.state.plan = Some(plan);
         self.state.phase = Phase::Running;

@@ -170,7 +170,7 @@ impl Session {
 
     /// The first event of the plan in a call, and its share of the budget.
     fn plan_start(&self, index: usize, parameters: &Object) -> Result<(EventKind, BudgetShare), String> {
-        let plan = Some(read_plan_call(parameters, &self.setup.toolbox, &self.started.input)?);
+        let plan = Some(read_plan_call(parameters, &self.setup.toolbox, &self.started)?);
         let catalogue = Arc::clone(&self.setup.public_catalogue);
         let calls = &self.setup.calls_started;
         let (policy, share) = limit_policy(&calls.policy, &self.budget_share());

@@ -38,6 +38,7 @@ mod polling;
 mod prompts;
 mod properties;
 mod random_worlds;
+mod replanning;
 mod request_to_answer;
 mod resolution_rung;
 mod retry;
