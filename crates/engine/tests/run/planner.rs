@@ -85,16 +85,21 @@ fn the_planner_prompt_says_how_a_plan_is_written() {
     - an item of a list: "{{step-1.items[0].price}}"
     - a calculation: "{{100 * step-1.price}}"
 
-    Only where the request needs it, a step has more keys in "metadata", beside "parameters":
-    - "foreach": a list, if the number of calls is not known yet. The step runs once for each item, and its parameters refer to "item":
-      {"capability": "remind", "foreach": "step-1.invoices", "parameters": {"invoice": "{{item.id}}"}}
-      Other steps see the list of all its results: "{{map(step-2, item.cost)}}". Leave the list out if you know each call: write the steps.
-    - "when": a condition. If it is false, the step is skipped: {"capability": "alert", "when": "step-1.celsius > 30", "parameters": {}}
-    - A step with "agent_name": "compute" calls no tool. It has one parameter, "result", to select, compare or total results of other steps:
-      {"parameters": {"result": "{{filter(step-1.invoices, item.days > 30 and item.status == 'open')}}"}}
-    Lists and conditions are written without braces. Their functions: filter(list, condition), map(list, value), any, all, sum_by(list, value),
-    group_by, sort_by, unique, first, last, len, join, sum, min, max, avg, round, contains(text, part), lower, if(condition, then, otherwise);
-    operators: + - * / == != < <= > >= and or not in, and a ?? b for b where a is missing.
+    Some requests need a list of calls whose number is not known yet, or a condition. This plan reminds of all invoices that are overdue:
+    {"plan_id": "plan-1", "original_request": "Remind everybody who is overdue.", "mode": "autonomous", "steps": [
+      {"step_id": "step-1", "agent_name": "books", "instruction": "List the invoices", "depends_on": [],
+       "metadata": {"capability": "list_invoices", "parameters": {}}},
+      {"step_id": "step-2", "agent_name": "compute", "instruction": "Select those that are overdue", "depends_on": ["step-1"],
+       "metadata": {"parameters": {"result": "{{filter(step-1.invoices, item.days > 30 and item.status == 'open')}}"}}},
+      {"step_id": "step-3", "agent_name": "books", "instruction": "Remind of each of them", "depends_on": ["step-2"],
+       "metadata": {"capability": "remind", "foreach": "step-2", "parameters": {"invoice": "{{item.id}}"}}}]}
+    - "foreach" is a list, written without braces. The step runs once for each item, which its parameters call "item". Other steps see the list of
+      all its results: "{{map(step-3, item.cost)}}". If you know each call already, write one step for each instead.
+    - "when" is a condition, written without braces: {"capability": "alert", "when": "step-1.celsius > 30", "parameters": {}}. If it is false, the
+      step is skipped.
+    - "agent_name": "compute" calls no tool. Its only parameter "result" selects, compares or totals what other steps returned.
+    Functions: filter(list, condition), map(list, value), sum_by(list, value), any, all, group_by, sort_by, unique, first, last, len, join, sum, min,
+    max, avg, round, contains(text, part), lower, if(condition, then, otherwise). Operators: + - * / == != < <= > >= and or not in ??
 
     Format rules:
     - You are a JSON API. Your only output is one raw JSON object.

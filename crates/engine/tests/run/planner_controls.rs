@@ -91,12 +91,21 @@ fn controls_in_other_places_are_read_and_recorded() {
         play.run.plan_repairs(),
         [
             "step `step-2`: read `parameters.foreach` as `metadata.foreach`",
-            "step `step-3`: read `compute` as `a step that computes`",
+            "step `step-3`: read `metadata.compute` as `parameters.result`",
             "step `step-4`: read `when` as `metadata.when`",
         ]
     );
     play.answer_tool("step-1/call/1", 200, r#"{"orders": [{"id": 7, "total": 20.5}, {"id": 8, "total": 79.5}]}"#);
     assert_eq!(play.due(), ["step-2[0]/call/1", "step-2[1]/call/1"], "100 is not above 100");
+}
+
+#[test]
+fn a_computation_without_the_layer_of_parameters_is_read() {
+    let mut play = start(policy());
+    let total = step("step-2", "compute", r#"{"result": "{{sum_by(step-1.orders, item.total)}}"}"#);
+    play.answer_model("plan/ask/1", &steps(&[LIST, &total]));
+    play.answer_tool("step-1/call/1", 200, r#"{"orders": [{"total": 2.5}, {"total": 3}]}"#);
+    assert_eq!(play.run.result("step-2").map(ToString::to_string).as_deref(), Some("5.5"));
 }
 
 #[test]
@@ -135,7 +144,7 @@ fn misuse_of_controls_is_shown_to_the_planner_which_corrects_it() {
     - `step-3.order`: character 3: there is no step `item` (only a step with `foreach` has an `item`, and `filter`, `map` and the like)
     - `step-4.ids`: `step-2.id` does not exist: an array has no field `id` (`step-2` has one result for each item: write `map(step-2, item.id)` for all, `step-2[0].id` for one)
     - step `step-4`: `when`: `step-1.count` is an integer, not true or false (compare it: `step-1.count == "..."`, `step-1.count > 0`)
-    - step `step-5`: `parameters`: a step that computes has one parameter, `result`
+    - step `step-5`: `parameters`: a step that computes has one parameter, `result` (write `"parameters": {"result": "{{...}}"}`)
     - `step-6.result`: character 3: `filter` takes two arguments, found 1
     </data>
     "#);

@@ -4,6 +4,7 @@ use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Plan, Step, Value};
 
 use super::{PlanFix, PlanFixKind};
+use crate::RESULT;
 use crate::catalogue::{Catalogue, CatalogueEntry};
 use crate::check::COMPUTE;
 
@@ -56,18 +57,26 @@ fn take_parameter(step: &mut Step, key: &str, catalogue: &Catalogue) -> Option<V
 }
 
 /// A step that computes, as models write it: as a call of the tool `compute`, as they are told, or with the value itself under
-/// `compute`.
+/// `compute` or `result`.
 fn read_computation(step: &mut Step, catalogue: &Catalogue) -> Option<PlanFix> {
     let calls_tool = catalogue.tool(step.agent_name.as_str()).is_some();
-    let value = step.metadata.get(COMPUTE).filter(|value| !matches!(value, Value::Null | Value::Bool(_))).cloned();
+    let of_compute = step.metadata.get(COMPUTE).filter(|value| !matches!(value, Value::Null | Value::Bool(_)));
     let is_named = are_alike(step.agent_name.as_str(), COMPUTE);
-    if calls_tool || !(is_named || value.is_some() || step.is_computed()) {
+    if calls_tool || !(is_named || of_compute.is_some() || step.is_computed()) {
         return None;
     }
+    let has_parameters = step.parameters().is_some_and(|parameters| !parameters.is_empty());
+    let of_result = step.metadata.get(RESULT).filter(|value| !value.is_null() && !has_parameters);
+    let found = match (of_compute, of_result) {
+        (Some(value), _) => Some((COMPUTE, value.clone())),
+        (None, Some(value)) => Some((RESULT, value.clone())),
+        (None, None) => None,
+    };
     step.agent_name = COMPUTE.into();
     step.metadata.remove("capability");
     step.metadata.insert(COMPUTE, true);
-    let value = value?;
-    step.metadata.insert("parameters", Object::from([("result", value)]));
-    Some(PlanFix::new(&step.step_id, PlanFixKind::Control, "compute", "a step that computes"))
+    let (key, value) = found?;
+    step.metadata.remove(RESULT);
+    step.metadata.insert("parameters", Object::from([(RESULT, value)]));
+    Some(PlanFix::new(&step.step_id, PlanFixKind::Control, &format!("metadata.{key}"), "parameters.result"))
 }
