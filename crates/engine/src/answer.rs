@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::Spent;
 use crate::event::DecidedBy;
+use crate::replanning::Replanning;
 use crate::result_handle::ResultHandle;
 use account::account_text;
 use reknit_mend::{Fate, Mend};
@@ -53,6 +54,9 @@ pub struct Answer {
     /// The outputs that could not be computed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_outputs: Vec<MissingOutput>,
+    /// The times that the planner was asked for a plan of what is missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replannings: Vec<Replanning>,
     /// What the run spent.
     pub spent: Spent,
 }
@@ -61,7 +65,7 @@ impl Answer {
     /// The text. Behind a model's text it adds the repairs and missing results, which a model may omit.
     pub fn full_text(&self) -> String {
         match self.written_by {
-            AnswerAuthor::Model => format!("{}{}", self.text, account_text(&self.steps, &self.missing_outputs)),
+            AnswerAuthor::Model => format!("{}{}", self.text, account_text(self)),
             AnswerAuthor::Template | AnswerAuthor::Raw | AnswerAuthor::TemplateInstead(_) => self.text.clone(),
         }
     }
@@ -104,6 +108,9 @@ pub struct StepReport {
     pub capability: CapabilityName,
     /// The outcome.
     pub outcome: Outcome,
+    /// Whether a second plan does in another way what the step was for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replaced: bool,
     /// The repairs, in order.
     pub mends: Vec<Mend>,
     /// The approvals that rules asked for, or that changed the call, in order.

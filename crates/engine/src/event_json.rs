@@ -94,6 +94,11 @@ fn of_run(record: &RunRecord) -> Option<(String, Details)> {
             "plan_rejected",
             [("attempt", (*attempt).into()), ("problems", texts(problems)), ("will_retry", Value::Bool(*will_retry))],
         ),
+        RunRecord::Replanning { times, failed } => {
+            let failed: Vec<Value> = failed.iter().map(|step| step.as_str().into()).collect();
+            named("replanning", [("times", (*times as u64).into()), ("failed", failed.into())])
+        }
+        RunRecord::ReplanningGivenUp { reason } => named("replanning_given_up", [("reason", reason.as_str().into())]),
         RunRecord::Ended { status, reason, .. } => {
             let reason = Some(reason.as_str()).filter(|reason| !reason.is_empty()).map_or(Value::Null, Value::from);
             named("ended", [("status", status.as_str().into()), ("reason", reason)])

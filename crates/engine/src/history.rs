@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use reknit_dialogue::{TargetName, Usage};
 use reknit_mend::Mend;
-use reknit_protocol::{EffectId, EffectKind, EffectOwner, Object, SmallMap, StepId, exact};
+use reknit_protocol::{CallTool, EffectId, EffectKind, EffectOwner, Object, SmallMap, StepId, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::business_key::KeyFinding;
@@ -134,13 +134,7 @@ impl HistoryBuilder {
             RunRecord::CallEnded { call, end, .. }
                 if matches!(call.id.kind(), EffectKind::Check | EffectKind::Verify) =>
             {
-                let status = match end {
-                    CallEnd::Replied { status, .. } => Some(*status),
-                    CallEnd::Failed { .. } | CallEnd::Interrupted => None,
-                };
-                let capability = format!("{}/{}", call.agent, call.capability);
-                let kind = HistoryKind::Checked { capability, parameters: call.parameters.clone(), status };
-                self.end(&call.id, at_ms, kind);
+                self.end_check(at_ms, call, end);
             }
             RunRecord::CallEnded { call, end, fault } => {
                 let called = |status, mended| HistoryKind::Called {
@@ -176,6 +170,8 @@ impl HistoryBuilder {
             | RunRecord::ToolsSelected(_)
             | RunRecord::PlanAccepted { .. }
             | RunRecord::PlanRejected { .. }
+            | RunRecord::Replanning { .. }
+            | RunRecord::ReplanningGivenUp { .. }
             | RunRecord::StepBound { .. }
             | RunRecord::RungStarted(_)
             | RunRecord::AdviceRead { .. }
@@ -185,6 +181,15 @@ impl HistoryBuilder {
             | RunRecord::LateOutcome(_)
             | RunRecord::Ended { .. } => {}
         }
+    }
+
+    fn end_check(&mut self, at_ms: i64, call: &CallTool, end: &CallEnd) {
+        let status = match end {
+            CallEnd::Replied { status, .. } => Some(*status),
+            CallEnd::Failed { .. } | CallEnd::Interrupted => None,
+        };
+        let capability = format!("{}/{}", call.agent, call.capability);
+        self.end(&call.id, at_ms, HistoryKind::Checked { capability, parameters: call.parameters.clone(), status });
     }
 
     /// Notes the start of an effect. One that is started again after a crash keeps its first start.

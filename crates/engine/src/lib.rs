@@ -81,6 +81,7 @@ mod policy;
 mod question_facts;
 mod record;
 mod repeat_argument;
+mod replanning;
 mod report;
 mod request_digest;
 mod result_handle;
@@ -120,6 +121,7 @@ pub use record::{
     RunRecord, RungStart, SessionRecord, StepDescription, StepEnd, TextCallForm, TurnOutcome, WaitEnd, WaitReason,
 };
 pub use repeat_argument::{add_repeat_argument, needs_repeat_reason, take_repeat_reason};
+pub use replanning::Replanning;
 pub use report::{
     ChildReport, FinalTurnReason, MendedCall, REPORT_ALIAS, RepeatedCall, Report, ReportSource, ReportStatus,
     SessionExit, SyntheticReason, Totals,

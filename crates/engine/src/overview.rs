@@ -16,6 +16,7 @@ use crate::budget::Spent;
 use crate::history::{HistoryBuilder, HistoryEntry};
 use crate::metadata::Metadata;
 use crate::record::{Record, SessionRecord};
+use crate::replanning::Replanning;
 use crate::report::{MendedCall, Report};
 use crate::run::{Progress, RejectedPlan, Run, StepView};
 use crate::session::{Ending, Machine, Session, SessionView};
@@ -84,6 +85,9 @@ pub struct RunOverview {
     /// The rejected plans, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected_plans: Vec<RejectedPlan>,
+    /// The times that the planner was asked for a plan of what is missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replannings: Vec<Replanning>,
     /// The steps of the plan.
     pub steps: Vec<StepView>,
     /// The history of each step.
@@ -253,6 +257,7 @@ impl OverviewBuilder {
             capabilities: started.catalogue.tools.iter().map(|tool| tool.capabilities.len()).sum(),
             plan_repairs: run.plan_repairs().to_vec(),
             rejected_plans: run.rejected_plans().to_vec(),
+            replannings: run.replannings().to_vec(),
             steps,
             history: self.history.entries.clone(),
             run_history: self.history.of_run.clone(),

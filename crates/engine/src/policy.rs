@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use reknit_dialogue::{Message, ModelRequest, Money, Prices, RotationRules, TargetName, Temperature};
 use reknit_mend::{ErrorsInSuccess, LadderPolicy, MendingPolicy, PeoplePolicy, ResendPolicy};
-use reknit_plan::Catalogue;
+use reknit_plan::{Catalogue, PlanLanguage};
 use reknit_protocol::{KeyRule, SideEffect, Step};
 use serde::{Deserialize, Serialize};
 
@@ -131,6 +131,18 @@ pub struct Planning {
     /// The run ends with the plan as its answer, in the form people write; no step is started.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub only: bool,
+    /// What the planner is told that it may write. Its prompt is one of the templates.
+    #[serde(default = "PlanLanguage::calls", skip_serializing_if = "PlanLanguage::is_calls")]
+    pub language: PlanLanguage,
+    /// How often the planner is asked for a plan of what is missing, if steps of its plan failed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub replans: u32,
+}
+
+/// Runs that were started before there were second plans have no such field.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Temperature and length of answers, per kind of question.
@@ -264,7 +276,7 @@ impl Default for Limits {
 
 impl Default for Planning {
     fn default() -> Self {
-        Self { retries: 2, choose_from: 20, only: false }
+        Self { retries: 2, choose_from: 20, only: false, language: PlanLanguage::default(), replans: 1 }
     }
 }
 

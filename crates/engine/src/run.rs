@@ -28,6 +28,7 @@ mod read_references;
 mod repair_by_model;
 mod repair_by_rules;
 mod repeated_failures;
+mod replan;
 pub(crate) mod request_plan;
 mod resolve_parameters;
 mod resume;

@@ -7,8 +7,11 @@ use std::collections::HashSet;
 
 use reknit_protocol::{Object, Plan, StepId, truncate};
 
-use crate::answer::account::{add_section, approved_lines, limited, mended_lines, missing_lines, tried_lines};
+use crate::answer::account::{
+    add_section, approved_lines, limited, mended_lines, missing_lines, replanned_lines, tried_lines,
+};
 use crate::answer::{MissingOutput, Outcome, Status, StepReport};
+use crate::replanning::Replanning;
 use crate::result_handle::response_data;
 
 /// The maximum length of one result in a text, in bytes.
@@ -22,7 +25,12 @@ pub(crate) struct PlanOutputs {
 }
 
 /// The answer as code writes it: missing results first, then outputs, results and repairs, one line each.
-pub(crate) fn template_text(status: Status, steps: &[StepReport], plan_outputs: &PlanOutputs) -> String {
+pub(crate) fn template_text(
+    status: Status,
+    steps: &[StepReport],
+    plan_outputs: &PlanOutputs,
+    replannings: &[Replanning],
+) -> String {
     let mut text = match status {
         Status::Complete => "Everything was done.".to_owned(),
         Status::Partial => "Some steps were done.".to_owned(),
@@ -33,6 +41,7 @@ pub(crate) fn template_text(status: Status, steps: &[StepReport], plan_outputs: 
     };
     for (title, lines) in [
         ("Missing", missing_lines(steps, &plan_outputs.missing)),
+        ("Planned again", replanned_lines(replannings)),
         ("Outputs", output_lines(plan_outputs)),
         ("Done", done_lines(steps)),
         ("Approved", approved_lines(steps)),
@@ -84,8 +93,7 @@ pub(crate) fn doubt_about_plan(request: &str, plan: &Plan, steps: &[StepReport])
 }
 
 fn plan_parameters(plan: &Plan) -> String {
-    let parameters = plan.steps.iter().filter_map(|step| Some(step.parameters()?.to_string()));
-    parameters.collect::<Vec<_>>().join("\n")
+    plan.steps.iter().flat_map(used_numbers::step_texts).collect::<Vec<_>>().join("\n")
 }
 
 /// Every change to a call, successful or not.

@@ -23,6 +23,11 @@ pub struct Templates {
     pub choice: String,
     /// Requests a plan. Variables: `tools`, `request`, and after a rejected plan `last` and `problems`.
     pub plan: String,
+    /// Follows the request for a plan if a plan has already run and a part of it failed. Variables: `done`, `failed`, `uncertain`,
+    /// `next`.
+    /// Empty in runs that were started before there were second plans.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub replan: String,
     /// Finds values that the plan does not give. Variables: `request`, `instruction`, `agent`, `capability`,
     /// `description`, `wanted`, `sources`, `schema`.
     pub resolution: String,
@@ -44,6 +49,7 @@ impl Default for Templates {
         Self {
             choice: include_str!("../prompts/choice.txt").to_owned(),
             plan: include_str!("../prompts/plan.txt").to_owned(),
+            replan: include_str!("../prompts/replan.txt").to_owned(),
             resolution: include_str!("../prompts/resolution.txt").to_owned(),
             feedback: include_str!("../prompts/feedback.txt").to_owned(),
             context: include_str!("../prompts/context.txt").to_owned(),
@@ -101,9 +107,10 @@ impl<F: Fn(&str, &str) -> Option<String>> PromptBuilder for F {
 }
 
 /// The variables of each template. A template must use all of them: a model invents what it is not told.
-const VARIABLES: [(&str, &[&str]); 7] = [
+const VARIABLES: [(&str, &[&str]); 8] = [
     ("choice", &["tools", "request"]),
     ("plan", &["tools", "request", "last", "problems"]),
+    ("replan", &["done", "failed", "uncertain", "next"]),
     ("resolution", &["request", "instruction", "agent", "capability", "description", "wanted", "sources", "schema"]),
     (
         "feedback",
@@ -137,7 +144,7 @@ const SESSION: &str = "session";
 
 impl Templates {
     /// The names of the prompts.
-    pub const NAMES: [&str; 7] = ["choice", "plan", "resolution", "feedback", "context", "answer", SESSION];
+    pub const NAMES: [&str; 8] = ["choice", "plan", "replan", "resolution", "feedback", "context", "answer", SESSION];
 
     /// Replaces a template. The new one must use every variable of the default.
     ///
@@ -206,6 +213,7 @@ impl Templates {
         match name {
             "choice" => &mut self.choice,
             "plan" => &mut self.plan,
+            "replan" => &mut self.replan,
             "resolution" => &mut self.resolution,
             "feedback" => &mut self.feedback,
             "context" => &mut self.context,
@@ -216,7 +224,7 @@ impl Templates {
 }
 
 /// The variables without text from a tool, a schema or a model. All others are put between the data markers.
-const OWN_VARIABLES: [&str; 4] = ["request", "instruction", "attempt", "status"];
+const OWN_VARIABLES: [&str; 5] = ["request", "instruction", "attempt", "status", "next"];
 
 /// The names of a tool and its capability. A plain name, without a space, is shown as it is.
 const NAMES_OF_TOOLS: [&str; 2] = ["agent", "capability"];

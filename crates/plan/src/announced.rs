@@ -65,8 +65,13 @@ pub(crate) fn is_result_name(key: &str) -> bool {
     WRAPPERS.contains(&key) || RESULT_NAMES.contains(&key)
 }
 
+/// The declared fields of an object.
+pub(crate) fn properties(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Object::iter)
+}
+
 pub(crate) fn field_names(schema: &Value) -> Vec<&str> {
-    schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Object::keys).collect()
+    properties(schema).map(|(name, _)| name).collect()
 }
 
 /// Whether a field is declared, directly or inside a wrapper.

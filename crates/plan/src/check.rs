@@ -27,12 +27,12 @@ use crate::unbraced::{PlanTexts, SourceNames, UnbracedFinder};
 pub use notes::{PlanNote, plan_notes};
 use parsed_plan::{ParsedPlan, ParsedStep};
 pub use read_calls::check_read_calls;
-use references::{References, check_reference};
+use references::{References, WantedType, check_reference};
 use source_names::reads_own_result;
 pub use tolerant::{ProblemScope, TolerablePlan, check_tolerantly};
 
-/// The capability of a step that calls no tool, in records and answers.
-const COMPUTE: &str = "compute";
+/// The capability of a step that calls no tool, in records and answers. Models write it as the tool of such a step.
+pub(crate) const COMPUTE: &str = "compute";
 
 /// The most steps of a plan. Hardly any budget pays for more.
 const MAX_STEPS: usize = 10_000;
@@ -182,7 +182,13 @@ fn check_controls(
     for (keys, expression) in parsed_step.controls.expressions() {
         problems.extend(expression.references().into_iter().filter_map(|reference| check(reference, keys)));
     }
-    if let Some(verify) = &parsed_step.controls.verify {
+    let controls = &parsed_step.controls;
+    let of_list = controls.foreach.iter().map(|foreach| (&foreach.list, WantedType::List));
+    let of_condition = controls.when.iter().map(|condition| (condition, WantedType::Condition));
+    for (expression, wanted) in of_list.chain(of_condition) {
+        problems.extend(references.check_type(expression, wanted, at(&[wanted.key()])));
+    }
+    if let Some(verify) = &controls.verify {
         let references = verify.parameters.references().into_iter();
         problems.extend(references.filter_map(|reference| check(reference, &["verify", "with"])));
     }

@@ -1,5 +1,6 @@
 //! Corrects a plan where there is no doubt, and records each change.
 
+mod controls;
 mod emphasis;
 mod names;
 mod references;
@@ -10,6 +11,7 @@ use reknit_protocol::{Object, Plan, StepId, Value};
 
 use crate::PlanAuthor;
 use crate::catalogue::Catalogue;
+pub use controls::place_controls;
 
 /// A change to a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +41,8 @@ pub enum PlanFixKind {
     Value,
     /// A reference that was written without its braces: `$quote.price`.
     Reference,
+    /// A key such as `foreach` that was written in another place, or a computation in another form.
+    Control,
 }
 
 impl PlanFixKind {
@@ -51,6 +55,7 @@ impl PlanFixKind {
             Self::Parameter => "parameter",
             Self::Value => "value",
             Self::Reference => "reference",
+            Self::Control => "control",
         }
     }
 }
@@ -63,6 +68,7 @@ impl fmt::Display for PlanFix {
             PlanFixKind::Capability if before.is_empty() => {
                 write!(out, "step `{step}`: read the tool `{after}` as the capability")
             }
+            PlanFixKind::Control => write!(out, "step `{step}`: read `{before}` as `{after}`"),
             _ => write!(out, "step `{step}`: corrected the {} `{before}` to `{after}`", kind.as_str()),
         }
     }

@@ -45,6 +45,7 @@ mod planner;
 mod problem;
 mod read;
 mod read_values;
+mod second_plan;
 mod unbraced;
 mod verify_call;
 
@@ -61,11 +62,12 @@ pub use file::{
     Document, FilePosition, FileProblem, LoadText, LoadedPlan, PlanText, load_plan_file, read_plan_file,
     write_plan_file,
 };
-pub use fixes::{PlanFix, PlanFixKind, correct_plan};
+pub use fixes::{PlanFix, PlanFixKind, correct_plan, place_controls};
 pub use graph::{GraphRow, GraphState, GraphStep, StepGraph};
 pub use inputs::resolve_inputs;
-pub use planner::{ToolSelection, describe_tools, plan_json_schema, summarize_tools};
+pub use planner::{PlanLanguage, ToolSelection, describe_tools, plan_json_schema, summarize_tools};
 pub use problem::{PlanLocation, PlanProblem, ProblemCode};
 pub use read::{PlanError, read_plan};
 pub use read_values::{DoubtfulText, ReadValues, read_values};
+pub use second_plan::{ExtendedPlan, append_steps};
 pub use verify_call::verify_call;

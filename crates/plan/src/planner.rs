@@ -4,6 +4,6 @@ mod plan_schema;
 mod tool_descriptions;
 mod tool_selection;
 
-pub use plan_schema::plan_json_schema;
+pub use plan_schema::{PlanLanguage, plan_json_schema};
 pub use tool_descriptions::{describe_tools, summarize_tools};
 pub use tool_selection::ToolSelection;

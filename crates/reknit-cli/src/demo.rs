@@ -44,6 +44,8 @@ pub(crate) async fn run(
     } else {
         let scripted = Target::new("scripted", demo.model_base_url(), "scripted");
         config = config.with_models(vec![scripted], &SettingOrigin::Program);
+        // The script has one plan.
+        config = config.with("plan.replans", 0, SettingOrigin::Program)?;
     }
     let setup = Setup::with_config(config, &arguments.files, drive_arguments).await?;
     print_introduction(live, demo.request);

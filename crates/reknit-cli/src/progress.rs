@@ -262,6 +262,7 @@ mod tests {
             needs: Vec::new(),
             item_of: None,
             state,
+            replaced: false,
             mends: Vec::new(),
             calls: 1,
             parameters: Object::new(),

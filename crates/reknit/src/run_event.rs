@@ -51,6 +51,11 @@ pub enum RunEventKind {
         /// Why.
         problems: Vec<String>,
     },
+    /// Steps failed that nothing could mend: the planner is asked for a plan of what is missing.
+    Replanning {
+        /// The failed steps.
+        failed: Vec<StepId>,
+    },
     /// A model is asked.
     ModelAsked {
         /// The model.
@@ -161,6 +166,7 @@ impl RunEventKind {
             RunRecord::Started { request, .. } => Self::Started { request: request.clone() },
             RunRecord::PlanAccepted { steps, .. } => Self::PlanAccepted { steps: *steps },
             RunRecord::PlanRejected { problems, .. } => Self::PlanRejected { problems: problems.clone() },
+            RunRecord::Replanning { failed, .. } => Self::Replanning { failed: failed.clone() },
             RunRecord::StepStarted(description) => Self::StepStarted { step: description.step.clone() },
             RunRecord::CallStarted(call) => Self::CallStarted(Arc::clone(call)),
             RunRecord::CallEnded { call, end, fault } => {
@@ -197,6 +203,10 @@ impl fmt::Display for RunEvent {
             RunEventKind::Started { request } => write!(out, "started: {request}"),
             RunEventKind::PlanAccepted { steps } => write!(out, "plan accepted: {steps} steps"),
             RunEventKind::PlanRejected { problems } => write!(out, "plan rejected: {}", problems.join("; ")),
+            RunEventKind::Replanning { failed } => {
+                let failed: Vec<&str> = failed.iter().map(StepId::as_str).collect();
+                write!(out, "planning again: {} failed", failed.join(", "))
+            }
             RunEventKind::ModelAsked { target, purpose } => write!(out, "model {target} asked: {purpose}"),
             RunEventKind::ModelAnswered(answer) => write!(out, "model answered: {} tokens", answer.usage.output_tokens),
             RunEventKind::ModelFailed { reason } => write!(out, "model failed: {reason}"),

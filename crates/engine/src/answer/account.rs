@@ -7,7 +7,8 @@ use reknit_bind::abridge;
 use reknit_mend::{Fate, MendEffect};
 use reknit_protocol::StepId;
 
-use super::{MissingOutput, Outcome, StepReport};
+use super::{Answer, MissingOutput, Outcome, StepReport};
+use crate::replanning::Replanning;
 use crate::result_handle::response_data;
 
 /// How much of an unconfirmed result is shown, in bytes of JSON.
@@ -17,9 +18,11 @@ const SHOWN_RESULT: usize = 500;
 const MAX_ITEM_LINES: usize = 20;
 
 /// The account of repairs, failed repairs and missing results that follows an answer; empty if there is none.
-pub(crate) fn account_text(steps: &[StepReport], missing: &[MissingOutput]) -> String {
+pub(crate) fn account_text(answer: &Answer) -> String {
+    let Answer { steps, missing_outputs: missing, replannings, .. } = answer;
     let mut text = String::new();
     for (title, lines) in [
+        ("Planned again", replanned_lines(replannings)),
         ("Approved", approved_lines(steps)),
         ("Mended", mended_lines(steps)),
         ("Tried", tried_lines(steps)),
@@ -77,7 +80,12 @@ fn applied_lines<'a>(steps: impl Iterator<Item = &'a StepReport>) -> Vec<String>
     )
 }
 
-/// The steps and outputs without a result.
+/// The second plans, and why there is none.
+pub(crate) fn replanned_lines(replannings: &[Replanning]) -> Vec<String> {
+    replannings.iter().map(|replanning| format!("- {replanning}")).collect()
+}
+
+/// The steps and outputs without a result. What a second plan does instead of a step is in its own steps.
 pub(crate) fn missing_lines(steps: &[StepReport], missing: &[MissingOutput]) -> Vec<String> {
     let line = |step: &StepReport| match &step.outcome {
         Outcome::Done(_) => None,
@@ -92,7 +100,7 @@ pub(crate) fn missing_lines(steps: &[StepReport], missing: &[MissingOutput]) -> 
         Outcome::Skipped { reason } => Some(format!("- {} ({}): skipped: {reason}", step.step, step.capability)),
     };
     let outputs = missing.iter().map(|output| format!("- output {}: {}", output.name, output.reason));
-    let steps = limited(steps.iter().filter_map(|step| Some((step, line(step)?))));
+    let steps = limited(steps.iter().filter(|step| !step.replaced).filter_map(|step| Some((step, line(step)?))));
     steps.into_iter().chain(outputs).collect()
 }
 

@@ -66,6 +66,7 @@ fn planning(run: &RunOverview) -> Vec<ExplainedLine> {
             if rejected.problems.is_empty() { String::new() } else { format!(": {}", rejected.problems.join("; ")) };
         lines.push(plain(format!("Plan {} was rejected ({}){problems}", index + 1, rejected.words)));
     }
+    lines.extend(run.replannings.iter().map(|replanning| plain(format!("Planned again {replanning}."))));
     if !run.plan_repairs.is_empty() {
         lines.push(plain(format!("The text of the plan was repaired: {}.", run.plan_repairs.join("; "))));
     }
@@ -102,6 +103,8 @@ fn state_words(step: &StepView) -> String {
         StepState::AwaitingApproval(_) => "waiting for approval".to_owned(),
         StepState::Done if is_mended(step) => "done, after it was mended".to_owned(),
         StepState::Done => "done".to_owned(),
+        StepState::Failed { .. } if step.replaced => "failed, and planned again".to_owned(),
+        StepState::Skipped { .. } if step.replaced => "skipped, and planned again".to_owned(),
         StepState::Failed { .. } => "failed".to_owned(),
         StepState::Unconfirmed { .. } => "unconfirmed".to_owned(),
         StepState::Skipped { .. } => "skipped".to_owned(),

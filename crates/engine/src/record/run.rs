@@ -73,6 +73,18 @@ pub enum RunRecord {
         /// Whether a model is asked again.
         will_retry: bool,
     },
+    /// Steps failed that nothing could mend: the planner is asked for a plan of what is missing.
+    Replanning {
+        /// How often it was asked for one, this time included.
+        times: usize,
+        /// The failed steps.
+        failed: Vec<StepId>,
+    },
+    /// There is no plan of what is missing. The run ends with what it has.
+    ReplanningGivenUp {
+        /// Why.
+        reason: String,
+    },
     /// The dependencies of a step are done, or one of them cannot be.
     StepStarted(StepDescription),
     /// The parameters of a step were bound.
@@ -231,6 +243,8 @@ impl RunRecord {
             | Self::ToolsSelected(_)
             | Self::PlanAccepted { .. }
             | Self::PlanRejected { .. }
+            | Self::Replanning { .. }
+            | Self::ReplanningGivenUp { .. }
             | Self::Ended { .. } => None,
         }
     }

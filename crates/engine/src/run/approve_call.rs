@@ -63,6 +63,7 @@ impl Run {
                 _ => "only a person may decide this",
             };
             let reason = format!("{cause}, and no person can be asked for approval");
+            self.state.steps.get_mut(index)?.withheld = true;
             return self.set_stage(index, Stage::Failed { reason, fault });
         }
         let expires_ms = self.state.now_ms.saturating_add_unsigned(self.policy().limits.person_ms);
@@ -122,6 +123,7 @@ impl Run {
                 self.approve(index, &ask.question, by, change.flatten())
             }
             Decision::Deny { reason } => {
+                self.state.steps.get_mut(index)?.withheld = true;
                 let denied = match reason.filter(|_| !expired) {
                     _ if expired => "the time to approve it ran out".to_owned(),
                     Some(reason) => format!("it was not approved: {reason}"),

@@ -35,7 +35,7 @@ impl Run {
         let question = Question::RunPlan { calls, tool_calls: limits.tool_calls, money: limits.money };
         let expires_ms = self.state.now_ms.saturating_add_unsigned(limits.person_ms);
         let hash = digest_of(&(self.started.run.as_str(), &question));
-        let id = EffectId::new(EffectOwner::Plan, EffectKind::PlanApproval, self.state.retries + 1);
+        let id = EffectId::new(EffectOwner::Plan, EffectKind::PlanApproval, self.plan_approval_ordinal());
         let step = StepId::from(PLAN);
         let ask = Arc::new(AskPerson { id, step, question, provenance: Vec::new(), hash, expires_ms });
         self.record(RunRecord::ApprovalRequested(Arc::clone(&ask)));
@@ -58,7 +58,20 @@ impl Run {
             parameters: parameters(&planned.id),
             foreach: planned.foreach().map(|foreach| foreach.list.to_string()),
         };
-        self.plan.written_steps().iter().map(call).collect()
+        let steps = self.plan.indices().zip(self.plan.written_steps());
+        steps.filter(|(index, _)| self.is_previewed_step(*index)).map(|(_, planned)| call(planned)).collect()
+    }
+
+    /// Each question has an ordinal of its own: after a retry, and about a second plan.
+    fn plan_approval_ordinal(&self) -> u32 {
+        let plans = self.state.replannings.iter().filter(|replanning| !replanning.added.is_empty()).count();
+        self.state.retries + 1 + u32::try_from(plans).unwrap_or(u32::MAX)
+    }
+
+    /// Whether a question about the plan is about a step. Of a second plan only its own steps have not run.
+    fn is_previewed_step(&self, index: StepIndex) -> bool {
+        let waits = || self.state.steps.get(index).is_ok_and(|step| matches!(step.stage(), Stage::Waiting));
+        self.state.replannings.is_empty() || waits()
     }
 
     /// Applies a decision about the plan; returns whether it was one.
@@ -101,7 +114,7 @@ impl Run {
     fn report_approved_plan(&mut self, by: DecidedBy) -> Decided {
         let plan = Arc::clone(&self.plan);
         for (index, planned) in plan.indices().zip(&plan.steps) {
-            if self.side_effect(planned) != SideEffect::Read {
+            if self.side_effect(planned) != SideEffect::Read && self.is_previewed_step(index) {
                 let approval = StepApproval { by, reason: "as part of the plan".to_owned(), change: None };
                 self.state.steps.get_mut(index)?.approval_reports.push(approval);
             }

@@ -10,7 +10,7 @@ use super::consultations::Topic;
 use super::state::{Phase, PlanApproval, Stage, State, Stop};
 use super::steps::StepRun;
 use super::{Run, planned};
-use crate::answer::account::mended_lines;
+use crate::answer::account::{mended_lines, replanned_lines};
 use crate::answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepReport};
 use crate::budget::Exhausted;
 use crate::consult::Consultation;
@@ -44,6 +44,7 @@ impl Run {
             steps: Vec::new(),
             outputs: Object::new(),
             missing_outputs: Vec::new(),
+            replannings: self.state.replannings.clone(),
             spent: self.spent(),
         });
     }
@@ -59,6 +60,7 @@ impl Run {
             steps,
             outputs: Object::new(),
             missing_outputs: Vec::new(),
+            replannings: self.state.replannings.clone(),
             spent: self.spent(),
         });
     }
@@ -98,6 +100,10 @@ impl Run {
         }
         match &self.state.phase {
             Phase::Ended(_) => {}
+            Phase::Planning { .. } if self.is_replanning() => {
+                self.give_up_replanning(reason.clone());
+                self.end(AnswerAuthor::TemplateInstead(reason), None);
+            }
             Phase::Selecting { .. } | Phase::Planning { .. } => self.end_without_steps(status, reason),
             Phase::Answering { .. } => self.end(AnswerAuthor::TemplateInstead(reason), None),
             Phase::Running => {
@@ -132,6 +138,9 @@ impl Run {
         if !self.state.steps.are_over() || !matches!(self.state.phase, Phase::Running) {
             return Ok(());
         }
+        if self.replan()? {
+            return Ok(());
+        }
         let at_once = self.state.stop.as_ref().is_some_and(Stop::is_immediate);
         match self.policy().synthesis {
             Synthesis::Template => self.end(AnswerAuthor::Template, None),
@@ -157,7 +166,7 @@ impl Run {
         }
         let (reports, plan_outputs) = (self.step_reports(), self.plan_outputs());
         let missing = synthesis::missing_text(&reports, &plan_outputs);
-        let mended = mended_lines(&reports).join("\n");
+        let mended = [replanned_lines(&self.state.replannings), mended_lines(&reports)].concat().join("\n");
         let results = synthesis::results_text(&reports, &plan_outputs);
         let request = self.shown_request.as_str();
         let values = [("request", request), ("results", &results), ("missing", &missing), ("mended", &mended)];
@@ -182,11 +191,23 @@ impl Run {
         let status = self.final_status(&steps, &plan_outputs);
         let by_model = text.as_deref().filter(|_| written_by == AnswerAuthor::Model);
         let doubts = self.doubts(&steps, &plan_outputs, by_model);
-        let text = text.unwrap_or_else(|| synthesis::template_text(status, &steps, &plan_outputs));
+        let text =
+            text.unwrap_or_else(|| synthesis::template_text(status, &steps, &plan_outputs, &self.state.replannings));
         let reason = self.state.stop.as_ref().map(ToString::to_string);
         let PlanOutputs { outputs, missing: missing_outputs } = plan_outputs;
-        let spent = self.spent();
-        self.finish(Answer { status, text, written_by, reason, doubts, steps, outputs, missing_outputs, spent });
+        let (spent, replannings) = (self.spent(), self.state.replannings.clone());
+        self.finish(Answer {
+            status,
+            text,
+            written_by,
+            reason,
+            doubts,
+            steps,
+            outputs,
+            missing_outputs,
+            replannings,
+            spent,
+        });
     }
 
     /// What a reader of the answer should verify.
@@ -206,7 +227,8 @@ impl Run {
         let is_unconfirmed = steps.iter().any(|step| matches!(step.outcome, Outcome::Unconfirmed { .. }));
         let as_planned = self.plan.steps.iter().zip(self.state.steps.iter()).filter(|(planned, step)| {
             let is_replaced = matches!(planned.controls.on_failure, OnFailure::Use(_));
-            matches!(step.stage(), Stage::SkippedByCondition { .. })
+            step.replaced
+                || matches!(step.stage(), Stage::SkippedByCondition { .. })
                 || matches!(step.stage(), Stage::Failed { .. } | Stage::Unconfirmed { .. }) && is_replaced
         });
         match (&self.state.stop, done) {
@@ -281,6 +303,7 @@ impl Run {
                     }
                     _ => Outcome::Skipped { reason: "it was not finished".to_owned() },
                 },
+                replaced: step.replaced,
                 mends: step.mends.clone(),
                 approvals: step.approval_reports.clone(),
                 calls: step.sent(),

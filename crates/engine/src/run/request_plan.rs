@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use reknit_dialogue::{Purpose, ResponseFormat};
 use reknit_plan::{
-    Catalogue, PlanProblem, ProblemCode, check_read_calls, check_tolerantly, correct_plan, describe_tools,
-    plan_json_schema, read_plan, resolve_inputs,
+    Catalogue, PlanLanguage, PlanProblem, ProblemCode, check_read_calls, check_tolerantly, correct_plan,
+    describe_tools, place_controls, plan_json_schema, read_plan, resolve_inputs,
 };
 use reknit_protocol::{EffectKind, EffectOwner, Plan, SideEffect, Step, Value, truncate};
 
@@ -57,14 +57,17 @@ impl Run {
             ("last", last.as_str()),
             ("problems", rejected.map_or("", |rejected| rejected.problems)),
         ];
-        let messages = match render(&self.started.templates.plan, &values) {
+        let rendered = render(&self.started.templates.plan, &values);
+        let rendered =
+            if self.is_replanning() { rendered.and_then(|messages| self.with_progress(messages)) } else { rendered };
+        let messages = match rendered {
             Ok(messages) => messages,
             Err(error) => {
-                self.end_without_steps(Status::Failed, error.to_string());
+                self.end_without_plan(Status::Failed, error.to_string());
                 return Ok(());
             }
         };
-        let format = plan_json_schema(&shown)
+        let format = plan_json_schema(&shown, self.policy().planning.language)
             .map_or(ResponseFormat::Json, |schema| ResponseFormat::Schema { name: "plan".to_owned(), schema });
         let request =
             Sampling { max_tokens, ..sampling }.to_model_request(self.with_attachments(messages)).with_format(format);
@@ -85,17 +88,30 @@ impl Run {
     pub(super) fn on_no_plan(&mut self, why: NoAnswer) {
         match why {
             NoAnswer::GaveUp(reason) => {
-                self.end_without_steps(Status::Failed, format!("no model wrote a plan: {reason}"));
+                self.end_without_plan(Status::Failed, format!("no model wrote a plan: {reason}"));
             }
             NoAnswer::Exhausted(exhausted) => {
-                self.end_without_steps(Status::BudgetExhausted, exhausted.to_string());
+                self.end_without_plan(Status::BudgetExhausted, exhausted.to_string());
             }
+        }
+    }
+
+    /// Ends a run for which there is no plan. One that wanted a second plan goes on with what it has.
+    fn end_without_plan(&mut self, status: Status, reason: String) {
+        if self.is_replanning() {
+            self.give_up_replanning(reason);
+        } else {
+            self.end_without_steps(status, reason);
         }
     }
 
     pub(super) fn on_plan_text(&mut self, text: &str, attempt: u32) -> Decided {
         let is_last = attempt > self.policy().planning.retries;
         let (cause, problems) = match self.read_plan(text) {
+            Ok((plan, repairs)) if self.is_replanning() => match self.accept_second_plan(plan, repairs, is_last)? {
+                Ok(()) => return Ok(()),
+                Err(problems) => (PlanRejection::Problems, problems),
+            },
             Ok((plan, repairs)) => match self.accept_plan(plan.clone(), repairs.clone())? {
                 Ok(()) => return Ok(()),
                 Err(_) if is_last && self.accept_tolerable_plan(plan, repairs)? => return Ok(()),
@@ -111,7 +127,7 @@ impl Run {
         let place = self.records.len();
         if is_last {
             let reason = format!("no plan could be used after {attempt} attempts; the last one:\n{lines}");
-            self.end_without_steps(Status::Failed, reason);
+            self.end_without_plan(Status::Failed, reason);
         } else {
             self.request_plan(Some(&RejectedAnswer { text, problems: &lines }))?;
         }
@@ -123,9 +139,12 @@ impl Run {
 
     /// The plan in a model's text and the repairs it needed, or why there is none.
     fn read_plan(&self, text: &str) -> Result<(Plan, Vec<String>), String> {
-        let (plan, reading) = read_plan(text, &self.started.request).map_err(|error| with_causes(&error))?;
+        let (mut plan, reading) = read_plan(text, &self.started.request).map_err(|error| with_causes(&error))?;
         let mut repairs: Vec<String> = reading.fixes.iter().map(|fix| fix.kind.description().to_owned()).collect();
         repairs.dedup();
+        if self.policy().planning.language == PlanLanguage::Controls {
+            repairs.extend(place_controls(&mut plan, self.catalogue()).iter().map(ToString::to_string));
+        }
         Ok((plan, repairs))
     }
 
@@ -197,6 +216,7 @@ impl Run {
             self.end_with_plan(&plan);
             return Ok(());
         }
+        self.note_plan_questions();
         self.state.steps = Steps::new(&self.plan);
         self.state.plan = Some(plan);
         self.state.phase = Phase::Running;

@@ -76,7 +76,7 @@ impl Run {
             }
             self.record_start(planned);
             self.start_step_deadline(index, planned)?;
-            self.continue_reopened(index, planned, reopened)?;
+            self.continue_reopened(index, reopened)?;
         }
         if self.state.plan_approval != PlanApproval::Approved {
             self.ask_about_plan()?;
@@ -85,11 +85,11 @@ impl Run {
     }
 
     /// Goes on with a step that does not start again with its parameters.
-    pub(super) fn continue_reopened(&mut self, index: StepIndex, planned: &PlannedStep, reopened: Reopened) -> Decided {
+    pub(super) fn continue_reopened(&mut self, index: StepIndex, reopened: Reopened) -> Decided {
         match reopened {
             Reopened::SendAgain => self.set_stage(index, Stage::Queued),
             Reopened::AskAboutOutcome(fault) => self.ask_about_outcome(index, fault),
-            Reopened::Verify(result) => self.start_verification(index, planned, result),
+            Reopened::Verify(result) => self.queue_verification(index, result),
         }
     }
 
@@ -97,6 +97,7 @@ impl Run {
     fn can_go_on(&self, planned: &PlannedStep, step: &StepRun) -> bool {
         match step.stage() {
             Stage::Done(_) => false,
+            _ if step.replaced => false,
             Stage::Unconfirmed { .. } => {
                 self.side_effect(planned) == SideEffect::Read || planned.controls.verify.is_some()
             }
@@ -135,6 +136,7 @@ impl Run {
             let class = self.side_effect(planned);
             let fault = match step.stage() {
                 Stage::Done(_) if self.has_done_items(index)? => continue,
+                _ if step.replaced => continue,
                 Stage::Unconfirmed { .. } if !self.can_go_on(planned, step) => continue,
                 Stage::Unconfirmed { result, .. } if class != SideEffect::Read => {
                     reopened.push((index, Some(Reopened::Verify(result.clone()))));

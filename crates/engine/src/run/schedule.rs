@@ -29,6 +29,7 @@ impl Run {
                 moved |= match self.state.steps.get(index)?.stage() {
                     Stage::Waiting => self.leave_waiting(index)?,
                     Stage::Queued => self.leave_queue(index)?,
+                    Stage::Verifying(_) => self.leave_verify_queue(index)?,
                     _ => false,
                 };
                 from = StepIndex::new(index.get() + 1);
@@ -89,7 +90,7 @@ impl Run {
         }
         self.start_step_deadline(index, planned)?;
         match reopened {
-            Some(reopened) => self.continue_reopened(index, planned, *reopened)?,
+            Some(reopened) => self.continue_reopened(index, *reopened)?,
             None if planned.computed => self.compute_step(index, planned)?,
             None => self.bind_step(index, planned)?,
         }
@@ -184,6 +185,11 @@ impl Run {
         if self.is_avoided(index)? {
             let reason = "not made: an earlier call with the same arguments may have happened".to_owned();
             self.set_stage(index, Stage::Failed { reason, fault: None })?;
+            return Ok(true);
+        }
+        if let Some(result) = self.earlier_result(index)? {
+            let plan = Arc::clone(&self.plan);
+            self.confirm(index, planned(&plan, index)?, result)?;
             return Ok(true);
         }
         if let Some(reason) = self.too_late(index, self.state.now_ms)? {

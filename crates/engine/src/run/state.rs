@@ -16,6 +16,7 @@ use crate::consult::Consultation;
 use crate::effect::{AskPerson, Effect};
 use crate::elapsed::ms_between;
 use crate::record::WaitReason;
+use crate::replanning::Replanning;
 use crate::result_handle::ResultHandle;
 use crate::uncertain_call::UncertainCall;
 use reknit_mend::{CallFault, ModelRung};
@@ -57,6 +58,9 @@ pub(crate) struct State {
     /// The plans that were rejected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) rejected_plans: Vec<RejectedPlan>,
+    /// The times that the planner was asked for a plan of what is missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) replannings: Vec<Replanning>,
     /// What was paid for again when a process resumed the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) resumed: Option<PaidAgain>,

@@ -77,6 +77,13 @@ impl Steps {
         Ok(())
     }
 
+    /// Adds steps that wait at a position, which the plan has already.
+    pub(super) fn insert(&mut self, position: usize, count: usize, plan: &CheckedPlan) {
+        let position = position.min(self.list.len());
+        self.list.splice(position..position, (0..count).map(|_| StepRun::default()));
+        self.index(plan);
+    }
+
     /// Adds a step for an item of a loop. It waits until it is released.
     pub(super) fn add_item(&mut self, item: LoopItem, approval_reports: Vec<StepApproval>) {
         self.ready.add_item(StepIndex::new(self.list.len()), item.of);
@@ -233,6 +240,12 @@ pub(super) struct StepRun {
     /// A model's numbers that were not accepted because no evidence supports them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) ungrounded: Vec<String>,
+    /// Whether a person decided against its call, or nobody could be asked about it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) withheld: bool,
+    /// Whether a second plan does in another way what the step was for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) replaced: bool,
     /// How often the call was corrected; part of its idempotency key.
     pub(super) correction: u32,
     /// What was used before the run was retried, or before the last wait of a step with `until`: budgets count from here,
@@ -441,7 +454,7 @@ impl StepRun {
             Stage::BackingOff { id, until_ms, .. } => vec![Effect::Sleep { id: id.clone(), until_ms: *until_ms }],
             Stage::Consulting { consultation, .. } => consultation.effect().into_iter().collect(),
             Stage::AwaitingJob(wait) => vec![wait.effect()],
-            Stage::Verifying(verification) => vec![verification.effect()],
+            Stage::Verifying(verification) => verification.effect().into_iter().collect(),
             Stage::AwaitingApproval { ask, .. } => vec![
                 Effect::AskPerson(Arc::clone(ask)),
                 Effect::Sleep { id: ask.id.with_kind(EffectKind::ApprovalExpiry), until_ms: ask.expires_ms },

@@ -41,7 +41,12 @@ pub(super) struct Verification {
 #[serde(rename_all = "snake_case")]
 enum VerifyActivity {
     Calling(Arc<CallTool>),
-    Waiting { id: EffectId, until_ms: i64 },
+    Waiting {
+        id: EffectId,
+        until_ms: i64,
+    },
+    /// The next read call waits for a free slot.
+    Queued,
 }
 
 /// What a read call said.
@@ -55,11 +60,17 @@ enum Reading {
 }
 
 impl Verification {
-    pub(super) fn effect(&self) -> Effect {
+    pub(super) fn effect(&self) -> Option<Effect> {
         match &self.activity {
-            VerifyActivity::Calling(call) => Effect::CallTool(Arc::clone(call)),
-            VerifyActivity::Waiting { id, until_ms } => Effect::Sleep { id: id.clone(), until_ms: *until_ms },
+            VerifyActivity::Calling(call) => Some(Effect::CallTool(Arc::clone(call))),
+            VerifyActivity::Waiting { id, until_ms } => Some(Effect::Sleep { id: id.clone(), until_ms: *until_ms }),
+            VerifyActivity::Queued => None,
         }
+    }
+
+    /// Whether its next read call waits for a free slot.
+    pub(super) fn is_queued(&self) -> bool {
+        self.activity == VerifyActivity::Queued
     }
 
     /// Whether it waits before the next read call. Such time is not active.
@@ -69,7 +80,7 @@ impl Verification {
 }
 
 impl Run {
-    /// Makes the first read call for the result of a step.
+    /// Makes the first read call for the result of a step, in the slot of its call.
     pub(super) fn start_verification(
         &mut self,
         index: StepIndex,
@@ -81,6 +92,21 @@ impl Run {
             return self.set_stage(index, Stage::Unconfirmed { result, reason });
         }
         self.call_verify(index, planned, (result, 0, 0))
+    }
+
+    /// Verifies the result of a step whose call does not have a slot any more, as soon as one is free.
+    pub(super) fn queue_verification(&mut self, index: StepIndex, result: ResultHandle) -> Decided {
+        let verification = Verification { result, activity: VerifyActivity::Queued, unmet: 0, failures: 0 };
+        self.set_stage(index, Stage::Verifying(Arc::new(verification)))
+    }
+
+    /// Makes a read call that has got a slot.
+    pub(super) fn leave_verify_queue(&mut self, index: StepIndex) -> Decided<bool> {
+        let Stage::Verifying(verification) = self.state.steps.get(index)?.stage() else { return Ok(false) };
+        let Verification { result, unmet, failures, .. } = verification.as_ref().clone();
+        let plan = Arc::clone(&self.plan);
+        self.call_verify(index, planned(&plan, index)?, (result, unmet, failures))?;
+        Ok(true)
     }
 
     fn call_verify(
@@ -154,7 +180,9 @@ impl Run {
         match (&activity, kind) {
             (VerifyActivity::Waiting { id, .. }, EventKind::Woke { effect }) if id == effect => {
                 self.record(RunRecord::WaitEnded(effect.clone()));
-                self.call_verify(index, planned, (result, unmet, failures))?;
+                let activity = VerifyActivity::Queued;
+                let verification = Verification { result, activity, unmet, failures };
+                self.set_stage(index, Stage::Verifying(Arc::new(verification)))?;
             }
             (VerifyActivity::Calling(call), kind) if kind.effect() == Some(&call.id) => {
                 match self.read_verification(planned, call, &result, kind)? {

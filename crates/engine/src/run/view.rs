@@ -49,6 +49,9 @@ pub struct StepView {
     pub item_of: Option<StepId>,
     /// The state of the step.
     pub state: StepState,
+    /// Whether a second plan does in another way what the step was for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replaced: bool,
     /// The repairs so far.
     pub mends: Vec<Mend>,
     /// The number of calls made.
@@ -247,6 +250,7 @@ impl Run {
                     StepState::Skipped { reason: reason.clone() }
                 }
             },
+            replaced: step.replaced,
             mends: step.mends.clone(),
             calls: step.sent(),
             parameters: step.parameters.clone(),

@@ -170,7 +170,8 @@ impl Session {
 
     /// The first event of the plan in a call, and its share of the budget.
     fn plan_start(&self, index: usize, parameters: &Object) -> Result<(EventKind, BudgetShare), String> {
-        let plan = Some(read_plan_call(parameters, &self.setup.toolbox, self.input())?);
+        let language = self.started.policy.planning.language;
+        let plan = Some(read_plan_call(parameters, &self.setup.toolbox, self.input(), language)?);
         let catalogue = Arc::clone(&self.setup.public_catalogue);
         let calls = &self.setup.calls_started;
         let (policy, share) = limit_policy(&calls.policy, &self.budget_share());

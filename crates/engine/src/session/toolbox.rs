@@ -80,7 +80,7 @@ impl Toolbox {
         if rules.plans == Plans::Allowed {
             let tools = entries.iter().filter(|entry| matches!(entry.callee, Callee::Capability { .. }));
             let names: Vec<&str> = tools.map(|entry| entry.name.as_str()).collect();
-            definitions.push(plan_tool(&names));
+            definitions.push(plan_tool(&names, policy.planning.language));
             entries.push(NamedTool::of_session(PLAN_TOOL.to_owned(), Callee::Plan));
         }
         let read = NamedTool::of_session(READ_TOOL.to_owned(), Callee::StoredResult);

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use reknit_protocol::{Plan, Value};
+use reknit_protocol::{Plan, Step, Value};
 
 use super::numbers_in_text::{TextNumber, numbers_in};
 
@@ -49,6 +49,13 @@ struct PlanNumbers {
     words: HashSet<String>,
 }
 
+/// What the plan says about a step in values and expressions: its parameters, its list and its condition.
+pub(crate) fn step_texts(step: &Step) -> impl Iterator<Item = String> {
+    let parameters = step.parameters().map(ToString::to_string);
+    let controls = ["foreach", "when"].into_iter().filter_map(|key| step.metadata.get(key).map(ToString::to_string));
+    parameters.into_iter().chain(controls)
+}
+
 /// The numbers of a request that neither the parameters of a plan nor other texts use, without duplicates.
 pub(crate) fn unused_numbers(request: &str, plan: &Plan, others: &str) -> Vec<String> {
     let used = PlanNumbers::new(plan, others);
@@ -59,11 +66,11 @@ pub(crate) fn unused_numbers(request: &str, plan: &Plan, others: &str) -> Vec<St
 
 impl PlanNumbers {
     fn new(plan: &Plan, others: &str) -> Self {
-        let parameters = plan.steps.iter().filter_map(|step| Some(step.parameters()?.to_string()));
-        let text = parameters.chain([others.to_owned()]).collect::<Vec<_>>().join("\n");
+        let text = plan.steps.iter().flat_map(step_texts).chain([others.to_owned()]).collect::<Vec<_>>().join("\n");
         let mut counts = vec![plan.steps.len() as i128];
         for step in &plan.steps {
-            for (_, value) in step.parameters().into_iter().flatten() {
+            let list = step.metadata.get("foreach").map(|list| ("foreach", list));
+            for (_, value) in step.parameters().into_iter().flatten().chain(list) {
                 count_items(value, &mut counts);
             }
         }

@@ -202,6 +202,31 @@ fn a_read_call_that_always_fails_leaves_the_step_unconfirmed() {
 }
 
 #[test]
+fn a_read_call_waits_for_a_free_slot() {
+    let text = "
+steps:
+  - id: pay
+    tool: t/keyed
+    verify: {tool: t/read, expect: reply.ok, wait: 5 s, times: 3}
+  - {id: other, tool: t/read}
+";
+    let mut policy = policy();
+    policy.limits.calls_at_once = 1;
+    let mut play = run_with(text, policy);
+    play.answer_tool("pay/call/1", 200, "{}");
+    assert_eq!(play.due(), ["pay/verify/1"], "the first one has the slot of its call");
+    play.answer_tool("pay/verify/1", 200, r#"{"ok": false}"#);
+    assert_eq!(play.due(), ["pay/verify-wait/1", "other/call/1"]);
+    play.wake("pay/verify-wait/1");
+    assert_eq!(play.due(), ["other/call/1"], "no more calls than `calls-at-once`");
+    assert_restored(&play);
+    play.answer_tool("other/call/1", 200, "{}");
+    assert_eq!(play.due(), ["pay/verify/2"]);
+    play.answer_tool("pay/verify/2", 200, r#"{"ok": true}"#);
+    assert_eq!(answer(&play).status, Status::Complete);
+}
+
+#[test]
 fn a_cancelled_run_does_not_verify_and_says_so() {
     let mut play = run(VERIFY);
     play.answer_tool("refund/call/1", 200, r#"{"id": "r1"}"#);

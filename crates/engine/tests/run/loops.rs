@@ -363,8 +363,8 @@ fn misuse_of_a_loop_is_a_problem_of_the_plan() {
     step `e`: character 32: there is no step `item` (only a step with `foreach` has an `item`, and `filter`, `map` and the like)
     `f.x`: character 3: there is no step `item` (only a step with `foreach` has an `item`, and `filter`, `map` and the like)
     step `b[3]`: `b[3]` is the id of an item of `b`
-    `g.x`: `b.price` does not exist: an array has no field `price`
+    `g.x`: `b.price` does not exist: an array has no field `price` (`b` has one result for each item: write `map(b, item.price)` for all, `b[0].price` for one)
     step `h`: the step refers to its own result
-    step `h`: `h.items` does not exist: an array has no field `items`
+    step `h`: `h.items` does not exist: an array has no field `items` (`h` has one result for each item: write `map(h, item.items)` for all, `h[0].items` for one)
     "#);
 }

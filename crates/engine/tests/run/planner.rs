@@ -49,9 +49,10 @@ fn format(play: &Play, effect: &str) -> ResponseFormat {
 }
 
 #[test]
-fn the_planner_prompt_describes_parameters_in_words() {
+fn the_planner_prompt_says_how_a_plan_is_written() {
     let prompt = Play::begin(start_with(bookshop())).prompt("plan/ask/1");
-    insta::assert_snapshot!(prompt, @r#"
+    let (rules, _) = prompt.split_once("=====").expect("two messages");
+    insta::assert_snapshot!(rules, @r#"
     purpose: plan_generation
     You are a planner. You write a plan: which tools are called, with what, in which order. You do not serve the request yourself.
 
@@ -84,6 +85,22 @@ fn the_planner_prompt_describes_parameters_in_words() {
     - an item of a list: "{{step-1.items[0].price}}"
     - a calculation: "{{100 * step-1.price}}"
 
+    Some requests need a list of calls whose number is not known yet, or a condition. This plan reminds of all invoices that are overdue:
+    {"plan_id": "plan-1", "original_request": "Remind everybody who is overdue.", "mode": "autonomous", "steps": [
+      {"step_id": "step-1", "agent_name": "books", "instruction": "List the invoices", "depends_on": [],
+       "metadata": {"capability": "list_invoices", "parameters": {}}},
+      {"step_id": "step-2", "agent_name": "compute", "instruction": "Select those that are overdue", "depends_on": ["step-1"],
+       "metadata": {"parameters": {"result": "{{filter(step-1.invoices, item.days > 30 and item.status == 'open')}}"}}},
+      {"step_id": "step-3", "agent_name": "books", "instruction": "Remind of each of them", "depends_on": ["step-2"],
+       "metadata": {"capability": "remind", "foreach": "step-2", "parameters": {"invoice": "{{item.id}}"}}}]}
+    - "foreach" is a list, written without braces. The step runs once for each item, which its parameters call "item". Other steps see the list of
+      all its results: "{{map(step-3, item.cost)}}". If you know each call already, write one step for each instead.
+    - "when" is a condition, written without braces: {"capability": "alert", "when": "step-1.celsius > 30", "parameters": {}}. If it is false, the
+      step is skipped.
+    - "agent_name": "compute" calls no tool. Its only parameter "result" selects, compares or totals what other steps returned.
+    Functions: filter(list, condition), map(list, value), sum_by(list, value), any, all, group_by, sort_by, unique, first, last, len, join, sum, min,
+    max, avg, round, contains(text, part), lower, if(condition, then, otherwise). Operators: + - * / == != < <= > >= and or not in ??
+
     Format rules:
     - You are a JSON API. Your only output is one raw JSON object.
     - Only valid JSON: no markdown, no code blocks, no backticks.
@@ -94,7 +111,14 @@ fn the_planner_prompt_describes_parameters_in_words() {
     - No arithmetic outside of a string: "amount": 100 * price is wrong.
     - A calculation goes into a string with braces, as shown above.
     - Begin with { and end with }, and write nothing else.
-    =====
+    "#);
+}
+
+#[test]
+fn the_planner_prompt_describes_parameters_in_words() {
+    let prompt = Play::begin(start_with(bookshop())).prompt("plan/ask/1");
+    let (_, user) = prompt.split_once("=====").expect("two messages");
+    insta::assert_snapshot!(user, @r#"
     Tools:
     <data>
     tool bookshop: Sells books.
@@ -136,7 +160,7 @@ fn the_plan_schema_allows_only_the_offered_tools() {
         panic!("the question has a schema")
     };
     assert_eq!(name, "plan");
-    insta::assert_snapshot!(schema, @r#"{"type":"object","properties":{"plan_id":{"type":"string"},"original_request":{"type":"string"},"mode":{"enum":["autonomous"]},"steps":{"type":"array","items":{"anyOf":[{"type":"object","properties":{"step_id":{"type":"string"},"agent_name":{"enum":["bookshop"]},"instruction":{"type":"string"},"depends_on":{"type":"array","items":{"type":"string"}},"metadata":{"type":"object","properties":{"capability":{"enum":["order"]},"parameters":{"type":"object","properties":{"title":{"type":"string"},"copies":{"anyOf":[{"type":"integer"},{"type":"string"}]},"binding":{"anyOf":[{"enum":["cloth","paper"]},{"type":"string"},{"type":"null"}]},"tags":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"string"},{"type":"null"}]},"address":{"anyOf":[{"type":"object","properties":{"town":{"type":"string"},"number":{"type":"integer"}},"required":["town","number"],"additionalProperties":false},{"type":"string"}]},"limit":{"anyOf":[{"anyOf":[{"type":"number"},{"type":"null"}]},{"type":"string"},{"type":"null"}]}},"required":["title","copies","binding","tags","address","limit"],"additionalProperties":false}},"required":["capability","parameters"],"additionalProperties":false}},"required":["step_id","agent_name","instruction","depends_on","metadata"],"additionalProperties":false}]}}},"required":["plan_id","original_request","mode","steps"],"additionalProperties":false}"#);
+    insta::assert_snapshot!(schema, @r#"{"type":"object","properties":{"plan_id":{"type":"string"},"original_request":{"type":"string"},"mode":{"enum":["autonomous"]},"steps":{"type":"array","items":{"anyOf":[{"type":"object","properties":{"step_id":{"type":"string"},"agent_name":{"enum":["bookshop"]},"instruction":{"type":"string"},"depends_on":{"type":"array","items":{"type":"string"}},"metadata":{"type":"object","properties":{"capability":{"enum":["order"]},"foreach":{"anyOf":[{"type":"string"},{"type":"null"}]},"when":{"anyOf":[{"type":"string"},{"type":"null"}]},"parameters":{"type":"object","properties":{"title":{"type":"string"},"copies":{"anyOf":[{"type":"integer"},{"type":"string"}]},"binding":{"anyOf":[{"enum":["cloth","paper"]},{"type":"string"},{"type":"null"}]},"tags":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"string"},{"type":"null"}]},"address":{"anyOf":[{"type":"object","properties":{"town":{"type":"string"},"number":{"type":"integer"}},"required":["town","number"],"additionalProperties":false},{"type":"string"}]},"limit":{"anyOf":[{"anyOf":[{"type":"number"},{"type":"null"}]},{"type":"string"},{"type":"null"}]}},"required":["title","copies","binding","tags","address","limit"],"additionalProperties":false}},"required":["capability","foreach","when","parameters"],"additionalProperties":false}},"required":["step_id","agent_name","instruction","depends_on","metadata"],"additionalProperties":false},{"type":"object","properties":{"step_id":{"type":"string"},"agent_name":{"enum":["compute"]},"instruction":{"type":"string"},"depends_on":{"type":"array","items":{"type":"string"}},"metadata":{"type":"object","properties":{"foreach":{"anyOf":[{"type":"string"},{"type":"null"}]},"when":{"anyOf":[{"type":"string"},{"type":"null"}]},"parameters":{"type":"object","properties":{"result":{"type":"string"}},"required":["result"],"additionalProperties":false}},"required":["foreach","when","parameters"],"additionalProperties":false}},"required":["step_id","agent_name","instruction","depends_on","metadata"],"additionalProperties":false}]}}},"required":["plan_id","original_request","mode","steps"],"additionalProperties":false}"#);
 }
 
 #[test]

@@ -36,6 +36,19 @@ const PLAN: &str = r#"{"steps": [
     {"id": "three", "tool": "look_up", "with": {"id": 8}}]}"#;
 
 #[test]
+fn a_submitted_plan_can_loop_compute_and_have_conditions() {
+    let mut driver = TestDriver::begin(with_plans());
+    let plan = r#"{"steps": [
+        {"id": "list", "compute": "{{[7, 8]}}"},
+        {"id": "each", "tool": "shop__look_up", "foreach": "list", "with": {"id": "{{item}}"}},
+        {"id": "never", "tool": "shop__order", "when": "len(list) > 2", "with": {"of": "x"}}]}"#;
+    driver.answer(calling(&[(PLAN_TOOL, plan)]));
+    let mut due = driver.due();
+    due.retain(|id| !id.contains("deadline"));
+    assert_eq!(due, ["turn-1/call-1/each[0]/call/1", "turn-1/call-1/each[1]/call/1"]);
+}
+
+#[test]
 fn a_submitted_plan_runs_and_the_model_sees_each_step() {
     let mut driver = TestDriver::begin(with_plans());
     assert!(driver.shown().contains(&PLAN_TOOL.to_owned()));

@@ -67,7 +67,8 @@ impl<'a> Reader<'a> {
         }
         let names: Vec<&str> = self.step.parameters().into_iter().flat_map(Object::keys).collect();
         if names != ["result"] {
-            self.problem("parameters", "a step that computes has one parameter, `result`", None);
+            let hint = "write `\"parameters\": {\"result\": \"{{...}}\"}`";
+            self.problem("parameters", "a step that computes has one parameter, `result`", Some(hint));
         }
         if self.step.capability().is_some() {
             self.problem("capability", "a step either calls a tool or computes", Some("make two steps of it"));

@@ -1,14 +1,14 @@
 //! Checks that references lead to values that can exist and can fit.
 
-use reknit_bind::{Reference, Template, TextPart};
-use reknit_protocol::{Path, Segment, Value};
+use reknit_bind::{Expression, Reference, Template, TextPart};
+use reknit_protocol::{Path, Segment, Step, Value};
 
 use super::parsed_plan::{ParsedPlan, ParsedStep};
 use super::{Code, PlanLocation, PlanProblem};
 use crate::INPUTS;
 use crate::announced::{
-    AnnouncedResults, DeclaredValue, ENVELOPE_KEYS, declared_at, declares, field_names, is_result_name, property,
-    types, with_article,
+    AnnouncedResults, DeclaredValue, ENVELOPE_KEYS, declared_at, declares, field_names, is_result_name, properties,
+    property, types, with_article,
 };
 use crate::catalogue::CatalogueEntry;
 
@@ -63,6 +63,34 @@ impl<'o> References<'o> {
         (is_open && !ENVELOPE_KEYS.contains(&key) && !declares(schema, key)).then(|| (key, field_names(schema)))
     }
 
+    /// Checks an expression that must have a value of one type, as far as the tools announce it. Only a plain reference has an
+    /// announced type.
+    pub(super) fn check_type(
+        &self,
+        expression: &Expression,
+        wanted: WantedType,
+        location: PlanLocation,
+    ) -> Option<PlanProblem> {
+        let key = wanted.key();
+        let reference = expression.as_reference()?;
+        let schema = self.announced.result_schema(self.parsed.index_of(reference.step())?)?;
+        let DeclaredValue::Schema(found) = declared_at(schema, reference.path().segments()) else { return None };
+        let names = types(found);
+        if names.is_empty() || names.contains(&wanted.name()) {
+            return None;
+        }
+        let message = format!("`{key}`: `{reference}` is {}, not {}", with_article(&names), wanted.described());
+        let hint = match wanted {
+            WantedType::List => {
+                let lists = properties(found).filter(|(_, field)| types(field).contains(&"array"));
+                let lists: Vec<String> = lists.map(|(name, _)| format!("`{reference}.{name}`")).collect();
+                (!lists.is_empty()).then(|| format!("a list is in {}", lists.join(", ")))
+            }
+            WantedType::Condition => Some(format!("compare it: `{reference} == \"...\"`, `{reference} > 0`")),
+        };
+        Some(PlanProblem::new(Code::BadType, location, message).with_hint(hint))
+    }
+
     /// Checks a reference that is inserted into a text: a list or an object has no text.
     fn check_in_text(&self, reference: &Reference, location: impl Fn() -> PlanLocation) -> Option<PlanProblem> {
         let schema = match self.parsed.index_of(reference.step()) {
@@ -85,6 +113,17 @@ impl<'o> References<'o> {
         Some(PlanProblem::new(Code::BadType, location(), message).with_hint(Some(hint)))
     }
 
+    /// A field of a loop is a field of its items.
+    fn with_loop_hint(&self, problem: PlanProblem, reference: &Reference) -> PlanProblem {
+        let index = self.parsed.index_of(reference.step());
+        let is_loop = index.and_then(|index| self.parsed.plan().steps.get(index.get())).is_some_and(Step::has_foreach);
+        let Some(Segment::Key(field)) = reference.path().segments().first().filter(|_| is_loop) else { return problem };
+        let step = reference.step();
+        problem.with_hint(Some(format!(
+            "`{step}` has one result for each item: write `map({step}, item.{field})` for all, `{step}[0].{field}` for one"
+        )))
+    }
+
     /// Checks a reference. `wanted` is the name and the schema of a parameter that consists of the reference alone.
     pub(super) fn check(
         &self,
@@ -98,11 +137,45 @@ impl<'o> References<'o> {
             None => return None,
         };
         let code = if is_input { Code::UnknownReference } else { Code::BadPath };
-        check_reference(reference, schema, code, &location).or_else(|| {
+        let problem = check_reference(reference, schema, code, &location);
+        problem.map(|problem| self.with_loop_hint(problem, reference)).or_else(|| {
             let DeclaredValue::Schema(found) = declared_at(schema, reference.path().segments()) else { return None };
             let message = wanted.and_then(|(name, wanted)| type_conflict(reference, found, name, wanted))?;
             Some(PlanProblem::new(Code::BadType, location(), message))
         })
+    }
+}
+
+/// What the expression of a control must have as its value.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum WantedType {
+    /// The list of a loop.
+    List,
+    /// True or false.
+    Condition,
+}
+
+impl WantedType {
+    /// The key of a step that has such an expression.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Self::List => "foreach",
+            Self::Condition => "when",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::List => "array",
+            Self::Condition => "boolean",
+        }
+    }
+
+    fn described(self) -> &'static str {
+        match self {
+            Self::List => "a list",
+            Self::Condition => "true or false",
+        }
     }
 }
 

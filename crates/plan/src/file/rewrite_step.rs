@@ -4,7 +4,7 @@ use reknit_bind::{RenameError, Renaming};
 use reknit_protocol::{Object, Step, Value};
 
 /// The step with the new names in all its templates and expressions. Its id, and those that it comes after, stay.
-pub(super) fn rewrite_step(step: &Step, renaming: Renaming<'_>) -> Result<Step, RenameError> {
+pub(crate) fn rewrite_step(step: &Step, renaming: Renaming<'_>) -> Result<Step, RenameError> {
     let mut step = step.clone();
     let mut metadata = Object::new();
     for (key, value) in &step.metadata {

@@ -2,9 +2,11 @@
 //! parameter that does not exist.
 
 use reknit_protocol::{Object, Value};
+use serde::{Deserialize, Serialize};
 
 use super::tool_descriptions::follow_reference;
 use crate::catalogue::{Catalogue, CatalogueEntry};
+use crate::check::COMPUTE;
 
 /// The most capabilities: a longer schema is more than providers accept.
 const MAX_CAPABILITIES: usize = 40;
@@ -15,15 +17,42 @@ const MAX_DEPTH: u32 = 4;
 /// The keywords that are kept. The check of the plan covers the others, such as bounds and patterns.
 const KEPT_KEYWORDS: [&str; 4] = ["type", "enum", "const", "items"];
 
+/// What a planner is told that it may write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanLanguage {
+    /// Calls of tools only.
+    Calls,
+    /// Also `foreach`, `when` and steps that compute.
+    #[default]
+    Controls,
+}
+
+impl PlanLanguage {
+    /// The language of runs that were started before planners could write loops: they are replayed as they were.
+    pub fn calls() -> Self {
+        Self::Calls
+    }
+
+    /// Whether a plan has calls only.
+    pub fn is_calls(&self) -> bool {
+        *self == Self::Calls
+    }
+}
+
 /// The JSON Schema of a plan over these tools. `None` if there are no capabilities or too many.
-pub fn plan_json_schema(catalogue: &Catalogue) -> Option<Value> {
-    let steps: Vec<Value> = catalogue
+pub fn plan_json_schema(catalogue: &Catalogue, language: PlanLanguage) -> Option<Value> {
+    let mut steps: Vec<Value> = catalogue
         .tools
         .iter()
-        .flat_map(|tool| tool.visible_capabilities().map(move |entry| step(tool.name.as_str(), entry)))
+        .flat_map(|tool| tool.visible_capabilities().map(move |entry| call(tool.name.as_str(), entry, language)))
         .collect();
     if steps.is_empty() || steps.len() > MAX_CAPABILITIES {
         return None;
+    }
+    // A tool of this name is called, and nothing is computed.
+    if language == PlanLanguage::Controls && catalogue.tool(COMPUTE).is_none() {
+        steps.push(computation());
     }
     let steps = object([("type", "array".into()), ("items", object([("anyOf", steps.into())]))]);
     Some(closed([
@@ -34,9 +63,34 @@ pub fn plan_json_schema(catalogue: &Catalogue) -> Option<Value> {
     ]))
 }
 
-fn step(agent: &str, entry: &CatalogueEntry) -> Value {
-    let metadata =
-        closed([("capability", constant(entry.capability.name.as_str())), ("parameters", parameters(entry))]);
+/// A step that calls a tool.
+fn call(agent: &str, entry: &CatalogueEntry, language: PlanLanguage) -> Value {
+    let capability = constant(entry.capability.name.as_str());
+    step(
+        agent,
+        match language {
+            PlanLanguage::Calls => closed([("capability", capability), ("parameters", parameters(entry))]),
+            PlanLanguage::Controls => closed([
+                ("capability", capability),
+                ("foreach", string_or_null()),
+                ("when", string_or_null()),
+                ("parameters", parameters(entry)),
+            ]),
+        },
+    )
+}
+
+/// A step that computes its result.
+fn computation() -> Value {
+    let metadata = closed([
+        ("foreach", string_or_null()),
+        ("when", string_or_null()),
+        ("parameters", closed([("result", string())])),
+    ]);
+    step(COMPUTE, metadata)
+}
+
+fn step(agent: &str, metadata: Value) -> Value {
     closed([
         ("step_id", string()),
         ("agent_name", constant(agent)),
@@ -90,6 +144,11 @@ fn reduced(field: &Value, root: &Value, depth: u32) -> Value {
     // A closed schema cannot describe an object of unknown keys, so the model writes it as a string.
     let is_open = kept.get("type").and_then(Value::as_str) == Some("object");
     if kept.is_empty() || is_open { string() } else { Value::Object(kept) }
+}
+
+/// Strict providers demand every key, so one that is not needed is null.
+fn string_or_null() -> Value {
+    object([("anyOf", vec![string(), object([("type", "null".into())])].into())])
 }
 
 fn string() -> Value {

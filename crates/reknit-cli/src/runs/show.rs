@@ -276,6 +276,9 @@ fn page(run: &RunOverview, state: &CurrentState<'_>, only: Option<&str>) -> Stri
         line(format!("plan     attempt {} rejected: {}", index + 1, one_line(&rejected.words, VALUE_COLUMNS)));
         rejected.problems.iter().for_each(|problem| line(format!("           {}", one_line(problem, VALUE_COLUMNS))));
     }
+    for replanning in &run.replannings {
+        line(one_line(&format!("plan     again {replanning}"), usize::MAX));
+    }
     for approval in state.approvals_of_plan() {
         line(format!("plan     {}", approval.description("         ")));
     }

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod business_keys;
+mod controls;
 mod disk;
 mod moments;
 mod other_processes;

@@ -58,6 +58,11 @@ impl World {
             }
             tool = tool.capability(name, effect).on(name, CallMatcher::any(), reply(name));
         }
+        Self::around(barrier, tool).await
+    }
+
+    /// A world with this tool, whose answers wait at the barrier if they are made so.
+    pub(crate) async fn around(barrier: CallBarrier, tool: ScriptedTool) -> Self {
         let tool = tool.start().await.expect("the tool starts");
         let folder = tempfile::tempdir().expect("a folder");
         let world = Self { tool, barrier, folder };

@@ -108,7 +108,7 @@ async fn a_model_call_that_could_exceed_the_cost_limit_is_not_sent() {
     insta::assert_snapshot!(world.reknit(&["ask", "buy tea"]), @"
     exit status 5
     --- stdout
-    the cost limit of 0.02 is reached: the next model call may cost 0.02584, and 0 is left after reserving for the final answer
+    the cost limit of 0.02 is reached: the next model call may cost 0.028671, and 0 is left after reserving for the final answer
     --- stderr
 
     budget exhausted: 0 of 0 steps done, 0 tool calls, 0 model calls, N s

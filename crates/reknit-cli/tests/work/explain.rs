@@ -40,7 +40,7 @@ fn a_run_is_explained_with_graph_times_and_cost() {
 
     Plan:
       A model planned the request.
-      +N  Model scripted was asked for a plan: 740 tokens sent, 197 received. (N)
+      +N  Model scripted was asked for a plan: 963 tokens sent, 197 received. (N)
       The text of the plan was repaired: dropped an extra comma; took the JSON from a fenced block.
 
     Steps:
@@ -106,7 +106,7 @@ fn an_explanation_ends_with_failures_repairs_decisions_and_cost() {
 
     Cost:
       Time: N
-      Calls: 7 to tools, 6 to models (2607 tokens sent, 327 received).
+      Calls: 7 to tools, 6 to models (2830 tokens sent, 327 received).
       Models: the cost is not known; they have no prices.
     "#);
 }

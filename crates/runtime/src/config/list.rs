@@ -199,6 +199,8 @@ settings! {
     /// Maximum number of times that the planner is asked again.
     plan_retries(u32: COUNT) "plan.retries" = "PLAN_RETRY_MAX" | "plan_parse_max_retries"
         => policy.planning.retries;
+    /// How often the planner is asked for a plan of what is missing, if steps of its plan failed for good.
+    plan_replans(u32: COUNT) "plan.replans" => policy.planning.replans;
     /// Sampling temperature of the planner.
     plan_temperature(f64: Temperature) "plan.temperature" => policy.asking.plan.temperature;
     /// Maximum output tokens of the planner.

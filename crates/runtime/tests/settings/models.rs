@@ -11,6 +11,15 @@ fn no_plan() -> Scene {
     Scene::request(|_, _| ModelReply::Text("I cannot.".to_owned()))
 }
 
+/// A model's plan whose step fails for good.
+fn failed_plan() -> Scene {
+    const PLAN: &str = r#"{"steps": [{"step_id": "s", "agent_name": "t", "metadata": {"capability": "read"}}]}"#;
+    Scene {
+        model: |_, _| ModelReply::Text(PLAN.to_owned()),
+        ..Scene::of(Vec::new(), |_, _| ToolBehavior::Respond(404, "{}"))
+    }
+}
+
 /// Enough tools for a selection.
 fn many_tools() -> Scene {
     Scene { extra_capabilities: 20, ..no_plan() }
@@ -162,6 +171,7 @@ fn plan_and_answer_cases() -> Vec<Case> {
     vec![
         case("plan.retry-enabled", "false", no_plan, |observed| observed.asked(Plan), ("3", "1")),
         case("plan.retries", "1", no_plan, |observed| observed.asked(Plan), ("3", "2")),
+        case("plan.replans", "0", failed_plan, |observed| observed.asked(Plan), ("2", "1")),
         case("plan.temperature", "0.7", no_plan, |observed| sampling(observed, Plan), ("0.3 2000", "0.7 2000")),
         case("plan.max-tokens", "7", no_plan, |observed| sampling(observed, Plan), ("0.3 2000", "0.3 7")),
         case("plan.choose", "false", many_tools, first_purpose, ("tiered_selection", "plan_generation")),

@@ -8,7 +8,7 @@ use std::fmt;
 pub(crate) struct Counts(BTreeMap<String, u64>);
 
 /// What must happen at least once in so many seeds, on average.
-pub(crate) const EXPECTED: [(&str, u64); 41] = [
+pub(crate) const EXPECTED: [(&str, u64); 45] = [
     ("run ended", 1),
     ("session ended", 5),
     ("event", 1),
@@ -28,7 +28,7 @@ pub(crate) const EXPECTED: [(&str, u64); 41] = [
     ("disk: lost acknowledgement", 5),
     ("disk: outage", 10),
     ("renewal", 5),
-    ("renewal failed", 20),
+    ("renewal failed", 30),
     ("inbox poll failed", 10),
     ("late wake-up", 20),
     ("future dropped", 20),
@@ -50,6 +50,10 @@ pub(crate) const EXPECTED: [(&str, u64); 41] = [
     ("event: stopped", 50),
     ("job started", 10),
     ("job called back", 50),
+    ("event of an item of a loop", 10),
+    ("poll", 50),
+    ("effect verified", 10),
+    ("second plan", 40),
 ];
 
 impl Counts {

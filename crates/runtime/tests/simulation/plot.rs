@@ -128,9 +128,11 @@ fn draw_run(id: &str, catalogue: &Arc<Catalogue>, templates: &Arc<Templates>, ra
         let mut parameters = draw_parameters(id, capability, random);
         let other = (index > 0).then(|| format!("s{}", random.below(index)));
         if let Some(other) = other.as_ref().filter(|_| random.one_in(4)) {
-            parameters.insert("x", Value::from(format!("{{{{{other}.v}}}}")));
+            // The other step may be a loop, whose result is a list.
+            parameters.insert("x", Value::from(format!("{{{{{other}.v ?? 4}}}}")));
         }
-        let step = Step::new(format!("s{index}").as_str(), "t", capability, "").with_parameters(parameters);
+        let mut step = Step::new(format!("s{index}").as_str(), "t", capability, "").with_parameters(parameters);
+        draw_controls(&mut step, id, random);
         match other.filter(|_| random.one_in(3)) {
             Some(other) => step.after(other.as_str()),
             None => step,
@@ -156,6 +158,33 @@ fn draw_run(id: &str, catalogue: &Arc<Catalogue>, templates: &Arc<Templates>, ra
         machine_version: MACHINE_VERSION,
     };
     PlottedRun { id: id.into(), start: started.into(), plan: Some(plan), turns: Vec::new() }
+}
+
+/// Lets a step run for each item of a list, poll, or verify its effect.
+fn draw_controls(step: &mut Step, run: &str, random: &mut Random) {
+    let control = |text: &str| Value::parse(text).expect("JSON");
+    let reads = step.capability() == Some("read");
+    match random.below(8) {
+        0 => {
+            // The tool refuses 0.
+            let list = *random.pick(&["[1, 2, 3]", "[4, 0]", "[5, 6, 7, 8, 9, 10]", "[]"]);
+            step.metadata.insert("foreach", list);
+            step.metadata.insert("at_once", Value::from(1 + u32::try_from(random.below(3)).expect("small")));
+            let mut parameters = step.parameters().cloned().unwrap_or_default();
+            parameters.insert("x", "{{item}}");
+            step.metadata.insert("parameters", parameters);
+        }
+        1..=4 if reads => {
+            step.metadata.insert("until", control(r#"{"condition": "result.v > 4", "wait": "3 s", "times": 4}"#));
+        }
+        1 | 2 if !reads => {
+            let verify = format!(
+                r#"{{"tool": "t/read", "with": {{"run": "{run}", "x": 1}}, "expect": "reply.v > 3", "wait": "2 s", "times": 3}}"#
+            );
+            step.metadata.insert("verify", control(&verify));
+        }
+        _ => {}
+    }
 }
 
 fn draw_session(id: &str, catalogue: &Arc<Catalogue>, templates: &Arc<Templates>, random: &mut Random) -> PlottedRun {

@@ -140,6 +140,7 @@ impl ReadyIndex {
             Stage::Waiting => _ = self.decided.remove(&index),
             Stage::Queued => _ = self.queued.remove(&index),
             Stage::AwaitingApproval { .. } => self.awaiting_approval -= 1,
+            Stage::Verifying(verification) if verification.is_queued() => _ = self.queued.remove(&index),
             Stage::Verifying(verification) if verification.is_waiting() => self.awaiting_others -= 1,
             Stage::Calling(_) | Stage::Verifying(_) => self.calling -= 1,
             Stage::AwaitingJob(_) | Stage::BackingOff { reason: WaitReason::Poll, .. } => self.awaiting_others -= 1,
@@ -179,6 +180,7 @@ impl ReadyIndex {
                 self.awaiting_others += 1;
                 self.acting.insert(index);
             }
+            Stage::Verifying(verification) if verification.is_queued() => _ = self.queued.insert(index),
             Stage::Verifying(verification) => {
                 let count = if verification.is_waiting() { &mut self.awaiting_others } else { &mut self.calling };
                 *count += 1;

@@ -10,7 +10,7 @@ use reknit_protocol::{CallTool, Delivery, EffectId, EffectKind, EffectOwner};
 use reknit_protocol::{Object, SideEffect, StepId, Value};
 
 use super::reply_meaning::{AdviceMeaning, ReplyMeaning, advice_meaning, reply_meaning, supplied_names};
-use super::world_generator::written_id;
+use super::world_generator::{SECOND, written_id};
 use super::{RandomWorld, world_generator};
 
 /// Checks a run after every event, and remembers what happened to its calls.
@@ -282,10 +282,9 @@ impl InvariantChecker {
         assert!(spent.model_calls <= limits.model_calls * rounds, "the limit of model calls holds: {spent:?}");
         assert!(spent.active_ms >= self.active_ms, "active time never decreases: {spent:?}");
         self.active_ms = spent.active_ms;
-        assert!(
-            self.plans <= (self.world.started.policy.planning.retries + 1) * rounds,
-            "the limit of planning retries holds"
-        );
+        let planning = &self.world.started.policy.planning;
+        let most = (planning.retries + 1) * (rounds + planning.replans);
+        assert!(self.plans <= most, "the limits of planning retries and of second plans hold");
         self.check_parameters(run);
         self.check_loops(run);
         let effects = run.pending();
@@ -400,16 +399,32 @@ impl InvariantChecker {
         for dependency in self.world.dependencies[written_id(&call.step)].iter().filter(|_| is_first) {
             let planned = self.world.plan.steps.iter().find(|step| step.step_id.as_str() == dependency);
             let on_failure = planned.and_then(|step| step.metadata.get("on_failure"));
-            let goes_on = match run.step(dependency).expect("a step of the plan").1.state {
-                StepState::Failed { .. } => on_failure.is_some_and(|value| value.as_str() != Some("stop")),
-                StepState::Skipped { reason } => reason.contains("condition"),
+            let goes_on = |id: &str| match run.step(id).map(|(_, view)| view.state) {
+                Some(StepState::Failed { .. }) => on_failure.is_some_and(|value| value.as_str() != Some("stop")),
+                Some(StepState::Skipped { reason }) => reason.contains("condition"),
+                Some(StepState::Done) => true,
                 _ => false,
             };
             assert!(
-                run.result(dependency).is_some() || goes_on,
+                goes_on(dependency) || goes_on(&format!("{dependency}{SECOND}")),
                 "no step runs before its dependencies: {} needs {dependency}",
                 call.id
             );
+        }
+    }
+
+    /// A second plan repeats no call that succeeded, and nothing that may have taken effect.
+    fn check_second_plan(&self, call: &CallTool) {
+        let is_second = |step: &StepId| step.as_str().split('[').next().is_some_and(|id| id.ends_with(SECOND));
+        if !is_second(&call.step) || self.steps.get(&call.step).is_some_and(|log| log.was_due) {
+            return;
+        }
+        for (step, log) in self.steps.iter().filter(|(step, _)| !is_second(step)) {
+            let Some(last) = log.last_call.as_ref().filter(|last| last.capability == call.capability) else { continue };
+            let is_repeated = log.is_done && last.parameters == call.parameters;
+            assert!(!is_repeated, "a call that was answered is not made again: {} repeats {step}", call.id);
+            let may_have_happened = log.uncertainty.is_open() && last.side_effect != SideEffect::Read;
+            assert!(!may_have_happened, "a call that may have happened is not planned again: {} {step}", call.id);
         }
     }
 
@@ -417,6 +432,7 @@ impl InvariantChecker {
         self.assert_in_time(&call.id);
         self.check_key(call);
         self.check_dependencies(run, call);
+        self.check_second_plan(call);
         assert_no_template(&Value::Object(call.parameters.clone()), call);
         let log = self.steps.entry(call.step.clone()).or_default();
         log.was_due = true;

@@ -398,9 +398,13 @@ fn draw_loop(step: &mut Step, index: u32, own: &mut Vec<String>, tape: &mut Choi
     }
 }
 
-/// The id of a step as it is written in the plan, without the position of an item.
+/// What is added to the id of a step in a second plan, which repeats the steps of the first one that are not done.
+pub(super) const SECOND: &str = "-2";
+
+/// The id of a step as it is written in the plan, without the position of an item, and without the mark of a second plan.
 pub(super) fn written_id(id: &StepId) -> &str {
-    id.as_str().split_once('[').map_or(id.as_str(), |(id, _)| id)
+    let id = id.as_str().split_once('[').map_or(id.as_str(), |(id, _)| id);
+    id.strip_suffix(SECOND).unwrap_or(id)
 }
 
 /// How often a call of a step may be sent again.

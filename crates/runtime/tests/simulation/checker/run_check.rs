@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reknit_engine::{Decision, Effect, Event, EventKind, Machine, Question, Record};
+use reknit_engine::{Decision, Effect, Event, EventKind, Machine, Question, Record, RecordKind, RunRecord};
 use reknit_journal::{Journal, RunSummary, StoredEvent};
-use reknit_protocol::{CapabilityName, Object};
+use reknit_protocol::{CapabilityName, EffectKind, Object};
 
 use super::calls::LEAST_DRAIN_MS;
 use super::{Checked, Mishap, Seen, ready};
@@ -110,6 +110,7 @@ impl RunCheck {
             self.add_decision(&event.kind);
             let before = digests(&self.pending);
             let records = self.machine.apply(&event).map_err(|error| format!("event {}: {error}", row.seq))?;
+            seen.counts.extend(counts_of(&event.kind, &records));
             self.records.push(records);
             self.bodies.push(row.body.clone());
             self.pending = self.machine.pending();
@@ -246,6 +247,21 @@ impl RunCheck {
 
 fn digests(effects: &[Effect]) -> BTreeMap<String, String> {
     effects.iter().filter_map(|effect| Some((effect.id()?.to_string(), effect.digest()))).collect()
+}
+
+/// What an event tells about loops, polls, verifications and second plans.
+fn counts_of(kind: &EventKind, records: &[Record]) -> Vec<String> {
+    let id = kind.effect();
+    let of_item = id.is_some_and(|id| id.owner_text().contains('['));
+    let kind_of_effect = id.map(reknit_protocol::EffectId::kind);
+    let asks_again = |record: &Record| matches!(record.kind, RecordKind::Run(RunRecord::Replanning { .. }));
+    let found = [
+        (of_item, "event of an item of a loop"),
+        (kind_of_effect == Some(EffectKind::PollWait), "poll"),
+        (kind_of_effect == Some(EffectKind::Verify), "effect verified"),
+        (records.iter().any(asks_again), "second plan"),
+    ];
+    found.into_iter().filter(|(is_found, _)| *is_found).map(|(_, name)| name.to_owned()).collect()
 }
 
 fn read_event(row: &StoredEvent) -> Result<Event, String> {
