@@ -97,8 +97,8 @@ def sides(reknit: str, folder: Path, shop: str) -> list[Side]:
     direct["env"] = {"FASTMCP_LOG_LEVEL": "CRITICAL"}
     return [
         Side("direct", direct, agent.answer),
-        Side("reknit mcp", through("journal-session.db"), agent.answer),
-        Side("a session per call", through("journal-sessions.db"), agent.answer_with_a_session_per_call),
+        Side("reknit mcp", through("journal-session-{task}.db"), agent.answer),
+        Side("a session per call", through("journal-sessions-{task}.db"), agent.answer_with_a_session_per_call),
     ]
 
 
@@ -114,13 +114,19 @@ def judge(task: Task, books: list[dict], answer: str) -> tuple[str, int]:
     return (DONE if is_right else WRONG), extra
 
 
+def server_of(side: Side, task: Task) -> dict:
+    """The server for a task. Each has a journal of its own, so that no task is answered with what was done in another."""
+    arguments = [argument.replace("{task}", str(TASKS.index(task))) for argument in side.server["args"]]
+    return {**side.server, "args": arguments}
+
+
 async def play(task: Task, side: Side, shop: str, model_url: str, model: str) -> Result:
     async with httpx.AsyncClient(timeout=30) as client:
         (await client.post(f"{shop}/_bench/reset", json=task.faults)).raise_for_status()
         (await client.post(f"{model_url}/_bench/reset")).raise_for_status()
         started = time.monotonic()
         try:
-            conversation = await asyncio.wait_for(side.ask(side.server, model_url, model, task.request), TASK_LIMIT)
+            conversation = await asyncio.wait_for(side.ask(server_of(side, task), model_url, model, task.request), TASK_LIMIT)
         except Exception as error:  # The agent itself failed, which its user sees.
             conversation = [f"FAILED: the agent ended with {type(error).__name__}: {error}"]
         seconds = time.monotonic() - started
