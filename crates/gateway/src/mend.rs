@@ -1,12 +1,16 @@
 //! Mending of answers: tool calls are fitted to the tools of the request, structured output to its schema.
 
-use reknit_dialogue::{FinishReason, ModelAnswer, ModelRequest, ResponseFormat, ToolCall, ToolChoice, ToolDefinition};
+use reknit_dialogue::{
+    FinishReason, Message, ModelAnswer, ModelRequest, ResponseFormat, Role, ToolCall, ToolChoice, ToolDefinition,
+};
 use reknit_protocol::spelling::{are_alike, nearest};
 use reknit_protocol::{SideEffect, Value};
 use reknit_salvage::{
     Completeness, Fix, ReadOptions, Schema, TextCall, TextCallForm, TextCalls, calls_in_text, fit, is_meant, read,
     read_as, read_parameters, without_reasoning,
 };
+
+use crate::request::GatewayRequest;
 
 /// An answer, and what was changed in it.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +45,12 @@ pub struct UnusableAnswer {
 #[derive(Debug, Clone, Copy)]
 pub struct AnswerMender<'a> {
     tools: &'a [ToolDefinition],
+    /// The conversation, whose calls have ids already.
+    messages: &'a [Message],
+    /// Tools that only the provider knows.
+    foreign_tools: &'a [String],
+    /// Whether the request has content that only the provider understands: its answer may have some, too.
+    has_foreign_content: bool,
     choice: &'a ToolChoice,
     format: &'a ResponseFormat,
 }
@@ -49,7 +59,17 @@ impl<'a> AnswerMender<'a> {
     /// Mends answers to this request.
     pub fn new(request: &'a ModelRequest) -> Self {
         let tools = if request.tool_choice == ToolChoice::None { &[] } else { &request.tools[..] };
-        Self { tools, choice: &request.tool_choice, format: &request.format }
+        let (messages, choice, format) = (&request.messages[..], &request.tool_choice, &request.format);
+        Self { tools, messages, foreign_tools: &[], has_foreign_content: false, choice, format }
+    }
+
+    /// Mends answers to the request of a program, which may have content that only the provider understands.
+    pub fn of(request: &'a GatewayRequest) -> Self {
+        Self {
+            foreign_tools: &request.foreign_tools,
+            has_foreign_content: request.foreign_content.is_some(),
+            ..Self::new(&request.request)
+        }
     }
 
     /// Whether an answer may contain tool calls.
@@ -78,6 +98,9 @@ impl<'a> AnswerMender<'a> {
         let is_whole = answer.finish != FinishReason::Length;
         if answer.tool_calls.is_empty() && is_whole {
             if answer.text.trim().is_empty() {
+                if self.may_be_empty(answer) {
+                    return Ok(mended);
+                }
                 return Err(UnusableAnswer { reason: "the answer is empty".to_owned(), harmless: None });
             }
             if self.choice.is_forced() && self.offers_tools() {
@@ -92,6 +115,21 @@ impl<'a> AnswerMender<'a> {
         Err(UnusableAnswer { reason: mended.doubts.join("; "), harmless: Some(Box::new(mended)) })
     }
 
+    /// Whether an answer without text and calls is complete: it has content that only the provider understands, its finish reason is
+    /// the provider's own, or the model has nothing to add to the result of a tool.
+    fn may_be_empty(&self, answer: &ModelAnswer) -> bool {
+        let is_own_reason = matches!(&answer.finish, FinishReason::Other(name) if name != "unstated");
+        let follows_result = self.messages.last().is_some_and(|last| last.role() == Role::Tool);
+        self.has_foreign_content || is_own_reason || (follows_result && *self.format == ResponseFormat::Text)
+    }
+
+    /// An id that no earlier call has: its result would be linked to the wrong call.
+    fn new_id(&self, answer: &ModelAnswer) -> String {
+        let earlier = || self.messages.iter().flat_map(Message::tool_calls).chain(&answer.tool_calls);
+        let ids = (1_u32..).map(|number| format!("call_text_{number}"));
+        ids.into_iter().find(|id| earlier().all(|call| call.id.as_str() != id)).unwrap_or_default()
+    }
+
     /// Makes calls of what the model wrote as text.
     fn take_calls_from_text(&self, mended: &mut MendedAnswer) {
         let text = without_reasoning(&mended.answer.text);
@@ -102,9 +140,9 @@ impl<'a> AnswerMender<'a> {
         if calls.is_empty() || !calls.iter().all(is_meant) {
             return;
         }
-        for (number, call) in (1..).zip(calls) {
+        for call in calls {
             mended.changes.push(format!("the call of `{}` was written as text", call.name));
-            let id = format!("call_text_{number}");
+            let id = self.new_id(&mended.answer);
             mended.answer.tool_calls.push(ToolCall::new(id, call.name, call.parameters.to_string()));
         }
         mended.answer.text = rest;
@@ -114,7 +152,20 @@ impl<'a> AnswerMender<'a> {
 
     fn mend_calls(&self, mended: &mut MendedAnswer) -> Result<(), UnusableAnswer> {
         let calls = std::mem::take(&mut mended.answer.tool_calls);
-        for mut call in calls {
+        let last = calls.len().saturating_sub(1);
+        for (index, mut call) in calls.into_iter().enumerate() {
+            if self.foreign_tools.contains(&call.name) {
+                mended.answer.tool_calls.push(call);
+                continue;
+            }
+            // The token limit cuts the last call, perhaps before its arguments or within its name.
+            let is_cut = index == last
+                && mended.answer.finish == FinishReason::Length
+                && (call.arguments.trim().is_empty() || self.find(&call.name).is_err());
+            if is_cut {
+                mended.changes.push(format!("the call of `{}` is cut, and was left out", call.name));
+                continue;
+            }
             match self.find(&call.name) {
                 Ok(tool) => {
                     if call.name != tool.name {

@@ -28,6 +28,8 @@ pub struct GatewayRequest {
     pub request: ModelRequest,
     /// Options that only a server with the same API understands.
     pub foreign_options: Vec<String>,
+    /// The names of tools that only the provider knows.
+    pub foreign_tools: Vec<String>,
     /// Content that only a server with the same API understands, such as a kind of attachment. Without it the request would be
     /// another one, so it is not sent to other servers.
     pub foreign_content: Option<String>,
@@ -70,6 +72,16 @@ pub fn read_request(api: Api, body: Object) -> Result<GatewayRequest, RequestErr
         .and_then(|stream_options| at(stream_options, &["include_usage"]))
         .is_some_and(|include| include.as_bool() == Some(true));
     let foreign_options = options.unread().map(str::to_owned).collect();
-    let foreign_content = options.foreign_content;
-    Ok(GatewayRequest { api, model, stream, include_usage, body, request, foreign_options, foreign_content })
+    let (foreign_tools, foreign_content) = (options.foreign_tools, options.foreign_content);
+    Ok(GatewayRequest {
+        api,
+        model,
+        stream,
+        include_usage,
+        body,
+        request,
+        foreign_options,
+        foreign_tools,
+        foreign_content,
+    })
 }

@@ -35,7 +35,7 @@ pub fn patch_response(api: Api, response: &mut Object, answer: &ModelAnswer) {
 }
 
 /// The reasoning as one text.
-fn reasoning(thoughts: &[Thought]) -> String {
+pub(crate) fn reasoning(thoughts: &[Thought]) -> String {
     thoughts.iter().map(|thought| thought.text.as_str()).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }
 

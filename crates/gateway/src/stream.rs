@@ -47,7 +47,7 @@ impl StreamWriter {
     pub fn reasoning(&mut self, text: &str, out: &mut Vec<u8>) {
         match &mut self.state {
             WriterState::Chat(stream) => stream.reasoning(text, out),
-            // Reasoning is a whole item there, which the last event contains.
+            // Reasoning is a whole item there, which is written at the end.
             WriterState::Responses(_) => {}
             WriterState::Messages(stream) => stream.reasoning(text, out),
         }

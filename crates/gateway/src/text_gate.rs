@@ -71,7 +71,7 @@ impl TextGate {
             }
             match (self.fence, start) {
                 (_, CallStart::Unknown) => return self.held_from(),
-                (Some(Fence::Undecided { .. }), CallStart::Json) | (None, CallStart::Tag) => return self.hold(),
+                (Some(Fence::Undecided { .. }), CallStart::Json) | (_, CallStart::Tag) => return self.hold(),
                 (None, CallStart::Json) if self.is_first_text() => return self.hold(),
                 (Some(_), CallStart::Fence { .. }) => self.fence = None,
                 (None, CallStart::Fence { can_hold_call: true }) => {
@@ -144,6 +144,8 @@ mod tests {
             ("Let me look.\n", "```json\n{\"name\": 1}\n```\nmore"),
             ("<think>hm</think>\n", "{\"name\": 1}"),
             ("a\n", "<tool"),
+            ("", "```\n<tool_call>{}</tool_call>\n```"),
+            ("```xml\n<a/>\n", "<tool_call>{}</tool_call>\n```"),
             ("a\n", "``"),
         ] {
             assert_eq!(gate(&format!("{passed}{held}")), (passed.to_owned(), held.to_owned()));

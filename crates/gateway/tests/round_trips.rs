@@ -54,11 +54,11 @@ fn streamed((api, provider): (Api, Provider), answer: &ModelAnswer, pieces: &[&s
     for (index, call) in answer.tool_calls.iter().enumerate() {
         bytes.extend(stream.delta(Delta::ToolCall { index, name: Some(&call.name), arguments: &call.arguments }));
     }
-    let mended =
+    let result =
         mender.mend(answer.clone()).unwrap_or_else(|unusable| *unusable.harmless.expect("the answer is harmless"));
-    bytes.extend(stream.end(&mended, false));
+    bytes.extend(stream.end(&result, false));
     let read = decode_stream(provider, &request, [&bytes[..]], &mut |_| {});
-    (read.unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&bytes))), mended)
+    (read.unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&bytes))), result)
 }
 
 fn pieces<'a>(text: &'a str, cuts: &[usize]) -> Vec<&'a str> {

@@ -70,7 +70,8 @@ pub enum McpServeError {
 impl McpServer {
     /// A server for the tools of `reknit`.
     pub fn new(reknit: Reknit, offering: Offering) -> Self {
-        Self { reknit, offering, offer: Arc::default(), known: Arc::default(), running: TaskTracker::new() }
+        let known = Arc::new(KnownCalls::of_one_client());
+        Self { reknit, offering, offer: Arc::default(), known, running: TaskTracker::new() }
     }
 
     /// Serves one client over standard input and output, until it closes them. Calls that change something and are under way then
@@ -98,7 +99,8 @@ impl McpServer {
     /// caller in the header [`CALLER_HEADER`].
     pub fn http_service(self) -> StreamableHttpService<Self, LocalSessionManager> {
         let config = StreamableHttpServerConfig::default().disable_allowed_hosts().disable_allowed_origins();
-        StreamableHttpService::new(move || Ok(self.clone()), Arc::default(), config)
+        let shared = Self { known: Arc::default(), ..self };
+        StreamableHttpService::new(move || Ok(shared.clone()), Arc::default(), config)
     }
 
     fn runtime(&self) -> &Runtime {
@@ -148,7 +150,7 @@ impl McpServer {
                 let result = self.follow(&handle, context, result_of_call).await;
                 earlier_result(result, called.repeat_argument.as_deref())
             }
-            Err(error) => error_text(format!("not sent: the journal cannot be read: {error}")),
+            Err(error) => error_text(format!("Not sent: {error}")),
         }
     }
 
@@ -296,7 +298,7 @@ fn caller(context: &RequestContext<RoleServer>) -> String {
     let parts = context.extensions.get::<http::request::Parts>();
     let token = parts.and_then(|parts| parts.headers.get(CALLER_HEADER)?.to_str().ok()).unwrap_or_default();
     let client = context.peer.peer_info().map(|info| info.client_info.name.clone()).unwrap_or_default();
-    format!("{token}/{client}")
+    format!("{token}\0{client}")
 }
 
 /// Tells a client that asked for it that its call is still under way.

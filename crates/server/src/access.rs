@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use reknit_mcp_server::CALLER_HEADER;
+use reknit_protocol::{Sha256, hex};
 
 use crate::api_error::ApiError;
 use crate::mcp;
@@ -133,8 +134,10 @@ pub(crate) async fn check(State(gate): State<Arc<Gate>>, mut request: Request, n
         match gate.caller(request.headers(), scope_of(&method, &path)) {
             Ok(caller) => {
                 // Whatever the caller wrote there does not count.
-                let name = HeaderValue::try_from(caller.name.as_ref()).unwrap_or(HeaderValue::from_static("unnamed"));
-                request.headers_mut().insert(CALLER_HEADER, name);
+                // A digest, because names may have letters that headers cannot.
+                if let Ok(name) = HeaderValue::try_from(hex(&Sha256::digest(caller.name.as_bytes()))) {
+                    request.headers_mut().insert(CALLER_HEADER, name);
+                }
                 request.extensions_mut().insert(caller);
             }
             Err(error) => {

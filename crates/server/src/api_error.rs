@@ -63,6 +63,10 @@ impl ApiError {
         Self { retry_after_s: Some(1), ..error }
     }
 
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
     pub(crate) fn with_retry_after(self, seconds: u32) -> Self {
         Self { retry_after_s: Some(seconds), ..self }
     }

@@ -11,7 +11,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use reknit_dialogue::{Api, TargetName};
 use reknit_gateway::{GatewayError, GatewayRequest, read_request};
 use reknit_protocol::Value;
@@ -26,7 +26,7 @@ use engine_models::EngineModel;
 
 /// The most that a request may send: enough for images and documents.
 pub(crate) const MAX_BODY: usize = 64 << 20;
-/// The model that is a choice of ours.
+/// The name of a model that lets the server choose.
 const AUTO: &str = "auto";
 
 /// Asks a model in the API of `OpenAI`, `chat/completions`. Its answer is mended.
@@ -60,23 +60,23 @@ pub(crate) async fn messages(State(server): State<ServerState>, headers: HeaderM
 }
 
 async fn serve(server: ServerState, api: Api, headers: &HeaderMap, body: Body) -> Response {
-    let body = match read_body(body, MAX_BODY).await {
-        Ok(body) => body,
-        Err(error) => return error.into_response(),
-    };
-    let request = match read(api, &body) {
-        Ok(request) => request,
-        Err(error) => return reply::error(api, &error),
-    };
-    let result = match EngineModel::named(&server, &request.model) {
-        Some(Ok(model)) => model.answer(&server, &request).await,
-        Some(Err(error)) => Err(error),
-        None => ask_models(&server, headers, request).await,
-    };
-    let response = result.unwrap_or_else(|error| reply::error(api, &error));
+    let response = answer(&server, api, headers, body).await.unwrap_or_else(|error| reply::error(api, &error));
     let status = response.status().as_u16().to_string();
-    server.metrics.count("reknit_gateway_requests_total", &[("api", api.as_str()), ("status", &status)], 1);
+    let labels = [("api", api.as_str()), ("status", status.as_str())];
+    server.metrics.count("reknit_gateway_requests_total", "Requests to the gateway.", &labels, 1);
     response
+}
+
+async fn answer(server: &ServerState, api: Api, headers: &HeaderMap, body: Body) -> Result<Response, GatewayError> {
+    let body = read_body(body, MAX_BODY).await.map_err(|error| {
+        let (status, message) = (error.status().as_u16(), error.to_string());
+        GatewayError { status, code: "too_large", message, retry_after_ms: None }
+    })?;
+    let request = read(api, &body)?;
+    match EngineModel::named(server, &request.model) {
+        Some(model) => model?.answer(server, &request).await,
+        None => ask_models(server, headers, request).await,
+    }
 }
 
 fn read(api: Api, body: &[u8]) -> Result<GatewayRequest, GatewayError> {
@@ -111,10 +111,9 @@ fn choose(client: RotatingClient, model: &str) -> Result<RotatingClient, Gateway
         return Ok(client);
     }
     let models = client.models();
-    let is_meant = |target: &&TargetName| {
-        target.as_str() == model || models.target(target).is_some_and(|target| target.model == model)
-    };
-    let Some(first) = client.targets().iter().find(is_meant).cloned() else {
+    let by_name = client.targets().iter().find(|target| target.as_str() == model);
+    let has_model = |target: &&TargetName| models.target(target).is_some_and(|target| target.model == model);
+    let Some(first) = by_name.or_else(|| client.targets().iter().find(has_model)).cloned() else {
         let known: Vec<String> = client.targets().iter().map(|target| format!("`{target}`")).collect();
         let message = format!("there is no model `{model}`; there are `{AUTO}`, {}", known.join(", "));
         return Err(GatewayError { status: 404, code: "model_not_found", message, retry_after_ms: None });

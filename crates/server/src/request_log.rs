@@ -26,7 +26,7 @@ pub(crate) async fn log(State(metrics): State<Arc<PrometheusMetrics>>, mut reque
     let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
     tracing::info!(request = shown, method = %method, path, status = response.status().as_u16(), ms, "request");
     let status = response.status().as_u16().to_string();
-    metrics.count("reknit_http_requests_total", &[("status", &status)], 1);
+    metrics.count("reknit_http_requests_total", "Requests to the server.", &[("status", &status)], 1);
     if let Some(id) = id {
         response.headers_mut().insert(HEADER, id);
     }

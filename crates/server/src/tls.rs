@@ -18,11 +18,11 @@ use tokio_rustls::server::TlsStream;
 /// How long a client may take to agree on keys.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How often the files are looked at.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+const RELOAD_INTERVAL: Duration = Duration::from_secs(5);
 /// How many connections wait for their first request.
-const WAITING: usize = 64;
+const ACCEPT_QUEUE: usize = 64;
 /// The pause after an error of the operating system, such as too many open files.
-const PAUSE: Duration = Duration::from_millis(100);
+const ACCEPT_ERROR_PAUSE: Duration = Duration::from_millis(100);
 
 /// The certificate and the key of a server, in PEM.
 #[derive(Debug, Clone)]
@@ -47,7 +47,7 @@ impl TlsFiles {
         let _already_installed = rustls::crypto::ring::default_provider().install_default();
         let config = ServerConfig::builder().with_no_client_auth().with_single_cert(certificates, key);
         let mut config = config.map_err(|error| unusable(&self.certificate, error.to_string()))?;
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Arc::new(config))
     }
 
@@ -70,7 +70,7 @@ impl TlsListener {
     /// Fails if the files cannot be used. Later changes that cannot be used are logged, and the old files count.
     pub(crate) fn new(tcp: TcpListener, files: TlsFiles) -> io::Result<Self> {
         let config = Arc::new(RwLock::new(files.load()?));
-        let (sender, ready) = channel(WAITING);
+        let (sender, ready) = channel(ACCEPT_QUEUE);
         tokio::spawn(reload(files, Arc::clone(&config)));
         Ok(Self { tcp, config, sender, ready })
     }
@@ -105,7 +105,7 @@ impl Listener for TlsListener {
                     Ok((stream, address)) => self.begin(stream, address),
                     Err(error) => {
                         tracing::warn!("a connection cannot be accepted: {error}");
-                        tokio::time::sleep(PAUSE).await;
+                        tokio::time::sleep(ACCEPT_ERROR_PAUSE).await;
                     }
                 },
             }
@@ -121,7 +121,7 @@ impl Listener for TlsListener {
 async fn reload(files: TlsFiles, config: Arc<RwLock<Arc<ServerConfig>>>) {
     let mut known = files.changed();
     loop {
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(RELOAD_INTERVAL).await;
         let now = files.changed();
         if now == known {
             continue;

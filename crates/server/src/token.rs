@@ -55,7 +55,7 @@ pub struct TokenHash([u8; 32]);
 
 /// A text that is no digest of a token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the hash of a token has 64 hexadecimal digits; make one with `reknit serve --new-token NAME`")]
+#[error("the hash of a token has 64 hexadecimal digits; make one with `reknit tokens new NAME`")]
 pub struct InvalidTokenHash;
 
 impl TokenHash {

@@ -207,7 +207,9 @@ async fn a_model_is_asked_once_more_about_an_answer_that_cannot_be_used() {
     assert_eq!(answer["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"], right);
     let requests = gateway.models["m"].requests();
     assert!(
-        requests[1].text().contains("Your last answer cannot be used: the arguments of `get_weather`"),
+        requests[1]
+            .text()
+            .contains("An earlier answer to this request could not be used: the arguments of `get_weather`"),
         "{}",
         requests[1].text()
     );

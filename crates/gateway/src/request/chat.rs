@@ -27,7 +27,7 @@ pub(super) fn read(options: &mut Options<'_>) -> Result<ModelRequest, RequestErr
     for tool in options.list("tools")? {
         match (text(tool, &["type"]), at(tool, &["function"])) {
             (Some("function"), Some(function)) => request.tools.push(definition(function, "parameters")?),
-            (kind, _) => options.note_foreign(format!("a tool of the type `{}`", kind.unwrap_or_default())),
+            _ => options.note_foreign_tool(tool),
         }
     }
     request.tool_choice = match options.get("tool_choice") {

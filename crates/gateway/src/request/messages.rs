@@ -25,7 +25,7 @@ pub(super) fn read(options: &mut Options<'_>) -> Result<ModelRequest, RequestErr
     for tool in options.list("tools")? {
         match text(tool, &["type"]) {
             None | Some("custom") => request.tools.push(definition(tool, "input_schema")?),
-            Some(kind) => options.note_foreign(format!("a tool of the type `{kind}`")),
+            Some(_) => options.note_foreign_tool(tool),
         }
     }
     if let Some(choice) = options.get("tool_choice") {

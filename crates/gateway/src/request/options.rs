@@ -4,7 +4,7 @@ use reknit_dialogue::{ModelRequest, Temperature, TopP};
 use reknit_protocol::{Number, Object, Value};
 
 use super::RequestError;
-use crate::json::field;
+use crate::json::{field, text};
 
 /// The answer's limit if the request states none.
 pub(super) const MAX_TOKENS: u32 = 16_384;
@@ -30,11 +30,12 @@ pub(super) struct Options<'a> {
     body: &'a Object,
     read: Vec<&'static str>,
     pub(super) foreign_content: Option<String>,
+    pub(super) foreign_tools: Vec<String>,
 }
 
 impl<'a> Options<'a> {
     pub(super) fn new(body: &'a Object) -> Self {
-        Self { body, read: WITHOUT_MEANING.to_vec(), foreign_content: None }
+        Self { body, read: WITHOUT_MEANING.to_vec(), foreign_content: None, foreign_tools: Vec::new() }
     }
 
     /// A field, which counts as read.
@@ -52,6 +53,14 @@ impl<'a> Options<'a> {
     /// Notes content that only a server with the same API understands. The first counts.
     pub(super) fn note_foreign(&mut self, what: String) {
         self.foreign_content.get_or_insert(what);
+    }
+
+    /// Notes a tool that only the provider knows. Calls of it name it, or its type.
+    pub(super) fn note_foreign_tool(&mut self, tool: &Value) {
+        let kind = text(tool, &["type"]).unwrap_or_default();
+        self.note_foreign(format!("a tool of the type `{kind}`"));
+        let name = text(tool, &["name"]).or(text(tool, &[kind, "name"]));
+        self.foreign_tools.push(name.unwrap_or(kind).to_owned());
     }
 
     pub(super) fn flag(&mut self, key: &'static str) -> Result<Option<bool>, RequestError> {

@@ -30,7 +30,7 @@ pub(super) fn read(options: &mut Options<'_>) -> Result<ModelRequest, RequestErr
     for tool in options.list("tools")? {
         match text(tool, &["type"]) {
             Some("function") => request.tools.push(definition(tool, "parameters")?),
-            kind => options.note_foreign(format!("a tool of the type `{}`", kind.unwrap_or_default())),
+            _ => options.note_foreign_tool(tool),
         }
     }
     if let Some(choice) = options.get("tool_choice") {

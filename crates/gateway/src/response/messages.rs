@@ -62,26 +62,35 @@ pub(super) fn patch(response: &mut Object, answer: &ModelAnswer) {
     response.insert("stop_reason", stop_reason(answer));
     let known = response.remove("content");
     let known = known.as_ref().and_then(Value::as_array).unwrap_or_default();
-    let is_replaced = |block: &&Value| matches!(text(block, &["type"]), Some("text" | "tool_use"));
-    // Reasoning stands before the text, and its signature stays.
-    let mut content: Vec<Value> = known.iter().filter(|block| !is_replaced(block)).cloned().collect();
-    let texts: String = known
-        .iter()
-        .filter(|block| text(block, &["type"]) == Some("text"))
-        .filter_map(|block| text(block, &["text"]))
-        .collect();
-    if texts == answer.text {
-        content.extend(known.iter().filter(|block| text(block, &["type"]) == Some("text")).cloned());
-    } else if !answer.text.is_empty() {
-        content.push(Value::Object(object! {"type": "text", "text": answer.text.as_str()}));
-    }
-    for call in &answer.tool_calls {
-        let is_it = |block: &&Value| text(block, &["id"]) == Some(call.id.as_str());
-        let mut block = known.iter().find(is_it).and_then(Value::as_object).cloned().unwrap_or_default();
-        for (key, value) in tool_use(call) {
-            block.insert(key, value);
+    let kind = |block: &Value| text(block, &["type"]).unwrap_or_default().to_owned();
+    let texts: String =
+        known.iter().filter(|block| kind(block) == "text").filter_map(|block| text(block, &["text"])).collect();
+    let (mut content, mut new_text) = (Vec::new(), (texts != answer.text).then_some(answer.text.as_str()));
+    // The order of the blocks is part of what the model wrote.
+    for block in known {
+        match kind(block).as_str() {
+            "tool_use" => {
+                let is_it = |call: &&ToolCall| text(block, &["id"]) == Some(call.id.as_str());
+                let call = answer.tool_calls.iter().find(is_it);
+                content.extend(call.map(|call| with_fields(block, tool_use(call))));
+            }
+            "text" if texts != answer.text => {
+                let new = new_text.take().filter(|text| !text.is_empty());
+                content.extend(new.map(|text| Value::Object(object! {"type": "text", "text": text})));
+            }
+            _ => content.push(block.clone()),
         }
-        content.push(Value::Object(block));
     }
+    let is_known = |call: &&ToolCall| known.iter().any(|block| text(block, &["id"]) == Some(call.id.as_str()));
+    content.extend(answer.tool_calls.iter().filter(|call| !is_known(call)).map(|call| Value::Object(tool_use(call))));
     response.insert("content", content);
+}
+
+/// The block with these fields instead of its own.
+fn with_fields(block: &Value, fields: Object) -> Value {
+    let mut block = block.as_object().cloned().unwrap_or_default();
+    for (key, value) in fields {
+        block.insert(key, value);
+    }
+    Value::Object(block)
 }

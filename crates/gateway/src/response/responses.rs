@@ -11,9 +11,7 @@ pub(super) fn write(answer: &ModelAnswer, identity: &Identity) -> Object {
     let mut output = Vec::new();
     let reasoning = reasoning(&answer.reasoning);
     if !reasoning.is_empty() {
-        let summary = object! {"type": "summary_text", "text": reasoning};
-        let id = format!("rs_{}", identity.id);
-        output.push(Value::Object(object! {"id": id, "type": "reasoning", "summary": vec![Value::Object(summary)]}));
+        output.push(Value::Object(reasoning_item(&identity.id, &reasoning)));
     }
     if !answer.text.is_empty() {
         let part = match answer.finish {
@@ -27,6 +25,12 @@ pub(super) fn write(answer: &ModelAnswer, identity: &Identity) -> Object {
     response.insert("output", output);
     finish(&mut response, answer);
     response
+}
+
+/// The reasoning as an item of the output.
+pub(crate) fn reasoning_item(id: &str, text: &str) -> Object {
+    let summary = object! {"type": "summary_text", "text": text};
+    object! {"id": format!("rs_{id}"), "type": "reasoning", "summary": vec![Value::Object(summary)]}
 }
 
 /// A response without its output.
@@ -104,28 +108,30 @@ pub(super) fn patch(response: &mut Object, answer: &ModelAnswer) {
         known.iter().filter(|item| kind(item).as_deref() == Some("message")).map(message_text).collect::<String>()
             == answer.text;
     let mut output = Vec::new();
-    let mut has_text = false;
+    let mut new_text = Some(answer.text.as_str()).filter(|text| !text.is_empty());
+    // The order of the items is part of what the model wrote.
     for item in known {
         match kind(item).as_deref() {
-            Some("function_call") => {}
+            Some("function_call") => {
+                let is_it = |call: &&ToolCall| text(item, &["call_id"]) == Some(call.id.as_str());
+                if let Some((call, item)) = answer.tool_calls.iter().find(is_it).zip(item.as_object()) {
+                    let mut item = item.clone();
+                    item.insert("name", call.name.as_str());
+                    item.insert("arguments", call.arguments.as_str());
+                    output.push(Value::Object(item));
+                }
+            }
             Some("message") if !is_text_same => {
                 let id = text(item, &["id"]).unwrap_or_default();
-                if !std::mem::replace(&mut has_text, true) && !answer.text.is_empty() {
-                    output.push(Value::Object(message(id, "completed", vec![Value::Object(text_part(&answer.text))])));
-                }
+                let part = |text: &str| vec![Value::Object(text_part(text))];
+                output.extend(new_text.take().map(|text| Value::Object(message(id, "completed", part(text)))));
             }
             _ => output.push(item.clone()),
         }
     }
-    for call in &answer.tool_calls {
-        let is_it = |item: &&Value| text(item, &["call_id"]) == Some(call.id.as_str());
-        let mut item = known.iter().find(is_it).and_then(Value::as_object).cloned();
-        if let Some(item) = &mut item {
-            item.insert("name", call.name.as_str());
-            item.insert("arguments", call.arguments.as_str());
-        }
-        output.push(Value::Object(item.unwrap_or_else(|| function_call(call, "completed", &call.arguments))));
-    }
+    let is_known = |call: &&ToolCall| known.iter().any(|item| text(item, &["call_id"]) == Some(call.id.as_str()));
+    let new = answer.tool_calls.iter().filter(|call| !is_known(call));
+    output.extend(new.map(|call| Value::Object(function_call(call, "completed", &call.arguments))));
     response.insert("output", output);
 }
 

@@ -1,12 +1,13 @@
 //! Streams of `responses`.
 
-use reknit_dialogue::ModelAnswer;
+use reknit_dialogue::{Api, ModelAnswer};
 use reknit_protocol::{Object, Value};
 
 use super::comment;
 use crate::json::{at, count, text};
-use crate::response::responses::{finish, function_call, message, message_id, skeleton, text_part};
-use crate::response::{Identity, patch_response, write_response};
+use crate::response::reasoning;
+use crate::response::responses::{finish, function_call, message, message_id, reasoning_item, skeleton, text_part};
+use crate::response::{Identity, patch_response};
 
 #[derive(Debug)]
 pub(super) struct ResponseStream {
@@ -14,6 +15,8 @@ pub(super) struct ResponseStream {
     /// The response as the server has described it at its start; ours without a server.
     response: Object,
     has_begun: bool,
+    /// Whether a server has begun the stream.
+    has_observed: bool,
     next_sequence: u64,
     next_index: u64,
     open: Option<OpenMessage>,
@@ -33,7 +36,16 @@ impl ResponseStream {
     pub(super) fn new(identity: Identity, model: &str) -> Self {
         let response = skeleton(&identity.id, identity.created, model);
         let output = Vec::new();
-        Self { identity, response, has_begun: false, next_sequence: 0, next_index: 0, open: None, output }
+        Self {
+            identity,
+            response,
+            has_begun: false,
+            has_observed: false,
+            next_sequence: 0,
+            next_index: 0,
+            open: None,
+            output,
+        }
     }
 
     pub(super) fn text(&mut self, text: &str, out: &mut Vec<u8>) {
@@ -54,6 +66,7 @@ impl ResponseStream {
         match text(data, &["type"]) {
             Some("response.created") => {
                 self.has_begun = true;
+                self.has_observed = true;
                 if let Some(response) = at(data, &["response"]).and_then(Value::as_object) {
                     self.response = response.clone();
                 }
@@ -80,8 +93,16 @@ impl ResponseStream {
     }
 
     pub(super) fn finish(&mut self, answer: &ModelAnswer, note: Option<&str>, out: &mut Vec<u8>) {
+        let is_ours = !self.has_observed;
         self.begin(out);
         self.close_message(out);
+        let reasoning = reasoning(&answer.reasoning);
+        if is_ours && !reasoning.is_empty() {
+            let (index, item) = (self.next_index(), reasoning_item(&self.identity.id, &reasoning));
+            self.write("response.output_item.added", object! {"output_index": index, "item": item.clone()}, out);
+            self.write("response.output_item.done", object! {"output_index": index, "item": item.clone()}, out);
+            self.output.push(Value::Object(item));
+        }
         for call in &answer.tool_calls {
             let index = self.next_index();
             let item = function_call(call, "in_progress", "");
@@ -97,13 +118,8 @@ impl ResponseStream {
             self.write("response.output_item.done", object! {"output_index": index, "item": item}, out);
         }
         let mut response = std::mem::take(&mut self.response);
-        let whole = write_response(reknit_dialogue::Api::Responses, answer, &self.identity);
-        if self.output.is_empty() {
-            response.insert("output", whole.get("output").cloned().unwrap_or_else(|| Value::Array(Vec::new())));
-        } else {
-            response.insert("output", std::mem::take(&mut self.output));
-            patch_response(reknit_dialogue::Api::Responses, &mut response, answer);
-        }
+        response.insert("output", std::mem::take(&mut self.output));
+        patch_response(Api::Responses, &mut response, answer);
         finish(&mut response, answer);
         comment(note, out);
         let kind = match response.get("status").and_then(Value::as_str) {

@@ -16,10 +16,13 @@ pub struct StreamMender {
     /// Events that are not passed on yet, with the text in them.
     held: Vec<u8>,
     held_text: String,
+    /// Events before the first call that are held but stay as they are, such as the signature of the reasoning.
+    before_call: Vec<u8>,
     /// The text that was passed on.
     passed_text: String,
     /// Whether all that follows is held: a call has begun.
     is_closed: bool,
+    has_calls: bool,
     has_passed: bool,
 }
 
@@ -37,8 +40,10 @@ impl StreamMender {
             gate: TextGate::new(mode),
             held: Vec::new(),
             held_text: String::new(),
+            before_call: Vec::new(),
             passed_text: String::new(),
             is_closed: is_buffered,
+            has_calls: false,
             has_passed: false,
         }
     }
@@ -51,6 +56,11 @@ impl StreamMender {
     /// Takes an event of a server with the same API, and returns what can be passed on now. Events without content wait for the
     /// next that has some: until then another model may take over.
     pub fn event(&mut self, event: RawEvent<'_>) -> Vec<u8> {
+        let is_first_call = event.has_calls && !std::mem::replace(&mut self.has_calls, true);
+        if is_first_call && !self.gate.holds() {
+            self.before_call = std::mem::take(&mut self.held);
+            self.passed_text.push_str(&std::mem::take(&mut self.held_text));
+        }
         self.held.extend_from_slice(event.bytes);
         self.held_text.push_str(event.text);
         self.gate.push(event.text);
@@ -89,7 +99,8 @@ impl StreamMender {
     /// server with the same API.
     pub fn end(&mut self, mended: &MendedAnswer, was_raw: bool) -> Vec<u8> {
         let note = note(mended);
-        let mut out = Vec::new();
+        let mut out = std::mem::take(&mut self.before_call);
+        self.writer.observe(&out);
         if was_raw && mended.changes.is_empty() {
             comment(note.as_deref(), &mut out);
             out.append(&mut self.held);

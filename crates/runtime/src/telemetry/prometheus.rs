@@ -17,7 +17,7 @@ const MAX_SERIES: usize = 50_000;
 /// use reknit_runtime::telemetry::prometheus::PrometheusMetrics;
 ///
 /// let metrics = PrometheusMetrics::default();
-/// metrics.count("reknit_gateway_requests_total", &[("status", "200")], 1);
+/// metrics.count("reknit_gateway_requests_total", "Requests.", &[("status", "200")], 1);
 /// assert!(metrics.render().contains("reknit_gateway_requests_total{status=\"200\"} 1\n"));
 /// ```
 #[derive(Debug, Default)]
@@ -40,8 +40,8 @@ enum MetricSeries {
 
 impl PrometheusMetrics {
     /// Adds to a counter of the program, beside those of runs. Its name ends with `_total`.
-    pub fn count(&self, name: &str, labels: &[(&str, &str)], value: u64) {
-        self.add(name, String::new, &label_text(labels.iter().copied()), value, None);
+    pub fn count(&self, name: &str, help: &str, labels: &[(&str, &str)], value: u64) {
+        self.add(name, || help.to_owned(), &label_text(labels.iter().copied()), value, None);
     }
 
     /// All metrics in the text format of Prometheus.

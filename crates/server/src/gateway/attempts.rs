@@ -21,7 +21,7 @@ pub(super) struct Attempts {
     /// Why the answer before could not be used. A model is asked again once for that.
     pub(super) complaint: Option<String>,
     /// An answer that could not be mended, but that is harmless.
-    pub(super) fallback: Option<(TargetName, ServedText)>,
+    pub(super) fallback: Option<(TargetName, MendedResponse)>,
 }
 
 /// An answer, and the bytes in which it came.
@@ -36,7 +36,7 @@ pub(super) struct ReceivedAnswer {
 
 /// A mended answer, and the bytes in which it came.
 #[derive(Debug)]
-pub(super) struct ServedText {
+pub(super) struct MendedResponse {
     pub(super) mended: MendedAnswer,
     pub(super) body: Option<Vec<u8>>,
     pub(super) is_same_api: bool,
@@ -52,17 +52,17 @@ pub(super) enum Piece<'a> {
 
 impl Attempts {
     pub(super) fn new(request: GatewayRequest, headers: &HeaderMap, metrics: Arc<PrometheusMetrics>) -> Self {
-        let has = |name: &str, word: &str| {
+        let header_is = |name: &str, word: &str| {
             headers.get(name).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(word.as_bytes()))
         };
-        let is_mending = !has("x-reknit-mend", "off");
-        let is_buffered = has("x-reknit-stream", "buffered");
+        let is_mending = !header_is("x-reknit-mend", "off");
+        let is_buffered = header_is("x-reknit-stream", "buffered");
         let headers = api_headers(headers);
         Self { request, is_mending, is_buffered, headers, metrics, complaint: None, fallback: None }
     }
 
     pub(super) fn mender(&self) -> Option<AnswerMender<'_>> {
-        self.is_mending.then(|| AnswerMender::new(&self.request.request))
+        self.is_mending.then(|| AnswerMender::of(&self.request))
     }
 
     /// Sends the request to one target: as it is to a server with the same API, else translated.
@@ -91,19 +91,23 @@ impl Attempts {
     }
 
     /// Counts something about the answers of a target.
-    fn count(&self, name: &str, target: &TargetName) {
-        self.metrics.count(name, &[("target", target.as_str())], 1);
+    fn count(&self, name: &str, help: &str, target: &TargetName) {
+        self.metrics.count(name, help, &[("target", target.as_str())], 1);
     }
 
     /// Counts an attempt that failed, and returns its failure.
-    pub(super) fn failed(&self, target: &TargetName, failure: ModelFailure) -> ModelFailure {
+    pub(super) fn count_failure(&self, target: &TargetName, failure: ModelFailure) -> ModelFailure {
         let labels = [("target", target.as_str()), ("class", failure.class.as_str())];
-        self.metrics.count("reknit_gateway_failed_attempts_total", &labels, 1);
+        self.metrics.count("reknit_gateway_failed_attempts_total", "Attempts that failed.", &labels, 1);
         failure
     }
 
     /// Mends an answer. An answer that cannot be used is a failure, after which a model is asked again, once.
-    pub(super) fn mend(&mut self, target: &TargetName, received: ReceivedAnswer) -> Result<ServedText, ModelFailure> {
+    pub(super) fn mend(
+        &mut self,
+        target: &TargetName,
+        received: ReceivedAnswer,
+    ) -> Result<MendedResponse, ModelFailure> {
         let ReceivedAnswer { answer, body, is_same_api } = received;
         let usage = answer.usage;
         let result = match self.mender() {
@@ -113,14 +117,14 @@ impl Attempts {
         let UnusableAnswer { reason, harmless } = match result {
             Ok(mended) => {
                 if !mended.changes.is_empty() {
-                    self.count("reknit_gateway_mended_total", target);
+                    self.count("reknit_gateway_mended_total", "Answers that were changed.", target);
                 }
-                return Ok(ServedText { mended, body, is_same_api });
+                return Ok(MendedResponse { mended, body, is_same_api });
             }
             Err(unusable) => unusable,
         };
-        let harmless = harmless.map(|mended| ServedText { mended: *mended, body, is_same_api });
-        self.count("reknit_gateway_unusable_answers_total", target);
+        let harmless = harmless.map(|mended| MendedResponse { mended: *mended, body, is_same_api });
+        self.count("reknit_gateway_unusable_answers_total", "Answers for which a model was asked again.", target);
         let is_second = self.complaint.replace(reason.clone()).is_some();
         match harmless {
             Some(served) if is_second => return Ok(served),
@@ -134,12 +138,13 @@ impl Attempts {
 /// Headers that belong to the API of the caller.
 fn api_headers(headers: &HeaderMap) -> Vec<(&'static str, String)> {
     let names = ["anthropic-beta", "anthropic-version", "openai-beta"];
-    let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    names.into_iter().filter_map(|name| Some((name, value(name)?))).collect()
+    let values =
+        |name: &str| -> Vec<&str> { headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect() };
+    names.into_iter().map(|name| (name, values(name).join(","))).filter(|(_, value)| !value.is_empty()).collect()
 }
 
 fn again(complaint: &str) -> String {
-    format!("Your last answer cannot be used: {complaint}. Answer again without this mistake.")
+    format!("An earlier answer to this request could not be used: {complaint}. Answer without this mistake.")
 }
 
 /// The body with a message about the answer before.

@@ -1,4 +1,4 @@
-//! Models that are no models: the engine, and agents.
+//! Model names that run the engine or an agent.
 
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
@@ -67,6 +67,9 @@ impl EngineModel {
         let failed = |message: String| GatewayError { status: 500, code: "run_failed", message, retry_after_ms: None };
         handle.settled().await.map_err(|error| failed(error.to_string()))?;
         let text = answer_text(server.journal(), &handle.id).await.map_err(|error| failed(error.to_string()))?;
+        if text.is_empty() {
+            return Err(failed(format!("the run `{}` ended without an answer", handle.id)));
+        }
         Ok(respond(request, &handle, text))
     }
 }

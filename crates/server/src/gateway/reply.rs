@@ -12,7 +12,7 @@ use reknit_models::Models;
 use reknit_protocol::Value;
 use reknit_runtime::{ModelAttempts, NoAnswerError, RotatingClient, Served};
 
-use super::attempts::{Attempts, ReceivedAnswer, ServedText};
+use super::attempts::{Attempts, MendedResponse, ReceivedAnswer};
 
 /// The longest value of a header about what was mended.
 const MAX_HEADER: usize = 2_000;
@@ -24,7 +24,7 @@ struct WholeAttempts<'a> {
 
 impl ModelAttempts for WholeAttempts<'_> {
     type Answer = ReceivedAnswer;
-    type Accepted = ServedText;
+    type Accepted = MendedResponse;
 
     async fn attempt(&mut self, target: &TargetName) -> Result<ReceivedAnswer, ModelFailure> {
         self.attempts.send(self.models, target, &mut |_| {}).await
@@ -34,8 +34,8 @@ impl ModelAttempts for WholeAttempts<'_> {
         &mut self,
         target: &TargetName,
         result: Result<ReceivedAnswer, ModelFailure>,
-    ) -> Result<ServedText, ModelFailure> {
-        let received = result.map_err(|failure| self.attempts.failed(target, failure))?;
+    ) -> Result<MendedResponse, ModelFailure> {
+        let received = result.map_err(|failure| self.attempts.count_failure(target, failure))?;
         self.attempts.mend(target, received)
     }
 }
@@ -45,19 +45,20 @@ pub(super) async fn whole(client: RotatingClient, attempts: Attempts) -> Result<
     let mut attempts = WholeAttempts { models: client.models(), attempts };
     let result = client.serve(&mut attempts).await;
     let Attempts { request, fallback, .. } = attempts.attempts;
-    let Served { answer, target, failed } = match (result, fallback) {
-        (Ok(served), _) => served,
-        (Err(error), Some((target, answer))) => Served { answer, target, failed: error.failed },
+    let (answer, target, attempts) = match (result, fallback) {
+        (Ok(Served { answer, target, failed }), _) => (answer, target, failed.len() + 1),
+        // Its attempt is among those that failed.
+        (Err(error), Some((target, answer))) => (answer, target, error.failed.len()),
         (Err(error), None) => return Err(no_answer(&error)),
     };
-    let mut headers = attempt_headers(&target, failed.len() + 1);
+    let mut headers = attempt_headers(&target, attempts);
     describe(&mut headers, &request, &answer);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok((headers, Body::from(bytes(&request, &answer))).into_response())
 }
 
 /// The body of the response: as it came, or with what was mended in its place, or in the API of the caller.
-fn bytes(request: &GatewayRequest, served: &ServedText) -> Vec<u8> {
+fn bytes(request: &GatewayRequest, served: &MendedResponse) -> Vec<u8> {
     let mended = &served.mended;
     let Some(body) = &served.body else {
         return write_response(request.api, &mended.answer, &identity()).to_string().into_bytes();
@@ -90,7 +91,7 @@ pub(super) fn attempt_headers(target: &TargetName, attempts: usize) -> HeaderMap
 }
 
 /// What was changed, what is wrong, and which options the model did not get.
-fn describe(headers: &mut HeaderMap, request: &GatewayRequest, served: &ServedText) {
+fn describe(headers: &mut HeaderMap, request: &GatewayRequest, served: &MendedResponse) {
     let mended = &served.mended;
     let omitted = if served.is_same_api { Vec::new() } else { omitted(request, &mended.answer.omitted_options) };
     for (name, values) in

@@ -80,7 +80,9 @@ impl ModelAttempts for StreamedAttempts {
         target: &TargetName,
         result: Result<ReceivedAnswer, ModelFailure>,
     ) -> Result<StreamEnd, ModelFailure> {
-        let result = result.map_err(|failure| self.attempts.failed(target, failure));
+        // An answer of an earlier attempt says nothing about what this one has passed on.
+        let earlier = self.attempts.fallback.take();
+        let result = result.map_err(|failure| self.attempts.count_failure(target, failure));
         let result = result.and_then(|received| {
             // A whole body instead of a stream is written as one.
             let is_raw = received.is_same_api && received.body.is_none();
@@ -92,7 +94,10 @@ impl ModelAttempts for StreamedAttempts {
                 self.send(target, rest);
                 Ok(StreamEnd::Whole)
             }
-            Err(failure) if !self.mender.has_passed() => Err(failure),
+            Err(failure) if !self.mender.has_passed() => {
+                self.attempts.fallback = self.attempts.fallback.take().or(earlier);
+                Err(failure)
+            }
             Err(failure) => match self.attempts.fallback.take() {
                 // It was passed on already, but for its end.
                 Some((_, served)) => {
