@@ -25,6 +25,13 @@ impl Clock for ManualClock {
     }
 }
 
+/// The policy of runs whose scripted models write one plan.
+pub(crate) fn with_one_plan() -> Policy {
+    let mut policy = Policy { synthesis: Synthesis::Template, ..Policy::default() };
+    policy.planning.replans = 0;
+    policy
+}
+
 /// What a driver needs.
 pub(crate) struct Fixture {
     pub(crate) journal: Journal,
@@ -79,7 +86,7 @@ impl Fixture {
             metadata: Metadata::default(),
             catalogue: Arc::new(self.found.catalogue.clone()),
             targets: vec!["scripted".into()],
-            policy: Arc::new(Policy { synthesis: Synthesis::Template, ..Policy::default() }),
+            policy: Arc::new(with_one_plan()),
             templates: Arc::new(Templates::default()),
             mappings: Vec::new(),
             seed: 7,

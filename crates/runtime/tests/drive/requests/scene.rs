@@ -1,13 +1,13 @@
 //! A request with a scripted tool and a scripted model on loopback.
 
-use reknit_engine::{Answer, Policy, Run, Synthesis};
+use reknit_engine::{Answer, Policy, Run};
 use reknit_protocol::{Capability, Category, Retryable, SideEffect, ToolError, Value};
 use reknit_runtime::DriveOutcome;
 use reknit_testing::model::{RequestMatcher, Script};
 use reknit_testing::tool::{RunningTool, ScriptedTool};
 use reknit_testing::{Reply, ScriptedModel};
 
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, with_one_plan};
 
 /// A request, a tool and a model.
 pub(crate) struct Scene {
@@ -32,7 +32,7 @@ impl Scene {
             request,
             tool: ScriptedTool::new("tool"),
             script: Script::new().on(RequestMatcher::any().purpose("plan_generation"), Reply::text(plan)),
-            policy: Policy { synthesis: Synthesis::Template, ..Policy::default() },
+            policy: with_one_plan(),
         }
     }
 
