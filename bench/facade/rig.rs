@@ -14,6 +14,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let agent = AgentBuilder::new(OpenAI::from_env()?.chat("gpt-5-mini"))
         .preamble("Use price when asked about tea.")
         .tool(Price)
+        .default_max_turns(2)
         .build();
     let response = agent.prompt("What do three cups of tea cost?").await?;
     println!("{}", response.output());
