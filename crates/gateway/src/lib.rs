@@ -14,7 +14,6 @@
 //! ```
 //! use reknit_dialogue::{Api, ModelAnswer, Usage};
 //! use reknit_gateway::{AnswerMender, Identity, read_request, write_response};
-//! use reknit_dialogue::Api;
 //! use reknit_protocol::Value;
 //!
 //! let body = r#"{"model": "auto", "messages": [{"role": "user", "content": "How warm is it in Seoul?"}], "tools": [{"type": "function",

@@ -43,8 +43,8 @@ impl SseBlocks {
             let first = line_end(self.bytes.get(at..).unwrap_or_default());
             let second = line_end(self.bytes.get(at + first..).unwrap_or_default());
             match self.bytes.get(at + first + second..) {
-                // A line feed may follow a carriage return in the next chunk.
-                Some([]) if !self.ended && self.bytes.ends_with(b"\r") => {
+                // The rest of the empty line, or of its end, may be in the next chunk.
+                Some([]) if !self.ended && (second == 0 || self.bytes.ends_with(b"\r")) => {
                     self.searched = at;
                     return None;
                 }

@@ -153,6 +153,9 @@ fn an_address_that_others_can_reach_needs_tokens() {
     Options:
           --listen <ADDRESS>          The address to listen at; one that other machines can reach needs `--tokens` [default: 127.0.0.1:8320]
           --tokens <FILE>             The file with the tokens that are accepted; `reknit tokens new` makes one
+          --tls-certificate <FILE>    The certificate for HTTPS, in PEM; it is read again when it changes
+          --tls-key <FILE>            The private key of the certificate, in PEM
+          --agent <FILE>              An agent file that clients can ask as the model `agent/NAME`; repeat it for several
           --max-runs <N>              How many runs go on at the same time; more are answered with 429 [default: 1000]
           --journal <FILE>            The journal file [default: reknit/journal.db in your data folder]
           --config <FILE>             The configuration file [default: reknit.toml in the current folder]
