@@ -182,14 +182,15 @@ fn an_address_that_others_can_reach_needs_tokens() {
     --- stdout
     Make a token, print it once, and store its hash
 
-    Usage: reknit tokens new --scopes <SCOPES> --file <FILE> <NAME>
+    Usage: reknit tokens new [OPTIONS] --scopes <SCOPES> --file <FILE> <NAME>
 
     Arguments:
       <NAME>  Whose token it is; the log names it
 
     Options:
-          --scopes <SCOPES>  What it allows: read, run, approve, admin
-          --file <FILE>      The file with the tokens
-      -h, --help             Print help
+          --scopes <SCOPES>          What it allows: read, run, approve, admin
+          --requests-per-minute <N>  How many requests it may send in a minute; more are answered with 429
+          --file <FILE>              The file with the tokens
+      -h, --help                     Print help
     ");
 }
