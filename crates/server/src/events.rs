@@ -11,6 +11,7 @@ use futures_core::Stream;
 use futures_util::StreamExt;
 use reknit::{EventCursor, RunHandle};
 use reknit_protocol::{RunId, Value};
+use utoipa::ToSchema;
 
 use crate::api_error::{ApiError, ErrorBody};
 use crate::state::ServerState;
@@ -18,11 +19,23 @@ use crate::state::ServerState;
 /// How often an idle stream sends a comment, so that proxies keep it open.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
+/// One event of a stream.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "only the document reads it")]
+pub(crate) struct StreamedEvent {
+    /// Its number, for `Last-Event-ID`.
+    id: Option<String>,
+    /// What happened.
+    event: Option<String>,
+    /// JSON.
+    data: Option<String>,
+}
+
 /// Follows a run: server-sent events, those that have happened first. The stream ends with the run. `Last-Event-ID` goes on after
 /// the event with this id, also after a restart of the server.
 #[utoipa::path(get, path = "/v1/runs/{run}/events", tag = "runs",
     params(("run" = String, Path), ("Last-Event-ID" = Option<String>, Header, description = "The id of an event, which is a number")),
-    responses((status = 200, content_type = "text/event-stream", description = "One event after the other"),
+    responses((status = 200, content_type = "text/event-stream", body = StreamedEvent),
         (status = 400, body = ErrorBody), (status = 404, body = ErrorBody)))]
 pub(crate) async fn follow(
     State(server): State<ServerState>,

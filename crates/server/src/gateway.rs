@@ -19,6 +19,7 @@ use reknit_runtime::RotatingClient;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::events::StreamedEvent;
 use crate::json_body::read_body;
 use crate::state::ServerState;
 use attempts::Attempts;
@@ -33,7 +34,7 @@ const AUTO: &str = "auto";
 #[utoipa::path(post, path = "/v1/chat/completions", tag = "gateway", request_body(content = Object),
     params(("x-reknit-mend" = Option<String>, Header, description = "`off` passes answers on as they are"),
         ("x-reknit-stream" = Option<String>, Header, description = "`buffered` streams the answer once it is whole")),
-    responses((status = 200, content((Object = "application/json"), (String = "text/event-stream"))), (status = 400, body = Object),
+    responses((status = 200, content((Object = "application/json"), (StreamedEvent = "text/event-stream"))), (status = 400, body = Object),
         (status = 404, body = Object), (status = 413, body = Object), (status = 429, body = Object), (status = 502, body = Object)))]
 pub(crate) async fn chat_completions(State(server): State<ServerState>, headers: HeaderMap, body: Body) -> Response {
     serve(server, Api::ChatCompletions, &headers, body).await
@@ -43,7 +44,7 @@ pub(crate) async fn chat_completions(State(server): State<ServerState>, headers:
 #[utoipa::path(post, path = "/v1/responses", tag = "gateway", request_body(content = Object),
     params(("x-reknit-mend" = Option<String>, Header, description = "`off` passes answers on as they are"),
         ("x-reknit-stream" = Option<String>, Header, description = "`buffered` streams the answer once it is whole")),
-    responses((status = 200, content((Object = "application/json"), (String = "text/event-stream"))), (status = 400, body = Object),
+    responses((status = 200, content((Object = "application/json"), (StreamedEvent = "text/event-stream"))), (status = 400, body = Object),
         (status = 404, body = Object), (status = 413, body = Object), (status = 429, body = Object), (status = 502, body = Object)))]
 pub(crate) async fn responses(State(server): State<ServerState>, headers: HeaderMap, body: Body) -> Response {
     serve(server, Api::Responses, &headers, body).await
@@ -53,7 +54,7 @@ pub(crate) async fn responses(State(server): State<ServerState>, headers: Header
 #[utoipa::path(post, path = "/v1/messages", tag = "gateway", request_body(content = Object),
     params(("x-reknit-mend" = Option<String>, Header, description = "`off` passes answers on as they are"),
         ("x-reknit-stream" = Option<String>, Header, description = "`buffered` streams the answer once it is whole")),
-    responses((status = 200, content((Object = "application/json"), (String = "text/event-stream"))), (status = 400, body = Object),
+    responses((status = 200, content((Object = "application/json"), (StreamedEvent = "text/event-stream"))), (status = 400, body = Object),
         (status = 404, body = Object), (status = 413, body = Object), (status = 429, body = Object), (status = 502, body = Object)))]
 pub(crate) async fn messages(State(server): State<ServerState>, headers: HeaderMap, body: Body) -> Response {
     serve(server, Api::Messages, &headers, body).await

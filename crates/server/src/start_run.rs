@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 
 use crate::access::Caller;
 use crate::api_error::{ApiError, ErrorBody};
-use crate::events;
+use crate::events::{self, StreamedEvent};
 use crate::json_body::JsonBody;
 use crate::run_view::{RunView, view};
 use crate::state::ServerState;
@@ -63,7 +63,7 @@ pub(crate) enum StartMode {
 #[utoipa::path(post, path = "/v1/runs", tag = "runs", request_body = StartRun,
     params(("Idempotency-Key" = Option<String>, Header, description = "Instead of `run_id`: the same key starts the same run")),
     responses((status = 200, description = "The run has ended, or waits for a person; its events with `mode: stream`",
-            content((RunView = "application/json"), (String = "text/event-stream"))),
+            content((RunView = "application/json"), (StreamedEvent = "text/event-stream"))),
         (status = 202, body = RunView, description = "The run goes on"),
         (status = 400, body = ErrorBody), (status = 409, body = ErrorBody, description = "The id belongs to another request"),
         (status = 429, body = ErrorBody, description = "Too many runs are in progress")))]
