@@ -96,7 +96,7 @@ async fn ask_models(
     request: GatewayRequest,
 ) -> Result<Response, GatewayError> {
     let Some(client) = server.reknit.runtime().model_client() else {
-        return Err(GatewayError::invalid("no models are configured"));
+        return Err(GatewayError::invalid("no model is configured; `reknit models` says how to add one"));
     };
     let client = choose(client, &request.model)?;
     let attempts = Attempts::new(request, headers, Arc::clone(&server.metrics));
