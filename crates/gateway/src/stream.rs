@@ -55,6 +55,10 @@ impl StreamWriter {
 
     /// Takes over what an event of a server with the same API says, after it was passed on.
     pub fn observe(&mut self, event: &[u8]) {
+        // The first event says all that is needed.
+        if matches!(&self.state, WriterState::Chat(stream) if stream.has_begun()) {
+            return;
+        }
         for data in event_data(event) {
             match &mut self.state {
                 WriterState::Chat(stream) => stream.observe(&data),

@@ -22,6 +22,10 @@ impl ChatStream {
         Self { id: format!("chatcmpl-{id}"), created, model: model.to_owned(), include_usage, has_begun: false }
     }
 
+    pub(super) fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
     pub(super) fn text(&mut self, text: &str, out: &mut Vec<u8>) {
         self.delta(object! {"content": text}, out);
     }

@@ -169,10 +169,12 @@ fn give_up(streamed: &mut StreamedAttempts, error: &NoAnswerError) {
 fn body(first: Vec<u8>, receiver: UnboundedReceiver<StreamPart>) -> Body {
     let first = futures_util::stream::iter([Ok::<_, std::convert::Infallible>(Bytes::from(first))]);
     let rest = unfold(receiver, |mut receiver| async move {
-        match receiver.recv().await {
-            Some(StreamPart::Bytes { bytes, .. }) => Some((Ok(Bytes::from(bytes)), receiver)),
-            Some(StreamPart::Failed(_)) | None => None,
+        let Some(StreamPart::Bytes { mut bytes, .. }) = receiver.recv().await else { return None };
+        // What has arrived meanwhile is sent at once: one write instead of one for each event.
+        while let Ok(StreamPart::Bytes { bytes: more, .. }) = receiver.try_recv() {
+            bytes.extend(more);
         }
+        Some((Ok(Bytes::from(bytes)), receiver))
     });
     Body::from_stream(futures_util::StreamExt::chain(first, rest))
 }
