@@ -1,6 +1,6 @@
 //! Decides which text of a stream can be passed on at once, and which may turn out to be a tool call.
 
-use reknit_salvage::{CallStart, call_start, without_reasoning};
+use reknit_salvage::{LineStart, line_start, without_reasoning};
 
 /// Holds text back that may be a tool call. A call is recognised where it begins a line, so text is held from there on.
 #[derive(Debug)]
@@ -65,19 +65,19 @@ impl TextGate {
                 None => (rest, false),
             };
             let next = self.line + line.len();
-            let start = call_start(line.trim_start(), is_complete);
+            let start = line_start(line.trim_start(), is_complete);
             if line.is_empty() {
                 return self.held_from();
             }
             match (self.fence, start) {
-                (_, CallStart::Unknown) => return self.held_from(),
-                (Some(Fence::Undecided { .. }), CallStart::Json) | (_, CallStart::Tag) => return self.hold(),
-                (None, CallStart::Json) if self.is_first_text() => return self.hold(),
-                (Some(_), CallStart::Fence { .. }) => self.fence = None,
-                (None, CallStart::Fence { can_hold_call: true }) => {
+                (_, LineStart::Unknown) => return self.held_from(),
+                (Some(Fence::Undecided { .. }), LineStart::Json) | (_, LineStart::Tag) => return self.hold(),
+                (None, LineStart::Json) if self.is_first_text() => return self.hold(),
+                (Some(_), LineStart::Fence { .. }) => self.fence = None,
+                (None, LineStart::Fence { can_hold_call: true }) => {
                     self.fence = Some(Fence::Undecided { start: self.line });
                 }
-                (None, CallStart::Fence { can_hold_call: false }) => self.fence = Some(Fence::Passed),
+                (None, LineStart::Fence { can_hold_call: false }) => self.fence = Some(Fence::Passed),
                 // The block may begin with empty lines.
                 (Some(Fence::Undecided { .. }), _) if !line.trim().is_empty() => self.fence = Some(Fence::Passed),
                 _ => {}

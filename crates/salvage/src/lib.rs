@@ -60,7 +60,7 @@ pub use schema::{
 };
 pub use stream::{FinishedReading, PartialReading, PartialState, Reader};
 pub use text_calls::{
-    CallStart, TextCall, TextCallForm, TextCalls, call_of_object, call_start, calls_in_text, is_meant, read_parameters,
+    LineStart, TextCall, TextCallForm, TextCalls, call_of_object, calls_in_text, is_meant, line_start, read_parameters,
     without_reasoning,
 };
 pub use text_position::TextPosition;

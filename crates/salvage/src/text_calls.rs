@@ -70,7 +70,7 @@ const FENCE_LANGUAGES: [&str; 8] = ["", "json", "jsonc", "tool_call", "tool_call
 
 /// What a line of a text that is still arriving may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CallStart {
+pub enum LineStart {
     /// Nothing that is a call.
     Text,
     /// More of the line must arrive.
@@ -87,20 +87,20 @@ pub enum CallStart {
 }
 
 /// What a line may begin, for text that arrives in pieces. `line` has no space before it.
-pub fn call_start(line: &str, is_complete: bool) -> CallStart {
+pub fn line_start(line: &str, is_complete: bool) -> LineStart {
     if let Some(word) = line.strip_prefix("```") {
         let can_hold_call = FENCE_LANGUAGES.contains(&word.trim().to_ascii_lowercase().as_str());
-        return if is_complete { CallStart::Fence { can_hold_call } } else { CallStart::Unknown };
+        return if is_complete { LineStart::Fence { can_hold_call } } else { LineStart::Unknown };
     }
     let tags = TAGS.iter().map(|(open, _)| *open).chain([FUNCTION_TAG]);
     if tags.clone().any(|tag| line.starts_with(tag)) {
-        return CallStart::Tag;
+        return LineStart::Tag;
     }
     let may_go_on = |start: &str| !is_complete && start.starts_with(line);
     if may_go_on("```") || tags.into_iter().any(may_go_on) {
-        return CallStart::Unknown;
+        return LineStart::Unknown;
     }
-    if line.starts_with(['{', '[']) { CallStart::Json } else { CallStart::Text }
+    if line.starts_with(['{', '[']) { LineStart::Json } else { LineStart::Text }
 }
 
 /// Reads the arguments of a call; empty text means no parameters. Fails with the reason.

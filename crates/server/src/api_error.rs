@@ -67,6 +67,10 @@ impl ApiError {
         self.status
     }
 
+    pub(crate) fn code(&self) -> &'static str {
+        self.code
+    }
+
     pub(crate) fn with_retry_after(self, seconds: u32) -> Self {
         Self { retry_after_s: Some(seconds), ..self }
     }

@@ -70,8 +70,8 @@ async fn serve(server: ServerState, api: Api, headers: &HeaderMap, body: Body) -
 
 async fn answer(server: &ServerState, api: Api, headers: &HeaderMap, body: Body) -> Result<Response, GatewayError> {
     let body = read_body(body, MAX_BODY).await.map_err(|error| {
-        let (status, message) = (error.status().as_u16(), error.to_string());
-        GatewayError { status, code: "too_large", message, retry_after_ms: None }
+        let (status, code, message) = (error.status().as_u16(), error.code(), error.to_string());
+        GatewayError { status, code, message, retry_after_ms: None }
     })?;
     let request = read(api, &body)?;
     match EngineModel::named(server, &request.model) {
