@@ -41,6 +41,8 @@ pub async fn measure(folder: &Path, table: &mut Table) -> Result<()> {
                 run: format!("r{number}").as_str().into(),
                 title: "a run".to_owned(),
                 request: "q".to_owned(),
+                owner: None,
+                reservation: None,
                 first: event(),
             };
             let term = LeaseTerm { now_ms: 0, ttl_ms: 30_000 };

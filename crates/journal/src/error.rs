@@ -5,7 +5,7 @@ pub(crate) mod storage;
 
 use reknit_protocol::RunId;
 
-use crate::{Holder, PrunedRun, SignalId};
+use crate::{Holder, OverBudget, PrunedRun, SignalId};
 pub use open::OpenError;
 pub use storage::{Damage, SqliteError, StorageError};
 
@@ -18,6 +18,24 @@ pub enum CreateError {
     /// The id was in use by a run that was pruned or deleted since.
     #[error("the id `{}` belongs to a run that was removed; its status was {}", .0.run, .0.status)]
     Pruned(Box<PrunedRun>),
+    /// The budget of its owner does not cover it.
+    #[error(transparent)]
+    OverBudget(OverBudget),
+    /// The store failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// Why an amount was not reserved.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReserveError {
+    /// The limit does not cover it.
+    #[error(transparent)]
+    OverBudget(#[from] OverBudget),
+    /// The run does not exist.
+    #[error("there is no run `{0}`")]
+    NoSuchRun(RunId),
     /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),

@@ -20,7 +20,7 @@
 //! let (holder, term) = (Holder::this_process(), LeaseTerm { now_ms: 0, ttl_ms: 30_000 });
 //!
 //! let first = NewEvent::new(0, "started", r#"{"request":"weather in Seoul"}"#).with_due([DueEffect::new("plan/0", "5f2a")]);
-//! let run = NewRun { run: "r-1".into(), title: "weather in Seoul".to_owned(), request: "5f2a".to_owned(), first };
+//! let run = NewRun { run: "r-1".into(), title: "weather in Seoul".to_owned(), request: "5f2a".to_owned(), owner: None, reservation: None, first };
 //! let lease = journal.create(run, &holder, term).await?;
 //!
 //! let answered = NewEvent::new(900, "model_answered", r#"{"text":"it rains"}"#);
@@ -60,6 +60,7 @@ mod run;
 mod signal;
 mod simulated;
 mod snapshot;
+mod spending;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod stored_mapping;
@@ -72,8 +73,8 @@ pub use claim::ClaimOutcome;
 pub use durability::Durability;
 pub use effect_claim::EffectClaim;
 pub use error::{
-    AppendError, CreateError, Damage, DeleteError, FenceError, LeaseError, OpenError, RunReadError, SendError,
-    SqliteError, StorageError,
+    AppendError, CreateError, Damage, DeleteError, FenceError, LeaseError, OpenError, ReserveError, RunReadError,
+    SendError, SqliteError, StorageError,
 };
 pub use event::{DueEffect, NewEvent, StoredEvent};
 pub use holder::Holder;
@@ -88,6 +89,7 @@ pub use rules::Deletion;
 pub use run::{Append, Appended, LeaseInfo, NewRun, RunEnding, RunFilter, RunSummary, StatusFilter};
 pub use signal::{InboxMessage, RunSignal, SignalId};
 pub use snapshot::Snapshot;
+pub use spending::{OverBudget, Reservation, Spending};
 #[cfg(feature = "sqlite")]
 pub use sqlite::Rebuild;
 pub use stored_mapping::{LearnedMapping, StoredMapping};

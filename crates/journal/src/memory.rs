@@ -8,10 +8,11 @@ use reknit_protocol::RunId;
 use crate::blob::{SplitEvent, SplitText, join_body};
 use crate::error::storage::{StoreFailure, StoreResult};
 use crate::retention::EndOrder;
+use crate::spending::RunSpending;
 use crate::tables::{ReadTables, RunKey, RunRow, SplitSnapshot, WriteTables};
 use crate::{
     ClaimOutcome, DueEffect, InboxMessage, LearnedMapping, PrunedRun, RunFilter, RunSignal, RunSummary, SignalId,
-    Snapshot, StorageError, StoreSize, StoredEvent, StoredKey, StoredMapping,
+    Snapshot, Spending, StorageError, StoreSize, StoredEvent, StoredKey, StoredMapping,
 };
 
 /// Stands for the path of a journal in memory in errors.
@@ -44,6 +45,8 @@ pub(crate) struct MemoryTables {
     /// By producer, consumer and parameter.
     learned_mappings: BTreeMap<[String; 3], LearnedMapping>,
     business_keys: BTreeMap<String, StoredKey>,
+    /// By account and month.
+    spending: BTreeMap<[String; 2], Spending>,
 }
 
 #[derive(Debug)]
@@ -55,6 +58,7 @@ struct Run {
     pending: BTreeMap<SignalId, InboxMessage>,
     snapshot: Option<Snapshot>,
     ending: Option<String>,
+    spending: Option<RunSpending>,
 }
 
 #[derive(Debug)]
@@ -116,9 +120,16 @@ impl ReadTables for MemoryTables {
     }
 
     fn runs(&self, filter: &RunFilter) -> StoreResult<Vec<RunRow>> {
-        let matching = |row: &&RunRow| filter.matches(&row.summary);
+        let order = |row: &RunRow| (row.summary.created_ms, row.key.0);
+        let after = filter.after.as_ref().map(|after| self.run(after)).transpose()?;
+        // Nothing comes after a run that does not exist.
+        let is_older = |row: &RunRow| match &after {
+            None => true,
+            Some(after) => after.as_ref().is_some_and(|after| order(row) < order(after)),
+        };
+        let matching = |row: &&RunRow| is_older(row) && filter.matches(&row.summary);
         let mut rows: Vec<&RunRow> = self.runs.values().map(|run| &run.row).filter(matching).collect();
-        rows.sort_by_key(|row| std::cmp::Reverse((row.summary.created_ms, row.key.0)));
+        rows.sort_by_key(|row| std::cmp::Reverse(order(row)));
         Ok(rows.into_iter().take(filter.limit as usize).cloned().collect())
     }
 
@@ -213,6 +224,14 @@ impl ReadTables for MemoryTables {
         keys.sort_by_key(|key| std::cmp::Reverse(key.since_ms));
         Ok(keys)
     }
+
+    fn spending(&self, account: &str, month: &str) -> StoreResult<Spending> {
+        Ok(self.spending.get(&[account.to_owned(), month.to_owned()]).copied().unwrap_or_default())
+    }
+
+    fn run_spending(&self, key: RunKey) -> StoreResult<Option<RunSpending>> {
+        Ok(self.find_run(key)?.spending.clone())
+    }
 }
 
 impl WriteTables for MemoryTables {
@@ -221,7 +240,8 @@ impl WriteTables for MemoryTables {
         self.next_key += 1;
         let row = RunRow { key, summary: run.clone() };
         let (events, claims, pending) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
-        let new = Run { row, request: request.to_owned(), events, claims, pending, snapshot: None, ending: None };
+        let (snapshot, ending, spending, request) = (None, None, None, request.to_owned());
+        let new = Run { row, request, events, claims, pending, snapshot, ending, spending };
         self.runs.insert(key.0, new);
         self.keys.insert(run.run.clone(), key);
         Ok(key)
@@ -310,6 +330,16 @@ impl WriteTables for MemoryTables {
 
     fn set_ending(&mut self, key: RunKey, _len: u64, result: &SplitText) -> StoreResult<()> {
         self.find_run_mut(key)?.ending = Some(whole_text(result)?);
+        Ok(())
+    }
+
+    fn set_spending(&mut self, account: &str, month: &str, spending: Spending) -> StoreResult<()> {
+        self.spending.insert([account.to_owned(), month.to_owned()], spending);
+        Ok(())
+    }
+
+    fn set_run_spending(&mut self, key: RunKey, spending: &RunSpending) -> StoreResult<()> {
+        self.find_run_mut(key)?.spending = Some(spending.clone());
         Ok(())
     }
 

@@ -7,10 +7,13 @@ mod append;
 mod key;
 mod lease;
 mod prune;
+mod spending;
 
 pub(crate) use append::{SplitTexts, append, create_ended, release_with, save_snapshot};
 pub(crate) use key::claim_with_key;
 pub(crate) use lease::{CreatedRun, TakeOver, acquire, create, park, release, renew, reopen};
+
+pub(crate) use spending::{reserve, reserve_for_run, settle};
 
 pub use prune::Deletion;
 pub(crate) use prune::{delete, key_limit, prune, prune_limit, remove_expired_keys};
@@ -19,7 +22,7 @@ use reknit_protocol::RunId;
 
 use crate::error::storage::StoreResult;
 use crate::tables::{RunRow, WriteTables};
-use crate::{ClaimOutcome, FenceError, Holder, Lease, RunSignal, SendError, SignalId};
+use crate::{ClaimOutcome, FenceError, Holder, InboxMessage, Lease, RunSignal, SendError, SignalId};
 
 /// The store's failure outside, the rule's refusal inside.
 pub(crate) type RuleResult<T, E> = StoreResult<Result<T, E>>;
@@ -58,4 +61,20 @@ pub(crate) fn send(
         return Ok(Err(SendError::Ended { run: run.clone(), status }));
     }
     Ok(Ok(tables.add_signal(row.key, signal, now_ms)?))
+}
+
+/// Puts a signal into the inbox of a run, unless one about the same waits there.
+pub(crate) fn send_once(
+    tables: &mut dyn WriteTables,
+    run: &RunId,
+    signal: &RunSignal,
+    now_ms: i64,
+    is_same: &dyn Fn(&InboxMessage) -> bool,
+) -> RuleResult<Result<SignalId, InboxMessage>, SendError> {
+    if let Some(row) = tables.run(run)?
+        && let Some(earlier) = tables.pending_messages(row.key, SignalId(0))?.into_iter().find(is_same)
+    {
+        return Ok(Ok(Err(earlier)));
+    }
+    Ok(send(tables, run, signal, now_ms)?.map(Ok))
 }

@@ -2,7 +2,9 @@
 
 use reknit_protocol::RunId;
 
-use crate::{EffectClaim, Holder, KeyChange, KeyedClaim, Liveness, NewEvent, SignalId, Snapshot, StoredMapping};
+use crate::{
+    EffectClaim, Holder, KeyChange, KeyedClaim, Liveness, NewEvent, Reservation, SignalId, Snapshot, StoredMapping,
+};
 
 /// A run to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +15,10 @@ pub struct NewRun {
     pub title: String,
     /// The digest of everything that the caller chose. It says whether a second start with the same id wants the same.
     pub request: String,
+    /// Who asked for it, if several callers share the journal.
+    pub owner: Option<String>,
+    /// What the run may cost, if its owner has a budget. It is settled when the run ends.
+    pub reservation: Option<Reservation>,
     /// Event 0.
     pub first: NewEvent,
 }
@@ -64,7 +70,16 @@ impl Append {
     /// Ends the run with these events.
     #[must_use]
     pub fn ending(mut self, status: impl Into<String>, at_ms: i64) -> Self {
-        self.ending = Some(RunEnding { status: status.into(), at_ms, result: None });
+        self.ending = Some(RunEnding { status: status.into(), at_ms, result: None, cost: None });
+        self
+    }
+
+    /// What the run has cost in all. It replaces what was reserved for the run.
+    #[must_use]
+    pub fn cost(mut self, cost: u64) -> Self {
+        if let Some(ending) = &mut self.ending {
+            ending.cost = Some(cost);
+        }
         self
     }
 
@@ -97,6 +112,8 @@ pub struct RunEnding {
     /// Everything that is shown about the run from now on, as JSON. [`Journal::ending`](crate::Journal::ending) returns it byte
     /// for byte.
     pub result: Option<String>,
+    /// What the run has cost in all, in the unit of [`NewRun::reservation`]. If it is not known, all that was reserved counts.
+    pub cost: Option<u64>,
 }
 
 /// A run as lists show it.
@@ -106,6 +123,8 @@ pub struct RunSummary {
     pub run: RunId,
     /// The request, or the name of the plan.
     pub title: String,
+    /// Who asked for it; `None` if the caller did not say.
+    pub owner: Option<String>,
     /// When it was created, in milliseconds since 1970: the time of event 0.
     pub created_ms: i64,
     /// When its newest event happened.
@@ -157,6 +176,10 @@ pub struct RunFilter {
     pub since_ms: Option<i64>,
     /// A text that the title must contain; the case of ASCII letters does not matter.
     pub title: Option<String>,
+    /// Who must have asked for it.
+    pub owner: Option<String>,
+    /// The last run of the page before: only older ones are listed. If it does not exist, none are.
+    pub after: Option<RunId>,
     /// The maximum number of runs.
     pub limit: u32,
 }
@@ -169,7 +192,7 @@ impl RunFilter {
 
     /// The newest runs with a status.
     pub fn of_status(status: StatusFilter, limit: u32) -> Self {
-        Self { status, since_ms: None, title: None, limit }
+        Self { status, since_ms: None, title: None, owner: None, after: None, limit }
     }
 
     pub(crate) fn matches(&self, run: &RunSummary) -> bool {
@@ -177,6 +200,7 @@ impl RunFilter {
         self.status.matches(run.status.as_deref())
             && self.since_ms.is_none_or(|since_ms| run.created_ms >= since_ms)
             && self.title.as_ref().is_none_or(has_text)
+            && (self.owner.is_none() || self.owner == run.owner)
     }
 }
 

@@ -6,6 +6,7 @@ mod header;
 mod log_check;
 mod migrate;
 mod open;
+mod owner_tables;
 mod readers;
 mod rebuild;
 mod run_id_tables;

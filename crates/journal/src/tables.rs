@@ -5,9 +5,10 @@ use reknit_protocol::RunId;
 use crate::blob::{SplitEvent, SplitText, split_text};
 use crate::error::storage::StoreResult;
 use crate::retention::EndOrder;
+use crate::spending::RunSpending;
 use crate::{
     ClaimOutcome, DueEffect, InboxMessage, LearnedMapping, PrunedRun, RunFilter, RunSignal, RunSummary, SignalId,
-    Snapshot, StoreSize, StoredEvent, StoredKey, StoredMapping,
+    Snapshot, Spending, StoreSize, StoredEvent, StoredKey, StoredMapping,
 };
 
 /// The key of a run inside one store.
@@ -72,6 +73,8 @@ pub(crate) trait ReadTables {
     fn business_key(&self, key: &str) -> StoreResult<Option<StoredKey>>;
     /// The newest first, then sorted by key.
     fn business_keys(&self) -> StoreResult<Vec<StoredKey>>;
+    fn spending(&self, account: &str, month: &str) -> StoreResult<Spending>;
+    fn run_spending(&self, key: RunKey) -> StoreResult<Option<RunSpending>>;
 }
 
 /// Writing. The rule that calls these has finished its checks before the first write: a store never undoes a write
@@ -83,7 +86,7 @@ pub(crate) trait WriteTables: ReadTables {
     fn add_pruned(&mut self, pruned: &PrunedRun) -> StoreResult<()>;
     /// Gives unused pages back to the system. Returns their bytes.
     fn release_pages(&mut self, pages: u32) -> StoreResult<u64>;
-    /// Replaces what may change: not the id, the title and the time of creation.
+    /// Replaces what may change: not the id, the title, the owner and the time of creation.
     fn set_run(&mut self, key: RunKey, run: &RunSummary) -> StoreResult<()>;
     fn add_event(&mut self, key: RunKey, seq: u64, event: &SplitEvent) -> StoreResult<()>;
     /// `len` is how many events the run has.
@@ -95,6 +98,8 @@ pub(crate) trait WriteTables: ReadTables {
     fn remove_snapshot(&mut self, key: RunKey) -> StoreResult<()>;
     /// `len` is how many events the run has.
     fn set_ending(&mut self, key: RunKey, len: u64, result: &SplitText) -> StoreResult<()>;
+    fn set_spending(&mut self, account: &str, month: &str, spending: Spending) -> StoreResult<()>;
+    fn set_run_spending(&mut self, key: RunKey, spending: &RunSpending) -> StoreResult<()>;
     /// Replaces what is stored under the same key.
     fn set_business_key(&mut self, key: &StoredKey) -> StoreResult<()>;
     /// False if it is not there.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use reknit::runtime::NamedAgent;
 use reknit_engine::{add_repeat_argument, needs_repeat_reason, tool_name};
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::{AgentName, CapabilityName, SideEffect, Value};
@@ -26,6 +27,8 @@ pub(crate) enum Offered {
     Capability(OfferedCapability),
     /// It is a tool of Reknit itself.
     Own(OwnTool),
+    /// It lets the agent with this name work on a task.
+    Agent(String),
 }
 
 /// A capability under the name that clients are shown.
@@ -51,12 +54,15 @@ impl Offer {
     pub(crate) fn new(
         catalogue: &Catalogue,
         class_of: impl Fn(&CatalogueTool, &CatalogueEntry) -> SideEffect,
-        own: &[OwnTool],
+        (own, agents): (&[OwnTool], &[NamedAgent]),
         offering: Offering,
     ) -> Self {
         let mut offer = Self { tools: Vec::new(), offered: HashMap::new() };
         for tool in own {
             offer.add(tool.definition(), Offered::Own(*tool));
+        }
+        for agent in agents {
+            offer.add_agent(agent);
         }
         for tool in catalogue.tools.iter().filter(|_| offering == Offering::EveryTool) {
             for entry in tool.visible_capabilities() {
@@ -73,6 +79,22 @@ impl Offer {
     fn add(&mut self, tool: Tool, offered: Offered) {
         self.offered.insert(tool.name.to_string(), offered);
         self.tools.push(tool);
+    }
+
+    fn add_agent(&mut self, agent: &NamedAgent) {
+        let name = tool_name("agent", &agent.name, |name| self.offered.contains_key(name));
+        let description = match agent.agent.description.as_str() {
+            "" => format!("Lets the agent `{}` work on a task, and returns its report.", agent.name),
+            text => text.to_owned(),
+        };
+        let task = Value::from([("type", "string".into()), ("description", "What to do, in plain language.".into())]);
+        let schema = Value::from([
+            ("properties", Value::from([("task", task)])),
+            ("required", Value::Array(vec!["task".into()])),
+        ]);
+        let shown = Tool::new(name, description, input_schema(&schema))
+            .with_annotations(ToolAnnotations::new().read_only(false));
+        self.add(shown, Offered::Agent(agent.name.clone()));
     }
 
     fn add_capability(&mut self, tool: &CatalogueTool, entry: &CatalogueEntry, class: SideEffect) {
@@ -108,7 +130,7 @@ mod tests {
             "order" => SideEffect::Unsafe,
             _ => SideEffect::Read,
         };
-        Offer::new(&catalogue, class, &[OwnTool::SearchTools, OwnTool::RunPlan], offering)
+        Offer::new(&catalogue, class, (&[OwnTool::SearchTools, OwnTool::RunPlan], &[]), offering)
     }
 
     fn names(offer: &Offer) -> Vec<&str> {

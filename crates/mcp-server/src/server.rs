@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use reknit::runtime::{Runtime, run_overview};
+use reknit::runtime::{NamedAgent, Runtime, run_overview};
 use reknit::{Reknit, RunHandle};
 use reknit_engine::{Started, explain, take_repeat_reason};
 use reknit_plan::{Catalogue, PlanAuthor, read_plan_file};
@@ -46,6 +46,8 @@ const DRAIN: Duration = Duration::from_secs(20);
 pub struct McpServer {
     reknit: Reknit,
     offering: Offering,
+    /// Sorted by name.
+    agents: Arc<[NamedAgent]>,
     offer: Arc<Mutex<Option<KnownOffer>>>,
     known: Arc<KnownCalls>,
     /// The runs that may change something, until they end or wait for a person.
@@ -71,7 +73,13 @@ impl McpServer {
     /// A server for the tools of `reknit`.
     pub fn new(reknit: Reknit, offering: Offering) -> Self {
         let known = Arc::new(KnownCalls::of_one_client());
-        Self { reknit, offering, offer: Arc::default(), known, running: TaskTracker::new() }
+        Self { reknit, offering, agents: Arc::new([]), offer: Arc::default(), known, running: TaskTracker::new() }
+    }
+
+    /// Offers agents, each as a tool of its own.
+    #[must_use]
+    pub fn with_agents(self, agents: impl IntoIterator<Item = NamedAgent>) -> Self {
+        Self { agents: agents.into_iter().collect(), ..self }
     }
 
     /// Serves one client over standard input and output, until it closes them. Calls that change something and are under way then
@@ -123,7 +131,7 @@ impl McpServer {
         let offer = Arc::new(Offer::new(
             &catalogue,
             |tool, entry| effects.class(tool.name.as_str(), entry.capability.name.as_str(), entry.capability.effect),
-            &own,
+            (&own, &self.agents),
             self.offering,
         ));
         *kept = Some((catalogue, Arc::clone(&offer)));
@@ -175,7 +183,10 @@ impl McpServer {
                 None => missing("request"),
             },
             OwnTool::ContinueRun => match text("run").map(RunId::parse) {
-                Some(Ok(run)) => self.follow(&self.waited_for(self.reknit.resume(&run)), context, result_of_run).await,
+                Some(Ok(run)) => match self.runtime().summary(&run).await {
+                    Ok(_) => self.follow(&self.waited_for(self.reknit.resume(&run)), context, result_of_run).await,
+                    Err(error) => error_text(error.to_string()),
+                },
                 Some(Err(error)) => error_text(error.to_string()),
                 None => missing("run"),
             },
@@ -187,6 +198,20 @@ impl McpServer {
             },
             OwnTool::SearchTools => text("query").map_or_else(|| missing("query"), |query| self.search(query)),
             OwnTool::DescribeTool => text("tool").map_or_else(|| missing("tool"), |name| self.describe(name)),
+        }
+    }
+
+    /// Lets an agent work on a task, and returns its report.
+    async fn call_agent(&self, name: &str, arguments: &Object, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let Some(task) = arguments.get("task").and_then(Value::as_str).filter(|task| !task.trim().is_empty()) else {
+            return error_text("`task` is missing: it must be a text");
+        };
+        let Some(agent) = self.agents.iter().find(|agent| agent.name == name) else {
+            return error_text(format!("there is no agent `{name}`"));
+        };
+        match self.reknit.named_agent(agent.clone(), task) {
+            Ok(handle) => self.follow(&self.waited_for(handle), context, result_of_run).await,
+            Err(error) => error_text(error.to_string()),
         }
     }
 
@@ -205,13 +230,15 @@ impl McpServer {
 
     /// Says in plain words what was done, mended and is missing.
     async fn explain(&self, run: &RunId) -> CallToolResult {
-        let journal = &self.runtime().journal;
-        let overview = match run_overview(journal, run).await {
+        let summary = match self.runtime().summary(run).await {
+            Ok(summary) => summary,
+            Err(error) => return error_text(error.to_string()),
+        };
+        let overview = match run_overview(&self.runtime().journal, run).await {
             Ok(overview) => overview,
             Err(error) => return error_text(format!("the run `{run}` cannot be read: {error}")),
         };
-        let state = journal.summary(run).await.map(|summary| summary.state().to_owned()).unwrap_or_default();
-        let explanation = explain(&overview, &state);
+        let explanation = explain(&overview, summary.state());
         match serde_json::to_string_pretty(&explanation) {
             Ok(text) => CallToolResult::success(vec![rmcp::model::ContentBlock::text(text)]),
             Err(error) => error_text(error.to_string()),
@@ -350,6 +377,7 @@ impl ServerHandler for McpServer {
         let result = match offer.find(&request.name) {
             Some(Offered::Capability(called)) => self.call_capability(called, arguments, &context).await,
             Some(Offered::Own(tool)) => self.call_own(*tool, &arguments, &context).await,
+            Some(Offered::Agent(name)) => self.call_agent(name, &arguments, &context).await,
             None => return Err(ErrorData::invalid_params(format!("there is no tool `{}`", request.name), None)),
         };
         Ok(result.into())

@@ -3,13 +3,17 @@
 
 use std::time::Duration;
 
+use reknit::models::Target;
+use reknit::runtime::NamedAgent;
+use reknit::runtime::agent::Agent;
 use reknit::{ConfigBuilder, Reknit};
 use reknit_engine::ApprovalRule;
 use reknit_journal::{RunFilter, StatusFilter};
 use reknit_mcp_server::{McpServeError, McpServer, Offering};
 use reknit_protocol::{SideEffect, Value};
+use reknit_testing::model::{RequestMatcher, Script};
 use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{CallBarrier, Reply, ScriptedTool};
+use reknit_testing::{CallBarrier, Reply, ScriptedModel, ScriptedTool};
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
     ElicitationAction, ErrorData, Implementation, PaginatedRequestParams,
@@ -273,4 +277,30 @@ async fn a_call_that_may_change_something_is_waited_for_when_the_client_leaves()
     assert!(call.await.expect("the client does not panic").is_err(), "the client is gone");
     let runs = reknit.runtime().journal.runs(&RunFilter::of_status(StatusFilter::Unfinished, 9)).await;
     assert!(runs.expect("the journal can be read").is_empty(), "the run has ended");
+}
+
+#[tokio::test]
+async fn an_agent_is_a_tool_that_works_on_a_task_and_returns_its_report() {
+    let report = r#"{"report_content": "It is 21 degrees."}"#;
+    let script = Script::new().on(RequestMatcher::any(), Reply::tool_call("agent__final_report", report));
+    let model = ScriptedModel::start(script).await.expect("the model starts");
+    let reknit = Reknit::builder().model(Target::new("m", model.base_url(), "m")).start().await.expect("it starts");
+    let file = "---\ndescription: Knows the weather.\n---\nAnswer.";
+    let agent = Agent::read(file, &reknit.runtime().session).expect("an agent");
+    let named = NamedAgent { name: "weather".to_owned(), agent, agents: Vec::new() };
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    let server = McpServer::new(reknit, Offering::Plans).with_agents([named]);
+    tokio::spawn(async move { server.serve_on(tokio::io::split(ours)).await });
+    let client = Client { answer: None }.serve(theirs).await.expect("the client connects");
+    let tools = client.list_all_tools().await.expect("the list");
+    let offered = tools.iter().find(|tool| tool.name == "agent__weather").expect("the agent is offered");
+    assert_eq!(offered.description.as_deref(), Some("Knows the weather."));
+    let call = |arguments: serde_json::Value| {
+        let arguments = arguments.as_object().expect("an object").clone();
+        client.call_tool(CallToolRequestParams::new("agent__weather").with_arguments(arguments))
+    };
+    let answered = call(json!({"task": "How warm is it?"})).await.expect("a result");
+    assert!(format!("{answered:?}").contains("It is 21 degrees."), "{answered:?}");
+    let refused = call(json!({"task": " "})).await.expect("a result");
+    assert!(format!("{refused:?}").contains("`task` is missing"), "{refused:?}");
 }

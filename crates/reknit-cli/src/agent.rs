@@ -1,5 +1,6 @@
 //! `reknit agent`: starts a session.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use reknit_engine::{RequestDigest, SessionRules};
@@ -73,6 +74,11 @@ pub(crate) fn with_limits_of_models(mut config: Config, agent: &AgentFile) -> Co
 pub(crate) fn named(file: AgentFile) -> NamedAgent {
     let AgentFile { name, agent, agents, .. } = file;
     NamedAgent { name, agent, agents: agents.into_iter().map(named).collect() }
+}
+
+/// The agents of these files, for servers that offer them.
+pub(crate) fn named_agents(paths: &[PathBuf], setup: &Setup) -> Result<Vec<NamedAgent>, Failure> {
+    paths.iter().map(|path| AgentFile::read(path, &setup.reknit.session).map(named)).collect()
 }
 
 pub(crate) fn start_failure(error: AgentStartError) -> Failure {

@@ -43,7 +43,7 @@ pub(crate) use runs::{
     ApproveArguments, ContinueArguments, DecideArguments, DeleteArguments, DenyArguments, ListArguments,
     PruneArguments, ResumeArguments, RunArgument, RunsCommand, SettleArguments, StatsArguments,
 };
-pub(crate) use serve::{ServeArguments, TokensCommand};
+pub(crate) use serve::{ServeArguments, TokensCommand, money};
 pub(crate) use tools::{AcceptArguments, AddArguments, CallArguments, SignInArguments, ToolsCommand};
 pub(crate) use trust::TrustArguments;
 

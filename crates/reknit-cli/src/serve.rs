@@ -1,18 +1,19 @@
 //! `reknit serve`: the HTTP API.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use reknit::{Mender, Reknit};
-use reknit_server::{Access, Server, TlsFiles};
+use reknit_runtime::Runtime;
+use reknit_server::{Access, Server, TlsFiles, Token};
+use tracing::level_filters::LevelFilter;
 
-use crate::agent::named;
-use crate::agent_files::AgentFile;
+use crate::agent::named_agents;
 use crate::cli::ServeArguments;
 use crate::end_signals::EndSignals;
 use crate::failure::Failure;
 use crate::print::print_message;
 use crate::setup::Setup;
+use crate::terminal_text::one_line;
 use crate::token_file;
 
 pub(crate) async fn run(arguments: &ServeArguments) -> Result<ExitCode, Failure> {
@@ -25,9 +26,11 @@ pub(crate) async fn run(arguments: &ServeArguments) -> Result<ExitCode, Failure>
             return Err(Failure::usage(message, hint));
         }
     };
-    let setup = Setup::for_server(&arguments.setup).await?;
-    let read = |path: &PathBuf| AgentFile::read(path, &setup.reknit.session).map(named);
-    let agents = arguments.agents.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let setup = Setup::for_server(&arguments.setup, LevelFilter::INFO).await?;
+    if let Access::Tokens(tokens) = &access {
+        check_limits(tokens, &setup.reknit)?;
+    }
+    let agents = named_agents(&arguments.agents, &setup)?;
     let listener = tokio::net::TcpListener::bind(arguments.listen).await.map_err(Failure::start("the server"))?;
     let address = listener.local_addr().map_err(Failure::start("the server"))?;
     let mut signals = EndSignals::new().map_err(Failure::start("the server"))?;
@@ -47,4 +50,26 @@ pub(crate) async fn run(arguments: &ServeArguments) -> Result<ExitCode, Failure>
     let result = server.serve(listener, async move { _ = signals.next().await }).await;
     setup.telemetry.end().await;
     result.map(|()| ExitCode::SUCCESS).map_err(Failure::start("the server"))
+}
+
+/// A budget needs prices. A tool that does not exist is only mentioned: it may be discovered later.
+fn check_limits(tokens: &[Token], reknit: &Runtime) -> Result<(), Failure> {
+    let catalogue = reknit.current_catalogue();
+    for token in tokens {
+        let unpriced = reknit.targets.iter().find(|target| !reknit.policy.prices.contains_key(*target));
+        if let Some(model) = unpriced.filter(|_| token.monthly_budget.is_some()) {
+            let message =
+                format!("the token `{}` has a monthly budget, but the model `{model}` has no price", token.name);
+            return Err(Failure::usage(message, "set `price-input` and `price-output` of the model; 0 if it is free"));
+        }
+        let is_known = |name: &String| match name.split_once('/') {
+            Some((tool, capability)) => catalogue.entry(tool, capability).is_some(),
+            None => catalogue.tool(name).is_some(),
+        };
+        for name in token.tools.iter().flatten().filter(|name| !is_known(name)) {
+            let (token, name) = (one_line(&token.name, usize::MAX), one_line(name, usize::MAX));
+            print_message(&format!("warning: the token `{token}` may use `{name}`, which does not exist now\n"));
+        }
+    }
+    Ok(())
 }

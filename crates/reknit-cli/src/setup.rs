@@ -14,6 +14,7 @@ use reknit_runtime::config::{
 };
 use reknit_runtime::{Runtime, StartError};
 use reknit_tools::{Address, Discovery, DiscoveryProblem, ListingStore, discover_all};
+use tracing::level_filters::LevelFilter;
 
 use crate::cli::{AnswerBy, ApprovalArguments, DriveArguments, FileArguments, ModelArguments, SetupArguments};
 use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, named_config};
@@ -22,7 +23,7 @@ use crate::environment::{os_variable, state_folder, variable, warn_of_unknown_va
 use crate::failure::Failure;
 use crate::find_model::with_detected_model;
 use crate::input::Input;
-use crate::print::{print_message, print_warning};
+use crate::print::{print_message, print_progress, print_warning};
 use crate::telemetry::TelemetrySetup;
 use crate::terminal_text::one_line;
 use crate::trust::{check_listing_trust, check_trust};
@@ -74,9 +75,19 @@ impl Setup {
         Self::start(config, files).await
     }
 
-    /// What a server needs that makes calls for others.
-    pub(crate) async fn for_server(arguments: &SetupArguments) -> Result<Self, Failure> {
-        Self::start(config_with_arguments(arguments)?, &arguments.files).await
+    /// What a server needs that makes calls for others. `log` is the level of its log if nothing sets it.
+    pub(crate) async fn for_server(arguments: &SetupArguments, log: LevelFilter) -> Result<Self, Failure> {
+        let mut config = config_with_arguments(arguments)?;
+        if !config.is_set("log.level") {
+            config.log.level = log;
+        }
+        let mut setup = Self::start(config, &arguments.files).await?;
+        // A server does not wait for whoever reads its log.
+        let telemetry = setup.telemetry.telemetry(|line| {
+            let _ = print_progress(line);
+        });
+        setup.reknit = setup.reknit.with_telemetry(telemetry);
+        Ok(setup)
     }
 
     async fn start(config: Config, files: &FileArguments) -> Result<Self, Failure> {

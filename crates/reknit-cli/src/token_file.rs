@@ -7,6 +7,7 @@ use std::path::Path;
 use reknit_server::{Scope, Token};
 use serde::{Deserialize, Serialize};
 
+use crate::cli::money;
 use crate::failure::Failure;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -24,6 +25,12 @@ struct TokenEntry {
     scopes: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     requests_per_minute: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tools: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    monthly_budget: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    all_runs: bool,
 }
 
 /// Reads the tokens. A file that does not exist has none if `may_be_missing`.
@@ -46,7 +53,14 @@ pub(crate) fn read(path: &Path, may_be_missing: bool) -> Result<Vec<Token>, Fail
         let hash = entry.hash.parse().map_err(|error: reknit_server::InvalidTokenHash| of(error.to_string()))?;
         let scopes = entry.scopes.iter().map(|word| word.parse::<Scope>());
         let scopes = scopes.collect::<Result<Vec<_>, _>>().map_err(|error| of(error.to_string()))?;
-        Ok(Token { name: entry.name.clone(), hash, scopes, requests_per_minute: entry.requests_per_minute })
+        let budget = entry.monthly_budget.as_deref().map(money).transpose().map_err(of)?;
+        Ok(Token {
+            requests_per_minute: entry.requests_per_minute,
+            tools: entry.tools.clone(),
+            monthly_budget: budget,
+            sees_all_runs: entry.all_runs,
+            ..Token::new(entry.name.clone(), hash, scopes)
+        })
     };
     file.tokens.into_iter().map(token).collect()
 }
@@ -58,6 +72,9 @@ pub(crate) fn write(path: &Path, tokens: &[Token]) -> Result<(), Failure> {
         hash: token.hash.to_string(),
         scopes: token.scopes.iter().map(|scope| scope.as_str().to_owned()).collect(),
         requests_per_minute: token.requests_per_minute,
+        tools: token.tools.clone(),
+        monthly_budget: token.monthly_budget.map(|money| money.to_string()),
+        all_runs: token.sees_all_runs,
     };
     let file = TokenFile { tokens: tokens.iter().map(entry).collect() };
     let text = toml::to_string(&file).map_err(|error| Failure::Write(std::io::Error::other(error)))?;

@@ -12,7 +12,7 @@ use crate::token_file;
 
 pub(crate) fn run(command: &TokensCommand) -> Result<ExitCode, Failure> {
     match command {
-        TokensCommand::New { name, scopes, requests_per_minute, file } => {
+        TokensCommand::New { name, scopes, requests_per_minute, tools, monthly_budget, all_runs, file } => {
             let mut tokens = token_file::read(&file.path, true)?;
             if tokens.iter().any(|token| token.name == *name) {
                 let hint = format!("remove it first: `reknit tokens remove {name} --file {}`", file.path.display());
@@ -20,10 +20,11 @@ pub(crate) fn run(command: &TokensCommand) -> Result<ExitCode, Failure> {
             }
             let (text, hash) = Token::generate().map_err(Failure::start("the random generator"))?;
             tokens.push(Token {
-                name: name.clone(),
-                hash,
-                scopes: scopes.clone(),
                 requests_per_minute: *requests_per_minute,
+                tools: tools.clone(),
+                monthly_budget: *monthly_budget,
+                sees_all_runs: *all_runs,
+                ..Token::new(name.clone(), hash, scopes.clone())
             });
             token_file::write(&file.path, &tokens)?;
             print_data(&format!("{text}\n"))?;
@@ -32,7 +33,8 @@ pub(crate) fn run(command: &TokensCommand) -> Result<ExitCode, Failure> {
         TokensCommand::List { file } => {
             for token in token_file::read(&file.path, false)? {
                 let scopes: Vec<&str> = token.scopes.iter().map(|scope| Scope::as_str(*scope)).collect();
-                print_data(&format!("{}  {}\n", one_line(&token.name, usize::MAX), scopes.join(",")))?;
+                let limits = limits(&token);
+                print_data(&format!("{}  {}{limits}\n", one_line(&token.name, usize::MAX), scopes.join(",")))?;
             }
         }
         TokensCommand::Remove { name, file } => {
@@ -48,4 +50,14 @@ pub(crate) fn run(command: &TokensCommand) -> Result<ExitCode, Failure> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What restricts a token beside its scopes.
+fn limits(token: &Token) -> String {
+    let mut limits = vec![String::new()];
+    limits.extend(token.requests_per_minute.map(|requests| format!("{requests} requests per minute")));
+    limits.extend(token.tools.as_ref().map(|tools| format!("tools {}", one_line(&tools.join(","), usize::MAX))));
+    limits.extend(token.monthly_budget.map(|money| format!("{money} per month")));
+    limits.extend(token.sees_all_runs.then(|| "sees all runs".to_owned()));
+    limits.join("  ")
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use reknit_engine::SessionStarted;
 use reknit_journal::{Liveness, RunFilter, StatusFilter, StorageError};
 use reknit_protocol::{Object, Plan, RunId};
 use reknit_runtime::agent::{Agent, AgentProblem};
 use reknit_runtime::telemetry::Sink;
-use reknit_runtime::{AgentStartError, NamedAgent, RunStart, Runtime};
+use reknit_runtime::{AgentStartError, NamedAgent, RunOwner, RunStart, Runtime};
 use reknit_tools::DiscoveryProblem;
 
 use crate::run_handle::RunHandle;
@@ -58,11 +59,16 @@ impl Reknit {
     /// Starts a session with an agent. `agent` is the text of an agent file: settings between two lines of three dashes, then the
     /// prompt; or the prompt alone.
     pub fn agent(&self, agent: &str, input: &str) -> Result<RunHandle, AgentError> {
+        Ok(self.start(self.session(agent, input)?))
+    }
+
+    /// The start of a session with an agent, for [`Reknit::start`]: it can get an id and metadata first.
+    pub fn session(&self, agent: &str, input: &str) -> Result<SessionStarted, AgentError> {
         let agent = Agent::read(agent, &self.runtime.session).map_err(AgentError::Text)?;
         if !agent.agents.is_empty() || agent.schema_file.is_some() {
             return Err(AgentError::Files);
         }
-        Ok(self.named_agent(NamedAgent { name: "agent".to_owned(), agent, agents: Vec::new() }, input)?)
+        Ok(self.runtime.session_started(NamedAgent { name: "agent".to_owned(), agent, agents: Vec::new() }, input)?)
     }
 
     /// Starts a session with an agent that may call other agents.
@@ -121,6 +127,13 @@ impl Reknit {
     #[must_use]
     pub fn with_sink(self, sink: Arc<dyn Sink>) -> Self {
         Self { runtime: self.runtime.with_sink(sink) }
+    }
+
+    /// Starts runs on behalf of an owner, who may have a part of the tools and a monthly budget. For servers that several callers
+    /// share.
+    #[must_use]
+    pub fn owned_by(self, owner: RunOwner) -> Self {
+        Self { runtime: self.runtime.owned_by(owner) }
     }
 
     /// What runs are made of: the journal, the catalogue of tools, the rules.

@@ -56,6 +56,13 @@ impl RunHandle {
         self.check_driven()
     }
 
+    /// Waits until a run that had ended goes on: after [`Reknit::retry`](crate::Reknit::retry) or
+    /// [`Reknit::follow_up`](crate::Reknit::follow_up). Fails if it cannot.
+    pub async fn continued(&self) -> Result<(), RunError> {
+        self.state.wait_for_new_event().await;
+        self.check_driven()
+    }
+
     /// Waits until the run has ended or waits for a person. Fails only if it could not be driven that far.
     pub async fn settled(&self) -> Result<(), RunError> {
         self.state.wait_for(|phase| *phase != Phase::Driven).await;

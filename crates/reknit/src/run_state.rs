@@ -7,7 +7,7 @@ use reknit_dialogue::Delta;
 use reknit_engine::{AskModel, Record};
 use reknit_journal::Journal;
 use reknit_protocol::RunId;
-use reknit_runtime::{AnswerText, PieceWatcher, TextChange, Watcher};
+use reknit_runtime::{AnswerText, EventOrigin, PieceWatcher, TextChange, Watcher};
 use tokio::sync::watch;
 
 use crate::outcome::{RunAnswer, RunError};
@@ -42,6 +42,8 @@ struct Log {
     /// The text that the pieces are of.
     answer: AnswerText,
     outcome: Option<Result<RunAnswer, RunError>>,
+    /// Whether an event happened since the task began.
+    goes_on: bool,
 }
 
 impl RunState {
@@ -76,6 +78,11 @@ impl RunState {
     pub(crate) async fn wait_for_event(&self) {
         // The sender lives as long as this state.
         let _ = self.subscribe().wait_for(|phase| *phase == Phase::Ended || !self.log().events.is_empty()).await;
+    }
+
+    /// Waits until the run has an event that is new, or has ended without one.
+    pub(crate) async fn wait_for_new_event(&self) {
+        let _ = self.subscribe().wait_for(|phase| *phase == Phase::Ended || self.log().goes_on).await;
     }
 
     pub(crate) fn event_at(&self, index: usize) -> Option<RunEvent> {
@@ -119,7 +126,12 @@ impl RunState {
     /// Adds the events that the driver commits. A driver that resumes the run repeats those that are there.
     pub(crate) fn watcher(self: &Arc<Self>) -> Watcher {
         let (state, seen) = (Arc::clone(self), AtomicUsize::new(0));
-        Watcher::inline(move |committed| state.add(committed.event.at_ms, committed.records, &seen))
+        Watcher::inline(move |committed| {
+            if committed.origin == EventOrigin::New {
+                state.log().goes_on = true;
+            }
+            state.add(committed.event.at_ms, committed.records, &seen);
+        })
     }
 
     fn add(&self, at_ms: i64, records: &[Record], seen: &AtomicUsize) {

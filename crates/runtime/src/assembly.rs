@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
 use reknit_engine::{MACHINE_VERSION, Metadata, Policy, SessionRules, Started, Templates};
-use reknit_journal::Journal;
+use reknit_journal::{Journal, RunFilter, RunReadError, RunSummary, StorageError};
 use reknit_models::{Models, Target};
 use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{Object, Plan, RunId};
@@ -19,6 +19,7 @@ use crate::config::SettingOrigin;
 use crate::config::{Config, ConfigBuilder, ConfigError};
 use crate::live_catalogue::LiveCatalogue;
 use crate::pruner::Pruner;
+use crate::run_owner::{OwnedCatalogue, RunOwner};
 #[cfg(feature = "sqlite")]
 use crate::telemetry::log::TARGET;
 #[cfg(feature = "otlp")]
@@ -74,6 +75,7 @@ pub struct Runtime {
     telemetry: Telemetry,
     webhook: Option<Arc<ApprovalWebhook>>,
     pruner: Option<Arc<Pruner>>,
+    owned: Option<Arc<OwnedCatalogue>>,
 }
 
 /// Why [`Runtime`] cannot start.
@@ -120,11 +122,46 @@ impl Runtime {
         Ok(Self { callbacks, live: Some(live), models: Some(models), problems, notes, webhook, ..reknit })
     }
 
+    /// Sends the telemetry of runs to these sinks instead of the configured log.
+    #[must_use]
+    pub fn with_telemetry(mut self, telemetry: Telemetry) -> Self {
+        let models = Arc::clone(self.telemetry.models());
+        self.telemetry = telemetry.with_models(models);
+        self
+    }
+
     /// Reports the telemetry of runs to one more sink.
     #[must_use]
     pub fn with_sink(mut self, sink: Arc<dyn Sink>) -> Self {
         self.telemetry = self.telemetry.with(sink);
         self
+    }
+
+    /// Starts runs on behalf of an owner, who may have a part of the tools and a monthly budget.
+    #[must_use]
+    pub fn owned_by(mut self, owner: RunOwner) -> Self {
+        self.owned = Some(Arc::new(OwnedCatalogue::new(owner)));
+        self
+    }
+
+    /// On whose behalf runs are started.
+    pub fn owner(&self) -> Option<&Arc<RunOwner>> {
+        self.owned.as_ref().map(|owned| &owned.owner)
+    }
+
+    /// The summary of a run. A run that the owner may not see is as if it did not exist.
+    pub async fn summary(&self, run: &RunId) -> Result<RunSummary, RunReadError> {
+        let summary = self.journal.summary(run).await?;
+        match self.owner() {
+            Some(owner) if !owner.sees(&summary) => Err(RunReadError::NoSuchRun(run.clone())),
+            Some(_) | None => Ok(summary),
+        }
+    }
+
+    /// Summaries of the runs that the owner may see, newest first.
+    pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunSummary>, StorageError> {
+        let own = self.owner().filter(|owner| !owner.sees_all_runs).map(|owner| owner.name.clone());
+        self.journal.runs(&RunFilter { owner: own.or_else(|| filter.owner.clone()), ..filter.clone() }).await
     }
 
     /// A client that asks the models outside of a run, in the order and by the rules of the configuration. None without models, and
@@ -138,7 +175,12 @@ impl Runtime {
 
     /// The capabilities of the tools as they are known now. With `tools.refresh`, they are asked again in the background.
     pub fn current_catalogue(&self) -> Arc<Catalogue> {
-        self.live.as_ref().map_or_else(|| Arc::clone(&self.catalogue), |live| Arc::clone(&live.latest().catalogue))
+        let all =
+            self.live.as_ref().map_or_else(|| Arc::clone(&self.catalogue), |live| Arc::clone(&live.latest().catalogue));
+        match &self.owned {
+            Some(owned) => owned.part_of(all),
+            None => all,
+        }
     }
 
     /// The capabilities of the tools that can be reached now, as far as is known.
@@ -206,6 +248,7 @@ impl Runtime {
             live: None,
             callbacks: None,
             webhook: None,
+            owned: None,
             models: None,
             transport,
             breakers: Arc::new(
@@ -293,6 +336,7 @@ impl Runtime {
         let driver = driver
             .with_webhook(self.webhook.clone())
             .with_pruner(self.pruner.clone())
+            .with_owner(self.owner().cloned())
             .with_callbacks(self.callbacks.clone());
         driver.with_telemetry(self.telemetry.clone())
     }

@@ -13,8 +13,11 @@ pub(crate) use restore::restore;
 
 use std::sync::Arc;
 
+use reknit_dialogue::Money;
 use reknit_engine::{Answer, Effect, Ending, Event, EventKind, MIGRATIONS, Overview, Report, SnapshotMigration};
-use reknit_journal::{Append, CreateError, Holder, Journal, Lease, LeaseError, LeaseTerm, Mailbox, NewRun, SignalId};
+use reknit_journal::{
+    Append, CreateError, Holder, Journal, Lease, LeaseError, LeaseTerm, Mailbox, NewRun, Reservation, SignalId,
+};
 use reknit_protocol::RunId;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +34,7 @@ use crate::parking::ParkReason;
 use crate::piece_watcher::PieceWatcher;
 use crate::pruner::Pruner;
 use crate::replay::{CHANGES_ACCEPTED, DrivenMachine, RestoreError, due_effect, to_row};
+use crate::run_owner::{RunOwner, month_of};
 use crate::run_start::RunStart;
 use crate::signals::to_events;
 use crate::snapshot::{Changes, snapshot_of};
@@ -85,6 +89,7 @@ pub(crate) struct DriverParts {
     pub(crate) stop: CancellationToken,
     webhook: Option<Arc<ApprovalWebhook>>,
     pruner: Option<Arc<Pruner>>,
+    owner: Option<Arc<RunOwner>>,
     migrations: &'static [SnapshotMigration],
 }
 
@@ -130,6 +135,7 @@ impl Driver {
             stop: CancellationToken::new(),
             webhook: None,
             pruner: None,
+            owner: None,
             migrations: MIGRATIONS,
         };
         Self { shared: Arc::new(shared) }
@@ -162,6 +168,13 @@ impl Driver {
     #[must_use]
     pub(crate) fn with_pruner(mut self, pruner: Option<Arc<Pruner>>) -> Self {
         self.parts_mut().pruner = pruner;
+        self
+    }
+
+    /// Starts runs on behalf of this owner.
+    #[must_use]
+    pub(crate) fn with_owner(mut self, owner: Option<Arc<RunOwner>>) -> Self {
+        self.parts_mut().owner = owner;
         self
     }
 
@@ -308,22 +321,40 @@ impl Driver {
             learned_mappings::add(run, &self.executor().journal).await?;
         }
         started.set_trace_parent(self.executor().telemetry.parent());
+        let reservation = self.reservation(started.money_limit()).await?;
+        if let Some(reservation) = &reservation {
+            started.limit_money(Money::from_nanos(reservation.amount));
+        }
         let (run, title) = (started.run().clone(), started.title().to_owned());
         let request = started.request_digest().to_string();
         let event = Event { at_ms: self.executor().clock.now_ms(), kind: started.into_event() };
         let (state, due) = DrivenMachine::begin(&event, &self.executor().journal, &self.executor().telemetry)?;
         let ending = state.machine.ending().map(Ending::status);
-        let new = NewRun { run, title, request, first: to_row(&event, due)? };
+        let owner = self.shared.owner.as_ref().map(|owner| owner.name.clone());
+        let new = NewRun { run, title, request, owner, reservation, first: to_row(&event, due)? };
         let lease = self.executor().journal.create(new, &self.shared.holder, self.term()).await?;
         if let Some(status) = ending {
             // The run ended with its first event, for example because its plan cannot be run.
-            let append = Append::at(1).ending(status.as_str(), event.at_ms).result(state.result_to_store()?);
+            let append = Append::at(1)
+                .ending(status.as_str(), event.at_ms)
+                .result(state.result_to_store()?)
+                .cost(state.machine.spent().cost.nanos());
             if let Err(error) = self.executor().journal.append(&lease, append).await {
                 self.give_back(&lease).await;
                 return Err(error.into());
             }
         }
         Ok((lease, state, event))
+    }
+
+    /// What a run that may cost so much reserves from the budget of its owner.
+    async fn reservation(&self, most: Option<Money>) -> Result<Option<Reservation>, DriveError> {
+        let Some(owner) = self.shared.owner.as_ref().filter(|owner| owner.monthly_budget.is_some()) else {
+            return Ok(None);
+        };
+        let now_ms = self.executor().clock.now_ms();
+        let spending = self.executor().journal.spending(&owner.name, &month_of(now_ms)).await?;
+        Ok(owner.reservation(&spending, most, now_ms))
     }
 
     /// Releases the lease of a run that is not driven any more because of an error.
@@ -461,7 +492,8 @@ impl Driver {
         }
         if let Some(ending) = state.machine.ending() {
             let now_ms = self.executor().clock.now_ms();
-            append = append.ending(ending.status().as_str(), now_ms).result(state.result_to_store()?);
+            let cost = state.machine.spent().cost.nanos();
+            append = append.ending(ending.status().as_str(), now_ms).result(state.result_to_store()?).cost(cost);
             state.check_results()?;
             append.learned_mappings = learned_mappings::of(&state.machine);
         } else if std::mem::take(&mut state.restored.migrated) {

@@ -121,7 +121,7 @@ async fn store(journal: &Journal, exported: Exported, term: LeaseTerm) -> Result
         return Err(ImportError::OutOfOrder { line: 1, problem: "the run has no events" });
     };
     let ended_ms = first.at_ms;
-    let new = NewRun { run: run.clone(), title, request: IMPORTED.to_owned(), first };
+    let new = NewRun { run: run.clone(), title, request: IMPORTED.to_owned(), owner: None, reservation: None, first };
     let mut append = Append::at(1);
     append.events = events.collect();
     let ended_ms = append.events.last().map_or(ended_ms, |event| event.at_ms);

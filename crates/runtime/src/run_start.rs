@@ -1,5 +1,8 @@
 //! The start of a run or a session.
 
+use std::sync::Arc;
+
+use reknit_dialogue::Money;
 use reknit_engine::{EventKind, RequestDigest, SessionStarted, Started, TraceParent};
 use reknit_protocol::RunId;
 
@@ -50,6 +53,23 @@ impl RunStart {
             FirstEvent::Run(started) => Some(started),
             FirstEvent::Session(_) => None,
         }
+    }
+
+    /// The cost limit.
+    pub(crate) fn money_limit(&self) -> Option<Money> {
+        match &self.first {
+            FirstEvent::Run(started) => started.policy.limits.money,
+            FirstEvent::Session(started) => started.policy.limits.money,
+        }
+    }
+
+    /// Sets the cost limit.
+    pub(crate) fn limit_money(&mut self, money: Money) {
+        let policy = match &mut self.first {
+            FirstEvent::Run(started) => &mut started.policy,
+            FirstEvent::Session(started) => &mut started.policy,
+        };
+        Arc::make_mut(policy).limits.money = Some(money);
     }
 
     /// Sets the parent span, unless one is set.

@@ -48,9 +48,10 @@ pub struct TextCalls {
 }
 
 /// The tags around a call. A tag without an end reaches to the end of the text.
-const TAGS: [(&str, &str); 6] = [
+const TAGS: [(&str, &str); 7] = [
     ("<tool_call>", "</tool_call>"),
     ("<tool_calls>", "</tool_calls>"),
+    ("<tools>", "</tools>"),
     ("<function_call>", "</function_call>"),
     ("<|tool_call|>", "<|/tool_call|>"),
     ("<|python_tag|>", "<|eom_id|>"),
@@ -337,6 +338,11 @@ fn json_calls(body: &str, form: TextCallForm) -> Vec<TextCall> {
 pub fn call_of_object(object: &Object) -> Option<(String, Object)> {
     let call = object.get("function").and_then(Value::as_object).unwrap_or(object);
     let first = |names: &[&str]| names.iter().find_map(|name| call.get(name));
+    // A model that repeats the definition of a tool does not call it.
+    let schema = call.get("parameters").and_then(Value::as_object);
+    if call.contains_key("description") && schema.is_some_and(|schema| schema.contains_key("properties")) {
+        return None;
+    }
     let name = first(&["name", "tool_name", "tool", "function", "action"])?.as_str()?.to_owned();
     let parameters = match first(&["arguments", "parameters", "args", "input", "action_input"])? {
         Value::Object(parameters) => parameters.clone(),
@@ -445,6 +451,7 @@ mod tests {
             "I look it up.\n```json\n{\"name\": \"weather\", \"arguments\": {\"city\": \"Seoul\"}}\n```\n",
             "```tool_code\nweather(city=\"Seoul\")\n```",
             "<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"city\": \"Seoul\"}}\n</tool_call>",
+            "<tools>\n{\"name\": \"weather\", \"arguments\": {\"city\": \"Seoul\"}}\n</tools>",
             "Let me see.\n<tool_call>{\"name\": \"weather\", \"arguments\": {\"city\": \"Seoul\"}}",
             "<function=weather>{\"city\": \"Seoul\"}</function>",
             "<tool_call>\n<function=weather>\n<parameter=city>\nSeoul\n</parameter>\n</function>\n</tool_call>",
@@ -471,6 +478,7 @@ mod tests {
         for text in [
             "I should not call weather(city='Seoul').",
             "I should not call {\"name\": \"weather\", \"arguments\": {\"city\": \"Seoul\"}} now.",
+            r#"<tools>{"type": "function", "function": {"name": "weather", "description": "Weather.", "parameters": {"properties": {}}}}</tools>"#,
             "Do not write <tool_call>{\"name\": \"weather\", \"arguments\": {}}</tool_call> here.",
             "I could write <tool_call>{\"name\": \"weather\", \"arguments\": {}}</tool_call>",
             "{\"name\": \"weather\", \"arguments\": {\"city\": \"Se",

@@ -9,13 +9,16 @@ use axum::http::header::{AUTHORIZATION, HOST, ORIGIN, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use reknit::Reknit;
 use reknit_mcp_server::CALLER_HEADER;
 use reknit_protocol::{Sha256, hex};
 
 use crate::api_error::ApiError;
-use crate::mcp;
 use crate::rate_limit::RateLimits;
 use crate::token::{Scope, Token};
+
+/// Where MCP clients connect.
+pub(crate) const MCP_PATH: &str = "/mcp";
 
 /// Who may use the API.
 #[derive(Debug, Clone)]
@@ -31,47 +34,81 @@ pub enum Access {
 pub(crate) struct Caller {
     /// The name of the token; `local` without tokens.
     pub(crate) name: Arc<str>,
+    /// Starts runs on its behalf, with what it may use.
+    pub(crate) reknit: Arc<Reknit>,
 }
 
 /// What the checks of a request need.
 #[derive(Debug)]
 pub(crate) struct Gate {
-    access: Access,
+    callers: Callers,
     address: SocketAddr,
     limits: RateLimits,
 }
 
+/// Who may send requests.
+#[derive(Debug)]
+pub(crate) enum Callers {
+    OwnMachine(Caller),
+    Tokens(Vec<(Token, Caller)>),
+}
+
+impl Callers {
+    pub(crate) fn new(access: Access, reknit: &Reknit) -> Self {
+        let Access::Tokens(tokens) = access else {
+            return Self::OwnMachine(Caller { name: Arc::from("local"), reknit: Arc::new(reknit.clone()) });
+        };
+        let caller = |token: Token| {
+            let caller = Caller {
+                name: Arc::from(token.name.as_str()),
+                reknit: Arc::new(reknit.clone().owned_by(token.owner())),
+            };
+            (token, caller)
+        };
+        Self::Tokens(tokens.into_iter().map(caller).collect())
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Caller> {
+        let (own, tokens) = match self {
+            Self::OwnMachine(caller) => (Some(caller), &[][..]),
+            Self::Tokens(tokens) => (None, &tokens[..]),
+        };
+        own.into_iter().chain(tokens.iter().map(|(_, caller)| caller))
+    }
+}
+
 impl Gate {
-    pub(crate) fn new(access: Access, address: SocketAddr) -> Self {
-        Self { access, address, limits: RateLimits::default() }
+    pub(crate) fn new(callers: Callers, address: SocketAddr) -> Self {
+        Self { callers, address, limits: RateLimits::default() }
     }
 
     /// Who sent a request that needs this scope.
     fn caller(&self, headers: &HeaderMap, scope: Scope) -> Result<Caller, ApiError> {
-        let tokens = match &self.access {
-            Access::OwnMachine => return Ok(Caller { name: Arc::from("local") }),
-            Access::Tokens(tokens) => tokens,
+        let tokens = match &self.callers {
+            Callers::OwnMachine(caller) => return Ok(caller.clone()),
+            Callers::Tokens(tokens) => tokens,
         };
         let refused = |message: &str| ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message);
         let Some(given) = bearer(headers) else {
             return Err(refused("a token is needed: send the header `Authorization: Bearer TOKEN`"));
         };
-        let Some(token) = tokens.iter().find(|token| token.is(given)) else {
+        let Some((token, caller)) = tokens.iter().find(|(token, _)| token.is(given)) else {
             return Err(refused("the token is not known"));
         };
         if !token.allows(scope) {
             let message = format!("the token `{}` does not have the scope `{}`", token.name, scope.as_str());
             return Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message));
         }
-        let name: Arc<str> = Arc::from(token.name.as_str());
+        let name = &caller.name;
         if let Some(limit) = token.requests_per_minute
-            && let Err(wait) = self.limits.count(&name, limit, Instant::now())
+            && let Err(wait) = self.limits.count(name, limit, Instant::now())
         {
             let seconds = u32::try_from(wait.as_secs() + 1).unwrap_or(u32::MAX);
             let message = format!("the token `{name}` has sent {limit} requests in this minute, which is its limit");
             return Err(ApiError::busy(message).with_retry_after(seconds));
         }
-        Ok(Caller { name })
+        Ok(caller.clone())
     }
 
     /// Refuses requests that a web page made in a browser: a page of another site can send them, also under a name that its
@@ -81,7 +118,7 @@ impl Gate {
         if headers.contains_key(ORIGIN) {
             return refused("requests of web pages are refused (`Origin`)".to_owned());
         }
-        let Access::OwnMachine = self.access else { return Ok(()) };
+        let Callers::OwnMachine(_) = self.callers else { return Ok(()) };
         // With tokens the caller has proved who it is, and proxies change the name of the host.
         let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
         let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
@@ -105,7 +142,7 @@ fn scope_of(method: &Method, path: &str) -> Scope {
     match *method {
         _ if path.contains("/decisions/") => Scope::Approve,
         // Every message of a client may be a call, also the answer to a question.
-        _ if path == mcp::PATH => Scope::Run,
+        _ if path == MCP_PATH => Scope::Run,
         Method::GET | Method::HEAD => Scope::Read,
         _ => Scope::Run,
     }
@@ -115,7 +152,7 @@ fn scope_of(method: &Method, path: &str) -> Scope {
 fn is_decision(method: &Method, path: &str) -> bool {
     let is_control = |verb: &str| path.starts_with("/v1/runs/") && path.ends_with(verb);
     *method == Method::POST
-        && (path.contains("/decisions/") || ["/cancel", "/resume", "/retry"].into_iter().any(is_control))
+        && (path.contains("/decisions/") || ["/cancel", "/resume", "/retry", "/messages"].into_iter().any(is_control))
 }
 
 /// Whether everybody may send the request: whether the server is up is no secret.

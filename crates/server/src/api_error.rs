@@ -4,7 +4,8 @@ use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use reknit::RunError;
-use reknit_journal::{CreateError, RunReadError, SendError, StorageError};
+use reknit_dialogue::Money;
+use reknit_journal::{CreateError, OverBudget, ReserveError, RunReadError, SendError, StorageError};
 use reknit_runtime::DriveError;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -61,6 +62,12 @@ impl ApiError {
     pub(crate) fn busy(message: impl Into<String>) -> Self {
         let error = Self::new(StatusCode::TOO_MANY_REQUESTS, "busy", message);
         Self { retry_after_s: Some(1), ..error }
+    }
+
+    fn over_budget(error: &OverBudget) -> Self {
+        let left = Money::from_nanos(error.left);
+        let message = format!("{error}: {left} of {} is left", Money::from_nanos(error.limit));
+        Self::new(StatusCode::PAYMENT_REQUIRED, "budget_exhausted", message)
     }
 
     pub(crate) fn status(&self) -> StatusCode {
@@ -137,6 +144,9 @@ impl From<&DriveError> for ApiError {
             DriveError::OtherRequest { .. } | DriveError::NotRetriable { .. } | DriveError::NotASession(_) => {
                 Self::conflict(error.to_string())
             }
+            DriveError::OtherOwner(_) => Self::conflict(error.to_string()),
+            DriveError::Create(CreateError::OverBudget(error))
+            | DriveError::Reserve(ReserveError::OverBudget(error)) => Self::over_budget(error),
             DriveError::Create(CreateError::Pruned(_)) | DriveError::Lease(_) | DriveError::Restore(_) => {
                 Self::conflict(with_causes(error))
             }

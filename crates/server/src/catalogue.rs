@@ -1,8 +1,8 @@
 //! Tools, models, statistics, and whether the server works.
 
-use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
+use axum::{Extension, Json};
 use reknit_engine::Statistics;
 use reknit_journal::RunFilter;
 use reknit_runtime::run_overview;
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use utoipa::{IntoParams, ToSchema};
 
+use crate::access::Caller;
 use crate::api_error::{ApiError, ErrorBody};
 use crate::state::ServerState;
 
@@ -46,8 +47,8 @@ pub(crate) struct CapabilityView {
 
 /// Lists the tools that plans can call.
 #[utoipa::path(get, path = "/v1/tools", tag = "tools", responses((status = 200, body = ToolList)))]
-pub(crate) async fn tools(State(server): State<ServerState>) -> Json<ToolList> {
-    let runtime = server.reknit.runtime();
+pub(crate) async fn tools(Extension(caller): Extension<Caller>) -> Json<ToolList> {
+    let runtime = caller.reknit.runtime();
     let catalogue = runtime.current_catalogue();
     let tools = catalogue.tools.iter().map(|tool| ToolView {
         name: tool.name.to_string(),
@@ -91,14 +92,15 @@ pub(crate) struct StatsQuery {
 #[utoipa::path(get, path = "/v1/stats", tag = "runs", params(StatsQuery),
     responses((status = 200, body = Object), (status = 400, body = ErrorBody)))]
 pub(crate) async fn stats(
-    State(server): State<ServerState>,
+    Extension(caller): Extension<Caller>,
     query: Result<Query<StatsQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<Box<RawValue>>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::invalid(error.body_text()))?;
     let filter = RunFilter { since_ms: query.since_ms, ..RunFilter::newest(u32::MAX) };
     let mut statistics = Statistics::default();
-    for run in server.journal().runs(&filter).await? {
-        statistics.add(&run_overview(server.journal(), &run.run).await?, run.state());
+    let runtime = caller.reknit.runtime();
+    for run in runtime.runs(&filter).await? {
+        statistics.add(&run_overview(&runtime.journal, &run.run).await?, run.state());
     }
     Ok(Json(to_raw_value(&statistics).map_err(ApiError::unwritable)?))
 }

@@ -4,7 +4,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use reknit_engine::{DecidedBy, Decision};
-use reknit_journal::Liveness;
+use reknit_journal::{InboxMessage, Liveness};
 use reknit_protocol::{Object, RunId, Value};
 use reknit_runtime::signals;
 use serde::Deserialize;
@@ -28,40 +28,81 @@ pub(crate) async fn cancel(
     Path(run): Path<String>,
 ) -> Accepted {
     let run = RunId::new(run);
+    caller.reknit.runtime().summary(&run).await?;
     server.journal().send(&run, signals::cancel(), now_ms()).await?;
     tracing::info!(run = %run, by = &*caller.name, "cancelled a run");
     drive_if_nobody_does(&server, &run).await?;
-    Ok((StatusCode::ACCEPTED, Json(view(server.journal(), &run).await?)))
+    Ok((StatusCode::ACCEPTED, Json(view(caller.reknit.runtime(), &run).await?)))
 }
 
 /// Continues a run that stopped because its process ended.
 #[utoipa::path(post, path = "/v1/runs/{run}/resume", tag = "runs", params(("run" = String, Path)),
     responses((status = 202, body = RunView), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
-pub(crate) async fn resume(State(server): State<ServerState>, Path(run): Path<String>) -> Accepted {
+pub(crate) async fn resume(
+    State(server): State<ServerState>,
+    Extension(caller): Extension<Caller>,
+    Path(run): Path<String>,
+) -> Accepted {
     let run = RunId::new(run);
-    let summary = server.journal().summary(&run).await?;
+    let summary = caller.reknit.runtime().summary(&run).await?;
     if let Some(status) = summary.status {
         return Err(ApiError::conflict(format!("run `{run}` has ended ({status})")));
     }
     drive_if_nobody_does(&server, &run).await?;
-    Ok((StatusCode::ACCEPTED, Json(view(server.journal(), &run).await?)))
+    Ok((StatusCode::ACCEPTED, Json(view(caller.reknit.runtime(), &run).await?)))
 }
 
 /// Tries the failed and skipped steps of a run again that has ended. Done steps stay done.
 #[utoipa::path(post, path = "/v1/runs/{run}/retry", tag = "runs", params(("run" = String, Path)),
     responses((status = 202, body = RunView), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
-pub(crate) async fn retry(State(server): State<ServerState>, Path(run): Path<String>) -> Accepted {
+pub(crate) async fn retry(
+    State(server): State<ServerState>,
+    Extension(caller): Extension<Caller>,
+    Path(run): Path<String>,
+) -> Accepted {
     let run = RunId::new(run);
     server.check_room()?;
-    let summary = server.journal().summary(&run).await?;
+    let summary = caller.reknit.runtime().summary(&run).await?;
     if !matches!(summary.status.as_deref(), Some("partial" | "failed" | "budget_exhausted")) {
         let message = "only a run that is partial, that failed or that reached a limit can be retried";
         return Err(ApiError::conflict(format!("run `{run}` is {}: {message}", summary.state())));
     }
-    let handle = server.reknit.retry(&run);
+    let handle = caller.reknit.retry(&run);
     server.runs.add(&handle);
-    handle.created().await?;
-    Ok((StatusCode::ACCEPTED, Json(view(server.journal(), &run).await?)))
+    handle.continued().await?;
+    Ok((StatusCode::ACCEPTED, Json(view(caller.reknit.runtime(), &run).await?)))
+}
+
+/// The next message of the user.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MessageBody {
+    /// Its text.
+    input: String,
+}
+
+/// Goes on with a session that has ended: with the next message of the user. The session knows what it knew.
+#[utoipa::path(post, path = "/v1/runs/{run}/messages", tag = "runs", request_body = MessageBody, params(("run" = String, Path)),
+    responses((status = 202, body = RunView), (status = 400, body = ErrorBody), (status = 402, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody, description = "It is no session, or goes on")))]
+pub(crate) async fn message(
+    State(server): State<ServerState>,
+    Extension(caller): Extension<Caller>,
+    Path(run): Path<String>,
+    JsonBody(body): JsonBody<MessageBody>,
+) -> Accepted {
+    let run = RunId::new(run);
+    if body.input.trim().is_empty() {
+        return Err(ApiError::invalid("`input` is empty"));
+    }
+    server.check_room()?;
+    if caller.reknit.runtime().summary(&run).await?.status.is_none() {
+        return Err(ApiError::conflict(format!("run `{run}` has not ended; send the message afterwards")));
+    }
+    let handle = caller.reknit.follow_up(&run, &body.input);
+    server.runs.add(&handle);
+    handle.continued().await?;
+    Ok((StatusCode::ACCEPTED, Json(view(caller.reknit.runtime(), &run).await?)))
 }
 
 /// A decision about a question.
@@ -136,7 +177,7 @@ pub(crate) async fn decide(
 ) -> Accepted {
     let run = RunId::new(run);
     let decision = body.decision()?;
-    server.journal().summary(&run).await?;
+    caller.reknit.runtime().summary(&run).await?;
     let asks = open_questions(server.journal(), &run).await?;
     let Some(ask) = asks.into_iter().find(|ask| ask.id.to_string() == question) else {
         return Err(ApiError::not_found(format!("run `{run}` does not ask `{question}`, or does not any more")));
@@ -145,18 +186,19 @@ pub(crate) async fn decide(
         let message = "the question shows something else than what was decided; read it again";
         return Err(ApiError::conflict(message));
     }
-    // One decision counts: whoever comes second learns of the first.
-    let _one_at_a_time = server.decisions.lock().await;
-    let inbox = server.journal().inbox(&run).await?;
-    if let Some(earlier) = signals::decisions(&inbox).get(&ask.id) {
-        return Err(ApiError::conflict(format!("the question is decided already: {}", earlier.as_str())));
-    }
     let word = decision.as_str();
+    let id = ask.id.clone();
     let signal = signals::decide_by(ask.id, ask.hash, decision, DecidedBy::Person);
-    server.journal().send(&run, signal, now_ms()).await?;
+    // One decision counts, whichever process gets it: whoever comes second learns of the first.
+    let is_about_it = move |message: &InboxMessage| signals::decisions(std::slice::from_ref(message)).contains_key(&id);
+    if let Err(earlier) = server.journal().send_once(&run, signal, now_ms(), is_about_it).await? {
+        let decisions = signals::decisions(&[earlier]);
+        let earlier = decisions.values().next().map_or("", |decision| decision.as_str());
+        return Err(ApiError::conflict(format!("the question is decided already: {earlier}")));
+    }
     tracing::info!(run = %run, question, by = &*caller.name, decision = word, "decided a question");
     drive_if_nobody_does(&server, &run).await?;
-    Ok((StatusCode::ACCEPTED, Json(view(server.journal(), &run).await?)))
+    Ok((StatusCode::ACCEPTED, Json(view(caller.reknit.runtime(), &run).await?)))
 }
 
 /// Continues a run here, unless a living process drives it.

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
@@ -13,6 +14,7 @@ use reknit::{EventCursor, RunHandle};
 use reknit_protocol::{RunId, Value};
 use utoipa::ToSchema;
 
+use crate::access::Caller;
 use crate::api_error::{ApiError, ErrorBody};
 use crate::state::ServerState;
 
@@ -39,6 +41,7 @@ pub(crate) struct StreamedEvent {
         (status = 400, body = ErrorBody), (status = 404, body = ErrorBody)))]
 pub(crate) async fn follow(
     State(server): State<ServerState>,
+    Extension(caller): Extension<Caller>,
     Path(run): Path<String>,
     headers: HeaderMap,
 ) -> Result<impl IntoResponse, ApiError> {
@@ -51,7 +54,7 @@ pub(crate) async fn follow(
         }
     };
     // Fails for a run that does not exist.
-    server.journal().summary(&run).await?;
+    caller.reknit.runtime().summary(&run).await?;
     Ok(stream(&server.runs.watch(&run), after))
 }
 

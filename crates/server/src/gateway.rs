@@ -1,17 +1,18 @@
 //! The gateway: endpoints that speak the APIs of model providers, over the configured models, tools and agents.
 
 mod attempts;
+mod bill;
 mod engine_models;
 mod reply;
 mod stream;
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
+use axum::{Extension, Json};
 use reknit_dialogue::{Api, TargetName};
 use reknit_gateway::{GatewayError, GatewayRequest, read_request};
 use reknit_protocol::Value;
@@ -19,10 +20,12 @@ use reknit_runtime::RotatingClient;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::access::Caller;
 use crate::events::StreamedEvent;
 use crate::json_body::read_body;
 use crate::state::ServerState;
 use attempts::Attempts;
+use bill::Bill;
 use engine_models::EngineModel;
 
 /// The most that a request may send: enough for images and documents.
@@ -36,8 +39,13 @@ const AUTO: &str = "auto";
         ("x-reknit-stream" = Option<String>, Header, description = "`buffered` streams the answer once it is whole")),
     responses((status = 200, content((Object = "application/json"), (StreamedEvent = "text/event-stream"))), (status = 400, body = Object),
         (status = 404, body = Object), (status = 413, body = Object), (status = 429, body = Object), (status = 502, body = Object)))]
-pub(crate) async fn chat_completions(State(server): State<ServerState>, headers: HeaderMap, body: Body) -> Response {
-    serve(server, Api::ChatCompletions, &headers, body).await
+pub(crate) async fn chat_completions(
+    State(server): State<ServerState>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    serve(server, &caller, Api::ChatCompletions, &headers, body).await
 }
 
 /// Asks a model in the API of `OpenAI`, `responses`. Its answer is mended.
@@ -46,8 +54,13 @@ pub(crate) async fn chat_completions(State(server): State<ServerState>, headers:
         ("x-reknit-stream" = Option<String>, Header, description = "`buffered` streams the answer once it is whole")),
     responses((status = 200, content((Object = "application/json"), (StreamedEvent = "text/event-stream"))), (status = 400, body = Object),
         (status = 404, body = Object), (status = 413, body = Object), (status = 429, body = Object), (status = 502, body = Object)))]
-pub(crate) async fn responses(State(server): State<ServerState>, headers: HeaderMap, body: Body) -> Response {
-    serve(server, Api::Responses, &headers, body).await
+pub(crate) async fn responses(
+    State(server): State<ServerState>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    serve(server, &caller, Api::Responses, &headers, body).await
 }
 
 /// Asks a model in the API of Anthropic, `messages`. Its answer is mended.
@@ -56,27 +69,38 @@ pub(crate) async fn responses(State(server): State<ServerState>, headers: Header
         ("x-reknit-stream" = Option<String>, Header, description = "`buffered` streams the answer once it is whole")),
     responses((status = 200, content((Object = "application/json"), (StreamedEvent = "text/event-stream"))), (status = 400, body = Object),
         (status = 404, body = Object), (status = 413, body = Object), (status = 429, body = Object), (status = 502, body = Object)))]
-pub(crate) async fn messages(State(server): State<ServerState>, headers: HeaderMap, body: Body) -> Response {
-    serve(server, Api::Messages, &headers, body).await
+pub(crate) async fn messages(
+    State(server): State<ServerState>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    serve(server, &caller, Api::Messages, &headers, body).await
 }
 
-async fn serve(server: ServerState, api: Api, headers: &HeaderMap, body: Body) -> Response {
-    let response = answer(&server, api, headers, body).await.unwrap_or_else(|error| reply::error(api, &error));
+async fn serve(server: ServerState, caller: &Caller, api: Api, headers: &HeaderMap, body: Body) -> Response {
+    let response = answer(&server, caller, api, headers, body).await.unwrap_or_else(|error| reply::error(api, &error));
     let status = response.status().as_u16().to_string();
     let labels = [("api", api.as_str()), ("status", status.as_str())];
     server.metrics.count("reknit_gateway_requests_total", "Requests to the gateway.", &labels, 1);
     response
 }
 
-async fn answer(server: &ServerState, api: Api, headers: &HeaderMap, body: Body) -> Result<Response, GatewayError> {
+async fn answer(
+    server: &ServerState,
+    caller: &Caller,
+    api: Api,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Response, GatewayError> {
     let body = read_body(body, MAX_BODY).await.map_err(|error| {
         let (status, code, message) = (error.status().as_u16(), error.code(), error.to_string());
         GatewayError { status, code, message, retry_after_ms: None }
     })?;
     let request = read(api, &body)?;
     match EngineModel::named(server, &request.model) {
-        Some(model) => model?.answer(server, &request).await,
-        None => ask_models(server, headers, request).await,
+        Some(model) => model?.answer(server, caller, &request).await,
+        None => ask_models(server, caller, headers, request).await,
     }
 }
 
@@ -92,6 +116,7 @@ fn read(api: Api, body: &[u8]) -> Result<GatewayRequest, GatewayError> {
 
 async fn ask_models(
     server: &ServerState,
+    caller: &Caller,
     headers: &HeaderMap,
     request: GatewayRequest,
 ) -> Result<Response, GatewayError> {
@@ -99,7 +124,8 @@ async fn ask_models(
         return Err(GatewayError::invalid("no model is configured; `reknit models` says how to add one"));
     };
     let client = choose(client, &request.model)?;
-    let attempts = Attempts::new(request, headers, Arc::clone(&server.metrics));
+    let bill = Bill::reserve(caller.reknit.runtime(), &client, &request).await?;
+    let attempts = Attempts::new(request, headers, Arc::clone(&server.metrics), bill);
     if attempts.request.stream {
         return stream::respond(client, attempts).await;
     }

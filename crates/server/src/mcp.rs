@@ -1,15 +1,34 @@
 //! The tools for MCP clients, over HTTP.
 
-use axum::Router;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::IntoResponse;
+use axum::routing::any;
+use axum::{Extension, Router};
+use reknit::Reknit;
 use reknit_mcp_server::{McpServer, Offering};
 
+use crate::access::{Caller, Callers, MCP_PATH};
+use crate::api_error::ApiError;
 use crate::state::ServerState;
 
-/// Where MCP clients connect.
-pub(crate) const PATH: &str = "/mcp";
-
-/// Offers the configured tools to MCP clients. Calls are journalled runs like all others.
-pub(crate) fn router(server: &ServerState, offering: Offering) -> Router {
-    let service = McpServer::new(server.reknit.clone(), offering).http_service();
-    Router::new().route_service(PATH, service)
+/// Offers each caller the tools that it may use, and the agents. Calls are journalled runs like all others.
+pub(crate) fn router(server: &ServerState, callers: &Callers, offering: Offering) -> Router {
+    let service = |caller: &Caller| {
+        let agents = server.agents.values().cloned();
+        let service = McpServer::new(Reknit::clone(&caller.reknit), offering).with_agents(agents).http_service();
+        (Arc::clone(&caller.name), service)
+    };
+    let services: Arc<HashMap<_, _>> = Arc::new(callers.iter().map(service).collect());
+    let handle = move |Extension(caller): Extension<Caller>, request: Request| async move {
+        match services.get(&caller.name).cloned() {
+            Some(service) => service.handle(request).await.map(Body::new),
+            // Every caller has a service.
+            None => ApiError::not_found("no tools are offered to this token").into_response(),
+        }
+    };
+    Router::new().route(MCP_PATH, any(handle))
 }

@@ -1,14 +1,15 @@
 //! Mending for programs with a loop of their own: failed calls, and texts of models.
 
-use axum::Json;
 use axum::extract::State;
-use reknit::{FailedCall, Mending};
+use axum::{Extension, Json};
+use reknit::{FailedCall, Mender, Mending};
 use reknit_protocol::{SideEffect, Value};
 use reknit_salvage::{Fix, ReadOptions, Schema, read, read_as};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
+use crate::access::Caller;
 use crate::api_error::{ApiError, ErrorBody};
 use crate::json_body::JsonBody;
 use crate::state::ServerState;
@@ -89,11 +90,12 @@ pub(crate) struct MendFix {
     description: String,
 }
 
-/// Says what to do about a call that failed. It makes no call itself.
+/// Says what to do about a call that failed. It makes no call itself. For a token with a budget no model is asked.
 #[utoipa::path(post, path = "/v1/mend", tag = "mending", request_body = MendRequest,
     responses((status = 200, body = MendResponse), (status = 400, body = ErrorBody)))]
 pub(crate) async fn mend(
     State(server): State<ServerState>,
+    Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody<MendRequest>,
 ) -> Result<Json<MendResponse>, ApiError> {
     let Value::Object(parameters) = value(&body.parameters, "parameters")? else {
@@ -115,7 +117,10 @@ pub(crate) async fn mend(
         .description(body.description)
         .context(body.context)
         .side_effect(body.effect);
-    let mending = server.mender.mend(&call).await.map_err(|error| ApiError::invalid(error.to_string()))?;
+    // Nothing of a budget is reserved for such a question to a model.
+    let has_budget = caller.reknit.runtime().owner().is_some_and(|owner| owner.monthly_budget.is_some());
+    let mending = if has_budget { Mender::new().mend(&call).await } else { server.mender.mend(&call).await };
+    let mending = mending.map_err(|error| ApiError::invalid(error.to_string()))?;
     Ok(Json(match mending {
         Mending::Corrected(correction) => MendResponse::Corrected {
             parameters: raw(&Value::Object(correction.parameters))?,

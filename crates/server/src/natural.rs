@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use reknit::{RunError, RunResult};
 use reknit_engine::{Answer, Metadata, Outcome};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
+use crate::access::Caller;
 use crate::json_body::JsonBody;
 use crate::state::ServerState;
 
@@ -75,6 +76,7 @@ fn failed(status: StatusCode, error: String) -> Response {
         (status = 503, body = NaturalError)))]
 pub(crate) async fn natural(
     State(server): State<ServerState>,
+    Extension(caller): Extension<Caller>,
     body: Result<JsonBody<NaturalRequest>, crate::api_error::ApiError>,
 ) -> Response {
     let Ok(JsonBody(body)) = body else {
@@ -93,8 +95,8 @@ pub(crate) async fn natural(
     if server.reknit.runtime().targets.is_empty() {
         return failed(StatusCode::SERVICE_UNAVAILABLE, "no model is configured that could write a plan".to_owned());
     }
-    let started = server.reknit.runtime().started(&body.request, None).with_metadata(metadata);
-    let handle = server.reknit.start(started);
+    let started = caller.reknit.runtime().started(&body.request, None).with_metadata(metadata);
+    let handle = caller.reknit.start(started);
     server.runs.add(&handle);
     let result = match handle.outcome().await {
         Ok(answer) => answer.result,

@@ -1,16 +1,15 @@
 //! Checks plans without running them.
 
-use axum::Json;
-use axum::extract::State;
+use axum::{Extension, Json};
 use reknit_plan::{PlanAuthor, PlanProblem, check as check_steps, correct_plan};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
+use crate::access::Caller;
 use crate::api_error::{ApiError, ErrorBody};
 use crate::json_body::JsonBody;
 use crate::start_run::read_plan;
-use crate::state::ServerState;
 
 /// A plan to check.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -61,11 +60,11 @@ impl From<&PlanProblem> for ProblemView {
 #[utoipa::path(post, path = "/v1/plans/check", tag = "plans", request_body = CheckRequest,
     responses((status = 200, body = CheckResponse), (status = 400, body = ErrorBody)))]
 pub(crate) async fn check(
-    State(server): State<ServerState>,
+    Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody<CheckRequest>,
 ) -> Result<Json<CheckResponse>, ApiError> {
     let mut plan = read_plan(&body.plan)?;
-    let catalogue = server.reknit.runtime().current_catalogue();
+    let catalogue = caller.reknit.runtime().current_catalogue();
     correct_plan(&mut plan, &catalogue, PlanAuthor::Person);
     let problems = check_steps(&plan, &catalogue, PlanAuthor::Person).err().unwrap_or_default();
     let problems: Vec<ProblemView> = problems.iter().map(ProblemView::from).collect();

@@ -3,7 +3,7 @@
 use reknit_engine::{AskPerson, Ending, Overview};
 use reknit_journal::{Journal, RunSummary};
 use reknit_protocol::{RunId, Value};
-use reknit_runtime::{DriveError, load_run, run_overview};
+use reknit_runtime::{DriveError, Runtime, load_run, run_overview};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -21,6 +21,9 @@ pub(crate) struct RunLine {
     pub(crate) status: String,
     /// What was asked.
     pub(crate) request: String,
+    /// The name of the token that started it; missing if no token did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) owner: Option<String>,
     /// When it started, in milliseconds since 1970.
     pub(crate) created_ms: i64,
     /// When its last event happened, in milliseconds since 1970.
@@ -35,6 +38,7 @@ impl From<&RunSummary> for RunLine {
             run: summary.run.to_string(),
             status: summary.state().to_owned(),
             request: summary.title.clone(),
+            owner: summary.owner.clone(),
             created_ms: summary.created_ms,
             updated_ms: summary.updated_ms,
             events: summary.len,
@@ -100,8 +104,9 @@ pub(crate) async fn open_questions(journal: &Journal, run: &RunId) -> Result<Vec
 }
 
 /// A run with its result or its questions.
-pub(crate) async fn view(journal: &Journal, run: &RunId) -> Result<RunView, ApiError> {
-    let summary = journal.summary(run).await?;
+pub(crate) async fn view(runtime: &Runtime, run: &RunId) -> Result<RunView, ApiError> {
+    let summary = runtime.summary(run).await?;
+    let journal = &runtime.journal;
     let line = RunLine::from(&summary);
     if summary.status.is_none() {
         let asks = open_questions(journal, run).await?;

@@ -1,10 +1,10 @@
 //! Lists and shows runs.
 
-use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
+use axum::{Extension, Json};
 use reknit_engine::{Event, Overview, explain as explain_overview};
 use reknit_journal::{RunFilter, StatusFilter};
 use reknit_protocol::RunId;
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::access::Caller;
 use crate::api_error::{ApiError, ErrorBody};
 use crate::run_view::{RunLine, RunView, view};
 use crate::state::ServerState;
@@ -53,7 +54,7 @@ pub(crate) struct RunList {
 #[utoipa::path(get, path = "/v1/runs", tag = "runs", params(ListQuery),
     responses((status = 200, body = RunList), (status = 400, body = ErrorBody)))]
 pub(crate) async fn list(
-    State(server): State<ServerState>,
+    Extension(caller): Extension<Caller>,
     query: Result<Query<ListQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<RunList>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::invalid(error.body_text()))?;
@@ -66,16 +67,12 @@ pub(crate) async fn list(
         Some("running" | "waiting" | "stopped" | "parked") => StatusFilter::Unfinished,
         Some(status) => StatusFilter::Status(status.to_owned()),
     };
-    // The journal knows neither the place of `after` nor which of the unfinished runs wait.
-    let is_filtered_here = query.after.is_some() || status == StatusFilter::Unfinished;
-    let read = if is_filtered_here { u32::MAX } else { limit + 1 };
-    let filter = RunFilter { since_ms: query.since_ms, title: query.search, ..RunFilter::of_status(status, read) };
-    let all = server.journal().runs(&filter).await?;
-    let mut found = all
-        .iter()
-        .skip_while(|run| query.after.as_ref().is_some_and(|after| run.run.as_str() != after))
-        .skip(usize::from(query.after.is_some()))
-        .filter(|run| query.status.as_ref().is_none_or(|status| run.state() == status));
+    // The journal does not know which of the unfinished runs wait.
+    let read = if status == StatusFilter::Unfinished { u32::MAX } else { limit + 1 };
+    let (since_ms, title, after) = (query.since_ms, query.search, query.after.map(RunId::new));
+    let filter = RunFilter { since_ms, title, after, ..RunFilter::of_status(status, read) };
+    let all = caller.reknit.runtime().runs(&filter).await?;
+    let mut found = all.iter().filter(|run| query.status.as_ref().is_none_or(|status| run.state() == status));
     let runs: Vec<RunLine> = found.by_ref().take(limit as usize).map(RunLine::from).collect();
     let next = found.next().and_then(|_| runs.last()).map(|last| last.run.clone());
     Ok(Json(RunList { runs, next }))
@@ -85,10 +82,10 @@ pub(crate) async fn list(
 #[utoipa::path(get, path = "/v1/runs/{run}", tag = "runs", params(("run" = String, Path, description = "The id of the run")),
     responses((status = 200, body = RunView), (status = 404, body = ErrorBody)))]
 pub(crate) async fn show(
-    State(server): State<ServerState>,
+    Extension(caller): Extension<Caller>,
     Path(run): Path<String>,
 ) -> Result<Json<RunView>, ApiError> {
-    Ok(Json(view(server.journal(), &RunId::new(run)).await?))
+    Ok(Json(view(caller.reknit.runtime(), &RunId::new(run)).await?))
 }
 
 /// Explains a run in plain words: what was asked, what was done, what failed and how it was mended, what is missing.
@@ -96,10 +93,11 @@ pub(crate) async fn show(
     responses((status = 200, body = Object), (status = 404, body = ErrorBody)))]
 pub(crate) async fn explain(
     State(server): State<ServerState>,
+    Extension(caller): Extension<Caller>,
     Path(run): Path<String>,
 ) -> Result<impl IntoResponse, ApiError> {
     let run = RunId::new(run);
-    let summary = server.journal().summary(&run).await?;
+    let summary = caller.reknit.runtime().summary(&run).await?;
     let explanation = explain_overview(&run_overview(server.journal(), &run).await?, summary.state());
     Ok(Json(serde_json::value::to_raw_value(&explanation).map_err(ApiError::unwritable)?))
 }
@@ -109,9 +107,11 @@ pub(crate) async fn explain(
     responses((status = 200, content_type = "image/svg+xml", body = String), (status = 404, body = ErrorBody)))]
 pub(crate) async fn graph(
     State(server): State<ServerState>,
+    Extension(caller): Extension<Caller>,
     Path(run): Path<String>,
 ) -> Result<impl IntoResponse, ApiError> {
     let run = RunId::new(run);
+    caller.reknit.runtime().summary(&run).await?;
     let overview = run_overview(server.journal(), &run).await?;
     if matches!(overview, Overview::Session(_)) {
         return Err(ApiError::not_found(format!("run `{run}` is a session, which has no plan to draw")));
@@ -133,9 +133,12 @@ pub(crate) struct InteractionList {
         (status = 404, body = ErrorBody)))]
 pub(crate) async fn interactions(
     State(server): State<ServerState>,
+    Extension(caller): Extension<Caller>,
     Path(run): Path<String>,
 ) -> Result<Json<InteractionList>, ApiError> {
-    let events = server.journal().events(&RunId::new(run), 0).await?;
+    let run = RunId::new(run);
+    caller.reknit.runtime().summary(&run).await?;
+    let events = server.journal().events(&run, 0).await?;
     let decoded = events.iter().map(|stored| serde_json::from_str::<Event>(&stored.body));
     let events = decoded.collect::<Result<Vec<_>, _>>().map_err(ApiError::unwritable)?;
     let found = reknit_telemetry::interactions(&events).map_err(|error| ApiError::conflict(error.to_string()))?;

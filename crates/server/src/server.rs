@@ -22,14 +22,15 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::access::{self, Access, Gate};
+use crate::access::{self, Access, Callers, Gate};
 use crate::active_runs::ActiveRuns;
 use crate::api_error::ApiError;
 use crate::json_body::MAX_BODY;
 use crate::state::ServerState;
 use crate::tls::{TlsFiles, TlsListener};
 use crate::{
-    catalogue, control, events, gateway, mcp, mending, metrics, natural, plan_check, request_log, runs, start_run,
+    catalogue, connections, control, events, gateway, mcp, mending, metrics, natural, own_token, plan_check,
+    request_log, runs, start_run,
 };
 
 /// How many runs this process drives at the same time, if nothing else is set.
@@ -56,7 +57,6 @@ impl Server {
             runs: ActiveRuns::new(reknit.clone()),
             reknit,
             mender: Arc::new(Mender::new()),
-            decisions: Arc::default(),
             metrics,
             agents: Arc::default(),
             max_runs: MAX_RUNS,
@@ -120,19 +120,23 @@ impl Server {
             Ok(handles) => handles.iter().for_each(|handle| state.runs.add(handle)),
             Err(error) => tracing::error!("unfinished runs cannot be continued: {error}"),
         }
-        let gate = Arc::new(Gate::new(self.access, address));
+        let callers = Callers::new(self.access, &state.reknit);
+        let mcp = mcp::router(&state, &callers, self.offering);
+        let gate = Arc::new(Gate::new(callers, address));
         let app = router(state.clone())
-            .merge(mcp::router(&state, self.offering))
+            .merge(mcp)
             .layer(middleware::from_fn_with_state(gate, access::check))
             .layer(middleware::from_fn_with_state(Arc::clone(&state.metrics), request_log::log));
         if let Some(files) = self.tls {
-            return accept(TlsListener::new(listener, files)?, app, state, stop, self.drain).await;
+            accept(TlsListener::new(listener, files)?, app, state, stop, self.drain).await;
+            return Ok(());
         }
         // Small pieces of an answer are sent at once.
         let listener = listener.tap_io(|stream| {
             let _ = stream.set_nodelay(true);
         });
-        accept(listener, app, state, stop, self.drain).await
+        accept(listener, app, state, stop, self.drain).await;
+        Ok(())
     }
 }
 
@@ -143,18 +147,18 @@ async fn accept<L: Listener<Addr = SocketAddr>>(
     state: ServerState,
     stop: impl Future<Output = ()> + Send + 'static,
     drain: Duration,
-) -> io::Result<()> {
+) {
     let stopping = Arc::clone(&state.stopping);
     // Streams of events end with their runs, which may take longer than the server waits.
     let ended = Arc::new(tokio::sync::Notify::new());
     let told = Arc::clone(&ended);
-    let server = axum::serve(listener, app).with_graceful_shutdown(async move {
+    let stopped = async move {
         stop.await;
         stopping.store(true, Ordering::Relaxed);
         told.notify_one();
-    });
+    };
     tokio::select! {
-        result = server => result?,
+        () = connections::serve(listener, app, stopped) => {}
         () = async {
             ended.notified().await;
             let _ = tokio::time::timeout(drain, state.runs.drained()).await;
@@ -162,7 +166,6 @@ async fn accept<L: Listener<Addr = SocketAddr>>(
             tokio::time::sleep(Duration::from_millis(100)).await;
         } => {}
     }
-    Ok(())
 }
 
 #[derive(OpenApi)]
@@ -193,6 +196,7 @@ fn routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(control::cancel))
         .routes(routes!(control::resume))
         .routes(routes!(control::retry))
+        .routes(routes!(control::message))
         .routes(routes!(control::decide))
         .routes(routes!(mending::mend))
         .routes(routes!(mending::repair))
@@ -200,6 +204,7 @@ fn routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(catalogue::tools))
         .routes(routes!(catalogue::targets))
         .routes(routes!(catalogue::stats))
+        .routes(routes!(own_token::token))
         .routes(routes!(metrics::metrics))
         .routes(routes!(catalogue::health))
         .routes(routes!(catalogue::ready))

@@ -65,7 +65,8 @@ pub(crate) enum StartMode {
     responses((status = 200, description = "The run has ended, or waits for a person; its events with `mode: stream`",
             content((RunView = "application/json"), (StreamedEvent = "text/event-stream"))),
         (status = 202, body = RunView, description = "The run goes on"),
-        (status = 400, body = ErrorBody), (status = 409, body = ErrorBody, description = "The id belongs to another request"),
+        (status = 400, body = ErrorBody), (status = 402, body = ErrorBody, description = "The budget of the token does not cover the run"),
+        (status = 409, body = ErrorBody, description = "The id belongs to another request"),
         (status = 429, body = ErrorBody, description = "Too many runs are in progress")))]
 pub(crate) async fn start(
     State(server): State<ServerState>,
@@ -75,36 +76,38 @@ pub(crate) async fn start(
 ) -> Result<Response, ApiError> {
     let mode = body.mode;
     let id = run_id(&caller, &headers, body.run_id.as_deref())?;
-    let handle = begin(&server, id, body)?;
+    let handle = begin(&server, &caller, id, body)?;
     server.runs.add(&handle);
     match mode {
         StartMode::Stream => Ok(events::stream(&handle, 0).into_response()),
         StartMode::Wait => {
             handle.settled().await?;
-            Ok(Json(view(server.journal(), &handle.id).await?).into_response())
+            Ok(Json(view(caller.reknit.runtime(), &handle.id).await?).into_response())
         }
         StartMode::Start => {
             handle.created().await?;
             let location = [(LOCATION, format!("/v1/runs/{}", handle.id))];
-            Ok((StatusCode::ACCEPTED, location, Json(view(server.journal(), &handle.id).await?)).into_response())
+            Ok((StatusCode::ACCEPTED, location, Json(view(caller.reknit.runtime(), &handle.id).await?)).into_response())
         }
     }
 }
 
-fn begin(server: &ServerState, id: Option<RunId>, body: StartRun) -> Result<RunHandle, ApiError> {
+fn begin(server: &ServerState, caller: &Caller, id: Option<RunId>, body: StartRun) -> Result<RunHandle, ApiError> {
     server.check_room()?;
     let metadata = Metadata::from_pairs(body.metadata).map_err(|error| ApiError::invalid(error.to_string()))?;
-    let runtime = server.reknit.runtime();
+    let runtime = caller.reknit.runtime();
     let inputs = object(body.inputs.as_deref(), "inputs")?;
     match (body.plan, body.agent, body.request) {
         (Some(_), Some(_), _) => Err(ApiError::invalid("send a `plan` or an `agent`, not both")),
         (None, None, None) => Err(ApiError::invalid("send a `request`, a `plan` or an `agent`")),
         (None, Some(_), None) => Err(ApiError::invalid("an `agent` needs a `request`, which is its input")),
-        (None, Some(_), Some(_)) if id.is_some() || !metadata.is_empty() => {
-            Err(ApiError::invalid("an agent takes no `run_id`, `Idempotency-Key` or `metadata` yet"))
-        }
         (None, Some(agent), Some(request)) => {
-            server.reknit.agent(&agent, &request).map_err(|error| ApiError::invalid(error.to_string()))
+            let session = caller.reknit.session(&agent, &request);
+            let session = session.map_err(|error| ApiError::invalid(error.to_string()))?.with_metadata(metadata);
+            Ok(caller.reknit.start(match id {
+                Some(id) => session.with_id(id),
+                None => session,
+            }))
         }
         (plan, None, request) => {
             let plan = plan.map(|plan| read_plan(&plan)).transpose()?;
@@ -112,7 +115,7 @@ fn begin(server: &ServerState, id: Option<RunId>, body: StartRun) -> Result<RunH
             let request = request.or(named).unwrap_or_default();
             let mut started = runtime.started(&request, plan).with_metadata(metadata);
             started.inputs = inputs;
-            Ok(server.reknit.start(match id {
+            Ok(caller.reknit.start(match id {
                 Some(id) => started.with_id(id),
                 None => started,
             }))

@@ -10,7 +10,6 @@ use reknit::{Mender, Reknit};
 use reknit_journal::Journal;
 use reknit_runtime::NamedAgent;
 use reknit_runtime::telemetry::prometheus::PrometheusMetrics;
-use tokio::sync::Mutex;
 
 use crate::active_runs::ActiveRuns;
 use crate::api_error::ApiError;
@@ -21,8 +20,6 @@ pub(crate) struct ServerState {
     pub(crate) reknit: Reknit,
     pub(crate) mender: Arc<Mender>,
     pub(crate) runs: ActiveRuns,
-    /// One decision is stored at a time, so that the second about the same question is refused.
-    pub(crate) decisions: Arc<Mutex<()>>,
     pub(crate) metrics: Arc<PrometheusMetrics>,
     /// The agents that requests can name.
     pub(crate) agents: Arc<BTreeMap<String, NamedAgent>>,

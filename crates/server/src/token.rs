@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use reknit_dialogue::Money;
 use reknit_protocol::{Sha256, hex};
+use reknit_runtime::RunOwner;
 use ring::rand::{SecureRandom, SystemRandom};
 
 /// What a token allows.
@@ -110,9 +112,32 @@ pub struct Token {
     pub scopes: Vec<Scope>,
     /// How many requests it may send in a minute; without a limit if none.
     pub requests_per_minute: Option<u32>,
+    /// The tools (`shop`) and capabilities (`shop/price`) that its runs may call; all if none.
+    pub tools: Option<Vec<String>>,
+    /// What it may spend on models in a month; without a limit if none.
+    pub monthly_budget: Option<Money>,
+    /// Whether it sees the runs of all tokens. Without it a token sees those that it has started, unless it has the scope `admin`.
+    pub sees_all_runs: bool,
 }
 
 impl Token {
+    /// A token without limits beside its scopes.
+    pub fn new(name: impl Into<String>, hash: TokenHash, scopes: impl Into<Vec<Scope>>) -> Self {
+        let (name, scopes) = (name.into(), scopes.into());
+        let (requests_per_minute, tools, monthly_budget) = (None, None, None);
+        Self { name, hash, scopes, requests_per_minute, tools, monthly_budget, sees_all_runs: false }
+    }
+
+    /// On whose behalf its runs are started.
+    pub(crate) fn owner(&self) -> RunOwner {
+        RunOwner {
+            name: self.name.clone(),
+            tools: self.tools.clone(),
+            monthly_budget: self.monthly_budget,
+            sees_all_runs: self.sees_all_runs || self.allows(Scope::Admin),
+        }
+    }
+
     /// A new random token: the text for its owner, and the digest for the configuration.
     pub fn generate() -> std::io::Result<(String, TokenHash)> {
         let mut bytes = [0; 32];
@@ -139,7 +164,7 @@ mod tests {
     fn a_generated_token_matches_its_hash_and_no_other_token_does() {
         let (text, hash) = Token::generate().unwrap();
         let read: TokenHash = hash.to_string().parse().unwrap();
-        let token = Token { name: "ann".to_owned(), hash: read, scopes: vec![Scope::Read], requests_per_minute: None };
+        let token = Token::new("ann", read, [Scope::Read]);
         assert!(token.is(&text));
         assert!(!token.is(&format!("{text}0")));
         assert!(!token.is(""));
@@ -148,12 +173,7 @@ mod tests {
 
     #[test]
     fn a_scope_allows_itself_and_admin_allows_everything() {
-        let token = |scopes: &[Scope]| Token {
-            name: String::new(),
-            hash: TokenHash::of("x"),
-            scopes: scopes.to_vec(),
-            requests_per_minute: None,
-        };
+        let token = |scopes: &[Scope]| Token::new("", TokenHash::of("x"), scopes);
         assert!(token(&[Scope::Read, Scope::Run]).allows(Scope::Run));
         assert!(!token(&[Scope::Read, Scope::Run]).allows(Scope::Approve));
         assert!(token(&[Scope::Admin]).allows(Scope::Approve));

@@ -7,7 +7,7 @@ use crate::error::storage::{StoreFailure, StoreResult};
 use crate::tables::{ReadTables, RunRow};
 use crate::{
     DueEffect, InboxMessage, LearnedMapping, Mailbox, RunFilter, RunReadError, RunSummary, SignalId, Snapshot,
-    StorageError, StoredEvent, StoredKey,
+    Spending, StorageError, StoredEvent, StoredKey,
 };
 
 impl Journal {
@@ -31,6 +31,12 @@ impl Journal {
     pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunSummary>, StorageError> {
         let filter = filter.clone();
         self.read(move |tables| Ok(tables.runs(&filter)?.into_iter().map(|row| row.summary).collect())).await
+    }
+
+    /// What an account has spent in a month.
+    pub async fn spending(&self, account: &str, month: &str) -> Result<Spending, StorageError> {
+        let (account, month) = (account.to_owned(), month.to_owned());
+        self.read(move |tables| tables.spending(&account, &month)).await
     }
 
     /// How many runs there are.

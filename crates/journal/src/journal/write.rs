@@ -10,20 +10,21 @@ use crate::blob::split_event;
 use crate::rules::{self, CreatedRun, SplitTexts, TakeOver};
 use crate::tables::SplitSnapshot;
 use crate::{
-    Append, AppendError, Appended, ClaimOutcome, CreateError, EffectClaim, FenceError, Holder, KeyClaim, KeyedClaim,
-    Lease, LeaseError, LeaseTerm, NewRun, RunSignal, SendError, SignalId, Snapshot, StorageError, StoredKey,
-    StoredMapping,
+    Append, AppendError, Appended, ClaimOutcome, CreateError, EffectClaim, FenceError, Holder, InboxMessage, KeyClaim,
+    KeyedClaim, Lease, LeaseError, LeaseTerm, NewRun, Reservation, ReserveError, RunSignal, SendError, SignalId,
+    Snapshot, StorageError, StoredKey, StoredMapping,
 };
 
 impl Journal {
     /// Creates a run with its event 0 and leases it to `holder`, in one transaction.
     pub async fn create(&self, run: NewRun, holder: &Holder, term: LeaseTerm) -> Result<Lease, CreateError> {
-        let NewRun { run, title, request, first } = run;
+        let NewRun { run, title, request, owner, reservation, first } = run;
         let holder = holder.clone();
         let mut split = None;
         self.write_patiently(move |tables| {
             let first = split.get_or_insert_with(|| split_event(first.clone()));
-            let new = CreatedRun { run: &run, title: &title, request: &request };
+            let (owner, reservation) = (owner.as_deref(), reservation.as_ref());
+            let new = CreatedRun { run: &run, title: &title, request: &request, owner, reservation };
             rules::create(tables, &new, first, &holder, term)
         })
         .await
@@ -38,12 +39,13 @@ impl Journal {
         holder: &Holder,
         term: LeaseTerm,
     ) -> Result<(), CreateError> {
-        let NewRun { run, title, request, first } = run;
+        let NewRun { run, title, request, owner, reservation, first } = run;
         let holder = holder.clone();
         let mut split = None;
         self.write_patiently(move |tables| {
             let (first, texts) = split.get_or_insert_with(|| (split_event(first.clone()), SplitTexts::of(&mut append)));
-            let new = CreatedRun { run: &run, title: &title, request: &request };
+            let (owner, reservation) = (owner.as_deref(), reservation.as_ref());
+            let new = CreatedRun { run: &run, title: &title, request: &request, owner, reservation };
             rules::create_ended(tables, &new, first, (&append, texts), (&holder, term))
         })
         .await
@@ -201,6 +203,43 @@ impl Journal {
         let id = self.write(move |tables| rules::send(tables, &to, &signal, now_ms)).await?;
         self.mailboxes.notify(run);
         Ok(id)
+    }
+
+    /// Puts a signal into the inbox of a run, unless a signal waits there already that `is_same` says is about the same. Returns
+    /// that one then. However many processes send, one wins.
+    pub async fn send_once(
+        &self,
+        run: &RunId,
+        signal: RunSignal,
+        now_ms: i64,
+        is_same: impl Fn(&InboxMessage) -> bool + Send + 'static,
+    ) -> Result<Result<SignalId, InboxMessage>, SendError> {
+        let to = run.clone();
+        let sent = self.write(move |tables| rules::send_once(tables, &to, &signal, now_ms, &is_same)).await?;
+        self.mailboxes.notify(run);
+        Ok(sent)
+    }
+
+    /// Reserves an amount for a call that belongs to no run.
+    pub async fn reserve(&self, reservation: &Reservation) -> Result<(), ReserveError> {
+        let reservation = reservation.clone();
+        self.write(move |tables| Ok(rules::reserve(tables, &reservation)?.map_err(ReserveError::from))).await
+    }
+
+    /// Replaces a reserved amount by what the call has cost.
+    pub async fn settle(&self, reservation: &Reservation, cost: u64) -> Result<(), StorageError> {
+        let reservation = reservation.clone();
+        self.write(move |tables| Ok(Ok(rules::settle(tables, &reservation, cost)?))).await
+    }
+
+    /// Reserves an amount for a run that goes on after its end. What is reserved for it already stays.
+    pub async fn reserve_for_run(&self, run: &RunId, reservation: &Reservation) -> Result<(), ReserveError> {
+        let (run, reservation) = (run.clone(), reservation.clone());
+        self.write(move |tables| {
+            let Some(row) = tables.run(&run)? else { return Ok(Err(ReserveError::NoSuchRun(run.clone()))) };
+            Ok(rules::reserve_for_run(tables, row.key, &reservation)?.map_err(ReserveError::from))
+        })
+        .await
     }
 
     /// Records that a person accepts a mapping, for the runs that start after this. Returns false if exactly this mapping is not

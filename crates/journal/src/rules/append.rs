@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::lease::{CreatedRun, create};
+use super::spending::settle_run;
 use super::{RuleResult, check_lease, key};
 use crate::blob::{SplitEvent, SplitText, split_event, split_text};
 use crate::error::storage::{StoreFailure, StoreResult};
@@ -91,6 +92,7 @@ pub(crate) fn append(
         run.status = Some(ending.status.clone());
         run.updated_ms = ending.at_ms;
         run.lease = None;
+        settle_run(tables, key, ending.cost)?;
         // Nothing is restored from it any more.
         tables.remove_snapshot(key)?;
         if let Some(result) = result {

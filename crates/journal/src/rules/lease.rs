@@ -2,11 +2,14 @@
 
 use reknit_protocol::RunId;
 
-use super::{RuleResult, check_lease, fenced};
+use super::{RuleResult, check_lease, fenced, spending};
 use crate::blob::SplitEvent;
+use crate::error::storage::StoreFailure;
 use crate::holder::Processes;
 use crate::tables::WriteTables;
-use crate::{CreateError, FenceError, Holder, Lease, LeaseError, LeaseInfo, LeaseTerm, Liveness, RunSummary};
+use crate::{
+    CreateError, FenceError, Holder, Lease, LeaseError, LeaseInfo, LeaseTerm, Liveness, Reservation, RunSummary,
+};
 
 /// A run to create, without its first event.
 #[derive(Clone, Copy)]
@@ -14,6 +17,8 @@ pub(crate) struct CreatedRun<'a> {
     pub(crate) run: &'a RunId,
     pub(crate) title: &'a str,
     pub(crate) request: &'a str,
+    pub(crate) owner: Option<&'a str>,
+    pub(crate) reservation: Option<&'a Reservation>,
 }
 
 /// Creates the run, event 0 and the first lease.
@@ -24,18 +29,24 @@ pub(crate) fn create(
     holder: &Holder,
     term: LeaseTerm,
 ) -> RuleResult<Lease, CreateError> {
-    let CreatedRun { run, title, request } = *new;
+    let CreatedRun { run, title, request, owner, reservation } = *new;
     if tables.run(run)?.is_some() {
         return Ok(Err(CreateError::Exists(run.clone())));
     }
     if let Some(pruned) = tables.pruned_run(run)? {
         return Ok(Err(CreateError::Pruned(Box::new(pruned))));
     }
+    if let Some(reservation) = reservation
+        && let Err(refused) = spending::check(tables, reservation)?
+    {
+        return Ok(Err(CreateError::OverBudget(refused)));
+    }
     let at_ms = first.event.at_ms;
     let info = LeaseInfo { holder: holder.clone(), until_ms: term.until_ms(), epoch: 1 };
     let summary = RunSummary {
         run: run.clone(),
         title: title.to_owned(),
+        owner: owner.map(str::to_owned),
         created_ms: at_ms,
         updated_ms: at_ms,
         status: None,
@@ -46,6 +57,12 @@ pub(crate) fn create(
     };
     let key = tables.add_run(&summary, request)?;
     tables.add_event(key, 0, first)?;
+    if let Some(reservation) = reservation
+        && let Err(refused) = spending::reserve_for_run(tables, key, reservation)?
+    {
+        // It was checked before the first write.
+        return Err(StoreFailure::Contents(refused.to_string()));
+    }
     Ok(Ok(Lease { run: run.clone(), info }))
 }
 

@@ -12,6 +12,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::file::side_file;
 use super::open::connect;
+use super::owner_tables::OWNER_TABLES;
 use super::run_id_tables::RUN_ID_TABLES;
 use super::schema::SCHEMA_VERSION;
 use crate::error::storage::StoreResult;
@@ -19,11 +20,12 @@ use crate::lock_wait::{BUSY_TIMEOUT, MAX_LOCK_WAIT};
 use crate::{Migration, OpenError, StorageError};
 
 /// How the tables of each version become those of the next one, the oldest version first.
-const STEPS: &[(u32, &[&str])] = &[(
-    4,
-    &[
-        RUN_ID_TABLES,
-        "
+const STEPS: &[(u32, &[&str])] = &[
+    (
+        4,
+        &[
+            RUN_ID_TABLES,
+            "
 ALTER TABLE runs ADD COLUMN parked TEXT;
 -- Their format was another one, and only a driver for tests wrote them.
 DELETE FROM snapshots;
@@ -34,8 +36,10 @@ CREATE TABLE endings (
     digest BLOB    NOT NULL
 ) STRICT;
 ",
-    ],
-)];
+        ],
+    ),
+    (5, &["ALTER TABLE runs ADD COLUMN owner TEXT;", OWNER_TABLES]),
+];
 
 /// Whether this build can migrate a file of this version.
 pub(crate) fn can_migrate(version: u32) -> bool {

@@ -7,6 +7,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::file::{self, FileIdentity};
 use super::header::FileHeader;
+use super::owner_tables::OWNER_TABLES;
 use super::run_id_tables::RUN_ID_TABLES;
 use super::schema::{APPLICATION_ID, SCHEMA_VERSION, TABLES};
 use super::{log_check, migrate};
@@ -142,6 +143,7 @@ fn prepare_writer(connection: &mut Connection, durability: Durability) -> rusqli
     if matches!(file_kind(&transaction)?, FileKind::New) {
         transaction.execute_batch(TABLES)?;
         transaction.execute_batch(RUN_ID_TABLES)?;
+        transaction.execute_batch(OWNER_TABLES)?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     }

@@ -5,7 +5,7 @@ pub(crate) const APPLICATION_ID: u32 = 0x524b_4a31;
 
 /// The version of the tables below, in the header of the file. Increase it with every change of the tables, and add a step to
 /// `migrate.rs`, which brings a file of the version before to this one.
-pub(crate) const SCHEMA_VERSION: u32 = 5;
+pub(crate) const SCHEMA_VERSION: u32 = 6;
 
 /// The tables. `events` and `due` are clustered by run: a run is read as a whole, and an append touches one page of each.
 ///
@@ -30,7 +30,8 @@ CREATE TABLE runs (
     epoch      INTEGER NOT NULL,
     holder     TEXT,
     until_ms   INTEGER,
-    parked     TEXT
+    parked     TEXT,
+    owner      TEXT
 ) STRICT;
 CREATE INDEX runs_by_time ON runs (created_ms, key);
 

@@ -3,6 +3,7 @@
 mod business_key;
 mod prune;
 mod read;
+mod spending;
 mod write;
 
 use rusqlite::{Connection, Row};
@@ -21,7 +22,7 @@ const SNAPSHOT_SEQ: i64 = -2;
 
 /// Selects the columns that [`run_row`] reads, in its order.
 const SELECT_RUN: &str =
-    "SELECT key, run, title, created_ms, updated_ms, status, len, epoch, holder, until_ms, parked FROM runs";
+    "SELECT key, run, title, created_ms, updated_ms, status, len, epoch, holder, until_ms, parked, owner FROM runs";
 
 fn run_row(row: &Row<'_>) -> StoreResult<RunRow> {
     let epoch = row.get(7)?;
@@ -35,6 +36,7 @@ fn run_row(row: &Row<'_>) -> StoreResult<RunRow> {
     let summary = RunSummary {
         run: row.get::<_, String>(1)?.into(),
         title: row.get(2)?,
+        owner: row.get(11)?,
         created_ms: row.get(3)?,
         updated_ms: row.get(4)?,
         status: row.get(5)?,

@@ -38,7 +38,14 @@ async fn a_parked_run_is_unfinished_and_free_until_a_driver_appends_to_it() {
 #[tokio::test]
 async fn a_run_that_ended_elsewhere_is_stored_with_its_ending_or_not_at_all() {
     for store in stores() {
-        let new = || NewRun { run: "r".into(), title: "x".to_owned(), request: String::new(), first: event(0) };
+        let new = || NewRun {
+            run: "r".into(),
+            title: "x".to_owned(),
+            request: String::new(),
+            owner: None,
+            reservation: None,
+            first: event(0),
+        };
         let create = async |append| store.journal.create_ended(new(), append, &Holder::this_process(), term(0)).await;
         create(Append::at(1).event(event(1))).await.expect_err("it has no ending");
         store.journal.summary(&"r".into()).await.expect_err("nothing is stored");

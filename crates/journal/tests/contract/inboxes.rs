@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reknit_journal::{Append, AppendError, Mailbox, RunSignal, SendError};
+use reknit_journal::{Append, AppendError, InboxMessage, Mailbox, RunSignal, SendError};
 
 use crate::support::{event, leased, stores};
 
@@ -109,5 +109,24 @@ async fn a_mailbox_of_an_unknown_run_returns_an_error() {
     for store in stores() {
         let error = store.journal.mailbox(&"r".into()).next().await.unwrap_err();
         assert_eq!(error.to_string(), "there is no run `r`", "{}", store.name);
+    }
+}
+
+#[tokio::test]
+async fn of_two_signals_about_the_same_only_the_first_is_sent() {
+    for store in stores() {
+        let run = leased(&store.journal, "r").await.run().clone();
+        let send = |body: &'static str| {
+            let is_same = |message: &InboxMessage| message.signal.kind == "decided";
+            store.journal.send_once(&run, RunSignal { kind: "decided".to_owned(), body: body.to_owned() }, 0, is_same)
+        };
+        let (first, second) = tokio::join!(send("yes"), send("no"));
+        let results = [first.unwrap(), second.unwrap()];
+        let [Ok(_), Err(earlier)] = &results else { panic!("{}: {results:?}", store.name) };
+        assert_eq!(earlier.signal.body, "yes");
+        assert_eq!(store.journal.inbox(&run).await.unwrap().len(), 1, "{}", store.name);
+        let (none, nothing) = ("none".into(), RunSignal { kind: String::new(), body: String::new() });
+        let missing = store.journal.send_once(&none, nothing, 0, |_| true);
+        assert!(missing.await.is_err(), "{}", store.name);
     }
 }

@@ -14,5 +14,6 @@ mod leases;
 mod retention;
 mod run_lists;
 mod snapshots;
+mod spending;
 mod store_equivalence;
 mod support;

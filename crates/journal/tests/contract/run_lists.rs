@@ -2,11 +2,18 @@
 
 use reknit_journal::{Append, Holder, Journal, NewEvent, NewRun, RunFilter, StatusFilter};
 
-use crate::support::{event, leased, stores, term};
+use crate::support::{event, leased, new_run, stores, term};
 
 async fn create_run(journal: &Journal, run: &str, at_ms: i64, status: Option<&str>) {
     let first = NewEvent::new(at_ms, "started", "{}");
-    let run = NewRun { run: run.into(), title: format!("title of {run}"), request: String::new(), first };
+    let run = NewRun {
+        run: run.into(),
+        title: format!("title of {run}"),
+        request: String::new(),
+        owner: None,
+        reservation: None,
+        first,
+    };
     let lease = journal.create(run, &Holder::this_process(), term(0)).await.unwrap();
     if let Some(status) = status {
         journal.append(&lease, Append::at(1).event(event(at_ms + 1)).ending(status, at_ms + 2)).await.unwrap();
@@ -76,5 +83,33 @@ async fn reading_an_unknown_run_is_an_error() {
         assert_eq!(error.to_string(), "there is no run `r`", "{}", store.name);
         leased(&store.journal, "r").await;
         assert!(store.journal.exists(&"r".into()).await.unwrap(), "{}", store.name);
+    }
+}
+
+#[tokio::test]
+async fn a_list_goes_on_after_a_run_and_shows_the_runs_of_an_owner() {
+    for store in stores() {
+        for (at_ms, run) in [(100, "a"), (100, "b"), (200, "c"), (300, "d")] {
+            let first = NewEvent::new(at_ms, "started", "{}");
+            let owner = (run != "c").then(|| "ann".to_owned());
+            let new = NewRun { owner, first, ..new_run(run) };
+            store.journal.create(new, &Holder::this_process(), term(0)).await.unwrap();
+        }
+        for (after, owner, expected) in [
+            (None, None, "d c b a"),
+            (Some("d"), None, "c b a"),
+            (Some("b"), None, "a"),
+            (Some("a"), None, ""),
+            (Some("unknown"), None, ""),
+            (None, Some("ann"), "d b a"),
+            (Some("d"), Some("ann"), "b a"),
+            (None, Some("bob"), ""),
+        ] {
+            let filter =
+                RunFilter { after: after.map(Into::into), owner: owner.map(str::to_owned), ..RunFilter::newest(9) };
+            let runs = store.journal.runs(&filter).await.unwrap();
+            let names: Vec<_> = runs.iter().map(|run| run.run.as_str()).collect();
+            assert_eq!(names.join(" "), expected, "{} {after:?} {owner:?}", store.name);
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! A journal of an older build is copied, then upgraded in place. `golden/v4.db` was written by the build with format 4.
+//! A journal of an older build is copied, then upgraded in place. `golden/v4.db` was written by the build with
+//! format 4, `golden/v5.db` by one with format 5.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,6 +14,7 @@ use crate::child_process::ChildProcess;
 use crate::support::{TERM, event, new_path, open};
 
 const VERSION_4: &[u8] = include_bytes!("../golden/v4.db");
+const VERSION_5: &[u8] = include_bytes!("../golden/v5.db");
 
 fn old_journal() -> (TempDir, PathBuf) {
     let (directory, path) = new_path();
@@ -62,7 +64,7 @@ async fn a_journal_of_format_4_is_upgraded_and_its_runs_go_on() {
     let (directory, path) = old_journal();
     let journal = open(&path);
     let backup = directory.path().join("journal.db.v4-backup");
-    assert_eq!(journal.migration(), Some(&Migration { from: 4, to: 5, backup: backup.clone() }));
+    assert_eq!(journal.migration(), Some(&Migration { from: 4, to: 6, backup: backup.clone() }));
     let runs = contents(&journal).await;
     assert_eq!(
         runs.iter().map(|run| run.1.as_deref()).collect::<Vec<_>>(),
@@ -77,9 +79,26 @@ async fn a_journal_of_format_4_is_upgraded_and_its_runs_go_on() {
     assert_eq!(journal.ending(&waiting).await.unwrap().as_deref(), Some("{}"));
     assert_eq!(journal.ending(&runs[1].0.as_str().into()).await.unwrap(), None, "an older build stored no result");
 
-    assert_eq!((version(&path), version(&backup)), (5, 4));
+    assert_eq!((version(&path), version(&backup)), (6, 4));
     assert_eq!(fs::metadata(&backup).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(open(&path).migration(), None, "it is upgraded once");
+}
+
+#[tokio::test]
+async fn a_journal_of_format_5_is_upgraded_and_its_runs_have_no_owner() {
+    let ((directory, path), (_new_directory, new)) = (new_path(), new_path());
+    fs::write(&path, VERSION_5).unwrap();
+    let journal = open(&path);
+    let backup = directory.path().join("journal.db.v5-backup");
+    assert_eq!(journal.migration(), Some(&Migration { from: 5, to: 6, backup }));
+    let runs = journal.runs(&RunFilter::newest(9)).await.unwrap();
+    assert_eq!(
+        runs.iter().map(|run| (run.status.as_deref(), run.owner.as_deref())).collect::<Vec<_>>(),
+        [(Some("partial"), None)]
+    );
+    assert!(journal.ending(&runs[0].run).await.unwrap().is_some());
+    drop((journal, open(&new)));
+    assert_eq!(schema(&path), schema(&new));
 }
 
 #[test]
@@ -117,7 +136,7 @@ fn processes_that_open_it_together_upgrade_it_once() {
     }
     let names = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let backups: Vec<String> = names.filter(|name| name.contains("backup")).collect();
-    assert_eq!((version(&path), backups), (5, vec!["journal.db.v4-backup".to_owned()]));
+    assert_eq!((version(&path), backups), (6, vec!["journal.db.v4-backup".to_owned()]));
 }
 
 #[tokio::test]
@@ -133,6 +152,6 @@ async fn a_process_that_is_killed_while_it_upgrades_leaves_a_usable_file() {
         child.kill();
         let journal = open(&path);
         assert_eq!(contents(&journal).await, expected, "killed after {delay} ms");
-        assert!(!directory.path().join("journal.db.v4-backup.part").exists() || version(&path) == 5);
+        assert!(!directory.path().join("journal.db.v4-backup.part").exists() || version(&path) == 6);
     }
 }

@@ -29,7 +29,7 @@ fn a_journal_of_an_older_build_is_refused_and_not_changed() {
         let text = mask_directory(&report(&refusal(&path)), directory.path());
         insta::allow_duplicates! {
             insta::assert_snapshot!(text.replace(&format!("format {version}"), "format OLD"), @"
-            the journal `DIR/journal.db` was written by an older build of Reknit (format OLD, not 5)
+            the journal `DIR/journal.db` was written by an older build of Reknit (format OLD, not 6)
             hint: keep it for the older build and start a new one with `mv DIR/journal.db DIR/journal.db.old`, or choose another path for the journal; its contents were not changed
             ");
         }
@@ -63,8 +63,8 @@ fn a_journal_of_a_newer_build_is_refused_and_not_changed() {
     journal_of_version(99, &path);
     let before = fs::read(&path).unwrap();
     insta::assert_snapshot!(mask_directory(&report(&refusal(&path)), directory.path()), @"
-    the journal `DIR/journal.db` was written by a newer build of Reknit (format 99, not 5)
-    hint: use the newer build, or choose another path for the journal; its contents were not changed. The newer build left a copy of what was there before it at `DIR/journal.db.v5-backup`, if it upgraded this journal
+    the journal `DIR/journal.db` was written by a newer build of Reknit (format 99, not 6)
+    hint: use the newer build, or choose another path for the journal; its contents were not changed. The newer build left a copy of what was there before it at `DIR/journal.db.v6-backup`, if it upgraded this journal
     ");
     assert_eq!(fs::read(&path).unwrap(), before);
 }

@@ -1,6 +1,8 @@
 //! The arguments of `reknit mcp`.
 
-use clap::Args;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
 
 use super::SetupArguments;
 
@@ -19,6 +21,10 @@ pub(crate) struct McpArguments {
     /// Offer only tools that find other tools and run plans: for many capabilities, whose list would fill a prompt
     #[arg(long)]
     pub(crate) plans_only: bool,
+
+    /// An agent file to offer as a tool; repeat it for several
+    #[arg(long = "agent", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) agents: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(crate) setup: SetupArguments,

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
+use reknit_dialogue::Money;
 use reknit_server::Scope;
 
 use super::SetupArguments;
@@ -35,7 +36,7 @@ pub(crate) struct ServeArguments {
     /// The private key of the certificate, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_certificate", value_hint = ValueHint::FilePath)]
     pub(crate) tls_key: Option<PathBuf>,
-    /// An agent file that clients can ask as the model `agent/NAME`; repeat it for several
+    /// An agent file that clients can ask as the model `agent/NAME`, or call over MCP; repeat it for several
     #[arg(long = "agent", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) agents: Vec<PathBuf>,
     /// How many runs go on at the same time; more are answered with 429
@@ -58,6 +59,15 @@ pub(crate) enum TokensCommand {
         /// How many requests it may send in a minute; more are answered with 429
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         requests_per_minute: Option<u32>,
+        /// The tools (`shop`) and capabilities (`shop/price`) that it may use; all without this
+        #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
+        tools: Option<Vec<String>>,
+        /// What it may spend on models in a month, in the currency of their prices
+        #[arg(long, value_name = "AMOUNT", value_parser = money)]
+        monthly_budget: Option<Money>,
+        /// Let it see the runs of all tokens, not only its own
+        #[arg(long)]
+        all_runs: bool,
         #[command(flatten)]
         file: TokenFileArgument,
     },
@@ -80,4 +90,10 @@ pub(crate) struct TokenFileArgument {
     /// The file with the tokens
     #[arg(long = "file", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) path: PathBuf,
+}
+
+/// Reads an amount of money.
+pub(crate) fn money(text: &str) -> Result<Money, String> {
+    let amount: f64 = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
+    Money::try_from(amount).map_err(|error| error.to_string())
 }

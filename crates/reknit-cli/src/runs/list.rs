@@ -186,6 +186,7 @@ mod tests {
 
     fn row(id: &str, status: Option<&str>, decided: Option<&str>, title: &str) -> Row {
         let run = RunSummary {
+            owner: None,
             run: format!("0199a6c2-0000-7000-8000-0000000000{id}").into(),
             title: title.to_owned(),
             created_ms: 0,

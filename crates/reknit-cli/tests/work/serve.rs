@@ -42,12 +42,14 @@ impl Serving {
         response
     }
 
-    fn stop(mut self) {
+    /// Stops the server, and returns what it logged.
+    fn stop(mut self) -> String {
         interrupt(&self.child);
         let status = self.child.wait().expect("it ends");
         let mut rest = String::new();
         self.stderr.read_to_string(&mut rest).expect("readable");
         assert!(status.success(), "{status}: {rest}");
+        rest
     }
 }
 
@@ -111,7 +113,10 @@ fn a_token_is_shown_once_and_is_needed_then() {
     assert!(server.request("GET", "/v1/runs", "", "").starts_with("HTTP/1.1 401"));
     let header = format!("authorization: Bearer {token}\r\n");
     assert!(server.request("GET", "/v1/runs", &header, "").starts_with("HTTP/1.1 200"));
-    server.stop();
+    let log = server.stop();
+    let has = |words: &[&str]| log.lines().any(|line| words.iter().all(|word| line.contains(word)));
+    assert!(has(&["WARN", "audit refused", "path=/v1/runs"]), "{log}");
+    assert!(has(&["INFO", "server request", "status=200", "request="]), "{log}");
     insta::assert_snapshot!(world.reknit(&["tokens", "remove", "ann", "--file", "tokens.toml"]), @r"
     exit status 0
     --- stderr
@@ -123,6 +128,34 @@ fn a_token_is_shown_once_and_is_needed_then() {
     error: there is no token for `ann`
 
     hint: list them: `reknit tokens list --file tokens.toml`
+    ");
+}
+
+#[test]
+fn a_token_can_have_limits_and_a_budget_needs_prices() {
+    let world = World::new();
+    let new = ["tokens", "new", "bot", "--scopes", "read,run", "--file", "tokens.toml"];
+    let limits = ["--tools", "shop,bank/refund", "--monthly-budget", "2.50", "--requests-per-minute", "60", "--all-runs"];
+    assert!(world.output(&[&new[..], &limits[..]].concat()).status.success());
+    insta::assert_snapshot!(world.reknit(&["tokens", "list", "--file", "tokens.toml"]), @r"
+    exit status 0
+    --- stdout
+    bot  read,run  60 requests per minute  tools shop,bank/refund  2.5 per month  sees all runs
+    ");
+    insta::assert_snapshot!(world.reknit(&["tokens", "new", "x", "--scopes", "run", "--monthly-budget", "much", "--file", "t"]), @r"
+    exit status 2
+    --- stderr
+    error: invalid value 'much' for '--monthly-budget <AMOUNT>': `much` is not a number
+
+    For more information, try '--help'.
+    ");
+    let serve = ["serve", "--tokens", "tokens.toml", "--model-url", "http://127.0.0.1:9/v1", "--model", "m"];
+    insta::assert_snapshot!(world.reknit(&serve), @r"
+    exit status 2
+    --- stderr
+    error: the token `bot` has a monthly budget, but the model `model` has no price
+
+    hint: set `price-input` and `price-output` of the model; 0 if it is free
     ");
 }
 
@@ -155,7 +188,7 @@ fn an_address_that_others_can_reach_needs_tokens() {
           --tokens <FILE>             The file with the tokens that are accepted; `reknit tokens new` makes one
           --tls-certificate <FILE>    The certificate for HTTPS, in PEM; it is read again when it changes
           --tls-key <FILE>            The private key of the certificate, in PEM
-          --agent <FILE>              An agent file that clients can ask as the model `agent/NAME`; repeat it for several
+          --agent <FILE>              An agent file that clients can ask as the model `agent/NAME`, or call over MCP; repeat it for several
           --max-runs <N>              How many runs go on at the same time; more are answered with 429 [default: 1000]
           --journal <FILE>            The journal file [default: reknit/journal.db in your data folder]
           --config <FILE>             The configuration file [default: reknit.toml in the current folder]
@@ -190,6 +223,9 @@ fn an_address_that_others_can_reach_needs_tokens() {
     Options:
           --scopes <SCOPES>          What it allows: read, run, approve, admin
           --requests-per-minute <N>  How many requests it may send in a minute; more are answered with 429
+          --tools <TOOLS>            The tools (`shop`) and capabilities (`shop/price`) that it may use; all without this
+          --monthly-budget <AMOUNT>  What it may spend on models in a month, in the currency of their prices
+          --all-runs                 Let it see the runs of all tokens, not only its own
           --file <FILE>              The file with the tokens
       -h, --help                     Print help
     ");

@@ -50,7 +50,13 @@ impl Driver {
 
     /// Fails if the run was started with another request.
     pub(crate) async fn check_request(&self, run: &RunId, request: &RequestDigest) -> Result<(), DriveError> {
-        let stored = self.executor().journal.request_of(run).await?;
+        let journal = &self.executor().journal;
+        if let Some(owner) = &self.shared.owner
+            && journal.summary(run).await?.owner.as_ref() != Some(&owner.name)
+        {
+            return Err(DriveError::OtherOwner(run.clone()));
+        }
+        let stored = journal.request_of(run).await?;
         if stored.as_deref() == Some(request.as_str()) {
             return Ok(());
         }

@@ -4,7 +4,7 @@
 //!   LogLine -> emit -> the subscriber of the program, for example a Log, which prints text or JSON
 //! ```
 //!
-//! All events have the target [`TARGET`]. The names of `tracing` fields are fixed at compile time, so the fields of a log
+//! Events about runs have the target [`TARGET`], those of other parts of Reknit a target below it. The names of `tracing` fields are fixed at compile time, so the fields of a log
 //! line are one field with a JSON object. This library installs no subscriber: the program does, and filters as it likes.
 
 use std::fmt::{self, Write as _};
@@ -173,7 +173,7 @@ impl Subscriber for Log {
     }
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && metadata.target() == TARGET && *metadata.level() <= self.settings.level
+        metadata.is_event() && is_own(metadata.target()) && *metadata.level() <= self.settings.level
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
@@ -183,6 +183,11 @@ impl Subscriber for Log {
     fn event(&self, event: &Event<'_>) {
         let mut line = LogRecord::default();
         event.record(&mut line);
+        if line.at_ms == 0 {
+            // The line is not about a run.
+            line.at_ms = system_ms();
+            component(event.metadata().target()).clone_into(&mut line.source);
+        }
         self.write(*event.metadata().level(), line);
     }
 
@@ -200,7 +205,18 @@ impl Subscriber for Log {
     fn exit(&self, _: &span::Id) {}
 }
 
-/// A log line with its time and its run. A visitor of an event that [`emit`] produced restores it.
+/// Whether an event is one of Reknit's crates.
+fn is_own(target: &str) -> bool {
+    target == TARGET || target.starts_with("reknit::") || target.starts_with("reknit_")
+}
+
+/// The part of Reknit that an event comes from: `audit` for `reknit::audit`, `server` for `reknit_server::access`.
+fn component(target: &str) -> &str {
+    let inner = target.strip_prefix("reknit::").or_else(|| target.strip_prefix("reknit_")).unwrap_or(target);
+    inner.split("::").next().unwrap_or(inner)
+}
+
+/// A log line with its time and its run. A visitor of an event restores it.
 #[derive(Debug, Default)]
 struct LogRecord {
     at_ms: i64,
@@ -213,9 +229,18 @@ struct LogRecord {
 
 impl Visit for LogRecord {
     fn record_i64(&mut self, field: &Field, value: i64) {
-        if field.name() == "at_ms" {
-            self.at_ms = value;
+        match field.name() {
+            "at_ms" => self.at_ms = value,
+            name => self.add(name, value),
         }
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.add(field.name(), value);
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.add(field.name(), value);
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
@@ -223,7 +248,8 @@ impl Visit for LogRecord {
             "source" => &mut self.source,
             "message" => &mut self.message,
             "request_id" => &mut self.request_id,
-            _ => return,
+            "severity" => return,
+            name => return self.add(name, value),
         };
         value.clone_into(target);
     }
@@ -232,12 +258,17 @@ impl Visit for LogRecord {
         match field.name() {
             "trace_id" => self.trace_id = format!("{value:?}"),
             "fields" => self.fields = serde_json::from_str(&format!("{value:?}")).unwrap_or_default(),
-            _ => {}
+            "message" => self.message = format!("{value:?}"),
+            name => self.add(name, format!("{value:?}")),
         }
     }
 }
 
 impl LogRecord {
+    fn add(&mut self, name: &str, value: impl Into<Value>) {
+        self.fields.insert(name.to_owned(), value.into());
+    }
+
     fn new(batch: &SignalBatch<'_>, line: &LogLine) -> Self {
         Self {
             at_ms: batch.at_ms,
@@ -391,11 +422,15 @@ mod tests {
         tracing::subscriber::set_global_default(Log::new(SETTINGS, write)).unwrap();
         // Another test may have reached an event before the subscriber was installed.
         tracing::callsite::rebuild_interest_cache();
-        tracing::error!(request_id = "observed", "an event of another library");
+        tracing::error!(target: "hyper", request_id = "observed", "an event of another library");
         with_batch("observed", emit);
+        tracing::warn!(target: "reknit::audit", caller = "ann", status = 403_u64, "refused: {}", "no scope");
         let lines = lines.lock().unwrap();
         // Runs of other tests use the same subscriber.
         let observed: Vec<&str> = lines.lines().filter(|line| line.contains("observed")).collect();
         assert_eq!(observed, written(SETTINGS, "observed").lines().collect::<Vec<_>>());
+        let audit = lines.lines().find(|line| line.contains("audit")).unwrap();
+        let expected = r#""component":"audit","message":"refused: no scope","request_id":"","trace_id":"","caller":"ann","status":403}"#;
+        assert!(audit.ends_with(expected), "{audit}");
     }
 }

@@ -32,7 +32,14 @@ async fn write_run_with_another_digest(fixture: &Fixture, capability: &str, resu
     let due = due.map(|effect| DueEffect::new(effect, "the digest of another call"));
     let body = serde_json::to_string(&event).expect("it can be serialized");
     let first = NewEvent::new(event.at_ms, "started", body).with_due(due);
-    let new = NewRun { run: RunId::new("r"), title: "x".to_owned(), request: String::new(), first };
+    let new = NewRun {
+        run: RunId::new("r"),
+        title: "x".to_owned(),
+        request: String::new(),
+        owner: None,
+        reservation: None,
+        first,
+    };
     let term = LeaseTerm { now_ms: 1_000_000, ttl_ms: 30_000 };
     let lease = fixture.journal.create(new, &Holder::this_process(), term).await.expect("the run is created");
     if resume == Resume::SegmentedDriverFromSnapshot {

@@ -9,6 +9,8 @@ use reknit_models::{ForwardedRequest, Models};
 use reknit_protocol::{Object, Value};
 use reknit_runtime::telemetry::prometheus::PrometheusMetrics;
 
+use super::bill::Bill;
+
 /// What the attempts at one request share.
 #[derive(Debug)]
 pub(super) struct Attempts {
@@ -18,6 +20,7 @@ pub(super) struct Attempts {
     pub(super) is_buffered: bool,
     headers: Vec<(&'static str, String)>,
     metrics: Arc<PrometheusMetrics>,
+    pub(super) bill: Option<Bill>,
     /// Why the answer before could not be used. A model is asked again once for that.
     pub(super) complaint: Option<String>,
     /// An answer that could not be mended, but that is harmless.
@@ -51,14 +54,19 @@ pub(super) enum Piece<'a> {
 }
 
 impl Attempts {
-    pub(super) fn new(request: GatewayRequest, headers: &HeaderMap, metrics: Arc<PrometheusMetrics>) -> Self {
+    pub(super) fn new(
+        request: GatewayRequest,
+        headers: &HeaderMap,
+        metrics: Arc<PrometheusMetrics>,
+        bill: Option<Bill>,
+    ) -> Self {
         let header_is = |name: &str, word: &str| {
             headers.get(name).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(word.as_bytes()))
         };
         let is_mending = !header_is("x-reknit-mend", "off");
         let is_buffered = header_is("x-reknit-stream", "buffered");
         let headers = api_headers(headers);
-        Self { request, is_mending, is_buffered, headers, metrics, complaint: None, fallback: None }
+        Self { request, is_mending, is_buffered, headers, metrics, bill, complaint: None, fallback: None }
     }
 
     pub(super) fn mender(&self) -> Option<AnswerMender<'_>> {
@@ -96,7 +104,10 @@ impl Attempts {
     }
 
     /// Counts an attempt that failed, and returns its failure.
-    pub(super) fn count_failure(&self, target: &TargetName, failure: ModelFailure) -> ModelFailure {
+    pub(super) fn count_failure(&mut self, target: &TargetName, failure: ModelFailure) -> ModelFailure {
+        if let (Some(bill), Some(usage)) = (&mut self.bill, &failure.usage) {
+            bill.add(target, usage);
+        }
         let labels = [("target", target.as_str()), ("class", failure.class.as_str())];
         self.metrics.count("reknit_gateway_failed_attempts_total", "Attempts that failed.", &labels, 1);
         failure
@@ -110,6 +121,9 @@ impl Attempts {
     ) -> Result<MendedResponse, ModelFailure> {
         let ReceivedAnswer { answer, body, is_same_api } = received;
         let usage = answer.usage;
+        if let Some(bill) = &mut self.bill {
+            bill.add(target, &usage);
+        }
         let result = match self.mender() {
             Some(mender) => mender.mend(answer),
             None => Ok(MendedAnswer::unchanged(answer)),

@@ -8,6 +8,8 @@ use reknit_gateway::{GatewayError, GatewayRequest, StreamWriter, write_response}
 use reknit_runtime::NamedAgent;
 
 use super::reply::identity;
+use crate::access::Caller;
+use crate::api_error::ApiError;
 use crate::run_view::answer_text;
 use crate::state::ServerState;
 
@@ -46,6 +48,7 @@ impl EngineModel {
     pub(super) async fn answer(
         &self,
         server: &ServerState,
+        caller: &Caller,
         request: &GatewayRequest,
     ) -> Result<Response, GatewayError> {
         let last = request.request.messages.iter().rev().find(|message| message.role() == Role::User);
@@ -57,15 +60,19 @@ impl EngineModel {
             return Err(GatewayError { status, code, message: error.to_string(), retry_after_ms: Some(1_000) });
         }
         let handle = match self {
-            Self::Ask => server.reknit.ask(input),
+            Self::Ask => caller.reknit.ask(input),
             Self::Agent(agent) => {
-                let handle = server.reknit.named_agent(agent.as_ref().clone(), input);
+                let handle = caller.reknit.named_agent(agent.as_ref().clone(), input);
                 handle.map_err(|error| GatewayError::invalid(error.to_string()))?
             }
         };
         server.runs.add(&handle);
         let failed = |message: String| GatewayError { status: 500, code: "run_failed", message, retry_after_ms: None };
-        handle.settled().await.map_err(|error| failed(error.to_string()))?;
+        handle.settled().await.map_err(|error| {
+            let error = ApiError::from(error);
+            let (status, code) = (error.status().as_u16(), error.code());
+            GatewayError { status, code, message: error.to_string(), retry_after_ms: None }
+        })?;
         let text = answer_text(server.journal(), &handle.id).await.map_err(|error| failed(error.to_string()))?;
         if text.is_empty() {
             return Err(failed(format!("the run `{}` ended without an answer", handle.id)));

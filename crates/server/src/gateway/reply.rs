@@ -44,7 +44,10 @@ impl ModelAttempts for WholeAttempts<'_> {
 pub(super) async fn whole(client: RotatingClient, attempts: Attempts) -> Result<Response, GatewayError> {
     let mut attempts = WholeAttempts { models: client.models(), attempts };
     let result = client.serve(&mut attempts).await;
-    let Attempts { request, fallback, .. } = attempts.attempts;
+    let Attempts { request, fallback, bill, .. } = attempts.attempts;
+    if let Some(bill) = bill {
+        bill.settle().await;
+    }
     let (answer, target, attempts) = match (result, fallback) {
         (Ok(Served { answer, target, failed }), _) => (answer, target, failed.len() + 1),
         // Its attempt is among those that failed.

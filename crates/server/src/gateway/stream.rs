@@ -143,6 +143,10 @@ pub(super) async fn respond(client: RotatingClient, attempts: Attempts) -> Resul
 async fn drive(client: &RotatingClient, mut streamed: StreamedAttempts) {
     let result = client.serve(&mut streamed).await;
     let api = streamed.attempts.request.api;
+    if let Some(bill) = streamed.attempts.bill.take() {
+        // Also if the caller has gone with the last event.
+        tokio::spawn(bill.settle());
+    }
     match result {
         Ok(Served { answer: StreamEnd::Whole, .. }) => {}
         Ok(Served { answer: StreamEnd::Broken(failure), target, .. }) => {

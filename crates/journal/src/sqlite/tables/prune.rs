@@ -13,7 +13,8 @@ use crate::{PrunedRun, StoreSize};
 const PRUNABLE: &str = "status IS NOT NULL";
 
 /// The tables with rows of a run, besides `runs` and `event_blobs`. All have a column `run` with its key.
-const TABLES_OF_RUN: [&str; 7] = ["events", "due", "claims", "inbox", "snapshots", "endings", "run_requests"];
+const TABLES_OF_RUN: [&str; 8] =
+    ["events", "due", "claims", "inbox", "snapshots", "endings", "run_requests", "run_spending"];
 
 pub(super) fn first_ended(tables: &SqliteTables<'_>, limit: u32) -> StoreResult<Vec<RunRow>> {
     let sql = format!("{SELECT_RUN} WHERE {PRUNABLE} ORDER BY updated_ms, key LIMIT ?1");

@@ -4,14 +4,15 @@ use reknit_protocol::RunId;
 use rusqlite::{OptionalExtension as _, Params, Row, params};
 
 use super::super::chain::{EventContent, RowDigest, START, claim_digest, event_digest, read_digest, text_digest};
-use super::{ENDING_SEQ, SELECT_RUN, SNAPSHOT_SEQ, SqliteTables, business_key, prune, run_row};
+use super::{ENDING_SEQ, SELECT_RUN, SNAPSHOT_SEQ, SqliteTables, business_key, prune, run_row, spending};
 use crate::blob::{digest, join_body};
 use crate::error::storage::{StoreFailure, StoreResult};
 use crate::retention::EndOrder;
+use crate::spending::RunSpending;
 use crate::tables::{ReadTables, RunKey, RunRow};
 use crate::{
-    DueEffect, InboxMessage, LearnedMapping, PrunedRun, RunFilter, RunSignal, SignalId, Snapshot, StatusFilter,
-    StoreSize, StoredEvent, StoredKey, StoredMapping,
+    DueEffect, InboxMessage, LearnedMapping, PrunedRun, RunFilter, RunSignal, SignalId, Snapshot, Spending,
+    StatusFilter, StoreSize, StoredEvent, StoredKey, StoredMapping,
 };
 
 impl SqliteTables<'_> {
@@ -133,10 +134,19 @@ impl ReadTables for SqliteTables<'_> {
         // A condition that is not asked for is left out, so that SQLite can use its index.
         let since = if filter.since_ms.is_some() { "created_ms >= ?3" } else { "?3 IS NULL" };
         let title = if filter.title.is_some() { "instr(lower(title), lower(?4)) > 0" } else { "?4 IS NULL" };
+        let owner = if filter.owner.is_some() { "owner = ?5" } else { "?5 IS NULL" };
+        // Nothing comes after a run that does not exist: a comparison with no row is not true.
+        let after = match filter.after {
+            Some(_) => "(created_ms, key) < (SELECT created_ms, key FROM runs WHERE run = ?6)",
+            None => "?6 IS NULL",
+        };
         let sql = format!(
-            "{SELECT_RUN} WHERE {condition} AND {since} AND {title} ORDER BY created_ms DESC, key DESC LIMIT ?2"
+            "{SELECT_RUN} WHERE {condition} AND {since} AND {title} AND {owner} AND {after}
+             ORDER BY created_ms DESC, key DESC LIMIT ?2"
         );
-        self.query_all(&sql, params![status, filter.limit, filter.since_ms, filter.title], run_row)
+        let after = filter.after.as_ref().map(RunId::as_str);
+        let values = params![status, filter.limit, filter.since_ms, filter.title, filter.owner, after];
+        self.query_all(&sql, values, run_row)
     }
 
     fn request_of(&self, key: RunKey) -> StoreResult<Option<String>> {
@@ -272,5 +282,13 @@ impl ReadTables for SqliteTables<'_> {
 
     fn business_keys(&self) -> StoreResult<Vec<StoredKey>> {
         business_key::all(self)
+    }
+
+    fn spending(&self, account: &str, month: &str) -> StoreResult<Spending> {
+        spending::find(self, account, month)
+    }
+
+    fn run_spending(&self, key: RunKey) -> StoreResult<Option<RunSpending>> {
+        spending::of_run(self, key)
     }
 }

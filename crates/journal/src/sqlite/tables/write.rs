@@ -3,11 +3,12 @@
 use rusqlite::{Params, params};
 
 use super::super::chain::{EventContent, RowDigest, claim_digest, event_digest, text_digest};
-use super::{ENDING_SEQ, SNAPSHOT_SEQ, SqliteTables, business_key, prune};
+use super::{ENDING_SEQ, SNAPSHOT_SEQ, SqliteTables, business_key, prune, spending};
 use crate::blob::{Blob, SplitEvent, SplitText};
 use crate::error::storage::{StoreFailure, StoreResult};
+use crate::spending::RunSpending;
 use crate::tables::{RunKey, SplitSnapshot, WriteTables};
-use crate::{ClaimOutcome, PrunedRun, RunSignal, RunSummary, SignalId, StoredKey, StoredMapping};
+use crate::{ClaimOutcome, PrunedRun, RunSignal, RunSummary, SignalId, Spending, StoredKey, StoredMapping};
 
 impl SqliteTables<'_> {
     /// Returns how many rows changed.
@@ -57,11 +58,11 @@ fn lease_columns(run: &RunSummary) -> StoreResult<(Option<String>, Option<i64>)>
 impl WriteTables for SqliteTables<'_> {
     fn add_run(&mut self, summary: &RunSummary, request: &str) -> StoreResult<RunKey> {
         let (holder, until_ms) = lease_columns(summary)?;
-        let RunSummary { run, title, created_ms, updated_ms, status, len, epoch, lease: _, parked } = summary;
+        let RunSummary { run, title, owner, created_ms, updated_ms, status, len, epoch, lease: _, parked } = summary;
         self.execute(
-            "INSERT INTO runs (run, title, created_ms, updated_ms, status, len, epoch, holder, until_ms, parked)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-            params![run.as_str(), title, created_ms, updated_ms, status, len, epoch, holder, until_ms, parked],
+            "INSERT INTO runs (run, title, created_ms, updated_ms, status, len, epoch, holder, until_ms, parked, owner)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            params![run.as_str(), title, created_ms, updated_ms, status, len, epoch, holder, until_ms, parked, owner],
         )?;
         let key = RunKey(self.0.last_insert_rowid());
         self.execute("INSERT INTO run_requests (run, digest) VALUES (?1, ?2)", params![key.0, request])?;
@@ -161,6 +162,14 @@ impl WriteTables for SqliteTables<'_> {
             params![key.0, result.rest, digest],
         )?;
         Ok(())
+    }
+
+    fn set_spending(&mut self, account: &str, month: &str, spending: Spending) -> StoreResult<()> {
+        spending::set(self, account, month, spending)
+    }
+
+    fn set_run_spending(&mut self, key: RunKey, run: &RunSpending) -> StoreResult<()> {
+        spending::set_of_run(self, key, run)
     }
 
     fn set_business_key(&mut self, key: &StoredKey) -> StoreResult<()> {

@@ -26,7 +26,7 @@ fn create_run(run: &str) -> impl FnMut(&mut dyn WriteTables) -> RuleResult<Lease
     let (run, first) = (RunId::from(run), split_event(NewEvent::new(0, "started", "{}")));
     let holder = Holder::this_process();
     move |tables| {
-        let new = rules::CreatedRun { run: &run, title: "", request: "" };
+        let new = rules::CreatedRun { run: &run, title: "", request: "", owner: None, reservation: None };
         rules::create(tables, &new, &first, &holder, TERM)
     }
 }

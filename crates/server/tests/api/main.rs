@@ -1,6 +1,9 @@
 //! Requests of a real HTTP client to a real server on this machine.
 #![cfg(test)]
 
+mod attacks;
+mod owners;
+
 use std::time::Duration;
 
 use reknit::{ConfigBuilder, Reknit};
@@ -279,9 +282,8 @@ async fn a_web_page_or_another_host_name_is_refused() {
 async fn a_token_allows_what_its_scopes_say() {
     let (reader, read_hash) = Token::generate().unwrap();
     let (runner, run_hash) = Token::generate().unwrap();
-    let token = |name: &str, hash, scopes| Token { name: name.to_owned(), hash, scopes, requests_per_minute: None };
     let tokens =
-        vec![token("ann", read_hash, vec![Scope::Read]), token("bot", run_hash, vec![Scope::Read, Scope::Run])];
+        vec![Token::new("ann", read_hash, [Scope::Read]), Token::new("bot", run_hash, [Scope::Read, Scope::Run])];
     let api = Api::open(bank(), vec![refunds_are_approved()], Access::Tokens(tokens), 100).await;
     assert_eq!(api.get("/health").send().await.unwrap().status(), StatusCode::OK);
     error_of(api.get("/v1/runs"), StatusCode::UNAUTHORIZED).await;
@@ -302,9 +304,7 @@ async fn a_token_allows_what_its_scopes_say() {
 async fn two_callers_with_the_same_idempotency_key_have_two_runs() {
     let (ann, ann_hash) = Token::generate().unwrap();
     let (bob, bob_hash) = Token::generate().unwrap();
-    let token =
-        |name: &str, hash| Token { name: name.to_owned(), hash, scopes: vec![Scope::Run], requests_per_minute: None };
-    let tokens = vec![token("ann", ann_hash), token("bob", bob_hash)];
+    let tokens = vec![Token::new("ann", ann_hash, [Scope::Run]), Token::new("bob", bob_hash, [Scope::Run])];
     let api = Api::open(bank(), Vec::new(), Access::Tokens(tokens), 100).await;
     let mut runs = Vec::new();
     for owner in [&ann, &bob, &ann] {
@@ -361,15 +361,24 @@ async fn what_models_were_asked_is_shown_only_if_the_policy_of_the_run_allows_it
 }
 
 /// One message of an MCP client, and the answer.
-async fn mcp(api: &Api, session: Option<&str>, message: &Json) -> (Option<String>, String) {
+async fn mcp(api: &Api, token: &str, session: Option<&str>, message: &Json) -> (Option<String>, String) {
     let mut request = api.post("/mcp", message).header("accept", "application/json, text/event-stream");
-    request = request.header("content-type", "application/json");
+    request = request.header("content-type", "application/json").bearer_auth(token);
     if let Some(session) = session {
         request = request.header("mcp-session-id", session).header("mcp-protocol-version", "2025-11-25");
     }
     let response = request.send().await.expect("an answer");
     let session = response.headers().get("mcp-session-id").map(|id| id.to_str().expect("text").to_owned());
     (session, response.text().await.expect("a body"))
+}
+
+async fn mcp_session(api: &Api, token: &str) -> String {
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
+        "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
+    let (session, _) = mcp(api, token, None, &hello).await;
+    let session = session.expect("a session");
+    mcp(api, token, Some(&session), &json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+    session
 }
 
 #[tokio::test]
@@ -379,11 +388,8 @@ async fn mcp_clients_call_mended_tools_over_http_and_a_repeated_call_is_made_onc
         "params": {"name": "bank__refund", "arguments": {"amount": "5"}}});
     // A client that opens a session for each call.
     for turn in 0..2 {
-        let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
-            "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
-        let (session, _) = mcp(&api, None, &hello).await;
-        mcp(&api, session.as_deref(), &json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
-        let (_, answer) = mcp(&api, session.as_deref(), &call).await;
+        let session = mcp_session(&api, "").await;
+        let (_, answer) = mcp(&api, "", Some(&session), &call).await;
         assert!(answer.contains("refunded"), "{answer}");
         assert_eq!(answer.contains("not called again"), turn == 1, "{answer}");
     }
@@ -393,7 +399,7 @@ async fn mcp_clients_call_mended_tools_over_http_and_a_repeated_call_is_made_onc
 #[tokio::test]
 async fn a_token_that_has_used_its_requests_of_the_minute_is_told_when_to_come_back() {
     let (text, hash) = Token::generate().expect("random numbers");
-    let token = Token { name: "ann".to_owned(), hash, scopes: vec![Scope::Read], requests_per_minute: Some(2) };
+    let token = Token { requests_per_minute: Some(2), ..Token::new("ann", hash, [Scope::Read]) };
     let api = Api::open(bank(), Vec::new(), Access::Tokens(vec![token]), 10).await;
     let ask = || api.get("/v1/tools").bearer_auth(&text).send();
     for expected in [StatusCode::OK, StatusCode::OK, StatusCode::TOO_MANY_REQUESTS] {

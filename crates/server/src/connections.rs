@@ -1,0 +1,49 @@
+//! The connections of clients: how many there are, and how long a client may take to send a request.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::serve::Listener;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::sync::Semaphore;
+
+/// How many connections there are at the same time. Others wait until one is closed.
+const MAX_CONNECTIONS: usize = 10_000;
+/// How long the headers of a request may take, and how long a connection may be idle between two requests.
+const HEADER_TIME: Duration = Duration::from_mins(1);
+/// The most that the headers of a request may have, in bytes.
+const MAX_HEADERS: usize = 64 << 10;
+
+/// Answers requests until `stop`, then takes no new ones, and waits for those in progress.
+pub(crate) async fn serve<L: Listener>(mut listener: L, app: Router, stop: impl Future<Output = ()>) {
+    let (connections, places) = (GracefulShutdown::new(), Arc::new(Semaphore::new(MAX_CONNECTIONS)));
+    let mut stop = pin!(stop);
+    loop {
+        let next = async {
+            // The semaphore is never closed, so a place always comes.
+            let place = Arc::clone(&places).acquire_owned().await.ok();
+            (place, listener.accept().await.0)
+        };
+        let (place, stream) = tokio::select! {
+            next = next => next,
+            () = &mut stop => break,
+        };
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME).max_buf_size(MAX_HEADERS);
+        let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(app.clone()));
+        let connection = connections.watch(connection);
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!("a connection ended: {error}");
+            }
+            drop(place);
+        });
+    }
+    drop(listener);
+    connections.shutdown().await;
+}

@@ -1,0 +1,87 @@
+//! What a request to the gateway costs a caller with a monthly budget.
+
+use std::sync::Arc;
+
+use reknit_dialogue::{Money, Prices, TargetName, Usage, UsageSource};
+use reknit_engine::Policy;
+use reknit_gateway::{GatewayError, GatewayRequest};
+use reknit_journal::{Journal, Reservation, ReserveError};
+use reknit_runtime::{RotatingClient, Runtime, month_of};
+
+use crate::state::now_ms;
+
+/// How many attempts at a request a provider may charge for: one whose answer cannot be used, and the next one.
+const CHARGED_ATTEMPTS: u64 = 2;
+
+/// What is reserved for a request, and what its attempts have cost so far.
+#[derive(Debug)]
+pub(super) struct Bill {
+    journal: Journal,
+    policy: Arc<Policy>,
+    reservation: Reservation,
+    /// The most that one attempt costs.
+    most: Money,
+    cost: Money,
+}
+
+impl Bill {
+    /// Reserves the most that a request may cost; none for a caller without a budget. If the request is given up, all of it counts
+    /// as spent.
+    pub(super) async fn reserve(
+        runtime: &Runtime,
+        client: &RotatingClient,
+        request: &GatewayRequest,
+    ) -> Result<Option<Self>, GatewayError> {
+        let Some((owner, budget)) = runtime.owner().and_then(|owner| Some((owner, owner.monthly_budget?))) else {
+            return Ok(None);
+        };
+        let refused = |message| GatewayError { status: 402, code: "budget_exhausted", message, retry_after_ms: None };
+        let mut most = Money::from_nanos(0);
+        for target in client.targets() {
+            let Some(prices) = runtime.policy.prices.get(target) else {
+                let message = format!("the token `{}` has a budget, and the model `{target}` has no price", owner.name);
+                return Err(refused(message));
+            };
+            most = most.max(prices.max_cost(&request.request));
+        }
+        let reservation = Reservation {
+            account: owner.name.clone(),
+            month: month_of(now_ms()),
+            // Nothing can be reserved without an amount, also if the models cost nothing.
+            amount: most.nanos().saturating_mul(CHARGED_ATTEMPTS).max(1),
+            limit: budget.nanos(),
+        };
+        match runtime.journal.reserve(&reservation).await {
+            Ok(()) => {
+                let (journal, policy) = (runtime.journal.clone(), Arc::clone(&runtime.policy));
+                Ok(Some(Self { journal, policy, reservation, most, cost: Money::from_nanos(0) }))
+            }
+            Err(ReserveError::OverBudget(error)) => Err(refused(format!(
+                "the request may cost {}, and {} is left of the budget of `{}` for {}",
+                Money::from_nanos(reservation.amount),
+                Money::from_nanos(error.left),
+                error.account,
+                error.month
+            ))),
+            Err(error) => {
+                tracing::error!("the budget cannot be read: {error}");
+                let message = "the budget cannot be read".to_owned();
+                Err(GatewayError { status: 500, code: "internal_error", message, retry_after_ms: None })
+            }
+        }
+    }
+
+    /// Adds the cost of an attempt.
+    pub(super) fn add(&mut self, target: &TargetName, usage: &Usage) {
+        let prices: Option<&Prices> = self.policy.prices.get(target);
+        let known = prices.filter(|_| usage.source == UsageSource::Reported).map(|prices| prices.cost(usage));
+        self.cost = self.cost.plus(known.unwrap_or(self.most));
+    }
+
+    /// Replaces what was reserved by what the attempts have cost.
+    pub(super) async fn settle(self) {
+        if let Err(error) = self.journal.settle(&self.reservation, self.cost.nanos()).await {
+            tracing::error!(account = self.reservation.account, "a cost could not be stored: {error}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Tokens whose owners have tools, budgets and runs of their own.
+
+use reknit::Reknit;
+use reknit_dialogue::{Money, Price, Prices};
+use reknit_models::Target;
+use reknit_server::{Access, Scope, Server, Token};
+use reknit_testing::model::{RequestMatcher, Script};
+use reknit_testing::{Reply, ScriptedModel};
+use reqwest::{RequestBuilder, StatusCode};
+use serde_json::{Value as Json, json};
+use tokio::net::TcpListener;
+
+use crate::{Api, REFUND, bank, error_of, json_of, mcp, mcp_session};
+
+fn token(name: &str, scopes: &[Scope]) -> (String, Token) {
+    let (text, hash) = Token::generate().expect("random numbers");
+    (text, Token::new(name, hash, scopes))
+}
+
+#[tokio::test]
+async fn a_token_sees_only_the_runs_that_it_has_started() {
+    let (ann, ann_token) = token("ann", &[Scope::Read, Scope::Run, Scope::Approve]);
+    let (bob, bob_token) = token("bob", &[Scope::Read, Scope::Run, Scope::Approve]);
+    let (eve, eve_token) = token("eve", &[Scope::Read]);
+    let (root, root_token) = token("root", &[Scope::Admin]);
+    let tokens = vec![ann_token, bob_token, Token { sees_all_runs: true, ..eve_token }, root_token];
+    let api = Api::open(bank(), Vec::new(), Access::Tokens(tokens), 100).await;
+    let body = json!({"plan": REFUND, "run_id": "r"});
+    let started = api.post("/v1/runs", &body).bearer_auth(&ann).send().await.expect("an answer");
+    assert_eq!(json_of(started, StatusCode::OK).await["owner"], "ann");
+    let runs_of = async |text: &str| {
+        let listed = api.get("/v1/runs").bearer_auth(text).send().await.expect("an answer");
+        json_of(listed, StatusCode::OK).await["runs"].as_array().expect("runs").len()
+    };
+    assert_eq!([runs_of(&ann).await, runs_of(&bob).await, runs_of(&eve).await, runs_of(&root).await], [1, 0, 1, 1]);
+    for path in ["", "/events", "/explain", "/graph.svg", "/interactions"] {
+        let request = api.get(&format!("/v1/runs/r{path}")).bearer_auth(&bob);
+        assert_eq!(error_of(request, StatusCode::NOT_FOUND).await, "there is no run `r`", "{path}");
+    }
+    for (path, body) in [
+        ("cancel", json!({})),
+        ("resume", json!({})),
+        ("retry", json!({})),
+        ("messages", json!({"input": "more"})),
+        ("decisions/x", json!({"hash": "", "decision": "approve"})),
+    ] {
+        let request = api.post(&format!("/v1/runs/r/{path}"), &body).bearer_auth(&bob);
+        assert_eq!(error_of(request, StatusCode::NOT_FOUND).await, "there is no run `r`", "{path}");
+    }
+    let same = api.post("/v1/runs", &body).bearer_auth(&bob);
+    assert_eq!(error_of(same, StatusCode::CONFLICT).await, "the id `r` is in use");
+    let stats = api.get("/v1/stats").bearer_auth(&bob).send().await.expect("an answer");
+    assert!(!json_of(stats, StatusCode::OK).await.to_string().contains("bank"));
+    assert_eq!(api.tool.calls().len(), 1);
+}
+
+#[tokio::test]
+async fn a_token_with_a_list_of_tools_knows_no_others() {
+    let (ann, ann_token) = token("ann", &[Scope::Read, Scope::Run]);
+    let (bob, bob_token) = token("bob", &[Scope::Read, Scope::Run]);
+    let tools = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
+    let ann_token = Token { tools: tools(&["bank/refund"]), ..ann_token };
+    let bob_token = Token { tools: tools(&["shop", "bank/other"]), ..bob_token };
+    let api = Api::open(bank(), Vec::new(), Access::Tokens(vec![ann_token, bob_token]), 100).await;
+    let listed = async |text: &str| {
+        json_of(api.get("/v1/tools").bearer_auth(text).send().await.expect("an answer"), StatusCode::OK).await
+    };
+    assert_eq!(listed(&ann).await["tools"][0]["capabilities"][0]["name"], "refund");
+    assert_eq!(listed(&bob).await["tools"], json!([]));
+    let run = async |text: &str| {
+        let request = api.post("/v1/runs", &json!({"plan": REFUND})).bearer_auth(text);
+        json_of(request.send().await.expect("an answer"), StatusCode::OK).await
+    };
+    assert_eq!(run(&bob).await["status"], "failed");
+    assert_eq!(api.tool.calls().len(), 0);
+    assert_eq!(run(&ann).await["status"], "complete");
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let of_ann = mcp_session(&api, &ann).await;
+    assert!(mcp(&api, &ann, Some(&of_ann), &list).await.1.contains("bank__refund"));
+    assert!(!mcp(&api, &bob, Some(&of_ann), &list).await.1.contains("bank__refund"), "a session belongs to its token");
+    let of_bob = mcp_session(&api, &bob).await;
+    let listed = mcp(&api, &bob, Some(&of_bob), &list).await.1;
+    assert!(listed.contains("run_plan") && !listed.contains("bank__refund"), "{listed}");
+    let explain = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+        "params": {"name": "explain_run", "arguments": {"run": run(&ann).await["run"]}}});
+    let explained = mcp(&api, &bob, Some(&of_bob), &explain).await.1;
+    assert!(explained.contains("there is no run"), "{explained}");
+}
+
+/// A model that costs one unit for each token that it writes.
+struct PricedApi {
+    url: String,
+    client: reqwest::Client,
+    model: ScriptedModel,
+}
+
+impl PricedApi {
+    /// Every answer is `text`, and counts as ten tokens.
+    async fn new(text: &str, tokens: Vec<Token>) -> Self {
+        let reply = Reply::text(text).usage(0, 10);
+        let script = Script::new().on(RequestMatcher::any(), reply);
+        let model = ScriptedModel::start(script).await.expect("the model starts");
+        let price = Price::try_from(1_000_000.0).expect("a price");
+        let mut target = Target::new("m", model.base_url(), "m");
+        target.prices = Some(Prices::new(Price::from_micros(0), price));
+        let reknit = Reknit::builder().model(target).start().await.expect("it starts");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        tokio::spawn(Server::new(reknit, Access::Tokens(tokens)).serve(listener, std::future::pending()));
+        Self { url, client: reqwest::Client::builder().no_proxy().build().expect("a client"), model }
+    }
+
+    fn post(&self, path: &str, token: &str, body: &Json) -> RequestBuilder {
+        self.client.post(format!("{}{path}", self.url)).bearer_auth(token).body(body.to_string())
+    }
+
+    /// The answer to a question that may have ten tokens.
+    fn ask(&self, token: &str) -> RequestBuilder {
+        let messages = json!([{"role": "user", "content": "How warm is it?"}]);
+        self.post("/v1/chat/completions", token, &json!({"model": "auto", "messages": messages, "max_tokens": 10}))
+    }
+
+    async fn budget(&self, token: &str) -> Json {
+        let request = self.client.get(format!("{}/v1/token", self.url)).bearer_auth(token);
+        let view = json_of(request.send().await.expect("an answer"), StatusCode::OK).await;
+        view["budget"].clone()
+    }
+}
+
+fn units(units: u64) -> Money {
+    Money::from_nanos(units * 1_000_000_000)
+}
+
+#[tokio::test]
+async fn a_request_to_a_model_is_refused_once_the_budget_of_the_month_may_not_cover_it() {
+    let (ann, token) = token("ann", &[Scope::Read, Scope::Run]);
+    let api = PricedApi::new("21 degrees", vec![Token { monthly_budget: Some(units(35)), ..token }]).await;
+    for _ in 0..2 {
+        assert_eq!(api.ask(&ann).send().await.expect("an answer").status(), StatusCode::OK);
+    }
+    let spent = api.budget(&ann).await;
+    assert_eq!((&spent["spent"], &spent["reserved"], &spent["limit"]), (&json!("20"), &json!("0"), &json!("35")));
+    let refused = api.ask(&ann).send().await.expect("an answer");
+    let refused = json_of(refused, StatusCode::PAYMENT_REQUIRED).await;
+    assert_eq!(refused["error"]["code"], "budget_exhausted");
+    let message = refused["error"]["message"].as_str().expect("a message");
+    assert!(message.starts_with("the request may cost 20, and 15 is left of the budget of `ann` for "), "{message}");
+    assert_eq!(api.model.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn a_run_is_limited_to_what_is_left_of_the_budget_and_counts_with_its_cost() {
+    let (ann, token) = token("ann", &[Scope::Read, Scope::Run]);
+    let agent = "---\nmaxTurns: 2\nmaxOutputTokens: 10\n---\nAnswer.";
+    let report = r#"<tool_call>{"name": "agent__final_report", "arguments": {"report_content": "21"}}</tool_call>"#;
+    let api = PricedApi::new(report, vec![Token { monthly_budget: Some(units(100)), ..token }]).await;
+    let body = json!({"agent": agent, "request": "How warm is it?", "run_id": "warm"});
+    let run = api.post("/v1/runs", &ann, &body).send().await.expect("an answer");
+    let run = json_of(run, StatusCode::OK).await;
+    assert_eq!(run["run"], "warm");
+    let budget = api.budget(&ann).await;
+    assert_eq!(budget["reserved"], "0");
+    let spent: f64 = budget["spent"].as_str().expect("an amount").parse().expect("a number");
+    assert!(spent > 0.0 && spent <= 100.0, "{spent}");
+    while api.ask(&ann).send().await.expect("an answer").status() == StatusCode::OK {}
+    let asked = api.model.requests().len();
+    let left: f64 =
+        100.0 - api.budget(&ann).await["spent"].as_str().expect("an amount").parse::<f64>().expect("a number");
+    assert!(left < 20.0, "{left}");
+    let message = api.post("/v1/runs/warm/messages", &ann, &json!({"input": "And now?"}));
+    let refused = json_of(message.send().await.expect("an answer"), StatusCode::PAYMENT_REQUIRED).await;
+    assert_eq!(refused["error"]["code"], "budget_exhausted");
+    assert_eq!(api.model.requests().len(), asked);
+}
