@@ -388,7 +388,7 @@ fn a_journal_of_an_older_build_is_upgraded_and_its_runs_are_shown() {
     let runs: Vec<&str> = listed.lines().filter(|line| line.starts_with("RUN") && !line.ends_with("REQUEST")).collect();
     assert_eq!(runs.len(), 4, "{listed}");
     assert!(runs.iter().zip(statuses).all(|(run, status)| run.contains(status)), "{listed}");
-    let note = "note: upgraded the journal from format 4 to 5; a copy of what it was is at `DIR/data/reknit/journal.db.v4-backup`";
+    let note = "note: upgraded the journal from format 4 to 6; a copy of what it was is at `DIR/data/reknit/journal.db.v4-backup`";
     assert!(listed.contains(note), "{listed}");
     let shown = world.reknit(&["runs", "show", "01a1e66d-c860"]);
     assert!(

@@ -135,7 +135,8 @@ fn a_token_is_shown_once_and_is_needed_then() {
 fn a_token_can_have_limits_and_a_budget_needs_prices() {
     let world = World::new();
     let new = ["tokens", "new", "bot", "--scopes", "read,run", "--file", "tokens.toml"];
-    let limits = ["--tools", "shop,bank/refund", "--monthly-budget", "2.50", "--requests-per-minute", "60", "--all-runs"];
+    let limits =
+        ["--tools", "shop,bank/refund", "--monthly-budget", "2.50", "--requests-per-minute", "60", "--all-runs"];
     assert!(world.output(&[&new[..], &limits[..]].concat()).status.success());
     insta::assert_snapshot!(world.reknit(&["tokens", "list", "--file", "tokens.toml"]), @r"
     exit status 0
