@@ -17,7 +17,7 @@ use crate::agent_files::AgentFile;
 use crate::cli::{ChatArguments, DriveArguments, DriverKind, ResultFormat};
 use crate::drive::{Settled, TurnStart, drive_turn};
 use crate::failure::Failure;
-use crate::print::{print_data, print_failure, print_message, print_warning};
+use crate::print::{print_data, print_failure, print_message, print_text, print_warning};
 use crate::print_answer::{print_waiting, result_line};
 use crate::print_report::{exit_code, report_json, report_notes};
 use crate::runs::setup_for;
@@ -191,11 +191,12 @@ impl Chat {
         } else if is_shown_as_note {
             print_failure(&format!("{}\n", escape_controls(&report.content)));
         } else {
-            let text = match format {
-                ResultFormat::Text => escape_controls(&report.content),
-                ResultFormat::Json | ResultFormat::Event => result_line(report_json(run, report)?, "report", format),
-            };
-            print_data(&format!("{text}\n"))?;
+            match format {
+                ResultFormat::Text => print_text(&format!("{}\n", escape_controls(&report.content)))?,
+                ResultFormat::Json | ResultFormat::Event => {
+                    print_data(&format!("{}\n", result_line(report_json(run, report)?, "report", format)))?;
+                }
+            }
         }
         for call in report.in_doubt.iter().skip(self.told_doubts) {
             print_warning(&one_line(call, usize::MAX));

@@ -59,6 +59,7 @@ mod tokens;
 mod tools;
 mod trust;
 mod usage;
+mod word_wrap;
 
 use std::process::ExitCode;
 
@@ -69,7 +70,9 @@ use reknit_runtime::config::ShowSettings;
 use cli::{Cli, Command, ConfigCommand, ModelsCommand, PlanCommand};
 use failure_message::{failure_json, failure_message};
 use print::{hide_messages, print_data, print_failure};
+use terminal_size::{error_columns, output_columns};
 use terminal_text::escape_controls;
+use word_wrap::fill_help;
 
 // JSON values are many small allocations; mimalloc is faster at these than the allocator of the system.
 #[global_allocator]
@@ -89,7 +92,7 @@ fn parse_arguments() -> Result<(Command, bool), ExitCode> {
         Ok(parsed) => return Ok(parsed),
         Err(error) => error,
     };
-    let mut printed = error.print().is_ok();
+    let mut printed = print_parse_error(&error);
     if error.kind() == clap::error::ErrorKind::DisplayHelp
         && let Some(inputs) = plan_file::help_with_inputs(std::env::args_os())
     {
@@ -97,6 +100,22 @@ fn parse_arguments() -> Result<(Command, bool), ExitCode> {
     }
     let code = u8::try_from(error.exit_code()).unwrap_or(2);
     Err(ExitCode::from(if printed { code } else { 2 }))
+}
+
+/// Prints a help text or an error of the command line, broken between words if it goes to a terminal.
+fn print_parse_error(error: &clap::Error) -> bool {
+    let columns = if error.use_stderr() { error_columns() } else { output_columns() };
+    let Some(columns) = columns else { return error.print().is_ok() };
+    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    let rendered = error.render();
+    let text = if is_plain { rendered.to_string() } else { rendered.ansi().to_string() };
+    let text = fill_help(&text, columns);
+    if error.use_stderr() {
+        print_failure(&text);
+        return true;
+    }
+    print_data(&text).is_ok()
 }
 
 fn main() -> ExitCode {

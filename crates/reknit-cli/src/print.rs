@@ -8,6 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use crate::failure::Failure;
+use crate::terminal_size::{error_columns, output_columns};
+use crate::word_wrap::fill;
 
 /// How many texts wait for the reader of standard error. Progress beyond that is dropped and counted.
 const QUEUE_CAPACITY: usize = 1_024;
@@ -19,6 +21,14 @@ const MESSAGE_WAIT: Duration = Duration::from_secs(1);
 pub(crate) fn print_data(text: &str) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
     output.write_all(text.as_bytes()).and_then(|()| output.flush()).map_err(Failure::Write)
+}
+
+/// Prints a text for people on standard output.
+pub(crate) fn print_text(text: &str) -> Result<(), Failure> {
+    match output_columns() {
+        Some(columns) => print_data(&fill(text, columns)),
+        None => print_data(text),
+    }
 }
 
 /// Whether `--quiet` hides messages. Set once, before anything is printed.
@@ -45,8 +55,9 @@ pub(crate) fn print_warning(text: &str) {
 /// closed, or that nobody reads, is not a failure: the data and the exit status say what matters.
 pub(crate) fn print_failure(text: &str) {
     let Some(output) = output() else { return };
+    let text = error_columns().map_or_else(|| text.to_owned(), |columns| fill(text, columns));
     let (written, is_written) = sync_channel(1);
-    if output.queue(Message { text: text.to_owned(), written: Some(written) }) == Queued::Yes {
+    if output.queue(Message { text, written: Some(written) }) == Queued::Yes {
         let _ = is_written.recv_timeout(MESSAGE_WAIT);
     }
 }

@@ -9,7 +9,7 @@ use reknit_protocol::{Object, RunId, Value};
 use crate::approvals::ApprovalRequest;
 use crate::cli::ResultFormat;
 use crate::failure::Failure;
-use crate::print::{print_data, print_failure, print_message};
+use crate::print::{print_data, print_failure, print_message, print_text};
 use crate::terminal_text::{escape_controls, one_line};
 use crate::usage::{count, seconds, usage_summary, with_decimal_costs};
 
@@ -53,9 +53,10 @@ pub(crate) fn print_answer(
         results.get(step).map(ToString::to_string)
     });
     let text = match result {
-        _ if format != ResultFormat::Text => result_line(answer_json(run, answer)?, "answer", format),
-        Some(result) => escape_controls(&result),
-        None => escape_controls(&answer.full_text()),
+        _ if format != ResultFormat::Text => ResultText::Data(result_line(answer_json(run, answer)?, "answer", format)),
+        Some(result) => ResultText::Data(escape_controls(&result)),
+        None if answer.written_by == AnswerAuthor::Raw => ResultText::Data(escape_controls(&answer.full_text())),
+        None => ResultText::Prose(escape_controls(&answer.full_text())),
     };
     print_with_summary(&text, &summary(run, answer))?;
     Ok(exit_code(answer.status))
@@ -73,9 +74,22 @@ pub(crate) fn result_line(result: Value, event: &str, format: ResultFormat) -> S
     }
 }
 
+/// The text of a result.
+#[derive(Debug)]
+pub(crate) enum ResultText {
+    /// For programs: its lines stay as they are.
+    Data(String),
+    /// For people: a terminal gets it broken between words.
+    Prose(String),
+}
+
 /// Prints a result on standard output and its summary on standard error.
-pub(crate) fn print_with_summary(result: &str, summary: &str) -> Result<(), Failure> {
-    match print_data(&format!("{result}\n")) {
+pub(crate) fn print_with_summary(result: &ResultText, summary: &str) -> Result<(), Failure> {
+    let printed = match result {
+        ResultText::Data(text) => print_data(&format!("{text}\n")),
+        ResultText::Prose(text) => print_text(&format!("{text}\n")),
+    };
+    match printed {
         // The exit status still tells how the run ended.
         Err(failure) if failure.is_broken_pipe() => {}
         printed => printed?,

@@ -7,7 +7,7 @@ use reknit_protocol::{RunId, Value};
 
 use crate::cli::ResultFormat;
 use crate::failure::Failure;
-use crate::print_answer::{doubt_notes, print_with_summary, result_json, result_line};
+use crate::print_answer::{ResultText, doubt_notes, print_with_summary, result_json, result_line};
 use crate::terminal_text::{escape_controls, one_line};
 use crate::usage::{count, seconds, usage_summary};
 
@@ -36,8 +36,11 @@ pub(crate) fn exit_code(report: &Report) -> u8 {
 /// Prints the report and returns the exit status.
 pub(crate) fn print_report(run: &RunId, report: &Report, format: ResultFormat) -> Result<ExitCode, Failure> {
     let text = match format {
-        ResultFormat::Text => escape_controls(&report.content),
-        ResultFormat::Json | ResultFormat::Event => result_line(report_json(run, report)?, "report", format),
+        ResultFormat::Text if report.content_json.is_some() => ResultText::Data(escape_controls(&report.content)),
+        ResultFormat::Text => ResultText::Prose(escape_controls(&report.content)),
+        ResultFormat::Json | ResultFormat::Event => {
+            ResultText::Data(result_line(report_json(run, report)?, "report", format))
+        }
     };
     print_with_summary(&text, &summary(run, report))?;
     Ok(ExitCode::from(exit_code(report)))

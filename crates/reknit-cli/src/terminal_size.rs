@@ -12,6 +12,12 @@ pub(crate) fn output_columns() -> Option<usize> {
     out.is_terminal().then(|| columns_and_rows(&out).0)
 }
 
+/// The columns of standard error, or `None` if it is no terminal.
+pub(crate) fn error_columns() -> Option<usize> {
+    let out = io::stderr();
+    out.is_terminal().then(|| columns_and_rows(&out).0)
+}
+
 /// The columns and rows of a terminal; 80 columns and unlimited rows if it does not report them.
 pub(crate) fn columns_and_rows(out: &impl AsFd) -> (usize, usize) {
     let known = |size: u16, otherwise: usize| if size == 0 { otherwise } else { usize::from(size) };
