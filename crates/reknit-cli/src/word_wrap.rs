@@ -30,7 +30,7 @@ pub(crate) fn fill_help(text: &str, columns: usize) -> String {
         is_example = without_styles(line) == "Examples:" || (is_example && !line.is_empty());
         let goes_on = is_prose(before) && is_prose(line) && width_without_styles(before) > 80;
         match lines.last_mut() {
-            Some((paragraph, _)) if goes_on => *paragraph += &format!(" {line}"),
+            Some((paragraph, _)) if goes_on => paragraph.extend([" ", line]),
             _ => lines.push((line.to_owned(), is_example)),
         }
         before = line;
