@@ -55,7 +55,17 @@ fn fill_line(line: &str, columns: usize, filled: &mut String) {
     let indent = hanging_indent(line, columns);
     let mut used = 0;
     let mut is_first = true;
-    for (gap, word) in words(line) {
+    let pieces = words(line).flat_map(|(gap, word)| {
+        // JSON is one long word, which can be broken between its fields.
+        let is_long = indent + width_without_styles(word) > columns;
+        let mut pieces: Vec<&str> = if is_long { word.split_inclusive(',').collect() } else { vec![word] };
+        if pieces.is_empty() {
+            pieces.push(word);
+        }
+        let gaps = std::iter::once(gap).chain(std::iter::repeat(""));
+        gaps.zip(pieces).collect::<Vec<_>>()
+    });
+    for (gap, word) in pieces {
         let needed = width_without_styles(word);
         if !is_first && used + gap.len() + needed > columns {
             filled.push('\n');
@@ -139,6 +149,7 @@ mod tests {
             ("a ` alone here", "a ` alone\nhere"),
             ("```\none two three four\n```\none two three", "```\none two three four\n```\none two\nthree"),
             ("\u{1b}[1mone\u{1b}[0m two three", "\u{1b}[1mone\u{1b}[0m two\nthree"),
+            (r#"{"a":1,"b":2,"c":3}"#, "{\"a\":1,\n\"b\":2,\n\"c\":3}"),
             ("경기 경기 경기", "경기 경기\n경기"),
         ] {
             assert_eq!(fill(text, 10), expected, "{text}");

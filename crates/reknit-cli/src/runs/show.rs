@@ -13,7 +13,7 @@ use super::{bare, llm, open_run, session, step_history};
 use crate::approvals::{ApprovalRequest, inbox, pending_approvals};
 use crate::cli::{FileArguments, RunArgument};
 use crate::failure::Failure;
-use crate::print::print_data;
+use crate::print::{print_data, print_text};
 use crate::print_answer::answer_json;
 use crate::progress::run_lines;
 use crate::provenance_text::origin_text;
@@ -110,7 +110,11 @@ pub(super) async fn run(
         (false, Overview::Run(run)) => page(run, &state, options.step),
         (false, Overview::Session(session)) => session::page(session, &state),
     };
-    print_data(&text)?;
+    if options.json {
+        print_data(&text)?;
+    } else {
+        print_text(&text)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
