@@ -197,7 +197,7 @@ impl Run {
     /// The text of a model is a plan of what is missing. Fails with its problems.
     pub(super) fn accept_second_plan(
         &mut self,
-        second: Plan,
+        mut second: Plan,
         mut repairs: Vec<String>,
         is_last: bool,
     ) -> Decided<Result<(), Vec<String>>> {
@@ -206,6 +206,14 @@ impl Run {
             let step = self.plan.index_of(id.as_str()).and_then(|index| self.state.steps.get(index).ok());
             step.is_some_and(|step| matches!(step.stage(), Stage::Done(_)))
         };
+        // The first plan was corrected. A planner that repeats a done step word for word repeats its mistakes, too.
+        let mut corrected = second.clone();
+        correct_plan(&mut corrected, self.catalogue(), self.author());
+        for (step, corrected) in second.steps.iter_mut().zip(corrected.steps) {
+            if is_done(&step.step_id) {
+                *step = corrected;
+            }
+        }
         let extended = match append_steps(&first, second, is_done) {
             Ok(extended) => extended,
             Err(problems) => return Ok(Err(problems.iter().map(ToString::to_string).collect())),

@@ -111,6 +111,15 @@ fn the_planner_is_asked_once_more_for_what_is_missing() {
 }
 
 #[test]
+fn a_done_step_that_the_second_plan_repeats_with_the_same_mistake_is_left_out() {
+    let mut play = failed(quick());
+    let repeated = steps(&[("a", "keyed", r#"{"n": 1}"#), ("d", "read", r#"{"x": "{{a.price}}"}"#)]);
+    // The planner wrote the tool with its capability, as in the first plan before it was corrected.
+    play.answer_model("plan/ask/2", &repeated.replacen(r#""agent_name": "t""#, r#""agent_name": "t/keyed""#, 1));
+    assert_eq!(play.due(), ["d/call/1"], "what is done is not done again");
+}
+
+#[test]
 fn a_second_plan_that_fails_is_the_last_one() {
     let mut play = failed(quick());
     play.answer_model("plan/ask/2", &steps(&[("d", "read", "{}")]));
