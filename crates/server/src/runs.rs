@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use reknit_engine::{Event, Overview, explain as explain_overview};
-use reknit_journal::{RunFilter, StatusFilter};
+use reknit_journal::{Journal, RunFilter, RunSummary, StatusFilter};
 use reknit_protocol::RunId;
 use reknit_runtime::run_overview;
 use reknit_telemetry::Interaction;
@@ -23,21 +23,21 @@ const MAX_RUNS: u32 = 1_000;
 /// The number of runs in one answer if the caller names none.
 const DEFAULT_RUNS: u32 = 50;
 
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
     /// Only runs with this status: `running`, `waiting`, `stopped`, `parked`, or how they ended.
-    status: Option<String>,
+    pub(crate) status: Option<String>,
     /// Only runs that started at this time or later, in milliseconds since 1970.
-    since_ms: Option<i64>,
+    pub(crate) since_ms: Option<i64>,
     /// Only runs whose request contains this text.
-    search: Option<String>,
+    pub(crate) search: Option<String>,
     /// How many runs; 50 without it, at most 1,000.
     #[param(minimum = 1, maximum = 1_000)]
-    limit: Option<u32>,
+    pub(crate) limit: Option<u32>,
     /// Where to go on: `next` of the answer before.
-    after: Option<String>,
+    pub(crate) after: Option<String>,
 }
 
 /// Runs, the newest first.
@@ -57,6 +57,12 @@ pub(crate) async fn list(
     query: Result<Query<ListQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<RunList>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::invalid(error.body_text()))?;
+    let (found, next) = find(server.journal(), query).await?;
+    Ok(Json(RunList { runs: found.iter().map(RunLine::from).collect(), next }))
+}
+
+/// The runs that a query asks for, and where the next ones begin.
+pub(crate) async fn find(journal: &Journal, query: ListQuery) -> Result<(Vec<RunSummary>, Option<String>), ApiError> {
     let limit = query.limit.unwrap_or(DEFAULT_RUNS);
     if limit == 0 || limit > MAX_RUNS {
         return Err(ApiError::invalid(format!("`limit` is {limit}; it can be 1 to {MAX_RUNS}")));
@@ -70,15 +76,16 @@ pub(crate) async fn list(
     let is_filtered_here = query.after.is_some() || status == StatusFilter::Unfinished;
     let read = if is_filtered_here { u32::MAX } else { limit + 1 };
     let filter = RunFilter { since_ms: query.since_ms, title: query.search, ..RunFilter::of_status(status, read) };
-    let all = server.journal().runs(&filter).await?;
-    let mut found = all
-        .iter()
+    let mut found = journal
+        .runs(&filter)
+        .await?
+        .into_iter()
         .skip_while(|run| query.after.as_ref().is_some_and(|after| run.run.as_str() != after))
         .skip(usize::from(query.after.is_some()))
         .filter(|run| query.status.as_ref().is_none_or(|status| run.state() == status));
-    let runs: Vec<RunLine> = found.by_ref().take(limit as usize).map(RunLine::from).collect();
-    let next = found.next().and_then(|_| runs.last()).map(|last| last.run.clone());
-    Ok(Json(RunList { runs, next }))
+    let runs: Vec<RunSummary> = found.by_ref().take(limit as usize).collect();
+    let next = found.next().and_then(|_| runs.last()).map(|last| last.run.to_string());
+    Ok((runs, next))
 }
 
 /// Shows a run: its result, or the questions that it waits for.

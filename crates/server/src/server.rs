@@ -29,7 +29,7 @@ use crate::json_body::MAX_BODY;
 use crate::state::ServerState;
 use crate::tls::{TlsFiles, TlsListener};
 use crate::{
-    catalogue, control, events, gateway, mcp, mending, metrics, natural, plan_check, request_log, runs, start_run,
+    catalogue, control, events, gateway, mcp, mending, metrics, natural, plan_check, request_log, runs, start_run, ui,
 };
 
 /// How many runs this process drives at the same time, if nothing else is set.
@@ -123,7 +123,9 @@ impl Server {
         let gate = Arc::new(Gate::new(self.access, address));
         let app = router(state.clone())
             .merge(mcp::router(&state, self.offering))
+            .merge(ui::router(&state, Arc::clone(&gate)))
             .layer(middleware::from_fn_with_state(gate, access::check))
+            .layer(middleware::from_fn(ui::errors_as_pages))
             .layer(middleware::from_fn_with_state(Arc::clone(&state.metrics), request_log::log));
         if let Some(files) = self.tls {
             return accept(TlsListener::new(listener, files)?, app, state, stop, self.drain).await;
