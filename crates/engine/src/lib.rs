@@ -75,6 +75,7 @@ mod internal_error;
 mod metadata;
 mod migrations;
 mod nest;
+mod number_sources;
 mod outcome_check;
 mod overview;
 mod policy;
@@ -109,6 +110,7 @@ pub use explanation::{ExplainedLine, ExplainedStep, Explanation, explain};
 pub use history::{HistoryEntry, HistoryKind};
 pub use metadata::{Metadata, MetadataError};
 pub use migrations::{MIGRATIONS, MigrationError, SnapshotMigration, SnapshotPart, migrate_snapshot};
+pub use number_sources::{NumberSource, SourcedNumber, number_sources};
 pub use outcome_check::{IfAbsent, OutcomeCheck};
 pub use overview::{BareOverview, BareReply, Overview, OverviewBuilder, RunOverview, SessionOverview};
 pub use policy::{

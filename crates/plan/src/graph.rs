@@ -101,6 +101,17 @@ struct Node {
     layer: usize,
 }
 
+/// A step of a [`StepGraph`] with its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LayeredStep<'g> {
+    /// The step.
+    pub step: &'g GraphStep,
+    /// The positions of the steps that it needs in [`StepGraph::steps`], all of them smaller than its own.
+    pub needs: &'g [usize],
+    /// The length of the longest way to it, from 0.
+    pub layer: usize,
+}
+
 impl StepGraph {
     /// A graph of these steps. A need that is no step, or that leads in a circle, is left out.
     pub fn new(steps: Vec<GraphStep>) -> Self {
@@ -140,6 +151,11 @@ impl StepGraph {
             nodes.push(Node { step, needs, layer: above.unwrap_or(0) });
         }
         Self { nodes }
+    }
+
+    /// The steps with their layers, in the order of [`Self::steps`], for a caller that draws them itself.
+    pub fn layers(&self) -> impl ExactSizeIterator<Item = LayeredStep<'_>> {
+        self.nodes.iter().map(|node| LayeredStep { step: &node.step, needs: &node.needs, layer: node.layer })
     }
 
     /// The steps, each after those that it needs.

@@ -63,7 +63,7 @@ pub use file::{
     write_plan_file,
 };
 pub use fixes::{PlanFix, PlanFixKind, correct_plan, place_controls};
-pub use graph::{GraphRow, GraphState, GraphStep, StepGraph};
+pub use graph::{GraphRow, GraphState, GraphStep, LayeredStep, StepGraph};
 pub use inputs::resolve_inputs;
 pub use planner::{PlanLanguage, ToolSelection, describe_tools, plan_json_schema, summarize_tools};
 pub use problem::{PlanLocation, PlanProblem, ProblemCode};

@@ -14,6 +14,7 @@ use reknit_mcp_server::CALLER_HEADER;
 use reknit_protocol::{Sha256, hex};
 
 use crate::api_error::ApiError;
+use crate::page_request::{self, is_open_page, is_page};
 use crate::rate_limit::RateLimits;
 use crate::token::{Scope, Token};
 
@@ -36,6 +37,16 @@ pub(crate) struct Caller {
     pub(crate) name: Arc<str>,
     /// Starts runs on its behalf, with what it may use.
     pub(crate) reknit: Arc<Reknit>,
+    /// What the caller may do; everything without tokens.
+    pub(crate) scopes: Arc<[Scope]>,
+    /// Whether the caller has a token.
+    pub(crate) has_token: bool,
+}
+
+impl Caller {
+    pub(crate) fn may(&self, scope: Scope) -> bool {
+        self.scopes.iter().any(|own| own.covers(scope))
+    }
 }
 
 /// What the checks of a request need.
@@ -56,14 +67,13 @@ pub(crate) enum Callers {
 impl Callers {
     pub(crate) fn new(access: Access, reknit: &Reknit) -> Self {
         let Access::Tokens(tokens) = access else {
-            return Self::OwnMachine(Caller { name: Arc::from("local"), reknit: Arc::new(reknit.clone()) });
+            let (name, scopes) = (Arc::from("local"), Arc::from([Scope::Admin]));
+            return Self::OwnMachine(Caller { name, reknit: Arc::new(reknit.clone()), scopes, has_token: false });
         };
         let caller = |token: Token| {
-            let caller = Caller {
-                name: Arc::from(token.name.as_str()),
-                reknit: Arc::new(reknit.clone().owned_by(token.owner())),
-            };
-            (token, caller)
+            let (name, scopes) = (Arc::from(token.name.as_str()), Arc::from(token.scopes.as_slice()));
+            let reknit = Arc::new(reknit.clone().owned_by(token.owner()));
+            (token, Caller { name, reknit, scopes, has_token: true })
         };
         Self::Tokens(tokens.into_iter().map(caller).collect())
     }
@@ -83,14 +93,26 @@ impl Gate {
         Self { callers, address, limits: RateLimits::default() }
     }
 
+    /// The name of a token; `None` if it is not known. Without tokens there is nobody to sign in.
+    pub(crate) fn token_name(&self, text: &str) -> Option<&str> {
+        match &self.callers {
+            Callers::OwnMachine(_) => None,
+            Callers::Tokens(tokens) => {
+                tokens.iter().find(|(token, _)| token.is(text)).map(|(token, _)| token.name.as_str())
+            }
+        }
+    }
+
     /// Who sent a request that needs this scope.
-    fn caller(&self, headers: &HeaderMap, scope: Scope) -> Result<Caller, ApiError> {
+    fn caller(&self, headers: &HeaderMap, path: &str, scope: Scope) -> Result<Caller, ApiError> {
         let tokens = match &self.callers {
             Callers::OwnMachine(caller) => return Ok(caller.clone()),
             Callers::Tokens(tokens) => tokens,
         };
         let refused = |message: &str| ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message);
-        let Some(given) = bearer(headers) else {
+        // The cookie of a browser counts only for pages.
+        let given = if is_page(path) { page_request::token(headers) } else { None };
+        let Some(given) = bearer(headers).or(given) else {
             return Err(refused("a token is needed: send the header `Authorization: Bearer TOKEN`"));
         };
         let Some((token, caller)) = tokens.iter().find(|(token, _)| token.is(given)) else {
@@ -112,10 +134,10 @@ impl Gate {
     }
 
     /// Refuses requests that a web page made in a browser: a page of another site can send them, also under a name that its
-    /// owner lets point to this machine.
-    fn check_origin(&self, headers: &HeaderMap) -> Result<(), ApiError> {
+    /// owner lets point to this machine. Pages of this server may ask for pages.
+    fn check_origin(&self, headers: &HeaderMap, path: &str) -> Result<(), ApiError> {
         let refused = |message: String| Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message));
-        if headers.contains_key(ORIGIN) {
+        if headers.contains_key(ORIGIN) && !(is_page(path) && page_request::is_own_origin(headers)) {
             return refused("requests of web pages are refused (`Origin`)".to_owned());
         }
         let Callers::OwnMachine(_) = self.callers else { return Ok(()) };
@@ -150,25 +172,26 @@ fn scope_of(method: &Method, path: &str) -> Scope {
 
 /// Whether a request decides about a run that exists. The log keeps who sent it.
 fn is_decision(method: &Method, path: &str) -> bool {
-    let is_control = |verb: &str| path.starts_with("/v1/runs/") && path.ends_with(verb);
+    let is_run = path.starts_with("/v1/runs/") || path.starts_with("/runs/");
+    let is_control = |verb: &str| is_run && path.ends_with(verb);
     *method == Method::POST
         && (path.contains("/decisions/") || ["/cancel", "/resume", "/retry", "/messages"].into_iter().any(is_control))
 }
 
 /// Whether everybody may send the request: whether the server is up is no secret.
 fn is_open(path: &str) -> bool {
-    matches!(path, "/health" | "/ready")
+    matches!(path, "/health" | "/ready") || is_open_page(path)
 }
 
 /// Checks each request before it is handled.
 pub(crate) async fn check(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    if let Err(error) = gate.check_origin(request.headers()) {
+    if let Err(error) = gate.check_origin(request.headers(), &path) {
         tracing::warn!(target: "reknit::audit", method = %method, path, "refused a request of a web page");
         return with_headers(error.into_response());
     }
     if !is_open(&path) {
-        match gate.caller(request.headers(), scope_of(&method, &path)) {
+        match gate.caller(request.headers(), &path, scope_of(&method, &path)) {
             Ok(caller) => {
                 // Whatever the caller wrote there does not count.
                 // A digest, because names may have letters that headers cannot.

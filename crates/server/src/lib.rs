@@ -21,6 +21,7 @@
 //! | cancel, resume, retry, decide | `POST /v1/runs/{run}/cancel` and so on |
 //! | mend a failed call, read a model's text, check a plan | `/v1/mend`, `/v1/repair`, `/v1/plans/check` |
 //! | the tools for MCP clients | `/mcp` |
+//! | pages for people | `/` |
 //! | tools and models | `/v1/tools`, `/v1/targets` |
 //! | ask models in the APIs of their providers, with mended answers | `/v1/chat/completions`, `/v1/responses`, `/v1/messages` |
 
@@ -38,6 +39,7 @@ mod mending;
 mod metrics;
 mod natural;
 mod own_token;
+mod page_request;
 mod plan_check;
 mod rate_limit;
 mod request_log;
@@ -48,6 +50,7 @@ mod start_run;
 mod state;
 mod tls;
 mod token;
+mod ui;
 
 pub use access::Access;
 pub use server::{Server, openapi};

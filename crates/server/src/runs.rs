@@ -6,9 +6,9 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::{Extension, Json};
 use reknit_engine::{Event, Overview, explain as explain_overview};
-use reknit_journal::{RunFilter, StatusFilter};
+use reknit_journal::{RunFilter, RunSummary, StatusFilter};
 use reknit_protocol::RunId;
-use reknit_runtime::run_overview;
+use reknit_runtime::{Runtime, run_overview};
 use reknit_telemetry::Interaction;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -24,21 +24,21 @@ const MAX_RUNS: u32 = 1_000;
 /// The number of runs in one answer if the caller names none.
 const DEFAULT_RUNS: u32 = 50;
 
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
     /// Only runs with this status: `running`, `waiting`, `stopped`, `parked`, or how they ended.
-    status: Option<String>,
+    pub(crate) status: Option<String>,
     /// Only runs that started at this time or later, in milliseconds since 1970.
-    since_ms: Option<i64>,
+    pub(crate) since_ms: Option<i64>,
     /// Only runs whose request contains this text.
-    search: Option<String>,
+    pub(crate) search: Option<String>,
     /// How many runs; 50 without it, at most 1,000.
     #[param(minimum = 1, maximum = 1_000)]
-    limit: Option<u32>,
+    pub(crate) limit: Option<u32>,
     /// Where to go on: `next` of the answer before.
-    after: Option<String>,
+    pub(crate) after: Option<String>,
 }
 
 /// Runs, the newest first.
@@ -58,6 +58,12 @@ pub(crate) async fn list(
     query: Result<Query<ListQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<RunList>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::invalid(error.body_text()))?;
+    let (found, next) = find(caller.reknit.runtime(), query).await?;
+    Ok(Json(RunList { runs: found.iter().map(RunLine::from).collect(), next }))
+}
+
+/// The runs that a query asks for, and where the next ones begin.
+pub(crate) async fn find(runtime: &Runtime, query: ListQuery) -> Result<(Vec<RunSummary>, Option<String>), ApiError> {
     let limit = query.limit.unwrap_or(DEFAULT_RUNS);
     if limit == 0 || limit > MAX_RUNS {
         return Err(ApiError::invalid(format!("`limit` is {limit}; it can be 1 to {MAX_RUNS}")));
@@ -71,11 +77,11 @@ pub(crate) async fn list(
     let read = if status == StatusFilter::Unfinished { u32::MAX } else { limit + 1 };
     let (since_ms, title, after) = (query.since_ms, query.search, query.after.map(RunId::new));
     let filter = RunFilter { since_ms, title, after, ..RunFilter::of_status(status, read) };
-    let all = caller.reknit.runtime().runs(&filter).await?;
-    let mut found = all.iter().filter(|run| query.status.as_ref().is_none_or(|status| run.state() == status));
-    let runs: Vec<RunLine> = found.by_ref().take(limit as usize).map(RunLine::from).collect();
-    let next = found.next().and_then(|_| runs.last()).map(|last| last.run.clone());
-    Ok(Json(RunList { runs, next }))
+    let is_wanted = |run: &RunSummary| query.status.as_ref().is_none_or(|status| run.state() == status);
+    let mut found = runtime.runs(&filter).await?.into_iter().filter(is_wanted);
+    let runs: Vec<RunSummary> = found.by_ref().take(limit as usize).collect();
+    let next = found.next().and_then(|_| runs.last()).map(|last| last.run.to_string());
+    Ok((runs, next))
 }
 
 /// Shows a run: its result, or the questions that it waits for.

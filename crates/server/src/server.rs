@@ -30,7 +30,7 @@ use crate::state::ServerState;
 use crate::tls::{TlsFiles, TlsListener};
 use crate::{
     catalogue, connections, control, events, gateway, mcp, mending, metrics, natural, own_token, plan_check,
-    request_log, runs, start_run,
+    request_log, runs, start_run, ui,
 };
 
 /// How many runs this process drives at the same time, if nothing else is set.
@@ -125,7 +125,9 @@ impl Server {
         let gate = Arc::new(Gate::new(callers, address));
         let app = router(state.clone())
             .merge(mcp)
+            .merge(ui::router(&state, Arc::clone(&gate)))
             .layer(middleware::from_fn_with_state(gate, access::check))
+            .layer(middleware::from_fn(ui::errors_as_pages))
             .layer(middleware::from_fn_with_state(Arc::clone(&state.metrics), request_log::log));
         if let Some(files) = self.tls {
             accept(TlsListener::new(listener, files)?, app, state, stop, self.drain).await;

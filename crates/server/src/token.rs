@@ -32,7 +32,7 @@ impl Scope {
         }
     }
 
-    fn covers(self, needed: Self) -> bool {
+    pub(crate) fn covers(self, needed: Self) -> bool {
         self == needed || self == Self::Admin
     }
 }

@@ -1,0 +1,185 @@
+//! Where each number in the text of an answer comes from: the request, a result, a parameter. Numbers without a source stand out.
+
+use reknit_protocol::{Object, Path, StepId, Value};
+
+use crate::answer::{AnswerAuthor, Outcome};
+use crate::overview::RunOverview;
+use crate::synthesis::numbers_in_text::{TextNumber, numbers_in};
+
+/// Beyond this many values a result is not searched: a page must not take seconds.
+const MAX_VALUES: usize = 20_000;
+
+/// A number in a text, and where it comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourcedNumber {
+    /// Where it begins in the text, in bytes.
+    pub start: usize,
+    /// Where it ends in the text, in bytes.
+    pub end: usize,
+    /// Where it comes from.
+    pub source: NumberSource,
+}
+
+/// Where a number comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NumberSource {
+    /// The request contains it.
+    Request,
+    /// It is in the result of a step, exactly or before it was rounded.
+    Result {
+        /// The step.
+        step: StepId,
+        /// The place in the body of the result.
+        path: Path,
+    },
+    /// It was sent as a parameter of a step.
+    Parameter {
+        /// The step.
+        step: StepId,
+        /// The parameter.
+        name: String,
+    },
+    /// What happened to a step contains it: the reason of a failure, or a repair.
+    History {
+        /// The step.
+        step: StepId,
+    },
+    /// It can be a count of steps.
+    Count,
+    /// Nothing contains it.
+    Unknown,
+}
+
+/// The numbers in the text of a run's answer, in order. Code copies what it writes from the results, so only a number in the text of
+/// a model can be unknown.
+pub fn number_sources(run: &RunOverview) -> Vec<SourcedNumber> {
+    let Some(answer) = &run.answer else { return Vec::new() };
+    let known = known_numbers(run);
+    let requested = numbers_in(&run.request);
+    let numbers = numbers_in(&answer.text).into_iter().filter_map(|number| {
+        let source = source_of(&number, &requested, &known, answer.steps.len());
+        let is_shown = source != NumberSource::Unknown || answer.written_by == AnswerAuthor::Model;
+        let start = number.end.checked_sub(number.text.len())?;
+        is_shown.then_some(SourcedNumber { start, end: number.end, source })
+    });
+    numbers.collect()
+}
+
+type KnownNumber = (TextNumber, NumberSource);
+
+/// Every number of the results, parameters and histories, the results first.
+fn known_numbers(run: &RunOverview) -> Vec<KnownNumber> {
+    let mut known = Vec::new();
+    for step in &run.steps {
+        let source = |path: &Path| NumberSource::Result { step: step.id.clone(), path: path.clone() };
+        if let Some(result) = run.result(&step.id) {
+            collect(&result, &mut Path::root(), &source, &mut known);
+        }
+    }
+    for step in &run.steps {
+        collect_parameters(&step.id, &step.parameters, &mut known);
+    }
+    for report in run.answer.iter().flat_map(|answer| &answer.steps) {
+        let reason = match &report.outcome {
+            Outcome::Failed { reason, .. } | Outcome::Unconfirmed { reason, .. } | Outcome::Skipped { reason } => {
+                Some(reason)
+            }
+            Outcome::Done(_) => None,
+        };
+        let texts = report.mends.iter().map(|mend| &mend.description).chain(reason);
+        let source = NumberSource::History { step: report.step.clone() };
+        known.extend(texts.flat_map(|text| numbers_in(text)).map(|number| (number, source.clone())));
+    }
+    known
+}
+
+fn collect_parameters(step: &StepId, parameters: &Object, known: &mut Vec<KnownNumber>) {
+    for (name, value) in parameters {
+        let source = |_: &Path| NumberSource::Parameter { step: step.clone(), name: name.to_owned() };
+        collect(value, &mut Path::root(), &source, known);
+    }
+}
+
+fn collect(value: &Value, path: &mut Path, source: &dyn Fn(&Path) -> NumberSource, known: &mut Vec<KnownNumber>) {
+    if known.len() >= MAX_VALUES {
+        return;
+    }
+    match value {
+        Value::Number(number) => {
+            known.extend(numbers_in(&number.to_string()).into_iter().map(|number| (number, source(path))));
+        }
+        Value::String(text) => {
+            known.extend(numbers_in(text).into_iter().map(|number| (number, source(path))));
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                path.push_index(index);
+                collect(item, path, source, known);
+                path.pop();
+            }
+        }
+        Value::Object(object) => {
+            for (key, item) in object {
+                path.push_key(key);
+                collect(item, path, source, known);
+                path.pop();
+            }
+        }
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// An equal number counts more than one that rounds to it, and the request more than a result that repeats it.
+fn source_of(number: &TextNumber, requested: &[TextNumber], known: &[KnownNumber], steps: usize) -> NumberSource {
+    if requested.iter().any(|other| number.equals(other)) {
+        return NumberSource::Request;
+    }
+    let equal = known.iter().find(|(other, _)| number.equals(other));
+    let found = equal.or_else(|| known.iter().find(|(other, _)| number.can_come_from(other)));
+    match found {
+        Some((_, source)) => source.clone(),
+        None if requested.iter().any(|other| number.can_come_from(other)) => NumberSource::Request,
+        None if number.is_count_up_to(steps) => NumberSource::Count,
+        None => NumberSource::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(step: &str, result: &str) -> Vec<KnownNumber> {
+        let mut known = Vec::new();
+        let source = |path: &Path| NumberSource::Result { step: step.into(), path: path.clone() };
+        collect(&Value::parse(result).unwrap(), &mut Path::root(), &source, &mut known);
+        known
+    }
+
+    fn sources(text: &str, request: &str, known: &[KnownNumber]) -> Vec<NumberSource> {
+        let requested = numbers_in(request);
+        numbers_in(text).iter().map(|number| source_of(number, &requested, known, 2)).collect()
+    }
+
+    #[test]
+    fn a_number_of_an_answer_has_the_place_in_the_result_that_it_was_copied_or_rounded_from() {
+        let known = known("won", r#"{"data": {"rates": [1391.25], "total": 65150150.625}}"#);
+        let at = |path: Path| NumberSource::Result { step: "won".into(), path };
+        let total = at(Path::root().key("data").key("total"));
+        let rate = at(Path::root().key("data").key("rates").index(0));
+        assert_eq!(sources("65,150,150.63 won at 1391.25", "", &known), [total, rate]);
+    }
+
+    #[test]
+    fn an_equal_number_is_preferred_to_one_that_rounds_to_it() {
+        let known = known("a", r#"{"exact": 14.49, "price": 14.5}"#);
+        let price = NumberSource::Result { step: "a".into(), path: Path::root().key("price") };
+        assert_eq!(sources("14.5 degrees", "", &known), [price]);
+    }
+
+    #[test]
+    fn a_number_of_the_request_comes_from_the_request_and_one_of_nowhere_is_unknown() {
+        let known = known("a", r#"{"amount": 100}"#);
+        let expected = [NumberSource::Request, NumberSource::Unknown, NumberSource::Count];
+        assert_eq!(sources("100 shares, 777 won, 2 steps", "sell 100 shares", &known), expected);
+    }
+}

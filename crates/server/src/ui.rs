@@ -1,0 +1,56 @@
+//! The pages for people: thin handlers that read what the API reads, and let `reknit-web` write it as HTML.
+
+mod actions;
+mod assets;
+mod live;
+mod page;
+mod run;
+mod run_digests;
+mod runs;
+mod sign_in;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::{get, post};
+
+pub(crate) use page::errors_as_pages;
+use run_digests::RunDigests;
+
+use crate::access::Gate;
+use crate::state::ServerState;
+
+/// The most that a form may send.
+const MAX_FORM: usize = 1 << 20;
+
+/// What the handlers of pages share.
+#[derive(Debug, Clone)]
+struct UiState {
+    server: ServerState,
+    digests: Arc<RunDigests>,
+    gate: Arc<Gate>,
+}
+
+/// The pages.
+pub(crate) fn router(server: &ServerState, gate: Arc<Gate>) -> Router {
+    let state = UiState { server: server.clone(), digests: Arc::default(), gate };
+    Router::new()
+        .route("/", get(runs::page))
+        .route("/runs/{run}", get(run::page))
+        .route("/runs/{run}/cancel", post(actions::cancel))
+        .route("/runs/{run}/resume", post(actions::resume))
+        .route("/runs/{run}/retry", post(actions::retry))
+        .route("/runs/{run}/decisions/{question}", post(actions::decide))
+        .route("/ui/changes", get(live::runs))
+        .route("/ui/runs/{run}/changes", get(live::run))
+        .route("/ui/runs/{run}/events.jsonl", get(run::events))
+        .route("/ui/theme", post(assets::set_theme))
+        .route("/ui/style.css", get(assets::style))
+        .route("/ui/script.js", get(assets::script))
+        .route("/ui/icon.svg", get(assets::icon))
+        .route("/sign-in", get(sign_in::page).post(sign_in::sign_in))
+        .route("/sign-out", post(sign_in::sign_out))
+        .layer(DefaultBodyLimit::max(MAX_FORM))
+        .with_state(state)
+}

@@ -1,0 +1,83 @@
+//! Streams that say when a page has changed. The page then asks for itself again, so what it shows always comes from one place.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::Extension;
+use axum::extract::{Path, Query, State};
+use axum::response::IntoResponse;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_core::Stream;
+use futures_util::{StreamExt as _, stream};
+use reknit::EventCursor;
+use reknit_protocol::RunId;
+use serde::Deserialize;
+
+use super::UiState;
+use super::runs::version;
+use crate::access::Caller;
+use crate::api_error::ApiError;
+
+/// What happens within this time is one change.
+const PAUSE: Duration = Duration::from_millis(100);
+/// How often the list of runs is looked at.
+const LIST_PAUSE: Duration = Duration::from_millis(700);
+/// The list of runs is sent again after so many looks, because it shows ages.
+const LOOKS: u32 = 60;
+/// The most events that are one change.
+const CHUNK: usize = 1_000;
+
+fn change(name: &str, id: &str) -> Event {
+    Event::default().event(name).id(id).data("")
+}
+
+fn streamed(changes: impl Stream<Item = Event> + Send + 'static) -> impl IntoResponse {
+    Sse::new(changes.map(Ok::<_, Infallible>)).keep_alive(KeepAlive::new().interval(Duration::from_secs(15)))
+}
+
+/// Says when a run has changed, and when it has ended.
+pub(super) async fn run(
+    State(ui): State<UiState>,
+    Extension(caller): Extension<Caller>,
+    Path(run): Path<String>,
+) -> Result<impl IntoResponse, ApiError> {
+    let run = RunId::new(run);
+    // Fails for a run that does not exist.
+    caller.reknit.runtime().summary(&run).await?;
+    let events = ui.server.runs.watch(&run).events_after(EventCursor(0)).ready_chunks(CHUNK);
+    let changes = events.then(|chunk| async move {
+        tokio::time::sleep(PAUSE).await;
+        change("change", &chunk.last().map_or(0, |event| event.cursor.0).to_string())
+    });
+    Ok(streamed(changes.chain(stream::once(std::future::ready(change("end", ""))))))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Since {
+    /// The version of the list that the page shows.
+    #[serde(default)]
+    since: String,
+}
+
+/// Says when the list of runs has changed.
+pub(super) async fn runs(
+    State(ui): State<UiState>,
+    Extension(caller): Extension<Caller>,
+    Query(Since { since }): Query<Since>,
+) -> impl IntoResponse {
+    let changes = stream::unfold((ui, caller, since, 0), async |(ui, caller, mut known, mut looks)| {
+        loop {
+            if ui.server.is_stopping() {
+                return None;
+            }
+            looks += 1;
+            let now = version(caller.reknit.runtime()).await.ok()?;
+            if now != known || looks >= LOOKS {
+                known.clone_from(&now);
+                return Some((change("change", &now), (ui, caller, known, 0)));
+            }
+            tokio::time::sleep(LIST_PAUSE).await;
+        }
+    });
+    streamed(changes)
+}

@@ -1,0 +1,195 @@
+//! The pages for people, asked for by a real HTTP client.
+#![cfg(test)]
+
+use std::time::Duration;
+
+use reknit::{ConfigBuilder, Reknit};
+use reknit_engine::ApprovalRule;
+use reknit_protocol::{SideEffect, Value};
+use reknit_server::{Access, Scope, Server, Token};
+use reknit_testing::tool::{CallMatcher, RunningTool};
+use reknit_testing::{Reply, ScriptedTool};
+use reqwest::{RequestBuilder, Response, StatusCode};
+use serde_json::{Value as Json, json};
+use tokio::net::TcpListener;
+
+const REFUND: &str = "request: Give <b>5</b> back\nsteps: [{id: refund, tool: bank/refund, with: {amount: \"5\"}}]";
+
+struct Site {
+    url: String,
+    client: reqwest::Client,
+    tool: RunningTool,
+}
+
+impl Site {
+    async fn open(access: Access, asks: bool) -> Self {
+        let schema = r#"{"type": "object", "properties": {"amount": {"type": "integer"}}, "required": ["amount"]}"#;
+        let tool =
+            ScriptedTool::new("bank").capability("refund", SideEffect::Keyed).schema(Value::parse(schema).unwrap());
+        let reply = Reply::data(Value::parse(r#"{"refunded": 5, "note": "<script>alert(1)</script>"}"#).unwrap());
+        let tool = tool.on("refund", CallMatcher::any(), reply).start().await.expect("the tool starts");
+        let rule = ApprovalRule { capability: Some("bank/refund".to_owned()), ..ApprovalRule::default() };
+        let rules: Vec<ApprovalRule> = asks.then_some(rule).into_iter().collect();
+        let builder = Reknit::builder().tool_service("bank", &tool.base_url());
+        let builder = builder.configure(move |config| rules.into_iter().fold(config, ConfigBuilder::approve));
+        let reknit = builder.start().await.expect("it starts");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        tokio::spawn(Server::new(reknit, access).serve(listener, std::future::pending()));
+        let none = reqwest::redirect::Policy::none();
+        let client = reqwest::Client::builder().no_proxy().redirect(none).build().expect("a client");
+        Self { url, client, tool }
+    }
+
+    fn get(&self, path: &str) -> RequestBuilder {
+        self.client.get(format!("{}{path}", self.url))
+    }
+
+    /// A form as a page of this server sends it.
+    fn form(&self, path: &str, fields: &[(&str, &str)]) -> RequestBuilder {
+        let encoded = |text: &str| reknit_protocol::percent_encoded(text);
+        let body: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
+        self.client
+            .post(format!("{}{path}", self.url))
+            .header("origin", &self.url)
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(body.join("&"))
+    }
+
+    async fn start(&self, id: &str, token: Option<&str>) -> Json {
+        let body = json!({"plan": REFUND, "run_id": id}).to_string();
+        let request = self.client.post(format!("{}/v1/runs", self.url)).body(body);
+        let request = token.into_iter().fold(request, RequestBuilder::bearer_auth);
+        serde_json::from_str(&request.send().await.unwrap().text().await.unwrap()).unwrap()
+    }
+}
+
+async fn page(request: RequestBuilder, expected: StatusCode) -> String {
+    let response = request.send().await.expect("an answer");
+    let (status, headers) = (response.status(), response.headers().clone());
+    let text = response.text().await.expect("a body");
+    assert_eq!(status, expected, "{text}");
+    assert_eq!(headers["content-type"], "text/html; charset=utf-8");
+    let policy = headers["content-security-policy"].to_str().unwrap();
+    assert!(policy.contains("script-src 'self'") && !policy.contains("unsafe"), "{policy}");
+    text
+}
+
+fn goes_to(response: &Response) -> &str {
+    assert_eq!(response.status(), StatusCode::SEE_OTHER);
+    response.headers()["location"].to_str().unwrap()
+}
+
+#[tokio::test]
+async fn a_run_is_listed_and_shown_and_its_text_is_no_markup() {
+    let site = Site::open(Access::OwnMachine, false).await;
+    assert!(page(site.get("/"), StatusCode::OK).await.contains("No runs yet"));
+    site.start("r-1", None).await;
+    let list = page(site.get("/?status=complete&search=back"), StatusCode::OK).await;
+    assert!(list.contains("href=\"/runs/r-1\"") && list.contains("Give &lt;b&gt;5&lt;/b&gt; back"), "{list}");
+    assert!(!page(site.get("/?status=failed"), StatusCode::OK).await.contains("r-1"));
+    let run = page(site.get("/runs/r-1?step=refund"), StatusCode::OK).await;
+    for part in ["mended: schema", "Call 1", "&lt;script&gt;alert(1)&lt;/script&gt;", "Download events"] {
+        assert!(run.contains(part), "{part}: {run}");
+    }
+    assert!(!run.contains("<b>5") && !run.contains("<script>"), "{run}");
+    let panel = page(site.get("/runs/r-1?step=refund&part=panel"), StatusCode::OK).await;
+    assert!(panel.starts_with("<aside") && panel.contains("Call 1"), "{panel}");
+    assert_eq!(goes_to(&site.get("/runs/r-").send().await.unwrap()), "/runs/r-1");
+    let missing = page(site.get("/runs/x"), StatusCode::NOT_FOUND).await;
+    assert!(missing.contains("there is no run `x`"), "{missing}");
+    let events = site.get("/ui/runs/r-1/events.jsonl").send().await.unwrap().text().await.unwrap();
+    assert!(events.lines().count() > 3, "{events}");
+}
+
+#[tokio::test]
+async fn a_question_is_decided_with_a_form_and_only_for_what_it_shows() {
+    let site = Site::open(Access::OwnMachine, true).await;
+    let run = site.start("r", None).await;
+    let list = page(site.get("/"), StatusCode::OK).await;
+    assert!(list.contains("Send with amount 5"), "{list}");
+    let path = "/runs/r/decisions/refund%2Fapproval%2F1";
+    let stale = page(site.form(path, &[("hash", "0"), ("decision", "approve")]), StatusCode::CONFLICT).await;
+    assert!(stale.contains("something else"), "{stale}");
+    let not_json = [("hash", "0"), ("decision", "edit"), ("parameters", "{amount")];
+    assert!(page(site.form(path, &not_json), StatusCode::BAD_REQUEST).await.contains("is not JSON"));
+    let hash = run["questions"][0]["hash"].as_str().unwrap();
+    let fields = [("hash", hash), ("decision", "edit"), ("parameters", "{\"amount\": 4}")];
+    assert_eq!(goes_to(&site.form(path, &fields).send().await.unwrap()), "/runs/r");
+    // The stream says that the run has ended.
+    let changes = site.get("/ui/runs/r/changes").send().await.unwrap().text();
+    let changes = tokio::time::timeout(Duration::from_secs(20), changes).await.expect("the stream ends").unwrap();
+    assert!(changes.contains("event: change") && changes.contains("event: end"), "{changes}");
+    assert_eq!(site.tool.calls().len(), 1);
+    let shown = page(site.get("/runs/r?step=refund"), StatusCode::OK).await;
+    assert!(shown.contains("Approved with other parameters") && shown.contains("written by a person"), "{shown}");
+}
+
+#[tokio::test]
+async fn forms_of_other_sites_are_refused_and_so_are_forms_to_the_api() {
+    let site = Site::open(Access::OwnMachine, true).await;
+    site.start("r", None).await;
+    let other = site.form("/runs/r/cancel", &[]).header("origin", "http://127.0.0.1:1");
+    // The second header does not help either.
+    page(other, StatusCode::FORBIDDEN).await;
+    let foreign = site.client.post(format!("{}/runs/r/cancel", site.url)).header("origin", "https://evil.example");
+    page(foreign, StatusCode::FORBIDDEN).await;
+    let hidden = site.client.post(format!("{}/runs/r/cancel", site.url)).header("origin", "null");
+    page(hidden, StatusCode::FORBIDDEN).await;
+    let api = site.client.post(format!("{}/v1/runs/r/cancel", site.url)).header("origin", &site.url);
+    assert_eq!(api.send().await.unwrap().status(), StatusCode::FORBIDDEN);
+    let renamed = site.get("/").header("host", "evil.example");
+    page(renamed, StatusCode::FORBIDDEN).await;
+    assert_eq!(goes_to(&site.form("/runs/r/cancel", &[]).send().await.unwrap()), "/runs/r");
+}
+
+fn token(name: &str, scopes: &[Scope]) -> (String, Token) {
+    let (text, hash) = Token::generate().unwrap();
+    (text, Token::new(name, hash, scopes))
+}
+
+#[tokio::test]
+async fn a_reader_signs_in_with_a_token_and_its_scopes_say_what_they_may_do() {
+    let (reads, reader) = token("reader", &[Scope::Read]);
+    let (runs, runner) = token("runner", &[Scope::Read, Scope::Run]);
+    let site = Site::open(Access::Tokens(vec![reader, runner]), true).await;
+    site.start("r", Some(&runs)).await;
+    let refused = site.get("/runs/r?step=refund").send().await.unwrap();
+    assert_eq!(goes_to(&refused), "/sign-in?back=%2Fruns%2Fr%3Fstep%3Drefund");
+    page(site.get("/sign-in"), StatusCode::OK).await;
+    let unknown = page(site.form("/sign-in", &[("token", "rk-0"), ("back", "/")]), StatusCode::FORBIDDEN).await;
+    assert!(unknown.contains("not known"), "{unknown}");
+    let signed_in = site.form("/sign-in", &[("token", &reads), ("back", "//evil.example")]).send().await.unwrap();
+    assert_eq!(goes_to(&signed_in), "/");
+    let cookie = signed_in.headers()["set-cookie"].to_str().unwrap();
+    assert!(cookie.contains("HttpOnly; SameSite=Strict") && !cookie.contains("Secure"), "{cookie}");
+    let secure = site.form("/sign-in", &[("token", &reads)]).header("sec-fetch-site", "same-origin");
+    let secure = secure.header("host", "x").send().await.unwrap();
+    assert!(secure.headers().contains_key("set-cookie"));
+    let cookie = cookie.split(';').next().unwrap().to_owned();
+    let run = page(site.get("/runs/r").header("cookie", &cookie), StatusCode::OK).await;
+    assert!(run.contains("Sign out reader") && run.contains("may not decide") && !run.contains(">Cancel<"), "{run}");
+    let forbidden = site.form("/runs/r/cancel", &[]).header("cookie", &cookie);
+    assert!(page(forbidden, StatusCode::FORBIDDEN).await.contains("scope `run`"));
+    let decides = site.form("/runs/r/decisions/x", &[]).header("cookie", format!("reknit-token={runs}"));
+    assert!(page(decides, StatusCode::FORBIDDEN).await.contains("scope `approve`"));
+    // The cookie is for pages only.
+    let api = site.get("/v1/runs").header("cookie", &cookie).send().await.unwrap();
+    assert_eq!(api.status(), StatusCode::UNAUTHORIZED);
+    let out = site.form("/sign-out", &[]).header("cookie", &cookie).send().await.unwrap();
+    assert!(goes_to(&out).starts_with("/sign-in"));
+    assert!(out.headers().get_all("set-cookie").iter().all(|cookie| cookie.to_str().unwrap().contains("Max-Age=0")));
+}
+
+#[tokio::test]
+async fn style_and_script_are_kept_by_browsers_and_colours_are_a_choice() {
+    let site = Site::open(Access::OwnMachine, false).await;
+    for path in ["/ui/style.css", "/ui/script.js"] {
+        let response = site.get(path).send().await.unwrap();
+        assert!(response.headers()["cache-control"].to_str().unwrap().contains("immutable"), "{path}");
+    }
+    let chosen = site.form("/ui/theme", &[("to", "dark"), ("back", "/?status=failed")]).send().await.unwrap();
+    assert_eq!(goes_to(&chosen), "/?status=failed");
+    let cookie = chosen.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    assert!(page(site.get("/").header("cookie", cookie), StatusCode::OK).await.contains("data-theme=\"dark\""));
+}

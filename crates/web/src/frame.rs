@@ -1,0 +1,145 @@
+//! The frame of every page: its head, the navigation and the place for messages.
+
+use maud::{DOCTYPE, Markup, html};
+
+use crate::assets::asset_version;
+
+/// Which colours a page has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Theme {
+    /// Those that the browser prefers.
+    #[default]
+    System,
+    /// Dark text on a light page.
+    Light,
+    /// Light text on a dark page.
+    Dark,
+}
+
+impl Theme {
+    /// The theme with this name; that of the browser for any other name.
+    pub fn of_name(name: &str) -> Self {
+        match name {
+            "light" => Self::Light,
+            "dark" => Self::Dark,
+            _ => Self::System,
+        }
+    }
+
+    /// The name, as the cookie and the style sheet have it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    fn next(self) -> Self {
+        match self {
+            Self::System => Self::Light,
+            Self::Light => Self::Dark,
+            Self::Dark => Self::System,
+        }
+    }
+}
+
+/// What every page has beside its own content.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PageFrame<'a> {
+    /// The colours.
+    pub theme: Theme,
+    /// The address of the page, with its query.
+    pub here: &'a str,
+    /// Who has signed in; `None` without tokens.
+    pub caller: Option<&'a str>,
+    /// How many questions wait for a person.
+    pub questions: usize,
+    /// The time, in milliseconds since 1970.
+    pub now_ms: i64,
+    /// Whether the reader may start and control runs.
+    pub may_run: bool,
+    /// Whether the reader may decide questions.
+    pub may_approve: bool,
+}
+
+/// A page of the navigation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tab {
+    Runs,
+    Other,
+}
+
+const TABS: [(Tab, &str, &str); 1] = [(Tab::Runs, "/", "Runs")];
+
+/// A page with its frame. `live` is the address of the stream that says when the page has changed.
+pub(crate) fn framed(frame: &PageFrame<'_>, title: &str, tab: Tab, live: Option<&str>, content: &Markup) -> Markup {
+    let version = asset_version();
+    html! {
+        (DOCTYPE)
+        html lang="en" data-theme=(frame.theme.as_str()) {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) " · Reknit" }
+                link rel="icon" href="/ui/icon.svg" type="image/svg+xml";
+                link rel="stylesheet" href={"/ui/style.css?v=" (version)};
+                script src={"/ui/script.js?v=" (version)} defer {}
+            }
+            body {
+                a.skip href="#main" { "Skip to content" }
+                (navigation(frame, tab))
+                p #status role="status" aria-live="polite" {}
+                main #main tabindex="-1" data-live=[live] { (content) }
+                (keys())
+            }
+        }
+    }
+}
+
+fn navigation(frame: &PageFrame<'_>, tab: Tab) -> Markup {
+    html! {
+        header.top {
+            a.name href="/" { "Reknit" }
+            nav #nav aria-label="Pages" {
+                @for (own, path, word) in TABS {
+                    a href=(path) aria-current=[(own == tab).then_some("page")] { (word) }
+                }
+            }
+            div.side {
+                form method="post" action="/ui/theme" {
+                    input type="hidden" name="to" value=(frame.theme.next().as_str());
+                    input type="hidden" name="back" value=(frame.here);
+                    button.quiet type="submit" title="Change the colours" {
+                        "Theme: " (frame.theme.as_str())
+                    }
+                }
+                @if let Some(caller) = frame.caller {
+                    form method="post" action="/sign-out" {
+                        button.quiet type="submit" { "Sign out " (crate::outside_text::one_line(caller, 24)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The keys that the script knows. The script shows it; without a script there are no keys.
+fn keys() -> Markup {
+    let keys = [
+        ("j, k", "next, previous"),
+        ("Enter", "open"),
+        ("Esc", "close"),
+        ("g r", "go to the runs"),
+        ("/", "search"),
+        ("?", "these keys"),
+    ];
+    html! {
+        dialog #keys aria-label="Keys" {
+            h2 { "Keys" }
+            dl { @for (key, meaning) in keys { dt { kbd { (key) } } dd { (meaning) } } }
+            form method="dialog" { button type="submit" { "Close" } }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The pages of the web interface: views of runs in, HTML out.
+//!
+//! ```
+//! use reknit_web::{PageFrame, RunList, runs_page};
+//!
+//! let frame = PageFrame { here: "/", ..PageFrame::default() };
+//! let page = runs_page(&frame, &RunList::default()).into_string();
+//! assert!(page.starts_with("<!DOCTYPE html>"));
+//! ```
+//!
+//! A page shows what `reknit runs show` and `explain` show: the [`Overview`](reknit_engine::Overview) of a run. It needs no script to
+//! be read; `script.js` makes it live. Graph and timeline are SVG. Text of models and tools passes through [`plain_text`] and is
+//! escaped, so it can never become markup.
+//!
+//! | what | where |
+//! |---|---|
+//! | the frame of every page, style sheet and script | [`PageFrame`], [`STYLE`], [`SCRIPT`] |
+//! | the list of runs | [`runs_page`] |
+//! | one run: graph, timeline, steps, answer | [`run_page`] |
+//! | errors and signing in | [`error_page`], [`sign_in_page`] |
+
+mod assets;
+mod error_page;
+mod frame;
+mod links;
+mod marks;
+mod outside_text;
+mod parameter_diff;
+mod question_card;
+mod run_page;
+mod runs_page;
+mod sign_in_page;
+mod sourced_value;
+mod words;
+
+pub use assets::{SCRIPT, STYLE, asset_version};
+pub use error_page::error_page;
+pub use frame::{PageFrame, Theme};
+pub use maud::Markup;
+pub use outside_text::plain_text;
+pub use question_card::AskedQuestion;
+pub use run_page::{PagePart, RunFacts, run_page};
+pub use runs_page::{ListedRun, RunList, runs_page};
+pub use sign_in_page::sign_in_page;

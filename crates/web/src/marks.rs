@@ -1,0 +1,108 @@
+//! How states look: a colour, a shape and a word, so that nobody needs the colour.
+
+use maud::{Markup, html};
+use reknit_engine::{StepState, StepView};
+use reknit_mend::{MendEffect, Rung};
+
+/// A state as it looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// The class of the style sheet, which has the colour.
+    pub(crate) class: &'static str,
+    pub(crate) shape: &'static str,
+    pub(crate) word: &'static str,
+}
+
+const fn mark(class: &'static str, shape: &'static str, word: &'static str) -> Mark {
+    Mark { class, shape, word }
+}
+
+pub(crate) const NEEDS_YOU: Mark = mark("ask", "?", "needs you");
+
+/// The mark of a run, by the word of its status.
+pub(crate) fn run_mark(status: &str) -> Mark {
+    match status {
+        "running" => mark("running", "◐", "running"),
+        "waiting" => NEEDS_YOU,
+        "stopped" => mark("retrying", "■", "stopped"),
+        "parked" => mark("retrying", "■", "parked"),
+        "complete" => mark("done", "●", "complete"),
+        "partial" => mark("retrying", "◑", "partial"),
+        "failed" => mark("failed", "✕", "failed"),
+        "impossible" => mark("failed", "✕", "impossible"),
+        "budget_exhausted" => mark("failed", "✕", "limit reached"),
+        "cancelled" => mark("waiting", "–", "cancelled"),
+        _ => mark("waiting", "○", "other"),
+    }
+}
+
+/// The mark of a step.
+pub(crate) fn step_mark(step: &StepView) -> Mark {
+    match &step.state {
+        StepState::Waiting => mark("waiting", "○", "waiting"),
+        StepState::Queued => mark("waiting", "○", "queued"),
+        StepState::Running => mark("running", "◐", "running"),
+        StepState::Looping { .. } => mark("running", "◐", "looping"),
+        StepState::Polling { .. } => mark("running", "◐", "polling"),
+        StepState::Checking => mark("running", "◐", "checking"),
+        StepState::Verifying => mark("running", "◐", "verifying"),
+        StepState::AwaitingJob { .. } => mark("running", "◐", "awaiting job"),
+        StepState::BackingOff { .. } => mark("retrying", "↻", "retrying"),
+        StepState::BreakerOpen { .. } => mark("retrying", "↻", "breaker open"),
+        StepState::KeyHeld { .. } => mark("retrying", "↻", "key held"),
+        StepState::Mending(_) => mark("retrying", "↻", "mending"),
+        StepState::AwaitingApproval(_) => NEEDS_YOU,
+        StepState::Done if is_mended(step) => mark("mended", "●", "mended"),
+        StepState::Done => mark("done", "●", "done"),
+        StepState::Failed { .. } => mark("failed", "✕", "failed"),
+        StepState::Unconfirmed { .. } => mark("failed", "✕", "unconfirmed"),
+        StepState::Skipped { .. } => mark("waiting", "–", "skipped"),
+    }
+}
+
+/// Whether a rung changed a call of the step or sent it again.
+pub(crate) fn is_mended(step: &StepView) -> bool {
+    step.mends.iter().any(|mend| mend.effect == MendEffect::Applied)
+}
+
+/// The rungs that changed the step, each once, from cheap to expensive.
+pub(crate) fn applied_rungs(step: &StepView) -> Vec<Rung> {
+    let mut rungs: Vec<Rung> =
+        step.mends.iter().filter(|mend| mend.effect == MendEffect::Applied).map(|mend| mend.rung).collect();
+    rungs.sort_unstable();
+    rungs.dedup();
+    rungs
+}
+
+/// The class of a rung by its name: code, a model, or a person.
+pub(crate) fn rung_class(rung: &str) -> &'static str {
+    match rung {
+        "resolution" | "feedback" | "context" => "rung-model",
+        "settlement" => "rung-person",
+        _ => "rung-code",
+    }
+}
+
+/// How a rung mends, for a reader who sees its name the first time.
+pub(crate) fn rung_words(rung: &str) -> &'static str {
+    match rung {
+        "schema" => "code made the values fit their schema",
+        "facts" => "code did what the error asks for",
+        "resolution" => "a model said where the value is",
+        "resend" => "the same call was sent again",
+        "feedback" => "a model was shown the error",
+        "context" => "a model was shown all that is known",
+        "settlement" => "a check or a person said whether the call took effect",
+        _ => "",
+    }
+}
+
+/// A state with its shape and word.
+pub(crate) fn badge(mark: Mark) -> Markup {
+    html! { span class={"badge " (mark.class)} { span.shape aria-hidden="true" { (mark.shape) } " " (mark.word) } }
+}
+
+/// A rung that mended something.
+pub(crate) fn rung_chip(rung: &str) -> Markup {
+    html! { span class={"rung " (rung_class(rung))} title=(rung_words(rung)) { (rung) } }
+}

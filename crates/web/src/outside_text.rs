@@ -1,0 +1,84 @@
+//! Text that models, tools and users wrote, as a page shows it.
+
+use maud::{Markup, html};
+
+/// A block with more lines than this is folded.
+const FOLDED_LINES: usize = 12;
+/// A block with more characters than this is folded.
+const FOLDED_CHARS: usize = 1_200;
+/// More characters than this are not shown: a page stays small. The command line and the API have all of them.
+const MAX_CHARS: usize = 20_000;
+
+/// A text without characters that a reader does not see or that change how the text around them is read: control characters and
+/// marks of the text direction are written as escapes. Line breaks and tabs stay.
+pub fn plain_text(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => shown.push(c),
+            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => {
+                shown.extend(c.escape_unicode());
+            }
+            _ if c.is_control() => shown.extend(c.escape_unicode()),
+            _ => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// The text in one line of at most this many characters.
+pub(crate) fn one_line(text: &str, max_chars: usize) -> String {
+    let line = plain_text(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    cut(&line, max_chars)
+}
+
+/// At most this many characters, with a mark where the rest is missing.
+pub(crate) fn cut(text: &str, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(max_chars.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
+
+/// A framed block of text, folded if it is long.
+pub(crate) fn block(text: &str) -> Markup {
+    let shown = plain_text(text);
+    let chars = shown.chars().count();
+    let shown = if chars > MAX_CHARS { cut(&shown, MAX_CHARS) } else { shown };
+    let lines = shown.lines().count();
+    let more = (chars > MAX_CHARS).then(|| format!("{} of {chars} characters are shown.", MAX_CHARS - 1));
+    let framed = html! {
+        div.block {
+            pre tabindex="0" { (shown) }
+            button.copy type="button" hidden { "Copy" }
+        }
+        @if let Some(more) = more { p.muted { (more) } }
+    };
+    if lines <= FOLDED_LINES && chars <= FOLDED_CHARS {
+        return framed;
+    }
+    html! {
+        details.folded {
+            summary { span.first { (one_line(&shown, 90)) } " " span.muted { (lines) " lines" } }
+            (framed)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_that_hide_or_reorder_text_are_written_as_escapes() {
+        assert_eq!(plain_text("a\u{202e}b\u{0}c\u{1b}[2J\n\td\u{200d}é"), "a\\u{202e}b\\u{0}c\\u{1b}[2J\n\td\u{200d}é");
+    }
+
+    #[test]
+    fn a_long_text_is_folded_and_a_huge_one_cut() {
+        assert!(!block("short").into_string().contains("<details"));
+        assert!(block(&"line\n".repeat(13)).into_string().contains("<details"));
+        let huge = block(&"x".repeat(100_000)).into_string();
+        assert!(huge.len() < 21_000 && huge.contains("19999 of 100000 characters"), "{}", huge.len());
+    }
+}

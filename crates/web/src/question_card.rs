@@ -1,0 +1,227 @@
+//! A question to a person as a card: what was refused, what changes, why, what will be sent, and what each button does.
+
+use maud::{Markup, html};
+use reknit_engine::{AskPerson, PreviewedCall, Question};
+use reknit_protocol::{CallTool, Object, Value, percent_encoded};
+
+use crate::frame::PageFrame;
+use crate::links::{run_path, step_path};
+use crate::marks::{NEEDS_YOU, badge};
+use crate::outside_text::{block, one_line, plain_text};
+use crate::parameter_diff::diff;
+use crate::sourced_value::{inline, origin, short};
+use crate::words::between;
+
+/// A question to a person, with what its card needs beside it.
+#[derive(Debug, Clone)]
+pub struct AskedQuestion {
+    /// The run that asks.
+    pub run: String,
+    /// What the run was asked.
+    pub request: String,
+    /// The question.
+    pub ask: AskPerson,
+    /// The parameters of the call before, if there was one.
+    pub before: Option<Object>,
+    /// The decision that the run has not read yet, if there is one.
+    pub decided: Option<String>,
+}
+
+impl AskedQuestion {
+    fn action(&self) -> String {
+        format!("{}/decisions/{}", run_path(&self.run), percent_encoded(&self.ask.id.to_string()))
+    }
+}
+
+/// The card. `names_run` adds which run asks, for a page that is not about this run.
+pub(crate) fn question_card(frame: &PageFrame<'_>, question: &AskedQuestion, names_run: bool) -> Markup {
+    let ask = &question.ask;
+    html! {
+        article.card.ask id={"question-" (question.run) "-" (ask.id.to_string())} {
+            header {
+                (badge(NEEDS_YOU)) " "
+                a href=(step_path(&question.run, ask.step.as_str())) { (one_line(ask.step.as_str(), 60)) }
+                " " strong { (title(&ask.question)) }
+            }
+            @if names_run {
+                p { a href=(run_path(&question.run)) { (one_line(&question.request, 160)) } }
+            }
+            (facts(question))
+            @if let Some(decided) = &question.decided {
+                p { "Decided: " strong { (one_line(decided, 40)) } ". The run reads it when it goes on." }
+            } @else if frame.may_approve {
+                (decisions(question))
+            } @else {
+                p.muted { "Your token may not decide: it does not have the scope " code { "approve" } "." }
+            }
+            footer.muted {
+                "Your decision counts only for exactly this. Hash " code { (one_line(&ask.hash, 16)) }
+                ". Without a decision it counts as denied in " (between(frame.now_ms, ask.expires_ms)) "."
+            }
+        }
+    }
+}
+
+fn title(question: &Question) -> &'static str {
+    match question {
+        Question::SendCall { .. } => "May this call be sent?",
+        Question::RunPlan { .. } => "May this plan be run?",
+        Question::SendAgain { .. } => "A call may have taken effect. Send it again?",
+        Question::SendCorrected { .. } => "A call was refused. Send it corrected?",
+    }
+}
+
+fn facts(question: &AskedQuestion) -> Markup {
+    match &question.ask.question {
+        Question::SendCall { call, reason } => html! {
+            p { "Asked because " (plain_text(reason)) "." }
+            (sent(question, call))
+        },
+        Question::SendAgain { call, error, check } => html! {
+            h4 { "What happened" } (block(error))
+            @if let Some(check) = check { h4 { "What the check found" } (block(check)) }
+            (sent(question, call))
+        },
+        Question::SendCorrected { call, error, change, reason, .. } => html! {
+            h4 { "What was refused" } (block(error))
+            h4 { "The change" }
+            @match &question.before {
+                Some(before) => (diff(before, &call.parameters)),
+                None => (block(change)),
+            }
+            h4 { "Why" } (block(reason))
+            (sent(question, call))
+        },
+        Question::RunPlan { calls, tool_calls, money } => html! {
+            p {
+                "At most " (tool_calls) " calls of tools"
+                @if let Some(money) = money { ", models for at most " (money) }
+                "."
+            }
+            h4 { "What will be called" }
+            ol.calls { @for call in calls { li { (preview(call)) } } }
+        },
+    }
+}
+
+fn preview(call: &PreviewedCall) -> Markup {
+    html! {
+        code { (one_line(call.step.as_str(), 60)) } " "
+        (one_line(call.agent.as_str(), 60)) "/" (one_line(call.capability.as_str(), 60))
+        " " span.class { (call.side_effect.as_str()) }
+        @if let Some(list) = &call.foreach { " for each item of " code { (one_line(list, 80)) } }
+        dl.values { @for (name, value) in &call.parameters { dt { (plain_text(name)) } dd { (inline(value)) } } }
+    }
+}
+
+fn sent(question: &AskedQuestion, call: &CallTool) -> Markup {
+    let provenance = |name: &str| question.ask.provenance.iter().find(|(known, _)| known == name).map(|(_, from)| from);
+    html! {
+        h4 {
+            "What will be sent to " (one_line(call.agent.as_str(), 60)) "/" (one_line(call.capability.as_str(), 60))
+            " " span.class title="What the call changes" { (call.side_effect.as_str()) }
+        }
+        dl.values {
+            @for (name, value) in &call.parameters {
+                dt { (plain_text(name)) }
+                dd {
+                    (inline(value))
+                    @if let Some(from) = provenance(name) { div.origin { (origin(&question.run, from)) } }
+                }
+            }
+        }
+    }
+}
+
+/// The consequence of sending, on the button: `Send with amount 375, to KRW`.
+fn send_words(verb: &str, parameters: &Object) -> String {
+    let shown: Vec<String> =
+        parameters.iter().take(3).map(|(name, value)| format!("{} {}", one_line(name, 24), short(value, 24))).collect();
+    let more = if parameters.len() > 3 { ", …" } else { "" };
+    if shown.is_empty() { verb.to_owned() } else { format!("{verb} with {}{more}", shown.join(", ")) }
+}
+
+fn decisions(question: &AskedQuestion) -> Markup {
+    let button = |decision: &str, words: &str, class: &str| {
+        html! {
+            form method="post" action=(question.action()) {
+                (hidden(question, decision))
+                button class=(class) type="submit" { (words) }
+            }
+        }
+    };
+    match &question.ask.question {
+        Question::RunPlan { calls, .. } => html! {
+            div.decisions {
+                (button("approve", &format!("Run the plan: {}", crate::words::count(calls.len(), "call")), "main"))
+                (deny(question, "Do not run it"))
+            }
+        },
+        Question::SendCall { call, .. } | Question::SendCorrected { call, .. } => html! {
+            div.decisions {
+                (button("approve", &send_words("Send", &call.parameters), "main"))
+                (deny(question, "Do not send"))
+                (edit(question, call))
+            }
+        },
+        Question::SendAgain { call, check, .. } => html! {
+            div.decisions {
+                (button("approve", &send_words("Send again", &call.parameters), "main"))
+                (button("did_not_happen", "It did not happen: send it", ""))
+                @if check.is_some() { (button("check", "Check again", "")) }
+                (deny(question, "Do not send again"))
+                (happened(question))
+            }
+        },
+    }
+}
+
+fn hidden(question: &AskedQuestion, decision: &str) -> Markup {
+    html! {
+        input type="hidden" name="hash" value=(question.ask.hash);
+        input type="hidden" name="decision" value=(decision);
+    }
+}
+
+fn deny(question: &AskedQuestion, words: &str) -> Markup {
+    html! {
+        details.choice {
+            summary { (words) "…" }
+            form.stack method="post" action=(question.action()) {
+                (hidden(question, "deny"))
+                label { "Why not (optional; a model that made the call reads it)" input type="text" name="reason" maxlength="1000"; }
+                button.danger type="submit" { (words) }
+            }
+        }
+    }
+}
+
+fn edit(question: &AskedQuestion, call: &CallTool) -> Markup {
+    let text = Value::Object(call.parameters.clone()).to_pretty();
+    html! {
+        details.choice {
+            summary { "Send with other parameters…" }
+            form.stack method="post" action=(question.action()) {
+                (hidden(question, "edit"))
+                label {
+                    "All parameters, as JSON"
+                    textarea name="parameters" rows="6" spellcheck="false" { (text) }
+                }
+                button.main type="submit" { "Send these parameters" }
+            }
+        }
+    }
+}
+
+fn happened(question: &AskedQuestion) -> Markup {
+    html! {
+        details.choice {
+            summary { "It happened…" }
+            form.stack method="post" action=(question.action()) {
+                (hidden(question, "happened"))
+                label { "Its result, as JSON" textarea name="result" rows="4" spellcheck="false" { "{}" } }
+                button.main type="submit" { "It happened: do not send it, use this result" }
+            }
+        }
+    }
+}

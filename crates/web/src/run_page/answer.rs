@@ -1,0 +1,84 @@
+//! The answer of a run. Each number is a link to its source; a number without one is marked.
+
+use maud::{Markup, html};
+use reknit_engine::{Answer, AnswerAuthor, NumberSource, RunOverview, SourcedNumber, number_sources};
+
+use super::RunFacts;
+use crate::links::{result_path, step_path};
+use crate::outside_text::{one_line, plain_text};
+use crate::sourced_value::tree;
+
+/// More numbers than this are not linked.
+const MAX_NUMBERS: usize = 500;
+
+pub(super) fn section(facts: &RunFacts<'_>, run: &RunOverview, answer: &Answer) -> Markup {
+    let author = match &answer.written_by {
+        AnswerAuthor::Model => "A model wrote it from the results.".to_owned(),
+        AnswerAuthor::Template => "Code listed the results.".to_owned(),
+        AnswerAuthor::Raw => "The results as JSON.".to_owned(),
+        AnswerAuthor::TemplateInstead(reason) => format!("Code listed the results, because {}.", one_line(reason, 300)),
+    };
+    let numbers = number_sources(run);
+    let unknown = numbers.iter().filter(|number| number.source == NumberSource::Unknown).count();
+    html! {
+        section #answer.card aria-labelledby="answer-title" {
+            h2 #answer-title { "Answer" }
+            div.answer { (linked(facts.run, &answer.text, &numbers)) }
+            @if let Some(reason) = &answer.reason { p { (plain_text(reason)) } }
+            @for doubt in &answer.doubts { p.problem { "Verify this: " (plain_text(doubt)) "." } }
+            @if unknown > 0 && answer.doubts.is_empty() {
+                p.muted { mark.unsourced { "Marked numbers" } " are in no result and not in the request." }
+            }
+            @if !answer.outputs.is_empty() {
+                h3 { "Outputs" }
+                dl.values { @for (name, value) in &answer.outputs { dt { (plain_text(name)) } dd { (tree(value)) } } }
+            }
+            @if !answer.missing_outputs.is_empty() {
+                h3 { "Missing outputs" }
+                ul { @for output in &answer.missing_outputs { li { (plain_text(&output.name)) ": " (plain_text(&output.reason)) } } }
+            }
+            p.muted { (author) }
+        }
+    }
+}
+
+/// The text with its numbers as links.
+fn linked(run: &str, text: &str, numbers: &[SourcedNumber]) -> Markup {
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    for number in numbers.iter().take(MAX_NUMBERS) {
+        let (Some(before), Some(own)) = (text.get(at..number.start), text.get(number.start..number.end)) else {
+            continue;
+        };
+        pieces.push(html! { (plain_text(before)) (linked_number(run, own, &number.source)) });
+        at = number.end;
+    }
+    html! { @for piece in pieces { (piece) } (plain_text(text.get(at..).unwrap_or_default())) }
+}
+
+fn linked_number(run: &str, text: &str, source: &NumberSource) -> Markup {
+    match source {
+        NumberSource::Request => html! { span.sourced title="from the request" { (text) } },
+        NumberSource::Count => html! { (text) },
+        NumberSource::Unknown => html! { mark.unsourced title="in no result and not in the request" { (text) } },
+        NumberSource::Result { step, path } => {
+            let place = path.to_string();
+            let title = format!("from the result of {} at {}", one_line(step.as_str(), 60), one_line(&place, 120));
+            html! {
+                a.sourced href=(result_path(run, step.as_str(), &place)) title=(title) data-source=(step.as_str()) { (text) }
+            }
+        }
+        NumberSource::Parameter { step, name } => {
+            let title = format!("the parameter {} of {}", one_line(name, 60), one_line(step.as_str(), 60));
+            html! {
+                a.sourced href=(step_path(run, step.as_str())) title=(title) data-source=(step.as_str()) { (text) }
+            }
+        }
+        NumberSource::History { step } => {
+            let title = format!("from what happened to {}", one_line(step.as_str(), 60));
+            html! {
+                a.sourced href=(step_path(run, step.as_str())) title=(title) data-source=(step.as_str()) { (text) }
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The list of runs: what is happening, and what needs a person.
+
+use maud::{Markup, html};
+use reknit_engine::Spent;
+
+use crate::frame::{PageFrame, Tab, framed};
+use crate::links::{run_path, with_query};
+use crate::marks::{badge, run_mark, rung_chip};
+use crate::outside_text::one_line;
+use crate::question_card::{AskedQuestion, question_card};
+use crate::words::{ago, between, cost};
+
+/// The states that can be chosen, with the words of the choice.
+const STATES: [(&str, &str); 9] = [
+    ("", "All"),
+    ("running", "Running"),
+    ("waiting", "Needs you"),
+    ("stopped", "Stopped"),
+    ("complete", "Complete"),
+    ("partial", "Partial"),
+    ("failed", "Failed"),
+    ("cancelled", "Cancelled"),
+    ("budget_exhausted", "Limit reached"),
+];
+
+/// A run as the list shows it.
+#[derive(Debug, Clone, Default)]
+pub struct ListedRun {
+    /// Its id.
+    pub run: String,
+    /// The word for its status.
+    pub status: String,
+    /// What was asked.
+    pub request: String,
+    /// When it started, in milliseconds since 1970.
+    pub created_ms: i64,
+    /// When its last event happened.
+    pub updated_ms: i64,
+    /// How many steps have a result, and how many there are; `None` for a session.
+    pub steps: Option<(usize, usize)>,
+    /// The rungs that mended something, each once.
+    pub mended_by: Vec<String>,
+    /// What it spent.
+    pub spent: Spent,
+}
+
+/// A page of the list of runs.
+#[derive(Debug, Clone, Default)]
+pub struct RunList {
+    /// The runs, the newest first.
+    pub runs: Vec<ListedRun>,
+    /// Where the next page begins.
+    pub next: Option<String>,
+    /// The status that was chosen; empty for all.
+    pub status: String,
+    /// The text that was searched for.
+    pub search: String,
+    /// Where this page begins; empty for the first.
+    pub after: String,
+    /// The questions that wait for a person.
+    pub questions: Vec<AskedQuestion>,
+    /// A name for what the list shows. The stream of changes says when it is another one.
+    pub version: String,
+}
+
+/// The page with the list of runs.
+pub fn runs_page(frame: &PageFrame<'_>, list: &RunList) -> Markup {
+    let is_filtered = !list.status.is_empty() || !list.search.is_empty() || !list.after.is_empty();
+    let content = html! {
+        h1.hidden { "Runs" }
+        @if !list.questions.is_empty() && list.after.is_empty() {
+            section #questions aria-label="Questions" {
+                @for question in &list.questions { (question_card(frame, question, true)) }
+            }
+        }
+        (filters(list))
+        @if list.runs.is_empty() {
+            @if is_filtered { p.empty { "No run is like this. " a href="/" { "Show all runs" } } } @else { (no_runs()) }
+        } @else {
+            (table(frame, list))
+        }
+        @if let Some(next) = &list.next {
+            p.more { a.button rel="next" href=(address(list, next)) { "Older runs" } }
+        }
+    };
+    framed(frame, "Runs", Tab::Runs, Some(&with_query("/ui/changes", &[("since", &list.version)])), &content)
+}
+
+fn address(list: &RunList, after: &str) -> String {
+    with_query("/", &[("status", &list.status), ("search", &list.search), ("after", after)])
+}
+
+fn filters(list: &RunList) -> Markup {
+    html! {
+        section.filters aria-label="Filters" {
+            ul.chips {
+                @for (state, word) in STATES {
+                    li {
+                        a.chip href=(with_query("/", &[("status", state), ("search", &list.search)]))
+                            aria-current=[(state == list.status).then_some("true")] { (word) }
+                    }
+                }
+            }
+            form.search method="get" action="/" role="search" {
+                @if !list.status.is_empty() { input type="hidden" name="status" value=(list.status); }
+                label.hidden for="search" { "Search requests" }
+                input #search type="search" name="search" value=(list.search) placeholder="Search requests";
+                button type="submit" { "Search" }
+            }
+        }
+    }
+}
+
+fn table(frame: &PageFrame<'_>, list: &RunList) -> Markup {
+    html! {
+        div.scroll {
+            table.runs {
+                thead {
+                    tr {
+                        th scope="col" { "State" }
+                        th scope="col" { "Request" }
+                        th.number scope="col" { "Steps" }
+                        th scope="col" { "Mended by" }
+                        th.number scope="col" { "Cost" }
+                        th.number scope="col" { "Duration" }
+                        th.number scope="col" { "Age" }
+                    }
+                }
+                tbody { @for run in &list.runs { (row(frame, run)) } }
+            }
+        }
+    }
+}
+
+fn row(frame: &PageFrame<'_>, run: &ListedRun) -> Markup {
+    let mark = run_mark(&run.status);
+    let request = one_line(&run.request, 140);
+    let end_ms = if matches!(run.status.as_str(), "running") { frame.now_ms } else { run.updated_ms };
+    html! {
+        tr id={"run-" (run.run)} data-item {
+            td { (badge(mark)) }
+            td.request { a href=(run_path(&run.run)) { @if request.is_empty() { "(no request)" } @else { (request) } } }
+            td.number { @if let Some((done, all)) = run.steps { (done) " of " (all) } @else { "–" } }
+            td { @for rung in &run.mended_by { (rung_chip(rung)) " " } }
+            td.number { (cost(&run.spent)) }
+            td.number { (between(run.created_ms, end_ms)) }
+            td.number { (ago(run.created_ms, frame.now_ms)) }
+        }
+    }
+}
+
+/// What to type when there is nothing to see yet.
+fn no_runs() -> Markup {
+    let commands = [
+        ("reknit demo", "a request over four tools that fails and is mended; needs no API key"),
+        ("reknit run plan.yaml", "a plan that you wrote; needs no model"),
+        ("reknit ask \"What is the weather in Seoul?\"", "a request that a model plans"),
+    ];
+    html! {
+        section.empty {
+            h2 { "No runs yet" }
+            p { "A run appears here as soon as one starts in the same journal. Type one of these:" }
+            dl.commands { @for (command, what) in commands { dt { code { (command) } } dd { (what) } } }
+        }
+    }
+}

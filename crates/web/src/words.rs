@@ -1,0 +1,54 @@
+//! Numbers, times and amounts as a page writes them.
+
+use maud::{Markup, html};
+use reknit_engine::Spent;
+use reknit_protocol::{human_duration, timestamp_text};
+
+/// `1 step`, `2 steps`.
+pub(crate) fn count(number: impl TryInto<u64>, noun: &str) -> String {
+    match number.try_into() {
+        Ok(1) => format!("1 {noun}"),
+        Ok(number) => format!("{number} {noun}s"),
+        Err(_) => format!("many {noun}s"),
+    }
+}
+
+/// The time between two moments.
+pub(crate) fn between(from_ms: i64, to_ms: i64) -> String {
+    human_duration(u64::try_from(to_ms.saturating_sub(from_ms)).unwrap_or(0))
+}
+
+/// How long ago a moment is, in its largest unit.
+pub(crate) fn age(at_ms: i64, now_ms: i64) -> String {
+    let seconds = u64::try_from(now_ms.saturating_sub(at_ms)).unwrap_or(0) / 1_000;
+    match seconds {
+        0..5 => "now".to_owned(),
+        5..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+/// A moment, written as its age; a pointer sees the time itself.
+pub(crate) fn ago(at_ms: i64, now_ms: i64) -> Markup {
+    let time = timestamp_text(at_ms);
+    html! { time datetime=(time) title=(time) { (age(at_ms, now_ms)) } }
+}
+
+/// What models cost, `–` if nothing is known.
+pub(crate) fn cost(spent: &Spent) -> String {
+    if spent.cost.is_zero() { "–".to_owned() } else { spent.cost.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_is_written_in_its_largest_unit() {
+        let ages = [0, 7, 61, 7_200, 200_000].map(|seconds| age(0, seconds * 1_000));
+        assert_eq!(ages, ["now", "7 s", "1 min", "2 h", "2 days"]);
+        assert_eq!((count(1_usize, "step"), count(3_u32, "call")), ("1 step".to_owned(), "3 calls".to_owned()));
+    }
+}

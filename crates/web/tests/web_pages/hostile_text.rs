@@ -1,0 +1,175 @@
+//! Text of models, tools and users can never become markup: a page has the same elements with hostile text as with plain text.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use reknit_engine::{AskPerson, Question};
+use reknit_protocol::{CallTool, Object, SideEffect, Value};
+use reknit_web::{AskedQuestion, ListedRun, RunList, error_page, run_page, runs_page, sign_in_page};
+use serde_json::Value as Json;
+
+use crate::stored_runs::{endings, facts, frame, overview, pages};
+use crate::tags::tags;
+
+const HOSTILE: [&str; 6] = [
+    "<script>alert()</script>",
+    "\"><img src=x onerror=alert()>",
+    "' onmouseover='alert()",
+    "</pre></details></main><form action=https://evil.example>",
+    "&lt;b&gt; &amp; &#x;",
+    "javascript:alert() <!-- <![CDATA[ \u{202e}\u{0}\u{1b}",
+];
+
+/// A text with the same spaces and line breaks, and nothing in it that HTML knows.
+fn harmless(text: &str) -> String {
+    text.chars().map(|c| if c.is_whitespace() { c } else { 'x' }).collect()
+}
+
+/// Every text in a stored run: values, and names in objects.
+fn texts(json: &Json, found: &mut BTreeSet<String>) {
+    match json {
+        Json::String(text) => {
+            found.insert(text.clone());
+        }
+        Json::Array(items) => items.iter().for_each(|item| texts(item, found)),
+        Json::Object(object) => {
+            for (name, item) in object {
+                found.insert(name.clone());
+                texts(item, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The same run with one text replaced everywhere.
+fn replaced(json: &Json, text: &str, by: &str) -> Json {
+    let renamed = |own: &String| if own == text { by.to_owned() } else { own.clone() };
+    match json {
+        Json::String(own) => Json::String(renamed(own)),
+        Json::Array(items) => items.iter().map(|item| replaced(item, text, by)).collect(),
+        Json::Object(object) => {
+            Json::Object(object.iter().map(|(name, item)| (renamed(name), replaced(item, text, by))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// The elements of all pages of a run in which a text was replaced; `None` if that is no run.
+fn elements(ending: &Json, text: &str, by: &str) -> Option<Vec<Vec<String>>> {
+    let overview = overview(&replaced(ending, text, by))?;
+    Some(pages(&overview).iter().map(|page| tags(page)).collect())
+}
+
+#[test]
+fn hostile_text_in_any_field_of_a_run_changes_no_element() {
+    let mut tried = 0;
+    for (name, ending) in endings() {
+        let mut found = BTreeSet::new();
+        texts(&ending, &mut found);
+        for (index, text) in found.iter().enumerate() {
+            let hostile = HOSTILE[index % HOSTILE.len()];
+            let Some(plain) = elements(&ending, text, &harmless(hostile)) else { continue };
+            let Some(shown) = elements(&ending, text, hostile) else { continue };
+            assert_eq!(shown, plain, "{name}: `{text}`");
+            tried += 1;
+        }
+    }
+    assert!(tried > 200, "only {tried} texts were replaced");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_text_in_any_field_of_a_run_changes_no_element(
+        run in any::<prop::sample::Index>(), field in any::<prop::sample::Index>(), text in "[^0-9]{0,60}",
+    ) {
+        let all = endings();
+        let (_, ending) = run.get(&all);
+        let mut found = BTreeSet::new();
+        texts(ending, &mut found);
+        let found: Vec<String> = found.into_iter().collect();
+        let field = field.get(&found);
+        if let (Some(shown), Some(plain)) = (elements(ending, field, &text), elements(ending, field, &harmless(&text))) {
+            prop_assert_eq!(shown, plain);
+        }
+    }
+
+    #[test]
+    fn any_text_in_a_list_a_question_and_an_error_changes_no_element(text in "[^0-9]{0,60}") {
+        prop_assert_eq!(other_pages(&text), other_pages(&harmless(&text)));
+    }
+}
+
+#[test]
+fn hostile_text_in_a_list_a_question_and_an_error_changes_no_element() {
+    for hostile in HOSTILE {
+        assert_eq!(other_pages(hostile), other_pages(&harmless(hostile)), "{hostile}");
+    }
+}
+
+fn question(text: &str) -> AskedQuestion {
+    let parameters = Object::from([(text, Value::from(text)), ("amount", Value::from(text))]);
+    let call = CallTool {
+        id: "pay/call/1".parse().unwrap(),
+        step: text.into(),
+        agent: text.into(),
+        capability: text.into(),
+        parameters,
+        side_effect: SideEffect::Unsafe,
+        idempotency_key: None,
+        business_key: None,
+        timeout_ms: 1,
+        job: None,
+        callback: None,
+    };
+    let question = Question::SendCorrected {
+        call: Box::new(call),
+        error: text.to_owned(),
+        change: text.to_owned(),
+        reason: text.to_owned(),
+        asked_by: reknit_engine::AskedBy::Correction,
+    };
+    let ask = AskPerson {
+        id: "pay/approval/1".parse().unwrap(),
+        step: text.into(),
+        question,
+        provenance: vec![("amount".to_owned(), reknit_bind::Provenance::Inferred)],
+        hash: text.to_owned(),
+        expires_ms: 0,
+    };
+    let before = Some(Object::from([("amount", Value::from("y"))]));
+    AskedQuestion { run: text.to_owned(), request: text.to_owned(), ask, before, decided: None }
+}
+
+/// The elements of the pages that show no stored run.
+fn other_pages(text: &str) -> Vec<Vec<String>> {
+    let frame = reknit_web::PageFrame { here: text, caller: Some(text), ..frame() };
+    let run = ListedRun {
+        run: text.to_owned(),
+        request: format!("y{text}"),
+        mended_by: vec![text.to_owned()],
+        ..ListedRun::default()
+    };
+    let list = RunList {
+        runs: vec![run],
+        next: Some(text.to_owned()),
+        search: format!("y{text}"),
+        status: format!("y{text}"),
+        version: format!("y{text}"),
+        questions: vec![question(text)],
+        ..RunList::default()
+    };
+    let (_, ending) = endings().swap_remove(0);
+    let overview = overview(&ending).expect("a stored run");
+    let questions = [question(text)];
+    let facts = reknit_web::RunFacts { questions: &questions, run: text, status: text, ..facts(&overview, Some(text)) };
+    let pages = [
+        runs_page(&frame, &list),
+        run_page(&frame, &facts, reknit_web::PagePart::Whole),
+        error_page(&frame, 500, text, &[text.to_owned()]),
+        sign_in_page(&frame, text, Some(text)),
+    ];
+    pages.into_iter().map(|page| tags(&page.into_string())).collect()
+}
