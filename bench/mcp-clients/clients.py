@@ -1,4 +1,4 @@
-"""Checks `reknit mcp` with two clients that others wrote.
+"""Checks `reknit mcp` and `/mcp` of `reknit serve` with two clients that others wrote.
 
 usage: python clients.py REKNIT INSPECTOR FOLDER
 """
@@ -7,13 +7,18 @@ import asyncio
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
 
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 CONFIGURATION = r"""
 [[command]]
@@ -24,8 +29,53 @@ command = ["printf", "{{\"minutes\": %s, \"tea\": \"%s\"}}", "{minutes}", "{tea}
 effect = "idempotent"
 parameters = { minutes = "integer", tea = { type = "string", enum = ["green", "black"] } }
 """
+AGENT = """---
+description: Makes tea for guests
+tools: [kitchen]
+output:
+  format: text
+---
+You make tea.
+"""
 TOOL = "kitchen__brew"
+AGENT_TOOL = "agent__barista"
+REPORT_TOOL = "agent__final_report"
+TASK = "Green tea for five minutes"
 failed = []
+
+
+def call(name: str, **arguments: str) -> dict:
+    return {"tool_calls": [{"id": "c1", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}]}
+
+
+class Model(BaseHTTPRequestHandler):
+    """A model that brews tea, and then reports what the tool returned."""
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        tools = [tool["function"]["name"] for tool in body.get("tools", [])]
+        results = [message["content"] for message in body["messages"] if message["role"] == "tool"]
+        if not tools:
+            # Reknit asks how to correct a call.
+            message = {"content": json.dumps({"should_retry": False, "reason": "there is no such tea"})}
+        elif results:
+            message = call(REPORT_TOOL, status="success", report_format="text", content=f"The tea is ready: {results[-1]}")
+        else:
+            message = call(next(name for name in tools if "brew" in name), minutes="5", tea="GREEN")
+        reason = "tool_calls" if "tool_calls" in message else "stop"
+        message = {"role": "assistant", "content": None, **message}
+        choice = {"index": 0, "message": message, "finish_reason": reason}
+        usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+        answer = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
+        text = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
 
 
 def check(client: str, what: str, holds: bool, shown: object = "") -> None:
@@ -44,6 +94,13 @@ def check_tools(client: str, tools: list[dict]) -> None:
         tools,
     )
     check(client, "its hints tell its side effect", (tool.get("annotations") or {}).get("idempotentHint") is True, tool)
+    agent = next((tool for tool in tools if tool["name"] == AGENT_TOOL), {})
+    check(
+        client,
+        "the agent is listed as a tool with its description and a task",
+        agent.get("description") == "Makes tea for guests" and agent["inputSchema"].get("required") == ["task"],
+        tools,
+    )
 
 
 def check_mended(client: str, result: dict) -> None:
@@ -78,11 +135,20 @@ def check_failed(client: str, result: dict) -> None:
     )
 
 
-def with_inspector(inspector: str, configuration: Path) -> None:
-    client = "inspector"
+def check_agent(client: str, result: dict) -> None:
+    text = result["content"][0]["text"]
+    check(
+        client,
+        "a call of the agent returns its report, with the result of its tool",
+        not result.get("isError") and text.startswith("The tea is ready") and "green" in text,
+        result,
+    )
+    check(client, "the metadata names the run of the agent", "reknit/run" in (result.get("_meta") or {}), result)
 
+
+def with_inspector(client: str, inspector: str, server: list) -> None:
     def run(*arguments: str) -> dict:
-        command = [inspector, "--cli", "--config", configuration, "--server", "reknit", *arguments]
+        command = [inspector, "--cli", *server, *arguments]
         environment = {**os.environ, "MCP_INSPECTOR_SECRET_STORE": "memory"}
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
         # A result that is an error is printed like any other, but the exit status is not 0.
@@ -92,19 +158,36 @@ def with_inspector(inspector: str, configuration: Path) -> None:
 
     check_tools(client, run("--method", "tools/list")["tools"])
     # The inspector itself converts arguments to the types of the schema, so the mistakes are in a name and in a value.
-    call = ("--method", "tools/call", "--tool-name", TOOL)
-    check_mended(client, run(*call, "--tool-arg", "Minutes=5", "tea=GREEN"))
-    check_failed(client, run(*call, "--tool-arg", "minutes=5", "tea=coffee"))
+    call = ("--method", "tools/call", "--tool-name")
+    check_mended(client, run(*call, TOOL, "--tool-arg", "Minutes=5", "tea=GREEN"))
+    check_failed(client, run(*call, TOOL, "--tool-arg", "minutes=5", "tea=coffee"))
+    check_agent(client, run(*call, AGENT_TOOL, "--tool-arg", f"task={TASK}"))
 
 
-async def with_python(server: dict) -> None:
-    client = "python mcp"
-    async with stdio_client(StdioServerParameters(**server)) as streams, ClientSession(*streams) as session:
+async def with_python(client: str, transport) -> None:
+    async with transport as streams, ClientSession(streams[0], streams[1]) as session:
         await session.initialize()
         plain = lambda model: model.model_dump(by_alias=True, exclude_none=True)
         check_tools(client, [plain(tool) for tool in (await session.list_tools()).tools])
         check_mended(client, plain(await session.call_tool(TOOL, {"Minutes": "5", "tea": "GREEN"})))
         check_failed(client, plain(await session.call_tool(TOOL, {"minutes": 5, "tea": "coffee"})))
+        check_agent(client, plain(await session.call_tool(AGENT_TOOL, {"task": TASK})))
+
+
+def serve(reknit: str, arguments: list[str], folder: Path) -> tuple[subprocess.Popen, str]:
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = held.getsockname()[1]
+    with open(folder / "serve.log", "w") as log:
+        command = [reknit, "serve", "--listen", f"127.0.0.1:{port}", *arguments]
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+    for _ in range(300):
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return process, f"http://127.0.0.1:{port}/mcp"
+        except OSError:
+            time.sleep(0.1)
+    process.terminate()
+    sys.exit(f"reknit serve does not start; see {folder}/serve.log")
 
 
 def main() -> int:
@@ -112,13 +195,24 @@ def main() -> int:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / "reknit.toml").write_text(CONFIGURATION)
-    arguments = ["mcp", "--config", str(folder / "reknit.toml"), "--journal", str(folder / "journal.db")]
-    server = {"command": reknit, "args": arguments, "env": {"REKNIT_FIND_MODEL": "false"}}
-    (folder / "inspector.json").write_text(json.dumps({"mcpServers": {"reknit": server}}))
+    (folder / "barista.md").write_text(AGENT)
+    model = ThreadingHTTPServer(("127.0.0.1", 0), Model)
+    threading.Thread(target=model.serve_forever, daemon=True).start()
+    arguments = ["--config", str(folder / "reknit.toml"), "--agent", str(folder / "barista.md")]
+    arguments += ["--model-url", f"http://127.0.0.1:{model.server_port}/v1", "--model", "scripted"]
+    stdio = {"command": reknit, "args": ["mcp", "--journal", str(folder / "mcp.db"), *arguments]}
+    (folder / "inspector.json").write_text(json.dumps({"mcpServers": {"reknit": stdio}}))
     package = Path(inspector).parents[1] / "@modelcontextprotocol/inspector/package.json"
     print(f"inspector {json.loads(package.read_text())['version']}; mcp {version('mcp')} (PyPI)")
-    with_inspector(inspector, folder / "inspector.json")
-    asyncio.run(with_python(server))
+    process, url = serve(reknit, ["--journal", str(folder / "serve.db"), *arguments], folder)
+    try:
+        with_inspector("inspector, stdio", inspector, ["--config", folder / "inspector.json", "--server", "reknit"])
+        with_inspector("inspector, HTTP", inspector, [url, "--transport", "http"])
+        asyncio.run(with_python("python mcp, stdio", stdio_client(StdioServerParameters(**stdio))))
+        asyncio.run(with_python("python mcp, HTTP", streamable_http_client(url)))
+    finally:
+        process.terminate()
+        process.wait()
     print(f"{len(failed)} failed")
     return 1 if failed else 0
 
