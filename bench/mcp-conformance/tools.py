@@ -81,8 +81,8 @@ TOOLS = {
         [text("Multiple:"), IMAGE, resource("test://mixed-content-resource", "application/json", '{"value":123}')],
     ),
     "test_error_handling": (NO_ARGUMENTS, 0, None),
-    # `reknit` reports progress every five seconds, and the scenario counts three reports.
-    "test_tool_with_progress": (NO_ARGUMENTS, 17, [text("done")]),
+    # `reknit` reports progress after one, three and six seconds. The scenario counts three reports and waits for ten seconds.
+    "test_tool_with_progress": (NO_ARGUMENTS, 8, [text("done")]),
     # The client of the scenario leaves after ten seconds and comes back for the result.
     "test_reconnection": (NO_ARGUMENTS, 12, [text("done")]),
     "test_logging_tool": (NO_ARGUMENTS, 0, [text("done")]),

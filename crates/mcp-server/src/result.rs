@@ -85,10 +85,24 @@ fn success(run: &RunId, json: &str, mends: &[AppliedMend]) -> CallToolResult {
     let settled = descriptions(|rung| rung == Rung::Settlement);
     let before = (!changes.is_empty()).then(|| format!("(changed before it was sent: {})", changes.join("; ")));
     let after = (!settled.is_empty()).then(|| format!("(its outcome was not known at first: {})", settled.join("; ")));
-    let content = [text].into_iter().chain(before).chain(after).map(ContentBlock::text).collect();
+    let (mut content, structured) = content_blocks(&value)
+        .unwrap_or_else(|| (vec![ContentBlock::text(text)], Some(value).filter(serde_json::Value::is_object)));
+    content.extend(before.into_iter().chain(after).map(ContentBlock::text));
     let mut result = CallToolResult::success(content);
-    result.structured_content = Some(value).filter(serde_json::Value::is_object);
+    result.structured_content = structured;
     with_run(result, run, mends)
+}
+
+/// The blocks and the structured content of a result that an MCP server returned with more than text: images, sound, resources. The
+/// client of MCP keeps such a result as `{"content": [...], "structuredContent": ...}`.
+fn content_blocks(value: &serde_json::Value) -> Option<(Vec<ContentBlock>, Option<serde_json::Value>)> {
+    let object = value.as_object()?;
+    if !object.keys().all(|key| matches!(key.as_str(), "content" | "structuredContent")) {
+        return None;
+    }
+    let blocks: Vec<ContentBlock> = serde_json::from_value(object.get("content")?.clone()).ok()?;
+    let has_more_than_text = blocks.iter().any(|block| block.as_text().is_none());
+    has_more_than_text.then(|| (blocks, object.get("structuredContent").cloned()))
 }
 
 fn failure(run: &RunId, error: &RunError) -> CallToolResult {
@@ -144,4 +158,29 @@ fn with_run(result: CallToolResult, run: &RunId, mends: &[AppliedMend]) -> CallT
     }
     let meta: MetaObject = serde_json::from_str(&Value::Object(meta).to_string()).unwrap_or_default();
     result.with_meta(Some(meta))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(json: &str) -> Vec<bool> {
+        let result = success(&RunId::new("r"), json, &[]);
+        result.content.iter().map(|block| block.as_text().is_some()).collect()
+    }
+
+    #[test]
+    fn images_of_an_mcp_server_stay_images_and_other_values_are_text() {
+        let image = r#"{"type":"image","data":"iVBORw0=","mimeType":"image/png"}"#;
+        assert_eq!(kinds(&format!(r#"{{"content":[{{"type":"text","text":"a"}},{image}]}}"#)), [true, false]);
+        // Results of services that only look similar.
+        for json in [
+            format!(r#"{{"content":[{image}],"id":7}}"#),
+            r#"{"content":[{"type":"text","text":"a"}]}"#.to_owned(),
+            r#"{"content":[{"type":"image","url":"x"}]}"#.to_owned(),
+            r#"{"content":[]}"#.to_owned(),
+        ] {
+            assert_eq!(kinds(&json), [true], "{json}");
+        }
+    }
 }

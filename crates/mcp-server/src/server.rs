@@ -9,14 +9,17 @@ use reknit_engine::{Started, explain, take_repeat_reason};
 use reknit_plan::{Catalogue, PlanAuthor, read_plan_file};
 use reknit_protocol::{Object, RunId, Value};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
+    CompleteResult, ErrorData, Implementation, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use crate::approval::{Asked, ask, can_ask};
@@ -35,8 +38,8 @@ const PAGE: usize = 500;
 /// How many tools a search returns.
 const MAX_FOUND: usize = 20;
 
-/// How often a client that asks for progress hears of a call.
-const PROGRESS_EVERY: Duration = Duration::from_secs(5);
+/// The longest time between two reports to a client that asks for progress.
+const MAX_PROGRESS_WAIT: Duration = Duration::from_secs(5);
 
 /// How long calls that change something may go on after the client is gone.
 const DRAIN: Duration = Duration::from_secs(20);
@@ -283,7 +286,8 @@ impl McpServer {
         context: &RequestContext<RoleServer>,
         result_of: fn(&RunId, &Result<reknit::RunAnswer, reknit::RunError>) -> CallToolResult,
     ) -> CallToolResult {
-        let mut ticks = 0;
+        let started = Instant::now();
+        let mut wait = Duration::from_secs(1);
         loop {
             tokio::select! {
                 outcome = handle.outcome() => return result_of(&handle.id, &outcome),
@@ -311,9 +315,9 @@ impl McpServer {
                     let _ = handle.cancel().await;
                     return error_text("cancelled");
                 }
-                () = tokio::time::sleep(PROGRESS_EVERY) => {
-                    ticks += 1;
-                    report_progress(context, ticks).await;
+                () = tokio::time::sleep(wait) => {
+                    wait = (wait + Duration::from_secs(1)).min(MAX_PROGRESS_WAIT);
+                    report_progress(context, started.elapsed()).await;
                 }
             }
         }
@@ -329,10 +333,10 @@ fn caller(context: &RequestContext<RoleServer>) -> String {
 }
 
 /// Tells a client that asked for it that its call is still under way.
-async fn report_progress(context: &RequestContext<RoleServer>, ticks: u32) {
+async fn report_progress(context: &RequestContext<RoleServer>, elapsed: Duration) {
     if let Some(token) = context.meta.get_progress_token() {
-        let seconds = f64::from(ticks) * PROGRESS_EVERY.as_secs_f64();
-        let message = format!("under way for {seconds} s");
+        let seconds = elapsed.as_secs_f64();
+        let message = format!("under way for {seconds:.0} s");
         let progress = ProgressNotificationParam::new(token, seconds).with_message(message);
         // A client that is gone needs no progress.
         let _ = context.peer.notify_progress(progress).await;
@@ -365,6 +369,45 @@ impl ServerHandler for McpServer {
         let mut page = ListToolsResult::with_all_items(tools);
         page.next_cursor = (end < offer.tools.len()).then(|| end.to_string());
         Ok(page)
+    }
+
+    /// The definition of a tool, with which the headers of an HTTP request are compared (`x-mcp-header`).
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.offer().tools.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    // Only tools are declared. The handlers of the library would answer these methods with empty results.
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+    }
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
 
     async fn call_tool(

@@ -134,10 +134,12 @@ impl Gate {
     }
 
     /// Refuses requests that a web page made in a browser: a page of another site can send them, also under a name that its
-    /// owner lets point to this machine. Pages of this server may ask for pages.
+    /// owner lets point to this machine. Pages of this server may ask for pages, and MCP
+    /// clients may name it as their origin.
     fn check_origin(&self, headers: &HeaderMap, path: &str) -> Result<(), ApiError> {
         let refused = |message: String| Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message));
-        if headers.contains_key(ORIGIN) && !(is_page(path) && page_request::is_own_origin(headers)) {
+        let may_be_own = is_page(path) || path == MCP_PATH;
+        if headers.contains_key(ORIGIN) && !(may_be_own && page_request::is_own_origin(headers)) {
             return refused("requests of web pages are refused (`Origin`)".to_owned());
         }
         let Callers::OwnMachine(_) = self.callers else { return Ok(()) };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::Request;
+use axum::http::{Method, StatusCode};
 use axum::response::IntoResponse;
 use axum::routing::any;
 use axum::{Extension, Router};
@@ -25,7 +26,15 @@ pub(crate) fn router(server: &ServerState, callers: &Callers, offering: Offering
     let services: Arc<HashMap<_, _>> = Arc::new(callers.iter().map(service).collect());
     let handle = move |Extension(caller): Extension<Caller>, request: Request| async move {
         match services.get(&caller.name).cloned() {
-            Some(service) => service.handle(request).await.map(Body::new),
+            Some(service) => {
+                let ends_session = request.method() == Method::DELETE;
+                let mut response = service.handle(request).await.map(Body::new);
+                // The session has ended. The library answers 202, which the Python client of MCP reports as a failure.
+                if ends_session && response.status() == StatusCode::ACCEPTED {
+                    *response.status_mut() = StatusCode::NO_CONTENT;
+                }
+                response
+            }
             // Every caller has a service.
             None => ApiError::not_found("no tools are offered to this token").into_response(),
         }

@@ -270,6 +270,11 @@ async fn requests_that_cannot_be_understood_say_what_is_wrong() {
 async fn a_web_page_or_another_host_name_is_refused() {
     let api = Api::new(bank()).await;
     error_of(api.get("/v1/runs").header("Origin", "http://evil.example"), StatusCode::FORBIDDEN).await;
+    error_of(api.get("/v1/runs").header("Origin", api.url.as_str()), StatusCode::FORBIDDEN).await;
+    error_of(api.get("/mcp").header("Origin", "http://evil.example"), StatusCode::FORBIDDEN).await;
+    error_of(api.get("/mcp").header("Origin", "http://127.0.0.1:1"), StatusCode::FORBIDDEN).await;
+    let own = api.get("/mcp").header("Origin", api.url.as_str()).send().await.unwrap();
+    assert_ne!(own.status(), StatusCode::FORBIDDEN);
     error_of(api.get("/v1/runs").header("Host", "evil.example"), StatusCode::FORBIDDEN).await;
     error_of(api.get("/health").header("Host", "evil.example:8320"), StatusCode::FORBIDDEN).await;
     let allowed = api.get("/v1/runs").header("Host", "localhost:8320").send().await.unwrap();
