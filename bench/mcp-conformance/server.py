@@ -55,6 +55,9 @@ NOT_APPLICABLE = {
 CHECKS_NOT_APPLICABLE = {
     "sep-2575-server-rejects-undeclared-capability": "no call needs a capability of the client",
     "sep-2575-missing-capability-http-400": "no call needs a capability of the client",
+    "sep-2549-prompts-list-caching-hints": "no prompts are declared",
+    "sep-2549-resources-list-caching-hints": "no resources are declared",
+    "sep-2549-resources-templates-list-caching-hints": "no resources are declared",
 }
 # The methods of what is not declared, which have to be unknown.
 UNDECLARED = {

@@ -152,8 +152,15 @@ fn token(name: &str, scopes: &[Scope]) -> (String, Token) {
 async fn a_reader_signs_in_with_a_token_and_its_scopes_say_what_they_may_do() {
     let (reads, reader) = token("reader", &[Scope::Read]);
     let (runs, runner) = token("runner", &[Scope::Read, Scope::Run]);
-    let site = Site::open(Access::Tokens(vec![reader, runner]), true).await;
+    let (others, other) = token("other", &[Scope::Read, Scope::Run]);
+    let reader = Token { sees_all_runs: true, ..reader };
+    let site = Site::open(Access::Tokens(vec![reader, runner, other]), true).await;
     site.start("r", Some(&runs)).await;
+    let of_others = format!("reknit-token={others}");
+    for path in ["/runs/r", "/runs/", "/ui/runs/r/events.jsonl", "/ui/runs/r/changes"] {
+        page(site.get(path).header("cookie", &of_others), StatusCode::NOT_FOUND).await;
+    }
+    assert!(!page(site.get("/").header("cookie", &of_others), StatusCode::OK).await.contains("/runs/r"));
     let refused = site.get("/runs/r?step=refund").send().await.unwrap();
     assert_eq!(goes_to(&refused), "/sign-in?back=%2Fruns%2Fr%3Fstep%3Drefund");
     page(site.get("/sign-in"), StatusCode::OK).await;
