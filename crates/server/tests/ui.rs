@@ -119,7 +119,7 @@ async fn a_question_is_decided_with_a_form_and_only_for_what_it_shows() {
     // The stream says that the run has ended.
     let changes = site.get("/ui/runs/r/changes").send().await.unwrap().text();
     let changes = tokio::time::timeout(Duration::from_secs(20), changes).await.expect("the stream ends").unwrap();
-    assert!(changes.contains("event: change") && changes.contains("event: end"), "{changes}");
+    assert!(changes.contains("data: change\n\n") && changes.contains("data: end\n\n"), "{changes}");
     assert_eq!(site.tool.calls().len(), 1);
     let shown = page(site.get("/runs/r?step=refund"), StatusCode::OK).await;
     assert!(shown.contains("Approved with other parameters") && shown.contains("written by a person"), "{shown}");
