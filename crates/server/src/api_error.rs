@@ -74,6 +74,10 @@ impl ApiError {
         self.status
     }
 
+    pub(crate) fn problems(&self) -> &[String] {
+        &self.problems
+    }
+
     pub(crate) fn code(&self) -> &'static str {
         self.code
     }

@@ -2,6 +2,8 @@
 
 use axum::{Extension, Json};
 use reknit_plan::{PlanAuthor, PlanProblem, check as check_steps, correct_plan};
+use reknit_protocol::Plan;
+use reknit_runtime::Runtime;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -63,10 +65,15 @@ pub(crate) async fn check(
     Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody<CheckRequest>,
 ) -> Result<Json<CheckResponse>, ApiError> {
-    let mut plan = read_plan(&body.plan)?;
-    let catalogue = caller.reknit.runtime().current_catalogue();
+    let plan = read_plan(&body.plan)?;
+    let steps = plan.steps.len();
+    let problems: Vec<ProblemView> = problems_of(caller.reknit.runtime(), plan).iter().map(ProblemView::from).collect();
+    Ok(Json(CheckResponse { valid: problems.is_empty(), steps, problems }))
+}
+
+/// What is wrong with a plan for the tools of this server.
+pub(crate) fn problems_of(runtime: &Runtime, mut plan: Plan) -> Vec<PlanProblem> {
+    let catalogue = runtime.current_catalogue();
     correct_plan(&mut plan, &catalogue, PlanAuthor::Person);
-    let problems = check_steps(&plan, &catalogue, PlanAuthor::Person).err().unwrap_or_default();
-    let problems: Vec<ProblemView> = problems.iter().map(ProblemView::from).collect();
-    Ok(Json(CheckResponse { valid: problems.is_empty(), steps: plan.steps.len(), problems }))
+    check_steps(&plan, &catalogue, PlanAuthor::Person).err().unwrap_or_default()
 }

@@ -2,7 +2,9 @@
 
 mod actions;
 mod assets;
+mod fleet;
 mod live;
+mod new_run;
 mod page;
 mod run;
 mod run_digests;
@@ -42,6 +44,13 @@ pub(crate) fn router(server: &ServerState, gate: Arc<Gate>) -> Router {
         .route("/runs/{run}/resume", post(actions::resume))
         .route("/runs/{run}/retry", post(actions::retry))
         .route("/runs/{run}/decisions/{question}", post(actions::decide))
+        .route("/new", get(new_run::page).post(new_run::start))
+        .route("/questions", get(fleet::questions))
+        .route("/tools", get(fleet::tools))
+        .route("/tools/{tool}/{capability}", get(fleet::tool).post(fleet::call))
+        .route("/models", get(fleet::models))
+        .route("/stats", get(fleet::stats))
+        .route("/ui/plan-check", post(new_run::check_plan))
         .route("/ui/changes", get(live::runs))
         .route("/ui/runs/{run}/changes", get(live::run))
         .route("/ui/runs/{run}/events.jsonl", get(run::events))

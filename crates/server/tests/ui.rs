@@ -94,7 +94,7 @@ async fn a_run_is_listed_and_shown_and_its_text_is_no_markup() {
     }
     assert!(!run.contains("<b>5") && !run.contains("<script>"), "{run}");
     let panel = page(site.get("/runs/r-1?step=refund&part=panel"), StatusCode::OK).await;
-    assert!(panel.starts_with("<aside") && panel.contains("Call 1"), "{panel}");
+    assert!(panel.starts_with("<section id=\"panel\"") && panel.contains("Call 1"), "{panel}");
     assert_eq!(goes_to(&site.get("/runs/r-").send().await.unwrap()), "/runs/r-1");
     let missing = page(site.get("/runs/x"), StatusCode::NOT_FOUND).await;
     assert!(missing.contains("there is no run `x`"), "{missing}");
@@ -119,7 +119,7 @@ async fn a_question_is_decided_with_a_form_and_only_for_what_it_shows() {
     // The stream says that the run has ended.
     let changes = site.get("/ui/runs/r/changes").send().await.unwrap().text();
     let changes = tokio::time::timeout(Duration::from_secs(20), changes).await.expect("the stream ends").unwrap();
-    assert!(changes.contains("event: change") && changes.contains("event: end"), "{changes}");
+    assert!(changes.contains("data: change\n\n") && changes.contains("data: end\n\n"), "{changes}");
     assert_eq!(site.tool.calls().len(), 1);
     let shown = page(site.get("/runs/r?step=refund"), StatusCode::OK).await;
     assert!(shown.contains("Approved with other parameters") && shown.contains("written by a person"), "{shown}");
@@ -199,4 +199,56 @@ async fn style_and_script_are_kept_by_browsers_and_colours_are_a_choice() {
     assert_eq!(goes_to(&chosen), "/?status=failed");
     let cookie = chosen.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
     assert!(page(site.get("/").header("cookie", cookie), StatusCode::OK).await.contains("data-theme=\"dark\""));
+}
+
+#[tokio::test]
+async fn a_plan_is_checked_and_started_once_however_often_its_form_is_sent() {
+    let site = Site::open(Access::OwnMachine, false).await;
+    assert!(page(site.get("/new?kind=plan"), StatusCode::OK).await.contains("as in a plan file"));
+    assert!(page(site.get("/new"), StatusCode::OK).await.contains("No model is configured"));
+    let wrong = "steps: [{id: a, tool: bank/nothing}]";
+    let checked = page(site.form("/ui/plan-check", &[("text", wrong)]), StatusCode::OK).await;
+    assert!(checked.starts_with("<div id=\"findings\"") && checked.contains("nothing"), "{checked}");
+    let unreadable = page(site.form("/ui/plan-check", &[("text", "steps: [")]), StatusCode::OK).await;
+    assert!(unreadable.contains("problem"), "{unreadable}");
+    let refused = page(site.form("/new", &[("kind", "plan"), ("text", wrong), ("do", "run")]), StatusCode::OK).await;
+    assert!(refused.contains("1 problem") && refused.contains("bank/nothing"), "{refused}");
+    let fields = [("kind", "plan"), ("text", REFUND), ("do", "run"), ("run_id", "once")];
+    for _ in 0..2 {
+        assert_eq!(goes_to(&site.form("/new", &fields).send().await.unwrap()), "/runs/once");
+    }
+    let good = page(site.form("/new", &[("kind", "plan"), ("text", REFUND), ("do", "check")]), StatusCode::OK).await;
+    assert!(good.contains("The plan can be run: 1 step"), "{good}");
+    let changes = site.get("/ui/runs/once/changes").send().await.unwrap().text();
+    tokio::time::timeout(Duration::from_secs(20), changes).await.expect("the run ends").unwrap();
+    assert_eq!(site.tool.calls().len(), 1);
+}
+
+#[tokio::test]
+async fn a_tool_is_called_with_a_form_made_from_its_schema() {
+    let site = Site::open(Access::OwnMachine, false).await;
+    let tools = page(site.get("/tools"), StatusCode::OK).await;
+    assert!(tools.contains("href=\"/tools/bank/refund\"") && tools.contains("keyed"), "{tools}");
+    let form = page(site.get("/tools/bank/refund"), StatusCode::OK).await;
+    assert!(form.contains("name=\"p.amount\"") && form.contains("it may change something"), "{form}");
+    page(site.get("/tools/bank/nothing"), StatusCode::NOT_FOUND).await;
+    let called = site.form("/tools/bank/refund", &[("p.amount", "7"), ("run_id", "call-1")]).send().await.unwrap();
+    assert_eq!(goes_to(&called), "/runs/call-1");
+    let changes = site.get("/ui/runs/call-1/changes").send().await.unwrap().text();
+    tokio::time::timeout(Duration::from_secs(20), changes).await.expect("the run ends").unwrap();
+    assert!(page(site.get("/runs/call-1?step=call"), StatusCode::OK).await.contains("Call bank/refund"));
+    let stats = page(site.get("/stats"), StatusCode::OK).await;
+    assert!(stats.contains("bank/refund") && stats.contains("complete"), "{stats}");
+    assert!(page(site.get("/tools"), StatusCode::OK).await.contains("<td class=\"number\">1</td>"));
+}
+
+#[tokio::test]
+async fn questions_and_models_have_pages_that_say_what_to_do_while_they_are_empty() {
+    let site = Site::open(Access::OwnMachine, true).await;
+    assert!(page(site.get("/questions"), StatusCode::OK).await.contains("Nothing waits for you"));
+    assert!(page(site.get("/models"), StatusCode::OK).await.contains("No model is configured"));
+    assert!(page(site.get("/stats"), StatusCode::OK).await.contains("Nothing to count yet"));
+    site.start("r", None).await;
+    let asked = page(site.get("/questions"), StatusCode::OK).await;
+    assert!(asked.contains("Send with amount 5") && asked.contains("<span class=\"count\">1</span>"), "{asked}");
 }

@@ -174,6 +174,22 @@
   window.addEventListener("popstate", () => { if (document.querySelector(".graph")) openStep(location.href, false); });
   window.addEventListener("hashchange", showTarget);
 
+  // --- A plan is checked while it is written. ---
+  let checking = null;
+  document.addEventListener("input", (event) => {
+    const form = event.target.closest("form[data-check]");
+    if (!form) return;
+    clearTimeout(checking);
+    checking = setTimeout(async () => {
+      try {
+        const response = await fetch(form.dataset.check, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+        const page = new DOMParser().parseFromString(await response.text(), "text/html");
+        const found = page.getElementById("findings");
+        if (found) update(document.getElementById("findings"), found);
+      } catch (error) { lost(); }
+    }, 400);
+  });
+
   // --- Where a value comes from: the line of the graph and the step light up. ---
   function light(event, on) {
     const origin = event.target.closest && event.target.closest("[data-source]");

@@ -67,10 +67,22 @@ pub struct PageFrame<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tab {
     Runs,
+    Questions,
+    New,
+    Tools,
+    Models,
+    Statistics,
     Other,
 }
 
-const TABS: [(Tab, &str, &str); 1] = [(Tab::Runs, "/", "Runs")];
+const TABS: [(Tab, &str, &str); 6] = [
+    (Tab::Runs, "/", "Runs"),
+    (Tab::Questions, "/questions", "Questions"),
+    (Tab::New, "/new", "New"),
+    (Tab::Tools, "/tools", "Tools"),
+    (Tab::Models, "/models", "Models"),
+    (Tab::Statistics, "/stats", "Statistics"),
+];
 
 /// A page with its frame. `live` is the address of the stream that says when the page has changed.
 pub(crate) fn framed(frame: &PageFrame<'_>, title: &str, tab: Tab, live: Option<&str>, content: &Markup) -> Markup {
@@ -104,7 +116,10 @@ fn navigation(frame: &PageFrame<'_>, tab: Tab) -> Markup {
             a.name href="/" { "Reknit" }
             nav #nav aria-label="Pages" {
                 @for (own, path, word) in TABS {
-                    a href=(path) aria-current=[(own == tab).then_some("page")] { (word) }
+                    a href=(path) aria-current=[(own == tab).then_some("page")] {
+                        (word)
+                        @if own == Tab::Questions && frame.questions > 0 { " " span.count { (frame.questions) } }
+                    }
                 }
             }
             div.side {

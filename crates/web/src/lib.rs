@@ -17,6 +17,8 @@
 //! | the frame of every page, style sheet and script | [`PageFrame`], [`STYLE`], [`SCRIPT`] |
 //! | the list of runs | [`runs_page`] |
 //! | one run: graph, timeline, steps, answer | [`run_page`] |
+//! | starting a run | [`new_run_page`] |
+//! | questions, tools, models, statistics | [`questions_page`], [`tools_page`], [`models_page`], [`stats_page`] |
 //! | errors and signing in | [`error_page`], [`sign_in_page`] |
 
 mod assets;
@@ -24,21 +26,33 @@ mod error_page;
 mod frame;
 mod links;
 mod marks;
+mod models_page;
+mod new_run_page;
 mod outside_text;
 mod parameter_diff;
 mod question_card;
+mod questions_page;
 mod run_page;
+mod run_usage;
 mod runs_page;
 mod sign_in_page;
 mod sourced_value;
+mod stats_page;
+mod tools_page;
 mod words;
 
 pub use assets::{SCRIPT, STYLE, asset_version};
 pub use error_page::error_page;
 pub use frame::{PageFrame, Theme};
 pub use maud::Markup;
+pub use models_page::{ListedModel, models_page};
+pub use new_run_page::{NewRun, NewRunKind, PlanFindings, findings, new_run_page};
 pub use outside_text::plain_text;
 pub use question_card::AskedQuestion;
+pub use questions_page::questions_page;
 pub use run_page::{PagePart, RunFacts, run_page};
+pub use run_usage::{ModelUse, RunUsage, ToolUse};
 pub use runs_page::{ListedRun, RunList, runs_page};
 pub use sign_in_page::sign_in_page;
+pub use stats_page::stats_page;
+pub use tools_page::{ListedCapability, ListedTool, form_parameters, tool_page, tools_page};

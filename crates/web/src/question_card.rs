@@ -78,18 +78,18 @@ fn facts(question: &AskedQuestion) -> Markup {
             (sent(question, call))
         },
         Question::SendAgain { call, error, check } => html! {
-            h4 { "What happened" } (block(error))
-            @if let Some(check) = check { h4 { "What the check found" } (block(check)) }
+            p.sub { "What happened" } (block(error))
+            @if let Some(check) = check { p.sub { "What the check found" } (block(check)) }
             (sent(question, call))
         },
         Question::SendCorrected { call, error, change, reason, .. } => html! {
-            h4 { "What was refused" } (block(error))
-            h4 { "The change" }
+            p.sub { "What was refused" } (block(error))
+            p.sub { "The change" }
             @match &question.before {
                 Some(before) => (diff(before, &call.parameters)),
                 None => (block(change)),
             }
-            h4 { "Why" } (block(reason))
+            p.sub { "Why" } (block(reason))
             (sent(question, call))
         },
         Question::RunPlan { calls, tool_calls, money } => html! {
@@ -98,7 +98,7 @@ fn facts(question: &AskedQuestion) -> Markup {
                 @if let Some(money) = money { ", models for at most " (money) }
                 "."
             }
-            h4 { "What will be called" }
+            p.sub { "What will be called" }
             ol.calls { @for call in calls { li { (preview(call)) } } }
         },
     }
@@ -117,7 +117,7 @@ fn preview(call: &PreviewedCall) -> Markup {
 fn sent(question: &AskedQuestion, call: &CallTool) -> Markup {
     let provenance = |name: &str| question.ask.provenance.iter().find(|(known, _)| known == name).map(|(_, from)| from);
     html! {
-        h4 {
+        p.sub {
             "What will be sent to " (one_line(call.agent.as_str(), 60)) "/" (one_line(call.capability.as_str(), 60))
             " " span.class title="What the call changes" { (call.side_effect.as_str()) }
         }

@@ -101,7 +101,7 @@ fn of_run(frame: &PageFrame<'_>, facts: &RunFacts<'_>, run: &RunOverview) -> Mar
 fn panel(facts: &RunFacts<'_>, run: &RunOverview) -> Markup {
     let step = facts.step.and_then(|id| run.steps.iter().find(|step| step.id.as_str() == id));
     html! {
-        aside #panel tabindex="-1" aria-label="Details" {
+        section #panel tabindex="-1" aria-label="Details" {
             @match step {
                 Some(step) => (step_panel::panel(facts, run, step)),
                 None => (step_panel::summary(facts)),

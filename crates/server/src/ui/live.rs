@@ -27,8 +27,9 @@ const LOOKS: u32 = 60;
 /// The most events that are one change.
 const CHUNK: usize = 1_000;
 
+/// A browser ignores an event without data.
 fn change(name: &str, id: &str) -> Event {
-    Event::default().event(name).id(id).data("")
+    Event::default().event(name).id(id).data(name)
 }
 
 fn streamed(changes: impl Stream<Item = Event> + Send + 'static) -> impl IntoResponse {

@@ -47,15 +47,11 @@ pub(super) async fn page(
     let loaded = load(journal, &summary).await?;
     let digest = ui.digests.of(journal, &summary).await?;
     let asked = questions(journal, &summary, &digest).await?;
-    let status = match summary.state() {
-        "waiting" if loaded.asks.is_empty() => "stopped",
-        word => word,
-    };
     let exchanges = exchanges(journal, &summary, &loaded.overview, reader.is_owner()).await?;
     let facts = RunFacts {
         overview: &loaded.overview,
         run: run.as_str(),
-        status,
+        status: digest.status(&summary),
         created_ms: summary.created_ms,
         updated_ms: summary.updated_ms,
         questions: &asked,

@@ -24,6 +24,16 @@ pub(super) struct RunDigest {
     asks: Vec<(AskPerson, Option<Object>)>,
 }
 
+impl RunDigest {
+    /// The word for the status of a run. One that waits for nobody has stopped.
+    pub(super) fn status<'s>(&self, summary: &'s RunSummary) -> &'s str {
+        match summary.state() {
+            "waiting" if self.asks.is_empty() => "stopped",
+            word => word,
+        }
+    }
+}
+
 /// The digests of runs, each with the number of events that it is of.
 #[derive(Debug, Default)]
 pub(super) struct RunDigests {

@@ -75,7 +75,7 @@ pub(super) async fn page(
 fn listed(summary: &RunSummary, digest: &RunDigest) -> ListedRun {
     ListedRun {
         run: summary.run.to_string(),
-        status: summary.state().to_owned(),
+        status: digest.status(summary).to_owned(),
         request: summary.title.clone(),
         created_ms: summary.created_ms,
         updated_ms: summary.updated_ms,

@@ -27,11 +27,11 @@ pub(super) fn question(interaction: &Interaction) -> Markup {
                 }
                 dt { "Took" } dd { (human_duration(interaction.duration_ms)) }
             }
-            @if !system.is_empty() { h4 { "Instructions" } (block(&system)) }
-            h4 { "Question" } (block(&interaction.prompt()))
+            @if !system.is_empty() { p.sub { "Instructions" } (block(&system)) }
+            p.sub { "Question" } (block(&interaction.prompt()))
             @match interaction.error() {
-                Some(error) => { h4 { "No answer" } (block(&error)) }
-                None => { h4 { "Answer" } (block(&interaction.response())) }
+                Some(error) => { p.sub { "No answer" } (block(&error)) }
+                None => { p.sub { "Answer" } (block(&interaction.response())) }
             }
         }
     }

@@ -29,7 +29,7 @@ pub(super) fn page(frame: &PageFrame<'_>, facts: &RunFacts<'_>, session: &Sessio
         @if let Some(report) = &session.report { (of_report(report)) } @else { (activity(session)) }
         div.columns {
             div.main-column { (conversation(session)) (mended(&session.mended)) }
-            aside #panel aria-label="Turns" { (turns(session)) (exchanges(facts)) }
+            section #panel aria-label="Turns" { (turns(session)) (exchanges(facts)) }
         }
     }
 }
@@ -174,7 +174,7 @@ fn attempt_item(attempt: &Attempt) -> Markup {
             @if let Some(error) = &attempt.error { (block(error)) }
             @if let Some(directive) = &attempt.directive {
                 p.muted { "Then: " (directive.action.as_str()) @if let Some(ms) = directive.backoff_ms { " after " (human_duration(ms)) } }
-                @if let Some(notice) = &directive.system_message { h4 { "Notice to the next model" } (block(notice)) }
+                @if let Some(notice) = &directive.system_message { p.sub { "Notice to the next model" } (block(notice)) }
             }
         }
     }

@@ -5,7 +5,11 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use reknit_engine::{AskPerson, Question};
 use reknit_protocol::{CallTool, Object, SideEffect, Value};
-use reknit_web::{AskedQuestion, ListedRun, RunList, error_page, run_page, runs_page, sign_in_page};
+use reknit_web::{
+    AskedQuestion, ListedCapability, ListedModel, ListedRun, ListedTool, ModelUse, NewRun, NewRunKind, PlanFindings,
+    RunList, RunUsage, error_page, models_page, new_run_page, questions_page, run_page, runs_page, sign_in_page,
+    stats_page, tool_page, tools_page,
+};
 use serde_json::Value as Json;
 
 use crate::stored_runs::{endings, facts, frame, overview, pages};
@@ -165,7 +169,40 @@ fn other_pages(text: &str) -> Vec<Vec<String>> {
     let overview = overview(&ending).expect("a stored run");
     let questions = [question(text)];
     let facts = reknit_web::RunFacts { questions: &questions, run: text, status: text, ..facts(&overview, Some(text)) };
+    let object = |name: &str, value: Value| Value::Object(Object::from([(name, value)]));
+    let schema = object("properties", object(text, object("description", format!("y{text}").into())));
+    let capability = ListedCapability {
+        name: text.to_owned(),
+        description: text.to_owned(),
+        effect: format!("y{text}"),
+        schema: Some(schema),
+        withheld: None,
+        calls: (1, 1),
+    };
+    let withheld = ListedCapability { withheld: Some(text.to_owned()), ..capability.clone() };
+    let tool = ListedTool {
+        name: text.to_owned(),
+        description: format!("y{text}"),
+        capabilities: vec![capability.clone(), withheld],
+    };
+    let mut usage = RunUsage::default();
+    for (_, ending) in endings() {
+        usage.add(&crate::stored_runs::overview(&ending).expect("a stored run"), text, 0);
+    }
+    let failing = ModelUse { last_failure: Some((0, text.to_owned())), ..ModelUse::default() };
+    usage.models.insert(text.to_owned(), failing);
+    usage.errors.insert(text.to_owned(), 9_999);
+    let model = ListedModel { name: text.to_owned(), prices: None };
+    let findings = Some(PlanFindings { steps: 1, problems: vec![text.to_owned()] });
+    let new = NewRun { kind: NewRunKind::Agent, request: text, text, findings, run_id: text, has_model: true };
     let pages = [
+        questions_page(&frame, &[question(text)], &format!("y{text}")),
+        tools_page(&frame, &[tool], &[text.to_owned()]),
+        tool_page(&frame, text, &capability, text),
+        models_page(&frame, &[model], &usage, 1),
+        stats_page(&frame, &usage, 1, 1),
+        new_run_page(&frame, &new),
+        new_run_page(&frame, &NewRun { kind: NewRunKind::Plan, ..new.clone() }),
         runs_page(&frame, &list),
         run_page(&frame, &facts, reknit_web::PagePart::Whole),
         error_page(&frame, 500, text, &[text.to_owned()]),
