@@ -78,7 +78,9 @@ class Client:
         body = {"plan": plan, "inputs": {"order": order, "delay_ms": delay_ms}, "mode": mode}
         return await self.request("POST", "/v1/runs", body, {"idempotency-key": key} if key else None)
 
-    async def stream(self, method: str, path: str, body: dict | None = None, headers: dict | None = None) -> AsyncIterator[bytes]:
+    async def stream(
+        self, method: str, path: str, body: dict | None = None, headers: dict | None = None
+    ) -> AsyncIterator[bytes]:
         """The lines of an answer as they arrive, on a connection of its own."""
         with connection_errors():
             reader, writer = await self.connect()
