@@ -31,7 +31,7 @@ class Deeds:
     """The file of deeds. Lines that arrive while the disk is busy are written and synced together."""
 
     def __init__(self, path: str):
-        self.file = open(path, "ab", buffering=0)
+        self.file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         self.lines: list[bytes] = []
         self.waiting: list[asyncio.Future] = []
         self.writer: asyncio.Task | None = None
@@ -54,8 +54,8 @@ class Deeds:
         self.writer = None
 
     def sync(self, lines: bytes):
-        self.file.write(lines)
-        os.fsync(self.file.fileno())
+        os.write(self.file, lines)
+        os.fsync(self.file)
 
 
 class Service:
