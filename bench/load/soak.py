@@ -124,10 +124,11 @@ async def soak(bench: Bench):
             marks[2][1] <= marks[0][1] + 10,
         )
         bench.table.add(
-            "7 " + ", ".join(f"{number} {name}" for name, number in done.items()),
+            f"7 {sum(done.values())} requests or runs",
             f"{len(problems)} failed; deeds: {len(missing)} missing, {len(deeds.twice)} twice; {server.cpu():.0f} CPU s",
             "none",
             not problems and not missing and not deeds.twice,
         )
+        print("  " + ", ".join(f"{number} {name}" for name, number in done.items()))
         for problem in problems[:5]:
             print(f"  {problem[:500]}")
