@@ -10,6 +10,7 @@ import time
 
 from client import Client, Disconnected, Event
 from world import (
+    ASKS_FIRST,
     READ_AND_WRITE,
     Bench,
     accepted,
@@ -177,8 +178,7 @@ async def overload(bench: Bench):
         bench.table.add("3 a watcher who comes after that: events arrive within", f"{late * 1000:.0f} ms", "1 s", late < 1)
     with bench.world("3-waiting") as world:
         client = Client((await world.serve("--max-runs", 3)).port)
-        asks = READ_AND_WRITE.replace("tool: shop/place", "approve: true, tool: shop/place")
         for at in range(3):
-            await client.start(asks, f"w{at}", f"w{at}", mode="wait")
+            await client.start(ASKS_FIRST, f"w{at}", f"w{at}", mode="wait")
         reply = await client.start(READ_AND_WRITE, "next", "next")
         bench.table.add("3 --max-runs 3 and three runs that wait for a person", f"the next start: {reply.status}")

@@ -1,11 +1,13 @@
 """Scenarios 4 to 6: servers are killed, stopped, and share a journal."""
 
 import asyncio
+import contextlib
 import random
 import time
 
 from client import Client, Disconnected
 from world import (
+    ASKS_FIRST,
     EVERY_CLASS,
     READ_AND_WRITE,
     STOP,
@@ -246,8 +248,38 @@ async def two_servers(bench: Bench):
         )
         errors = {status: number for status, number in clients[1].statuses.items() if status >= 500}
         bench.table.add("6 answers of the second server with 5xx", f"{sum(errors.values())}", "none", not errors)
+    await watchers_who_left(bench)
     if not bench.quick:
         await overlap(bench)
+
+
+async def watchers_who_left(bench: Bench):
+    """Runs of one server wait for a person. Clients of another one look at their events and leave."""
+    number = bench.size(300, 30)
+    with bench.world("6-left") as world:
+        first, second = await world.serve(), await world.serve()
+        clients = Client(first.port), Client(second.port)
+        orders = [f"l{at}" for at in range(number)]
+        runs = await asyncio.gather(*(accepted(clients[0], ASKS_FIRST, order, order) for order in orders))
+
+        async def cpu_of_a_second() -> float:
+            before = second.cpu()
+            await asyncio.sleep(5)
+            return (second.cpu() - before) / 5
+
+        before = await cpu_of_a_second()
+        for run in runs:
+            async with contextlib.aclosing(clients[1].events(run)) as events:
+                async for _ in events:
+                    break
+        await asyncio.sleep(1)
+        after = await cpu_of_a_second()
+        bench.table.add(
+            f"6 {number} waiting runs were watched elsewhere; nobody does now",
+            f"CPU of that server: {before * 100:.0f} % before, {after * 100:.0f} % after",
+            "at most 2 % more",
+            after <= before + 0.02,
+        )
 
 
 async def overlap(bench: Bench):

@@ -61,6 +61,8 @@ def plan(*steps: str) -> str:
 
 
 READ_AND_WRITE, EVERY_CLASS = plan("look", "place"), plan("look", "place", "pay")
+# A person approves the write.
+ASKS_FIRST = READ_AND_WRITE.replace("tool: shop/place", "approve: true, tool: shop/place")
 
 
 def free_port() -> int:
