@@ -114,7 +114,11 @@ async def overload(bench: Bench):
 
         async def one(at: int) -> tuple[str, str]:
             for attempt in range(100):
-                reply = await client.start(READ_AND_WRITE, f"o{at}", f"o{at}", delay_ms=500)
+                try:
+                    reply = await client.start(READ_AND_WRITE, f"o{at}", f"o{at}", delay_ms=500)
+                except Disconnected:
+                    untold[0] += 1
+                    continue
                 if attempt == 0:
                     first.append(reply.status)
                 if reply.status == 202:

@@ -11,6 +11,7 @@ import asyncio
 import random
 import resource
 import sys
+import traceback
 
 from concurrency import concurrent_runs, overload, watchers
 from restarts import graceful_restart, kills, two_servers
@@ -46,7 +47,12 @@ def main() -> int:
     bench = Bench(arguments)
     print(f"seed {arguments.seed}")
     for number in arguments.scenario or SCENARIOS:
-        asyncio.run(SCENARIOS[number](bench))
+        try:
+            asyncio.run(SCENARIOS[number](bench))
+        except Exception as error:
+            # The other scenarios can still be measured.
+            traceback.print_exc()
+            bench.table.add(f"{number} could not be measured to its end", repr(error)[:100], "", False)
     return 0 if bench.table.holds() else 1
 
 
