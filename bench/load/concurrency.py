@@ -30,19 +30,21 @@ async def watchers(bench: Bench):
         client = Client((await world.serve()).port)
         chance = random.Random(bench.seed)
         run = (await client.start(plan(*["look"] * steps), "watched", delay_ms=300)).json()["run"]
-        arrivals: list[tuple[int, float]] = []
+        delays: list[float] = []
 
         async def watch(at: int) -> list[Event]:
             await asyncio.sleep(chance.uniform(0, steps * 0.15))
             # Every tenth watcher leaves twice.
             leave = sorted(chance.sample(range(1, 4 * steps), 2)) if at % 10 == 0 else None
-            return await follow(client, run, leave, arrivals)
+            begin, arrivals = time.time(), []
+            events = await follow(client, run, leave, arrivals)
+            happened = [json.loads(event.data)["at_ms"] / 1000 for event in events]
+            # What happened before the watcher came is not late.
+            delays.extend(arrived - then for (_, arrived), then in zip(arrivals, happened, strict=True) if then > begin)
+            return events
 
         seen = await asyncio.gather(*(watch(at) for at in range(number)))
         truth = await read_events(client, run)
-        happened = {event.id: json.loads(event.data)["at_ms"] / 1000 for event in truth}
-        # What happened before a watcher came is no delay: the fastest arrivals of each event are those of watchers that were there.
-        delays = [at - happened[event] for event, at in arrivals if at - happened[event] < 5]
         half = statistics.median(delays)
         right = sum(events == truth for events in seen)
         again = sum(events == truth for events in seen[::10])

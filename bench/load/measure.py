@@ -49,7 +49,7 @@ def main() -> int:
     for number in arguments.scenario or SCENARIOS:
         try:
             asyncio.run(SCENARIOS[number](bench))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             # The other scenarios can still be measured.
             traceback.print_exc()
             bench.table.add(f"{number} could not be measured to its end", repr(error)[:100], "", False)
