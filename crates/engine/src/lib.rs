@@ -26,6 +26,7 @@
 //!     plan_author: PlanAuthor::Person,
 //!     inputs: Object::new(),
 //!     attachments: Vec::new(),
+//!     agents: Vec::new(),
 //!     metadata: Metadata::default(),
 //!     catalogue: Arc::new(Catalogue { tools: vec![shop] }),
 //!     targets: Vec::new(),
@@ -128,7 +129,9 @@ pub use report::{
 };
 pub use request_digest::RequestDigest;
 pub use result_handle::{ResultHandle, ResultSource, memory_size_of, result_of};
-pub use run::{ApplyError, Progress, RejectedPlan, Run, StepState, StepView};
+pub use run::{
+    ApplyError, Progress, RejectedPlan, Run, SessionCall, SessionRequest, StepState, StepView, session_reply,
+};
 pub use session::{
     ChildActivity, ChildView, Ending, Machine, Notice, PLAN_TOOL, QuestionSize, READ_TOOL, RetryReason, Session,
     SessionActivity, SessionView,

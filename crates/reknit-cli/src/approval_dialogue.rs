@@ -165,6 +165,7 @@ mod tests {
             plan_author: PlanAuthor::Person,
             inputs: Object::new(),
             attachments: Vec::new(),
+            agents: Vec::new(),
             metadata: Metadata::default(),
             catalogue: Arc::new(Catalogue { tools: vec![shop] }),
             targets: Vec::new(),

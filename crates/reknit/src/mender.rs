@@ -228,6 +228,7 @@ impl MendAttempt {
             plan_author: PlanAuthor::Model,
             inputs: Object::new(),
             attachments: Vec::new(),
+            agents: Vec::new(),
             metadata: Metadata::default(),
             catalogue: Arc::new(Catalogue { tools: vec![tool] }),
             targets: mender.models.iter().map(|model| model.name.clone()).collect::<Vec<TargetName>>(),

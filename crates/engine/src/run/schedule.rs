@@ -200,7 +200,11 @@ impl Run {
             self.ask_about_call(index, reason)?;
             return Ok(true);
         }
-        if let Err(exhausted) = self.charge_tool_call() {
+        let charged = match self.reserve_for_session(index)? {
+            Ok(()) => self.charge_tool_call(),
+            Err(exhausted) => Err(exhausted),
+        };
+        if let Err(exhausted) = charged {
             let reason = exhausted.to_string();
             self.state.stop_for(exhausted);
             let untouched = self.state.steps.get(index)?.sent() == 0;

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use reknit_bind::Provenance;
+use reknit_dialogue::Money;
 use reknit_mend::{CallFault, Fate, FaultOrigin, Mend, ModelRung, RepairState, ResendRule};
 use reknit_plan::{CheckedPlan, LoopItem, PlannedStep, StepIndex};
 use reknit_protocol::{EffectKind, Object, SideEffect, Value, exact};
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::retry::Reopened;
 use super::state::Stage;
 use crate::answer::StepApproval;
+use crate::budget::Spent;
 use crate::business_key::KeyHolder;
 use crate::consult::Consultation;
 use crate::effect::Effect;
@@ -246,6 +248,12 @@ pub(super) struct StepRun {
     /// Whether a second plan does in another way what the step was for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) replaced: bool,
+    /// The part of the cost limit that is reserved for the session of its agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) session_share: Option<Money>,
+    /// What the session of its agent has spent, as far as it was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) session_spent: Option<Box<Spent>>,
     /// How often the call was corrected; part of its idempotency key.
     pub(super) correction: u32,
     /// What was used before the run was retried, or before the last wait of a step with `until`: budgets count from here,

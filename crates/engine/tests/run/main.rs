@@ -7,6 +7,7 @@
     reason = "a test that panics has failed, and says where"
 )]
 
+mod agent_steps;
 mod approval_rules;
 mod approvals;
 mod attachments;

@@ -166,6 +166,7 @@ fn state_as_json(run: &RunOverview, state: &CurrentState<'_>) -> Result<Value, F
             ("state", state_word(&view.state).into()),
             ("parameters", Value::Object(view.parameters.clone())),
         ]);
+        object.extend(view.session.as_ref().map(|session| ("session".to_owned(), session.as_str().into())));
         if let Some(approval) = state.approval_of(view) {
             object.insert("asks", approval.to_value());
         }
@@ -339,6 +340,9 @@ fn step(view: &StepView, run: &RunOverview, entries: &[HistoryEntry], state: &Cu
         let (name, value) = (one_line(name, VALUE_COLUMNS), one_line(&value.to_string(), VALUE_COLUMNS));
         lines.push(format!("  parameter  {name} = {value}{origin}"));
     }
+    lines.extend(
+        view.session.as_ref().map(|session| format!("  session    {session}: see `reknit runs show {session}`")),
+    );
     lines.extend(step_history::lines(entries));
     match &view.state {
         StepState::Failed { reason } => lines.push(format!("  failed     {}", one_line(reason, VALUE_COLUMNS))),
