@@ -12,6 +12,7 @@
 
 mod agent_sessions;
 mod approve_call;
+mod approve_items;
 mod approve_plan;
 mod await_job;
 mod breakers;

@@ -89,6 +89,7 @@ fn check_plan(
     let (catalogue, has_agent_problems) = (catalogue.as_ref(), !of_agents.is_empty());
     let mut plan = file.plan.clone();
     let fixes = catalogue.map(|catalogue| correct_plan(&mut plan, catalogue, PlanAuthor::Person)).unwrap_or_default();
+    effects.add_confirmations(&mut plan);
     let problems = match catalogue {
         // Without its agents, every step that runs one would be reported twice.
         _ if has_agent_problems => of_agents,

@@ -91,6 +91,7 @@ pub(crate) async fn run(
     // The run corrects names itself and records it. This check only finds problems before the run starts.
     let mut corrected = plan.clone();
     correct_plan(&mut corrected, &started.catalogue, PlanAuthor::Person);
+    started.policy.effects.add_confirmations(&mut corrected);
     let of_plan = check(&corrected, &started.catalogue, PlanAuthor::Person).err().unwrap_or_default();
     // A problem of a value that was given on the command line has no place in the file.
     let of_inputs = resolve_inputs(&plan, &inputs).err().unwrap_or_default();

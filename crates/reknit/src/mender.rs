@@ -298,7 +298,7 @@ impl MendAttempt {
             Question::SendAgain { error, .. } => {
                 Mending::NotMended { reason: format!("the call may have taken effect: {error}") }
             }
-            Question::RunPlan { .. } => self.give_up(),
+            Question::RunPlan { .. } | Question::SendItems { .. } => self.give_up(),
         }
     }
 

@@ -3,14 +3,14 @@
 mod loop_items;
 mod ready_index;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use reknit_bind::Provenance;
 use reknit_dialogue::Money;
 use reknit_mend::{CallFault, Fate, FaultOrigin, Mend, ModelRung, RepairState, ResendRule};
 use reknit_plan::{CheckedPlan, LoopItem, PlannedStep, StepIndex};
-use reknit_protocol::{EffectKind, Object, SideEffect, Value, exact};
+use reknit_protocol::{EffectKind, Object, SideEffect, StepId, Value, exact};
 use serde::{Deserialize, Serialize};
 
 use super::retry::Reopened;
@@ -217,6 +217,9 @@ pub(super) struct StepRun {
     pub(super) approved: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) approval_reports: Vec<StepApproval>,
+    /// The digests of the calls of the items of its loop that were approved together.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) approved_items: BTreeMap<StepId, String>,
     /// How often the outcome of a call was checked.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) checks: u32,
@@ -291,6 +294,11 @@ pub(super) struct Attempt {
 impl StepRun {
     pub(super) fn stage(&self) -> &Stage {
         &self.stage
+    }
+
+    /// Whether calls of the items of its loop were approved together.
+    pub(super) fn has_item_approvals(&self) -> bool {
+        !self.approved_items.is_empty()
     }
 
     /// The question to a model about this step.

@@ -27,6 +27,7 @@ mod feedback_rung;
 mod history;
 mod invariants;
 mod jobs;
+mod loop_approvals;
 mod loops;
 mod metadata;
 mod plan_checks;

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use reknit_engine::{Decision, HistoryEntry, HistoryKind, Metadata, Overview, RunOverview, StepState, StepView};
+use reknit_engine::{
+    Decision, HistoryEntry, HistoryKind, Metadata, Overview, Question, RunOverview, StepState, StepView,
+};
 use reknit_journal::{Journal, StoredEvent};
 use reknit_plan::ToolSelection;
 use reknit_protocol::{Object, RunId, Value};
@@ -53,7 +55,7 @@ impl CurrentState<'_> {
     }
 
     fn approvals_of_plan(&self) -> impl Iterator<Item = &ApprovalRequest> {
-        self.approvals.iter().filter(|approval| approval.ask.question.call().is_none())
+        self.approvals.iter().filter(|approval| matches!(approval.ask.question, Question::RunPlan { .. }))
     }
 
     fn approval_of(&self, step: &StepView) -> Option<&ApprovalRequest> {

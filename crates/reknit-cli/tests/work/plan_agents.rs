@@ -115,10 +115,7 @@ async fn a_loop_over_an_agent_runs_a_session_for_each_item_and_every_command_nam
     assert!(other.contains("was started with another request"), "{other}");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn problems_of_agents_have_the_place_of_the_step_and_the_place_in_the_agent_file() {
-    let shop = shop().await;
-    let plan = "\
+const BAD_PLAN: &str = "\
 steps:
   - id: a
     agent: nobody.md
@@ -130,7 +127,7 @@ steps:
     agent: agents/clerk.md
     tool: shop/note
 ";
-    let missing = "\
+const BAD_KEYS: &str = "\
 steps:
   - id: a
     agent: agents/clerk.md
@@ -138,12 +135,16 @@ steps:
   - {id: b, agent: agents/clerk.md, with: {task: x}, until: {condition: result.status, wait: 1 s, times: 2}}
   - {id: c, tool: shop/note, with: {text: '{{b.words}}'}}
 ";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn problems_of_agents_have_the_place_of_the_step_and_the_place_in_the_agent_file() {
+    let shop = shop().await;
     let world = World::with_tools(&[&shop])
         .file("agents/clerk.md", CLERK)
         .file("bad.md", "---\nmaxTurn: 3\n---\nYou work.\n")
-        .file("two.yaml", plan)
-        .file("plan.yaml", &plan.replace("    tool: shop/note\n", "    with: {task: x}\n"))
-        .file("missing.yaml", missing);
+        .file("two.yaml", BAD_PLAN)
+        .file("plan.yaml", &BAD_PLAN.replace("    tool: shop/note\n", "    with: {task: x}\n"))
+        .file("missing.yaml", BAD_KEYS);
     insta::assert_snapshot!(world.reknit(&["plan", "check", "two.yaml"]), @r"
     exit status 1
     --- stderr
