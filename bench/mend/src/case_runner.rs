@@ -140,6 +140,7 @@ impl CaseRunner {
             plan_author: PlanAuthor::Person,
             inputs: Object::new(),
             attachments: Vec::new(),
+            agents: Vec::new(),
             metadata: Metadata::default(),
             mappings: Vec::new(),
             catalogue: Arc::new(self.catalogue.clone()),

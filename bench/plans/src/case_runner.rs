@@ -78,6 +78,7 @@ fn started(scenario: &Scenario) -> Started {
         plan_author: reknit_plan::PlanAuthor::Person,
         inputs: Object::new(),
         attachments: Vec::new(),
+        agents: Vec::new(),
         metadata: Metadata::default(),
         mappings: Vec::new(),
         catalogue: Arc::new(scenario.catalogue.clone()),

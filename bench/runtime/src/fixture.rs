@@ -100,6 +100,7 @@ impl Fixture {
             plan_author: PlanAuthor::Person,
             inputs: Object::new(),
             attachments: Vec::new(),
+            agents: Vec::new(),
             metadata: Metadata::default(),
             catalogue: Arc::clone(&self.catalogue),
             targets: Vec::new(),

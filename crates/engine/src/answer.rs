@@ -2,7 +2,7 @@
 
 pub(crate) mod account;
 
-use reknit_protocol::{AgentName, CapabilityName, Object, StepId, exact, word_enum};
+use reknit_protocol::{AgentName, CapabilityName, Object, RunId, StepId, exact, word_enum};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Spent;
@@ -106,6 +106,9 @@ pub struct StepReport {
     pub agent: AgentName,
     /// The tool's capability.
     pub capability: CapabilityName,
+    /// The run with the session of its agent, if the step ran one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<RunId>,
     /// The outcome.
     pub outcome: Outcome,
     /// Whether a second plan does in another way what the step was for.

@@ -107,6 +107,23 @@ impl Spent {
         self.active_ms = self.active_ms.saturating_add(*active_ms);
     }
 
+    /// What was spent since `before`.
+    #[must_use]
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        Self {
+            tool_calls: self.tool_calls.saturating_sub(before.tool_calls),
+            model_calls: self.model_calls.saturating_sub(before.model_calls),
+            input_tokens: self.input_tokens.saturating_sub(before.input_tokens),
+            output_tokens: self.output_tokens.saturating_sub(before.output_tokens),
+            wasted_tokens: self.wasted_tokens.saturating_sub(before.wasted_tokens),
+            cost: self.cost.minus(before.cost),
+            estimated_cost: self.estimated_cost.minus(before.estimated_cost),
+            reserved_cost: self.reserved_cost.minus(before.reserved_cost),
+            unpriced_calls: self.unpriced_calls.saturating_sub(before.unpriced_calls),
+            active_ms: self.active_ms.saturating_sub(before.active_ms),
+        }
+    }
+
     /// Adds the tokens of an answer.
     pub(crate) fn add_tokens(&mut self, usage: &Usage) {
         self.input_tokens = self.input_tokens.saturating_add(usage.input_tokens);

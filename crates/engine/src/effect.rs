@@ -120,6 +120,19 @@ pub enum Question {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         money: Option<Money>,
     },
+    /// Rules say that a person approves several calls of a loop before they are sent. The answer counts for all of them.
+    SendItems {
+        /// The tool.
+        agent: AgentName,
+        /// The tool's capability.
+        capability: CapabilityName,
+        /// The side effect of each call.
+        side_effect: SideEffect,
+        /// The calls as they would be sent.
+        calls: Vec<ItemCall>,
+        /// The rules that they match.
+        reason: String,
+    },
     /// A call may have taken effect. Approve: send it again. Deny: do not. The outcome can also be settled: it happened, or
     /// it did not.
     SendAgain {
@@ -145,6 +158,16 @@ pub enum Question {
         #[serde(default)]
         asked_by: AskedBy,
     },
+}
+
+/// A call of an item of a loop before it is sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ItemCall {
+    /// The step of the item.
+    pub step: StepId,
+    /// The parameters.
+    #[serde(with = "exact")]
+    pub parameters: Object,
 }
 
 /// A call of a plan before it runs.
@@ -178,10 +201,10 @@ pub enum AskedBy {
 }
 
 impl Question {
-    /// The call that is asked about; `None` for a whole plan.
+    /// The call that is asked about; `None` for a whole plan and for the items of a loop.
     pub fn call(&self) -> Option<&CallTool> {
         match self {
-            Self::RunPlan { .. } => None,
+            Self::RunPlan { .. } | Self::SendItems { .. } => None,
             Self::SendCall { call, .. } | Self::SendAgain { call, .. } | Self::SendCorrected { call, .. } => Some(call),
         }
     }
@@ -190,13 +213,16 @@ impl Question {
     pub fn is_asked_by_rules(&self) -> bool {
         matches!(
             self,
-            Self::RunPlan { .. } | Self::SendCall { .. } | Self::SendCorrected { asked_by: AskedBy::Rules, .. }
+            Self::RunPlan { .. }
+                | Self::SendItems { .. }
+                | Self::SendCall { .. }
+                | Self::SendCorrected { asked_by: AskedBy::Rules, .. }
         )
     }
 
     pub(crate) fn call_mut(&mut self) -> Option<&mut CallTool> {
         match self {
-            Self::RunPlan { .. } => None,
+            Self::RunPlan { .. } | Self::SendItems { .. } => None,
             Self::SendCall { call, .. } | Self::SendAgain { call, .. } | Self::SendCorrected { call, .. } => Some(call),
         }
     }

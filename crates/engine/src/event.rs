@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::business_key::{KeyHolder, KnownReceipt};
 use crate::digest::seed_of;
 use crate::metadata::Metadata;
-use crate::session_start::SessionStarted;
+use crate::session_start::{SessionStarted, SubAgent};
 use crate::trace_parent::TraceParent;
 use crate::{Policy, Templates};
 
@@ -302,6 +302,9 @@ pub struct Started {
     /// Images, documents and sound that belong to the request. Every question to a model has them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
+    /// The agents that steps of the plan run, each with its first event, except for the run id and the task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<SubAgent>,
     /// Who the request is for, and the like.
     #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,

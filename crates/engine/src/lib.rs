@@ -26,6 +26,7 @@
 //!     plan_author: PlanAuthor::Person,
 //!     inputs: Object::new(),
 //!     attachments: Vec::new(),
+//!     agents: Vec::new(),
 //!     metadata: Metadata::default(),
 //!     catalogue: Arc::new(Catalogue { tools: vec![shop] }),
 //!     targets: Vec::new(),
@@ -62,6 +63,7 @@ mod answer;
 mod approval_rules;
 mod budget;
 mod business_key;
+mod confirmation;
 mod consult;
 mod data_fence;
 mod digest;
@@ -102,8 +104,11 @@ pub use answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepAppro
 pub use approval_rules::{ApprovalPolicy, ApprovalRule, AskScope};
 pub use budget::{Exhausted, Spent};
 pub use business_key::{KeyFinding, KeyHolder, KeySettlement, KnownReceipt};
+pub use confirmation::{Confirmation, ConfirmingCall};
 pub use digest::digest_of_texts;
-pub use effect::{AskModel, AskPerson, AskedBy, CountTokens, Effect, OpenBreakerPolicy, PreviewedCall, Question};
+pub use effect::{
+    AskModel, AskPerson, AskedBy, CountTokens, Effect, ItemCall, OpenBreakerPolicy, PreviewedCall, Question,
+};
 pub use event::{DecidedBy, Decision, Event, EventKind, MACHINE_VERSION, REPLAYED_VERSIONS, Started};
 pub use event_json::event_json;
 pub use explanation::{ExplainedLine, ExplainedStep, Explanation, explain};
@@ -114,7 +119,8 @@ pub use number_sources::{NumberSource, SourcedNumber, number_sources};
 pub use outcome_check::{IfAbsent, OutcomeCheck};
 pub use overview::{BareOverview, BareReply, Overview, OverviewBuilder, RunOverview, SessionOverview};
 pub use policy::{
-    Limits, LlmDebug, Policy, Sampling, SamplingPolicy, SideEffectPolicy, Synthesis, UndeclaredPolicy, UnfitResults,
+    Limits, LlmDebug, LoopApprovals, Policy, Sampling, SamplingPolicy, SideEffectPolicy, Synthesis, UndeclaredPolicy,
+    UnfitResults,
 };
 pub use question_facts::QuestionLine;
 pub use record::{
@@ -130,7 +136,9 @@ pub use report::{
 };
 pub use request_digest::RequestDigest;
 pub use result_handle::{ResultHandle, ResultSource, memory_size_of, result_of};
-pub use run::{ApplyError, Progress, RejectedPlan, Run, StepState, StepView};
+pub use run::{
+    ApplyError, Progress, RejectedPlan, Run, SessionCall, SessionRequest, StepState, StepView, session_reply,
+};
 pub use session::{
     ChildActivity, ChildView, Ending, Machine, Notice, PLAN_TOOL, QuestionSize, READ_TOOL, RetryReason, Session,
     SessionActivity, SessionView,

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use reknit_dialogue::{Message, ModelRequest, Money, Prices, RotationRules, TargetName, Temperature};
 use reknit_mend::{ErrorsInSuccess, LadderPolicy, MendingPolicy, PeoplePolicy, ResendPolicy};
 use reknit_plan::{Catalogue, PlanLanguage};
-use reknit_protocol::{KeyRule, SideEffect, Step};
+use reknit_protocol::{KeyRule, Plan, SideEffect, Step};
 use serde::{Deserialize, Serialize};
 
 use crate::approval_rules::ApprovalPolicy;
+use crate::confirmation::Confirmation;
 use crate::outcome_check::OutcomeCheck;
 
 /// The policy of a run.
@@ -43,6 +44,9 @@ pub struct Policy {
     /// Which calls a person approves before they are sent.
     #[serde(default, skip_serializing_if = "ApprovalPolicy::is_default")]
     pub approvals: ApprovalPolicy,
+    /// Whether the calls of a loop that need an approval are asked about together.
+    #[serde(default = "LoopApprovals::items", skip_serializing_if = "LoopApprovals::is_items")]
+    pub loop_approvals: LoopApprovals,
     /// The prices of models, as far as they are known.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prices: BTreeMap<TargetName, Prices>,
@@ -94,6 +98,29 @@ fn default_max_items() -> u32 {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_default_max_items(count: &u32) -> bool {
     *count == default_max_items()
+}
+
+/// How a person is asked about the calls of a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoopApprovals {
+    /// One question about each call, when it is due.
+    Items,
+    /// One question about all calls that need an approval, before the first one.
+    #[default]
+    List,
+}
+
+impl LoopApprovals {
+    /// Runs that were started before there were such questions have no such field, and are replayed as they were.
+    fn items() -> Self {
+        Self::Items
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_items(&self) -> bool {
+        *self == Self::Items
+    }
 }
 
 /// What follows if the result of a step does not fit the schema that its tool announces.
@@ -209,6 +236,9 @@ pub struct SideEffectPolicy {
     /// Which parameters identify a deed, by `agent/capability`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub keys: BTreeMap<String, KeyRule>,
+    /// What is expected of results, by `agent/capability`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub confirmations: BTreeMap<String, Confirmation>,
 }
 
 /// The treatment of calls whose tool declares no side effect.
@@ -237,6 +267,19 @@ impl SideEffectPolicy {
     /// Which parameters of this capability identify a deed, if the configuration says so.
     pub fn key(&self, agent: &str, capability: &str) -> Option<&KeyRule> {
         if self.keys.is_empty() { None } else { self.keys.get(&format!("{agent}/{capability}")) }
+    }
+
+    /// Adds `expect` and `verify` of the configuration to the steps of a plan that do not have their own.
+    pub fn add_confirmations(&self, plan: &mut Plan) {
+        if self.confirmations.is_empty() {
+            return;
+        }
+        for step in plan.steps.iter_mut().filter(|step| !step.is_computed()) {
+            let name = format!("{}/{}", step.agent_name, step.capability().unwrap_or_default());
+            if let Some(confirmation) = self.confirmations.get(&name) {
+                confirmation.add_to(step);
+            }
+        }
     }
 
     /// The side effect of the call of a step; `None` if the catalogue does not have its capability.

@@ -2,12 +2,12 @@
 
 use reknit_protocol::{CallTool, Object, Value};
 
-use crate::effect::{PreviewedCall, Question};
+use crate::effect::{ItemCall, PreviewedCall, Question};
 
 /// One line about a question: its label and its text. The text may contain line breaks of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionLine {
-    /// The label: `call`, `failed`, `change`, `reason`, `check`, `again` or `limit`.
+    /// The label: `call`, `item`, `failed`, `change`, `reason`, `check`, `again` or `limit`.
     pub label: &'static str,
     /// The text.
     pub text: String,
@@ -18,11 +18,12 @@ fn line(label: &'static str, text: impl Into<String>) -> QuestionLine {
 }
 
 impl Question {
-    /// The kind in JSON: `send_call`, `run_plan`, `send_again` or `send_corrected`.
+    /// The kind in JSON: `send_call`, `send_items`, `run_plan`, `send_again` or `send_corrected`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::SendCall { .. } => "send_call",
             Self::RunPlan { .. } => "run_plan",
+            Self::SendItems { .. } => "send_items",
             Self::SendAgain { .. } => "send_again",
             Self::SendCorrected { .. } => "send_corrected",
         }
@@ -36,6 +37,16 @@ impl Question {
                 let limit = line("limit", format!("{tool_calls} tool calls{money}"));
                 let call = |call: &PreviewedCall| line("call", format!("{}: {}", call.step, preview_text(call)));
                 calls.iter().map(call).chain([limit]).collect()
+            }
+            Self::SendItems { agent, capability, side_effect, calls, reason } => {
+                let class = side_effect.as_str();
+                let count = calls.len();
+                let head = line(
+                    "call",
+                    format!("`{capability}` of `{agent}` ({class}), {count} calls; the answer counts for all of them"),
+                );
+                let item = |call: &ItemCall| line("item", format!("{}: {}", call.step, call.parameters));
+                [head].into_iter().chain(calls.iter().map(item)).chain([line("reason", reason)]).collect()
             }
             Self::SendCall { call, reason } => vec![line("call", call_text(call)), line("reason", reason)],
             Self::SendAgain { call, error, check } => {
@@ -59,6 +70,13 @@ impl Question {
         let mut facts = Object::from([("kind", self.kind().into())]);
         let texts: Vec<(&str, &str)> = match self {
             Self::SendCall { reason, .. } => vec![("reason", reason)],
+            Self::SendItems { agent, capability, side_effect, calls, reason } => {
+                facts.insert("agent", agent.as_str());
+                facts.insert("capability", capability.as_str());
+                facts.insert("class", side_effect.as_str());
+                facts.insert("calls", calls.iter().map(item_facts).collect::<Value>());
+                vec![("reason", reason)]
+            }
             Self::SendAgain { error, check, .. } => {
                 let check = check.as_deref().map(|found| ("check", found));
                 [("error", error.as_str())].into_iter().chain(check).collect()
@@ -77,7 +95,7 @@ impl Question {
         facts
     }
 
-    /// The call for a program; `None` for a whole plan.
+    /// The call for a program; `None` for a whole plan and for the items of a loop.
     pub fn call_facts(&self) -> Option<Object> {
         self.call().map(|call| {
             Object::from([
@@ -99,6 +117,11 @@ fn preview_text(call: &PreviewedCall) -> String {
     let class = call.side_effect.as_str();
     let items = call.foreach.as_ref().map_or_else(String::new, |list| format!(", for each item of `{list}`"));
     format!("`{}` of `{}` ({class}) with {}{items}", call.capability, call.agent, call.parameters)
+}
+
+fn item_facts(call: &ItemCall) -> Value {
+    let parameters = Value::Object(call.parameters.clone());
+    Value::Object(Object::from([("step", call.step.as_str().into()), ("parameters", parameters)]))
 }
 
 fn preview_facts(call: &PreviewedCall) -> Value {
@@ -135,6 +158,20 @@ mod tests {
         })
     }
 
+    fn items() -> Question {
+        let item = |amount: u64| ItemCall {
+            step: format!("pay[{}]", amount - 5).as_str().into(),
+            parameters: Object::from([("amount", amount.into())]),
+        };
+        Question::SendItems {
+            agent: "bank".into(),
+            capability: "pay".into(),
+            side_effect: SideEffect::Unsafe,
+            calls: [5, 6].map(item).to_vec(),
+            reason: "rule 1".to_owned(),
+        }
+    }
+
     #[test]
     fn every_question_is_told_in_words_and_as_json() {
         let preview = PreviewedCall {
@@ -148,6 +185,7 @@ mod tests {
         let questions = [
             Question::SendCall { call: call(), reason: "rule 1".to_owned() },
             Question::RunPlan { calls: vec![preview], tool_calls: 3, money: None },
+            items(),
             Question::SendAgain { call: call(), error: "timeout".to_owned(), check: Some("not found".to_owned()) },
             Question::SendCorrected {
                 call: call(),
@@ -169,6 +207,11 @@ mod tests {
         {"kind":"run_plan","calls":[{"step":"pay","agent":"bank","capability":"pay","class":"unsafe","parameters":{},"foreach":"items"}],"tool_calls":3}
           call: pay: `pay` of `bank` (unsafe) with {}, for each item of `items`
           limit: 3 tool calls
+        {"kind":"send_items","agent":"bank","capability":"pay","class":"unsafe","calls":[{"step":"pay[0]","parameters":{"amount":5}},{"step":"pay[1]","parameters":{"amount":6}}],"reason":"rule 1"}
+          call: `pay` of `bank` (unsafe), 2 calls; the answer counts for all of them
+          item: pay[0]: {"amount":5}
+          item: pay[1]: {"amount":6}
+          reason: rule 1
         {"kind":"send_again","error":"timeout","check":"not found"}
           failed: timeout
           check: not found

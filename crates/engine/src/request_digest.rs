@@ -52,6 +52,16 @@ impl RequestDigest {
         Self::of_texts(["attachments".to_owned(), self.0].into_iter().chain(texts))
     }
 
+    /// The digest of the same request with a plan whose steps run agents. `agents` are the texts that define them.
+    #[must_use]
+    pub fn with_agents<'a>(self, agents: impl IntoIterator<Item = &'a str>) -> Self {
+        let texts: Vec<String> = agents.into_iter().map(str::to_owned).collect();
+        if texts.is_empty() {
+            return self;
+        }
+        Self::of_texts(["agents".to_owned(), self.0].into_iter().chain(texts))
+    }
+
     /// The digits.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -79,8 +89,11 @@ fn metadata_texts(metadata: &Metadata) -> impl Iterator<Item = String> {
 impl Started {
     /// The digest of the request.
     pub fn request_digest(&self) -> RequestDigest {
+        let mut agents = Vec::new();
+        self.agents.iter().for_each(|agent| add_agent(&agent.session, &agent.description, &mut agents));
         RequestDigest::of_run_by(self.plan_author, &self.request, self.plan.as_ref(), &self.inputs, &self.metadata)
             .with_attachments(&self.attachments)
+            .with_agents(agents.iter().map(String::as_str))
     }
 }
 

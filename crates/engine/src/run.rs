@@ -10,7 +10,9 @@
 //!                                                           backing off, consulting, awaiting approval -> failed
 //! ```
 
+mod agent_sessions;
 mod approve_call;
+mod approve_items;
 mod approve_plan;
 mod await_job;
 mod breakers;
@@ -45,6 +47,7 @@ mod ungrounded_numbers;
 mod verify_result;
 mod view;
 
+pub use agent_sessions::{SessionCall, SessionRequest, session_reply};
 pub use state::RejectedPlan;
 pub use view::{Progress, StepState, StepView};
 
@@ -285,6 +288,7 @@ impl Run {
         let mut spent = self.state.spent.clone();
         spent.active_ms = self.state.clock.active_ms(self.state.now_ms);
         spent.add(&self.state.spent_before);
+        spent.add(&self.state.sessions);
         spent
     }
 

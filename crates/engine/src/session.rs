@@ -319,6 +319,7 @@ impl SessionSetup {
                 plan_author: PlanAuthor::Person,
                 inputs: reknit_protocol::Object::new(),
                 attachments: Vec::new(),
+                agents: Vec::new(),
                 metadata: started.metadata.clone(),
                 catalogue: Arc::clone(&started.catalogue),
                 targets: started.targets.clone(),

@@ -22,6 +22,7 @@ use crate::facts::{Fact, FactKind};
 const JOB_STATUS: u16 = 202;
 const JOB_LOST: &str = "JOB_LOST";
 const JOB_UNFINISHED: &str = "JOB_UNFINISHED";
+const SESSION_FAILED: &str = "SESSION_FAILED";
 
 /// How a call failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -127,6 +128,17 @@ impl CallFault {
     pub fn unfinished_job(message: String) -> Self {
         let fault = Self::without_reply(FaultOrigin::Status(JOB_STATUS), Fate::Unknown, message);
         Self { code: JOB_UNFINISHED.to_owned(), ..fault }
+    }
+
+    /// A call of an agent whose session has ended without a usable report. What the session did is not undone.
+    pub fn failed_session(message: String) -> Self {
+        let fault = Self::without_reply(FaultOrigin::Status(JOB_STATUS), Fate::Unknown, message);
+        Self { code: SESSION_FAILED.to_owned(), ..fault }
+    }
+
+    /// Whether the call of an agent failed.
+    pub(crate) fn is_failed_session(&self) -> bool {
+        self.origin == FaultOrigin::Status(JOB_STATUS) && self.code == SESSION_FAILED
     }
 
     /// Whether the job of the call may still end.
@@ -246,6 +258,7 @@ impl CallFault {
 impl std::fmt::Display for CallFault {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.origin {
+            _ if self.is_failed_session() => return out.write_str(&self.message),
             FaultOrigin::Status(status) => write!(out, "{status}")?,
             FaultOrigin::Local => write!(out, "not sent")?,
             FaultOrigin::Transport(_) | FaultOrigin::Interrupted => return out.write_str(&self.message),

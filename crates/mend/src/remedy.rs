@@ -94,6 +94,7 @@ pub fn choose_remedy(
 fn permanent_reason(fault: &CallFault) -> String {
     let is_unauthorized = fault.category.as_deref() == Some("AUTH_ERROR");
     let reason = match fault.status() {
+        _ if fault.is_failed_session() => "its session has ended, and is not started again",
         _ if fault.is_unfinished_job() => "the job may still end, so the call is not sent again",
         Some(200..=299) if fault.fate == Fate::Unknown => {
             "the answer reports an error although its status is a success; the call may have taken effect, so it is not \

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::problem::{PlanLocation, PlanProblem, ProblemCode as Code};
 use super::{CheckedPlan, GraphState, GraphStep, PlannedOutput, PlannedStep, REPLY, RESULT, StepGraph, inputs};
+use crate::agents::AGENT_TOOL;
 use crate::announced::AnnouncedResults;
 use crate::catalogue::{Catalogue, CatalogueEntry};
 use crate::unbraced::{PlanTexts, SourceNames, UnbracedFinder};
@@ -66,9 +67,10 @@ fn check_parts(
     let mut entries: Vec<Option<&CatalogueEntry>> = Vec::with_capacity(plan.steps.len());
     let mut all_found = true;
     for (location, step, _) in parsed.steps() {
-        let found = match step.sub_plan() {
-            Some(name) => Err(not_loaded(name, location)),
-            None => (!step.is_computed()).then(|| capability::find(step, location, catalogue, author)).transpose(),
+        let found = match (step.sub_plan(), step.agent_file()) {
+            (Some(name), _) => Err(not_loaded(name, location)),
+            (None, Some(file)) if find_agent(step, catalogue).is_none() => Err(agent_not_loaded(file, location)),
+            (None, _) => (!step.is_computed()).then(|| capability::find(step, location, catalogue, author)).transpose(),
         };
         all_found &= found.is_ok();
         entries.push(found.unwrap_or_else(|problem| {
@@ -89,6 +91,18 @@ fn not_loaded(name: &str, location: PlanLocation) -> PlanProblem {
     let message = format!("the plan `{name}` that the step runs is not loaded");
     let hint = "only a plan file can run another one; a program loads it with `load_plan_file`".to_owned();
     PlanProblem::new(Code::BadControl, location.key("metadata").key("plan"), message).with_hint(Some(hint))
+}
+
+fn find_agent<'c>(step: &Step, catalogue: &'c Catalogue) -> Option<&'c CatalogueEntry> {
+    catalogue.entry(AGENT_TOOL, step.capability()?)
+}
+
+/// The problem of a step that runs an agent which nobody has given.
+fn agent_not_loaded(file: &str, location: PlanLocation) -> PlanProblem {
+    let message = format!("the agent `{file}` that the step runs is not loaded");
+    let hint =
+        "only a plan file can run an agent; a program gives the agents to `Runtime::started_with_agents`".to_owned();
+    PlanProblem::new(Code::BadControl, location.key("metadata").key("agent"), message).with_hint(Some(hint))
 }
 
 /// The schema of the parameters of a step that computes, if its value has a type.

@@ -16,7 +16,7 @@ use reknit_salvage::Fix;
 
 use super::read::{PlanError, read_plan};
 pub use document::Document;
-pub use load::{FilePosition, LoadText, LoadedPlan, PlanText, load_plan_file};
+pub use load::{AgentReference, FilePosition, LoadText, LoadedPlan, PlanText, load_plan_file};
 pub(crate) use rewrite_step::rewrite_step;
 pub use writer::write_plan_file;
 

@@ -31,6 +31,7 @@
 //! [`ProblemCode`] lists everything that can be wrong with a plan. [`describe_tools`] and [`plan_json_schema`] are what a
 //! model needs to write one, and [`ToolSelection`] picks the tools to show it if there are many.
 
+mod agents;
 mod announced;
 mod catalogue;
 mod check;
@@ -49,6 +50,7 @@ mod second_plan;
 mod unbraced;
 mod verify_call;
 
+pub use agents::{AGENT_TOOL, AgentAnnouncement, AgentToolError, agent_name};
 pub use catalogue::{Catalogue, CatalogueEntry, CatalogueError, CatalogueTool};
 pub use check::{
     PlanAuthor, PlanNote, ProblemScope, TolerablePlan, check, check_read_calls, check_structure, check_tolerantly,
@@ -59,8 +61,8 @@ pub use checked::{
     StepIndex, Until, Verify,
 };
 pub use file::{
-    Document, FilePosition, FileProblem, LoadText, LoadedPlan, PlanText, load_plan_file, read_plan_file,
-    write_plan_file,
+    AgentReference, Document, FilePosition, FileProblem, LoadText, LoadedPlan, PlanText, load_plan_file,
+    read_plan_file, write_plan_file,
 };
 pub use fixes::{PlanFix, PlanFixKind, correct_plan, place_controls};
 pub use graph::{GraphRow, GraphState, GraphStep, LayeredStep, StepGraph};

@@ -85,10 +85,15 @@ fn dialogue(
         _ => format!("step {}", one_line(approval.ask.step.as_str(), usize::MAX)),
     };
     writeln!(output, "\n{subject} waits for approval:\n  {}", approval.description("  "))?;
-    let can_edit = !matches!(approval.ask.question, Question::SendAgain { .. } | Question::RunPlan { .. });
+    let can_edit =
+        approval.ask.question.call().is_some() && !matches!(approval.ask.question, Question::SendAgain { .. });
+    let what = match &approval.ask.question {
+        Question::SendItems { calls, .. } => format!("send all {}", calls.len()),
+        _ => "send it".to_owned(),
+    };
     let choices = if can_edit { "yes, no, edit or later" } else { "yes, no or later" };
     loop {
-        let Some(line) = prompt(&format!("send it? ({choices}) "), input, output)? else { return Ok(None) };
+        let Some(line) = prompt(&format!("{what}? ({choices}) "), input, output)? else { return Ok(None) };
         match line.to_lowercase().as_str() {
             "y" | "yes" => return Ok(Some(Decision::Approve)),
             "n" | "no" => {
@@ -165,6 +170,7 @@ mod tests {
             plan_author: PlanAuthor::Person,
             inputs: Object::new(),
             attachments: Vec::new(),
+            agents: Vec::new(),
             metadata: Metadata::default(),
             catalogue: Arc::new(Catalogue { tools: vec![shop] }),
             targets: Vec::new(),

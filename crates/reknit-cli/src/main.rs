@@ -31,6 +31,7 @@ mod input;
 mod keys;
 mod mcp;
 mod models;
+mod plan_agents;
 mod plan_check;
 mod plan_draw;
 mod plan_file;

@@ -11,9 +11,12 @@ use reknit_plan::{
 use reknit_protocol::{Object, Value};
 use reknit_runtime::config::Config;
 
+use crate::agent::named;
+use crate::agent_files::AgentFile;
 use crate::cli::SetupArguments;
 use crate::failure::Failure;
 use crate::input::Input;
+use crate::plan_agents::{problem, read_agents};
 use crate::plan_file::{self, PlanFile};
 use crate::print::{print_data, print_message};
 use crate::setup::{discover_tools, read_config, warn_about_tools, with_tools};
@@ -52,7 +55,8 @@ pub(crate) async fn run(
         Some(path) => Some(load_tools(path)?),
         None => configured_tools(&config, arguments).await?,
     };
-    let result = check_plan(&file, catalogue.as_ref(), &config.policy.effects);
+    let agents = read_agents(&file, &input, &config.session);
+    let result = check_plan(&file, (catalogue, agents), &config.policy.effects);
     if json {
         print_data(&format!("{}\n", document(&result, &file)))?;
         return Ok(ExitCode::from(u8::from(!result.problems.is_empty())));
@@ -73,10 +77,22 @@ fn bad_plan(input: Input, problems: Vec<String>, tools: Option<&Path>) -> Failur
     Failure::BadPlan { input, problems, hint }
 }
 
-fn check_plan(file: &PlanFile, catalogue: Option<&Catalogue>, effects: &SideEffectPolicy) -> CheckResult {
+fn check_plan(
+    file: &PlanFile,
+    (catalogue, agents): (Option<Catalogue>, Result<Vec<AgentFile>, Vec<PlanProblem>>),
+    effects: &SideEffectPolicy,
+) -> CheckResult {
+    let (catalogue, of_agents) = match agents {
+        Ok(agents) => with_agents(file, catalogue, agents),
+        Err(problems) => (catalogue, problems),
+    };
+    let (catalogue, has_agent_problems) = (catalogue.as_ref(), !of_agents.is_empty());
     let mut plan = file.plan.clone();
     let fixes = catalogue.map(|catalogue| correct_plan(&mut plan, catalogue, PlanAuthor::Person)).unwrap_or_default();
+    effects.add_confirmations(&mut plan);
     let problems = match catalogue {
+        // Without its agents, every step that runs one would be reported twice.
+        _ if has_agent_problems => of_agents,
         Some(catalogue) => {
             let mut problems = check(&plan, catalogue, PlanAuthor::Person).err().unwrap_or_default();
             problems.extend(check_read_calls(&plan, |step| effects.class_of_step(step, catalogue)));
@@ -88,6 +104,23 @@ fn check_plan(file: &PlanFile, catalogue: Option<&Catalogue>, effects: &SideEffe
     let notes =
         catalogue.filter(|_| problems.is_empty()).map(|catalogue| plan_notes(&plan, catalogue, PlanAuthor::Person));
     CheckResult { steps: plan.steps.len(), fixes, tools, problems, notes: notes.unwrap_or_default() }
+}
+
+/// The tools with the agents that steps of the plan run, or why these cannot be called.
+fn with_agents(
+    file: &PlanFile,
+    catalogue: Option<Catalogue>,
+    agents: Vec<AgentFile>,
+) -> (Option<Catalogue>, Vec<PlanProblem>) {
+    let announced = agents.into_iter().map(|agent| named(agent).announcement());
+    match catalogue.as_ref().map(|catalogue| catalogue.with_agents(announced)).transpose() {
+        Ok(with_agents) => (with_agents, Vec::new()),
+        Err(error) => {
+            let steps = file.agents();
+            let problems = steps.iter().map(|step| problem(step, error.to_string(), None)).collect();
+            (catalogue, problems)
+        }
+    }
 }
 
 /// Reads a tools file as strict JSON. A repaired file might mean something else.

@@ -2,9 +2,11 @@
 
 use std::error::Error;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use reknit_plan::{FileProblem, LoadedPlan, PlanError, PlanProblem, PlanText, ProblemCode, load_plan_file};
+use reknit_plan::{
+    AgentReference, FileProblem, LoadedPlan, PlanError, PlanProblem, PlanText, ProblemCode, load_plan_file,
+};
 use reknit_protocol::{Object, Plan, PlanInput, Segment, Value};
 use reknit_salvage::Fix;
 
@@ -29,6 +31,11 @@ impl PlanFile {
         problems.iter().map(|problem| self.loaded.line(problem)).collect()
     }
 
+    /// The agent files that its steps run.
+    pub(crate) fn agents(&self) -> Vec<AgentReference<'_>> {
+        self.loaded.agents()
+    }
+
     /// A problem as JSON, with its line and column in the file if it has them.
     pub(crate) fn problem_json(&self, problem: &PlanProblem) -> Value {
         let mut value = problem.to_value();
@@ -50,16 +57,21 @@ pub(crate) fn read(input: &Input) -> Result<Result<PlanFile, PlanError>, Failure
 
 /// Reads the plan file that another one names. Its path is relative to that file.
 fn read_sub_plan(input: &Input, from: &str, name: &str) -> Result<PlanText, String> {
+    let path = beside(input, from, name);
+    let file = Input::File(path.clone());
+    let text = file.read_regular_up_to(MAX_BYTES).map_err(|failure| chain(&failure).join(": "))?;
+    let key = std::fs::canonicalize(&path).unwrap_or(path);
+    Ok(PlanText { key: key.display().to_string(), text })
+}
+
+/// The path of a file that a plan file names: relative to the file `from`, or to the plan itself.
+pub(crate) fn beside(input: &Input, from: &str, name: &str) -> PathBuf {
     let outer = match input {
         _ if !from.is_empty() => Path::new(from),
         Input::File(path) => path.as_path(),
         Input::Stdin => Path::new(""),
     };
-    let path = outer.parent().unwrap_or(Path::new("")).join(name);
-    let file = Input::File(path.clone());
-    let text = file.read_regular_up_to(MAX_BYTES).map_err(|failure| chain(&failure).join(": "))?;
-    let key = std::fs::canonicalize(&path).unwrap_or(path);
-    Ok(PlanText { key: key.display().to_string(), text })
+    outer.parent().unwrap_or(Path::new("")).join(name)
 }
 
 /// Reads a plan to run it.

@@ -192,8 +192,11 @@ fn state_text(step: &StepView, now_ms: i64) -> String {
             format!("waiting for {}", needs.join(", "))
         }
         StepState::Queued => "waiting for a free slot".to_owned(),
-        StepState::Running if step.calls > 1 => format!("running, call {}{}", step.calls, mended(step)),
-        StepState::Running => "running".to_owned(),
+        StepState::Running => match &step.session {
+            Some(session) => format!("running as session {session}"),
+            None if step.calls > 1 => format!("running, call {}{}", step.calls, mended(step)),
+            None => "running".to_owned(),
+        },
         StepState::Looping { items, done, failed: 0 } => format!("running, {done} of {items} items done"),
         StepState::Looping { items, done, failed } => format!("running, {done} of {items} items done, {failed} failed"),
         StepState::BackingOff { until_ms } => format!("retrying in {} s", seconds_left(*until_ms, now_ms)),
@@ -214,7 +217,10 @@ fn state_text(step: &StepView, now_ms: i64) -> String {
                 .map_or_else(|_| since_ms.to_string(), |since| format!("{since:.0}"));
             let problem = problem.as_ref().map_or_else(String::new, |problem| format!("; not answered: {problem}"));
             let asked = if *asked == 0 { String::new() } else { format!(", asked {}", times(*asked)) };
-            format!("waiting for a job since {since}{asked}{problem}")
+            match &step.session {
+                Some(session) => format!("session {session} waits for a person since {since}{problem}"),
+                None => format!("waiting for a job since {since}{asked}{problem}"),
+            }
         }
         StepState::AwaitingApproval(_) => "waiting for approval".to_owned(),
         StepState::Done => format!("done{}", mended(step)),
@@ -261,6 +267,7 @@ mod tests {
             instruction: String::new(),
             needs: Vec::new(),
             item_of: None,
+            session: None,
             state,
             replaced: false,
             mends: Vec::new(),

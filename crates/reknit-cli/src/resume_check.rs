@@ -2,7 +2,7 @@
 
 use reknit_dialogue::TargetName;
 use reknit_engine::{Machine, Progress, Run, SessionStarted, StepState, StepView};
-use reknit_plan::Catalogue;
+use reknit_plan::{AGENT_TOOL, Catalogue};
 
 /// Describes the tools and models that a run still needs and this process does not have. Resuming without them would fail
 /// steps that could succeed later.
@@ -27,7 +27,10 @@ pub(crate) fn last_targets(machine: &Machine) -> Vec<&TargetName> {
         session.targets.last().into_iter().chain(agents).collect()
     }
     match machine {
-        Machine::Run(run) => run.started().targets.last().into_iter().collect(),
+        Machine::Run(run) => {
+            let agents = run.started().agents.iter().flat_map(|agent| of_session(&agent.session));
+            run.started().targets.last().into_iter().chain(agents).collect()
+        }
         Machine::Session(session) => of_session(session.started()),
     }
 }
@@ -61,7 +64,7 @@ fn is_open(step: &StepView) -> bool {
 }
 
 fn is_available(step: &StepView, catalogue: &Catalogue) -> bool {
-    // A step that computes calls no tool.
+    // A step that computes calls no tool, and a run has its agents.
     let (agent, capability) = (step.agent.as_str(), step.capability.as_str());
-    catalogue.entry(agent, capability).is_some() || (agent, capability) == ("compute", "compute")
+    catalogue.entry(agent, capability).is_some() || (agent, capability) == ("compute", "compute") || agent == AGENT_TOOL
 }

@@ -4,15 +4,19 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use reknit_engine::{RequestDigest, Started};
-use reknit_plan::{PlanAuthor, check, correct_plan, plan_notes, resolve_inputs};
+use reknit_plan::{Catalogue, PlanAuthor, check, correct_plan, plan_notes, resolve_inputs};
 use reknit_protocol::{Object, Plan, Value};
 use reknit_runtime::config::SettingOrigin;
+use reknit_runtime::{NamedAgent, RunStart};
 
+use crate::agent::{named, start_failure, with_limits_of_models};
+use crate::agent_files::AgentFile;
 use crate::attach::{read_attachments, require_reader};
 use crate::cli::{AttachArguments, DriveArguments, MetadataArguments, RunIdArgument, SetupArguments};
 use crate::drive::drive;
 use crate::failure::Failure;
 use crate::input::Input;
+use crate::plan_agents::read_agents;
 use crate::plan_file;
 use crate::repeated_start::continue_started;
 use crate::setup::{MODEL_HINT, Setup, config_with_arguments};
@@ -54,7 +58,8 @@ pub(crate) async fn run(
     arguments: &SetupArguments,
     drive_arguments: &DriveArguments,
 ) -> Result<ExitCode, Failure> {
-    let file = plan_file::load(&Input::new(Some(plan)))?;
+    let input = Input::new(Some(plan));
+    let file = plan_file::load(&input)?;
     let plan = file.plan.clone();
     let inputs = parse_inputs(&plan, inputs)?;
     let metadata = metadata.parse()?;
@@ -62,21 +67,32 @@ pub(crate) async fn run(
         "" => plan.plan_id.to_string(),
         request => request.to_owned(),
     };
-    let digest = RequestDigest::of_run(&request, Some(&plan), &inputs, &metadata);
+    let mut config = config_with_arguments(arguments)?;
+    let agents = read_agents(&file, &input, &config.session)
+        .map_err(|problems| Failure::Plan { problems: file.lines(&problems), hint: None })?;
+    let digest = RequestDigest::of_run(&request, Some(&plan), &inputs, &metadata)
+        .with_agents(agents.iter().flat_map(AgentFile::texts));
     if let Some(code) = continue_started(id, &digest, arguments, drive_arguments).await? {
         return Ok(code);
     }
-    let mut config = config_with_arguments(arguments)?;
+    for agent in &agents {
+        config = with_limits_of_models(config, agent);
+    }
     // Who writes a plan knows what its results mean: a model is asked only if somebody wants that.
     if !config.is_configured("answer.by") {
         config = config.with("answer.by", "template", SettingOrigin::default())?;
     }
     let setup = Setup::with_config(config, &arguments.files, drive_arguments).await?;
-    require_tools(&setup)?;
+    if agents.is_empty() {
+        require_tools(&setup)?;
+    }
+    let agents: Vec<NamedAgent> = agents.into_iter().map(named).collect();
+    let started = setup.reknit.started_with_agents(&request, plan.clone(), agents).map_err(start_failure)?;
     // The run corrects names itself and records it. This check only finds problems before the run starts.
     let mut corrected = plan.clone();
-    correct_plan(&mut corrected, &setup.reknit.catalogue, PlanAuthor::Person);
-    let of_plan = check(&corrected, &setup.reknit.catalogue, PlanAuthor::Person).err().unwrap_or_default();
+    correct_plan(&mut corrected, &started.catalogue, PlanAuthor::Person);
+    started.policy.effects.add_confirmations(&mut corrected);
+    let of_plan = check(&corrected, &started.catalogue, PlanAuthor::Person).err().unwrap_or_default();
     // A problem of a value that was given on the command line has no place in the file.
     let of_inputs = resolve_inputs(&plan, &inputs).err().unwrap_or_default();
     if !of_plan.is_empty() || !of_inputs.is_empty() {
@@ -84,10 +100,10 @@ pub(crate) async fn run(
         return Err(Failure::Plan { problems, hint: plan_file::input_hint(&of_inputs) });
     }
     if setup.reknit.targets.is_empty() {
-        reject_steps_that_need_a_model(&corrected, &setup)?;
+        reject_steps_that_need_a_model(&corrected, &started.catalogue)?;
     }
-    let started = Started { inputs, metadata, ..setup.reknit.started(&request, Some(plan)) };
-    drive(&setup, id.of_run(started), drive_arguments).await
+    let started = Started { inputs, metadata, ..started };
+    drive(&setup, RunStart::from(id.of_run(started)).with_request_digest(digest), drive_arguments).await
 }
 
 /// Parses the `--input` arguments. A value stays text if its input declares a type, which it is fitted to later; without a
@@ -111,8 +127,8 @@ fn parse_inputs(plan: &Plan, typed: &[String]) -> Result<Object, Failure> {
 }
 
 /// Without a model, a step that needs one would fail after earlier steps had side effects.
-fn reject_steps_that_need_a_model(plan: &Plan, setup: &Setup) -> Result<(), Failure> {
-    let notes = plan_notes(plan, &setup.reknit.catalogue, PlanAuthor::Person);
+fn reject_steps_that_need_a_model(plan: &Plan, catalogue: &Catalogue) -> Result<(), Failure> {
+    let notes = plan_notes(plan, catalogue, PlanAuthor::Person);
     let problems: Vec<String> =
         notes.iter().filter(|note| note.needs_model).map(|note| note.problem.to_string()).collect();
     if problems.is_empty() {

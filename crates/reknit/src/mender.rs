@@ -228,6 +228,7 @@ impl MendAttempt {
             plan_author: PlanAuthor::Model,
             inputs: Object::new(),
             attachments: Vec::new(),
+            agents: Vec::new(),
             metadata: Metadata::default(),
             catalogue: Arc::new(Catalogue { tools: vec![tool] }),
             targets: mender.models.iter().map(|model| model.name.clone()).collect::<Vec<TargetName>>(),
@@ -297,7 +298,7 @@ impl MendAttempt {
             Question::SendAgain { error, .. } => {
                 Mending::NotMended { reason: format!("the call may have taken effect: {error}") }
             }
-            Question::RunPlan { .. } => self.give_up(),
+            Question::RunPlan { .. } | Question::SendItems { .. } => self.give_up(),
         }
     }
 

@@ -118,6 +118,17 @@ impl Reknit {
         Ok(free.map(|run| self.resume(&run.run)).collect())
     }
 
+    /// Continues all runs whose process has died while it drove them. Runs that wait for a person are left alone. The oldest run comes
+    /// first.
+    pub async fn resume_abandoned(&self) -> Result<Vec<RunHandle>, StorageError> {
+        let filter = RunFilter::of_status(StatusFilter::Unfinished, u32::MAX);
+        let mut runs = self.runtime.journal.runs(&filter).await?;
+        runs.reverse();
+        let has_died = |lease: &reknit_journal::LeaseInfo| lease.holder.liveness() == Liveness::Dead;
+        let abandoned = runs.into_iter().filter(|run| run.parked.is_none() && run.lease.as_ref().is_some_and(has_died));
+        Ok(abandoned.map(|run| self.resume(&run.run)).collect())
+    }
+
     /// Why tools cannot be used.
     pub fn problems(&self) -> &[DiscoveryProblem] {
         &self.runtime.problems

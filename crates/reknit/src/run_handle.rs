@@ -50,6 +50,16 @@ impl RunHandle {
         self.state.phase() == Phase::Waiting
     }
 
+    /// Whether its outcome is there.
+    pub fn has_ended(&self) -> bool {
+        self.state.phase() == Phase::Ended
+    }
+
+    /// How many streams and futures of this process wait for the run.
+    pub fn watchers(&self) -> usize {
+        self.state.watchers()
+    }
+
     /// Waits until the run is in the journal. Fails if it cannot be started.
     pub async fn created(&self) -> Result<(), RunError> {
         self.state.wait_for_event().await;

@@ -60,6 +60,10 @@ impl RunState {
         self.phase.subscribe()
     }
 
+    pub(crate) fn watchers(&self) -> usize {
+        self.phase.receiver_count()
+    }
+
     pub(crate) fn set_phase(&self, phase: Phase) {
         self.phase.send_replace(phase);
     }

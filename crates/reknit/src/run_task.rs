@@ -76,6 +76,10 @@ impl RunTask {
     async fn follow(&self) -> Result<DriveOutcome, DriveError> {
         let mut seen = None;
         loop {
+            if Arc::strong_count(&self.state) == 1 {
+                // Every handle is gone.
+                return Err(DriveError::Abandoned);
+            }
             let summary = self.state.journal.summary(&self.state.run).await?;
             if seen.replace(summary.len) != Some(summary.len) {
                 let saved = replay_run(&self.state.journal, &self.state.run, &self.state.watcher()).await?;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{MACHINE_VERSION, Metadata, Policy, SessionStarted, SubAgent};
-use reknit_plan::{Catalogue, CatalogueTool};
-use reknit_protocol::RunId;
+use reknit_engine::{MACHINE_VERSION, Metadata, Policy, ReportFormat, SessionStarted, Started, SubAgent};
+use reknit_plan::{AgentAnnouncement, AgentToolError, Catalogue, CatalogueTool};
+use reknit_protocol::{Plan, RunId};
 
 use crate::agent::{Agent, AgentDefaults};
 use crate::assembly::{Runtime, new_run_id};
@@ -19,6 +19,14 @@ pub struct NamedAgent {
     pub agent: Agent,
     /// The agents that it may call. They count instead of the files that [`Agent::agents`] names.
     pub agents: Vec<NamedAgent>,
+}
+
+impl NamedAgent {
+    /// The agent as a plan sees it whose steps run it.
+    pub fn announcement(&self) -> AgentAnnouncement {
+        let report_type = if self.agent.rules.report.format == ReportFormat::Json { "object" } else { "string" };
+        AgentAnnouncement { name: self.name.clone(), description: self.agent.description.clone(), report_type }
+    }
 }
 
 /// Why a session with an agent cannot start.
@@ -38,6 +46,9 @@ pub enum AgentStartError {
         /// The names that there are.
         known: Vec<String>,
     },
+    /// Steps of a plan cannot run agents.
+    #[error(transparent)]
+    Plan(#[from] AgentToolError),
 }
 
 impl Runtime {
@@ -49,19 +60,33 @@ impl Runtime {
         Ok(started)
     }
 
+    /// The start of a run of a plan whose steps run these agents, with a new id. [`Runtime::started`] is for a plan without any.
+    pub fn started_with_agents(
+        &self,
+        request: &str,
+        plan: Plan,
+        agents: Vec<NamedAgent>,
+    ) -> Result<Started, AgentStartError> {
+        let started = self.started(request, Some(plan));
+        let catalogue = started.catalogue.with_agents(agents.iter().map(NamedAgent::announcement))?;
+        let agents = agents.into_iter().map(|agent| self.sub_agent(agent)).collect::<Result<_, AgentStartError>>()?;
+        Ok(Started { catalogue: Arc::new(catalogue), agents, ..started })
+    }
+
+    fn sub_agent(&self, named: NamedAgent) -> Result<SubAgent, AgentStartError> {
+        let (name, description) = (named.name.clone(), named.agent.description.clone());
+        Ok(SubAgent { name, description, session: self.nested_session(named)? })
+    }
+
     fn nested_session(&self, named: NamedAgent) -> Result<SessionStarted, AgentStartError> {
         let NamedAgent { name, agent, agents } = named;
-        let sub_agent = |named: NamedAgent| {
-            let (name, description) = (named.name.clone(), named.agent.description.clone());
-            Ok(SubAgent { name, description, session: self.nested_session(named)? })
-        };
         Ok(SessionStarted {
             run: RunId::new(""),
             agent: name,
             input: String::new(),
             attachments: Vec::new(),
             metadata: Metadata::default(),
-            agents: agents.into_iter().map(sub_agent).collect::<Result<_, AgentStartError>>()?,
+            agents: agents.into_iter().map(|agent| self.sub_agent(agent)).collect::<Result<_, AgentStartError>>()?,
             catalogue: catalogue(&self.current_catalogue(), agent.tools.as_deref())?,
             targets: targets(&self.targets, agent.targets.as_deref())?,
             policy: Arc::new(policy(&self.policy, &self.agent_defaults, &agent)),

@@ -292,6 +292,7 @@ impl Runtime {
             plan_author: PlanAuthor::Person,
             inputs: Object::new(),
             attachments: Vec::new(),
+            agents: Vec::new(),
             metadata: Metadata::default(),
             catalogue: self.current_catalogue(),
             targets: self.targets.clone(),

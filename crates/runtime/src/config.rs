@@ -21,6 +21,7 @@ mod business_keys;
 mod byte_size;
 mod callbacks;
 mod checks;
+mod confirmations;
 mod discovery;
 mod duration;
 mod effect_names;
@@ -72,7 +73,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reknit_dialogue::{BreakerRules, RotationRules, TargetName};
-use reknit_engine::{ApprovalRule, OutcomeCheck, Policy, PromptBuilder, SessionRules};
+use reknit_engine::{ApprovalRule, Confirmation, OutcomeCheck, Policy, PromptBuilder, SessionRules};
 use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, MendingPolicy};
 use reknit_models::{Target, Timeouts};
@@ -152,6 +153,8 @@ pub struct Config {
     errors_in_success: BTreeMap<String, ErrorsInSuccess>,
     /// The checks of calls with an unknown outcome, by `tool/capability`.
     checks: BTreeMap<String, OutcomeCheck>,
+    /// What is expected of results, by `tool/capability`.
+    confirmations: BTreeMap<String, Confirmation>,
     /// The business keys, by `tool/capability`.
     business_keys: BTreeMap<String, KeyRule>,
     /// The rules about which calls a person approves before they are sent.
@@ -238,6 +241,7 @@ impl Default for Config {
             entry_origins: BTreeMap::new(),
             errors_in_success: BTreeMap::new(),
             checks: BTreeMap::new(),
+            confirmations: BTreeMap::new(),
             business_keys: BTreeMap::new(),
             approval_rules: Vec::new(),
         }
@@ -257,10 +261,11 @@ impl Config {
         config.errors_in_success = tools::read_errors_in_success(file.tools())?;
         config.tool_limits = tools::read_limits(file.tools())?;
         config.checks = checks::read_checks(&file.checks)?;
+        config.confirmations = confirmations::read_confirmations(&file.confirm)?;
         config.business_keys = business_keys::read_keys(&file.keys)?;
         config.approval_rules = approval_rules::read_rules(&file.approve)?;
         config.webhook_secret = approval_webhook::find_secret(&config.values, environment)?;
-        let entries = file.tools().chain(&file.models).chain(&file.checks).chain(&file.keys);
+        let entries = file.tools().chain(&file.models).chain(&file.checks).chain(&file.keys).chain(&file.confirm);
         config.entry_origins = entries.map(Entry::origin).collect();
         let mut config = config.apply_values();
         config.callback_secret = config.callbacks.url.is_some().then(|| config.callbacks.find_secret(environment));
@@ -311,7 +316,7 @@ impl Config {
         let Self { tools, models, keys, log_writer, prompt_builder, last_limits, entry_origins, values, .. } = self;
         let callback_secret = self.callback_secret;
         let (errors_in_success, checks, approval_rules) = (self.errors_in_success, self.checks, self.approval_rules);
-        let business_keys = self.business_keys;
+        let (business_keys, confirmations) = (self.business_keys, self.confirmations);
         let webhook_secret = self.webhook_secret;
         let mut config =
             Self { tools, models, keys, log_writer, prompt_builder, last_limits, entry_origins, ..Self::default() };
@@ -320,6 +325,7 @@ impl Config {
         config.tool_limits = self.tool_limits;
         config.checks = checks;
         config.business_keys = business_keys;
+        config.confirmations = confirmations;
         config.callback_secret = callback_secret;
         config.policy.approvals.rules = approval_rules.iter().map(|(rule, _)| rule.clone()).collect();
         config.approval_rules = approval_rules;
@@ -342,6 +348,7 @@ impl Config {
         config.effective = SETTINGS.iter().map(effective).collect();
         config.policy.effects.checks.clone_from(&config.checks);
         config.policy.effects.keys.clone_from(&config.business_keys);
+        config.policy.effects.confirmations.clone_from(&config.confirmations);
         config.values = values;
         config.copy_model_data();
         config.apply_switches();
@@ -433,6 +440,16 @@ impl Config {
             problem: format!("`checks.{field}` of `{of}`: {problem}"),
         })?;
         self.checks.insert(of.to_owned(), check);
+        Ok(self.apply_values())
+    }
+
+    /// Sets what is expected of the results of a capability (`tool/capability`). Fails if an expression or a template is not valid.
+    pub fn with_confirmation(mut self, capability: &str, confirmation: Confirmation) -> Result<Self, ConfigError> {
+        confirmation.validate().map_err(|(field, problem)| ConfigError::Invalid {
+            origin: SettingOrigin::Program,
+            problem: format!("`confirm.{field}` of `{capability}`: {problem}"),
+        })?;
+        self.confirmations.insert(capability.to_owned(), confirmation);
         Ok(self.apply_values())
     }
 

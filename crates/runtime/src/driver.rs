@@ -2,6 +2,7 @@
 //!
 //! Commit, then act: an effect starts only after the event that made it due is in the journal.
 
+mod agent_call;
 mod drain;
 mod due_calls;
 mod join;
@@ -9,6 +10,7 @@ mod reopen;
 mod restore;
 mod run_loop;
 
+pub(crate) use agent_call::call_agent;
 pub(crate) use restore::restore;
 
 use std::sync::Arc;

@@ -8,6 +8,9 @@ use std::time::Duration;
 use reknit::{Reknit, RunHandle};
 use reknit_protocol::RunId;
 
+/// A run of another process that nobody watches for this long is not followed any more.
+const UNWATCHED: Duration = Duration::from_secs(2);
+
 /// The handles of all runs that this process drives or watches, so that a thousand watchers share one.
 #[derive(Debug, Clone)]
 pub(crate) struct ActiveRuns {
@@ -35,22 +38,37 @@ impl ActiveRuns {
         self.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many runs this process drives.
+    /// How many runs this process drives, without those that wait for a person.
     pub(crate) fn driven(&self) -> usize {
-        self.handles().values().filter(|run| run.is_driven).count()
+        count_driven(&self.handles())
+    }
+
+    /// Starts a run if fewer than `max` are driven.
+    pub(crate) fn start(&self, max: usize, start: impl FnOnce() -> RunHandle) -> Option<RunHandle> {
+        let mut handles = self.handles();
+        if count_driven(&handles) >= max {
+            return None;
+        }
+        let handle = start();
+        self.insert(&mut handles, handle.clone(), true);
+        Some(handle)
     }
 
     /// Keeps the handle of a run that this process drives.
     pub(crate) fn add(&self, handle: &RunHandle) {
-        self.insert(handle.clone(), true);
+        self.insert(&mut self.handles(), handle.clone(), true);
     }
 
-    fn insert(&self, handle: RunHandle, is_driven: bool) {
+    fn insert(&self, handles: &mut HashMap<RunId, ActiveRun>, handle: RunHandle, is_driven: bool) {
         let number = self.last.fetch_add(1, Ordering::Relaxed);
-        self.handles().insert(handle.id.clone(), ActiveRun { handle: handle.clone(), number, is_driven });
+        handles.insert(handle.id.clone(), ActiveRun { handle: handle.clone(), number, is_driven });
         let runs = self.clone();
         tokio::spawn(async move {
-            let _ = handle.outcome().await;
+            if is_driven {
+                let _ = handle.outcome().await;
+            } else {
+                until_unwatched(&handle).await;
+            }
             let mut handles = runs.handles();
             // A run that was retried has another handle by now.
             if handles.get(&handle.id).is_some_and(|run| run.number == number) {
@@ -66,11 +84,12 @@ impl ActiveRuns {
 
     /// A handle to watch a run, whoever drives it.
     pub(crate) fn watch(&self, run: &RunId) -> RunHandle {
-        if let Some(known) = self.handles().get(run) {
+        let mut handles = self.handles();
+        if let Some(known) = handles.get(run) {
             return known.handle.clone();
         }
         let handle = self.reknit.follow(run);
-        self.insert(handle.clone(), false);
+        self.insert(&mut handles, handle.clone(), false);
         handle
     }
 
@@ -79,5 +98,22 @@ impl ActiveRuns {
         while self.handles().values().any(|run| run.is_driven && !run.handle.is_waiting()) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
+    }
+}
+
+fn count_driven(handles: &HashMap<RunId, ActiveRun>) -> usize {
+    handles.values().filter(|run| run.is_driven && !run.handle.is_waiting()).count()
+}
+
+/// Waits until a run that is only watched has ended, or nobody watches it any more.
+async fn until_unwatched(handle: &RunHandle) {
+    let mut was_watched = true;
+    loop {
+        tokio::time::sleep(UNWATCHED).await;
+        let is_watched = handle.watchers() > 0;
+        if handle.has_ended() || !(is_watched || was_watched) {
+            return;
+        }
+        was_watched = is_watched;
     }
 }

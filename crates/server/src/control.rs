@@ -202,7 +202,7 @@ pub(crate) async fn decide(
 }
 
 /// Continues a run here, unless a living process drives it.
-async fn drive_if_nobody_does(server: &ServerState, run: &RunId) -> Result<(), ApiError> {
+pub(crate) async fn drive_if_nobody_does(server: &ServerState, run: &RunId) -> Result<(), ApiError> {
     if server.runs.driven_run(run).is_some() {
         return Ok(());
     }

@@ -35,6 +35,8 @@ use crate::{
 
 /// How many runs this process drives at the same time, if nothing else is set.
 const MAX_RUNS: usize = 1_000;
+/// How often a server looks for runs whose process has died.
+const TAKE_OVER_INTERVAL: Duration = Duration::from_secs(5);
 /// How long runs in progress may go on after the server was told to stop, if nothing else is set.
 const DRAIN: Duration = Duration::from_secs(20);
 
@@ -159,14 +161,38 @@ async fn accept<L: Listener<Addr = SocketAddr>>(
         stopping.store(true, Ordering::Relaxed);
         told.notify_one();
     };
+    let drained = async {
+        ended.notified().await;
+        let _ = tokio::time::timeout(drain, state.runs.drained()).await;
+        // The answers of these runs are on their way.
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    };
+    // Runs are waited for also if no client is connected any more.
+    let served = async {
+        connections::serve(listener, app, stopped).await;
+        std::future::pending::<()>().await;
+    };
     tokio::select! {
-        () = connections::serve(listener, app, stopped) => {}
-        () = async {
-            ended.notified().await;
-            let _ = tokio::time::timeout(drain, state.runs.drained()).await;
-            // The answers of these runs are on their way.
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        } => {}
+        () = drained => {}
+        () = served => {}
+        () = take_over(state.clone()) => {}
+    }
+}
+
+/// Continues the runs of other processes that have died, again and again.
+async fn take_over(state: ServerState) {
+    loop {
+        tokio::time::sleep(TAKE_OVER_INTERVAL).await;
+        if state.is_stopping() {
+            std::future::pending::<()>().await;
+        }
+        match state.reknit.resume_abandoned().await {
+            Ok(handles) => handles.iter().for_each(|handle| {
+                tracing::info!(run = %handle.id, "continues a run whose process has ended");
+                state.runs.add(handle);
+            }),
+            Err(error) => tracing::error!("runs of other processes cannot be continued: {error}"),
+        }
     }
 }
 

@@ -9,14 +9,17 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use reknit::RunHandle;
 use reknit_engine::Metadata;
+use reknit_journal::RunReadError;
 use reknit_plan::read_plan_file;
 use reknit_protocol::{Object, Plan, RunId, Sha256, Value, hex};
+use reknit_runtime::{DriveError, RunStart};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::access::Caller;
 use crate::api_error::{ApiError, ErrorBody};
+use crate::control::drive_if_nobody_does;
 use crate::events::{self, StreamedEvent};
 use crate::json_body::JsonBody;
 use crate::run_view::{RunView, view};
@@ -76,8 +79,11 @@ pub(crate) async fn start(
 ) -> Result<Response, ApiError> {
     let mode = body.mode;
     let id = run_id(&caller, &headers, body.run_id.as_deref())?;
-    let handle = begin(&server, &caller, id, body)?;
-    server.runs.add(&handle);
+    let start = read_start(&caller, id, body)?;
+    let handle = match known_run(&server, &caller, &start).await? {
+        Some(handle) => handle,
+        None => server.start(|| caller.reknit.start(start))?,
+    };
     match mode {
         StartMode::Stream => Ok(events::stream(&handle, 0).into_response()),
         StartMode::Wait => {
@@ -92,8 +98,7 @@ pub(crate) async fn start(
     }
 }
 
-fn begin(server: &ServerState, caller: &Caller, id: Option<RunId>, body: StartRun) -> Result<RunHandle, ApiError> {
-    server.check_room()?;
+fn read_start(caller: &Caller, id: Option<RunId>, body: StartRun) -> Result<RunStart, ApiError> {
     let metadata = Metadata::from_pairs(body.metadata).map_err(|error| ApiError::invalid(error.to_string()))?;
     let runtime = caller.reknit.runtime();
     let inputs = object(body.inputs.as_deref(), "inputs")?;
@@ -104,7 +109,7 @@ fn begin(server: &ServerState, caller: &Caller, id: Option<RunId>, body: StartRu
         (None, Some(agent), Some(request)) => {
             let session = caller.reknit.session(&agent, &request);
             let session = session.map_err(|error| ApiError::invalid(error.to_string()))?.with_metadata(metadata);
-            Ok(caller.reknit.start(match id {
+            Ok(RunStart::from(match id {
                 Some(id) => session.with_id(id),
                 None => session,
             }))
@@ -115,12 +120,33 @@ fn begin(server: &ServerState, caller: &Caller, id: Option<RunId>, body: StartRu
             let request = request.or(named).unwrap_or_default();
             let mut started = runtime.started(&request, plan).with_metadata(metadata);
             started.inputs = inputs;
-            Ok(caller.reknit.start(match id {
+            Ok(RunStart::from(match id {
                 Some(id) => started.with_id(id),
                 None => started,
             }))
         }
     }
+}
+
+/// The run that the same request has started before, also if there is no room for another one.
+async fn known_run(server: &ServerState, caller: &Caller, start: &RunStart) -> Result<Option<RunHandle>, ApiError> {
+    let run = start.run();
+    let summary = match server.journal().summary(run).await {
+        Ok(summary) => summary,
+        Err(RunReadError::NoSuchRun(_)) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    if caller.reknit.runtime().owner().is_some_and(|owner| summary.owner.as_ref() != Some(&owner.name)) {
+        return Err(DriveError::OtherOwner(run.clone()).into());
+    }
+    let stored = server.journal().request_of(run).await?;
+    if stored.as_deref() != Some(start.request_digest().as_str()) {
+        return Err(DriveError::other_request(run, stored, start.request_digest()).into());
+    }
+    if summary.status.is_none() {
+        drive_if_nobody_does(server, run).await?;
+    }
+    Ok(Some(server.runs.watch(run)))
 }
 
 /// The id that the caller chose. Two callers with the same key have two runs.

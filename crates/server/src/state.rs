@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
-use reknit::{Mender, Reknit};
+use reknit::{Mender, Reknit, RunHandle};
 use reknit_journal::Journal;
 use reknit_runtime::NamedAgent;
 use reknit_runtime::telemetry::prometheus::PrometheusMetrics;
@@ -34,6 +34,13 @@ impl ServerState {
 
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// Starts a run, unless too many are in progress or the server stops.
+    pub(crate) fn start(&self, start: impl FnOnce() -> RunHandle) -> Result<RunHandle, ApiError> {
+        self.check_room()?;
+        let full = || ApiError::busy(format!("{} runs are in progress, which is the limit", self.max_runs));
+        self.runs.start(self.max_runs, start).ok_or_else(full)
     }
 
     /// Refuses another run if too many are in progress, or if the server stops.

@@ -177,6 +177,7 @@ impl Tracer {
                 self.measure(&metrics::TOKENS_SAVED, selection.saved_tokens, [self.module()]);
             }
             RunRecord::PlanAccepted { .. } => self.end_planning("success"),
+            RunRecord::Replanning { .. } => self.begin_replanning(),
             RunRecord::ReplanningGivenUp { .. } => self.end_planning("error"),
             RunRecord::PlanRejected { attempt, cause, problems, will_retry } => {
                 self.map_rejected_plan(*attempt, *cause, problems, *will_retry);
@@ -200,9 +201,7 @@ impl Tracer {
             // The run of a turn's calls is not a request of its own.
             RunRecord::Ended { .. } if turn.is_some() => {}
             RunRecord::Ended { status, reason, steps, spent } => self.end_run(*status, reason, *steps, spent),
-            // The questions for a second plan are those for a plan.
-            RunRecord::Replanning { .. }
-            | RunRecord::StepBound { .. }
+            RunRecord::StepBound { .. }
             | RunRecord::KeySettled { .. }
             | RunRecord::WaitStarted { .. }
             | RunRecord::WaitEnded(_)

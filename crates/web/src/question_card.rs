@@ -1,7 +1,7 @@
 //! A question to a person as a card: what was refused, what changes, why, what will be sent, and what each button does.
 
 use maud::{Markup, html};
-use reknit_engine::{AskPerson, PreviewedCall, Question};
+use reknit_engine::{AskPerson, ItemCall, PreviewedCall, Question};
 use reknit_protocol::{CallTool, Object, Value, percent_encoded};
 
 use crate::frame::PageFrame;
@@ -66,6 +66,7 @@ fn title(question: &Question) -> &'static str {
     match question {
         Question::SendCall { .. } => "May this call be sent?",
         Question::RunPlan { .. } => "May this plan be run?",
+        Question::SendItems { .. } => "May these calls be sent?",
         Question::SendAgain { .. } => "A call may have taken effect. Send it again?",
         Question::SendCorrected { .. } => "A call was refused. Send it corrected?",
     }
@@ -76,6 +77,14 @@ fn facts(question: &AskedQuestion) -> Markup {
         Question::SendCall { call, reason } => html! {
             p { "Asked because " (plain_text(reason)) "." }
             (sent(question, call))
+        },
+        Question::SendItems { agent, capability, side_effect, calls, reason } => html! {
+            p { "Asked because " (plain_text(reason)) ". The answer counts for all of them." }
+            p.sub {
+                "What will be sent to " (one_line(agent.as_str(), 60)) "/" (one_line(capability.as_str(), 60))
+                " " span.class title="What each call changes" { (side_effect.as_str()) }
+            }
+            ol.calls { @for call in calls { li { (item(call)) } } }
         },
         Question::SendAgain { call, error, check } => html! {
             p.sub { "What happened" } (block(error))
@@ -101,6 +110,13 @@ fn facts(question: &AskedQuestion) -> Markup {
             p.sub { "What will be called" }
             ol.calls { @for call in calls { li { (preview(call)) } } }
         },
+    }
+}
+
+fn item(call: &ItemCall) -> Markup {
+    html! {
+        code { (one_line(call.step.as_str(), 60)) }
+        dl.values { @for (name, value) in &call.parameters { dt { (plain_text(name)) } dd { (inline(value)) } } }
     }
 }
 
@@ -155,6 +171,12 @@ fn decisions(question: &AskedQuestion) -> Markup {
             div.decisions {
                 (button("approve", &format!("Run the plan: {}", crate::words::count(calls.len(), "call")), "main"))
                 (deny(question, "Do not run it"))
+            }
+        },
+        Question::SendItems { calls, .. } => html! {
+            div.decisions {
+                (button("approve", &format!("Send all: {}", crate::words::count(calls.len(), "call")), "main"))
+                (deny(question, "Send none of them"))
             }
         },
         Question::SendCall { call, .. } | Question::SendCorrected { call, .. } => html! {

@@ -1,7 +1,7 @@
 //! A run in plain words.
 
 use reknit_mend::{Fate, MendEffect};
-use reknit_plan::{GraphState, GraphStep, PlanAuthor, StepGraph};
+use reknit_plan::{AGENT_TOOL, GraphState, GraphStep, PlanAuthor, StepGraph};
 
 use super::sentences::{cost_lines, decision_sentence, entry_lines, rung_words};
 use super::{ExplainedLine, ExplainedStep, Explanation};
@@ -75,10 +75,11 @@ fn planning(run: &RunOverview) -> Vec<ExplainedLine> {
 
 fn explained_step(run: &RunOverview, step: &StepView) -> ExplainedStep {
     let purpose = if step.instruction.is_empty() { String::new() } else { format!(": {}", step.instruction) };
-    let call = if step.agent.as_str().is_empty() {
-        step.capability.to_string()
-    } else {
-        format!("{} of {}", step.capability, step.agent)
+    let call = match (step.agent.as_str(), &step.session) {
+        ("", _) => step.capability.to_string(),
+        (_, Some(session)) => format!("agent {}, as session {session}", step.capability),
+        (AGENT_TOOL, None) => format!("agent {}", step.capability),
+        (agent, None) => format!("{} of {agent}", step.capability),
     };
     ExplainedStep {
         step: step.id.to_string(),
@@ -99,7 +100,10 @@ fn state_words(step: &StepView) -> String {
         StepState::Mending(rung) => format!("being mended by {}", rung.as_str()),
         StepState::Checking => "checking whether the call took effect".to_owned(),
         StepState::Verifying => "verifying its effect".to_owned(),
-        StepState::AwaitingJob { .. } => "waiting for a job of the tool".to_owned(),
+        StepState::AwaitingJob { .. } => match &step.session {
+            Some(session) => format!("waiting for session {session}"),
+            None => "waiting for a job of the tool".to_owned(),
+        },
         StepState::AwaitingApproval(_) => "waiting for approval".to_owned(),
         StepState::Done if is_mended(step) => "done, after it was mended".to_owned(),
         StepState::Done => "done".to_owned(),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use reknit_bind::{BoundParameters, CorrectionOutcome, Provenance, replace_parameters};
 use reknit_mend::{CallFault, PeoplePolicy};
-use reknit_plan::StepIndex;
-use reknit_protocol::{EffectId, EffectKind, Object};
+use reknit_plan::{PlannedStep, StepIndex};
+use reknit_protocol::{CallTool, EffectId, EffectKind, Object};
 
 use super::repair_by_model::changed_text;
 use super::state::Stage;
@@ -21,18 +21,24 @@ impl Run {
     /// The rules for which a person is asked about the next call of a step; `None` if it may be sent. A call that was approved
     /// is not asked about again while neither its parameters nor the number of its corrections change.
     pub(super) fn rule_to_ask(&self, index: StepIndex) -> Decided<Option<String>> {
-        let approvals = &self.policy().approvals;
-        let by_plan = planned(&self.plan, index)?.controls.approve;
-        if approvals.is_default() && !by_plan {
+        let planned = planned(&self.plan, index)?;
+        if self.policy().approvals.is_default() && !planned.controls.approve {
             return Ok(None);
         }
-        let mut reasons = approvals.reasons_to_ask(&self.next_call(index)?);
-        if by_plan {
-            reasons.insert(0, "the plan asks for approval of this step".to_owned());
-        }
-        let is_approved = self.state.steps.get(index)?.approved.as_ref() == Some(&self.call_digest(index)?);
+        let reasons = self.reasons_to_ask(planned, &self.next_call(index)?);
+        let is_approved = self.state.steps.get(index)?.approved.as_ref() == Some(&self.call_digest(index)?)
+            || self.is_approved_item(index, planned)?;
         let is_held = !reasons.is_empty() && !is_approved && !self.is_in_approved_plan(index)?;
         Ok(is_held.then(|| reasons.join("; ")))
+    }
+
+    /// Why a person approves a call of a step, one reason for each rule.
+    pub(super) fn reasons_to_ask(&self, planned: &PlannedStep, call: &CallTool) -> Vec<String> {
+        let mut reasons = self.policy().approvals.reasons_to_ask(call);
+        if planned.controls.approve {
+            reasons.insert(0, "the plan asks for approval of this step".to_owned());
+        }
+        reasons
     }
 
     /// Asks a person about a call that a rule holds back.
@@ -57,7 +63,11 @@ impl Run {
     ) -> Decided {
         if self.policy().people == PeoplePolicy::Nobody {
             let cause = match &question {
-                Question::SendCall { reason, .. } | Question::SendCorrected { reason, .. } if !reason.is_empty() => {
+                Question::SendCall { reason, .. }
+                | Question::SendItems { reason, .. }
+                | Question::SendCorrected { reason, .. }
+                    if !reason.is_empty() =>
+                {
                     reason.as_str()
                 }
                 _ => "only a person may decide this",
@@ -83,7 +93,9 @@ impl Run {
     pub(super) fn can_answer(&self, index: StepIndex, question: &Question, decision: &Decision) -> Decided<bool> {
         Ok(match (question, decision) {
             (Question::SendAgain { .. }, Decision::Check) => self.has_check(index)?,
-            (Question::SendCall { .. } | Question::SendCorrected { .. }, decision) => !decision.settles_outcome(),
+            (Question::SendCall { .. } | Question::SendCorrected { .. } | Question::SendItems { .. }, decision) => {
+                !decision.settles_outcome()
+            }
             // It is not a question about a step.
             (Question::RunPlan { .. }, _) => false,
             (Question::SendAgain { .. }, _) => true,
@@ -131,6 +143,7 @@ impl Run {
                 };
                 let refusal = match ask.question {
                     Question::SendCall { .. } | Question::RunPlan { .. } => "the call is not sent",
+                    Question::SendItems { .. } => "none of its calls is sent",
                     Question::SendAgain { .. } => "the call may have taken effect; it is not sent again",
                     Question::SendCorrected { .. } => "the corrected call is not sent",
                 };
@@ -152,13 +165,21 @@ impl Run {
 
     /// Sends the call that a person has approved.
     fn approve(&mut self, index: StepIndex, question: &Question, by: DecidedBy, change: Option<String>) -> Decided {
+        if let Question::SendItems { calls, reason, .. } = question {
+            let report = StepApproval { by, reason: reason.clone(), change: None };
+            self.state.steps.get_mut(index)?.approval_reports.push(report);
+            return self.approve_items(index, calls);
+        }
         let approved = self.call_digest(index)?;
         let reason = match question {
             Question::SendCall { reason, .. } => Some(reason.clone()),
             Question::SendCorrected { reason, .. } if change.is_some() || by != DecidedBy::Person => {
                 Some(reason.clone())
             }
-            Question::SendCorrected { .. } | Question::SendAgain { .. } | Question::RunPlan { .. } => None,
+            Question::SendCorrected { .. }
+            | Question::SendAgain { .. }
+            | Question::SendItems { .. }
+            | Question::RunPlan { .. } => None,
         };
         let step = self.state.steps.get_mut(index)?;
         step.approved = Some(approved);
@@ -173,6 +194,9 @@ impl Run {
         question: &Question,
         parameters: &Object,
     ) -> Decided<Result<BoundParameters, String>> {
+        if matches!(question, Question::SendItems { .. }) {
+            return Ok(Err("the calls of a loop are approved or denied together, and not changed".to_owned()));
+        }
         if matches!(question, Question::SendAgain { .. }) {
             return Ok(Err("the call may have taken effect, so it is not changed".to_owned()));
         }

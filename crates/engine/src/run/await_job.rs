@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use reknit_mend::{CallFault, Verdict, classify_reply};
+use reknit_mend::{CallFault, Verdict};
 use reknit_plan::StepIndex;
 use reknit_protocol::{
     CallTool, EffectId, EffectKind, JobRequest, Object, SideEffect, ToolJob, ToolReply, human_duration,
@@ -154,7 +154,10 @@ impl Run {
     /// The tool told the state of the job.
     fn on_job_state(&mut self, index: StepIndex, job: Job, reply: &ToolReply) -> Decided {
         let verdict = match &reply.job {
-            None => classify_reply(reply, self.reply_context(planned(&self.plan, index)?)),
+            None => {
+                self.settle_session(index, reply)?;
+                self.verdict_of(planned(&self.plan, index)?, reply)
+            }
             Some(ToolJob::Lost { reason }) => lost(reason),
             Some(ToolJob::NotFollowed { reason }) => unfinished(reason.clone()),
             Some(running @ (ToolJob::Ask { .. } | ToolJob::CallsBack)) => {

@@ -282,6 +282,7 @@ impl Run {
                 item_of: self.loop_of(planned),
                 agent: planned.agent.clone(),
                 capability: planned.capability.clone(),
+                session: self.session(planned, step.sent()),
                 outcome: match step.stage() {
                     Stage::Done(value) => Outcome::Done(value.clone()),
                     Stage::Failed { reason, fault } => {

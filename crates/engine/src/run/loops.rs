@@ -57,7 +57,11 @@ impl Run {
             let event = self.state.events.saturating_sub(1);
             return self.set_stage(index, Stage::Done(ResultHandle::new(Value::Array(list), event)));
         }
+        let length = list.len();
         self.loops.0.insert(index, list.into());
+        if self.ask_about_items(index, planned, length)? {
+            return Ok(());
+        }
         self.set_stage(index, Stage::Looping)
     }
 
@@ -151,10 +155,14 @@ impl Run {
     }
 
     fn add_item(&mut self, item: LoopItem) -> Decided<StepIndex> {
-        let approval_reports = self.state.steps.get(item.of)?.approval_reports.clone();
         let added = Arc::make_mut(&mut self.plan).add_item(item);
+        let added = added.ok_or_else(|| InternalError::new("an item of a step that does not exist"))?;
+        let of_loop = self.state.steps.get(item.of)?;
+        let is_approved =
+            !of_loop.has_item_approvals() || of_loop.approved_items.contains_key(&planned(&self.plan, added)?.id);
+        let approval_reports = if is_approved { of_loop.approval_reports.clone() } else { Vec::new() };
         self.state.steps.add_item(item, approval_reports);
-        added.ok_or_else(|| InternalError::new("an item of a step that does not exist"))
+        Ok(added)
     }
 
     /// Skips the items that have not started of a loop that is over: after a retry it may lose a step that it needs.

@@ -227,6 +227,7 @@ impl Run {
         let is_added = |step: &StepId| extended.added.contains(step);
         let fixes = correct_plan(&mut plan, self.catalogue(), self.author());
         repairs.extend(fixes.iter().filter(|fix| is_added(&fix.step)).map(ToString::to_string));
+        self.add_confirmations(&mut plan);
         // The first steps have run as they are.
         for (step, known) in plan.steps.iter_mut().zip(&first.steps) {
             step.clone_from(known);

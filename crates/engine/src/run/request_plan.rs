@@ -161,6 +161,7 @@ impl Run {
     /// out too. Returns whether it did.
     fn accept_tolerable_plan(&mut self, mut plan: Plan, mut repairs: Vec<String>) -> Decided<bool> {
         repairs.extend(correct_plan(&mut plan, self.catalogue(), self.author()).iter().map(ToString::to_string));
+        self.add_confirmations(&mut plan);
         let Ok(tolerable) = check_tolerantly(&plan, self.catalogue(), self.author(), |step| self.only_reads(step))
         else {
             return Ok(false);
@@ -194,9 +195,17 @@ impl Run {
         check_read_calls(plan, |step| self.policy().effects.class_of_step(step, self.catalogue()))
     }
 
+    /// Adds what the configuration expects of results. A plan that is only written does not get it.
+    pub(super) fn add_confirmations(&self, plan: &mut Plan) {
+        if !self.policy().planning.only {
+            self.policy().effects.add_confirmations(plan);
+        }
+    }
+
     /// Starts a plan after correcting it.
     fn accept_plan(&mut self, mut plan: Plan, mut repairs: Vec<String>) -> Decided<Result<(), Vec<PlanProblem>>> {
         repairs.extend(correct_plan(&mut plan, self.catalogue(), self.author()).iter().map(ToString::to_string));
+        self.add_confirmations(&mut plan);
         if let Err(problems) = self.prepare(&plan) {
             return Ok(Err(problems));
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reknit_bind::{Binding, BoundParameters, ResolvedBy};
 use reknit_mend::{CallFault, Mend, MendEffect, ModelRung, PeoplePolicy, ResolutionPolicy, Rung, Verdict};
 use reknit_plan::{OnFailure, PlannedStep, StepIndex};
-use reknit_protocol::{CallTool, EffectId, EffectKind, SideEffect, StepId, Value, join_first};
+use reknit_protocol::{CallTool, EffectId, EffectKind, Object, SideEffect, StepId, Value, join_first};
 
 use super::resolve_parameters::found_names;
 use super::state::{Phase, PlanApproval, Stage};
@@ -200,7 +200,11 @@ impl Run {
             self.ask_about_call(index, reason)?;
             return Ok(true);
         }
-        if let Err(exhausted) = self.charge_tool_call() {
+        let charged = match self.reserve_for_session(index)? {
+            Ok(()) => self.charge_tool_call(),
+            Err(exhausted) => Err(exhausted),
+        };
+        if let Err(exhausted) = charged {
             let reason = exhausted.to_string();
             self.state.stop_for(exhausted);
             let untouched = self.state.steps.get(index)?.sent() == 0;
@@ -219,21 +223,32 @@ impl Run {
     /// The call that a step would make next.
     pub(super) fn next_call(&self, index: StepIndex) -> Decided<CallTool> {
         let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
-        let side_effect = self.side_effect(planned);
+        let call = self.call_of(planned, &step.parameters);
         let key = || idempotency_key(self.started.run.as_str(), planned.id.as_str(), step.correction);
         Ok(CallTool {
             id: EffectId::of_step(&planned.id, EffectKind::Call, step.calls + 1),
+            idempotency_key: (call.side_effect != SideEffect::Read).then(key),
+            business_key: self.business_key(planned, &step.parameters),
+            timeout_ms: self.call_timeout_ms(step),
+            ..call
+        })
+    }
+
+    /// A call of a step with these parameters, without what only a step in progress knows.
+    pub(super) fn call_of(&self, planned: &PlannedStep, parameters: &Object) -> CallTool {
+        CallTool {
+            id: EffectId::of_step(&planned.id, EffectKind::Call, 1),
             step: planned.id.clone(),
             agent: planned.agent.clone(),
             capability: planned.capability.clone(),
-            parameters: step.parameters.clone(),
-            side_effect,
-            idempotency_key: (side_effect != SideEffect::Read).then(key),
-            business_key: self.business_key(planned, &step.parameters),
-            timeout_ms: self.call_timeout_ms(step),
+            parameters: parameters.clone(),
+            side_effect: self.side_effect(planned),
+            idempotency_key: None,
+            business_key: None,
+            timeout_ms: self.policy().limits.call_ms,
             job: None,
             callback: None,
-        })
+        }
     }
 
     /// Whether no model can help: a person approves every value that it finds, and nobody can be asked.

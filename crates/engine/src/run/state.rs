@@ -71,8 +71,15 @@ pub(crate) struct State {
     pub(super) retries: u32,
     /// What was spent before the run was retried. Its limits count anew.
     pub(super) spent_before: Spent,
+    /// What the sessions of agents have spent, but for their cost, which is part of what the run spent.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub(super) sessions: Spent,
     /// How often models were asked before the run ended: the ordinals of the last questions.
     pub(super) asked: AskedQuestions,
+}
+
+fn is_nothing(spent: &Spent) -> bool {
+    *spent == Spent::default()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_mend::{
     CallFault, FaultOrigin, LadderPolicy, Mend, MendEffect, ModelRung, Remedy, RepairState, ReplyContext, ResendPolicy,
-    Rung, Verdict, choose_remedy, classify_failure, classify_reply,
+    Rung, Verdict, choose_remedy, classify_failure,
 };
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, SideEffect, Value};
@@ -99,7 +99,8 @@ impl Run {
             }
             EventKind::ToolAnswered { reply, .. } => {
                 let end = CallEnd::Replied { status: reply.status, fixes: reply.body.fixes().to_vec() };
-                (end, classify_reply(reply, self.reply_context(planned(&self.plan, index)?)))
+                self.settle_session(index, reply)?;
+                (end, self.verdict_of(planned(&self.plan, index)?, reply))
             }
             EventKind::ToolFailed { failure, .. } => {
                 let end = CallEnd::Failed { kind: failure.kind, message: failure.message.clone() };

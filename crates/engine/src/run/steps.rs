@@ -3,18 +3,20 @@
 mod loop_items;
 mod ready_index;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use reknit_bind::Provenance;
+use reknit_dialogue::Money;
 use reknit_mend::{CallFault, Fate, FaultOrigin, Mend, ModelRung, RepairState, ResendRule};
 use reknit_plan::{CheckedPlan, LoopItem, PlannedStep, StepIndex};
-use reknit_protocol::{EffectKind, Object, SideEffect, Value, exact};
+use reknit_protocol::{EffectKind, Object, SideEffect, StepId, Value, exact};
 use serde::{Deserialize, Serialize};
 
 use super::retry::Reopened;
 use super::state::Stage;
 use crate::answer::StepApproval;
+use crate::budget::Spent;
 use crate::business_key::KeyHolder;
 use crate::consult::Consultation;
 use crate::effect::Effect;
@@ -215,6 +217,9 @@ pub(super) struct StepRun {
     pub(super) approved: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) approval_reports: Vec<StepApproval>,
+    /// The digests of the calls of the items of its loop that were approved together.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) approved_items: BTreeMap<StepId, String>,
     /// How often the outcome of a call was checked.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) checks: u32,
@@ -246,6 +251,12 @@ pub(super) struct StepRun {
     /// Whether a second plan does in another way what the step was for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) replaced: bool,
+    /// The part of the cost limit that is reserved for the session of its agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) session_share: Option<Money>,
+    /// What the session of its agent has spent, as far as it was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) session_spent: Option<Box<Spent>>,
     /// How often the call was corrected; part of its idempotency key.
     pub(super) correction: u32,
     /// What was used before the run was retried, or before the last wait of a step with `until`: budgets count from here,
@@ -283,6 +294,11 @@ pub(super) struct Attempt {
 impl StepRun {
     pub(super) fn stage(&self) -> &Stage {
         &self.stage
+    }
+
+    /// Whether calls of the items of its loop were approved together.
+    pub(super) fn has_item_approvals(&self) -> bool {
+        !self.approved_items.is_empty()
     }
 
     /// The question to a model about this step.

@@ -47,6 +47,9 @@ pub struct StepView {
     /// The step with the loop, if this is one of its items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item_of: Option<StepId>,
+    /// The run with the session of its agent, if the step runs one and it was started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<RunId>,
     /// The state of the step.
     pub state: StepState,
     /// Whether a second plan does in another way what the step was for.
@@ -209,6 +212,7 @@ impl Run {
             instruction: planned.instruction.clone(),
             needs: planned.dependencies.clone(),
             item_of: self.loop_of(planned),
+            session: self.session(planned, step.sent()),
             state: match step.stage() {
                 Stage::Waiting => StepState::Waiting,
                 Stage::Queued => StepState::Queued,

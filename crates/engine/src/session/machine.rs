@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_protocol::{EffectId, RunId};
+use reknit_protocol::{CallTool, EffectId, RunId};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -15,7 +15,7 @@ use crate::policy::Policy;
 use crate::record::Record;
 use crate::report::{Report, ReportStatus, SessionExit};
 use crate::result_handle::ResultSource;
-use crate::run::{ApplyError, Run};
+use crate::run::{ApplyError, Run, SessionCall};
 use crate::trace_parent::TraceParent;
 use crate::uncertain_call::UncertainCall;
 
@@ -192,6 +192,27 @@ impl Machine {
     /// Whether the machine can only go on after a person's decision or the end of a job.
     pub fn is_idle(&self) -> bool {
         either!(self, machine => machine.is_idle())
+    }
+
+    /// What a call of an agent asks for: see [`Run::session_call`]. A session has no such calls.
+    pub fn session_call(&self, call: &CallTool) -> Option<SessionCall> {
+        match self {
+            Self::Run(run) => run.session_call(call),
+            Self::Session(_) => None,
+        }
+    }
+
+    /// Whether a call is that of an agent, which a step of a run makes.
+    pub fn is_session_call(&self, call: &CallTool) -> bool {
+        matches!(self, Self::Run(run) if run.is_session_call(call))
+    }
+
+    /// The sessions that steps of a run have started and nobody waits for: see [`Run::abandoned_sessions`].
+    pub fn abandoned_sessions(&self) -> Vec<RunId> {
+        match self {
+            Self::Run(run) => run.abandoned_sessions(),
+            Self::Session(_) => Vec::new(),
+        }
     }
 
     /// Whether the machine waits for the reply to a call, or for the end of a job that the call has started.

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{Answer, EventKind, Outcome, Policy, Run, Started, Status, UnfitResults};
+use reknit_engine::{
+    Answer, Confirmation, ConfirmingCall, EventKind, Outcome, Policy, Run, Started, Status, UnfitResults,
+};
 use reknit_plan::{Catalogue, CatalogueEntry, Document, PlanAuthor, check, check_read_calls, read_plan_file};
 use reknit_protocol::{Capability, Plan, SideEffect};
 
-use crate::world::{Play, catalogue, effect_id, json, policy, started};
+use crate::world::{Play, catalogue, effect_id, json, object, policy, started};
 
 fn read(text: &str) -> Plan {
     read_plan_file(text).unwrap_or_else(|error| panic!("{error:?}: {text}")).0
@@ -396,4 +398,76 @@ fn a_result_that_does_not_fit_its_announced_schema_is_a_doubt_or_a_failure() {
         assert_eq!(answer(&run(UnfitResults::Fail, fitting)).doubts, Vec::<String>::new(), "{fitting}");
         assert_eq!(answer(&run(UnfitResults::Fail, fitting)).status, Status::Complete, "{fitting}");
     }
+}
+
+fn confirming(confirmation: Confirmation) -> Policy {
+    let mut policy = policy();
+    policy.effects.confirmations.insert("t/keyed".to_owned(), confirmation);
+    policy
+}
+
+fn expecting(text: &str) -> Confirmation {
+    Confirmation { expect: Some(text.to_owned()), verify: None }
+}
+
+#[test]
+fn what_the_configuration_expects_of_a_capability_holds_for_every_step_that_calls_it_but_one_with_its_own_condition() {
+    let text = "
+steps:
+  - {id: one, tool: t/keyed}
+  - {id: own, tool: t/keyed, expect: result.n == 1}
+  - {id: each, foreach: [1, 2], tool: t/keyed}
+  - {id: other, tool: t/idempotent}
+";
+    let mut play = run_with(text, confirming(expecting("result.n > 1")));
+    for call in ["one/call/1", "own/call/1", "each[0]/call/1", "other/call/1"] {
+        play.answer_tool(call, 200, r#"{"n": 1}"#);
+    }
+    play.answer_tool("each[1]/call/1", 200, r#"{"n": 2}"#);
+    insta::assert_snapshot!(outcomes(&play), @r#"
+    one: unconfirmed: `expect`: `result.n > 1` is false: {"n":1}
+    own: {"n":1}
+    each: failed: 1 of 2 items are done; `each[0]` is not: it is unconfirmed: `expect`: `result.n > 1` is false
+    each[0]: unconfirmed: `expect`: `result.n > 1` is false: {"n":1}
+    each[1]: {"n":2}
+    other: {"n":1}
+    "#);
+}
+
+#[test]
+fn a_read_call_of_the_configuration_verifies_every_call_of_a_capability() {
+    let verify = ConfirmingCall {
+        agent: "t".into(),
+        capability: "read".into(),
+        parameters: object(r#"{"id": "{{result.id}}"}"#),
+        expect: "reply.state == \"booked\" and reply.id == result.id".to_owned(),
+        again: Some(("5 s".to_owned(), 2)),
+    };
+    let policy = confirming(Confirmation { expect: None, verify: Some(verify) });
+    let mut play = run_with("steps: [{id: pay, tool: t/keyed}]", policy);
+    play.answer_tool("pay/call/1", 200, r#"{"id": 7}"#);
+    assert_eq!(play.call("pay/verify/1").parameters.to_string(), r#"{"id":7}"#);
+    assert_restored(&play);
+    play.answer_tool("pay/verify/1", 200, r#"{"id": 7, "state": "open"}"#);
+    play.wake("pay/verify-wait/1");
+    play.answer_tool("pay/verify/2", 200, r#"{"id": 7, "state": "booked"}"#);
+    assert_eq!(answer(&play).status, Status::Complete);
+}
+
+#[test]
+fn the_plan_of_a_model_and_its_second_plan_are_confirmed_as_well() {
+    let step = |id: &str, capability: &str| {
+        format!(
+            r#"{{"step_id": "{id}", "agent_name": "t", "metadata": {{"capability": "{capability}", "parameters": {{}}}}}}"#
+        )
+    };
+    let mut policy = confirming(expecting("result.n > 1"));
+    policy.mending.feedback = 0;
+    policy.mending.context = 0;
+    let mut play = Play::begin(started(None, policy));
+    play.answer_model("plan/ask/1", &format!(r#"{{"steps": [{}]}}"#, step("look", "read")));
+    play.answer_tool("look/call/1", 404, "{}");
+    play.answer_model("plan/ask/2", &format!(r#"{{"steps": [{}]}}"#, step("pay", "keyed")));
+    play.answer_tool("pay/call/1", 200, r#"{"n": 1}"#);
+    assert!(outcomes(&play).contains("pay: unconfirmed: `expect`: `result.n > 1` is false"), "{}", outcomes(&play));
 }

@@ -1,6 +1,8 @@
 //! Steps with `foreach`.
 
-use reknit_engine::{Answer, DecidedBy, Decision, EventKind, Outcome, Policy, Run, Started, Status, StepState};
+use reknit_engine::{
+    Answer, DecidedBy, Decision, EventKind, LoopApprovals, Outcome, Policy, Run, Started, Status, StepState,
+};
 use reknit_plan::{PlanAuthor, check, read_plan_file};
 use reknit_protocol::Plan;
 
@@ -302,7 +304,9 @@ fn cancelling_a_loop_ends_it_when_the_calls_of_its_items_are_over() {
 
 #[test]
 fn each_item_is_approved_on_its_own() {
-    let mut play = run(&REFUNDS.replace("at_once: 2", "at_once: 1\n    approve: true"));
+    // As in a run of a build that knew no other way.
+    let policy = Policy { loop_approvals: LoopApprovals::Items, ..policy() };
+    let mut play = run_with(&REFUNDS.replace("at_once: 2", "at_once: 1\n    approve: true"), policy);
     play.answer_tool("orders/call/1", 200, ORDERS);
     let ask = question(&play);
     let decided = EventKind::PersonDecided {

@@ -7,6 +7,7 @@
     reason = "a test that panics has failed, and says where"
 )]
 
+mod agent_steps;
 mod approval_rules;
 mod approvals;
 mod attachments;
@@ -26,6 +27,7 @@ mod feedback_rung;
 mod history;
 mod invariants;
 mod jobs;
+mod loop_approvals;
 mod loops;
 mod metadata;
 mod plan_checks;

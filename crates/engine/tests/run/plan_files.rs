@@ -186,7 +186,7 @@ outputs: won
     line 9, column 5: `steps[0].with`: expected names with values, such as `with: {name: value}`, found an array
     line 10, column 5: `steps[1]`: the step has no `id` (add one, such as `id: weather`)
     line 11, column 5: `steps[1].after`: expected a string, found an object
-    line 12, column 5: `steps[1].colour`: unknown key (there is `id`, `tool`, `do`, `with`, `after`, `compute`, `plan`, `foreach` and 10 more)
+    line 12, column 5: `steps[1].colour`: unknown key (there is `id`, `tool`, `do`, `with`, `after`, `compute`, `plan`, `agent` and 11 more)
     line 13, column 5: `steps[2]`: expected a step with the keys `id` and `tool`, found a string
     line 14, column 1: `outputs`: expected names with values, such as `outputs: {name: value}`, found a string
     ");

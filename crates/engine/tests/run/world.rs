@@ -63,6 +63,7 @@ pub(crate) fn started(plan: Option<Plan>, policy: Policy) -> Started {
         plan_author: PlanAuthor::Person,
         inputs: Object::new(),
         attachments: Vec::new(),
+        agents: Vec::new(),
         metadata: Metadata::default(),
         catalogue: Arc::new(catalogue()),
         targets: vec!["a".into(), "b".into()],

@@ -41,6 +41,7 @@ pub(super) fn read(
 ) -> StepControls {
     let mut reader = Reader { step, location, problems };
     reader.check_computed();
+    reader.check_agent();
     StepControls {
         foreach: reader.foreach(sources.of_list),
         when: reader.when(sources.of_step),
@@ -77,6 +78,13 @@ impl<'a> Reader<'a> {
             if self.value(key).is_some() {
                 self.problem(key, "a step that computes makes no call", Some("remove it"));
             }
+        }
+    }
+
+    fn check_agent(&mut self) {
+        if self.step.agent_file().is_some() && self.value("until").is_some() {
+            let hint = "write `expect`, or say in the task what to wait for";
+            self.problem("until", "an agent works once, so it cannot be asked again and again", Some(hint));
         }
     }
 

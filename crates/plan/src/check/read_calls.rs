@@ -13,7 +13,9 @@ pub fn check_read_calls(plan: &Plan, side_effect: impl Fn(&Step) -> Option<SideE
     let mut problems = Vec::new();
     for (position, step) in plan.steps.iter().enumerate().filter(|(_, step)| !step.is_computed()) {
         let location = || PlanLocation::step(StepIndex::new(position), &step.step_id).key("metadata");
-        if let Some(problem) = not_read(step, &side_effect).filter(|_| step.has_control("until")) {
+        if let Some(problem) =
+            not_read(step, &side_effect).filter(|_| step.has_control("until") && step.agent_file().is_none())
+        {
             let message = format!("`until`: {}, but it is called again and again", problem.message);
             problems.push(PlanProblem::new(Code::BadControl, location().key("until"), message).with_hint(problem.hint));
         }

@@ -6,7 +6,7 @@ use reknit_salvage::Fix;
 use super::sub_plans::{Origin, SubPlan, SubPlanProblem, path_of, replace};
 use super::{Document, FileProblem, read_plan_file};
 use crate::read::PlanError;
-use crate::{PlanLocation, check_structure};
+use crate::{PlanLocation, StepIndex, check_structure};
 
 /// How deeply plans may run other plans.
 const MAX_DEPTH: usize = 8;
@@ -42,8 +42,21 @@ pub struct FilePosition<'p> {
     pub column: usize,
 }
 
+/// An agent file that a step of a plan runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentReference<'p> {
+    /// The file as the step names it.
+    pub file: &'p str,
+    /// The key of the plan file whose step it is, empty for the plan itself. The path of the agent file is relative to it.
+    pub from: &'p str,
+    /// Where the step names it.
+    pub location: PlanLocation,
+}
+
 #[derive(Debug)]
 struct PlanSource {
+    /// What identifies the file, empty for the plan itself.
+    key: String,
     name: Option<String>,
     document: Option<Document>,
 }
@@ -81,7 +94,8 @@ fn load_file(
     load: &mut LoadText<'_>,
 ) -> Result<LoadedPlan, PlanError> {
     let (plan, fixes) = read_plan_file(text)?;
-    let source = PlanSource { name: name.map(str::to_owned), document: Document::read(text).ok() };
+    let key = keys.last().cloned().unwrap_or_default();
+    let source = PlanSource { key, name: name.map(str::to_owned), document: Document::read(text).ok() };
     let own = |position| StepOrigin { file: 0, position };
     let mut loaded = LoadedPlan { origins: (0..plan.steps.len()).map(own).collect(), plan, fixes, files: vec![source] };
     let mut problems = Vec::new();
@@ -151,6 +165,19 @@ impl LoadedPlan {
         let source = self.files.get(origin.file)?;
         let (line, column) = source.document.as_ref()?.locate(&PlanLocation { step: location.step.clone(), path })?;
         Some(FilePosition { file: source.name.as_deref(), line, column })
+    }
+
+    /// The agent files that steps run, in the order of the plan; several steps may run the same one.
+    pub fn agents(&self) -> Vec<AgentReference<'_>> {
+        let mut agents = Vec::new();
+        for (index, (step, origin)) in self.plan.steps.iter().zip(&self.origins).enumerate() {
+            let from = self.files.get(origin.file).map(|source| source.key.as_str());
+            if let (Some(file), Some(from)) = (step.agent_file(), from) {
+                let location = PlanLocation::step(StepIndex::new(index), &step.step_id).key("metadata").key("agent");
+                agents.push(AgentReference { file, from, location });
+            }
+        }
+        agents
     }
 
     /// A problem with its place.

@@ -4,11 +4,12 @@ use reknit_protocol::{Object, Path, Plan, PlanInput, PlanMode, PlanOutput, Step,
 
 use super::FileProblem;
 use super::document::Document;
+use crate::agents::{AGENT_TOOL, agent_name};
 use crate::hint::suggestion;
 
 /// The keys of a plan.
 pub(super) const PLAN_KEYS: [&str; 4] = ["request", "inputs", "steps", "outputs"];
-const STEP_KEYS: [&str; 18] = [
+const STEP_KEYS: [&str; 19] = [
     "id",
     "tool",
     "do",
@@ -16,6 +17,7 @@ const STEP_KEYS: [&str; 18] = [
     "after",
     "compute",
     "plan",
+    "agent",
     "foreach",
     "at_once",
     "max_items",
@@ -104,10 +106,15 @@ impl<'d> Reader<'d> {
         let id = self.required(object, "id", path);
         let computed = object.get("compute");
         let sub_plan = self.text(object, "plan", path).filter(|_| computed.is_none());
-        let tool = match (&computed, &sub_plan) {
-            (Some(_), _) => Some(self.no_tool(object, path)),
-            (None, Some(_)) => Some(self.no_tool_of_plan(object, path)),
-            (None, None) => self.required(object, "tool", path),
+        let agent_file = self.text(object, "agent", path).filter(|_| computed.is_none() && sub_plan.is_none());
+        let tool = match (&computed, &sub_plan, &agent_file) {
+            (Some(_), _, _) => Some(self.no_tool(object, path)),
+            (None, Some(_), _) => Some(self.without(&["tool", "agent"], "runs a plan", object, path, "plan/")),
+            (None, None, Some(file)) => {
+                let name = format!("{AGENT_TOOL}/{}", agent_name(file));
+                Some(self.without(&["tool"], "runs an agent", object, path, &name))
+            }
+            (None, None, None) => self.required(object, "tool", path),
         };
         let instruction = self.text(object, "do", path).unwrap_or_default();
         let parameters = self.members(object, "with", path);
@@ -123,6 +130,9 @@ impl<'d> Reader<'d> {
         }
         if let Some(name) = sub_plan {
             step.metadata = Object::from([("plan", Value::from(name))]);
+        }
+        if let Some(file) = agent_file {
+            step.metadata.insert("agent", file);
         }
         if !parameters.is_empty() {
             step = step.with_parameters(parameters);
@@ -140,20 +150,21 @@ impl<'d> Reader<'d> {
 
     /// Rejects the keys of a call in a step that computes. Such a step has no tool but `compute`.
     fn no_tool(&mut self, object: &Object, path: &Path) -> String {
-        for key in ["tool", "with", "plan"].into_iter().filter(|key| object.contains_key(key)) {
+        for key in ["tool", "with", "plan", "agent"].into_iter().filter(|key| object.contains_key(key)) {
             let hint = "make two steps of it".to_owned();
             self.problem(&path.key(key), "a step either calls a tool or computes".to_owned(), Some(hint));
         }
         "compute/".to_owned()
     }
 
-    /// Rejects the tool of a step that runs a plan.
-    fn no_tool_of_plan(&mut self, object: &Object, path: &Path) -> String {
-        if object.contains_key("tool") {
+    /// Rejects other keys that say what a step does. Returns the name of its tool.
+    fn without(&mut self, keys: &[&str], does: &str, object: &Object, path: &Path, tool: &str) -> String {
+        for key in keys.iter().filter(|key| object.contains_key(key)) {
+            let other = if *key == "tool" { "calls a tool" } else { "runs an agent" };
             let hint = "make two steps of it".to_owned();
-            self.problem(&path.key("tool"), "a step either calls a tool or runs a plan".to_owned(), Some(hint));
+            self.problem(&path.key(key), format!("a step either {other} or {does}"), Some(hint));
         }
-        "plan/".to_owned()
+        tool.to_owned()
     }
 
     fn timeout(&mut self, object: &Object, path: &Path) -> Option<u64> {

@@ -52,6 +52,8 @@ fn write_step(text: &mut String, step: &Step) {
         line(text, 4, "compute", &value_text(result.unwrap_or(&Value::Null)));
     } else if let Some(name) = step.sub_plan() {
         line(text, 4, "plan", &scalar(name));
+    } else if let Some(file) = step.agent_file() {
+        line(text, 4, "agent", &scalar(file));
     } else {
         let capability = step.capability().unwrap_or_default();
         let tool = match step.agent_name.as_str() {

@@ -20,8 +20,8 @@ pub struct Step {
     pub instruction: String,
     /// The steps whose results this step needs.
     pub depends_on: Vec<StepId>,
-    /// All other information; see [`Step::capability`], [`Step::parameters`], [`Step::limit_ms`], [`Step::is_computed`] and
-    /// [`Step::sub_plan`].
+    /// All other information; see [`Step::capability`], [`Step::parameters`], [`Step::limit_ms`], [`Step::is_computed`],
+    /// [`Step::sub_plan`] and [`Step::agent_file`].
     /// The check of a plan reads `foreach`, `when`, `on_failure`, `approve`, `retry`, `until`, `expect` and
     /// `verify`.
     pub metadata: Object,
@@ -80,6 +80,11 @@ impl Step {
     /// The plan file that the step runs: `metadata.plan`.
     pub fn sub_plan(&self) -> Option<&str> {
         self.metadata.get("plan")?.as_str()
+    }
+
+    /// The agent file that the step runs: `metadata.agent`.
+    pub fn agent_file(&self) -> Option<&str> {
+        self.metadata.get("agent")?.as_str()
     }
 
     /// Whether the step runs once for each item of a list: `metadata.foreach`.

@@ -403,6 +403,7 @@ mod tests {
             plan_author: PlanAuthor::Person,
             inputs: Object::new(),
             attachments: Vec::new(),
+            agents: Vec::new(),
             catalogue: Arc::new(Catalogue { tools: vec![tool] }),
             targets: Vec::new(),
             policy: Arc::new(policy),

@@ -153,6 +153,7 @@ fn check_that_outcome_is_open(
         let Question::SendAgain { call, .. } = &approval.ask.question else {
             let problem = match approval.ask.question {
                 Question::SendCall { .. } => format!("the call of step `{}` was not sent yet", approval.ask.step),
+                Question::SendItems { .. } => format!("the calls of step `{}` were not sent yet", approval.ask.step),
                 _ => format!("the call of step `{}` was refused, so it had no effect", approval.ask.step),
             };
             return Err(Failure::usage(problem, "decide with `reknit runs approve` or `reknit runs deny`".to_owned()));

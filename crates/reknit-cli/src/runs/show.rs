@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use reknit_engine::{Decision, HistoryEntry, HistoryKind, Metadata, Overview, RunOverview, StepState, StepView};
+use reknit_engine::{
+    Decision, HistoryEntry, HistoryKind, Metadata, Overview, Question, RunOverview, StepState, StepView,
+};
 use reknit_journal::{Journal, StoredEvent};
 use reknit_plan::ToolSelection;
 use reknit_protocol::{Object, RunId, Value};
@@ -53,7 +55,7 @@ impl CurrentState<'_> {
     }
 
     fn approvals_of_plan(&self) -> impl Iterator<Item = &ApprovalRequest> {
-        self.approvals.iter().filter(|approval| approval.ask.question.call().is_none())
+        self.approvals.iter().filter(|approval| matches!(approval.ask.question, Question::RunPlan { .. }))
     }
 
     fn approval_of(&self, step: &StepView) -> Option<&ApprovalRequest> {
@@ -170,6 +172,7 @@ fn state_as_json(run: &RunOverview, state: &CurrentState<'_>) -> Result<Value, F
             ("state", state_word(&view.state).into()),
             ("parameters", Value::Object(view.parameters.clone())),
         ]);
+        object.extend(view.session.as_ref().map(|session| ("session".to_owned(), session.as_str().into())));
         if let Some(approval) = state.approval_of(view) {
             object.insert("asks", approval.to_value());
         }
@@ -343,6 +346,9 @@ fn step(view: &StepView, run: &RunOverview, entries: &[HistoryEntry], state: &Cu
         let (name, value) = (one_line(name, VALUE_COLUMNS), one_line(&value.to_string(), VALUE_COLUMNS));
         lines.push(format!("  parameter  {name} = {value}{origin}"));
     }
+    lines.extend(
+        view.session.as_ref().map(|session| format!("  session    {session}: see `reknit runs show {session}`")),
+    );
     lines.extend(step_history::lines(entries));
     match &view.state {
         StepState::Failed { reason } => lines.push(format!("  failed     {}", one_line(reason, VALUE_COLUMNS))),

@@ -2,6 +2,7 @@
 //! whose journal cannot be written or has lost its tail.
 #![cfg(test)]
 
+mod agent_steps;
 mod business_keys;
 mod controls;
 mod disk;

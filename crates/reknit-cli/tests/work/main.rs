@@ -26,6 +26,7 @@ mod masks;
 mod mcp;
 mod models;
 mod pins;
+mod plan_agents;
 mod plan_check;
 mod plan_only;
 mod plans;

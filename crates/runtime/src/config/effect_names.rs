@@ -1,4 +1,4 @@
-//! Whether `effects.classes`, `[[checks]]`, `[[keys]]` and `[[approve]]` name tools and capabilities that exist.
+//! Whether `effects.classes`, `[[checks]]`, `[[keys]]`, `[[confirm]]` and `[[approve]]` name tools and capabilities that exist.
 
 use reknit_plan::Catalogue;
 use reknit_protocol::SideEffect;
@@ -78,7 +78,7 @@ impl Config {
                 return Err(name.unknown(&problem, nearest(&name.name, &names), &names));
             };
             let class = self.policy.effects.class(tool, capability, entry.capability.effect);
-            if name.key == "checks.call" && class != SideEffect::Read {
+            if matches!(name.key, "checks.call" | "confirm.verify") && class != SideEffect::Read {
                 let problem = format!(
                     "its side effect class is `{}`; a check must read only: name another one, or declare it with \
                      `\"{}\" = \"read\"` in `[{CLASSES}]`",
@@ -117,6 +117,12 @@ impl Config {
         let rules = self.approval_rules.iter().filter_map(|(rule, origin)| {
             Some(EffectName { key: "approve.capability", name: rule.capability.clone()?, origin })
         });
-        classes.chain(checks).chain(keys).chain(rules).collect()
+        let confirmations = self.policy.effects.confirmations.iter().flat_map(|(capability, confirmation)| {
+            let origin = self.entry_origins.get(&("confirm", capability.clone())).unwrap_or(&SettingOrigin::Program);
+            let call = confirmation.verify.as_ref().map(|call| format!("{}/{}", call.agent, call.capability));
+            let of = EffectName { key: "confirm.capability", name: capability.clone(), origin };
+            [of].into_iter().chain(call.map(|name| EffectName { key: "confirm.verify", name, origin }))
+        });
+        classes.chain(checks).chain(keys).chain(confirmations).chain(rules).collect()
     }
 }

@@ -354,6 +354,20 @@ pub(super) const KEY_KEYS: [EntryKey; 3] = [
     ),
 ];
 
+pub(super) const CONFIRM_KEYS: [EntryKey; 7] = [
+    required("capability", "Capability whose results are confirmed, like `bank/refund`."),
+    optional("expect", Text, "Whether a result is as wished: an expression over `result`, like `result.amount > 0`."),
+    optional(
+        "verify",
+        Text,
+        "Capability that is called after each call, like `bank/get_refund`; it must change nothing.",
+    ),
+    optional("with", Templates, "Its parameters: `{{result.id}}` is a field of the result."),
+    optional("reply", Text, "Whether its reply confirms the effect: an expression over `reply` and `result`."),
+    optional("wait", Text, "Time between two replies, like `5 s`, for effects that take a while; needs `times`."),
+    optional("times", POSITIVE, "How many replies are asked for at most; needs `wait`."),
+];
+
 pub(super) const APPROVE_KEYS: [EntryKey; 3] = [
     optional(
         "capability",

@@ -10,8 +10,8 @@ use reknit_salvage::TextPosition;
 use serde::Deserialize as _;
 
 use super::entry::{
-    APPROVE_KEYS, CHECK_KEYS, COMMAND_KEYS, DEFINED_KEYS, Entry, EntryKey, HTTP_KEYS, KEY_KEYS, LIMIT_KEYS, MCP_KEYS,
-    MODEL_KEYS, OPENAPI_KEYS, PLAIN_HTTP_KEYS, SANDBOX_KEYS, TOOL_KEYS,
+    APPROVE_KEYS, CHECK_KEYS, COMMAND_KEYS, CONFIRM_KEYS, DEFINED_KEYS, Entry, EntryKey, HTTP_KEYS, KEY_KEYS,
+    LIMIT_KEYS, MCP_KEYS, MODEL_KEYS, OPENAPI_KEYS, PLAIN_HTTP_KEYS, SANDBOX_KEYS, TOOL_KEYS,
 };
 use super::error::ConfigError;
 use super::file_content::FileContent;
@@ -45,6 +45,7 @@ pub(super) fn parse(text: &str, name: &str) -> Result<FileContent, ConfigError> 
                     file.entries("command", &[&COMMAND_KEYS, &DEFINED_KEYS, &SANDBOX_KEYS, &LIMIT_KEYS], value)?;
             }
             "models" => content.models = file.entries("models", &[&MODEL_KEYS], value)?,
+            "confirm" => content.confirm = file.entries("confirm", &[&CONFIRM_KEYS], value)?,
             "approve" => content.approve = file.entries("approve", &[&APPROVE_KEYS], value)?,
             _ => file.setting(key.get_ref(), key.span(), value, &mut content.values)?,
         }

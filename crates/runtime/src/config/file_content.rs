@@ -16,6 +16,7 @@ pub(super) struct FileContent {
     pub(super) checks: Vec<Entry>,
     pub(super) keys: Vec<Entry>,
     pub(super) approve: Vec<Entry>,
+    pub(super) confirm: Vec<Entry>,
 }
 
 impl FileContent {

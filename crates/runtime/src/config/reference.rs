@@ -3,8 +3,8 @@
 use reknit_protocol::Value;
 
 use super::entry::{
-    APPROVE_KEYS, CHECK_KEYS, COMMAND_KEYS, DEFINED_KEYS, EntryKey, HTTP_KEYS, KEY_KEYS, LIMIT_KEYS, MCP_KEYS,
-    MODEL_KEYS, OPENAPI_KEYS, PLAIN_HTTP_KEYS, SANDBOX_KEYS, TOOL_KEYS,
+    APPROVE_KEYS, CHECK_KEYS, COMMAND_KEYS, CONFIRM_KEYS, DEFINED_KEYS, EntryKey, HTTP_KEYS, KEY_KEYS, LIMIT_KEYS,
+    MCP_KEYS, MODEL_KEYS, OPENAPI_KEYS, PLAIN_HTTP_KEYS, SANDBOX_KEYS, TOOL_KEYS,
 };
 use super::kind::{SettingKind, quoted};
 use super::list::SECTIONS;
@@ -82,6 +82,9 @@ pub fn reference() -> String {
     let about_keys = "Business keys: which parameters identify a deed, each in a `[[keys]]` of its own. A call whose deed another call has \
                       done is not sent: its result is the receipt of that call. docs/tools.md explains them.";
     page.push_str(&key_list("keys", about_keys, &KEY_KEYS));
+    let about_confirm = "What is expected of the results of a capability, each in a `[[confirm]]` of its own, as `expect` and `verify` of a step \
+                         say it. What a step says itself counts instead. docs/plans.md explains them.";
+    page.push_str(&key_list("confirm", about_confirm, &CONFIRM_KEYS));
     let about_rules = "Calls that a person approves before they are sent, each in an `[[approve]]` of its own. A call matches if \
                        all keys hold; at least one key is required. An expression without a value for a call matches.";
     page.push_str(&key_list("approve", about_rules, &APPROVE_KEYS));

@@ -10,6 +10,7 @@ use reknit_protocol::{Number, Object, Value, redact_url};
 use super::approval_rules::shown_rule;
 use super::business_keys::shown_key;
 use super::checks::shown_check;
+use super::confirmations::shown_confirmation;
 use super::entry::{entry_name, redacted_headers};
 use super::field::Field;
 use super::{Config, KeySource, Setting, SettingOrigin};
@@ -58,6 +59,7 @@ impl Config {
             ("models", self.shown_models()),
             ("checks", self.shown_checks()),
             ("keys", self.shown_keys()),
+            ("confirm", self.shown_confirmations()),
         ] {
             for entry in entries {
                 let origin = self.entry_origins.get(&(list, entry_name(&entry))).cloned().unwrap_or_default();
@@ -100,6 +102,7 @@ impl Config {
             ("models", list(self.shown_models())),
             ("checks", list(self.shown_checks())),
             ("keys", list(self.shown_keys())),
+            ("confirm", list(self.shown_confirmations())),
             ("approve", list(self.approval_rules.iter().map(|(rule, _)| shown_rule(rule)).collect())),
         ]))
     }
@@ -116,6 +119,10 @@ impl Config {
 
     fn shown_checks(&self) -> Vec<Object> {
         self.policy.effects.checks.iter().map(shown_check).collect()
+    }
+
+    fn shown_confirmations(&self) -> Vec<Object> {
+        self.policy.effects.confirmations.iter().map(shown_confirmation).collect()
     }
 
     fn shown_keys(&self) -> Vec<Object> {

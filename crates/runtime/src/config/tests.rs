@@ -586,3 +586,46 @@ fn prompts_from_code_are_checked_when_the_configuration_is_built() {
     let error = Config::builder().prompts(incomplete).build().expect_err("the request is missing");
     assert_eq!(error.to_string(), "cannot use a prompt of the program");
 }
+
+#[test]
+fn a_confirmation_says_what_is_expected_of_the_results_of_a_capability() {
+    let file = "[[confirm]]\ncapability = \"shop/pay\"\nexpect = \"result.amount > 0\"\nverify = \"shop/find\"\n\
+                with = { id = \"{{result.id}}\" }\nreply = \"reply.paid\"\nwait = \"5 s\"\ntimes = 6\n";
+    let config = read(file);
+    let confirmation = config.policy.effects.confirmations["shop/pay"].clone();
+    assert_eq!(confirmation.expect.as_deref(), Some("result.amount > 0"));
+    let verify = confirmation.verify.clone().expect("a call");
+    assert_eq!((verify.capability.as_str(), verify.again), ("find", Some(("5 s".to_owned(), 6))));
+    let built = Config::default().with_confirmation("shop/pay", confirmation).expect("it is valid");
+    assert_eq!(built.policy, config.policy);
+    let shown = config.to_value(ShowSettings::Changed).to_string();
+    assert!(
+        shown.contains(r#""confirm":[{"capability":"shop/pay","expect":"result.amount > 0","verify":"shop/find""#),
+        "{shown}"
+    );
+    let errors = [
+        ("shop/pay", "shop"),
+        ("result.amount > 0", "rslt.amount > 0"),
+        ("shop/find", "find"),
+        ("{{result.id}}", "{{reply.id}}"),
+        ("reply.paid", "repply.paid"),
+        ("reply = \"reply.paid\"\n", ""),
+        ("5 s", "5"),
+        ("wait = \"5 s\"\n", ""),
+        ("verify = \"shop/find\"\n", ""),
+        ("times = 6", "times = 0"),
+    ]
+    .map(|(right, wrong)| Config::read(&file.replace(right, wrong), "reknit.toml", &|_| None).unwrap_err().to_string());
+    insta::assert_snapshot!(errors.join("\n"), @r#"
+    reknit.toml, line 2: `confirm.capability` is "shop"; write the tool and its capability, like `bank/refund`
+    reknit.toml, line 3: `confirm.expect` is "rslt.amount > 0"; character 1: there is no step `rslt`; did you mean `result`?
+    reknit.toml, line 4: `confirm.verify` is "find"; write the tool and its capability, like `bank/get_refund`
+    reknit.toml, line 5: `confirm.with` is {"id":"{{reply.id}}"}; `$.id`, character 3: there is no step `reply`; the steps are `result`
+    reknit.toml, line 6: `confirm.reply` is "repply.paid"; character 1: there is no step `repply`; did you mean `reply`?
+    reknit.toml, line 1: `confirm.reply` is missing; write when the reply confirms the effect, like `reply.status == "booked"`
+    reknit.toml, line 7: `confirm.wait` is "5"; write a number and a unit, like `5 s`
+    reknit.toml, line 1: `confirm.wait` is missing; `wait` and `times` belong together
+    reknit.toml, line 4: `confirm.with` is {"id":"{{result.id}}"}; it belongs to `verify`, which is missing
+    reknit.toml, line 8: `confirm.times` is 0; write a whole number from 1 to 4294967295
+    "#);
+}

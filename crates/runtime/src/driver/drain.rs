@@ -2,7 +2,7 @@
 //! outcomes are stored, and the lease is given back, so that the run can be resumed at once.
 
 use reknit_engine::{Effect, EventKind};
-use reknit_protocol::EffectId;
+use reknit_protocol::{CallTool, EffectId};
 use tokio_util::sync::CancellationToken;
 
 use super::due_calls::Claims;
@@ -66,8 +66,10 @@ impl RunLoop {
     async fn drain(mut self: Box<Self>) {
         // No call is made from now on, also by a task that still waits for its turn.
         self.abandoned.cancel();
+        // The session of an agent gives its own run up, and is joined when this one goes on.
+        let is_session = |call: &CallTool| self.state.machine.is_session_call(call);
         let call_of = |effect: &Effect| match effect {
-            Effect::CallTool(call) if call.needs_claim() => Some(call.id.clone()),
+            Effect::CallTool(call) if call.needs_claim() && !is_session(call) => Some(call.id.clone()),
             Effect::Abort { effect, .. } => Some(effect.clone()),
             _ => None,
         };

@@ -53,6 +53,7 @@ impl RunLoop {
         for effect in &self.state.pending {
             if let Effect::CallTool(call) = effect
                 && call.needs_claim()
+                && !self.state.machine.is_session_call(call)
                 && !self.in_progress.contains_key(&call.id)
                 && let Some(permit) = executor.breakers.try_acquire_tool(call.agent.as_str())
             {

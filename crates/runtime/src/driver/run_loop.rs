@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use reknit_engine::{Effect, EventKind, memory_size_of};
 use reknit_journal::{AppendError, FenceError, InboxMessage, Lease, Mailbox, RunReadError, SignalId, StorageError};
-use reknit_protocol::{EffectId, SmallMap};
+use reknit_protocol::{EffectId, RunId, SmallMap};
 use reknit_tools::off_workers;
 use tokio::sync::Semaphore;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use super::agent_call::call_agent;
 use super::due_calls::{ClaimedCall, Claims};
 use super::{DriveOutcome, Driver};
 use crate::effect_executor::{CallStops, EffectOutcome};
@@ -59,6 +60,8 @@ pub(super) struct RunLoop {
     pub(super) unstored: Option<UnstoredEvents>,
     /// Whether the journal knows that the run has ended.
     pub(super) has_ended: bool,
+    /// The sessions of agents that were told to end, because the run ends without them.
+    cancelled_sessions: Vec<RunId>,
 }
 
 /// The task of an effect.
@@ -123,6 +126,7 @@ impl RunLoop {
             snapshot_len: None,
             unstored: None,
             has_ended: false,
+            cancelled_sessions: Vec::new(),
         })
     }
 
@@ -144,7 +148,11 @@ impl RunLoop {
     pub(super) async fn run(&mut self) -> Result<DriveOutcome, DriveError> {
         loop {
             if let Some(ending) = self.state.machine.ending() {
-                return Ok(ending.into());
+                let outcome = ending.into();
+                if !self.cancelled_sessions.is_empty() {
+                    self.end_sessions().await;
+                }
+                return Ok(outcome);
             }
             self.sync_tasks();
             if self.state.machine.is_waiting_for_person() && self.is_inbox_empty().await? {
@@ -155,6 +163,14 @@ impl RunLoop {
             let wakeup = self.wait().await?;
             Box::pin(self.handle(wakeup)).await?;
         }
+    }
+
+    /// Ends the sessions of agents that nobody waits for any more.
+    async fn end_sessions(&mut self) {
+        let sessions = std::mem::take(&mut self.cancelled_sessions);
+        // What still drives them here gives them back.
+        self.tasks.abort_all();
+        self.driver.end_sessions(sessions).await;
     }
 
     async fn handle(&mut self, wakeup: Wakeup) -> Result<(), DriveError> {
@@ -304,6 +320,14 @@ impl RunLoop {
         let traceparent = driver.executor().telemetry.traceparent(&self.state.machine, &effect);
         let stops = CallStops { abandoned: self.abandoned.clone(), aborted: CancellationToken::new() };
         let aborted = Some(stops.aborted.clone());
+        if let Effect::CallTool(call) = &effect
+            && let Some(request) = self.state.machine.session_call(call)
+        {
+            let call = call_agent(&driver, (call, request), traceparent.as_deref(), stops.aborted);
+            let handle = self.tasks.spawn(async move { (task_id, Ok(Some(call.await))) });
+            self.in_progress.insert(id, EffectTask { handle, aborted });
+            return;
+        }
         // Boxed, so that the future has it once, and not once for each function that it is passed to.
         let task = Box::new((driver, effect, Arc::clone(&self.lease), traceparent, stops));
         let handle = self.tasks.spawn(async move {
@@ -409,6 +433,10 @@ impl RunLoop {
         let bytes = kinds.iter().map(received_bytes).sum();
         let len = self.state.machine.event_count();
         let (mut append, events) = off_workers(bytes, || self.driver.apply(&mut self.state, kinds, consumed.clone()))?;
+        if self.state.machine.ending().is_some() {
+            let abandoned = self.state.machine.abandoned_sessions();
+            self.cancelled_sessions = self.driver.cancel_sessions(abandoned).await;
+        }
         let permits = self.permits_of_due_calls(claims, &mut append);
         match self.driver.executor().journal.append_and_claim(&self.lease, append).await {
             Ok(appended) => self.claimed = ClaimedCall::of(permits, appended.claims),

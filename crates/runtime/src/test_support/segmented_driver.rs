@@ -11,7 +11,7 @@ use reknit_journal::{CreateError, Lease, Mailbox, SignalId, StoredEvent};
 use reknit_protocol::{EffectId, RunId};
 use tokio::task::JoinSet;
 
-use crate::driver::{DriveOutcome, Driver, restore};
+use crate::driver::{DriveOutcome, Driver, call_agent, restore};
 use crate::effect_executor::{CallStops, EffectOutcome};
 use crate::error::DriveError;
 use crate::replay::{DrivenMachine, RestoreError, from_row};
@@ -86,6 +86,9 @@ impl SegmentedDriver {
         let mut delivered_again: Vec<EventKind> = Vec::new();
         loop {
             if let Some(ending) = run.ending() {
+                tasks.abort_all();
+                let abandoned = self.driver.cancel_sessions(run.abandoned_sessions()).await;
+                self.driver.end_sessions(abandoned).await;
                 return Ok(ending.into());
             }
             if self.driver.executor().clock.now_ms() >= lease.until_ms() - RENEW_BEFORE_MS {
@@ -134,6 +137,13 @@ impl SegmentedDriver {
             let (executor, lease) = (self.driver.executor().clone(), lease.clone());
             let traceparent = executor.telemetry.traceparent(run, &effect);
             let stops = CallStops { abandoned: CancellationToken::new(), aborted: CancellationToken::new() };
+            if let Effect::CallTool(call) = &effect
+                && let Some(request) = run.session_call(call)
+            {
+                let call = call_agent(&self.driver, (call, request), traceparent.as_deref(), stops.aborted);
+                tasks.spawn(async move { (id, Ok(Some(call.await))) });
+                return;
+            }
             tasks.spawn(
                 async move { (id, executor.execute(&effect, &lease, traceparent.as_deref(), None, &stops).await) },
             );

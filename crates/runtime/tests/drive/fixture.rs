@@ -83,6 +83,7 @@ impl Fixture {
             plan_author: reknit_plan::PlanAuthor::Person,
             inputs: Object::new(),
             attachments: Vec::new(),
+            agents: Vec::new(),
             metadata: Metadata::default(),
             catalogue: Arc::new(self.found.catalogue.clone()),
             targets: vec!["scripted".into()],

@@ -6,6 +6,7 @@
     reason = "a panic fails the test and shows where"
 )]
 
+mod agent_steps;
 mod breakers;
 mod business_keys;
 mod cancellation;

@@ -69,6 +69,10 @@ impl Scene {
         Self { fixture, shop, model }
     }
 
+    pub(crate) async fn with_script(script: Script) -> Self {
+        Self::new(script).await
+    }
+
     /// A scene for tests that start their own models.
     pub(crate) async fn without_model() -> Self {
         Self::new(Script::new()).await

@@ -54,6 +54,7 @@ async fn a_step_waits_only_for_the_steps_that_it_depends_on() {
         plan_author: PlanAuthor::Person,
         inputs: Object::new(),
         attachments: Vec::new(),
+        agents: Vec::new(),
         metadata: Metadata::default(),
         catalogue: Arc::new(Catalogue { tools }),
         targets: Vec::new(),

@@ -147,6 +147,7 @@ fn draw_run(id: &str, catalogue: &Arc<Catalogue>, templates: &Arc<Templates>, ra
         plan_author: PlanAuthor::Person,
         inputs: Object::new(),
         attachments: Vec::new(),
+        agents: Vec::new(),
         metadata: Metadata::default(),
         catalogue: Arc::clone(catalogue),
         targets: vec!["a".into(), "b".into()],

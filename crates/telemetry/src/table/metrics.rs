@@ -31,6 +31,8 @@ definitions! { ALL:
     PLAN_PARSE_ERRORS = Counter, "plan_generation.parse_errors", ["module", "will_retry"];
     /// repeated requests for a plan
     PLAN_RETRIES = Counter, "plan_generation.retries", ["module"];
+    /// requests for a plan of what is missing after steps failed (second plans); `status` is success or error
+    REPLANS = Counter, "orchestration.replanning.total", ["module", "status"];
     /// estimated tokens saved because the planner saw only selected tools
     TOKENS_SAVED = Counter, "orchestration.tiered_selection.tokens_saved", ["module"];
     /// steps whose parameters were coerced to the schema

@@ -15,6 +15,8 @@ pub(super) struct Planning {
     since_ms: Option<i64>,
     /// The number of the last attempt.
     attempt: u32,
+    /// Whether it is for a plan of what is missing.
+    is_second: bool,
 }
 
 /// The events of a question: request, response and error.
@@ -98,8 +100,17 @@ impl Tracer {
         self.log(&logs::PLAN_FAILED, values);
     }
 
+    /// The planner is asked for a plan of what is missing.
+    pub(super) fn begin_replanning(&mut self) {
+        self.planning.is_second = true;
+    }
+
     /// Counts the outcome of planning, once.
     pub(super) fn end_planning(&mut self, status: &'static str) {
+        // It can end before a model is asked: if none can be paid.
+        if std::mem::take(&mut self.planning.is_second) {
+            self.count(&metrics::REPLANS, [self.module(), status.into()]);
+        }
         let Some(since_ms) = self.planning.since_ms.take() else { return };
         self.count(&metrics::PLANS, [self.module(), status.into()]);
         self.measure(&metrics::PLAN_MS, elapsed_ms(since_ms, self.at_ms), [self.module(), status.into()]);

@@ -4,7 +4,7 @@ use reknit_dialogue::ErrorClass;
 use reknit_engine::{Event, Policy, Synthesis};
 use reknit_telemetry::{AttributeValue, Signal, table};
 
-use crate::paths::{BAD_AMOUNT, path, paths};
+use crate::paths::{BAD_AMOUNT, OTHER_PLAN, a_second_plan, path, paths};
 use crate::run_world::{Play, plan, policy, started, step};
 use crate::signals::{lines, metrics, shown, signals_of, spans};
 
@@ -299,4 +299,21 @@ fn the_excerpt_of_a_prompt_for_a_plan_shows_the_request_and_the_last_problems() 
         assert!(prompt.contains("sell 100 shares") && prompt.replace('…', "").len() <= 2_000, "{prompt}");
     }
     assert!(second.contains("there is no tool `nobody`") && first != second, "{second}");
+}
+
+#[test]
+fn second_plans_are_counted_by_their_outcome_and_first_ones_are_not() {
+    let success = r#"orchestration.replanning.total{module="orchestration",status="success"} 1"#;
+    let error = success.replace("success", "error");
+    let accepted = a_second_plan(OTHER_PLAN);
+    assert_eq!(accepted.due().first().map(String::as_str), Some("other/call/1"));
+    let given_up = a_second_plan(r#"{"plan_id": "p", "steps": []}"#);
+    assert!(given_up.run.answer().is_some(), "{:?}", given_up.due());
+    for (case, events, expected) in [
+        ("accepted", accepted.events, vec![success.to_owned()]),
+        ("given up", given_up.events, vec![error]),
+        ("no second plan", path("a generated plan"), Vec::new()),
+    ] {
+        assert_eq!(counted(&events, "orchestration.replanning"), expected, "case: {case}");
+    }
 }

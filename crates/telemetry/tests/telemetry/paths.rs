@@ -4,11 +4,11 @@ mod runs;
 
 use reknit_engine::Event;
 
-pub(crate) use runs::{BAD_AMOUNT, a_plan_that_works, successful_context};
+pub(crate) use runs::{BAD_AMOUNT, OTHER_PLAN, a_plan_that_works, a_second_plan, successful_context};
 use runs::{
     a_busy_service, a_coerced_type, a_correction_by_a_rule, a_failing_planner, a_generated_answer, a_generated_plan,
     a_learned_mapping, a_plan_on_the_second_attempt, a_planner_with_an_empty_answer, a_resolved_parameter,
-    an_open_breaker, an_unauthorized_call, an_unresolved_parameter, cancelled_during_feedback,
+    an_accepted_second_plan, an_open_breaker, an_unauthorized_call, an_unresolved_parameter, cancelled_during_feedback,
     cancelled_during_resolution, context_of_an_independent_step, exhausted_feedback, failed_answer_requests,
     failed_context_requests, failed_feedback_requests, feedback_on_a_type_error, feedback_that_advises_to_wait,
     many_tools, no_context_for_an_independent_step, no_valid_plan, rejected_feedback, successful_feedback,
@@ -42,6 +42,7 @@ const PATHS: &[Path] = &[
     ("a coerced type", a_coerced_type, &["type_coercion_applied", "orchestration.type_coercion.applied"]),
     ("a generated plan", a_generated_plan, &["+planned", "+asked"]),
     ("a plan on the second attempt", a_plan_on_the_second_attempt, &["+planned", "+asked", "plan_generation.retries"]),
+    ("a second plan", an_accepted_second_plan, &["+planned", "+asked"]),
     (
         "no valid plan",
         no_valid_plan,

@@ -64,6 +64,25 @@ pub(super) fn a_plan_on_the_second_attempt() -> Vec<Event> {
     finish(play, "s/call/1")
 }
 
+/// A plan whose step fails, and what the model answers when it is asked for a plan of what is missing.
+pub(crate) fn a_second_plan(answer: &str) -> Play {
+    let mut policy = policy();
+    policy.mending.feedback = 0;
+    policy.mending.context = 0;
+    let mut play = Play::begin(started(None, policy));
+    play.answer_model("plan/ask/1", PLAN);
+    play.answer_tool("s/call/1", 404, "{}");
+    play.answer_model("plan/ask/2", answer);
+    play
+}
+
+pub(super) fn an_accepted_second_plan() -> Vec<Event> {
+    finish(a_second_plan(OTHER_PLAN), "other/call/1")
+}
+
+pub(crate) const OTHER_PLAN: &str = r#"{"plan_id": "p", "steps": [{"step_id": "other", "agent_name": "t", "instruction": "look",
+    "metadata": {"capability": "idempotent", "parameters": {}}}]}"#;
+
 pub(super) fn no_valid_plan() -> Vec<Event> {
     let mut play = Play::begin(started(None, policy()));
     for attempt in 1..=3 {

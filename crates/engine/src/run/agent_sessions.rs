@@ -1,0 +1,227 @@
+//! Steps that run an agent: each call is a session of its own, with its own journal, which the driver starts or joins.
+//!
+//! The run knows the agents from its first event, so a session never depends on a file that changed meanwhile. The id of the session
+//! follows from the run and the step: whoever sends the call again joins the session that there is.
+
+use std::sync::Arc;
+
+use reknit_dialogue::Money;
+use reknit_mend::{CallFault, Verdict, classify_reply};
+use reknit_plan::{AGENT_TOOL, PlannedStep, StepIndex};
+use reknit_protocol::{CallTool, JobRequest, Object, RunId, ToolReply, Value, hex, truncate};
+
+use super::state::Stage;
+use super::{Run, planned};
+use crate::budget::{Exhausted, Spent};
+use crate::digest::digest_of_texts;
+use crate::internal_error::Decided;
+use crate::report::{Report, ReportStatus};
+use crate::session_start::SessionStarted;
+
+/// The parameter of a step that runs an agent.
+const TASK: &str = "task";
+
+/// How much of a failed report the reason of the step shows, in bytes.
+const MAX_REASON_BYTES: usize = 500;
+
+/// The most characters of the id of a run that begins the ids of its sessions.
+const MAX_PREFIX: usize = 100;
+
+/// What the driver does for a call of an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionCall {
+    /// What is asked for.
+    pub request: SessionRequest,
+    /// When the time of the step is over, in milliseconds since 1970: the session is cancelled then.
+    pub until_ms: Option<i64>,
+}
+
+/// What a call of an agent asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SessionRequest {
+    /// Start this session, or join it if it was started before.
+    Start(Box<SessionStarted>),
+    /// Find out whether the session has ended, and go on with it if it can.
+    Ask(RunId),
+    /// Cancel the session.
+    Cancel(RunId),
+}
+
+impl Run {
+    /// What a call of an agent asks for; `None` for a call of a tool.
+    pub fn session_call(&self, call: &CallTool) -> Option<SessionCall> {
+        let agent = self.agent(call)?;
+        let step = self.state.steps.get(self.plan.index_of(call.step.as_str())?).ok()?;
+        // The time in which it waited for a person does not count.
+        let waited_ms = match step.stage() {
+            Stage::AwaitingJob(wait) => self.state.now_ms.saturating_sub(wait.job.since_ms),
+            _ => 0,
+        };
+        let until_ms = step.deadline_ms.map(|deadline| deadline.saturating_add(waited_ms));
+        let request = match &call.job {
+            Some(JobRequest::Ask(session)) => SessionRequest::Ask(RunId::new(session.as_str())),
+            Some(JobRequest::Cancel(session)) => SessionRequest::Cancel(RunId::new(session.as_str())),
+            None => {
+                let task = call.parameters.get(TASK).and_then(Value::as_str).unwrap_or_default();
+                let share = step.session_share;
+                let mut policy = Arc::clone(&agent.policy);
+                if share.is_some() {
+                    Arc::make_mut(&mut policy).limits.money = share;
+                }
+                let started = SessionStarted {
+                    input: task.trim().to_owned(),
+                    metadata: self.started.metadata.clone(),
+                    policy,
+                    ..agent.clone()
+                };
+                let id = session_id(&self.started.run, call.step.as_str());
+                SessionRequest::Start(Box::new(started.with_id(id)))
+            }
+        };
+        Some(SessionCall { request, until_ms })
+    }
+
+    /// Whether a call is that of an agent.
+    pub fn is_session_call(&self, call: &CallTool) -> bool {
+        self.agent(call).is_some()
+    }
+
+    /// The sessions that steps have started and that may not have ended: nobody waits for them any more once the run has ended.
+    pub fn abandoned_sessions(&self) -> Vec<RunId> {
+        if self.started.agents.is_empty() {
+            return Vec::new();
+        }
+        let steps = self.plan.steps.iter().zip(self.state.steps.iter());
+        let open = steps.filter(|(_, step)| !matches!(step.stage(), Stage::Done(_) | Stage::Unconfirmed { .. }));
+        open.filter_map(|(planned, step)| self.session(planned, step.sent())).collect()
+    }
+
+    /// The session of a step that runs an agent, if it was started.
+    pub(super) fn session(&self, planned: &PlannedStep, calls: u32) -> Option<RunId> {
+        (calls > 0 && self.runs_agent(planned)).then(|| session_id(&self.started.run, planned.id.as_str()))
+    }
+
+    fn runs_agent(&self, planned: &PlannedStep) -> bool {
+        !self.started.agents.is_empty() && planned.agent.as_str() == AGENT_TOOL && planned.foreach().is_none()
+    }
+
+    fn agent(&self, call: &CallTool) -> Option<&SessionStarted> {
+        let is_agent = call.agent.as_str() == AGENT_TOOL;
+        let mut agents = self.started.agents.iter().filter(|_| is_agent);
+        agents.find(|agent| agent.name == call.capability.as_str()).map(|agent| &agent.session)
+    }
+
+    /// What a reply to a call of a step means. A session is judged by its report.
+    pub(super) fn verdict_of(&self, planned: &PlannedStep, reply: &ToolReply) -> Verdict {
+        if !self.runs_agent(planned) {
+            return classify_reply(reply, self.reply_context(planned));
+        }
+        let mut body = reply.body.to_value();
+        if let Some(failure) = body.get("failure").and_then(Value::as_str) {
+            let session = session_id(&self.started.run, planned.id.as_str());
+            let failure = truncate(failure.to_owned(), MAX_REASON_BYTES);
+            return Verdict::Permanent(CallFault::failed_session(format!("{failure} (session {session})")));
+        }
+        // What it spent is part of what the run spent, and nothing that a step needs.
+        if let Value::Object(result) = &mut body {
+            result.remove("spent");
+        }
+        Verdict::Success(body)
+    }
+
+    /// Reserves the part of the cost limit that the session of a step may spend: an equal part of what is left for each session
+    /// that waits, so that all of them together stay within the limit.
+    pub(super) fn reserve_for_session(&mut self, index: StepIndex) -> Decided<Result<(), Exhausted>> {
+        let (plan, Some(limit)) = (Arc::clone(&self.plan), self.policy().limits.money) else { return Ok(Ok(())) };
+        if !self.runs_agent(planned(&plan, index)?) || self.state.steps.get(index)?.session_share.is_some() {
+            return Ok(Ok(()));
+        }
+        let left = self.state.spent.left_of(limit);
+        let share = left.divided_by(self.waiting_sessions(index)?);
+        if share.is_zero() {
+            return Ok(Err(Exhausted::Money { limit, left, most: share }));
+        }
+        self.state.spent.reserved_cost = self.state.spent.reserved_cost.plus(share);
+        self.state.steps.get_mut(index)?.session_share = Some(share);
+        Ok(Ok(()))
+    }
+
+    /// How many sessions may still start, with that of this step. A loop counts with the items that have not started.
+    fn waiting_sessions(&self, index: StepIndex) -> Decided<u32> {
+        let mut waiting = 0_u32;
+        for other in self.plan.indices() {
+            let (planned, step) = (planned(&self.plan, other)?, self.state.steps.get(other)?);
+            let is_agent = planned.agent.as_str() == AGENT_TOOL;
+            let is_over = step.session_share.is_some()
+                || matches!(
+                    step.stage(),
+                    Stage::Done(_) | Stage::Failed { .. } | Stage::Skipped { .. } | Stage::SkippedByCondition { .. }
+                );
+            if !is_agent || is_over && other != index {
+                continue;
+            }
+            let more = match (planned.foreach(), step.list_length) {
+                (Some(_), Some(items)) => {
+                    items.saturating_sub(u32::try_from(self.state.steps.items(other).indices().len()).unwrap_or(items))
+                }
+                _ => 1,
+            };
+            waiting = waiting.saturating_add(more);
+        }
+        Ok(waiting.max(1))
+    }
+
+    /// Adds what a session has spent to what the run spent, once for each session. Its cost counts towards the cost limit of the run;
+    /// its calls have limits of their own.
+    pub(super) fn settle_session(&mut self, index: StepIndex, reply: &ToolReply) -> Decided {
+        let plan = Arc::clone(&self.plan);
+        if !self.runs_agent(planned(&plan, index)?) {
+            return Ok(());
+        }
+        let told = reply.body.to_value().get("spent").and_then(|spent| serde_json::from_str(&spent.to_string()).ok());
+        let Some(now): Option<Spent> = told else { return Ok(()) };
+        let step = self.state.steps.get_mut(index)?;
+        let share = step.session_share.take().unwrap_or_default();
+        let before = step.session_spent.replace(Box::new(now.clone())).map(|before| *before).unwrap_or_default();
+        let more = now.since(&before);
+        self.state.spent.reserved_cost = self.state.spent.reserved_cost.minus(share);
+        self.state.spent.cost = self.state.spent.cost.plus(more.cost);
+        self.state.sessions.add(&Spent {
+            cost: Money::default(),
+            reserved_cost: Money::default(),
+            active_ms: 0,
+            ..more
+        });
+        Ok(())
+    }
+}
+
+/// The body of the reply to a call of an agent, from its report.
+pub fn session_reply(session: &RunId, report: &Report) -> Value {
+    let content = report.content_json.clone().unwrap_or_else(|| Value::from(report.content.as_str()));
+    let spent = serde_json::to_string(&report.spent).ok().and_then(|text| Value::parse(&text).ok());
+    let mut body = Object::from([
+        ("report", content),
+        ("status", Value::from(report.status.as_str())),
+        ("session", Value::from(session.as_str())),
+        ("spent", spent.unwrap_or_default()),
+    ]);
+    let failure = match report.status {
+        _ if !report.is_answer() => Some(format!("the agent wrote no report: {}", report.content)),
+        ReportStatus::Failure => Some(format!("the agent reports a failure: {}", report.content)),
+        ReportStatus::Success | ReportStatus::Partial => None,
+    };
+    body.extend(failure.map(|failure| ("failure".to_owned(), Value::from(failure))));
+    Value::Object(body)
+}
+
+/// The id of the session that a step starts.
+fn session_id(run: &RunId, step: &str) -> RunId {
+    let hash = hex(&digest_of_texts(&["session", run.as_str(), step]));
+    let short = hash.get(..16).unwrap_or(&hash);
+    if run.as_str().len() <= MAX_PREFIX {
+        RunId::new(format!("{run}.{short}"))
+    } else {
+        RunId::new(format!("session-{}", hash.get(..32).unwrap_or(&hash)))
+    }
+}
