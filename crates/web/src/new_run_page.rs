@@ -48,7 +48,7 @@ pub struct PlanFindings {
 
 /// The page that starts a run, with what was typed so far.
 #[derive(Debug, Clone, Default)]
-pub struct NewRun<'a> {
+pub struct NewRunForm<'a> {
     /// What is started.
     pub kind: NewRunKind,
     /// The request.
@@ -68,7 +68,7 @@ const PLAN: &str =
 const AGENT: &str = "---\ntools: []\n---\nYou are a clerk who answers questions about orders.\n";
 
 /// The page that starts a run.
-pub fn new_run_page(frame: &PageFrame<'_>, new: &NewRun<'_>) -> Markup {
+pub fn new_run_page(frame: &PageFrame<'_>, new: &NewRunForm<'_>) -> Markup {
     let tab = |kind: NewRunKind, word: &str| {
         html! {
             li {
@@ -94,7 +94,7 @@ pub fn new_run_page(frame: &PageFrame<'_>, new: &NewRun<'_>) -> Markup {
     framed(frame, "New run", Tab::New, None, &content)
 }
 
-fn form(new: &NewRun<'_>) -> Markup {
+fn form(new: &NewRunForm<'_>) -> Markup {
     let (about, placeholder) = match new.kind {
         NewRunKind::Plan => ("The plan, as in a plan file", PLAN),
         _ => ("The agent, as in an agent file", AGENT),

@@ -15,12 +15,12 @@ pub struct ListedTool {
     /// What it is for.
     pub description: String,
     /// What it can do.
-    pub capabilities: Vec<ListedCapability>,
+    pub capabilities: Vec<ToolCapability>,
 }
 
 /// A capability of a tool.
 #[derive(Debug, Clone, Default)]
-pub struct ListedCapability {
+pub struct ToolCapability {
     /// Its name.
     pub name: String,
     /// What it does.
@@ -89,7 +89,7 @@ fn path(tool: &str, capability: &str) -> String {
 }
 
 /// The page of a capability: what it takes, and a form to call it.
-pub fn tool_page(frame: &PageFrame<'_>, tool: &str, capability: &ListedCapability, run_id: &str) -> Markup {
+pub fn tool_page(frame: &PageFrame<'_>, tool: &str, capability: &ToolCapability, run_id: &str) -> Markup {
     let none = Object::new();
     let properties =
         capability.schema.as_ref().and_then(|schema| schema.get("properties")?.as_object()).unwrap_or(&none);

@@ -7,3 +7,4 @@ mod mcp;
 mod redis;
 mod redis_server;
 mod server;
+mod web_ui;

@@ -11,7 +11,7 @@ use reknit_plan::CatalogueEntry;
 use reknit_protocol::{Object, Value};
 use reknit_runtime::{Runtime, run_overview};
 use reknit_web::{
-    ListedCapability, ListedModel, ListedTool, RunUsage, form_parameters, models_page, questions_page, stats_page,
+    ListedModel, ListedTool, RunUsage, ToolCapability, form_parameters, models_page, questions_page, stats_page,
     tool_page, tools_page,
 };
 
@@ -70,9 +70,9 @@ pub(super) async fn tools(
     Ok(html(StatusCode::OK, tools_page(&reader.frame(questions), &tools, &problems)))
 }
 
-fn listed(key: &str, entry: &CatalogueEntry, usage: &RunUsage) -> ListedCapability {
+fn listed(key: &str, entry: &CatalogueEntry, usage: &RunUsage) -> ToolCapability {
     let calls = usage.all.tools.get(key).map_or((0, 0), |tool| (tool.calls, tool.failed));
-    ListedCapability {
+    ToolCapability {
         name: entry.capability.name.to_string(),
         description: entry.capability.description.clone(),
         effect: entry.capability.effect.as_str().to_owned(),
@@ -83,7 +83,7 @@ fn listed(key: &str, entry: &CatalogueEntry, usage: &RunUsage) -> ListedCapabili
 }
 
 /// The capability of a tool.
-fn capability(caller: &Caller, tool: &str, name: &str) -> Result<ListedCapability, ApiError> {
+fn capability(caller: &Caller, tool: &str, name: &str) -> Result<ToolCapability, ApiError> {
     let catalogue = caller.reknit.runtime().current_catalogue();
     let entry = catalogue.entry(tool, name);
     let entry = entry.ok_or_else(|| ApiError::not_found(format!("there is no capability `{tool}/{name}`")))?;

@@ -8,7 +8,7 @@ use axum::extract::{Form, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use reknit_protocol::{Object, Value};
-use reknit_web::{NewRun, NewRunKind, PlanFindings, findings, new_run_page};
+use reknit_web::{NewRunForm, NewRunKind, PlanFindings, findings, new_run_page};
 use serde_json::value::to_raw_value;
 
 use super::UiState;
@@ -38,11 +38,11 @@ pub(super) async fn page(
     Query(fields): Query<Fields>,
 ) -> PageResult {
     let questions = super::runs::open_questions(&ui, caller.reknit.runtime()).await?.len();
-    let new = NewRun {
+    let new = NewRunForm {
         kind: NewRunKind::of_name(field(&fields, "kind")),
         run_id: &new_id(),
         has_model: !ui.server.reknit.runtime().targets.is_empty(),
-        ..NewRun::default()
+        ..NewRunForm::default()
     };
     Ok(html(StatusCode::OK, new_run_page(&reader.frame(questions), &new)))
 }
@@ -62,7 +62,7 @@ pub(super) async fn start(
         let found = check(&caller, text);
         if field(&form, "do") == "check" || !found.problems.is_empty() {
             let run_id = field(&form, "run_id");
-            let new = NewRun { kind, request, text, findings: Some(found), run_id, has_model };
+            let new = NewRunForm { kind, request, text, findings: Some(found), run_id, has_model };
             return Ok(html(StatusCode::OK, new_run_page(&reader.frame(0), &new)));
         }
     }

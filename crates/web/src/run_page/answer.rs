@@ -9,7 +9,9 @@ use crate::outside_text::{one_line, plain_text};
 use crate::sourced_value::tree;
 
 /// More numbers than this are not linked.
-const MAX_NUMBERS: usize = 500;
+const MAX_NUMBERS: usize = 100;
+/// More bytes of an answer than this are not shown: a page stays small.
+const MAX_BYTES: usize = 16_000;
 
 pub(super) fn section(facts: &RunFacts<'_>, run: &RunOverview, answer: &Answer) -> Markup {
     let author = match &answer.written_by {
@@ -19,11 +21,15 @@ pub(super) fn section(facts: &RunFacts<'_>, run: &RunOverview, answer: &Answer) 
         AnswerAuthor::TemplateInstead(reason) => format!("Code listed the results, because {}.", one_line(reason, 300)),
     };
     let numbers = number_sources(run);
+    let shown = answer.text.get(..answer.text.floor_char_boundary(MAX_BYTES)).unwrap_or(&answer.text);
     let unknown = numbers.iter().filter(|number| number.source == NumberSource::Unknown).count();
     html! {
         section #answer.card aria-labelledby="answer-title" {
             h2 #answer-title { "Answer" }
-            div.answer { (linked(facts.run, &answer.text, &numbers)) }
+            div.answer { (linked(facts.run, shown, &numbers)) }
+            @if shown.len() < answer.text.len() {
+                p.muted { "The answer is longer; " code { "reknit runs show " (one_line(facts.run, 80)) } " has all of it." }
+            }
             @if let Some(reason) = &answer.reason { p { (plain_text(reason)) } }
             @for doubt in &answer.doubts { p.problem { "Verify this: " (plain_text(doubt)) "." } }
             @if unknown > 0 && answer.doubts.is_empty() {

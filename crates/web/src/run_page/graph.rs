@@ -71,7 +71,7 @@ fn draw_box(node: &GraphNode, x: i64, y: i64, selected: Option<&str>) -> Markup 
         if is_selected { " selected" } else { "" }
     );
     html! {
-        a class=(class) href=(node.href) data-step=(node.name) data-item aria-label=(node.description)
+        a class=(class) href=(node.href) data-step=(node.name) data-item
             aria-current=[is_selected.then_some("true")] {
             title { (node.description) }
             rect.box x=(x) y=(y) width=(BOX_WIDTH) height=(BOX_HEIGHT) rx="6" {}

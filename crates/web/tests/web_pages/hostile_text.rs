@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use reknit_engine::{AskPerson, Question};
 use reknit_protocol::{CallTool, Object, SideEffect, Value};
 use reknit_web::{
-    AskedQuestion, ListedCapability, ListedModel, ListedRun, ListedTool, ModelUse, NewRun, NewRunKind, PlanFindings,
-    RunList, RunUsage, error_page, models_page, new_run_page, questions_page, run_page, runs_page, sign_in_page,
+    AskedQuestion, ListedModel, ListedRun, ListedTool, ModelUse, NewRunForm, NewRunKind, PlanFindings, RunList,
+    RunUsage, ToolCapability, error_page, models_page, new_run_page, questions_page, run_page, runs_page, sign_in_page,
     stats_page, tool_page, tools_page,
 };
 use serde_json::Value as Json;
@@ -171,7 +171,7 @@ fn other_pages(text: &str) -> Vec<Vec<String>> {
     let facts = reknit_web::RunFacts { questions: &questions, run: text, status: text, ..facts(&overview, Some(text)) };
     let object = |name: &str, value: Value| Value::Object(Object::from([(name, value)]));
     let schema = object("properties", object(text, object("description", format!("y{text}").into())));
-    let capability = ListedCapability {
+    let capability = ToolCapability {
         name: text.to_owned(),
         description: text.to_owned(),
         effect: format!("y{text}"),
@@ -179,7 +179,7 @@ fn other_pages(text: &str) -> Vec<Vec<String>> {
         withheld: None,
         calls: (1, 1),
     };
-    let withheld = ListedCapability { withheld: Some(text.to_owned()), ..capability.clone() };
+    let withheld = ToolCapability { withheld: Some(text.to_owned()), ..capability.clone() };
     let tool = ListedTool {
         name: text.to_owned(),
         description: format!("y{text}"),
@@ -194,7 +194,7 @@ fn other_pages(text: &str) -> Vec<Vec<String>> {
     usage.errors.insert(text.to_owned(), 9_999);
     let model = ListedModel { name: text.to_owned(), prices: None };
     let findings = Some(PlanFindings { steps: 1, problems: vec![text.to_owned()] });
-    let new = NewRun { kind: NewRunKind::Agent, request: text, text, findings, run_id: text, has_model: true };
+    let new = NewRunForm { kind: NewRunKind::Agent, request: text, text, findings, run_id: text, has_model: true };
     let pages = [
         questions_page(&frame, &[question(text)], &format!("y{text}")),
         tools_page(&frame, &[tool], &[text.to_owned()]),
@@ -202,7 +202,7 @@ fn other_pages(text: &str) -> Vec<Vec<String>> {
         models_page(&frame, &[model], &usage, 1),
         stats_page(&frame, &usage, 1, 1),
         new_run_page(&frame, &new),
-        new_run_page(&frame, &NewRun { kind: NewRunKind::Plan, ..new.clone() }),
+        new_run_page(&frame, &NewRunForm { kind: NewRunKind::Plan, ..new.clone() }),
         runs_page(&frame, &list),
         run_page(&frame, &facts, reknit_web::PagePart::Whole),
         error_page(&frame, 500, text, &[text.to_owned()]),
