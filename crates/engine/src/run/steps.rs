@@ -401,6 +401,8 @@ impl StepRun {
 
     /// Gives the step the budgets of a new one. Its ordinals and its attempts stay: they tell what was done.
     pub(super) fn renew_budgets(&mut self) {
+        // An approval does not outlive a retry.
+        self.approved_items.clear();
         self.renew_resends();
         self.before_retry.polls += std::mem::take(&mut self.polls);
         self.before_retry.resolutions = self.resolution_asked;

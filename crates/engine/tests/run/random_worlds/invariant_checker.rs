@@ -67,6 +67,8 @@ enum ApprovedCall {
     AsAsked(String, Option<String>),
     /// It gets a new key.
     Edited(String),
+    /// With the other calls of its loop.
+    Item(String),
 }
 
 /// What happened to one step.
@@ -159,6 +161,14 @@ impl InvariantChecker {
             }
             (EventKind::PersonDecided { decision: Decision::Approve, hash, .. }, None) => {
                 let asked = self.pending_approvals.get(id).filter(|asked| asked.hash == *hash);
+                if let Some(Question::SendItems { calls, .. }) = asked.map(|ask| &ask.question) {
+                    for call in calls {
+                        let log = self.steps.entry(call.step.clone()).or_default();
+                        log.approved.push(call.parameters.clone());
+                        log.approved_calls.push(ApprovedCall::Item(call.parameters.to_string()));
+                    }
+                    return;
+                }
                 let Some(call) = asked.and_then(|ask| ask.question.call()) else { return };
                 let log = self.steps.entry(call.step.clone()).or_default();
                 log.approved.push(call.parameters.clone());
@@ -530,7 +540,7 @@ fn check_approval(world: &RandomWorld, log: &StepLog, call: &CallTool) {
         let text = call.parameters.to_string();
         let is_this = |approved: &ApprovedCall| match approved {
             ApprovedCall::AsAsked(parameters, key) => *parameters == text && *key == call.idempotency_key,
-            ApprovedCall::Edited(parameters) => *parameters == text,
+            ApprovedCall::Edited(parameters) | ApprovedCall::Item(parameters) => *parameters == text,
         };
         assert!(
             log.approved_calls.iter().any(is_this),
