@@ -160,27 +160,31 @@ impl InvariantChecker {
                 log.rejected.retain(|(rejected, _)| rejected != parameters);
             }
             (EventKind::PersonDecided { decision: Decision::Approve, hash, .. }, None) => {
-                let asked = self.pending_approvals.get(id).filter(|asked| asked.hash == *hash);
-                if let Some(Question::SendItems { calls, .. }) = asked.map(|ask| &ask.question) {
-                    for call in calls {
-                        let log = self.steps.entry(call.step.clone()).or_default();
-                        log.approved.push(call.parameters.clone());
-                        log.approved_calls.push(ApprovedCall::Item(call.parameters.to_string()));
-                    }
-                    return;
-                }
-                let Some(call) = asked.and_then(|ask| ask.question.call()) else { return };
-                let log = self.steps.entry(call.step.clone()).or_default();
-                log.approved.push(call.parameters.clone());
-                let key = call.idempotency_key.clone();
-                log.approved_calls.push(ApprovedCall::AsAsked(call.parameters.to_string(), key));
-                if let Some(log) = id.step().and_then(|step| self.steps.get_mut(step))
-                    && log.uncertainty.is_open()
-                {
-                    log.uncertainty = Uncertainty::Approved;
-                }
+                self.observe_approval(id, hash);
             }
             _ => {}
+        }
+    }
+
+    fn observe_approval(&mut self, id: &EffectId, hash: &str) {
+        let asked = self.pending_approvals.get(id).filter(|asked| asked.hash == hash);
+        if let Some(Question::SendItems { calls, .. }) = asked.map(|ask| &ask.question) {
+            for call in calls {
+                let log = self.steps.entry(call.step.clone()).or_default();
+                log.approved.push(call.parameters.clone());
+                log.approved_calls.push(ApprovedCall::Item(call.parameters.to_string()));
+            }
+            return;
+        }
+        let Some(call) = asked.and_then(|ask| ask.question.call()) else { return };
+        let log = self.steps.entry(call.step.clone()).or_default();
+        log.approved.push(call.parameters.clone());
+        let key = call.idempotency_key.clone();
+        log.approved_calls.push(ApprovedCall::AsAsked(call.parameters.to_string(), key));
+        if let Some(log) = id.step().and_then(|step| self.steps.get_mut(step))
+            && log.uncertainty.is_open()
+        {
+            log.uncertainty = Uncertainty::Approved;
         }
     }
 
