@@ -89,6 +89,38 @@ async fn a_server_that_was_killed_is_followed_by_one_that_finishes_its_runs() {
     assert!(world.reknit(&["runs", "list"]).contains("complete"));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_servers_with_one_journal_one_finishes_the_runs_of_the_other_that_was_killed() {
+    let barrier = CallBarrier::new();
+    let tool = ScriptedTool::new("shop").capability("pay", SideEffect::Keyed).on(
+        "pay",
+        CallMatcher::any(),
+        Reply::data("paid").wait_at(&barrier),
+    );
+    let tool = tool.start().await.expect("the tool starts");
+    let world = World::with_tools(&[&tool]);
+    let (mut first, second) = (Serving::start(&world, &[]), Serving::start(&world, &[]));
+    first.request("POST", "/v1/runs", "", &payment("start"));
+    while barrier.waiting() == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    first.child.kill().expect("it is killed");
+    first.child.wait().expect("it ends");
+    barrier.release_all();
+    let mut shown = String::new();
+    for _ in 0..600 {
+        shown = second.request("GET", "/v1/runs/pay-7", "", "");
+        if shown.contains(r#""status":"complete""#) {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!(shown.contains(r#""status":"complete""#), "{shown}");
+    let keys: Vec<_> = tool.calls().iter().map(|call| call.idempotency_key.clone()).collect();
+    assert!(keys.iter().all(|key| key.is_some() && *key == keys[0]), "one payment: {keys:?}");
+    second.stop();
+}
+
 #[test]
 fn a_token_is_shown_once_and_is_needed_then() {
     let world = World::new();

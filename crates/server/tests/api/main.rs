@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod attacks;
+mod overload;
 mod owners;
 
 use std::time::Duration;

@@ -187,6 +187,13 @@ impl RunCheck {
         if matches!(ask.question, Question::SendAgain { .. }) {
             *self.allowed_again.entry(step.clone()).or_default() += 1;
         }
+        if let Question::SendItems { capability, calls, .. } = &ask.question {
+            self.approved.extend(calls.iter().map(|call| ApprovedCall {
+                step: call.step.to_string(),
+                capability: capability.clone(),
+                parameters: call.parameters.clone(),
+            }));
+        }
         if let Some(call) = ask.question.call() {
             let (capability, parameters) = (call.capability.clone(), call.parameters.clone());
             self.approved.push(ApprovedCall { step, capability, parameters });

@@ -1,0 +1,67 @@
+//! More runs than there is room for, and a server that stops.
+
+use std::time::Duration;
+
+use reknit_server::Access;
+use reknit_testing::tool::CallMatcher;
+use reknit_testing::{CallBarrier, Reply, ScriptedTool};
+use reqwest::StatusCode;
+use serde_json::json;
+
+use crate::{Api, REFUND, bank, error_of, json_of, refunds_are_approved};
+
+/// A bank that answers when the barrier is released.
+fn slow_bank(barrier: &CallBarrier) -> ScriptedTool {
+    ScriptedTool::new("bank").capability("refund", reknit_protocol::SideEffect::Keyed).on(
+        "refund",
+        CallMatcher::any(),
+        Reply::data("refunded").wait_at(barrier),
+    )
+}
+
+async fn until_called(barrier: &CallBarrier) {
+    while barrier.waiting() == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_start_that_is_sent_again_returns_at_once_also_without_room_for_another_run() {
+    let barrier = CallBarrier::new();
+    let api = Api::open(slow_bank(&barrier), Vec::new(), Access::OwnMachine, 1).await;
+    let start = |id: &str| api.post("/v1/runs", &json!({"plan": REFUND, "run_id": id, "mode": "start"}));
+    json_of(start("r").send().await.expect("an answer"), StatusCode::ACCEPTED).await;
+    until_called(&barrier).await;
+    let again = tokio::time::timeout(Duration::from_secs(10), start("r").send()).await.expect("it does not wait");
+    assert_eq!(json_of(again.expect("an answer"), StatusCode::ACCEPTED).await["run"], "r");
+    error_of(start("other"), StatusCode::TOO_MANY_REQUESTS).await;
+    barrier.release_all();
+    let ended = api.post("/v1/runs", &json!({"plan": REFUND, "run_id": "r"})).send().await.expect("an answer");
+    assert_eq!(json_of(ended, StatusCode::OK).await["status"], "complete");
+    assert_eq!(api.tool.calls().len(), 1);
+}
+
+#[tokio::test]
+async fn runs_that_wait_for_a_person_take_no_room() {
+    let api = Api::open(bank(), vec![refunds_are_approved()], Access::OwnMachine, 1).await;
+    for id in ["a", "b", "c"] {
+        let run = api.run(&json!({"plan": REFUND, "run_id": id})).await;
+        assert_eq!(run["questions"].as_array().map(Vec::len), Some(1), "{run}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_stops_waits_for_its_runs_also_if_no_client_is_connected() {
+    let barrier = CallBarrier::new();
+    let mut api = Api::open(slow_bank(&barrier), Vec::new(), Access::OwnMachine, 10).await;
+    let start = api.post("/v1/runs", &json!({"plan": REFUND, "mode": "start"}));
+    json_of(start.send().await.expect("an answer"), StatusCode::ACCEPTED).await;
+    until_called(&barrier).await;
+    api.client = reqwest::Client::new();
+    drop(api.stop.take());
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(!api.server.is_finished(), "the run goes on");
+    barrier.release_all();
+    let stopped = tokio::time::timeout(Duration::from_secs(4), api.server).await.expect("it stops then");
+    stopped.expect("no panic").expect("no error");
+}
