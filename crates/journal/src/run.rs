@@ -167,6 +167,17 @@ pub struct LeaseInfo {
     pub epoch: u64,
 }
 
+impl LeaseInfo {
+    /// Whether another process may take the run over: the holder is dead, or nobody knows and the lease has expired.
+    pub fn may_be_taken_over(&self, now_ms: i64) -> bool {
+        match self.holder.liveness() {
+            Liveness::Dead => true,
+            Liveness::Unknown => self.until_ms <= now_ms,
+            Liveness::Alive => false,
+        }
+    }
+}
+
 /// Which runs to list, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunFilter {
@@ -225,5 +236,20 @@ impl StatusFilter {
             Self::Ended => status.is_some(),
             Self::Status(expected) => status == Some(expected.as_str()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lease_of_a_process_elsewhere_can_be_taken_over_when_it_has_expired() {
+        let here = LeaseInfo { holder: Holder::this_process(), until_ms: 100, epoch: 1 };
+        assert!(!here.may_be_taken_over(101), "this process is alive");
+        let mut elsewhere = here.clone();
+        elsewhere.holder.host = "another-host".to_owned();
+        assert!(!elsewhere.may_be_taken_over(99));
+        assert!(elsewhere.may_be_taken_over(100));
     }
 }

@@ -62,7 +62,12 @@ pub(crate) fn read(path: &Path, may_be_missing: bool) -> Result<Vec<Token>, Fail
             ..Token::new(entry.name.clone(), hash, scopes)
         })
     };
-    file.tokens.into_iter().map(token).collect()
+    let tokens = file.tokens.into_iter().map(token).collect::<Result<Vec<Token>, Failure>>()?;
+    let is_repeated = |index: usize, token: &Token| tokens.iter().take(index).any(|earlier| earlier.name == token.name);
+    match tokens.iter().enumerate().find(|(index, token)| is_repeated(*index, token)) {
+        Some((_, token)) => Err(refused(format!("there are two tokens for `{}`", token.name))),
+        None => Ok(tokens),
+    }
 }
 
 /// Replaces the file: nobody ever reads half of it, and only its owner can read it.

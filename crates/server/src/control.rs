@@ -4,7 +4,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use reknit_engine::{DecidedBy, Decision};
-use reknit_journal::{InboxMessage, Liveness};
+use reknit_journal::InboxMessage;
 use reknit_protocol::{Object, RunId, Value};
 use reknit_runtime::signals;
 use serde::Deserialize;
@@ -207,7 +207,7 @@ pub(crate) async fn drive_if_nobody_does(server: &ServerState, run: &RunId) -> R
         return Ok(());
     }
     let lease = server.journal().summary(run).await?.lease;
-    if lease.is_none_or(|lease| lease.holder.liveness() == Liveness::Dead) {
+    if lease.is_none_or(|lease| lease.may_be_taken_over(now_ms())) {
         server.runs.add(&server.reknit.resume(run));
     }
     Ok(())

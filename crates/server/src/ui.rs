@@ -13,14 +13,19 @@ mod sign_in;
 
 use std::sync::Arc;
 
-use axum::Router;
-use axum::extract::DefaultBodyLimit;
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::middleware::Next;
+use axum::response::Response;
 use axum::routing::{get, post};
+use axum::{Router, middleware};
 
 pub(crate) use page::errors_as_pages;
 use run_digests::RunDigests;
 
 use crate::access::Gate;
+use crate::api_error::ApiError;
+use crate::json_body::read_body;
 use crate::state::ServerState;
 
 /// The most that a form may send.
@@ -60,6 +65,14 @@ pub(crate) fn router(server: &ServerState, gate: Arc<Gate>) -> Router {
         .route("/ui/icon.svg", get(assets::icon))
         .route("/sign-in", get(sign_in::page).post(sign_in::sign_in))
         .route("/sign-out", post(sign_in::sign_out))
+        .layer(middleware::from_fn(read_form))
         .layer(DefaultBodyLimit::max(MAX_FORM))
         .with_state(state)
+}
+
+/// Reads the whole form before it is handled, within the time that a body may take.
+async fn read_form(request: Request, next: Next) -> Result<Response, ApiError> {
+    let (parts, body) = request.into_parts();
+    let bytes = read_body(body, MAX_FORM).await?;
+    Ok(next.run(Request::from_parts(parts, Body::from(bytes))).await)
 }

@@ -12,6 +12,9 @@ use crate::parameter_diff::diff;
 use crate::sourced_value::{inline, origin, short};
 use crate::words::between;
 
+/// A value with more characters has a block of its own.
+const SHORT_VALUE: usize = 299;
+
 /// A question to a person, with what its card needs beside it.
 #[derive(Debug, Clone)]
 pub struct AskedQuestion {
@@ -113,10 +116,16 @@ fn facts(question: &AskedQuestion) -> Markup {
     }
 }
 
+/// A value that a person decides about: all of it, also if it is long.
+fn whole(value: &Value) -> Markup {
+    let text = value.to_string();
+    if text.chars().count() <= SHORT_VALUE { inline(value) } else { block(&text) }
+}
+
 fn item(call: &ItemCall) -> Markup {
     html! {
         code { (one_line(call.step.as_str(), 60)) }
-        dl.values { @for (name, value) in &call.parameters { dt { (plain_text(name)) } dd { (inline(value)) } } }
+        dl.values { @for (name, value) in &call.parameters { dt { (plain_text(name)) } dd { (whole(value)) } } }
     }
 }
 
@@ -126,7 +135,7 @@ fn preview(call: &PreviewedCall) -> Markup {
         (one_line(call.agent.as_str(), 60)) "/" (one_line(call.capability.as_str(), 60))
         " " span.class { (call.side_effect.as_str()) }
         @if let Some(list) = &call.foreach { " for each item of " code { (one_line(list, 80)) } }
-        dl.values { @for (name, value) in &call.parameters { dt { (plain_text(name)) } dd { (inline(value)) } } }
+        dl.values { @for (name, value) in &call.parameters { dt { (plain_text(name)) } dd { (whole(value)) } } }
     }
 }
 
@@ -141,7 +150,7 @@ fn sent(question: &AskedQuestion, call: &CallTool) -> Markup {
             @for (name, value) in &call.parameters {
                 dt { (plain_text(name)) }
                 dd {
-                    (inline(value))
+                    (whole(value))
                     @if let Some(from) = provenance(name) { div.origin { (origin(&question.run, from)) } }
                 }
             }

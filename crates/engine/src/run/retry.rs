@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use reknit_dialogue::Money;
 use reknit_mend::CallFault;
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::SideEffect;
@@ -111,6 +112,7 @@ impl Run {
         state.retries += 1;
         let mut spent = std::mem::take(&mut state.spent);
         spent.active_ms = state.clock.active_ms(state.now_ms);
+        spent.reserved_cost = Money::default();
         state.spent_before.add(&spent);
         state.clock.restart();
         (state.stop, state.stopped_ms, state.resumed) = (None, None, None);

@@ -403,6 +403,8 @@ impl StepRun {
     pub(super) fn renew_budgets(&mut self) {
         // An approval does not outlive a retry.
         self.approved_items.clear();
+        // What an earlier attempt had reserved for its session is released together with the limits.
+        self.session_share = None;
         self.renew_resends();
         self.before_retry.polls += std::mem::take(&mut self.polls);
         self.before_retry.resolutions = self.resolution_asked;

@@ -232,12 +232,18 @@ impl Journal {
         self.write(move |tables| Ok(Ok(rules::settle(tables, &reservation, cost)?))).await
     }
 
-    /// Reserves an amount for a run that goes on after its end. What is reserved for it already stays.
-    pub async fn reserve_for_run(&self, run: &RunId, reservation: &Reservation) -> Result<(), ReserveError> {
+    /// Reserves an amount for a run that goes on after its end. What is reserved for it already stays, and what it has cost so far is
+    /// not counted again.
+    pub async fn reserve_for_run(
+        &self,
+        run: &RunId,
+        reservation: &Reservation,
+        cost_so_far: u64,
+    ) -> Result<(), ReserveError> {
         let (run, reservation) = (run.clone(), reservation.clone());
         self.write(move |tables| {
             let Some(row) = tables.run(&run)? else { return Ok(Err(ReserveError::NoSuchRun(run.clone()))) };
-            Ok(rules::reserve_for_run(tables, row.key, &reservation)?.map_err(ReserveError::from))
+            Ok(rules::reserve_for_run(tables, row.key, &reservation, cost_so_far)?.map_err(ReserveError::from))
         })
         .await
     }

@@ -58,7 +58,7 @@ pub(crate) fn create(
     let key = tables.add_run(&summary, request)?;
     tables.add_event(key, 0, first)?;
     if let Some(reservation) = reservation
-        && let Err(refused) = spending::reserve_for_run(tables, key, reservation)?
+        && let Err(refused) = spending::reserve_for_run(tables, key, reservation, 0)?
     {
         // It was checked before the first write.
         return Err(StoreFailure::Contents(refused.to_string()));

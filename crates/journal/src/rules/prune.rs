@@ -4,6 +4,7 @@ use reknit_protocol::RunId;
 
 use super::RuleResult;
 use super::lease::TakeOver;
+use super::spending::settle_run;
 use crate::error::storage::StoreResult;
 use crate::holder::Processes;
 use crate::retention::{PruneBatch, PruneLimit};
@@ -59,6 +60,8 @@ pub(crate) fn prune(
 fn remove(tables: &mut dyn WriteTables, row: RunRow, now_ms: i64) -> StoreResult<u64> {
     let RunRow { key, summary } = row;
     let request = tables.request_of(key)?;
+    // What is still reserved for it counts as spent: nobody knows what its calls have cost.
+    settle_run(tables, key, None)?;
     let blobs = tables.remove_run(key)?;
     tables.add_pruned(&PrunedRun {
         run: summary.run,

@@ -26,9 +26,11 @@ pub(crate) fn reserve_for_run(
     tables: &mut dyn WriteTables,
     key: RunKey,
     new: &Reservation,
+    cost_so_far: u64,
 ) -> RuleResult<(), OverBudget> {
     let before = tables.run_spending(key)?;
-    let counted = before.as_ref().map_or(0, |before| before.counted);
+    // What it has cost before is not paid by this account.
+    let counted = before.as_ref().map_or(0, |before| before.counted).max(cost_so_far);
     if before.is_some_and(|before| before.reserved > 0) {
         return Ok(Ok(()));
     }

@@ -1,6 +1,8 @@
 //! What owners spend, and the budgets that limit it.
 
-use reknit_journal::{Append, CreateError, Holder, Journal, Lease, NewRun, Reservation, ReserveError, Spending};
+use reknit_journal::{
+    Append, CreateError, Deletion, Holder, Journal, Lease, NewRun, Reservation, ReserveError, Spending,
+};
 
 use crate::support::{event, new_run, stores, term};
 
@@ -41,15 +43,15 @@ async fn a_run_that_goes_on_after_its_end_counts_only_what_it_costs_from_then_on
         let (journal, run) = (&store.journal, "a".into());
         let lease = create(journal, "a", 60).await.unwrap();
         journal.append(&lease, Append::at(1).event(event(1)).ending("failed", 1).cost(25)).await.unwrap();
-        let refused = journal.reserve_for_run(&run, &reservation(76)).await;
+        let refused = journal.reserve_for_run(&run, &reservation(76), 25).await;
         assert!(matches!(refused, Err(ReserveError::OverBudget(_))), "{}: {refused:?}", store.name);
-        journal.reserve_for_run(&run, &reservation(60)).await.unwrap();
-        journal.reserve_for_run(&run, &reservation(60)).await.unwrap();
+        journal.reserve_for_run(&run, &reservation(60), 25).await.unwrap();
+        journal.reserve_for_run(&run, &reservation(60), 25).await.unwrap();
         assert_eq!(spending(journal).await, (25, 60), "{}: it is reserved once", store.name);
         let lease = journal.reopen(&run, &Holder::this_process(), term(0), 2).await.unwrap();
         journal.append(&lease, Append::at(2).event(event(2)).ending("complete", 2).cost(40)).await.unwrap();
         assert_eq!(spending(journal).await, (40, 0), "{}", store.name);
-        let missing = journal.reserve_for_run(&"none".into(), &reservation(1)).await;
+        let missing = journal.reserve_for_run(&"none".into(), &reservation(1), 0).await;
         assert!(matches!(missing, Err(ReserveError::NoSuchRun(_))), "{}: {missing:?}", store.name);
     }
 }
@@ -79,5 +81,28 @@ async fn of_calls_at_the_same_time_only_those_are_reserved_that_the_budget_cover
         journal.settle(&reservation(30), 12).await.unwrap();
         assert_eq!(spending(&journal).await, (12, 60), "{}", store.name);
         assert!(journal.reserve(&reservation(0)).await.is_err(), "{}: nothing cannot be reserved", store.name);
+    }
+}
+
+#[tokio::test]
+async fn what_a_run_has_cost_before_anybody_paid_for_it_is_not_counted() {
+    for store in stores() {
+        let (journal, run) = (&store.journal, "a".into());
+        let lease = journal.create(new_run("a"), &Holder::this_process(), term(0)).await.unwrap();
+        journal.append(&lease, Append::at(1).event(event(1)).ending("failed", 1).cost(500)).await.unwrap();
+        journal.reserve_for_run(&run, &reservation(60), 500).await.unwrap();
+        let lease = journal.reopen(&run, &Holder::this_process(), term(0), 2).await.unwrap();
+        journal.append(&lease, Append::at(2).event(event(2)).ending("complete", 2).cost(510)).await.unwrap();
+        assert_eq!(spending(journal).await, (10, 0), "{}", store.name);
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_is_deleted_before_its_end_counts_with_all_that_it_reserved() {
+    for store in stores() {
+        let lease = create(&store.journal, "a", 60).await.unwrap();
+        store.journal.release(&lease).await.unwrap();
+        store.journal.delete(&"a".into(), Deletion::Unfinished, 0).await.unwrap();
+        assert_eq!(spending(&store.journal).await, (60, 0), "{}", store.name);
     }
 }

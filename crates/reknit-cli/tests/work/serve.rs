@@ -182,6 +182,10 @@ fn a_token_can_have_limits_and_a_budget_needs_prices() {
 
     For more information, try '--help'.
     ");
+    let once = std::fs::read_to_string(world.path().join("tokens.toml")).expect("the file is there");
+    std::fs::write(world.path().join("twice.toml"), format!("{once}\n{once}")).expect("it is written");
+    let twice = world.reknit(&["tokens", "list", "--file", "twice.toml"]);
+    assert!(twice.contains("there are two tokens for `bot`"), "{twice}");
     let serve = ["serve", "--tokens", "tokens.toml", "--model-url", "http://127.0.0.1:9/v1", "--model", "m"];
     insta::assert_snapshot!(world.reknit(&serve), @r"
     exit status 2

@@ -63,7 +63,7 @@ impl Driver {
         let Some(mut reservation) = self.reservation(most).await? else { return Ok(()) };
         // The limit of the run stays as it was, so all of it must be left.
         reservation.amount = most.map_or(reservation.amount, Money::nanos);
-        Ok(self.executor().journal.reserve_for_run(run, &reservation).await?)
+        Ok(self.executor().journal.reserve_for_run(run, &reservation, machine.spent().cost.nanos()).await?)
     }
 }
 

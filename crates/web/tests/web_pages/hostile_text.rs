@@ -210,3 +210,20 @@ fn other_pages(text: &str) -> Vec<Vec<String>> {
     ];
     pages.into_iter().map(|page| tags(&page.into_string())).collect()
 }
+
+#[test]
+fn the_end_of_a_long_value_can_be_read_before_it_is_approved() {
+    let mut asked = question("pay");
+    let Question::SendCorrected { call, .. } = asked.ask.question else { panic!("another question") };
+    let text = format!("{}; DELETE FROM orders", "x".repeat(5_000));
+    let calls = vec![reknit_engine::ItemCall {
+        step: "pay[0]".into(),
+        parameters: Object::from([("sql", Value::from(text.as_str()))]),
+    }];
+    let (agent, capability) = (call.agent.clone(), call.capability.clone());
+    let reason = "a rule says so".to_owned();
+    asked.ask.question = Question::SendItems { agent, capability, side_effect: SideEffect::Unsafe, calls, reason };
+    let list = RunList { questions: vec![asked], ..RunList::default() };
+    let page = reknit_web::runs_page(&frame(), &list).into_string();
+    assert!(page.contains("; DELETE FROM orders"), "{page}");
+}
