@@ -51,6 +51,8 @@ pub struct McpServer {
     offering: Offering,
     /// Sorted by name.
     agents: Arc<[NamedAgent]>,
+    /// Whether the user of the client may decide questions.
+    may_approve: bool,
     offer: Arc<Mutex<Option<KnownOffer>>>,
     known: Arc<KnownCalls>,
     /// The runs that may change something, until they end or wait for a person.
@@ -76,7 +78,21 @@ impl McpServer {
     /// A server for the tools of `reknit`.
     pub fn new(reknit: Reknit, offering: Offering) -> Self {
         let known = Arc::new(KnownCalls::of_one_client());
-        Self { reknit, offering, agents: Arc::new([]), offer: Arc::default(), known, running: TaskTracker::new() }
+        Self {
+            reknit,
+            offering,
+            agents: Arc::new([]),
+            may_approve: true,
+            offer: Arc::default(),
+            known,
+            running: TaskTracker::new(),
+        }
+    }
+
+    /// Whether the user of the client may decide the questions of runs; yes by default. Otherwise somebody else must.
+    #[must_use]
+    pub fn with_approvals(self, may_approve: bool) -> Self {
+        Self { may_approve, ..self }
     }
 
     /// Offers agents, each as a tool of its own.
@@ -297,7 +313,7 @@ impl McpServer {
                         Ok(questions) => questions,
                         Err(error) => return result_of(&handle.id, &Err(error)),
                     };
-                    if !can_ask(&context.peer) {
+                    if !self.may_approve || !can_ask(&context.peer) {
                         return waiting(&handle.id, &questions);
                     }
                     for question in &questions {

@@ -56,12 +56,22 @@ struct Connection {
 
 impl Connection {
     async fn open(tool: ScriptedTool, rules: Vec<ApprovalRule>, client: Client, offering: Offering) -> Self {
+        Self::with_approvals(tool, rules, client, offering, true).await
+    }
+
+    async fn with_approvals(
+        tool: ScriptedTool,
+        rules: Vec<ApprovalRule>,
+        client: Client,
+        offering: Offering,
+        may_approve: bool,
+    ) -> Self {
         let tool = tool.start().await.expect("the tool starts");
         let builder = Reknit::builder().tool_service("t", &tool.base_url());
         let builder = builder.configure(move |config| rules.into_iter().fold(config, ConfigBuilder::approve));
         let reknit = builder.start().await.expect("it starts");
         let (ours, theirs) = tokio::io::duplex(1 << 16);
-        let server = McpServer::new(reknit.clone(), offering);
+        let server = McpServer::new(reknit.clone(), offering).with_approvals(may_approve);
         let server = tokio::spawn(async move { server.serve_on(tokio::io::split(ours)).await });
         let client = client.serve(theirs).await.expect("the client connects");
         Self { tool, reknit, client, server }
@@ -205,6 +215,16 @@ async fn a_client_that_can_ask_shows_the_question_to_its_user() {
         assert!(texts(&result)[0].contains(words), "{answer:?}: {result:?}");
         assert_eq!(connection.tool.call_count(), calls, "{answer:?}");
     }
+}
+
+#[tokio::test]
+async fn a_client_that_may_not_approve_is_not_asked() {
+    let client = Client { answer: Some((ElicitationAction::Accept, true)) };
+    let rules = vec![payments_are_approved()];
+    let connection = Connection::with_approvals(shop(), rules, client, Offering::EveryTool, false).await;
+    let result = connection.call("t__pay", json!({"amount": 5})).await;
+    assert!(texts(&result)[0].contains("reknit runs approve"), "{result:?}");
+    assert_eq!(connection.tool.call_count(), 0);
 }
 
 #[tokio::test]

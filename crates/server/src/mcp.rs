@@ -15,12 +15,14 @@ use reknit_mcp_server::{McpServer, Offering};
 use crate::access::{Caller, Callers, MCP_PATH};
 use crate::api_error::ApiError;
 use crate::state::ServerState;
+use crate::token::Scope;
 
 /// Offers each caller the tools that it may use, and the agents. Calls are journalled runs like all others.
 pub(crate) fn router(server: &ServerState, callers: &Callers, offering: Offering) -> Router {
     let service = |caller: &Caller| {
         let agents = server.agents.values().cloned();
-        let service = McpServer::new(Reknit::clone(&caller.reknit), offering).with_agents(agents).http_service();
+        let service = McpServer::new(Reknit::clone(&caller.reknit), offering).with_agents(agents);
+        let service = service.with_approvals(caller.may(Scope::Approve)).http_service();
         (Arc::clone(&caller.name), service)
     };
     let services: Arc<HashMap<_, _>> = Arc::new(callers.iter().map(service).collect());
