@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use reknit::runtime::system_ms;
 use reknit::{Reknit, RunHandle};
 use reknit_engine::Started;
 use reknit_journal::RunReadError;
@@ -102,7 +102,7 @@ impl KnownCalls {
             let handle = reknit.follow(&run);
             let outcome = handle.outcome().await;
             let is_own = self.has_one_client && known.own.as_ref() == Some(&run);
-            let is_recent = now_ms().saturating_sub(summary.updated_ms) <= REMEMBERED_MS;
+            let is_recent = system_ms().saturating_sub(summary.updated_ms) <= REMEMBERED_MS;
             if (outcome.is_ok() && (is_own || is_recent)) || is_in_doubt(&outcome) {
                 return Ok(CallRun::Repeated(handle));
             }
@@ -134,9 +134,4 @@ impl KnownCalls {
             }
         });
     }
-}
-
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

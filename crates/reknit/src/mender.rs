@@ -14,9 +14,8 @@ use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
 use reknit_protocol::{
     CallTool, Capability, EffectId, EffectKind, Object, Plan, ReplyBody, RunId, SideEffect, Step, ToolReply, Value,
 };
+use reknit_runtime::system_ms;
 use reknit_salvage::SchemaError;
-
-use crate::run_task::now_ms;
 
 const STEP: &str = "call";
 
@@ -189,7 +188,7 @@ impl Mender {
                     attempt.apply(event)?;
                 }
                 Next::Sleep { id, until_ms } => {
-                    let left = until_ms.saturating_sub(now_ms()).max(0).unsigned_abs();
+                    let left = until_ms.saturating_sub(system_ms()).max(0).unsigned_abs();
                     tokio::time::sleep(Duration::from_millis(left)).await;
                     attempt.apply(EventKind::Woke { effect: id })?;
                 }
@@ -239,7 +238,7 @@ impl MendAttempt {
             trace_parent: None,
             machine_version: MACHINE_VERSION,
         };
-        let event = Event { at_ms: now_ms(), kind: EventKind::Started(Box::new(started)) };
+        let event = Event { at_ms: system_ms(), kind: EventKind::Started(Box::new(started)) };
         let (run, records) = Run::begin(&event)?;
         let mut attempt = Self { run, fixes: Vec::new() };
         attempt.note(&records);
@@ -251,7 +250,7 @@ impl MendAttempt {
     }
 
     fn apply(&mut self, kind: EventKind) -> Result<(), MendError> {
-        let records = self.run.apply(&Event { at_ms: now_ms(), kind })?;
+        let records = self.run.apply(&Event { at_ms: system_ms(), kind })?;
         self.note(&records);
         Ok(())
     }
@@ -277,7 +276,7 @@ impl MendAttempt {
                 Effect::CallTool(call) => return Next::Done(self.corrected(call.parameters.clone(), None)),
                 Effect::AskPerson(question) => return Next::Done(self.proposed(question.question.clone())),
                 Effect::Sleep { id, until_ms } if id.kind() == EffectKind::RetryWait => {
-                    let after = until_ms.saturating_sub(now_ms()).max(0).unsigned_abs();
+                    let after = until_ms.saturating_sub(system_ms()).max(0).unsigned_abs();
                     return Next::Done(Mending::SendAgain { after: Duration::from_millis(after) });
                 }
                 Effect::Sleep { id, until_ms } => return Next::Sleep { id, until_ms },

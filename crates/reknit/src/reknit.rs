@@ -7,11 +7,11 @@ use reknit_journal::{LeaseInfo, RunFilter, StatusFilter, StorageError};
 use reknit_protocol::{Object, Plan, RunId};
 use reknit_runtime::agent::{Agent, AgentProblem};
 use reknit_runtime::telemetry::Sink;
-use reknit_runtime::{AgentStartError, NamedAgent, RunOwner, RunStart, Runtime};
+use reknit_runtime::{AgentStartError, NamedAgent, RunOwner, RunStart, Runtime, system_ms};
 use reknit_tools::DiscoveryProblem;
 
 use crate::run_handle::RunHandle;
-use crate::run_task::{Beginning, now_ms, spawn};
+use crate::run_task::{Beginning, spawn};
 
 /// Runs requests, plans and agents over tools, and mends what breaks. Cloning is cheap.
 ///
@@ -111,7 +111,7 @@ impl Reknit {
         let filter = RunFilter::of_status(StatusFilter::Unfinished, u32::MAX);
         let mut runs = self.runtime.journal.runs(&filter).await?;
         runs.reverse();
-        let is_free = |lease: &LeaseInfo| lease.may_be_taken_over(now_ms());
+        let is_free = |lease: &LeaseInfo| lease.may_be_taken_over(system_ms());
         let free = runs.into_iter().filter(|run| run.parked.is_none() && run.lease.as_ref().is_none_or(is_free));
         Ok(free.map(|run| self.resume(&run.run)).collect())
     }
@@ -122,7 +122,7 @@ impl Reknit {
         let filter = RunFilter::of_status(StatusFilter::Unfinished, u32::MAX);
         let mut runs = self.runtime.journal.runs(&filter).await?;
         runs.reverse();
-        let has_died = |lease: &LeaseInfo| lease.may_be_taken_over(now_ms());
+        let has_died = |lease: &LeaseInfo| lease.may_be_taken_over(system_ms());
         let abandoned = runs.into_iter().filter(|run| run.parked.is_none() && run.lease.as_ref().is_some_and(has_died));
         Ok(abandoned.map(|run| self.resume(&run.run)).collect())
     }

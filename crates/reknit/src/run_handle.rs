@@ -7,13 +7,13 @@ use std::sync::Arc;
 use reknit_engine::{AskPerson, Decision};
 use reknit_journal::SendError;
 use reknit_protocol::RunId;
-use reknit_runtime::signals;
+use reknit_runtime::{signals, system_ms};
 
 use crate::follow::Follow;
 use crate::outcome::{RunAnswer, RunError};
 use crate::run_event::{EventCursor, RunEvent};
 use crate::run_state::{Phase, RunState};
-use crate::run_task::{now_ms, open_questions};
+use crate::run_task::open_questions;
 use crate::text_piece::TextPiece;
 
 /// A run that goes on in this process. Awaiting the handle returns the outcome. Dropping it does not stop the run. Cloning is cheap.
@@ -102,17 +102,17 @@ impl RunHandle {
         if self.state.phase() == Phase::Waiting {
             self.state.set_phase(Phase::Driven);
         }
-        self.state.journal.send(&self.id, signal, now_ms()).await.map(|_| ())
+        self.state.journal.send(&self.id, signal, system_ms()).await.map(|_| ())
     }
 
     /// Cancels the run. Calls in progress may still complete.
     pub async fn cancel(&self) -> Result<(), SendError> {
-        self.state.journal.send(&self.id, signals::cancel(), now_ms()).await.map(|_| ())
+        self.state.journal.send(&self.id, signals::cancel(), system_ms()).await.map(|_| ())
     }
 
     /// Asks a session to stop and to write its report.
     pub async fn stop(&self) -> Result<(), SendError> {
-        self.state.journal.send(&self.id, signals::stop(), now_ms()).await.map(|_| ())
+        self.state.journal.send(&self.id, signals::stop(), system_ms()).await.map(|_| ())
     }
 
     /// Waits for the end of the run. Only a run that did everything that it was asked for has an answer.

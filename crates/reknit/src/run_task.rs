@@ -1,12 +1,12 @@
 //! The task that drives a run until it ends, also across the questions to a person.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use reknit_engine::AskPerson;
 use reknit_journal::Journal;
 use reknit_protocol::RunId;
-use reknit_runtime::{DriveError, DriveOutcome, Driver, RunStart, Runtime, load_run, replay_run};
+use reknit_runtime::{DriveError, DriveOutcome, Driver, RunStart, Runtime, load_run, replay_run, system_ms};
 
 use crate::outcome::{RunError, outcome_of};
 use crate::run_state::{Phase, RunState};
@@ -101,7 +101,7 @@ impl RunTask {
     async fn wait_for_decision(&self) -> Result<(), DriveError> {
         let mut mailbox = self.state.journal.mailbox(&self.state.run);
         let questions = open_questions(&self.state.journal, &self.state.run).await?;
-        let left_ms = questions.iter().map(|question| question.expires_ms.saturating_sub(now_ms())).min();
+        let left_ms = questions.iter().map(|question| question.expires_ms.saturating_sub(system_ms())).min();
         let left = Duration::from_millis(left_ms.unwrap_or(i64::MAX).max(0).unsigned_abs());
         tokio::select! {
             message = mailbox.next() => message.map(|_| ()).map_err(DriveError::from),
@@ -113,10 +113,4 @@ impl RunTask {
 /// The questions to a person that a run waits for.
 pub(crate) async fn open_questions(journal: &Journal, run: &RunId) -> Result<Vec<AskPerson>, DriveError> {
     Ok(load_run(journal, run).await?.questions())
-}
-
-/// The time in milliseconds since 1970.
-pub(crate) fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -50,7 +50,7 @@ impl Clock for SystemClock {
 }
 
 /// The time of the system clock in milliseconds since 1970.
-pub(crate) fn system_ms() -> i64 {
+pub fn system_ms() -> i64 {
     let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX)
 }

@@ -7,6 +7,7 @@ mod drain;
 mod due_calls;
 mod join;
 mod reopen;
+mod reservation;
 mod restore;
 mod run_loop;
 
@@ -17,9 +18,7 @@ use std::sync::Arc;
 
 use reknit_dialogue::Money;
 use reknit_engine::{Answer, Effect, Ending, Event, EventKind, MIGRATIONS, Overview, Report, SnapshotMigration};
-use reknit_journal::{
-    Append, CreateError, Holder, Journal, Lease, LeaseError, LeaseTerm, Mailbox, NewRun, Reservation, SignalId,
-};
+use reknit_journal::{Append, CreateError, Holder, Journal, Lease, LeaseError, LeaseTerm, Mailbox, NewRun, SignalId};
 use reknit_protocol::RunId;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -36,7 +35,7 @@ use crate::parking::ParkReason;
 use crate::piece_watcher::PieceWatcher;
 use crate::pruner::Pruner;
 use crate::replay::{CHANGES_ACCEPTED, DrivenMachine, RestoreError, due_effect, to_row};
-use crate::run_owner::{RunOwner, month_of};
+use crate::run_owner::RunOwner;
 use crate::run_start::RunStart;
 use crate::signals::to_events;
 use crate::snapshot::{Changes, snapshot_of};
@@ -347,16 +346,6 @@ impl Driver {
             }
         }
         Ok((lease, state, event))
-    }
-
-    /// What a run that may cost so much reserves from the budget of its owner.
-    async fn reservation(&self, most: Option<Money>) -> Result<Option<Reservation>, DriveError> {
-        let Some(owner) = self.shared.owner.as_ref().filter(|owner| owner.monthly_budget.is_some()) else {
-            return Ok(None);
-        };
-        let now_ms = self.executor().clock.now_ms();
-        let spending = self.executor().journal.spending(&owner.name, &month_of(now_ms)).await?;
-        Ok(owner.reservation(&spending, most, now_ms))
     }
 
     /// Releases the lease of a run that is not driven any more because of an error.

@@ -85,7 +85,7 @@ pub use call_rate::{CallRate, InvalidRate};
 pub use callbacks::Callbacks;
 #[cfg(feature = "http")]
 pub use callbacks::TokenRefusal;
-pub use clock::{Clock, SystemClock};
+pub use clock::{Clock, SystemClock, system_ms};
 pub use driver::{DriveOutcome, Driver};
 pub use error::DriveError;
 pub use export::{ExportLine, export};

@@ -6,7 +6,7 @@ use axum::{Extension, Json};
 use reknit_engine::{DecidedBy, Decision};
 use reknit_journal::InboxMessage;
 use reknit_protocol::{Object, RunId, Value};
-use reknit_runtime::signals;
+use reknit_runtime::{signals, system_ms};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -15,7 +15,7 @@ use crate::access::Caller;
 use crate::api_error::{ApiError, ErrorBody};
 use crate::json_body::JsonBody;
 use crate::run_view::{RunView, open_questions, view};
-use crate::state::{ServerState, now_ms};
+use crate::state::ServerState;
 
 type Accepted = Result<(StatusCode, Json<RunView>), ApiError>;
 
@@ -29,7 +29,7 @@ pub(crate) async fn cancel(
 ) -> Accepted {
     let run = RunId::new(run);
     caller.reknit.runtime().summary(&run).await?;
-    server.journal().send(&run, signals::cancel(), now_ms()).await?;
+    server.journal().send(&run, signals::cancel(), system_ms()).await?;
     tracing::info!(run = %run, by = &*caller.name, "cancelled a run");
     drive_if_nobody_does(&server, &run).await?;
     Ok((StatusCode::ACCEPTED, Json(view(caller.reknit.runtime(), &run).await?)))
@@ -61,14 +61,12 @@ pub(crate) async fn retry(
     Path(run): Path<String>,
 ) -> Accepted {
     let run = RunId::new(run);
-    server.check_room()?;
     let summary = caller.reknit.runtime().summary(&run).await?;
     if !matches!(summary.status.as_deref(), Some("partial" | "failed" | "budget_exhausted")) {
         let message = "only a run that is partial, that failed or that reached a limit can be retried";
         return Err(ApiError::conflict(format!("run `{run}` is {}: {message}", summary.state())));
     }
-    let handle = caller.reknit.retry(&run);
-    server.runs.add(&handle);
+    let handle = server.start(|| caller.reknit.retry(&run))?;
     handle.continued().await?;
     Ok((StatusCode::ACCEPTED, Json(view(caller.reknit.runtime(), &run).await?)))
 }
@@ -95,12 +93,10 @@ pub(crate) async fn message(
     if body.input.trim().is_empty() {
         return Err(ApiError::invalid("`input` is empty"));
     }
-    server.check_room()?;
     if caller.reknit.runtime().summary(&run).await?.status.is_none() {
         return Err(ApiError::conflict(format!("run `{run}` has not ended; send the message afterwards")));
     }
-    let handle = caller.reknit.follow_up(&run, &body.input);
-    server.runs.add(&handle);
+    let handle = server.start(|| caller.reknit.follow_up(&run, &body.input))?;
     handle.continued().await?;
     Ok((StatusCode::ACCEPTED, Json(view(caller.reknit.runtime(), &run).await?)))
 }
@@ -191,7 +187,7 @@ pub(crate) async fn decide(
     let signal = signals::decide_by(ask.id, ask.hash, decision, DecidedBy::Person);
     // One decision counts, whichever process gets it: whoever comes second learns of the first.
     let is_about_it = move |message: &InboxMessage| signals::decisions(std::slice::from_ref(message)).contains_key(&id);
-    if let Err(earlier) = server.journal().send_once(&run, signal, now_ms(), is_about_it).await? {
+    if let Err(earlier) = server.journal().send_once(&run, signal, system_ms(), is_about_it).await? {
         let decisions = signals::decisions(&[earlier]);
         let earlier = decisions.values().next().map_or("", |decision| decision.as_str());
         return Err(ApiError::conflict(format!("the question is decided already: {earlier}")));
@@ -207,7 +203,7 @@ pub(crate) async fn drive_if_nobody_does(server: &ServerState, run: &RunId) -> R
         return Ok(());
     }
     let lease = server.journal().summary(run).await?.lease;
-    if lease.is_none_or(|lease| lease.may_be_taken_over(now_ms())) {
+    if lease.is_none_or(|lease| lease.may_be_taken_over(system_ms())) {
         server.runs.add(&server.reknit.resume(run));
     }
     Ok(())

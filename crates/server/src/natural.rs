@@ -85,9 +85,6 @@ pub(crate) async fn natural(
     if body.request.trim().is_empty() {
         return failed(StatusCode::BAD_REQUEST, "`request` is empty".to_owned());
     }
-    if server.check_room().is_err() || server.is_stopping() {
-        return failed(StatusCode::SERVICE_UNAVAILABLE, "too many runs are in progress".to_owned());
-    }
     let metadata = match Metadata::from_pairs(body.metadata) {
         Ok(metadata) => metadata,
         Err(error) => return failed(StatusCode::BAD_REQUEST, error.to_string()),
@@ -96,8 +93,10 @@ pub(crate) async fn natural(
         return failed(StatusCode::SERVICE_UNAVAILABLE, "no model is configured that could write a plan".to_owned());
     }
     let started = caller.reknit.runtime().started(&body.request, None).with_metadata(metadata);
-    let handle = caller.reknit.start(started);
-    server.runs.add(&handle);
+    let handle = match server.start(|| caller.reknit.start(started)) {
+        Ok(handle) => handle,
+        Err(error) => return failed(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
+    };
     let result = match handle.outcome().await {
         Ok(answer) => answer.result,
         Err(RunError::Failed(failure)) => failure.result,

@@ -2,13 +2,12 @@
 
 use axum::{Extension, Json};
 use reknit_dialogue::Money;
-use reknit_runtime::month_of;
+use reknit_runtime::{month_of, system_ms};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::access::Caller;
 use crate::api_error::ApiError;
-use crate::state::now_ms;
 
 /// A token, without its secret.
 #[derive(Debug, Serialize, ToSchema)]
@@ -49,7 +48,7 @@ pub(crate) async fn token(Extension(caller): Extension<Caller>) -> Result<Json<T
     let budget = match owner.monthly_budget {
         None => None,
         Some(limit) => {
-            let month = month_of(now_ms());
+            let month = month_of(system_ms());
             let spending = runtime.journal.spending(&owner.name, &month).await?;
             let [spent, reserved] =
                 [spending.spent, spending.reserved].map(|nanos| Money::from_nanos(nanos).to_string());

@@ -9,10 +9,9 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use reknit::RunHandle;
 use reknit_engine::Metadata;
-use reknit_journal::RunReadError;
 use reknit_plan::read_plan_file;
 use reknit_protocol::{Object, Plan, RunId, Sha256, Value, hex};
-use reknit_runtime::{DriveError, RunStart};
+use reknit_runtime::RunStart;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -130,19 +129,8 @@ fn read_start(caller: &Caller, id: Option<RunId>, body: StartRun) -> Result<RunS
 
 /// The run that the same request has started before, also if there is no room for another one.
 async fn known_run(server: &ServerState, caller: &Caller, start: &RunStart) -> Result<Option<RunHandle>, ApiError> {
+    let Some(summary) = caller.reknit.runtime().driver().started_before(start).await? else { return Ok(None) };
     let run = start.run();
-    let summary = match server.journal().summary(run).await {
-        Ok(summary) => summary,
-        Err(RunReadError::NoSuchRun(_)) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    if caller.reknit.runtime().owner().is_some_and(|owner| summary.owner.as_ref() != Some(&owner.name)) {
-        return Err(DriveError::OtherOwner(run.clone()).into());
-    }
-    let stored = server.journal().request_of(run).await?;
-    if stored.as_deref() != Some(start.request_digest().as_str()) {
-        return Err(DriveError::other_request(run, stored, start.request_digest()).into());
-    }
     if summary.status.is_none() {
         drive_if_nobody_does(server, run).await?;
     }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
 use reknit::{Mender, Reknit, RunHandle};
@@ -38,25 +37,10 @@ impl ServerState {
 
     /// Starts a run, unless too many are in progress or the server stops.
     pub(crate) fn start(&self, start: impl FnOnce() -> RunHandle) -> Result<RunHandle, ApiError> {
-        self.check_room()?;
-        let full = || ApiError::busy(format!("{} runs are in progress, which is the limit", self.max_runs));
-        self.runs.start(self.max_runs, start).ok_or_else(full)
-    }
-
-    /// Refuses another run if too many are in progress, or if the server stops.
-    pub(crate) fn check_room(&self) -> Result<(), ApiError> {
         if self.is_stopping() {
             return Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "the server stops"));
         }
-        if self.runs.driven() >= self.max_runs {
-            return Err(ApiError::busy(format!("{} runs are in progress, which is the limit", self.max_runs)));
-        }
-        Ok(())
+        let full = || ApiError::busy(format!("{} runs are in progress, which is the limit", self.max_runs));
+        self.runs.start(self.max_runs, start).ok_or_else(full)
     }
-}
-
-/// The time in milliseconds since 1970.
-pub(crate) fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -21,7 +21,7 @@ pub(crate) fn settle(tables: &mut dyn WriteTables, reserved: &Reservation, cost:
     change(tables, (&reserved.account, &reserved.month), reserved.amount, cost)
 }
 
-/// Reserves an amount for a run. What is reserved for it already counts as released.
+/// Reserves an amount for a run, unless something is reserved for it already.
 pub(crate) fn reserve_for_run(
     tables: &mut dyn WriteTables,
     key: RunKey,

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStderr};
 use std::time::Duration;
 
 use reknit_protocol::SideEffect;
-use reknit_testing::tool::CallMatcher;
+use reknit_testing::tool::{CallMatcher, RunningTool};
 use reknit_testing::{CallBarrier, Reply, ScriptedTool};
 
 use crate::interrupt::interrupt;
@@ -53,6 +53,13 @@ impl Serving {
     }
 }
 
+/// A shop whose payments take until the barrier is released.
+async fn slow_shop(barrier: &CallBarrier) -> RunningTool {
+    let reply = Reply::data("paid").wait_at(barrier);
+    let tool = ScriptedTool::new("shop").capability("pay", SideEffect::Keyed).on("pay", CallMatcher::any(), reply);
+    tool.start().await.expect("the tool starts")
+}
+
 /// A start request with the plan of one payment.
 fn payment(mode: &str) -> String {
     format!(r#"{{"run_id": "pay-7", "mode": "{mode}", "plan": {}}}"#, plan(&[("pay", "{}")]))
@@ -61,12 +68,7 @@ fn payment(mode: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_was_killed_is_followed_by_one_that_finishes_its_runs() {
     let barrier = CallBarrier::new();
-    let tool = ScriptedTool::new("shop").capability("pay", SideEffect::Keyed).on(
-        "pay",
-        CallMatcher::any(),
-        Reply::data("paid").wait_at(&barrier),
-    );
-    let tool = tool.start().await.expect("the tool starts");
+    let tool = slow_shop(&barrier).await;
     let world = World::with_tools(&[&tool]);
     let mut first = Serving::start(&world, &[]);
     let started = first.request("POST", "/v1/runs", "", &payment("start"));
@@ -92,12 +94,7 @@ async fn a_server_that_was_killed_is_followed_by_one_that_finishes_its_runs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_servers_with_one_journal_one_finishes_the_runs_of_the_other_that_was_killed() {
     let barrier = CallBarrier::new();
-    let tool = ScriptedTool::new("shop").capability("pay", SideEffect::Keyed).on(
-        "pay",
-        CallMatcher::any(),
-        Reply::data("paid").wait_at(&barrier),
-    );
-    let tool = tool.start().await.expect("the tool starts");
+    let tool = slow_shop(&barrier).await;
     let world = World::with_tools(&[&tool]);
     let (mut first, second) = (Serving::start(&world, &[]), Serving::start(&world, &[]));
     first.request("POST", "/v1/runs", "", &payment("start"));

@@ -1,11 +1,12 @@
 //! Continues a run that was started before, by this process or another one.
 
 use reknit_engine::RequestDigest;
-use reknit_journal::LeaseError;
+use reknit_journal::{LeaseError, RunReadError, RunSummary};
 use reknit_protocol::RunId;
 
 use super::{DriveOutcome, Driver, restore};
 use crate::error::DriveError;
+use crate::run_start::RunStart;
 use crate::snapshot::Changes;
 use crate::telemetry::log::TARGET;
 use crate::watcher::Watcher;
@@ -48,7 +49,19 @@ impl Driver {
         state.machine.ending().map(Into::into).ok_or(ended)
     }
 
-    /// Fails if the run was started with another request.
+    /// The run that the same start has begun before. Fails if its id belongs to another request, or to another owner.
+    pub async fn started_before(&self, start: &RunStart) -> Result<Option<RunSummary>, DriveError> {
+        match self.executor().journal.summary(start.run()).await {
+            Ok(summary) => {
+                self.check_request(start.run(), start.request_digest()).await?;
+                Ok(Some(summary))
+            }
+            Err(RunReadError::NoSuchRun(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Fails if the run was started with another request, or by another owner.
     pub(crate) async fn check_request(&self, run: &RunId, request: &RequestDigest) -> Result<(), DriveError> {
         let journal = &self.executor().journal;
         if let Some(owner) = &self.shared.owner

@@ -1,6 +1,5 @@
 //! Continues a run that has ended: its failed steps, or the conversation of a session.
 
-use reknit_dialogue::Money;
 use reknit_engine::{EventKind, Machine};
 use reknit_journal::{Lease, LeaseError};
 use reknit_protocol::RunId;
@@ -53,17 +52,6 @@ impl Driver {
         self.reserve_again(run, &state.machine).await?;
         let lease = journal.reopen(run, &self.shared.holder, self.term(), state.machine.event_count()).await?;
         Ok((self.not_before(state.machine.now_ms()), lease, state))
-    }
-}
-
-impl Driver {
-    /// Reserves what the run may cost from now on. If it is not opened again after all, its next end releases the amount.
-    async fn reserve_again(&self, run: &RunId, machine: &Machine) -> Result<(), DriveError> {
-        let most = machine.policy().limits.money;
-        let Some(mut reservation) = self.reservation(most).await? else { return Ok(()) };
-        // The limit of the run stays as it was, so all of it must be left.
-        reservation.amount = most.map_or(reservation.amount, Money::nanos);
-        Ok(self.executor().journal.reserve_for_run(run, &reservation, machine.spent().cost.nanos()).await?)
     }
 }
 

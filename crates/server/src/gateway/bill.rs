@@ -6,9 +6,7 @@ use reknit_dialogue::{Money, Prices, TargetName, Usage, UsageSource};
 use reknit_engine::Policy;
 use reknit_gateway::{GatewayError, GatewayRequest};
 use reknit_journal::{Journal, Reservation, ReserveError};
-use reknit_runtime::{RotatingClient, Runtime, month_of};
-
-use crate::state::now_ms;
+use reknit_runtime::{RotatingClient, Runtime, month_of, system_ms};
 
 /// How many attempts at a request a provider may charge for: one whose answer cannot be used, and the next one.
 const CHARGED_ATTEMPTS: u64 = 2;
@@ -46,7 +44,7 @@ impl Bill {
         }
         let reservation = Reservation {
             account: owner.name.clone(),
-            month: month_of(now_ms()),
+            month: month_of(system_ms()),
             // Nothing can be reserved without an amount, also if the models cost nothing.
             amount: most.nanos().saturating_mul(CHARGED_ATTEMPTS).max(1),
             limit: budget.nanos(),

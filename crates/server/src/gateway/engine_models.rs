@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use reknit::RunHandle;
 use reknit_dialogue::{Message, ModelAnswer, Role, Usage};
 use reknit_gateway::{GatewayError, GatewayRequest, StreamWriter, write_response};
-use reknit_runtime::NamedAgent;
+use reknit_runtime::{NamedAgent, RunStart};
 
 use super::reply::identity;
 use crate::access::Caller;
@@ -55,30 +55,29 @@ impl EngineModel {
         let Some(input) = last.map(Message::text).filter(|text| !text.trim().is_empty()) else {
             return Err(GatewayError::invalid("there is no message of the user with text"));
         };
-        if let Err(error) = server.check_room() {
-            let (status, code) = if server.is_stopping() { (503, "stopping") } else { (429, "busy") };
-            return Err(GatewayError { status, code, message: error.to_string(), retry_after_ms: Some(1_000) });
-        }
-        let handle = match self {
-            Self::Ask => caller.reknit.ask(input),
+        let runtime = caller.reknit.runtime();
+        let start = match self {
+            Self::Ask => RunStart::from(runtime.started(input, None)),
             Self::Agent(agent) => {
-                let handle = caller.reknit.named_agent(agent.as_ref().clone(), input);
-                handle.map_err(|error| GatewayError::invalid(error.to_string()))?
+                let session = runtime.session_started(agent.as_ref().clone(), input);
+                RunStart::from(session.map_err(|error| GatewayError::invalid(error.to_string()))?)
             }
         };
-        server.runs.add(&handle);
+        let handle = server.start(|| caller.reknit.start(start)).map_err(|error| refused(&error, Some(1_000)))?;
         let failed = |message: String| GatewayError { status: 500, code: "run_failed", message, retry_after_ms: None };
-        handle.settled().await.map_err(|error| {
-            let error = ApiError::from(error);
-            let (status, code) = (error.status().as_u16(), error.code());
-            GatewayError { status, code, message: error.to_string(), retry_after_ms: None }
-        })?;
+        handle.settled().await.map_err(|error| refused(&ApiError::from(error), None))?;
         let text = answer_text(server.journal(), &handle.id).await.map_err(|error| failed(error.to_string()))?;
         if text.is_empty() {
             return Err(failed(format!("the run `{}` ended without an answer", handle.id)));
         }
         Ok(respond(request, &handle, text))
     }
+}
+
+/// An error of the API, for clients of a model.
+fn refused(error: &ApiError, retry_after_ms: Option<u64>) -> GatewayError {
+    let (status, code) = (error.status().as_u16(), error.code());
+    GatewayError { status, code, message: error.to_string(), retry_after_ms }
 }
 
 fn respond(request: &GatewayRequest, handle: &RunHandle, text: String) -> Response {

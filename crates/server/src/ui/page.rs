@@ -7,13 +7,13 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use reknit_protocol::percent_encoded;
+use reknit_runtime::system_ms;
 use reknit_web::{Markup, PageFrame, Theme, error_page};
 use serde::Deserialize;
 
 use crate::access::Caller;
 use crate::api_error::ApiError;
 use crate::page_request::{cookie, is_page};
-use crate::state::now_ms;
 use crate::token::Scope;
 
 /// Only style sheets, scripts, pictures and streams of this server; nothing written in the page itself; no frame around it.
@@ -50,7 +50,7 @@ impl Reader {
             here: &self.here,
             caller: self.caller.as_ref().filter(|caller| caller.has_token).map(|caller| &*caller.name),
             questions,
-            now_ms: now_ms(),
+            now_ms: system_ms(),
             may_run: may(Scope::Run),
             may_approve: may(Scope::Approve),
         }
