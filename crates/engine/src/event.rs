@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_bind::ParameterMapping;
-use reknit_dialogue::{Attachment, ModelAnswer, ModelFailure, TargetName};
+use reknit_dialogue::{Attachment, ModelAnswer, ModelFailure, Money, TargetName};
 use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{EffectId, Object, Plan, RunId, ToolReply, TransportFailure, Value, exact};
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,11 @@ pub enum EventKind {
     /// A person wants a run that ended without all of its results to go on: what failed or was skipped gets new budgets. It changes
     /// nothing for a run that cannot be retried.
     Retried,
+    /// Somebody else, or a later month, pays for the rest of a run or session. Written before the event that continues it.
+    BudgetChanged {
+        /// What it may cost from now on, besides the limits of its policy.
+        budget: Option<Money>,
+    },
     /// The user goes on with a session that has ended: the next message of a conversation. It changes nothing for one that has not.
     FollowedUp {
         /// The message.
@@ -161,6 +166,7 @@ macro_rules! effect_of {
             | Self::SessionStarted(_)
             | Self::Resumed
             | Self::Retried
+            | Self::BudgetChanged { .. }
             | Self::FollowedUp { .. }
             | Self::Cancelled
             | Self::Stopped
@@ -177,6 +183,7 @@ impl EventKind {
             Self::SessionStarted(_) => "session_started",
             Self::Resumed => "resumed",
             Self::Retried => "retried",
+            Self::BudgetChanged { .. } => "budget_changed",
             Self::FollowedUp { .. } => "followed_up",
             Self::ModelAnswered { .. } => "model_answered",
             Self::ModelFailed { .. } => "model_failed",
@@ -329,6 +336,11 @@ pub struct Started {
 }
 
 impl Started {
+    /// Sets what the budget of whoever pays leaves for it.
+    pub fn set_budget(&mut self, budget: Option<Money>) {
+        Arc::make_mut(&mut self.policy).limits.budget = budget;
+    }
+
     /// Sets the id of the run. Starting the same request with the same id again returns the run that there is.
     #[must_use]
     pub fn with_id(self, run: RunId) -> Self {

@@ -68,6 +68,9 @@ pub struct Limits {
     /// The cost of model calls, in the currency of the prices. With this limit, models without a price are not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub money: Option<Money>,
+    /// What the budget of whoever pays leaves for model calls. It limits the cost as `money` does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Money>,
     /// Active time: without waiting for a person or a job. `None` is no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_ms: Option<u64>,
@@ -88,6 +91,13 @@ pub struct Limits {
     pub person_ms: u64,
     /// The time for a job on which a tool works after it has answered.
     pub job_ms: u64,
+}
+
+impl Limits {
+    /// The most that model calls may cost; `None` is no limit.
+    pub fn cost(&self) -> Option<Money> {
+        self.money.into_iter().chain(self.budget).min()
+    }
 }
 
 fn default_max_items() -> u32 {
@@ -305,6 +315,7 @@ impl Default for Limits {
             tool_calls: 50,
             model_calls: 25,
             money: None,
+            budget: None,
             active_ms: Some(10 * 60 * 1000),
             calls_at_once: 5,
             max_items: default_max_items(),

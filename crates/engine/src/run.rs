@@ -192,6 +192,7 @@ impl Run {
     fn decide(&mut self, kind: &EventKind, last_ms: i64) -> Decided {
         match kind {
             EventKind::Resumed => self.on_resumed(last_ms)?,
+            EventKind::BudgetChanged { budget } => Arc::make_mut(&mut self.started).set_budget(*budget),
             EventKind::Retried if self.can_be_retried() => self.on_retried()?,
             // A run has no early end other than to skip the remaining steps.
             EventKind::Cancelled | EventKind::Stopped => self.stop(Stop::Cancelled)?,

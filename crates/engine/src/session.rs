@@ -186,6 +186,10 @@ impl Session {
         self.state.now_ms = last_ms.max(event.at_ms);
         match &event.kind {
             EventKind::Resumed => self.on_resumed(last_ms),
+            EventKind::BudgetChanged { budget } => {
+                Arc::make_mut(&mut self.started).set_budget(*budget);
+                self.setup = Arc::new(SessionSetup::new(&self.started)?);
+            }
             EventKind::FollowedUp { input } if self.report().is_some() => self.on_follow_up(input),
             kind if matches!(self.state.phase, Phase::Ended(_)) => self.on_late_outcome(kind),
             EventKind::Cancelled => self.abort(AbortReason::Cancelled),

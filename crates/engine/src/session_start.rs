@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{Attachment, Effort, TargetName, Temperature};
+use reknit_dialogue::{Attachment, Effort, Money, TargetName, Temperature};
 use reknit_protocol::{RunId, Value, exact, word_enum};
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,11 @@ pub struct SessionStarted {
 }
 
 impl SessionStarted {
+    /// Sets what the budget of whoever pays leaves for it.
+    pub fn set_budget(&mut self, budget: Option<Money>) {
+        Arc::make_mut(&mut self.policy).limits.budget = budget;
+    }
+
     /// Sets the id of the session. Starting the same request with the same id again returns the session that there is.
     #[must_use]
     pub fn with_id(self, run: RunId) -> Self {

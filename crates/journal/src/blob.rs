@@ -10,6 +10,13 @@ use crate::NewEvent;
 /// Values longer than this become blobs. A page of `SQLite` has 4 KiB; for shorter values a blob costs more than it saves.
 const BLOB_THRESHOLD: usize = 32 * 1024;
 
+/// In the first event of a run, members longer than this become blobs: the prompts, the policy and the tools are the same for most
+/// runs.
+const SHARED_THRESHOLD: usize = 1024;
+
+/// How many objects such a member is in: the event, its kind, and the contents of the kind.
+const SHARED_DEPTH: usize = 3;
+
 /// An event whose body has its long values cut out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SplitEvent {
@@ -49,6 +56,17 @@ pub(crate) fn split_event(event: NewEvent) -> SplitEvent {
     split_event_over(BLOB_THRESHOLD, event)
 }
 
+/// Splits the first event of a run.
+pub(crate) fn split_first_event(mut event: NewEvent) -> SplitEvent {
+    let body = std::mem::take(&mut event.body);
+    let mut split = cut_out(&body, shared_values(&body));
+    if split.rest.len() > BLOB_THRESHOLD {
+        split = split_text(body);
+    }
+    let SplitText { rest, blobs } = split;
+    SplitEvent { event: NewEvent { body: rest, ..event }, blobs }
+}
+
 fn split_event_over(limit: usize, mut event: NewEvent) -> SplitEvent {
     let SplitText { rest, blobs } = split_text_over(limit, std::mem::take(&mut event.body));
     SplitEvent { event: NewEvent { body: rest, ..event }, blobs }
@@ -63,8 +81,13 @@ fn split_text_over(limit: usize, body: String) -> SplitText {
     if body.len() <= limit {
         return SplitText { rest: body, blobs: Vec::new() };
     }
+    cut_out(&body, long_values(limit, &body))
+}
+
+/// Cuts the values at these places out of a text.
+fn cut_out(body: &str, places: Vec<(usize, usize)>) -> SplitText {
     let (mut rest, mut blobs, mut done) = (String::new(), Vec::new(), 0);
-    for (start, end) in long_values(limit, &body) {
+    for (start, end) in places {
         let (Some(before), Some(text)) = (body.get(done..start), body.get(start..end)) else { continue };
         rest.push_str(before);
         blobs.push(Blob { offset: rest.len(), digest: digest(text), text: text.to_owned() });
@@ -103,6 +126,19 @@ fn long_values(limit: usize, text: &str) -> Vec<(usize, usize)> {
         // Values are found in the order of their ends, so the last one found is inside this one or before it.
         let contains_long_value = found.last().is_some_and(|(inner, _)| *inner >= start);
         if at + 1 - start > limit && !contains_long_value {
+            found.push((start, at + 1));
+        }
+    }
+    found
+}
+
+/// The places of the long members of a first event.
+fn shared_values(text: &str) -> Vec<(usize, usize)> {
+    let mut scanner = Scanner::default();
+    let mut found = Vec::new();
+    for (at, byte) in text.bytes().enumerate() {
+        let Some(start) = scanner.step(at, byte) else { continue };
+        if scanner.containers.len() == SHARED_DEPTH && at + 1 - start > SHARED_THRESHOLD {
             found.push((start, at + 1));
         }
     }
@@ -173,6 +209,17 @@ mod tests {
     }
 
     #[test]
+    fn the_long_members_of_a_first_event_are_cut_out_whole() {
+        let (long, longer) = ("x".repeat(SHARED_THRESHOLD), "y".repeat(2 * SHARED_THRESHOLD));
+        let body = format!(
+            r#"{{"kind":{{"started":{{"run":"r","templates":{{"plan":"{longer}","b":1}},"prompt":"{long}","c":[]}}}}}}"#
+        );
+        let split = split_first_event(NewEvent::new(0, "started", body.clone()));
+        assert_eq!(split.event.body, r#"{"kind":{"started":{"run":"r","templates":,"prompt":,"c":[]}}}"#);
+        assert_eq!(joined(&split), Some(body));
+    }
+
+    #[test]
     fn a_body_of_many_short_values_is_one_blob() {
         let split = split(12, r#"{"a":1,"b":2,"c":3}"#);
         assert_eq!((split.event.body.as_str(), split.blobs.len()), ("", 1));
@@ -199,8 +246,8 @@ mod tests {
     proptest! {
         #[test]
         fn joining_returns_every_byte_of_any_text(body in r#"[\[\]{}"\\,:a1 ä]{0,200}"#, limit in 0_usize..40) {
-            let split = split(limit, &body);
-            prop_assert_eq!(joined(&split), Some(body));
+            prop_assert_eq!(joined(&split(limit, &body)), Some(body.clone()));
+            prop_assert_eq!(joined(&split_first_event(NewEvent::new(0, "test", body.as_str()))), Some(body));
         }
     }
 }

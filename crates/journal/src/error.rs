@@ -33,9 +33,6 @@ pub enum ReserveError {
     /// The limit does not cover it.
     #[error(transparent)]
     OverBudget(#[from] OverBudget),
-    /// The run does not exist.
-    #[error("there is no run `{0}`")]
-    NoSuchRun(RunId),
     /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -93,6 +90,9 @@ pub enum LeaseError {
     /// The run has not ended, or not in the state that the caller has seen: it cannot be opened again.
     #[error("run `{0}` goes on, so it cannot be opened again")]
     NotEnded(RunId),
+    /// The budget of whoever opens it again does not cover it.
+    #[error(transparent)]
+    OverBudget(OverBudget),
     /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),

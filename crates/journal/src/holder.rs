@@ -1,6 +1,7 @@
 //! The process that holds a lease, and whether it is still alive.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,18 +28,19 @@ pub struct Holder {
 impl Holder {
     /// This process, with a new token for each call.
     pub fn this_process() -> Self {
-        Self::of_process(std::process::id())
+        // What the system says about a process does not change. A child after a fork is another process.
+        static THIS: OnceLock<Holder> = OnceLock::new();
+        let this = THIS.get_or_init(|| Self::of_process(std::process::id()));
+        if this.pid == std::process::id() {
+            Self { token: new_token(), ..this.clone() }
+        } else {
+            Self::of_process(std::process::id())
+        }
     }
 
     /// Another process on this host, for which the caller takes leases.
     pub fn of_process(pid: u32) -> Self {
-        Self {
-            pid,
-            host: host_name(),
-            token: uuid::Uuid::now_v7().simple().to_string(),
-            started: process_started(pid),
-            pid_scope: process_scope(),
-        }
+        Self { pid, host: host_name(), token: new_token(), started: process_started(pid), pid_scope: process_scope() }
     }
 
     /// A process of a simulation.
@@ -60,6 +62,10 @@ impl Holder {
         }
         process_liveness(self.pid, self.started)
     }
+}
+
+fn new_token() -> String {
+    uuid::Uuid::now_v7().simple().to_string()
 }
 
 /// The processes that may hold leases, as this process sees them.

@@ -86,7 +86,7 @@ pub use migration::Migration;
 
 pub use retention::{PrunePreview, Pruned, PrunedRun, Retention, StoreSize};
 pub use rules::Deletion;
-pub use run::{Append, Appended, LeaseInfo, NewRun, RunEnding, RunFilter, RunSummary, StatusFilter};
+pub use run::{Append, Appended, LeaseInfo, NewRun, Reopening, RunEnding, RunFilter, RunSummary, StatusFilter};
 pub use signal::{InboxMessage, RunSignal, SignalId};
 pub use snapshot::Snapshot;
 pub use spending::{OverBudget, Reservation, Spending};

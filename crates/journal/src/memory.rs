@@ -338,8 +338,8 @@ impl WriteTables for MemoryTables {
         Ok(())
     }
 
-    fn set_run_spending(&mut self, key: RunKey, spending: &RunSpending) -> StoreResult<()> {
-        self.find_run_mut(key)?.spending = Some(spending.clone());
+    fn set_run_spending(&mut self, key: RunKey, spending: Option<&RunSpending>) -> StoreResult<()> {
+        self.find_run_mut(key)?.spending = spending.cloned();
         Ok(())
     }
 

@@ -13,7 +13,7 @@ pub(crate) use append::{SplitTexts, append, create_ended, release_with, save_sna
 pub(crate) use key::claim_with_key;
 pub(crate) use lease::{CreatedRun, TakeOver, acquire, create, park, release, renew, reopen};
 
-pub(crate) use spending::{reserve, reserve_for_run, settle};
+pub(crate) use spending::{reserve, settle};
 
 pub use prune::Deletion;
 pub(crate) use prune::{delete, key_limit, prune, prune_limit, remove_expired_keys};

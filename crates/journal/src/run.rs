@@ -23,6 +23,17 @@ pub struct NewRun {
     pub first: NewEvent,
 }
 
+/// How a run that has ended goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reopening {
+    /// How many events it must have.
+    pub expected_len: u64,
+    /// What it has cost so far. Whoever pays for the rest does not pay for this.
+    pub cost_so_far: u64,
+    /// What it may cost from now on, if whoever opens it has a budget. Without one, nobody pays.
+    pub reservation: Option<Reservation>,
+}
+
 /// The content of one transaction on a run: the journal writes all of it or nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Append {

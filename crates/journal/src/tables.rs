@@ -99,7 +99,7 @@ pub(crate) trait WriteTables: ReadTables {
     /// `len` is how many events the run has.
     fn set_ending(&mut self, key: RunKey, len: u64, result: &SplitText) -> StoreResult<()>;
     fn set_spending(&mut self, account: &str, month: &str, spending: Spending) -> StoreResult<()>;
-    fn set_run_spending(&mut self, key: RunKey, spending: &RunSpending) -> StoreResult<()>;
+    fn set_run_spending(&mut self, key: RunKey, spending: Option<&RunSpending>) -> StoreResult<()>;
     /// Replaces what is stored under the same key.
     fn set_business_key(&mut self, key: &StoredKey) -> StoreResult<()>;
     /// False if it is not there.

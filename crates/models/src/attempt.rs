@@ -12,7 +12,7 @@ use crate::Streaming;
 use crate::answer_builder::{AnswerBuilder, OnDelta};
 use crate::attachments::prepare;
 use crate::body::{Body, BodyError};
-use crate::decode::read_events;
+use crate::decode::{read_block, read_events};
 use crate::endpoint::Endpoint;
 use crate::error_response::ErrorResponse;
 use crate::event_decoder::EventDecoder;
@@ -234,19 +234,16 @@ impl<'a> Attempt<'a> {
                 None => blocks.end(),
             }
             while let Some(block) = blocks.next() {
-                let mut events = EventDecoder::new(self.wire.framing());
-                events.feed(&block);
-                events.end();
                 let mut content = EventContent::default();
                 let skipped = self.builder.skipped_events;
                 let Self { wire, builder, tracker, .. } = self;
                 let mut on_delta = |delta: Delta<'_>| content.add(delta);
-                let read = read_events(wire, builder, &mut events, &mut on_delta, &mut || tracker.note_progress());
+                let read = read_block(wire, builder, block, &mut on_delta, &mut || tracker.note_progress());
                 let is_over = read.map_err(|error| self.error_in_body(&error))?;
                 let EventContent { text, has_reasoning, has_calls } = content;
                 // What we cannot read, the caller cannot either: it is counted and left out.
                 if self.builder.skipped_events == skipped {
-                    on_event(RawEvent { bytes: &block, text: &text, has_reasoning, has_calls });
+                    on_event(RawEvent { bytes: block, text: &text, has_reasoning, has_calls });
                 }
                 if is_over {
                     return Ok(());

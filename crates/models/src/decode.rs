@@ -95,6 +95,29 @@ impl From<ErrorBody> for DecodeError {
     }
 }
 
+/// Reads a part of a stream of server-sent events that ends with an event; true if it is the end mark.
+pub(crate) fn read_block(
+    wire: &mut WireFormat,
+    builder: &mut AnswerBuilder,
+    block: &[u8],
+    on_delta: OnDelta<'_>,
+    on_progress: &mut (dyn FnMut() + Send),
+) -> Result<bool, ErrorBody> {
+    let mut events = EventDecoder::new(wire.framing());
+    match single_line(block) {
+        Some(data) => return read_one(wire, builder, data, on_delta, on_progress),
+        None => events.feed(block),
+    }
+    events.end();
+    read_events(wire, builder, &mut events, on_delta, on_progress)
+}
+
+/// The data of an event that has one line, as nearly all have.
+fn single_line(block: &[u8]) -> Option<&[u8]> {
+    let line = block.strip_prefix(b"data: ")?.strip_suffix(b"\n\n")?;
+    (!line.iter().any(|byte| matches!(byte, b'\n' | b'\r'))).then_some(line)
+}
+
 /// Reads all complete events into the builder; true if the end mark was among them.
 pub(crate) fn read_events(
     wire: &mut WireFormat,
@@ -104,15 +127,29 @@ pub(crate) fn read_events(
     on_progress: &mut (dyn FnMut() + Send),
 ) -> Result<bool, ErrorBody> {
     while let Some(event) = events.next() {
-        if std::str::from_utf8(&event).is_err() {
-            // A part of the answer would be missing.
-            return Err(ErrorBody::of_message("an event of the stream is not valid UTF-8"));
+        if read_one(wire, builder, &event, on_delta, on_progress)? {
+            return Ok(true);
         }
-        match wire.read_event(builder, &event, on_delta)? {
-            EventOutcome::Progress => on_progress(),
-            EventOutcome::EndMark => return Ok(true),
-            EventOutcome::Unreadable => {}
-        }
+    }
+    Ok(false)
+}
+
+/// Reads one event into the builder; true if it is the end mark.
+fn read_one(
+    wire: &mut WireFormat,
+    builder: &mut AnswerBuilder,
+    event: &[u8],
+    on_delta: OnDelta<'_>,
+    on_progress: &mut (dyn FnMut() + Send),
+) -> Result<bool, ErrorBody> {
+    if std::str::from_utf8(event).is_err() {
+        // A part of the answer would be missing.
+        return Err(ErrorBody::of_message("an event of the stream is not valid UTF-8"));
+    }
+    match wire.read_event(builder, event, on_delta)? {
+        EventOutcome::Progress => on_progress(),
+        EventOutcome::EndMark => return Ok(true),
+        EventOutcome::Unreadable => {}
     }
     Ok(false)
 }

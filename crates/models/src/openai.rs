@@ -7,6 +7,7 @@ mod reasoning_details;
 mod request;
 mod response;
 mod strict;
+mod text_event;
 
 pub(crate) use error_names::ERROR_CLASSES;
 pub(crate) use family::{Reasoning, family};
@@ -14,3 +15,4 @@ pub(crate) use reasoning_details::ReasoningDetails;
 pub(crate) use request::{render, tool_choice};
 pub(crate) use response::{read_event, read_whole};
 pub(crate) use strict::is_strict;
+pub(crate) use text_event::TextEvent;

@@ -4,6 +4,8 @@
 #[derive(Debug, Default)]
 pub(crate) struct SseBlocks {
     bytes: Vec<u8>,
+    /// Up to here the events were returned.
+    taken: usize,
     /// Up to here there is no end of an event.
     searched: usize,
     ended: bool,
@@ -12,6 +14,9 @@ pub(crate) struct SseBlocks {
 impl SseBlocks {
     /// Adds the next chunk.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        self.bytes.drain(..self.taken);
+        self.searched -= self.taken;
+        self.taken = 0;
         self.bytes.extend_from_slice(bytes);
     }
 
@@ -21,15 +26,15 @@ impl SseBlocks {
     }
 
     /// The bytes of the next complete event, with the empty line that ends it.
-    pub(crate) fn next(&mut self) -> Option<Vec<u8>> {
+    pub(crate) fn next(&mut self) -> Option<&[u8]> {
         let end = match self.find_end() {
             Some(end) => end,
-            None if self.ended && !self.bytes.is_empty() => self.bytes.len(),
+            None if self.ended && self.taken < self.bytes.len() => self.bytes.len(),
             None => return None,
         };
-        self.searched = 0;
-        let rest = self.bytes.split_off(end);
-        Some(std::mem::replace(&mut self.bytes, rest))
+        self.searched = end;
+        let start = std::mem::replace(&mut self.taken, end);
+        self.bytes.get(start..end)
     }
 
     /// The place after the next empty line.
@@ -74,10 +79,10 @@ mod tests {
         let mut found = Vec::new();
         for chunk in chunks {
             splitter.feed(chunk.as_bytes());
-            found.extend(std::iter::from_fn(|| splitter.next()));
+            found.extend(std::iter::from_fn(|| splitter.next().map(<[u8]>::to_vec)));
         }
         splitter.end();
-        found.extend(std::iter::from_fn(|| splitter.next()));
+        found.extend(std::iter::from_fn(|| splitter.next().map(<[u8]>::to_vec)));
         found.into_iter().map(|block| String::from_utf8(block).unwrap()).collect()
     }
 

@@ -132,6 +132,12 @@ impl WireFormat {
             builder.end_mark = true;
             return Ok(EventOutcome::EndMark);
         }
+        if let Self::Chat(_) = self
+            && let Some(event) = openai::TextEvent::parse(data)
+        {
+            event.add_to(builder, on_delta);
+            return Ok(EventOutcome::Progress);
+        }
         let Some(json) = crate::json::parse(data).filter(|json| json.as_object().is_some()) else {
             builder.skipped_events = builder.skipped_events.saturating_add(1);
             return Ok(EventOutcome::Unreadable);

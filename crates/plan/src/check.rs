@@ -100,9 +100,9 @@ fn find_agent<'c>(step: &Step, catalogue: &'c Catalogue) -> Option<&'c Catalogue
 /// The problem of a step that runs an agent which nobody has given.
 fn agent_not_loaded(file: &str, location: PlanLocation) -> PlanProblem {
     let message = format!("the agent `{file}` that the step runs is not loaded");
-    let hint =
-        "only a plan file can run an agent; a program gives the agents to `Runtime::started_with_agents`".to_owned();
-    PlanProblem::new(Code::BadControl, location.key("metadata").key("agent"), message).with_hint(Some(hint))
+    let hint = "`reknit run` reads it from the file; `reknit serve --agent FILE` offers it to plans; a program gives it to \
+                `Runtime::started_with_agents`";
+    PlanProblem::new(Code::BadControl, location.key("metadata").key("agent"), message).with_hint(Some(hint.to_owned()))
 }
 
 /// The schema of the parameters of a step that computes, if its value has a type.

@@ -94,7 +94,10 @@ impl Setup {
         check_trust(&config, files.config.as_deref())?;
         let mut config = with_detected_model(config).await;
         let telemetry = TelemetrySetup::new(config.log)?;
-        config.journal = Some(journal_path(&config, files)?);
+        config.journal = Some(journal_path(&config, files)?).filter(|path| !is_in_memory(path));
+        if config.journal.is_none() {
+            print_message("note: the journal is in memory: what happens now is forgotten when this process ends\n");
+        }
         let models = config.models.clone();
         let reknit = unless_ended(Box::pin(Runtime::start(with_catalogue_folder(config)))).await??;
         print_migration(&reknit.journal);
@@ -142,6 +145,10 @@ pub(crate) fn read_config(file: Option<&Path>) -> Result<Config, Failure> {
 pub(crate) fn open_journal(files: &FileArguments) -> Result<Journal, Failure> {
     let config = read_config(files.config.as_deref())?;
     let path = journal_path(&config, files)?;
+    if is_in_memory(&path) {
+        let message = "a journal in memory belongs to the process that drives its runs";
+        return Err(Failure::usage(message, "name the file of another journal with `--journal FILE`"));
+    }
     let journal = Journal::open(&path, config.durability).map_err(|error| Failure::Open(Box::new(error)))?;
     print_migration(&journal);
     Ok(journal)
@@ -155,6 +162,11 @@ fn print_migration(journal: &Journal) {
             backup.display()
         ));
     }
+}
+
+/// Whether a path stands for a journal in memory, as it does for `SQLite`.
+fn is_in_memory(path: &Path) -> bool {
+    path == Path::new(":memory:")
 }
 
 /// The path of the journal: from the command line, the configuration, or the default.

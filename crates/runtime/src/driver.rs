@@ -324,7 +324,7 @@ impl Driver {
         started.set_trace_parent(self.executor().telemetry.parent());
         let reservation = self.reservation(started.money_limit()).await?;
         if let Some(reservation) = &reservation {
-            started.limit_money(Money::from_nanos(reservation.amount));
+            started.set_budget(Some(Money::from_nanos(reservation.amount)));
         }
         let (run, title) = (started.run().clone(), started.title().to_owned());
         let request = started.request_digest().to_string();

@@ -1,8 +1,6 @@
 //! Why a driver stops driving a run.
 
-use reknit_journal::{
-    AppendError, CreateError, FenceError, LeaseError, OpenError, ReserveError, RunReadError, StorageError,
-};
+use reknit_journal::{AppendError, CreateError, FenceError, LeaseError, OpenError, RunReadError, StorageError};
 
 use reknit_protocol::RunId;
 
@@ -33,9 +31,6 @@ pub enum DriveError {
     /// The id belongs to a run of another owner.
     #[error("the id `{0}` is in use")]
     OtherOwner(RunId),
-    /// The budget of the owner does not cover the run.
-    #[error(transparent)]
-    Reserve(#[from] ReserveError),
     /// The run cannot be retried.
     #[error("run `{run}` cannot be retried: {reason}")]
     NotRetriable {

@@ -20,6 +20,11 @@ pub struct RunOwner {
 }
 
 impl RunOwner {
+    /// The owner of a session that a run has started. The run has the tools and the budget.
+    pub(crate) fn of_session(name: String) -> Self {
+        Self { name, tools: None, monthly_budget: None, sees_all_runs: false }
+    }
+
     /// An amount to reserve from the budget of this month, at most `most`; none without a budget.
     pub fn reservation(&self, spending: &Spending, most: Option<Money>, now_ms: i64) -> Option<Reservation> {
         let limit = self.monthly_budget?.nanos();

@@ -1,7 +1,5 @@
 //! The start of a run or a session.
 
-use std::sync::Arc;
-
 use reknit_dialogue::Money;
 use reknit_engine::{EventKind, RequestDigest, SessionStarted, Started, TraceParent};
 use reknit_protocol::RunId;
@@ -63,13 +61,12 @@ impl RunStart {
         }
     }
 
-    /// Sets the cost limit.
-    pub(crate) fn limit_money(&mut self, money: Money) {
-        let policy = match &mut self.first {
-            FirstEvent::Run(started) => &mut started.policy,
-            FirstEvent::Session(started) => &mut started.policy,
-        };
-        Arc::make_mut(policy).limits.money = Some(money);
+    /// Sets what the budget of its owner leaves for it.
+    pub(crate) fn set_budget(&mut self, budget: Option<Money>) {
+        match &mut self.first {
+            FirstEvent::Run(started) => started.set_budget(budget),
+            FirstEvent::Session(started) => started.set_budget(budget),
+        }
     }
 
     /// Sets the parent span, unless one is set.

@@ -23,6 +23,11 @@ use self::otlp::Otlp;
 pub trait Sink: Send + Sync + std::fmt::Debug {
     /// Receives the signals of one event.
     fn take(&self, batch: &SignalBatch<'_>);
+
+    /// Whether it reads spans and log entries. Without such a sink, the texts in them are left out.
+    fn reads_spans(&self) -> bool {
+        true
+    }
 }
 
 /// The signals of one event.
@@ -104,9 +109,14 @@ impl Telemetry {
 
     /// The reporter of a run; `None` if there are no sinks and the program has no `tracing` subscriber.
     pub(crate) fn reporter(&self, run: &Machine) -> Option<Box<TelemetryReporter>> {
-        let tracer = || Tracer::new(TraceContext::of(run)).with_models(Arc::clone(&self.models));
-        (!self.sinks.is_empty() || log::is_observed())
-            .then(|| Box::new(TelemetryReporter { tracer: tracer(), pending: Vec::new() }))
+        let is_logged = log::is_observed();
+        if self.sinks.is_empty() && !is_logged {
+            return None;
+        }
+        let tracer = Tracer::new(TraceContext::of(run)).with_models(Arc::clone(&self.models));
+        let has_readers = is_logged || self.sinks.iter().any(|sink| sink.reads_spans());
+        let tracer = if has_readers { tracer } else { tracer.without_texts() };
+        Some(Box::new(TelemetryReporter { tracer, pending: Vec::new() }))
     }
 
     /// The `traceparent` header of a tool call; `None` for other effects.

@@ -5,7 +5,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use reknit::RunError;
 use reknit_dialogue::Money;
-use reknit_journal::{CreateError, OverBudget, ReserveError, RunReadError, SendError, StorageError};
+use reknit_journal::{CreateError, LeaseError, OverBudget, RunReadError, SendError, StorageError};
 use reknit_runtime::DriveError;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -149,8 +149,9 @@ impl From<&DriveError> for ApiError {
                 Self::conflict(error.to_string())
             }
             DriveError::OtherOwner(_) => Self::conflict(error.to_string()),
-            DriveError::Create(CreateError::OverBudget(error))
-            | DriveError::Reserve(ReserveError::OverBudget(error)) => Self::over_budget(error),
+            DriveError::Create(CreateError::OverBudget(error)) | DriveError::Lease(LeaseError::OverBudget(error)) => {
+                Self::over_budget(error)
+            }
             DriveError::Create(CreateError::Pruned(_)) | DriveError::Lease(_) | DriveError::Restore(_) => {
                 Self::conflict(with_causes(error))
             }

@@ -38,6 +38,7 @@ mod mcp;
 mod mending;
 mod metrics;
 mod natural;
+mod open_requests;
 mod own_token;
 mod page_request;
 mod plan_check;

@@ -1,9 +1,12 @@
 //! Checks plans without running them.
 
+use std::sync::Arc;
+
+use axum::extract::State;
 use axum::{Extension, Json};
 use reknit_plan::{PlanAuthor, PlanProblem, check as check_steps, correct_plan};
 use reknit_protocol::Plan;
-use reknit_runtime::Runtime;
+use reknit_runtime::{NamedAgent, Runtime};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -12,6 +15,7 @@ use crate::access::Caller;
 use crate::api_error::{ApiError, ErrorBody};
 use crate::json_body::JsonBody;
 use crate::start_run::read_plan;
+use crate::state::ServerState;
 
 /// A plan to check.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -62,18 +66,24 @@ impl From<&PlanProblem> for ProblemView {
 #[utoipa::path(post, path = "/v1/plans/check", tag = "plans", request_body = CheckRequest,
     responses((status = 200, body = CheckResponse), (status = 400, body = ErrorBody)))]
 pub(crate) async fn check(
+    State(server): State<ServerState>,
     Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody<CheckRequest>,
 ) -> Result<Json<CheckResponse>, ApiError> {
     let plan = read_plan(&body.plan)?;
     let steps = plan.steps.len();
-    let problems: Vec<ProblemView> = problems_of(caller.reknit.runtime(), plan).iter().map(ProblemView::from).collect();
+    let problems: Vec<ProblemView> =
+        problems_of(&server, caller.reknit.runtime(), plan).iter().map(ProblemView::from).collect();
     Ok(Json(CheckResponse { valid: problems.is_empty(), steps, problems }))
 }
 
 /// What is wrong with a plan for the tools of this server.
-pub(crate) fn problems_of(runtime: &Runtime, mut plan: Plan) -> Vec<PlanProblem> {
+pub(crate) fn problems_of(server: &ServerState, runtime: &Runtime, mut plan: Plan) -> Vec<PlanProblem> {
     let catalogue = runtime.current_catalogue();
+    let agents = server.agents_of(&plan);
+    // Without a name for its agents, the catalogue has none, and the check says that they are missing.
+    let with_agents = catalogue.with_agents(agents.iter().map(NamedAgent::announcement));
+    let catalogue = with_agents.map_or(catalogue, Arc::new);
     correct_plan(&mut plan, &catalogue, PlanAuthor::Person);
     check_steps(&plan, &catalogue, PlanAuthor::Person).err().unwrap_or_default()
 }

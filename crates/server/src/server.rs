@@ -26,6 +26,7 @@ use crate::access::{self, Access, Callers, Gate};
 use crate::active_runs::ActiveRuns;
 use crate::api_error::ApiError;
 use crate::json_body::MAX_BODY;
+use crate::open_requests::{self, OpenRequests};
 use crate::state::ServerState;
 use crate::tls::{TlsFiles, TlsListener};
 use crate::{
@@ -57,6 +58,7 @@ impl Server {
         let reknit = reknit.with_sink(Arc::clone(&metrics) as _);
         let state = ServerState {
             runs: ActiveRuns::new(reknit.clone()),
+            open_requests: OpenRequests::default(),
             reknit,
             mender: Arc::new(Mender::new()),
             metrics,
@@ -107,7 +109,7 @@ impl Server {
         Self { drain, ..self }
     }
 
-    /// Answers requests until `stop`, then takes no new ones and waits for the runs in progress. Runs that another process left
+    /// Answers requests until `stop`, then takes no new ones and waits for the runs in progress, and for answers of models. Runs that another process left
     /// unfinished are continued first.
     ///
     /// Fails at once if a listener that others can reach has no tokens.
@@ -123,7 +125,8 @@ impl Server {
             Err(error) => tracing::error!("unfinished runs cannot be continued: {error}"),
         }
         let callers = Callers::new(self.access, &state.reknit);
-        let mcp = mcp::router(&state, &callers, self.offering);
+        let counted = middleware::from_fn_with_state(state.open_requests.clone(), open_requests::count);
+        let mcp = mcp::router(&state, &callers, self.offering).layer(counted);
         let gate = Arc::new(Gate::new(callers, address));
         let app = router(state.clone())
             .merge(mcp)
@@ -163,8 +166,13 @@ async fn accept<L: Listener<Addr = SocketAddr>>(
     };
     let drained = async {
         ended.notified().await;
-        let _ = tokio::time::timeout(drain, state.runs.drained()).await;
-        // The answers of these runs are on their way.
+        let answered = async {
+            state.open_requests.answered().await;
+            // A run that a request has started ends with it, or goes on.
+            state.runs.drained().await;
+        };
+        let _ = tokio::time::timeout(drain, answered).await;
+        // The last answers are on their way.
         tokio::time::sleep(Duration::from_millis(100)).await;
     };
     // Runs are waited for also if no client is connected any more.
@@ -251,7 +259,8 @@ fn gateway_routes() -> OpenApiRouter<ServerState> {
 fn router(state: ServerState) -> Router {
     let (router, mut document) = routes().split_for_parts();
     let (gateway, gateway_document) = gateway_routes().split_for_parts();
-    let gateway = gateway.layer(DefaultBodyLimit::max(gateway::MAX_BODY));
+    let counted = middleware::from_fn_with_state(state.open_requests.clone(), open_requests::count);
+    let gateway = gateway.layer(DefaultBodyLimit::max(gateway::MAX_BODY)).layer(counted);
     document.merge(gateway_document);
     router
         .route("/openapi.json", get(async move || Json(document)))

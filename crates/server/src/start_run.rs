@@ -78,7 +78,7 @@ pub(crate) async fn start(
 ) -> Result<Response, ApiError> {
     let mode = body.mode;
     let id = run_id(&caller, &headers, body.run_id.as_deref())?;
-    let start = read_start(&caller, id, body)?;
+    let start = read_start(&server, &caller, id, body)?;
     let handle = match known_run(&server, &caller, &start).await? {
         Some(handle) => handle,
         None => server.start(|| caller.reknit.start(start))?,
@@ -97,7 +97,7 @@ pub(crate) async fn start(
     }
 }
 
-fn read_start(caller: &Caller, id: Option<RunId>, body: StartRun) -> Result<RunStart, ApiError> {
+fn read_start(server: &ServerState, caller: &Caller, id: Option<RunId>, body: StartRun) -> Result<RunStart, ApiError> {
     let metadata = Metadata::from_pairs(body.metadata).map_err(|error| ApiError::invalid(error.to_string()))?;
     let runtime = caller.reknit.runtime();
     let inputs = object(body.inputs.as_deref(), "inputs")?;
@@ -117,7 +117,11 @@ fn read_start(caller: &Caller, id: Option<RunId>, body: StartRun) -> Result<RunS
             let plan = plan.map(|plan| read_plan(&plan)).transpose()?;
             let named = plan.as_ref().map(|plan: &Plan| plan.original_request.clone());
             let request = request.or(named).unwrap_or_default();
-            let mut started = runtime.started(&request, plan).with_metadata(metadata);
+            let started = match plan {
+                Some(plan) => server.started(runtime, &request, plan)?,
+                None => runtime.started(&request, None),
+            };
+            let mut started = started.with_metadata(metadata);
             started.inputs = inputs;
             Ok(RunStart::from(match id {
                 Some(id) => started.with_id(id),

@@ -1,17 +1,21 @@
 //! What all requests share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::http::StatusCode;
 use reknit::{Mender, Reknit, RunHandle};
+use reknit_engine::Started;
 use reknit_journal::Journal;
-use reknit_runtime::NamedAgent;
+use reknit_plan::agent_name;
+use reknit_protocol::{Plan, Step};
 use reknit_runtime::telemetry::prometheus::PrometheusMetrics;
+use reknit_runtime::{NamedAgent, Runtime};
 
 use crate::active_runs::ActiveRuns;
 use crate::api_error::ApiError;
+use crate::open_requests::OpenRequests;
 
 /// What all requests share.
 #[derive(Debug, Clone)]
@@ -19,6 +23,7 @@ pub(crate) struct ServerState {
     pub(crate) reknit: Reknit,
     pub(crate) mender: Arc<Mender>,
     pub(crate) runs: ActiveRuns,
+    pub(crate) open_requests: OpenRequests,
     pub(crate) metrics: Arc<PrometheusMetrics>,
     /// The agents that requests can name.
     pub(crate) agents: Arc<BTreeMap<String, NamedAgent>>,
@@ -33,6 +38,19 @@ impl ServerState {
 
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// The start of a plan. Its steps can run the agents of this server.
+    pub(crate) fn started(&self, runtime: &Runtime, request: &str, plan: Plan) -> Result<Started, ApiError> {
+        let agents = self.agents_of(&plan);
+        let started = runtime.started_with_agents(request, plan, agents);
+        started.map_err(|error| ApiError::invalid(error.to_string()))
+    }
+
+    /// The agents that steps of a plan run, without those that this server does not have.
+    pub(crate) fn agents_of(&self, plan: &Plan) -> Vec<NamedAgent> {
+        let names: BTreeSet<&str> = plan.steps.iter().filter_map(Step::agent_file).map(agent_name).collect();
+        names.into_iter().filter_map(|name| self.agents.get(name).cloned()).collect()
     }
 
     /// Starts a run, unless too many are in progress or the server stops.

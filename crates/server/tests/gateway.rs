@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use reknit::{ConfigBuilder, Reknit};
 use reknit_dialogue::RotationPolicy;
@@ -9,14 +10,19 @@ use reknit_models::{Provider, Target};
 use reknit_server::{Access, Server};
 use reknit_testing::model::{RequestMatcher, Script};
 use reknit_testing::scenario::FAULT_SCENARIOS;
-use reknit_testing::{Reply, Scenario, ScriptedModel, paced};
+use reknit_testing::{CallBarrier, Reply, Scenario, ScriptedModel, paced};
 use serde_json::{Value as Json, json};
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 struct Gateway {
     url: String,
     client: reqwest::Client,
     models: BTreeMap<String, ScriptedModel>,
+    /// The server stops when this is dropped.
+    stop: Option<oneshot::Sender<()>>,
+    server: Option<JoinHandle<std::io::Result<()>>>,
 }
 
 impl Gateway {
@@ -32,9 +38,11 @@ impl Gateway {
         let reknit = builder.start().await.expect("it starts");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        tokio::spawn(Server::new(reknit, Access::OwnMachine).serve(listener, std::future::pending()));
+        let (stop, stopped) = oneshot::channel::<()>();
+        let stopped = async move { drop(stopped.await) };
+        let server = Some(tokio::spawn(Server::new(reknit, Access::OwnMachine).serve(listener, stopped)));
         let client = reqwest::Client::builder().no_proxy().build().expect("a client");
-        Self { url, client, models }
+        Self { url, client, models, stop: Some(stop), server }
     }
 
     /// One model with these answers.
@@ -86,6 +94,26 @@ fn streamed_text(stream: &str) -> String {
     let chunks =
         chunks.map(|data| serde_json::from_str::<Json>(data).unwrap_or_else(|error| panic!("{error}: {data}")));
     chunks.filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str().map(str::to_owned)).collect()
+}
+
+#[tokio::test]
+async fn a_server_that_stops_waits_for_the_answer_of_a_model() {
+    let barrier = CallBarrier::new();
+    let mut gateway = Gateway::answering([Reply::text("21 degrees").wait_at(&barrier)]).await;
+    let (stop, server) = (gateway.stop.take(), gateway.server.take().expect("it runs"));
+    let asking = tokio::spawn(async move { gateway.chat(&question()).await.text().await });
+    barrier.wait_for_arrivals(1).await;
+    drop(stop);
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(!server.is_finished(), "the model has not answered");
+    barrier.release_all();
+    let answer = asking.await.expect("no panic").expect("the whole answer");
+    assert!(answer.contains("21 degrees"), "{answer}");
+    tokio::time::timeout(Duration::from_secs(4), server)
+        .await
+        .expect("it stops then")
+        .expect("no panic")
+        .expect("no error");
 }
 
 #[tokio::test]

@@ -56,6 +56,8 @@ pub struct Tracer {
     /// The attempt of a turn that has ended; its span is closed when the machine has judged the answer.
     ended_attempt: Option<models::EndedAttempt>,
     signals: Vec<Signal>,
+    /// Whether somebody reads the texts in span events.
+    has_readers: bool,
 }
 
 /// A span in progress.
@@ -112,7 +114,14 @@ impl Tracer {
             models: Arc::default(),
             ended_attempt: None,
             signals: Vec::new(),
+            has_readers: true,
         }
+    }
+
+    /// Leaves out the events about questions to models, whose texts take time to redact: for metrics alone.
+    #[must_use]
+    pub fn without_texts(self) -> Self {
+        Self { has_readers: false, ..self }
     }
 
     /// Sets the models of the targets, which spans name.
@@ -155,7 +164,12 @@ impl Tracer {
         let mut tracer = self.children.remove(child).unwrap_or_else(|| {
             let parent = self.context.span(&self.step_parent());
             let models = Arc::clone(&self.models);
-            Self { module: self.module, models, ..Self::new(self.context.within(child, parent)) }
+            Self {
+                module: self.module,
+                models,
+                has_readers: self.has_readers,
+                ..Self::new(self.context.within(child, parent))
+            }
         });
         tracer.at_ms = self.at_ms;
         tracer.map(scope, record);

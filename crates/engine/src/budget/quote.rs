@@ -61,7 +61,7 @@ impl Spent {
         reserved: Money,
         target: &str,
     ) -> Result<(), Exhausted> {
-        let Some(limit) = policy.limits.money else { return Ok(()) };
+        let Some(limit) = policy.limits.cost() else { return Ok(()) };
         if quote.prices.is_none() {
             return Err(Exhausted::Unpriced(target.to_owned()));
         }

@@ -132,7 +132,7 @@ impl Run {
     /// Reserves the part of the cost limit that the session of a step may spend: an equal part of what is left for each session
     /// that waits, so that all of them together stay within the limit.
     pub(super) fn reserve_for_session(&mut self, index: StepIndex) -> Decided<Result<(), Exhausted>> {
-        let (plan, Some(limit)) = (Arc::clone(&self.plan), self.policy().limits.money) else { return Ok(Ok(())) };
+        let (plan, Some(limit)) = (Arc::clone(&self.plan), self.policy().limits.cost()) else { return Ok(Ok(())) };
         if !self.runs_agent(planned(&plan, index)?) || self.state.steps.get(index)?.session_share.is_some() {
             return Ok(Ok(()));
         }

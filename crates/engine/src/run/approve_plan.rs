@@ -32,7 +32,7 @@ impl Run {
             return self.skip_all("the plan needs approval, and no person can be asked for approval");
         }
         let limits = &self.policy().limits;
-        let question = Question::RunPlan { calls, tool_calls: limits.tool_calls, money: limits.money };
+        let question = Question::RunPlan { calls, tool_calls: limits.tool_calls, money: limits.cost() };
         let expires_ms = self.state.now_ms.saturating_add_unsigned(limits.person_ms);
         let hash = digest_of(&(self.started.run.as_str(), &question));
         let id = EffectId::new(EffectOwner::Plan, EffectKind::PlanApproval, self.plan_approval_ordinal());

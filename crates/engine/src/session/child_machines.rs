@@ -228,7 +228,7 @@ impl Session {
         Limits {
             tool_calls: limits.tool_calls.saturating_sub(spent.tool_calls) / parts,
             model_calls: limits.model_calls.saturating_sub(spent.model_calls).saturating_sub(1) / parts,
-            money: limits.money.map(|money| spent.left_of(money).divided_by(parts)),
+            money: limits.cost().map(|money| spent.left_of(money).divided_by(parts)),
             active_ms: self.time_limit_ms().map(|ms| ms.saturating_sub(self.state.clock.active_ms(self.state.now_ms))),
             ..limits.clone()
         }
@@ -334,7 +334,7 @@ fn limit_policy(policy: &Policy, left: &Limits) -> (Arc<Policy>, BudgetShare) {
     limits.tool_calls = limits.tool_calls.min(left.tool_calls);
     limits.model_calls = limits.model_calls.min(left.model_calls);
     limits.active_ms = smaller(limits.active_ms, left.active_ms);
-    limits.money = smaller(limits.money, left.money);
+    limits.money = smaller(limits.cost(), left.money);
     let money = limits.money.filter(|_| left.money.is_some()).unwrap_or_default();
     let share = BudgetShare { tool_calls: limits.tool_calls, model_calls: limits.model_calls, money };
     (Arc::new(policy), share)

@@ -6,13 +6,13 @@
 use reknit_protocol::RunId;
 
 use super::Journal;
-use crate::blob::split_event;
+use crate::blob::split_first_event;
 use crate::rules::{self, CreatedRun, SplitTexts, TakeOver};
 use crate::tables::SplitSnapshot;
 use crate::{
     Append, AppendError, Appended, ClaimOutcome, CreateError, EffectClaim, FenceError, Holder, InboxMessage, KeyClaim,
-    KeyedClaim, Lease, LeaseError, LeaseTerm, NewRun, Reservation, ReserveError, RunSignal, SendError, SignalId,
-    Snapshot, StorageError, StoredKey, StoredMapping,
+    KeyedClaim, Lease, LeaseError, LeaseTerm, NewRun, Reopening, Reservation, ReserveError, RunSignal, SendError,
+    SignalId, Snapshot, StorageError, StoredKey, StoredMapping,
 };
 
 impl Journal {
@@ -22,7 +22,7 @@ impl Journal {
         let holder = holder.clone();
         let mut split = None;
         self.write_patiently(move |tables| {
-            let first = split.get_or_insert_with(|| split_event(first.clone()));
+            let first = split.get_or_insert_with(|| split_first_event(first.clone()));
             let (owner, reservation) = (owner.as_deref(), reservation.as_ref());
             let new = CreatedRun { run: &run, title: &title, request: &request, owner, reservation };
             rules::create(tables, &new, first, &holder, term)
@@ -43,7 +43,8 @@ impl Journal {
         let holder = holder.clone();
         let mut split = None;
         self.write_patiently(move |tables| {
-            let (first, texts) = split.get_or_insert_with(|| (split_event(first.clone()), SplitTexts::of(&mut append)));
+            let (first, texts) =
+                split.get_or_insert_with(|| (split_first_event(first.clone()), SplitTexts::of(&mut append)));
             let (owner, reservation) = (owner.as_deref(), reservation.as_ref());
             let new = CreatedRun { run: &run, title: &title, request: &request, owner, reservation };
             rules::create_ended(tables, &new, first, (&append, texts), (&holder, term))
@@ -86,16 +87,16 @@ impl Journal {
             .await
     }
 
-    /// Opens a run again that has ended with `expected_len` events, and leases it.
+    /// Opens a run again that has ended, and leases it.
     pub async fn reopen(
         &self,
         run: &RunId,
         holder: &Holder,
         term: LeaseTerm,
-        expected_len: u64,
+        reopening: Reopening,
     ) -> Result<Lease, LeaseError> {
         let (run, holder) = (run.clone(), holder.clone());
-        self.write(move |tables| rules::reopen(tables, &run, &holder, term, expected_len)).await
+        self.write(move |tables| rules::reopen(tables, &run, &holder, term, &reopening)).await
     }
 
     /// Extends the lease to the end of `term`. This also works on an expired lease that no other process has taken over.
@@ -230,22 +231,6 @@ impl Journal {
     pub async fn settle(&self, reservation: &Reservation, cost: u64) -> Result<(), StorageError> {
         let reservation = reservation.clone();
         self.write(move |tables| Ok(Ok(rules::settle(tables, &reservation, cost)?))).await
-    }
-
-    /// Reserves an amount for a run that goes on after its end. What is reserved for it already stays, and what it has cost so far is
-    /// not counted again.
-    pub async fn reserve_for_run(
-        &self,
-        run: &RunId,
-        reservation: &Reservation,
-        cost_so_far: u64,
-    ) -> Result<(), ReserveError> {
-        let (run, reservation) = (run.clone(), reservation.clone());
-        self.write(move |tables| {
-            let Some(row) = tables.run(&run)? else { return Ok(Err(ReserveError::NoSuchRun(run.clone()))) };
-            Ok(rules::reserve_for_run(tables, row.key, &reservation, cost_so_far)?.map_err(ReserveError::from))
-        })
-        .await
     }
 
     /// Records that a person accepts a mapping, for the runs that start after this. Returns false if exactly this mapping is not

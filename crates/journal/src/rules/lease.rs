@@ -8,7 +8,8 @@ use crate::error::storage::StoreFailure;
 use crate::holder::Processes;
 use crate::tables::WriteTables;
 use crate::{
-    CreateError, FenceError, Holder, Lease, LeaseError, LeaseInfo, LeaseTerm, Liveness, Reservation, RunSummary,
+    CreateError, FenceError, Holder, Lease, LeaseError, LeaseInfo, LeaseTerm, Liveness, Reopening, Reservation,
+    RunSummary,
 };
 
 /// A run to create, without its first event.
@@ -117,18 +118,21 @@ pub(crate) fn acquire(
     Ok(Ok(Lease { run: run.clone(), info }))
 }
 
-/// Leases a run that has ended with `expected_len` events, so that it goes on.
+/// Leases a run that has ended, so that it goes on.
 pub(crate) fn reopen(
     tables: &mut dyn WriteTables,
     run: &RunId,
     holder: &Holder,
     term: LeaseTerm,
-    expected_len: u64,
+    reopening: &Reopening,
 ) -> RuleResult<Lease, LeaseError> {
     let Some(row) = tables.run(run)? else { return Ok(Err(LeaseError::NoSuchRun(run.clone()))) };
     let mut summary = row.summary;
-    if summary.status.is_none() || summary.len != expected_len {
+    if summary.status.is_none() || summary.len != reopening.expected_len {
         return Ok(Err(LeaseError::NotEnded(run.clone())));
+    }
+    if let Err(refused) = spending::change_payer(tables, row.key, reopening)? {
+        return Ok(Err(LeaseError::OverBudget(refused)));
     }
     summary.status = None;
     summary.epoch += 1;

@@ -4,7 +4,7 @@ use super::RuleResult;
 use crate::error::storage::StoreResult;
 use crate::spending::RunSpending;
 use crate::tables::{RunKey, WriteTables};
-use crate::{OverBudget, Reservation, Spending};
+use crate::{OverBudget, Reopening, Reservation, Spending};
 
 /// Reserves an amount for a call that belongs to no run.
 pub(crate) fn reserve(tables: &mut dyn WriteTables, new: &Reservation) -> RuleResult<(), OverBudget> {
@@ -21,25 +21,32 @@ pub(crate) fn settle(tables: &mut dyn WriteTables, reserved: &Reservation, cost:
     change(tables, (&reserved.account, &reserved.month), reserved.amount, cost)
 }
 
-/// Reserves an amount for a run, unless something is reserved for it already.
-pub(crate) fn reserve_for_run(
+/// Reserves an amount for a run that has cost `cost_so_far`.
+pub(super) fn reserve_for_run(
     tables: &mut dyn WriteTables,
     key: RunKey,
     new: &Reservation,
     cost_so_far: u64,
 ) -> RuleResult<(), OverBudget> {
-    let before = tables.run_spending(key)?;
-    // What it has cost before is not paid by this account.
-    let counted = before.as_ref().map_or(0, |before| before.counted).max(cost_so_far);
-    if before.is_some_and(|before| before.reserved > 0) {
-        return Ok(Ok(()));
-    }
     let reserved = reserve(tables, new)?;
     if reserved.is_ok() {
         let (account, month) = (new.account.clone(), new.month.clone());
-        tables.set_run_spending(key, &RunSpending { account, month, reserved: new.amount, counted })?;
+        let run = RunSpending { account, month, reserved: new.amount, counted: cost_so_far };
+        tables.set_run_spending(key, Some(&run))?;
     }
     Ok(reserved)
+}
+
+/// Reserves what a run that goes on after its end may cost. Without a reservation nobody pays for the rest of it.
+pub(super) fn change_payer(
+    tables: &mut dyn WriteTables,
+    key: RunKey,
+    reopening: &Reopening,
+) -> RuleResult<(), OverBudget> {
+    match &reopening.reservation {
+        Some(new) => reserve_for_run(tables, key, new, reopening.cost_so_far),
+        None => Ok(Ok(tables.set_run_spending(key, None)?)),
+    }
 }
 
 /// Replaces what is reserved for a run by what it has cost since the last time; by all of it if `cost` is not known. Does nothing
@@ -48,7 +55,8 @@ pub(crate) fn settle_run(tables: &mut dyn WriteTables, key: RunKey, cost: Option
     let Some(run) = tables.run_spending(key)? else { return Ok(()) };
     let new = cost.map_or(run.reserved, |cost| cost.saturating_sub(run.counted));
     change(tables, (&run.account, &run.month), run.reserved, new)?;
-    tables.set_run_spending(key, &RunSpending { reserved: 0, counted: run.counted.saturating_add(new), ..run })
+    let settled = RunSpending { reserved: 0, counted: run.counted.saturating_add(new), ..run };
+    tables.set_run_spending(key, Some(&settled))
 }
 
 /// Whether an amount can be reserved.

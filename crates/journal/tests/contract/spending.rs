@@ -1,8 +1,9 @@
 //! What owners spend, and the budgets that limit it.
 
 use reknit_journal::{
-    Append, CreateError, Deletion, Holder, Journal, Lease, NewRun, Reservation, ReserveError, Spending,
+    Append, CreateError, Deletion, Holder, Journal, Lease, LeaseError, NewRun, Reopening, Reservation, Spending,
 };
+use reknit_protocol::RunId;
 
 use crate::support::{event, new_run, stores, term};
 
@@ -18,6 +19,16 @@ async fn spending(journal: &Journal) -> (u64, u64) {
 async fn create(journal: &Journal, run: &str, amount: u64) -> Result<Lease, CreateError> {
     let new = NewRun { owner: Some("ann".to_owned()), reservation: Some(reservation(amount)), ..new_run(run) };
     journal.create(new, &Holder::this_process(), term(0)).await
+}
+
+async fn reopen(
+    journal: &Journal,
+    run: &RunId,
+    cost_so_far: u64,
+    reservation: Option<Reservation>,
+) -> Result<Lease, LeaseError> {
+    let reopening = Reopening { expected_len: 2, cost_so_far, reservation };
+    journal.reopen(run, &Holder::this_process(), term(0), reopening).await
 }
 
 #[tokio::test]
@@ -43,16 +54,16 @@ async fn a_run_that_goes_on_after_its_end_counts_only_what_it_costs_from_then_on
         let (journal, run) = (&store.journal, "a".into());
         let lease = create(journal, "a", 60).await.unwrap();
         journal.append(&lease, Append::at(1).event(event(1)).ending("failed", 1).cost(25)).await.unwrap();
-        let refused = journal.reserve_for_run(&run, &reservation(76), 25).await;
-        assert!(matches!(refused, Err(ReserveError::OverBudget(_))), "{}: {refused:?}", store.name);
-        journal.reserve_for_run(&run, &reservation(60), 25).await.unwrap();
-        journal.reserve_for_run(&run, &reservation(60), 25).await.unwrap();
+        let refused = reopen(journal, &run, 25, Some(reservation(76))).await;
+        assert!(matches!(refused, Err(LeaseError::OverBudget(_))), "{}: {refused:?}", store.name);
+        assert_eq!(journal.summary(&run).await.unwrap().status.as_deref(), Some("failed"), "nothing was written");
+        let lease = reopen(journal, &run, 25, Some(reservation(60))).await.unwrap();
+        assert_eq!(spending(journal).await, (25, 60), "{}", store.name);
+        let refused = reopen(journal, &run, 25, Some(reservation(10))).await;
+        assert!(matches!(refused, Err(LeaseError::NotEnded(_))), "{}: {refused:?}", store.name);
         assert_eq!(spending(journal).await, (25, 60), "{}: it is reserved once", store.name);
-        let lease = journal.reopen(&run, &Holder::this_process(), term(0), 2).await.unwrap();
         journal.append(&lease, Append::at(2).event(event(2)).ending("complete", 2).cost(40)).await.unwrap();
         assert_eq!(spending(journal).await, (40, 0), "{}", store.name);
-        let missing = journal.reserve_for_run(&"none".into(), &reservation(1), 0).await;
-        assert!(matches!(missing, Err(ReserveError::NoSuchRun(_))), "{}: {missing:?}", store.name);
     }
 }
 
@@ -90,8 +101,7 @@ async fn what_a_run_has_cost_before_anybody_paid_for_it_is_not_counted() {
         let (journal, run) = (&store.journal, "a".into());
         let lease = journal.create(new_run("a"), &Holder::this_process(), term(0)).await.unwrap();
         journal.append(&lease, Append::at(1).event(event(1)).ending("failed", 1).cost(500)).await.unwrap();
-        journal.reserve_for_run(&run, &reservation(60), 500).await.unwrap();
-        let lease = journal.reopen(&run, &Holder::this_process(), term(0), 2).await.unwrap();
+        let lease = reopen(journal, &run, 500, Some(reservation(60))).await.unwrap();
         journal.append(&lease, Append::at(2).event(event(2)).ending("complete", 2).cost(510)).await.unwrap();
         assert_eq!(spending(journal).await, (10, 0), "{}", store.name);
     }
@@ -104,5 +114,17 @@ async fn a_run_that_is_deleted_before_its_end_counts_with_all_that_it_reserved()
         store.journal.release(&lease).await.unwrap();
         store.journal.delete(&"a".into(), Deletion::Unfinished, 0).await.unwrap();
         assert_eq!(spending(&store.journal).await, (60, 0), "{}", store.name);
+    }
+}
+
+#[tokio::test]
+async fn a_former_payer_does_not_pay_for_what_a_caller_without_a_budget_continues() {
+    for store in stores() {
+        let (journal, run) = (&store.journal, "a".into());
+        let lease = create(journal, "a", 60).await.unwrap();
+        journal.append(&lease, Append::at(1).event(event(1)).ending("failed", 1).cost(25)).await.unwrap();
+        let lease = reopen(journal, &run, 25, None).await.unwrap();
+        journal.append(&lease, Append::at(2).event(event(2)).ending("complete", 2).cost(70)).await.unwrap();
+        assert_eq!(spending(journal).await, (25, 0), "{}", store.name);
     }
 }

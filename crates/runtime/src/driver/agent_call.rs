@@ -3,7 +3,10 @@
 //! The id of the session follows from the run and the step, and starting it twice joins it. So such a call needs no claim: a process
 //! that takes over the run makes it again, and goes on with the session.
 
-use reknit_engine::{EventKind, SessionCall, SessionRequest, SessionStarted, TraceParent, session_reply};
+use std::sync::Arc;
+
+use reknit_engine::{Effect, EventKind, SessionCall, SessionRequest, SessionStarted, TraceParent, session_reply};
+use reknit_journal::{CreateError, SendError};
 use reknit_protocol::{
     CallTool, Delivery, ReplyBody, RunId, ToolJob, ToolReply, TransportFailure, TransportKind, Value,
 };
@@ -12,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{DriveOutcome, Driver, restore};
 use crate::error::DriveError;
+use crate::run_owner::RunOwner;
 use crate::signals;
 use crate::snapshot::Changes;
 use crate::telemetry::log::TARGET;
@@ -20,25 +24,29 @@ use crate::watcher::Watcher;
 /// How long a run that has ended waits for the sessions that it cancels.
 const CANCEL_MS: i64 = 20_000;
 
-/// Makes the call of an agent. If the call is aborted, or its time is over, its session is cancelled.
+/// How often a session is told to end that nobody has created yet.
+const LOOK_MS: i64 = 200;
+
+/// Makes the call of an agent for a run. If the call is aborted, or its time is over, its session is cancelled.
 ///
 /// Boxed: the driver of the session would otherwise be part of its own type.
 pub(crate) fn call_agent(
     driver: &Driver,
+    run: &RunId,
     (call, SessionCall { request, until_ms }): (&CallTool, SessionCall),
     traceparent: Option<&str>,
     aborted: CancellationToken,
 ) -> BoxFuture<'static, EventKind> {
-    let (driver, effect) = (driver.of_session(), call.id.clone());
+    let (driver, run, effect) = (driver.of_session(), run.clone(), call.id.clone());
     let parent = traceparent.and_then(|text| text.parse::<TraceParent>().ok());
     Box::pin(async move {
         let session = match &request {
             SessionRequest::Start(started) => started.run.clone(),
             SessionRequest::Ask(session) | SessionRequest::Cancel(session) => session.clone(),
         };
-        let session_end = driver.drive_session(request, parent);
-        tokio::pin!(session_end);
         let clock = &driver.executor().clock;
+        let session_end = driver.drive_session(&run, request, parent);
+        tokio::pin!(session_end);
         let late = async {
             match until_ms {
                 Some(until_ms) => clock.sleep_until(until_ms).await,
@@ -54,8 +62,10 @@ pub(crate) fn call_agent(
         let outcome = tokio::select! {
             outcome = &mut session_end => outcome,
             () = unwanted => {
-                driver.cancel_session(&session).await;
-                session_end.await
+                tokio::select! {
+                    outcome = &mut session_end => outcome,
+                    () = driver.cancel_until_it_exists(&session) => session_end.await,
+                }
             }
         };
         match outcome.map_err(|error| failure(&session, &error)).and_then(|outcome| reply(&session, outcome)) {
@@ -66,22 +76,29 @@ pub(crate) fn call_agent(
 }
 
 impl Driver {
-    /// A driver for the session of an agent. Its events belong to its own run, and not to the one that is watched here.
+    /// A driver for the session of an agent. Its events belong to its own run, and not to the one that is watched here. It reserves
+    /// nothing: the run has reserved what its sessions may cost.
     fn of_session(&self) -> Self {
         let mut driver = self.clone();
         let parts = driver.parts_mut();
         parts.watcher = Watcher::default();
         parts.executor.pieces = None;
+        parts.owner = None;
         driver
     }
 
     async fn drive_session(
         &self,
+        run: &RunId,
         request: SessionRequest,
         parent: Option<TraceParent>,
     ) -> Result<DriveOutcome, DriveError> {
         match request {
-            SessionRequest::Start(started) => self.start(SessionStarted { trace_parent: parent, ..*started }).await,
+            SessionRequest::Start(started) => {
+                let owner = self.executor().journal.summary(run).await?.owner.map(RunOwner::of_session);
+                let driver = self.clone().with_owner(owner.map(Arc::new));
+                driver.start(SessionStarted { trace_parent: parent, ..*started }).await
+            }
             SessionRequest::Ask(session) if self.waits_for_person(&session).await? => Ok(DriveOutcome::Waiting),
             SessionRequest::Ask(session) => self.join(&session).await,
             SessionRequest::Cancel(session) => {
@@ -91,7 +108,7 @@ impl Driver {
         }
     }
 
-    /// Whether only a person can go on with a session, and nobody has decided yet.
+    /// Whether only a person can go on with a session, and nobody has decided yet. The time for a decision is not over.
     async fn waits_for_person(&self, session: &RunId) -> Result<bool, DriveError> {
         let (journal, telemetry) = (&self.executor().journal, &self.executor().telemetry);
         if journal.ending(session).await?.is_some() || !journal.inbox(session).await?.is_empty() {
@@ -99,15 +116,26 @@ impl Driver {
         }
         let how = (Changes::Refused, self.shared.migrations);
         let state = restore(journal, session, telemetry, &Watcher::default(), how).await?;
-        Ok(state.machine.is_waiting_for_person())
+        let now_ms = self.executor().clock.now_ms();
+        let is_over = |effect: &Effect| matches!(effect, Effect::Sleep { until_ms, .. } if *until_ms <= now_ms);
+        Ok(state.machine.is_waiting_for_person() && !state.pending.iter().any(is_over))
     }
 
-    /// Asks a session to end, whoever drives it.
-    async fn cancel_session(&self, session: &RunId) {
+    /// Asks a session to end, whoever drives it. Returns whether there is one.
+    async fn cancel_session(&self, session: &RunId) -> bool {
         let sent = self.executor().journal.send(session, signals::cancel(), self.executor().clock.now_ms()).await;
-        if let Err(error) = sent {
+        if let Err(error) = &sent {
             // It was never started, or has ended.
             tracing::debug!(target: TARGET, run = %session, "the session is not cancelled: {error}");
+        }
+        !matches!(sent, Err(SendError::NoSuchRun(_)))
+    }
+
+    /// Asks a session to end that may be created at any moment.
+    async fn cancel_until_it_exists(&self, session: &RunId) {
+        let clock = &self.executor().clock;
+        while !self.cancel_session(session).await {
+            clock.sleep_until(clock.now_ms().saturating_add(LOOK_MS)).await;
         }
     }
 
@@ -163,6 +191,7 @@ fn reply(session: &RunId, outcome: DriveOutcome) -> Result<ToolReply, TransportF
 /// A session that cannot be driven. What may work later, as a journal that cannot be written now, is tried again.
 fn failure(session: &RunId, error: &DriveError) -> TransportFailure {
     let kind = match error {
+        DriveError::Create(CreateError::Storage(_)) => TransportKind::Reset,
         DriveError::OtherRequest { .. }
         | DriveError::Restore(_)
         | DriveError::Create(_)

@@ -24,8 +24,8 @@ pub(super) enum Entry {
     New,
     /// Another process, or an earlier driver, left it.
     TakenOver,
-    /// It had ended, and a person wants it to go on, as this event says.
-    Reopened(Box<EventKind>),
+    /// It had ended, and a person wants it to go on, as these events say.
+    Reopened(Vec<EventKind>),
 }
 
 /// Drives a run in a task of its own. If this future is dropped, the token is cancelled, and the task gives the run up in good
@@ -50,7 +50,7 @@ impl RunLoop {
         let entered = match entry {
             Entry::New => Ok(()),
             Entry::TakenOver => Box::pin(self.take_over()).await,
-            Entry::Reopened(event) => Box::pin(self.reopen(*event)).await,
+            Entry::Reopened(events) => Box::pin(self.reopen(events)).await,
         };
         let result = match entered {
             Ok(()) => self.run().await,

@@ -1,7 +1,8 @@
 //! Continues a run that has ended: its failed steps, or the conversation of a session.
 
+use reknit_dialogue::Money;
 use reknit_engine::{EventKind, Machine};
-use reknit_journal::{Lease, LeaseError};
+use reknit_journal::{Lease, LeaseError, Reopening};
 use reknit_protocol::RunId;
 
 use super::drain::{Entry, in_own_task};
@@ -32,16 +33,21 @@ impl Driver {
     async fn reopen_with(&self, run: &RunId, event: EventKind) -> Result<DriveOutcome, DriveError> {
         let (driver, run) = (self.clone(), run.clone());
         in_own_task(async move |abandoned| {
-            let (driver, lease, state) = Box::pin(driver.reopen(&run, &event)).await?;
+            let (driver, lease, state, changed) = Box::pin(driver.reopen(&run, &event)).await?;
             let mailbox = driver.mailbox(&run);
-            let entry = Entry::Reopened(Box::new(event));
+            let entry = Entry::Reopened(changed.into_iter().chain([event]).collect());
             RunLoop::new(driver, lease, state, mailbox, abandoned).drive_or_drain(entry).await
         })
         .await
     }
 
-    /// Leases a run that has ended, if the event can continue it. Also returns this driver with a clock that is not behind the run.
-    async fn reopen(&self, run: &RunId, event: &EventKind) -> Result<(Self, Lease, DrivenMachine), DriveError> {
+    /// Leases a run that has ended, if the event can continue it. Also returns this driver with a clock that is not behind the run,
+    /// and the event that limits its cost to what the budget of the caller leaves, if that is another limit than before.
+    async fn reopen(
+        &self,
+        run: &RunId,
+        event: &EventKind,
+    ) -> Result<(Self, Lease, DrivenMachine, Option<EventKind>), DriveError> {
         let (journal, telemetry) = (&self.executor().journal, &self.executor().telemetry);
         if journal.summary(run).await?.status.is_none() {
             return Err(LeaseError::NotEnded(run.clone()).into());
@@ -49,9 +55,13 @@ impl Driver {
         let state =
             restore(journal, run, telemetry, &self.shared.watcher, (Changes::Refused, self.shared.migrations)).await?;
         check(run, event, &state.machine)?;
-        self.reserve_again(run, &state.machine).await?;
-        let lease = journal.reopen(run, &self.shared.holder, self.term(), state.machine.event_count()).await?;
-        Ok((self.not_before(state.machine.now_ms()), lease, state))
+        let reservation = self.reservation(state.machine.policy().limits.money).await?;
+        let budget = reservation.as_ref().map(|new| Money::from_nanos(new.amount));
+        let changed = (budget != state.machine.policy().limits.budget).then_some(EventKind::BudgetChanged { budget });
+        let (expected_len, cost_so_far) = (state.machine.event_count(), state.machine.spent().cost.nanos());
+        let reopening = Reopening { expected_len, cost_so_far, reservation };
+        let lease = journal.reopen(run, &self.shared.holder, self.term(), reopening).await?;
+        Ok((self.not_before(state.machine.now_ms()), lease, state, changed))
     }
 }
 

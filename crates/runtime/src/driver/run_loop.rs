@@ -137,11 +137,11 @@ impl RunLoop {
     }
 
     /// Opens the run again. Messages from before its end are not for what follows.
-    pub(super) async fn reopen(&mut self, event: EventKind) -> Result<(), DriveError> {
+    pub(super) async fn reopen(&mut self, events: Vec<EventKind>) -> Result<(), DriveError> {
         let inbox = self.driver.executor().journal.inbox(self.lease.run()).await?;
         let words = |message: &InboxMessage| format!("`{}` came before the run went on", message.signal.kind);
         let notes = inbox.iter().map(|message| EventKind::UnreadableMessage { words: words(message) });
-        let events = notes.chain([event]).collect();
+        let events = notes.chain(events).collect();
         self.commit(events, inbox.iter().map(|message| message.id).collect(), Claims::WithEvents).await
     }
 
@@ -323,7 +323,7 @@ impl RunLoop {
         if let Effect::CallTool(call) = &effect
             && let Some(request) = self.state.machine.session_call(call)
         {
-            let call = call_agent(&driver, (call, request), traceparent.as_deref(), stops.aborted);
+            let call = call_agent(&driver, self.lease.run(), (call, request), traceparent.as_deref(), stops.aborted);
             let handle = self.tasks.spawn(async move { (task_id, Ok(Some(call.await))) });
             self.in_progress.insert(id, EffectTask { handle, aborted });
             return;

@@ -125,6 +125,10 @@ impl Sink for PrometheusMetrics {
             }
         }
     }
+
+    fn reads_spans(&self) -> bool {
+        false
+    }
 }
 
 /// `key="value",...`, with what the format escapes.

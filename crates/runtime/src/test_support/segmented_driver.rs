@@ -140,7 +140,8 @@ impl SegmentedDriver {
             if let Effect::CallTool(call) = &effect
                 && let Some(request) = run.session_call(call)
             {
-                let call = call_agent(&self.driver, (call, request), traceparent.as_deref(), stops.aborted);
+                let call =
+                    call_agent(&self.driver, lease.run(), (call, request), traceparent.as_deref(), stops.aborted);
                 tasks.spawn(async move { (id, Ok(Some(call.await))) });
                 return;
             }

@@ -20,11 +20,12 @@ pub(super) struct Bill {
     /// The most that one attempt costs.
     most: Money,
     cost: Money,
+    is_settled: bool,
 }
 
 impl Bill {
-    /// Reserves the most that a request may cost; none for a caller without a budget. If the request is given up, all of it counts
-    /// as spent.
+    /// Reserves the most that a request may cost; none for a caller without a budget. If the request is given up, its last attempt
+    /// counts with the most that it may cost.
     pub(super) async fn reserve(
         runtime: &Runtime,
         client: &RotatingClient,
@@ -52,7 +53,7 @@ impl Bill {
         match runtime.journal.reserve(&reservation).await {
             Ok(()) => {
                 let (journal, policy) = (runtime.journal.clone(), Arc::clone(&runtime.policy));
-                Ok(Some(Self { journal, policy, reservation, most, cost: Money::from_nanos(0) }))
+                Ok(Some(Self { journal, policy, reservation, most, cost: Money::from_nanos(0), is_settled: false }))
             }
             Err(ReserveError::OverBudget(error)) => Err(refused(format!(
                 "the request may cost {}, and {} is left of the budget of `{}` for {}",
@@ -77,9 +78,26 @@ impl Bill {
     }
 
     /// Replaces what was reserved by what the attempts have cost.
-    pub(super) async fn settle(self) {
-        if let Err(error) = self.journal.settle(&self.reservation, self.cost.nanos()).await {
-            tracing::error!(account = self.reservation.account, "a cost could not be stored: {error}");
+    pub(super) async fn settle(mut self) {
+        self.is_settled = true;
+        store(&self.journal, &self.reservation, self.cost).await;
+    }
+}
+
+impl Drop for Bill {
+    /// The client has gone while a model answered.
+    fn drop(&mut self) {
+        if self.is_settled {
+            return;
         }
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let (journal, reservation, cost) = (self.journal.clone(), self.reservation.clone(), self.cost.plus(self.most));
+        runtime.spawn(async move { store(&journal, &reservation, cost).await });
+    }
+}
+
+async fn store(journal: &Journal, reservation: &Reservation, cost: Money) {
+    if let Err(error) = journal.settle(reservation, cost.nanos()).await {
+        tracing::error!(account = reservation.account, "a cost could not be stored: {error}");
     }
 }

@@ -59,7 +59,7 @@ pub(super) async fn start(
     let (text, request) = (field(&form, "text"), field(&form, "request"));
     let has_model = !ui.server.reknit.runtime().targets.is_empty();
     if kind == NewRunKind::Plan {
-        let found = check(&caller, text);
+        let found = check(&ui, &caller, text);
         if field(&form, "do") == "check" || !found.problems.is_empty() {
             let run_id = field(&form, "run_id");
             let new = NewRunForm { kind, request, text, findings: Some(found), run_id, has_model };
@@ -88,18 +88,19 @@ pub(super) async fn begin(ui: &UiState, caller: Extension<Caller>, mut body: Obj
 
 /// What is wrong with a plan, as a part of the page.
 pub(super) async fn check_plan(
+    State(ui): State<UiState>,
     Extension(caller): Extension<Caller>,
     form: Result<Form<Fields>, FormRejection>,
 ) -> Result<Response, ApiError> {
     let Form(form) = form.map_err(|error| ApiError::invalid(error.body_text()))?;
-    Ok(html(StatusCode::OK, findings(Some(&check(&caller, field(&form, "text"))))))
+    Ok(html(StatusCode::OK, findings(Some(&check(&ui, &caller, field(&form, "text"))))))
 }
 
-fn check(caller: &Caller, text: &str) -> PlanFindings {
+fn check(ui: &UiState, caller: &Caller, text: &str) -> PlanFindings {
     let plan = to_raw_value(text).map_err(ApiError::unwritable).and_then(|raw| read_plan(&raw));
     match plan {
         Ok(plan) => {
-            let (steps, problems) = (plan.steps.len(), problems_of(caller.reknit.runtime(), plan));
+            let (steps, problems) = (plan.steps.len(), problems_of(&ui.server, caller.reknit.runtime(), plan));
             let line = |problem: &reknit_plan::PlanProblem| match &problem.hint {
                 Some(hint) => format!("{}: {} ({hint})", problem.location, problem.message),
                 None => format!("{}: {}", problem.location, problem.message),

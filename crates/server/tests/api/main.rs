@@ -1,6 +1,7 @@
 //! Requests of a real HTTP client to a real server on this machine.
 #![cfg(test)]
 
+mod agents_in_plans;
 mod attacks;
 mod overload;
 mod owners;

@@ -1,11 +1,13 @@
 //! Tokens whose owners have tools, budgets and runs of their own.
 
+use std::time::Duration;
+
 use reknit::Reknit;
 use reknit_dialogue::{Money, Price, Prices};
 use reknit_models::Target;
 use reknit_server::{Access, Scope, Server, Token};
 use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::{Reply, ScriptedModel};
+use reknit_testing::{CallBarrier, Reply, ScriptedModel};
 use reqwest::{RequestBuilder, StatusCode};
 use serde_json::{Value as Json, json};
 use tokio::net::TcpListener;
@@ -97,7 +99,10 @@ struct PricedApi {
 impl PricedApi {
     /// Every answer is `text`, and counts as ten tokens.
     async fn new(text: &str, tokens: Vec<Token>) -> Self {
-        let reply = Reply::text(text).usage(0, 10);
+        Self::answering(Reply::text(text).usage(0, 10), tokens).await
+    }
+
+    async fn answering(reply: Reply, tokens: Vec<Token>) -> Self {
         let script = Script::new().on(RequestMatcher::any(), reply);
         let model = ScriptedModel::start(script).await.expect("the model starts");
         let price = Price::try_from(1_000_000.0).expect("a price");
@@ -114,10 +119,14 @@ impl PricedApi {
         self.client.post(format!("{}{path}", self.url)).bearer_auth(token).body(body.to_string())
     }
 
-    /// The answer to a question that may have ten tokens.
-    fn ask(&self, token: &str) -> RequestBuilder {
+    /// The answer to a question that may have so many tokens.
+    fn ask(&self, token: &str, max_tokens: u32) -> RequestBuilder {
         let messages = json!([{"role": "user", "content": "How warm is it?"}]);
-        self.post("/v1/chat/completions", token, &json!({"model": "auto", "messages": messages, "max_tokens": 10}))
+        self.post(
+            "/v1/chat/completions",
+            token,
+            &json!({"model": "auto", "messages": messages, "max_tokens": max_tokens}),
+        )
     }
 
     async fn budget(&self, token: &str) -> Json {
@@ -136,11 +145,11 @@ async fn a_request_to_a_model_is_refused_once_the_budget_of_the_month_may_not_co
     let (ann, token) = token("ann", &[Scope::Read, Scope::Run]);
     let api = PricedApi::new("21 degrees", vec![Token { monthly_budget: Some(units(35)), ..token }]).await;
     for _ in 0..2 {
-        assert_eq!(api.ask(&ann).send().await.expect("an answer").status(), StatusCode::OK);
+        assert_eq!(api.ask(&ann, 10).send().await.expect("an answer").status(), StatusCode::OK);
     }
     let spent = api.budget(&ann).await;
     assert_eq!((&spent["spent"], &spent["reserved"], &spent["limit"]), (&json!("20"), &json!("0"), &json!("35")));
-    let refused = api.ask(&ann).send().await.expect("an answer");
+    let refused = api.ask(&ann, 10).send().await.expect("an answer");
     let refused = json_of(refused, StatusCode::PAYMENT_REQUIRED).await;
     assert_eq!(refused["error"]["code"], "budget_exhausted");
     let message = refused["error"]["message"].as_str().expect("a message");
@@ -160,15 +169,41 @@ async fn a_run_is_limited_to_what_is_left_of_the_budget_and_counts_with_its_cost
     assert_eq!(run["run"], "warm");
     let budget = api.budget(&ann).await;
     assert_eq!(budget["reserved"], "0");
-    let spent: f64 = budget["spent"].as_str().expect("an amount").parse().expect("a number");
+    let spent = number(&budget["spent"]);
     assert!(spent > 0.0 && spent <= 100.0, "{spent}");
-    while api.ask(&ann).send().await.expect("an answer").status() == StatusCode::OK {}
+    // The rest of the budget is enough for the next message, which is limited to it.
+    let message = |input: &str| api.post("/v1/runs/warm/messages", &ann, &json!({"input": input}));
+    json_of(message("And now?").send().await.expect("an answer"), StatusCode::ACCEPTED).await;
+    while api.budget(&ann).await["reserved"] != "0" {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let left = async || 100.0 - number(&api.budget(&ann).await["spent"]);
+    assert!(left().await < 100.0 - spent && left().await >= 0.0, "{}", left().await);
+    while left().await > 0.0 {
+        assert_eq!(api.ask(&ann, 5).send().await.expect("an answer").status(), StatusCode::OK);
+    }
     let asked = api.model.requests().len();
-    let left: f64 =
-        100.0 - api.budget(&ann).await["spent"].as_str().expect("an amount").parse::<f64>().expect("a number");
-    assert!(left < 20.0, "{left}");
-    let message = api.post("/v1/runs/warm/messages", &ann, &json!({"input": "And now?"}));
-    let refused = json_of(message.send().await.expect("an answer"), StatusCode::PAYMENT_REQUIRED).await;
+    let refused = json_of(message("And then?").send().await.expect("an answer"), StatusCode::PAYMENT_REQUIRED).await;
     assert_eq!(refused["error"]["code"], "budget_exhausted");
     assert_eq!(api.model.requests().len(), asked);
+}
+
+fn number(amount: &Json) -> f64 {
+    amount.as_str().expect("an amount").parse().expect("a number")
+}
+
+#[tokio::test]
+async fn a_client_that_goes_away_pays_for_the_answer_that_it_does_not_read() {
+    let (ann, token) = token("ann", &[Scope::Read, Scope::Run]);
+    let barrier = CallBarrier::new();
+    let reply = Reply::text("21 degrees").usage(0, 10).wait_at(&barrier);
+    let api = PricedApi::answering(reply, vec![Token { monthly_budget: Some(units(100)), ..token }]).await;
+    let asking = tokio::spawn(api.ask(&ann, 10).send());
+    barrier.wait_for_arrivals(1).await;
+    assert_eq!(api.budget(&ann).await["reserved"], "20");
+    asking.abort();
+    while api.budget(&ann).await["reserved"] != "0" {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(api.budget(&ann).await["spent"], "10");
 }

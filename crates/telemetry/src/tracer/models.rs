@@ -84,7 +84,7 @@ impl Tracer {
 
     /// Adds the event of a question that repairs a step.
     fn add_repair_request_event(&mut self, question: &ModelQuestion) {
-        let Some(key) = StepKey::of(&question.id) else { return };
+        let Some(key) = StepKey::of(&question.id).filter(|_| self.has_readers) else { return };
         let Some(step) = self.steps.get_mut(&key) else { return };
         let (id, capability) = (step.id(), step.capability());
         let event = if question.purpose == Purpose::MicroResolution {

@@ -32,17 +32,20 @@ fn question_events(purpose: Purpose) -> QuestionEvents {
 
 impl Tracer {
     pub(super) fn add_request_event(&mut self, question: &ModelQuestion) {
-        let (request, ..) = question_events(question.purpose);
-        let (prompt, attempt) = (prompt(&question.request), question.attempt);
-        let values = [
-            self.run_id(),
-            AttributeValue::prompt(&prompt),
-            prompt.len().into(),
-            AttributeValue::Number(temperature(&question.request)),
-            question.request.max_tokens.into(),
-            attempt.into(),
-        ];
-        self.add_event(request.event_at(self.at_ms, values));
+        let attempt = question.attempt;
+        if self.has_readers {
+            let (request, ..) = question_events(question.purpose);
+            let prompt = prompt(&question.request);
+            let values = [
+                self.run_id(),
+                AttributeValue::prompt(&prompt),
+                prompt.len().into(),
+                AttributeValue::Number(temperature(&question.request)),
+                question.request.max_tokens.into(),
+                attempt.into(),
+            ];
+            self.add_event(request.event_at(self.at_ms, values));
+        }
         if question.purpose == Purpose::PlanGeneration {
             self.planning.since_ms.get_or_insert(self.at_ms);
             if attempt > 1 && attempt > self.planning.attempt {
@@ -53,6 +56,9 @@ impl Tracer {
     }
 
     pub(super) fn add_response_event(&mut self, question: &ModelQuestion, end: QuestionEnd<'_>, ms: u64) {
+        if !self.has_readers {
+            return;
+        }
         let (_, response, error_event) = question_events(question.purpose);
         let (answer, error) = (end.answer, end.error());
         let event = match (answer, error) {

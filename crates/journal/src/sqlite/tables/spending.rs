@@ -30,10 +30,13 @@ pub(super) fn of_run(tables: &SqliteTables<'_>, key: RunKey) -> StoreResult<Opti
     Ok(tables.0.prepare_cached(sql)?.query_row([key.0], read).optional()?)
 }
 
-pub(super) fn set_of_run(tables: &SqliteTables<'_>, key: RunKey, run: &RunSpending) -> StoreResult<()> {
+pub(super) fn set_of_run(tables: &SqliteTables<'_>, key: RunKey, run: Option<&RunSpending>) -> StoreResult<()> {
+    let Some(RunSpending { account, month, reserved, counted }) = run else {
+        tables.0.prepare_cached("DELETE FROM run_spending WHERE run = ?1")?.execute([key.0])?;
+        return Ok(());
+    };
     let sql =
         "INSERT OR REPLACE INTO run_spending (run, account, month, reserved, counted) VALUES (?1, ?2, ?3, ?4, ?5)";
-    let RunSpending { account, month, reserved, counted } = run;
     let values = params![key.0, account, month, column(*reserved), column(*counted)];
     tables.0.prepare_cached(sql)?.execute(values)?;
     Ok(())

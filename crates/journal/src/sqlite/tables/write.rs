@@ -168,7 +168,7 @@ impl WriteTables for SqliteTables<'_> {
         spending::set(self, account, month, spending)
     }
 
-    fn set_run_spending(&mut self, key: RunKey, run: &RunSpending) -> StoreResult<()> {
+    fn set_run_spending(&mut self, key: RunKey, run: Option<&RunSpending>) -> StoreResult<()> {
         spending::set_of_run(self, key, run)
     }
 
