@@ -56,7 +56,7 @@ class Client:
         reader, writer = None, None
         with connection_errors():
             try:
-                reader, writer = self.idle.pop() if self.idle else await self.connect()
+                reader, writer = self.take_idle() or await self.connect()
                 self.send(writer, method, path, body, headers)
                 async with asyncio.timeout(PATIENCE):
                     status, received = await self.head(reader)
@@ -70,6 +70,15 @@ class Client:
         else:
             self.idle.append((reader, writer))
         return Reply(status, received, content)
+
+    def take_idle(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
+        """An open connection. The server closes those that are idle for a minute."""
+        while self.idle:
+            reader, writer = self.idle.pop()
+            if not reader.at_eof():
+                return reader, writer
+            writer.close()
+        return None
 
     async def get(self, path: str) -> Reply:
         return await self.request("GET", path)

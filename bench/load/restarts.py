@@ -272,7 +272,7 @@ async def watchers_who_left(bench: Bench):
             async with contextlib.aclosing(clients[1].events(run)) as events:
                 async for _ in events:
                     break
-        await asyncio.sleep(1)
+        await asyncio.sleep(5)  # A watcher is followed for two to four seconds more.
         after = await cpu_of_a_second()
         bench.table.add(
             f"6 {number} waiting runs were watched elsewhere; nobody does now",

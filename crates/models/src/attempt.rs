@@ -16,7 +16,7 @@ use crate::decode::{read_block, read_events};
 use crate::endpoint::Endpoint;
 use crate::error_response::ErrorResponse;
 use crate::event_decoder::EventDecoder;
-use crate::forward::{EventContent, ForwardedAnswer, ForwardedRequest, OnRawEvent};
+use crate::forward::{EventContent, ForwardedAnswer, ForwardedRequest, OnRawEvent, PassedTexts, limit_answer};
 use crate::sanitize::{redact_secret, root_cause, sanitize};
 use crate::sse_blocks::SseBlocks;
 use crate::timeouts::{Stage, TimeoutTracker};
@@ -85,6 +85,9 @@ impl<'a> Attempt<'a> {
         body.insert("model", target.model.as_str());
         if target.streaming == Streaming::Off && body.remove("stream").is_some() {
             body.remove("stream_options");
+        }
+        if request.limits_answer {
+            limit_answer(&mut body, target, self.request.max_tokens);
         }
         target.extras.apply(&mut body);
         let streaming = match body.get("stream") {
@@ -233,22 +236,31 @@ impl<'a> Attempt<'a> {
                 }
                 None => blocks.end(),
             }
-            while let Some(block) = blocks.next() {
+            // Events with nothing but text that arrive together are passed on together.
+            let mut texts = PassedTexts::default();
+            while let Some(place) = blocks.next() {
                 let mut content = EventContent::default();
                 let skipped = self.builder.skipped_events;
                 let Self { wire, builder, tracker, .. } = self;
                 let mut on_delta = |delta: Delta<'_>| content.add(delta);
+                let block = blocks.bytes(place.clone());
                 let read = read_block(wire, builder, block, &mut on_delta, &mut || tracker.note_progress());
+                if let (Ok(false), true) = (&read, content.is_text() && self.builder.skipped_events == skipped) {
+                    texts.add(place, &content.text);
+                    continue;
+                }
+                texts.pass_on(&blocks, on_event);
                 let is_over = read.map_err(|error| self.error_in_body(&error))?;
                 let EventContent { text, has_reasoning, has_calls } = content;
                 // What we cannot read, the caller cannot either: it is counted and left out.
                 if self.builder.skipped_events == skipped {
-                    on_event(RawEvent { bytes: block, text: &text, has_reasoning, has_calls });
+                    on_event(RawEvent { bytes: blocks.bytes(place), text: &text, has_reasoning, has_calls });
                 }
                 if is_over {
                     return Ok(());
                 }
             }
+            texts.pass_on(&blocks, on_event);
             if chunk.is_none() {
                 return if self.builder.is_ended() { Ok(()) } else { Err(self.truncated_stream(&prefix)) };
             }

@@ -1,5 +1,6 @@
 //! Decoding of streamed answers, without a network.
 
+use memchr::memchr2;
 use reknit_dialogue::{Delta, FormatUsed, ModelAnswer, ModelFailure, ModelRequest};
 
 use crate::Provider;
@@ -115,7 +116,7 @@ pub(crate) fn read_block(
 /// The data of an event that has one line, as nearly all have.
 fn single_line(block: &[u8]) -> Option<&[u8]> {
     let line = block.strip_prefix(b"data: ")?.strip_suffix(b"\n\n")?;
-    (!line.iter().any(|byte| matches!(byte, b'\n' | b'\r'))).then_some(line)
+    memchr2(b'\n', b'\r', line).is_none().then_some(line)
 }
 
 /// Reads all complete events into the builder; true if the end mark was among them.
@@ -142,10 +143,10 @@ fn read_one(
     on_delta: OnDelta<'_>,
     on_progress: &mut (dyn FnMut() + Send),
 ) -> Result<bool, ErrorBody> {
-    if std::str::from_utf8(event).is_err() {
+    let Ok(event) = std::str::from_utf8(event) else {
         // A part of the answer would be missing.
         return Err(ErrorBody::of_message("an event of the stream is not valid UTF-8"));
-    }
+    };
     match wire.read_event(builder, event, on_delta)? {
         EventOutcome::Progress => on_progress(),
         EventOutcome::EndMark => return Ok(true),

@@ -1,9 +1,12 @@
 //! Requests of other programs, which are sent as they are to a server with the same API.
 
+use std::ops::Range;
+
 use reknit_dialogue::{Api, Delta, ErrorClass, ModelAnswer, ModelFailure, ModelRequest, RawEvent, TargetName};
 use reknit_protocol::Object;
 
-use crate::{Models, Provider};
+use crate::sse_blocks::SseBlocks;
+use crate::{Models, Provider, Target, openai};
 
 /// The request of another program.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +17,9 @@ pub struct ForwardedRequest<'a> {
     pub request: &'a ModelRequest,
     /// Headers that belong to the API, such as `anthropic-beta`. Never a key.
     pub headers: &'a [(&'static str, String)],
+    /// Whether the limit of `request` for the length of the answer is sent if the body states none, so that what it may cost is
+    /// known.
+    pub limits_answer: bool,
 }
 
 /// The answer to a [`ForwardedRequest`].
@@ -37,11 +43,43 @@ pub(crate) struct EventContent {
 }
 
 impl EventContent {
+    /// Whether the event adds text, and nothing else.
+    pub(crate) fn is_text(&self) -> bool {
+        !self.text.is_empty() && !self.has_reasoning && !self.has_calls
+    }
+
     pub(crate) fn add(&mut self, delta: Delta<'_>) {
         match delta {
             Delta::Text(text) => self.text.push_str(text),
             Delta::Reasoning(_) => self.has_reasoning = true,
             Delta::ToolCall { .. } => self.has_calls = true,
+        }
+    }
+}
+
+/// Events that follow each other, each with text alone.
+#[derive(Debug, Default)]
+pub(crate) struct PassedTexts {
+    place: Range<usize>,
+    text: String,
+}
+
+impl PassedTexts {
+    /// Adds the next event.
+    pub(crate) fn add(&mut self, place: Range<usize>, text: &str) {
+        if self.text.is_empty() {
+            self.place.start = place.start;
+        }
+        self.place.end = place.end;
+        self.text.push_str(text);
+    }
+
+    /// Passes the events on as one.
+    pub(crate) fn pass_on(&mut self, blocks: &SseBlocks, on_event: OnRawEvent<'_>) {
+        if !self.text.is_empty() {
+            let bytes = blocks.bytes(self.place.clone());
+            on_event(RawEvent { bytes, text: &self.text, has_reasoning: false, has_calls: false });
+            self.text.clear();
         }
     }
 }
@@ -54,7 +92,7 @@ impl Models {
     }
 
     /// Makes one attempt to send the request of another program to a server with the same API. A streamed answer is passed on
-    /// event by event, and never an event that reports an error. The failures are those of [`Models::ask`].
+    /// as it arrives, and never an event that reports an error. The failures are those of [`Models::ask`].
     pub async fn forward(
         &self,
         target: &TargetName,
@@ -67,6 +105,22 @@ impl Models {
         };
         attempt.forward(request, on_event).await
     }
+}
+
+/// The names of the limit for the length of an answer.
+const ANSWER_LIMITS: [&str; 3] = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+
+/// Limits the answer to a request, unless the request does.
+pub(crate) fn limit_answer(body: &mut Object, target: &Target, max_tokens: u32) {
+    if ANSWER_LIMITS.iter().any(|name| body.get(name).is_some_and(|value| !value.is_null())) {
+        return;
+    }
+    let name = match api_of(target.provider) {
+        Some(Api::Responses) => "max_output_tokens",
+        Some(Api::Messages) => "max_tokens",
+        Some(Api::ChatCompletions) | None => openai::family(&target.model).max_tokens,
+    };
+    body.insert(name, max_tokens);
 }
 
 /// The API that a server of this provider offers; none if programs use it only through a library of the provider.

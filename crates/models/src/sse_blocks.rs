@@ -1,5 +1,9 @@
 //! Splits a stream of server-sent events into the bytes of each event.
 
+use std::ops::Range;
+
+use memchr::memchr2;
+
 /// Splits a stream after each empty line. No byte is lost or changed.
 #[derive(Debug, Default)]
 pub(crate) struct SseBlocks {
@@ -25,23 +29,26 @@ impl SseBlocks {
         self.ended = true;
     }
 
-    /// The bytes of the next complete event, with the empty line that ends it.
-    pub(crate) fn next(&mut self) -> Option<&[u8]> {
+    /// The place of the next complete event, with the empty line that ends it. It follows the one before.
+    pub(crate) fn next(&mut self) -> Option<Range<usize>> {
         let end = match self.find_end() {
             Some(end) => end,
             None if self.ended && self.taken < self.bytes.len() => self.bytes.len(),
             None => return None,
         };
         self.searched = end;
-        let start = std::mem::replace(&mut self.taken, end);
-        self.bytes.get(start..end)
+        Some(std::mem::replace(&mut self.taken, end)..end)
+    }
+
+    /// The bytes at a place, until the next chunk.
+    pub(crate) fn bytes(&self, place: Range<usize>) -> &[u8] {
+        self.bytes.get(place).unwrap_or_default()
     }
 
     /// The place after the next empty line.
     fn find_end(&mut self) -> Option<usize> {
         while let Some(tail) = self.bytes.get(self.searched..) {
-            let at = tail.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
-            let Some(at) = at.map(|at| self.searched + at) else {
+            let Some(at) = memchr2(b'\n', b'\r', tail).map(|at| self.searched + at) else {
                 self.searched = self.bytes.len();
                 return None;
             };
@@ -79,10 +86,10 @@ mod tests {
         let mut found = Vec::new();
         for chunk in chunks {
             splitter.feed(chunk.as_bytes());
-            found.extend(std::iter::from_fn(|| splitter.next().map(<[u8]>::to_vec)));
+            found.extend(std::iter::from_fn(|| splitter.next().map(|place| splitter.bytes(place).to_vec())));
         }
         splitter.end();
-        found.extend(std::iter::from_fn(|| splitter.next().map(<[u8]>::to_vec)));
+        found.extend(std::iter::from_fn(|| splitter.next().map(|place| splitter.bytes(place).to_vec())));
         found.into_iter().map(|block| String::from_utf8(block).unwrap()).collect()
     }
 

@@ -122,13 +122,8 @@ impl WireFormat {
     }
 
     /// Reads one event of a stream.
-    pub(crate) fn read_event(
-        &mut self,
-        builder: &mut AnswerBuilder,
-        data: &[u8],
-        on_delta: OnDelta<'_>,
-    ) -> EventResult {
-        if data.trim_ascii() == b"[DONE]" {
+    pub(crate) fn read_event(&mut self, builder: &mut AnswerBuilder, data: &str, on_delta: OnDelta<'_>) -> EventResult {
+        if data.trim_ascii() == "[DONE]" {
             builder.end_mark = true;
             return Ok(EventOutcome::EndMark);
         }
@@ -138,7 +133,7 @@ impl WireFormat {
             event.add_to(builder, on_delta);
             return Ok(EventOutcome::Progress);
         }
-        let Some(json) = crate::json::parse(data).filter(|json| json.as_object().is_some()) else {
+        let Some(json) = Value::parse(data).ok().filter(|json| json.as_object().is_some()) else {
             builder.skipped_events = builder.skipped_events.saturating_add(1);
             return Ok(EventOutcome::Unreadable);
         };

@@ -14,7 +14,7 @@ const UNWATCHED: Duration = Duration::from_secs(2);
 /// The handles of all runs that this process drives or watches, so that a thousand watchers share one.
 #[derive(Debug, Clone)]
 pub(crate) struct ActiveRuns {
-    reknit: Reknit,
+    reknit: Arc<Reknit>,
     handles: Arc<Mutex<HashMap<RunId, ActiveRun>>>,
     /// The number of the last handle.
     last: Arc<AtomicU64>,
@@ -29,7 +29,7 @@ struct ActiveRun {
 }
 
 impl ActiveRuns {
-    pub(crate) fn new(reknit: Reknit) -> Self {
+    pub(crate) fn new(reknit: Arc<Reknit>) -> Self {
         Self { reknit, handles: Arc::default(), last: Arc::default() }
     }
 

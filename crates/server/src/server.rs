@@ -55,9 +55,9 @@ impl Server {
     /// A server for these tools, models and this journal.
     pub fn new(reknit: Reknit, access: Access) -> Self {
         let metrics = Arc::new(PrometheusMetrics::default());
-        let reknit = reknit.with_sink(Arc::clone(&metrics) as _);
+        let reknit = Arc::new(reknit.with_sink(Arc::clone(&metrics) as _));
         let state = ServerState {
-            runs: ActiveRuns::new(reknit.clone()),
+            runs: ActiveRuns::new(Arc::clone(&reknit)),
             open_requests: OpenRequests::default(),
             reknit,
             mender: Arc::new(Mender::new()),

@@ -20,7 +20,7 @@ use crate::open_requests::OpenRequests;
 /// What all requests share.
 #[derive(Debug, Clone)]
 pub(crate) struct ServerState {
-    pub(crate) reknit: Reknit,
+    pub(crate) reknit: Arc<Reknit>,
     pub(crate) mender: Arc<Mender>,
     pub(crate) runs: ActiveRuns,
     pub(crate) open_requests: OpenRequests,

@@ -59,8 +59,8 @@ struct TextDelta<'a> {
 
 impl<'a> TextEvent<'a> {
     /// Reads an event; none if it is another one.
-    pub(crate) fn parse(data: &'a [u8]) -> Option<Self> {
-        let event: Self = serde_json::from_slice(data).ok()?;
+    pub(crate) fn parse(data: &'a str) -> Option<Self> {
+        let event: Self = serde_json::from_str(data).ok()?;
         let [choice] = &event.choices;
         (choice.index == 0).then_some(event)
     }
@@ -109,7 +109,7 @@ mod tests {
                 r#"{{"id":{},"object":"chat.completion.chunk","created":7,"model":{},"choices":[{{"index":0,"delta":{{{role}"content":{}}},"logprobs":null,"finish_reason":null}}],"usage":null}}"#,
                 quoted(&id), quoted(&model), quoted(&content),
             );
-            let event = TextEvent::parse(data.as_bytes()).expect("a piece of text");
+            let event = TextEvent::parse(&data).expect("a piece of text");
             prop_assert_eq!(texts(|builder, on_delta| event.add_to(builder, on_delta)), in_general(&data));
         }
     }
@@ -118,7 +118,7 @@ mod tests {
     fn an_event_with_anything_else_is_left_to_the_general_reading() {
         let event = |choices: &str, more: &str| format!(r#"{{"id":"1","model":"m","choices":{choices}{more}}}"#);
         let text = r#"[{"index":0,"delta":{"content":"a"}}]"#;
-        assert!(TextEvent::parse(event(text, "").as_bytes()).is_some());
+        assert!(TextEvent::parse(&event(text, "")).is_some());
         for other in [
             event(text, r#","usage":{"prompt_tokens":1,"completion_tokens":1}"#),
             event(text, r#","error":{"message":"x"}"#),
@@ -132,7 +132,7 @@ mod tests {
             event(r#"[{"index":0,"delta":{"content":null}}]"#, ""),
             event(r#"[]"#, ""),
         ] {
-            assert!(TextEvent::parse(other.as_bytes()).is_none(), "{other}");
+            assert!(TextEvent::parse(&other).is_none(), "{other}");
         }
     }
 }

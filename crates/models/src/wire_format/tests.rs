@@ -337,7 +337,7 @@ fn an_error_in_an_event_is_recognised_in_every_format() {
         (Provider::Cohere, r#"{"type":"message-end","delta":{"error":"no","finish_reason":"ERROR"}}"#),
         (Provider::Bedrock, r#"{"error":{"type":"throttlingException","message":"no"}}"#),
     ] {
-        let result = WireFormat::of(provider).read_event(&mut AnswerBuilder::default(), data.as_bytes(), &mut |_| {});
+        let result = WireFormat::of(provider).read_event(&mut AnswerBuilder::default(), data, &mut |_| {});
         assert!(result.is_err(), "{data}");
     }
 }
@@ -498,7 +498,7 @@ proptest! {
                 text = json.to_string();
             }
             // An error and a smaller answer are both fine.
-            let _ = wire.read_event(&mut builder, text.as_bytes(), &mut |_| {});
+            let _ = wire.read_event(&mut builder, &text, &mut |_| {});
         }
         let _ = builder.build(&ModelRequest::new(vec![], 9), "m", FormatUsed::Text);
     }

@@ -84,7 +84,8 @@ impl Attempts {
         if models.api(target) == Some(request.api) {
             let body = self.complaint.as_ref().map(|complaint| with_complaint(request, complaint));
             let (body, headers) = (body.as_ref().unwrap_or(&request.body), &self.headers[..]);
-            let forwarded = ForwardedRequest { body, request: &request.request, headers };
+            let forwarded =
+                ForwardedRequest { body, request: &request.request, headers, limits_answer: self.bill.is_some() };
             let answer = models.forward(target, forwarded, &mut |event| on_piece(Piece::Event(event))).await?;
             return Ok(ReceivedAnswer { answer: answer.answer, body: answer.body, is_same_api: true });
         }

@@ -11,6 +11,9 @@ use reknit_runtime::{RotatingClient, Runtime, month_of, system_ms};
 /// How many attempts at a request a provider may charge for: one whose answer cannot be used, and the next one.
 const CHARGED_ATTEMPTS: u64 = 2;
 
+/// Fields that add what the provider has stored: it is paid for, and nobody here knows its length.
+const STORED_CONTEXT: [&str; 3] = ["previous_response_id", "conversation", "prompt"];
+
 /// What is reserved for a request, and what its attempts have cost so far.
 #[derive(Debug)]
 pub(super) struct Bill {
@@ -34,6 +37,13 @@ impl Bill {
         let Some((owner, budget)) = runtime.owner().and_then(|owner| Some((owner, owner.monthly_budget?))) else {
             return Ok(None);
         };
+        if let Some(name) =
+            STORED_CONTEXT.iter().find(|name| request.body.get(name).is_some_and(|value| !value.is_null()))
+        {
+            let message =
+                format!("the token `{}` has a budget, and what `{name}` adds may cost any amount", owner.name);
+            return Err(GatewayError::invalid(message));
+        }
         let refused = |message| GatewayError { status: 402, code: "budget_exhausted", message, retry_after_ms: None };
         let mut most = Money::from_nanos(0);
         for target in client.targets() {

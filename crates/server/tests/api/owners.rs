@@ -188,6 +188,22 @@ async fn a_run_is_limited_to_what_is_left_of_the_budget_and_counts_with_its_cost
     assert_eq!(api.model.requests().len(), asked);
 }
 
+#[tokio::test]
+async fn a_request_of_a_token_with_a_budget_may_not_cost_more_than_was_reserved() {
+    let (ann, token) = token("ann", &[Scope::Read, Scope::Run]);
+    let api = PricedApi::new("21 degrees", vec![Token { monthly_budget: Some(units(100_000)), ..token }]).await;
+    let question = json!([{"role": "user", "content": "How warm is it?"}]);
+    let chat = api.post("/v1/chat/completions", &ann, &json!({"model": "auto", "messages": question}));
+    assert_eq!(chat.send().await.expect("an answer").status(), StatusCode::OK);
+    let sent: Json = serde_json::from_str(&api.model.requests()[0].body.to_string()).expect("JSON");
+    assert_eq!(sent["max_tokens"], 16_384, "the limit that was reserved is sent");
+    let stored = json!({"model": "auto", "input": "And now?", "previous_response_id": "resp_1"});
+    let refused = api.post("/v1/responses", &ann, &stored).send().await.expect("an answer");
+    let refused = json_of(refused, StatusCode::BAD_REQUEST).await;
+    assert!(refused.to_string().contains("what `previous_response_id` adds may cost any amount"), "{refused}");
+    assert_eq!(api.model.requests().len(), 1);
+}
+
 fn number(amount: &Json) -> f64 {
     amount.as_str().expect("an amount").parse().expect("a number")
 }

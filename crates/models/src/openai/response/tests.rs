@@ -6,7 +6,7 @@ use crate::Provider;
 use crate::wire_format::WireFormat;
 
 fn event(builder: &mut AnswerBuilder, data: &[u8], on_delta: OnDelta<'_>) -> EventResult {
-    WireFormat::of(Provider::Compatible).read_event(builder, data, on_delta)
+    WireFormat::of(Provider::Compatible).read_event(builder, std::str::from_utf8(data).unwrap(), on_delta)
 }
 
 fn whole(builder: &mut AnswerBuilder, json: &serde_json::Value, on_delta: OnDelta<'_>) -> Result<bool, ErrorBody> {
