@@ -17,10 +17,8 @@ pub(crate) fn problem(page: &Page, block: &Block) -> Option<String> {
         (Some(Mark::Inside(lines)), "toml") => {
             bad_configuration(&format!("{}\n{}", lines.replace("; ", "\n"), block.content))
         }
-        // Run by the sessions of the pages and of the README.
-        (None, "console") => None,
-        // Output, drawings and lists.
-        (None, "text") => None,
+        // The first are run by the sessions of the pages and of the README, the others are output, drawings and lists.
+        (None, "console" | "text") => None,
         (None, "toml") => bad_configuration(&block.content),
         (None, "json") => bad_json(&block.content),
         (None, "yaml") if block.content.contains("steps:") => bad_plan(&block.content),

@@ -65,10 +65,8 @@ pub(crate) fn pages() -> Vec<Page> {
     let mut folders = vec![String::from("docs")];
     while let Some(folder) = folders.pop() {
         for (name, is_folder) in entries(&folder) {
-            match is_folder {
-                true => folders.push(format!("{folder}/{name}")),
-                false => names.push(format!("{folder}/{name}")),
-            }
+            let list = if is_folder { &mut folders } else { &mut names };
+            list.push(format!("{folder}/{name}"));
         }
     }
     names.extend(entries(".").into_iter().filter(|(_, is_folder)| !is_folder).map(|(name, _)| name));
