@@ -53,13 +53,13 @@ impl StreamWriter {
         }
     }
 
-    /// Takes over what an event of a server with the same API says, after it was passed on.
-    pub fn observe(&mut self, event: &[u8]) {
-        // The first event says all that is needed.
-        if matches!(&self.state, WriterState::Chat(stream) if stream.has_begun()) {
-            return;
-        }
-        for data in event_data(event) {
+    /// Takes over what events of a server with the same API say, after they were passed on.
+    pub fn observe(&mut self, events: &[u8]) {
+        let mut events = event_data(events);
+        // The first event of a chat says all that is needed.
+        while !matches!(&self.state, WriterState::Chat(stream) if stream.has_begun())
+            && let Some(data) = events.next()
+        {
             match &mut self.state {
                 WriterState::Chat(stream) => stream.observe(&data),
                 WriterState::Responses(stream) => stream.observe(&data),
@@ -81,11 +81,10 @@ impl StreamWriter {
     }
 }
 
-/// The JSON of an event.
-fn event_data(event: &[u8]) -> Vec<reknit_protocol::Value> {
-    let text = String::from_utf8_lossy(event);
-    let data = text.lines().filter_map(|line| line.strip_prefix("data:"));
-    data.filter_map(|data| reknit_protocol::Value::parse(data.trim()).ok()).collect()
+/// The JSON of events.
+fn event_data(events: &[u8]) -> impl Iterator<Item = reknit_protocol::Value> {
+    let lines = events.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"data:"));
+    lines.filter_map(|data| reknit_protocol::Value::parse(std::str::from_utf8(data).ok()?.trim()).ok())
 }
 
 /// Writes a comment, which clients ignore. A line break would end it.

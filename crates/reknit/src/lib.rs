@@ -28,6 +28,20 @@
 //! }
 //! ```
 //!
+//! It prints `20250 won` and one mend: of the call `tea`, by its schema, `$.cups: "3" -> 3`. What can be fitted is fitted before a call is
+//! sent; what a tool refuses is mended after that. `Cargo.toml` needs `reknit` and `tokio` with the features `macros` and
+//! `rt-multi-thread`.
+//!
+//! - [`#[reknit::tool]`](macro@tool) replaces the function by one that returns a [`Tool`], so `price()` is the tool. The types of the
+//!   arguments can be all that `serde` reads and `schemars` describes; it may be `async`, and return a `Result`. `read` says that a call
+//!   changes nothing; `idempotent`, `keyed` and `unsafe` are the other classes, and none is the careful default.
+//! - In a plan the tool is `functions/price`; `service = "shop"` makes it `shop/price`. The ids of steps are free names. A step runs as soon
+//!   as the steps that it names have results.
+//! - `{{tea.data}}` is the result of the step `tea`, with its type. A function that returns a struct has its fields instead: `{{tea.euros}}`.
+//! - `read_plan_file` takes the text of a plan file, and returns the plan and what was corrected in it. The second argument of `run_plan`
+//!   has the values of the inputs that the plan declares; this one declares none.
+//! - `output` is the result of the last step, unless the plan declares `outputs`; `text` is the answer in words.
+//!
 //! With a model, [`Reknit::ask`] plans a request, and [`Reknit::agent`] runs an agent with a prompt. Each returns a [`RunHandle`]:
 //! the id of the run, its events and its text as streams, its questions to a person, and its outcome.
 //!

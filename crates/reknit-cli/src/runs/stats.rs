@@ -76,23 +76,44 @@ fn rungs(failure: &FailureStatistics) -> String {
     failure.rungs.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// The rows, each column as wide as its widest cell. In a terminal that is too narrow the first column is cut.
+/// The rows, each column as wide as its widest cell. In a terminal that is too narrow, the first cell of a row has a line of its own.
 fn table<const N: usize>(rows: &[[String; N]], columns: Option<usize>) -> String {
-    let mut widths: Vec<usize> = (0..N)
+    let widths: Vec<usize> = (0..N)
         .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max().unwrap_or(0))
         .collect();
     let all = widths.iter().sum::<usize>() + 2 * N.saturating_sub(1);
-    let too_many = columns.map_or(0, |columns| all.saturating_sub(columns));
-    if let Some(first) = widths.first_mut() {
-        *first = first.saturating_sub(too_many).max(12).min(*first);
-    }
+    let fits = columns.is_none_or(|columns| all <= columns);
     let line = |row: &[String; N]| {
-        let cell = |(cell, columns): (&String, &usize)| {
-            let cell = if width(cell) > *columns { one_line(cell, columns.saturating_sub(1)) } else { cell.clone() };
-            padded(&cell, *columns)
-        };
-        let cells: Vec<String> = row.iter().zip(&widths).map(cell).collect();
-        format!("{}\n", cells.join("  ").trim_end())
+        let mut cells = row.iter().zip(&widths).map(|(cell, columns)| padded(cell, *columns));
+        if fits {
+            return format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end());
+        }
+        let first = cells.next().filter(|first| !first.trim().is_empty());
+        let first = first.map_or_else(String::new, |first| format!("{}\n", first.trim_end()));
+        format!("{first}  {}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
     };
     rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_a_narrow_terminal_the_name_of_a_tool_has_a_line_of_its_own() {
+        let rows = [["TOOL", "CALLS", "WHY"], ["shop/price", "2", "rejected"], ["", "", "timeout"]];
+        let rows = rows.map(|row| row.map(str::to_owned));
+        insta::assert_snapshot!(table(&rows, Some(27)), @r"
+        TOOL        CALLS  WHY
+        shop/price  2      rejected
+                           timeout
+        ");
+        insta::assert_snapshot!(table(&rows, Some(26)), @r"
+        TOOL
+          CALLS  WHY
+        shop/price
+          2      rejected
+                 timeout
+        ");
+    }
 }
