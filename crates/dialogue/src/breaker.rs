@@ -78,6 +78,28 @@ pub enum Admission {
     ProbeInFlight,
 }
 
+/// What a breaker does now, for whoever looks at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BreakerStatus {
+    /// Calls are made.
+    Closed {
+        /// Failures since the last answer.
+        failures: u32,
+    },
+    /// Too many calls failed: none is made until then.
+    Open {
+        /// In milliseconds of the clock that [`Breaker::admit`] is given.
+        until_ms: u64,
+    },
+    /// The service limits the rate: no call is made until then.
+    CoolingDown {
+        /// In milliseconds of the clock that [`Breaker::admit`] is given.
+        until_ms: u64,
+    },
+    /// The time is over: the next call probes the service, or does so now.
+    HalfOpen,
+}
+
 /// Permission to make one call.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CallPermit {
@@ -127,6 +149,18 @@ impl Breaker {
             State::Closed { .. } | State::HalfOpen { .. } => 0,
         };
         Some(open_until_ms.max(self.cool_down_until_ms)).filter(|until_ms| *until_ms > now_ms)
+    }
+
+    /// What it does now. This changes nothing.
+    pub fn status(&self, now_ms: u64) -> BreakerStatus {
+        match self.state {
+            State::Open { until_ms, .. } if until_ms > now_ms && until_ms >= self.cool_down_until_ms => {
+                BreakerStatus::Open { until_ms }
+            }
+            _ if self.cool_down_until_ms > now_ms => BreakerStatus::CoolingDown { until_ms: self.cool_down_until_ms },
+            State::Open { .. } | State::HalfOpen { .. } => BreakerStatus::HalfOpen,
+            State::Closed { .. } => BreakerStatus::Closed { failures: self.consecutive_failures },
+        }
     }
 
     /// Records the outcome of a call.

@@ -54,7 +54,7 @@ mod usage;
 pub use answer::{FinishReason, FormatUsed, ModelAnswer, Timings};
 pub use api::Api;
 pub use attachment::{Attachment, AttachmentKind, AttachmentSource};
-pub use breaker::{Admission, Breaker, BreakerRules, CallOutcome, CallPermit};
+pub use breaker::{Admission, Breaker, BreakerRules, BreakerStatus, CallOutcome, CallPermit};
 pub use citation::Citation;
 pub use classify::{FailureEvidence, classify, classify_with_provider_names};
 pub use delta::Delta;

@@ -1,5 +1,7 @@
 //! Where each number in the text of an answer comes from: the request, a result, a parameter. Numbers without a source stand out.
 
+use std::collections::HashMap;
+
 use reknit_protocol::{Object, Path, StepId, Value};
 
 use crate::answer::{AnswerAuthor, Outcome};
@@ -8,6 +10,10 @@ use crate::synthesis::numbers_in_text::{TextNumber, numbers_in};
 
 /// Beyond this many values a result is not searched: a page must not take seconds.
 const MAX_VALUES: usize = 20_000;
+/// A text of this many bytes is not searched further. An answer that people read is shorter.
+const MAX_TEXT: usize = 16_000;
+/// The numbers after so many have no source: a list of results repeats itself.
+const MAX_NUMBERS: usize = 100;
 
 /// A number in a text, and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,13 +56,18 @@ pub enum NumberSource {
     Unknown,
 }
 
-/// The numbers in the text of a run's answer, in order. Code copies what it writes from the results, so only a number in the text of
-/// a model can be unknown.
+/// The first 100 numbers in the text of a run's answer, in order. Code copies what it writes from the results, so only a number in
+/// the text of a model can be unknown.
 pub fn number_sources(run: &RunOverview) -> Vec<SourcedNumber> {
     let Some(answer) = &run.answer else { return Vec::new() };
-    let known = known_numbers(run);
+    let text = answer.text.get(..answer.text.floor_char_boundary(MAX_TEXT)).unwrap_or_default();
+    let numbers = numbers_in(text);
+    if numbers.is_empty() {
+        return Vec::new();
+    }
+    let known = KnownNumbers::new(known_numbers(run));
     let requested = numbers_in(&run.request);
-    let numbers = numbers_in(&answer.text).into_iter().filter_map(|number| {
+    let numbers = numbers.into_iter().take(MAX_NUMBERS).filter_map(|number| {
         let source = source_of(&number, &requested, &known, answer.steps.len());
         let is_shown = source != NumberSource::Unknown || answer.written_by == AnswerAuthor::Model;
         let start = number.end.checked_sub(number.text.len())?;
@@ -67,12 +78,38 @@ pub fn number_sources(run: &RunOverview) -> Vec<SourcedNumber> {
 
 type KnownNumber = (TextNumber, NumberSource);
 
+/// The numbers that can explain one of the answer.
+struct KnownNumbers {
+    all: Vec<KnownNumber>,
+    /// The first place of each value.
+    places: HashMap<(i128, u32), usize>,
+}
+
+impl KnownNumbers {
+    fn new(all: Vec<KnownNumber>) -> Self {
+        let mut places = HashMap::with_capacity(all.len());
+        for (place, (number, _)) in all.iter().enumerate() {
+            places.entry(number.normalized()).or_insert(place);
+        }
+        Self { all, places }
+    }
+
+    /// The source of an equal number, else of one that rounds to it.
+    fn source_of(&self, number: &TextNumber) -> Option<&NumberSource> {
+        let equal = self.places.get(&number.normalized()).and_then(|place| self.all.get(*place));
+        let found = equal.or_else(|| self.all.iter().find(|(other, _)| number.can_come_from(other)));
+        found.map(|(_, source)| source)
+    }
+}
+
 /// Every number of the results, parameters and histories, the results first.
 fn known_numbers(run: &RunOverview) -> Vec<KnownNumber> {
     let mut known = Vec::new();
-    for step in &run.steps {
-        let source = |path: &Path| NumberSource::Result { step: step.id.clone(), path: path.clone() };
-        if let Some(result) = run.result(&step.id) {
+    for report in run.answer.iter().flat_map(|answer| &answer.steps) {
+        let source = |path: &Path| NumberSource::Result { step: report.step.clone(), path: path.clone() };
+        if let Outcome::Done(result) | Outcome::Unconfirmed { result, .. } = &report.outcome
+            && let Some(result) = result.try_load()
+        {
             collect(&result, &mut Path::root(), &source, &mut known);
         }
     }
@@ -130,14 +167,12 @@ fn collect(value: &Value, path: &mut Path, source: &dyn Fn(&Path) -> NumberSourc
 }
 
 /// An equal number counts more than one that rounds to it, and the request more than a result that repeats it.
-fn source_of(number: &TextNumber, requested: &[TextNumber], known: &[KnownNumber], steps: usize) -> NumberSource {
+fn source_of(number: &TextNumber, requested: &[TextNumber], known: &KnownNumbers, steps: usize) -> NumberSource {
     if requested.iter().any(|other| number.equals(other)) {
         return NumberSource::Request;
     }
-    let equal = known.iter().find(|(other, _)| number.equals(other));
-    let found = equal.or_else(|| known.iter().find(|(other, _)| number.can_come_from(other)));
-    match found {
-        Some((_, source)) => source.clone(),
+    match known.source_of(number) {
+        Some(source) => source.clone(),
         None if requested.iter().any(|other| number.can_come_from(other)) => NumberSource::Request,
         None if number.is_count_up_to(steps) => NumberSource::Count,
         None => NumberSource::Unknown,
@@ -148,14 +183,14 @@ fn source_of(number: &TextNumber, requested: &[TextNumber], known: &[KnownNumber
 mod tests {
     use super::*;
 
-    fn known(step: &str, result: &str) -> Vec<KnownNumber> {
+    fn known(step: &str, result: &str) -> KnownNumbers {
         let mut known = Vec::new();
         let source = |path: &Path| NumberSource::Result { step: step.into(), path: path.clone() };
         collect(&Value::parse(result).unwrap(), &mut Path::root(), &source, &mut known);
-        known
+        KnownNumbers::new(known)
     }
 
-    fn sources(text: &str, request: &str, known: &[KnownNumber]) -> Vec<NumberSource> {
+    fn sources(text: &str, request: &str, known: &KnownNumbers) -> Vec<NumberSource> {
         let requested = numbers_in(request);
         numbers_in(text).iter().map(|number| source_of(number, &requested, known, 2)).collect()
     }

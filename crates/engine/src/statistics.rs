@@ -37,7 +37,8 @@ word_enum! {
 }
 
 impl FailureClass {
-    fn of_status(status: Option<u16>) -> Self {
+    /// The class of a call that failed with this status, or without a reply.
+    pub fn of_status(status: Option<u16>) -> Self {
         match status {
             None => Self::NoReply,
             Some(401 | 403 | 407) => Self::AccessDenied,
@@ -101,6 +102,15 @@ pub struct RungStatistics {
     pub no_help: u64,
 }
 
+impl RungStatistics {
+    /// Adds what the rung did elsewhere.
+    pub fn merge(&mut self, other: Self) {
+        self.tried += other.tried;
+        self.mended += other.mended;
+        self.no_help += other.no_help;
+    }
+}
+
 impl Statistics {
     /// Adds a run or a session, with the word for its status.
     pub fn add(&mut self, overview: &Overview, status: &str) {
@@ -109,6 +119,16 @@ impl Statistics {
             Overview::Run(run) => self.add_run(run),
             Overview::Session(session) => self.add_session(session),
             Overview::Bare(_) => {}
+        }
+    }
+
+    /// Adds what was counted over other runs.
+    pub fn merge(&mut self, other: &Self) {
+        for (status, count) in &other.runs {
+            *self.runs.entry(status.clone()).or_default() += count;
+        }
+        for (name, tool) in &other.tools {
+            self.tools.entry(name.clone()).or_default().merge(tool);
         }
     }
 
@@ -151,6 +171,19 @@ impl Statistics {
 }
 
 impl ToolStatistics {
+    fn merge(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.failed += other.failed;
+        for (class, failure) in &other.failures {
+            let own = self.failures.entry(*class).or_default();
+            own.failed += failure.failed;
+            own.not_mended += failure.not_mended;
+            for (name, rung) in &failure.rungs {
+                own.rungs.entry(name.clone()).or_default().merge(*rung);
+            }
+        }
+    }
+
     /// Adds the history of a step. What a rung did counts for the failure before it.
     fn add(&mut self, entries: &[HistoryEntry], is_done: bool) {
         let mut class = FailureClass::BeforeCall;
@@ -223,6 +256,26 @@ mod tests {
     fn called(status: u16) -> HistoryEntry {
         let error = (status >= 400).then(|| "no".to_owned());
         entry(HistoryKind::Called { parameters: Object::new(), status: Some(status), error, mended: Vec::new() })
+    }
+
+    #[test]
+    fn statistics_that_are_merged_count_as_if_all_runs_were_added_to_one() {
+        let tool = |statuses: &[u16]| {
+            let mut tool = ToolStatistics::default();
+            tool.add(&statuses.iter().copied().map(called).collect::<Vec<_>>(), statuses.last() == Some(&200));
+            tool
+        };
+        let one = |tool: ToolStatistics| {
+            let runs = [("complete".to_owned(), 1)].into();
+            Statistics { runs, tools: [("shop/pay".to_owned(), tool)].into() }
+        };
+        let (first, second) = (tool(&[503, 200]), tool(&[404]));
+        let mut both = first.clone();
+        both.add(&[called(404)], false);
+        let mut merged = one(first);
+        merged.merge(&one(second));
+        assert_eq!(merged.tools["shop/pay"], both);
+        assert_eq!(merged.runs["complete"], 2);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Makes untrusted text safe to print in a terminal.
 
+use reknit_protocol::is_hidden;
 use unicode_width::UnicodeWidthChar;
 
 /// The number of terminal columns of a text.
@@ -111,11 +112,6 @@ pub(crate) fn shell_word(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
-}
-
-/// C1 control characters, and characters that have no width or change the text direction.
-fn is_hidden(c: char) -> bool {
-    matches!(c, '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use reknit_models::{Models, Target};
 use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{Object, Plan, RunId};
 use reknit_telemetry::{ModelIdentities, ModelIdentity};
-use reknit_tools::{DefinitionChange, DiscoveryProblem};
+use reknit_tools::{DefinitionChange, DiscoveryProblem, ToolInstance};
 use uuid::Uuid;
 
 use crate::agent::AgentDefaults;
@@ -26,7 +26,8 @@ use crate::telemetry::log::TARGET;
 use crate::telemetry::{Propagation, otlp::Otlp};
 use crate::telemetry::{Sink, Telemetry};
 use crate::{
-    Breakers, Callbacks, Clock, DriveError, DriveOutcome, Driver, Network, RotatingClient, SystemClock, Transport,
+    Breakers, Callbacks, Clock, DriveError, DriveOutcome, Driver, EndpointHealth, Network, RotatingClient, SystemClock,
+    Transport,
 };
 
 /// Runs requests and plans: a journal, tools, models and rules, ready to use.
@@ -189,6 +190,31 @@ impl Runtime {
         let found = live.latest();
         let tools = found.catalogue.tools.iter().filter(|tool| !found.stale.contains(&tool.name)).cloned();
         Catalogue { tools: tools.collect() }
+    }
+
+    /// Why configured tools cannot be used, as it is known now.
+    pub fn current_problems(&self) -> Vec<DiscoveryProblem> {
+        self.live.as_ref().map_or_else(|| self.problems.clone(), |live| live.latest().problems.clone())
+    }
+
+    /// Where each tool is, and whether it answered when it was last asked for its capabilities.
+    pub fn tool_instances(&self) -> Vec<ToolInstance> {
+        self.live.as_ref().map(|live| live.latest().instances.clone()).unwrap_or_default()
+    }
+
+    /// Whether a tool can be called now.
+    pub fn tool_health(&self, tool: &str) -> EndpointHealth {
+        self.breakers.tool_health(tool)
+    }
+
+    /// Whether a model can be asked now.
+    pub fn model_health(&self, target: &TargetName) -> EndpointHealth {
+        self.breakers.model_health(target)
+    }
+
+    /// A model as it is configured; none with a transport of one's own.
+    pub fn target(&self, name: &TargetName) -> Option<&Target> {
+        self.models.as_ref()?.target(name)
     }
 
     /// Asks all tools for their capabilities again. Runs that have started keep those they know. Returns what cannot be used.

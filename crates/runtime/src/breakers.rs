@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reknit_dialogue::{Admission, Breaker, BreakerRules, CallOutcome, CallPermit, TargetName};
+use reknit_dialogue::{Admission, Breaker, BreakerRules, BreakerStatus, CallOutcome, CallPermit, TargetName};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::call_rate::{CallRate, RateLimit};
@@ -64,6 +64,17 @@ pub struct Breakers {
     all_tools: Arc<Semaphore>,
     tools: Endpoints,
     models: Endpoints,
+}
+
+/// Whether a tool or a model can be called now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EndpointHealth {
+    /// What its breaker does.
+    pub breaker: BreakerStatus,
+    /// How many calls are in progress.
+    pub calls: usize,
+    /// How many calls may be in progress at the same time.
+    pub max_calls: usize,
 }
 
 /// A call may not be made before this time, because a breaker is open.
@@ -149,6 +160,16 @@ impl Breakers {
         }
     }
 
+    /// Whether a tool can be called now.
+    pub fn tool_health(&self, tool: &str) -> EndpointHealth {
+        self.tools.health(tool, self.clock.now_ms())
+    }
+
+    /// Whether a model can be asked now.
+    pub fn model_health(&self, target: &TargetName) -> EndpointHealth {
+        self.models.health(target.as_str(), self.clock.now_ms())
+    }
+
     fn permit(&self, endpoint: &Arc<Endpoint>, permit: CallPermit, slots: [Option<OwnedSemaphorePermit>; 2]) -> Permit {
         let (endpoint, clock) = (Arc::clone(endpoint), Arc::clone(&self.clock));
         Permit { endpoint, clock, inner: Some(permit), _slots: slots }
@@ -214,6 +235,22 @@ impl Endpoints {
         Self { slots, rules, limits: BTreeMap::new(), by_name: Mutex::default() }
     }
 
+    fn slots_of(&self, name: &str) -> usize {
+        self.limits.get(name).and_then(|limits| limits.concurrent).unwrap_or(self.slots)
+    }
+
+    /// One that was never called is not created for this.
+    fn health(&self, name: &str, now_ms: i64) -> EndpointHealth {
+        let max_calls = self.slots_of(name);
+        let known = self.by_name.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        let Some(endpoint) = known else {
+            return EndpointHealth { breaker: BreakerStatus::Closed { failures: 0 }, calls: 0, max_calls };
+        };
+        let breaker = endpoint.breaker.lock().unwrap_or_else(PoisonError::into_inner).status(unsigned(now_ms));
+        let calls = max_calls.saturating_sub(endpoint.slots.available_permits());
+        EndpointHealth { breaker, calls, max_calls }
+    }
+
     fn endpoint(&self, name: &str) -> Arc<Endpoint> {
         let mut endpoints = self.by_name.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(endpoint) = endpoints.get(name) {
@@ -221,7 +258,7 @@ impl Endpoints {
         }
         let limits = self.limits.get(name).copied().unwrap_or_default();
         let endpoint = Arc::new(Endpoint {
-            slots: Arc::new(Semaphore::new(limits.concurrent.unwrap_or(self.slots))),
+            slots: Arc::new(Semaphore::new(self.slots_of(name))),
             rate: limits.rate.map(RateLimit::new),
             breaker: Mutex::new(Breaker::new(self.rules.clone())),
             changed: Notify::new(),

@@ -80,7 +80,7 @@ pub use agent_session::{AgentStartError, NamedAgent};
 pub use answer_text::{AnswerText, TextChange};
 pub use approval_webhook::WebhookReport;
 pub use assembly::{Runtime, StartError, new_run_id};
-pub use breakers::{BreakerPolicy, Breakers, CallLimits, ToolLimits};
+pub use breakers::{BreakerPolicy, Breakers, CallLimits, EndpointHealth, ToolLimits};
 pub use call_rate::{CallRate, InvalidRate};
 pub use callbacks::Callbacks;
 #[cfg(feature = "http")]

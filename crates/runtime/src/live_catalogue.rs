@@ -7,7 +7,8 @@ use reknit_plan::Catalogue;
 use reknit_protocol::AgentName;
 use reknit_telemetry::Severity;
 use reknit_tools::{
-    DefinitionChange, Discovery, DiscoveryProblem, ListingStore, SourceProvider, ToolSource, Tools, discover_all,
+    DefinitionChange, Discovery, DiscoveryProblem, ListingStore, SourceProvider, ToolInstance, ToolSource, Tools,
+    discover_all,
 };
 use tokio::task::JoinSet;
 
@@ -19,6 +20,7 @@ pub(crate) struct FoundCatalogue {
     pub(crate) catalogue: Arc<Catalogue>,
     /// The tools that cannot be reached, whose last known capabilities are in the catalogue.
     pub(crate) stale: Vec<AgentName>,
+    pub(crate) instances: Vec<ToolInstance>,
     pub(crate) problems: Vec<DiscoveryProblem>,
     pub(crate) notes: Vec<DiscoveryProblem>,
     /// The capabilities whose definitions differ from those that were first seen.
@@ -27,8 +29,8 @@ pub(crate) struct FoundCatalogue {
 
 impl FoundCatalogue {
     fn new(found: Discovery) -> (Self, Tools) {
-        let Discovery { catalogue, tools, stale, problems, notes, changes } = found;
-        (Self { catalogue: Arc::new(catalogue), stale, problems, notes, changes }, tools)
+        let Discovery { catalogue, tools, stale, instances, problems, notes, changes } = found;
+        (Self { catalogue: Arc::new(catalogue), stale, instances, problems, notes, changes }, tools)
     }
 }
 

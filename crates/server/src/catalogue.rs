@@ -64,7 +64,7 @@ pub(crate) async fn tools(Extension(caller): Extension<Caller>) -> Json<ToolList
             })
             .collect(),
     });
-    let problems = runtime.problems.iter().map(ToString::to_string).collect();
+    let problems = runtime.current_problems().iter().map(ToString::to_string).collect();
     Json(ToolList { tools: tools.collect(), problems })
 }
 

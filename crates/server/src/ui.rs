@@ -2,10 +2,13 @@
 
 mod actions;
 mod assets;
+mod compare;
 mod fleet;
 mod live;
+mod loaded_runs;
 mod new_run;
 mod page;
+mod page_context;
 mod run;
 mod run_digests;
 mod runs;
@@ -20,6 +23,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
 
+use loaded_runs::LoadedRuns;
 pub(crate) use page::errors_as_pages;
 use run_digests::RunDigests;
 
@@ -36,15 +40,18 @@ const MAX_FORM: usize = 1 << 20;
 struct UiState {
     server: ServerState,
     digests: Arc<RunDigests>,
+    loaded: Arc<LoadedRuns>,
     gate: Arc<Gate>,
 }
 
 /// The pages.
 pub(crate) fn router(server: &ServerState, gate: Arc<Gate>) -> Router {
-    let state = UiState { server: server.clone(), digests: Arc::default(), gate };
+    let digests = Arc::new(RunDigests::new(server.reknit.runtime().policy.prices.clone()));
+    let state = UiState { server: server.clone(), digests, loaded: Arc::default(), gate };
     Router::new()
         .route("/", get(runs::page))
         .route("/runs/{run}", get(run::page))
+        .route("/runs/{run}/compare", get(compare::page))
         .route("/runs/{run}/cancel", post(actions::cancel))
         .route("/runs/{run}/resume", post(actions::resume))
         .route("/runs/{run}/retry", post(actions::retry))

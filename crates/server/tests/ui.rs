@@ -243,6 +243,60 @@ async fn a_tool_is_called_with_a_form_made_from_its_schema() {
 }
 
 #[tokio::test]
+async fn two_runs_are_compared_and_those_of_others_are_not() {
+    let (runs, runner) = token("runner", &[Scope::Read, Scope::Run]);
+    let (others, other) = token("other", &[Scope::Read, Scope::Run]);
+    let site = Site::open(Access::Tokens(vec![runner, other]), false).await;
+    for id in ["first", "second"] {
+        site.start(id, Some(&runs)).await;
+    }
+    site.start("foreign", Some(&others)).await;
+    let own = |path: &str| site.get(path).header("cookie", format!("reknit-token={runs}"));
+    let run = page(own("/runs/first"), StatusCode::OK).await;
+    assert!(run.contains("href=\"/runs/first/compare\""), "{run}");
+    let choice = page(own("/runs/first/compare"), StatusCode::OK).await;
+    assert!(
+        choice.contains("with=second") && !choice.contains("foreign") && !choice.contains("with=first"),
+        "{choice}"
+    );
+    let compared = page(own("/runs/first/compare?with=sec"), StatusCode::OK).await;
+    assert!(compared.contains("href=\"/runs/first\"") && compared.contains("href=\"/runs/second\""), "{compared}");
+    assert!(compared.contains("No step differs, of 1 step that both have"), "{compared}");
+    for path in ["/runs/first/compare?with=foreign", "/runs/foreign/compare?with=first", "/runs/first/compare?with=no"]
+    {
+        page(own(path), StatusCode::NOT_FOUND).await;
+    }
+}
+
+#[tokio::test]
+async fn a_list_says_how_many_runs_have_started_that_it_does_not_show() {
+    let site = Site::open(Access::OwnMachine, false).await;
+    site.start("old", None).await;
+    let list = page(site.get("/"), StatusCode::OK).await;
+    let (_, newest) = list.split_once("data-newest=\"").expect("the time of the newest run");
+    let newest: i64 = newest.split('"').next().expect("a number").parse().expect("a number");
+    tokio::time::sleep(Duration::from_millis(2)).await;
+    site.start("new", None).await;
+    let filtered = page(site.get(&format!("/?status=failed&seen={newest}")), StatusCode::OK).await;
+    assert!(filtered.contains("data-hidden=\"1\"") && filtered.contains(">1 new<"), "{filtered}");
+    let all = page(site.get(&format!("/?seen={newest}")), StatusCode::OK).await;
+    assert!(all.contains("data-hidden=\"0\"") && !all.contains("1 new"), "{all}");
+}
+
+#[tokio::test]
+async fn a_tool_that_is_down_is_shown_so_with_its_address_for_the_owner_only() {
+    let (reads, reader) = token("reader", &[Scope::Read]);
+    let (admins, admin) = token("admin", &[Scope::Admin]);
+    let site = Site::open(Access::Tokens(vec![reader, admin]), false).await;
+    let tools = |token: &str| site.get("/tools").header("cookie", format!("reknit-token={token}"));
+    let address = site.tool.base_url();
+    let shown = page(tools(&admins), StatusCode::OK).await;
+    assert!(shown.contains("ready") && shown.contains("answers") && shown.contains(&address), "{shown}");
+    let shown = page(tools(&reads), StatusCode::OK).await;
+    assert!(shown.contains("instance 1") && !shown.contains(&address), "{shown}");
+}
+
+#[tokio::test]
 async fn questions_and_models_have_pages_that_say_what_to_do_while_they_are_empty() {
     let site = Site::open(Access::OwnMachine, true).await;
     assert!(page(site.get("/questions"), StatusCode::OK).await.contains("Nothing waits for you"));

@@ -27,12 +27,25 @@ pub struct Discovery {
     pub tools: Tools,
     /// The tools that cannot be reached, whose last known capabilities are in the catalogue.
     pub stale: Vec<AgentName>,
+    /// Where each tool is, in the order of the configuration.
+    pub instances: Vec<ToolInstance>,
     /// The tools and capabilities that cannot be used.
     pub problems: Vec<DiscoveryProblem>,
     /// What tools announce that has no effect, such as an unknown key of a summary or an unknown type of a schema.
     pub notes: Vec<DiscoveryProblem>,
     /// The capabilities whose definitions differ from those that were first seen. Each is among the problems or notes, too.
     pub changes: Vec<DefinitionChange>,
+}
+
+/// Where a tool is. A tool that registers itself can be at several places.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolInstance {
+    /// The tool.
+    pub tool: AgentName,
+    /// Its address, redacted.
+    pub address: String,
+    /// Why it did not list its capabilities when it was last asked; none if it did.
+    pub problem: Option<String>,
 }
 
 /// Why a tool, a capability or a schema is missing from the catalogue.
@@ -165,6 +178,7 @@ struct FoundTools {
     routes: HashMap<String, HashMap<String, Vec<Arc<dyn Route>>>>,
     /// The tools of which at least one instance was reached.
     fresh: HashSet<AgentName>,
+    instances: Vec<ToolInstance>,
     problems: Vec<DiscoveryProblem>,
     notes: Vec<DiscoveryProblem>,
     changes: Vec<DefinitionChange>,
@@ -193,6 +207,8 @@ impl FoundTools {
         });
         for (asked, outcome) in asked {
             let source = &asked.source;
+            let (tool, address) = (source.name().clone(), source.address());
+            self.instances.push(ToolInstance { tool, address, problem: outcome.as_ref().err().cloned() });
             match outcome {
                 Ok(listing) => {
                     if let (Some(store), Some(text)) = (store, &listing.saved)
@@ -306,6 +322,7 @@ impl FoundTools {
         let names = self.tools.iter().map(|tool| tool.name.clone());
         let stale = names.filter(|name| !self.fresh.contains(name)).collect();
         let (catalogue, tools) = (Catalogue { tools: self.tools }, Tools::new(routes));
-        Discovery { catalogue, tools, stale, problems: self.problems, notes: self.notes, changes: self.changes }
+        let Self { instances, problems, notes, changes, .. } = self;
+        Discovery { catalogue, tools, stale, instances, problems, notes, changes }
     }
 }

@@ -55,7 +55,7 @@ pub use command::{CommandInput, CommandOptions, CommandTool};
 #[cfg(any(feature = "commands", feature = "http"))]
 pub use defined_capability::{DefinedCapability, InvalidDefinition};
 pub use definition_pins::{ChangeOutcome, DefinitionChange, PinPolicy};
-pub use discovery::{Discovery, DiscoveryProblem, discover, discover_all, discover_with};
+pub use discovery::{Discovery, DiscoveryProblem, ToolInstance, discover, discover_all, discover_with};
 #[cfg(feature = "http")]
 pub use http::address::{Address, AddressError};
 #[cfg(feature = "http")]

@@ -125,6 +125,8 @@ async fn an_instance_that_is_down_does_not_replace_what_another_one_announces() 
     let entry = &found.catalogue.tools[0].capabilities[0];
     assert_eq!(entry.capability.effect, SideEffect::Read, "the registration does not say it");
     assert!(found.stale.is_empty());
+    let instances: Vec<_> = found.instances.iter().map(|one| (one.tool.as_str(), one.problem.is_none())).collect();
+    assert_eq!(instances, [("shop", true), ("shop", false)], "those that answer come first");
     assert_eq!(messages(&found), ["connection refused; is the tool running? (its last known capabilities are used)"]);
     for _ in 0..4 {
         assert!(found.tools.call(&call()).await.is_ok(), "it is reached");

@@ -65,6 +65,41 @@
     return address;
   };
 
+  // --- New runs do not move what is being read: their rows wait until the reader asks for them. ---
+  const newRuns = () => document.getElementById("new-runs");
+  let seen = newRuns() ? newRuns().dataset.newest : "";
+  let showsNew = false;
+  function refreshAddress() {
+    const address = new URL(location.href);
+    if (newRuns()) address.searchParams.set("seen", seen);
+    return address;
+  }
+  function hold(page) {
+    const [table, fresh, box] = [document.querySelector("table.runs"), page.querySelector("table.runs"), page.getElementById("new-runs")];
+    if (!box) return;
+    const isRead = !showsNew && table && (window.scrollY > 80 || table.contains(document.activeElement));
+    let held = 0;
+    for (const row of isRead && fresh ? [...fresh.tBodies[0].rows] : []) {
+      if (!document.getElementById(row.id)) { row.remove(); held += 1; }
+    }
+    const hidden = Number(box.dataset.hidden);
+    if (!held && !hidden) seen = box.dataset.newest;
+    box.replaceChildren();
+    if (!held && !hidden) return;
+    const link = page.createElement("a");
+    link.className = "button";
+    link.textContent = `${held + hidden} new`;
+    link.setAttribute("href", held ? location.pathname + location.search : "/");
+    if (held) link.dataset.show = "rows";
+    box.append(link);
+  }
+  function focusFirstRow() {
+    showsNew = false;
+    window.scrollTo(0, 0);
+    const first = document.querySelector("table.runs tbody a");
+    if (first) first.focus({ preventScroll: true });
+  }
+
   // --- Live: one request at a time; what changes meanwhile is asked for afterwards. ---
   let busy = false;
   let again = false;
@@ -73,16 +108,18 @@
     busy = true;
     try {
       const here = location.href;
-      const page = await fetchPage(location.href);
+      const page = await fetchPage(refreshAddress());
       const [main, nav] = [page && page.getElementById("main"), page && page.getElementById("nav")];
       // The reader may have gone on meanwhile.
       if (main && here === location.href) {
         const own = document.getElementById("main");
         performance.mark("update-start");
+        hold(page);
         update(own, main);
         if (nav) update(document.getElementById("nav"), nav);
         ready(own);
         performance.measure("update", "update-start");
+        if (showsNew) focusFirstRow();
         if (!own.dataset.live) stopListening();
       }
     } catch (error) {
@@ -161,6 +198,7 @@
       navigator.clipboard.writeText(text).then(() => say("Copied."), () => say("The browser does not allow copying."));
       return;
     }
+    if (event.target.closest("a[data-show]")) { event.preventDefault(); showsNew = true; refresh(); return; }
     const link = event.target.closest("a[href]");
     if (!link || event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const href = typeof link.href === "object" ? link.href.baseVal : link.href;

@@ -1,5 +1,7 @@
 //! The style sheet and the script, which are part of the program.
 
+use std::sync::LazyLock;
+
 use reknit_protocol::{Sha256, hex};
 
 /// The style sheet of every page.
@@ -8,6 +10,8 @@ pub const STYLE: &str = include_str!("../assets/style.css");
 pub const SCRIPT: &str = include_str!("../assets/script.js");
 
 /// A name for the content of style sheet and script: a browser keeps them until it changes.
-pub fn asset_version() -> String {
-    hex(&Sha256::digest([STYLE, SCRIPT].concat().as_bytes())).chars().take(12).collect()
+pub fn asset_version() -> &'static str {
+    static VERSION: LazyLock<String> =
+        LazyLock::new(|| hex(&Sha256::digest([STYLE, SCRIPT].concat().as_bytes())).chars().take(12).collect());
+    &VERSION
 }

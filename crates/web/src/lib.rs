@@ -17,13 +17,16 @@
 //! | the frame of every page, style sheet and script | [`PageFrame`], [`STYLE`], [`SCRIPT`] |
 //! | the list of runs | [`runs_page`] |
 //! | one run: graph, timeline, steps, answer | [`run_page`] |
+//! | two runs side by side | [`compare_page`] |
 //! | starting a run | [`new_run_page`] |
 //! | questions, tools, models, statistics | [`questions_page`], [`tools_page`], [`models_page`], [`stats_page`] |
 //! | errors and signing in | [`error_page`], [`sign_in_page`] |
 
 mod assets;
+mod compare_page;
 mod error_page;
 mod frame;
+mod health;
 mod links;
 mod marks;
 mod models_page;
@@ -42,8 +45,10 @@ mod tools_page;
 mod words;
 
 pub use assets::{SCRIPT, STYLE, asset_version};
+pub use compare_page::{ComparedRun, RunChoice, compare_choice_page, compare_page};
 pub use error_page::error_page;
 pub use frame::{PageFrame, Theme};
+pub use health::ListedHealth;
 pub use maud::Markup;
 pub use models_page::{ListedModel, models_page};
 pub use new_run_page::{NewRunForm, NewRunKind, PlanFindings, findings, new_run_page};
@@ -51,8 +56,8 @@ pub use outside_text::plain_text;
 pub use question_card::AskedQuestion;
 pub use questions_page::questions_page;
 pub use run_page::{PagePart, RunFacts, run_page};
-pub use run_usage::{ModelUse, RunUsage, ToolUse};
+pub use run_usage::{ModelPrices, ModelUse, QuestionCost, RunUsage, ToolUse, WeekUse};
 pub use runs_page::{ListedRun, RunList, runs_page};
 pub use sign_in_page::sign_in_page;
 pub use stats_page::stats_page;
-pub use tools_page::{ListedTool, ToolCapability, form_parameters, tool_page, tools_page};
+pub use tools_page::{ListedInstance, ListedTool, ToolCapability, form_parameters, tool_page, tools_page};

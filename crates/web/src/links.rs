@@ -7,6 +7,11 @@ pub(crate) fn run_path(run: &str) -> String {
     format!("/runs/{}", percent_encoded(run))
 }
 
+/// The page that compares a run with another.
+pub(crate) fn compare_path(run: &str) -> String {
+    format!("/runs/{}/compare", percent_encoded(run))
+}
+
 /// The page of a run with a step opened.
 pub(crate) fn step_path(run: &str, step: &str) -> String {
     format!("/runs/{}?step={}", percent_encoded(run), percent_encoded(step))

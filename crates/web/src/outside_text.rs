@@ -1,6 +1,7 @@
 //! Text that models, tools and users wrote, as a page shows it.
 
 use maud::{Markup, html};
+use reknit_protocol::is_hidden;
 
 /// A block with more lines than this is folded.
 const FOLDED_LINES: usize = 12;
@@ -9,21 +10,43 @@ const FOLDED_CHARS: usize = 1_200;
 /// More characters than this are not shown: a page stays small. The command line and the API have all of them.
 const MAX_CHARS: usize = 20_000;
 
-/// A text without characters that a reader does not see or that change how the text around them is read: control characters and
-/// marks of the text direction are written as escapes. Line breaks and tabs stay.
+/// A text without characters that hide or reorder what is around them: they are written as escapes. Line breaks and tabs stay, and
+/// so do characters without width that some languages and emoji need.
 pub fn plain_text(text: &str) -> String {
+    let is_needed = |c| matches!(c, '\u{ad}' | '\u{34f}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200d}');
+    escaped(text, |c| is_hidden(c) && !is_needed(c))
+}
+
+/// A text that somebody decides about, or compares with another: every character that does not show is written as an escape, and so
+/// is every space but the usual one. Two texts that look the same are the same.
+pub(crate) fn exact_text(text: &str) -> String {
+    escaped(text, does_not_show)
+}
+
+/// Whether a text has characters that [`exact_text`] writes as escapes.
+pub(crate) fn has_hidden(text: &str) -> bool {
+    text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t') || does_not_show(c))
+}
+
+fn does_not_show(c: char) -> bool {
+    is_hidden(c) || matches!(c, '\u{fe0e}' | '\u{fe0f}') || c.is_whitespace() && !matches!(c, ' ' | '\n' | '\t')
+}
+
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             '\n' | '\t' => shown.push(c),
-            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => {
-                shown.extend(c.escape_unicode());
-            }
-            _ if c.is_control() => shown.extend(c.escape_unicode()),
+            _ if c.is_control() || is_escaped(c) => shown.extend(c.escape_unicode()),
             _ => shown.push(c),
         }
     }
     shown
+}
+
+/// As [`exact_text`], in one line of at most this many characters.
+pub(crate) fn exact_line(text: &str, max_chars: usize) -> String {
+    one_line(&exact_text(text), max_chars)
 }
 
 /// The text in one line of at most this many characters.
@@ -72,6 +95,20 @@ mod tests {
     #[test]
     fn characters_that_hide_or_reorder_text_are_written_as_escapes() {
         assert_eq!(plain_text("a\u{202e}b\u{0}c\u{1b}[2J\n\td\u{200d}é"), "a\\u{202e}b\\u{0}c\\u{1b}[2J\n\td\u{200d}é");
+    }
+
+    #[test]
+    fn a_text_to_decide_about_shows_every_character() {
+        for (text, shown) in [
+            ("pay\u{200b}pal", "pay\\u{200b}pal"),
+            ("a\u{200d}b\u{a0}c\u{ad}\u{feff}", "a\\u{200d}b\\u{a0}c\\u{ad}\\u{feff}"),
+            ("5\u{202e}00\u{2066}1", "5\\u{202e}00\\u{2066}1"),
+            ("x\u{e0041}\u{3164}\u{fe0f}\u{7f}", "x\\u{e0041}\\u{3164}\\u{fe0f}\\u{7f}"),
+            ("two\n\tlines é 가격", "two\n\tlines é 가격"),
+        ] {
+            assert_eq!(exact_text(text), shown);
+            assert_eq!(has_hidden(text), text != shown, "{shown}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use reknit_protocol::{Object, Value};
 
-use crate::outside_text::{cut, plain_text};
+use crate::outside_text::{cut, exact_text};
 
 /// More changes than this are not shown.
 const MAX_CHANGES: usize = 100;
@@ -32,7 +32,7 @@ pub(crate) fn changes<'v>(before: &'v Object, after: &'v Object) -> Vec<Change<'
 /// The changes, each with its value before and after.
 pub(crate) fn diff(before: &Object, after: &Object) -> Markup {
     let changes = changes(before, after);
-    let value = |value: &Value| cut(&plain_text(&value.to_string()), MAX_CHARS);
+    let value = |value: &Value| cut(&exact_text(&value.to_string()), MAX_CHARS);
     html! {
         @if changes.is_empty() {
             p.muted { "The same parameters as before." }
@@ -40,10 +40,10 @@ pub(crate) fn diff(before: &Object, after: &Object) -> Markup {
             div.diff role="group" aria-label="Changed parameters" {
                 @for Change { name, before, after } in changes.iter().take(MAX_CHANGES) {
                     @if let Some(before) = before {
-                        del { span.sign aria-hidden="true" { "−" } span.key { (plain_text(name)) ": " } (value(before)) }
+                        del { span.sign aria-hidden="true" { "−" } span.key { (exact_text(name)) ": " } (value(before)) }
                     }
                     @if let Some(after) = after {
-                        ins { span.sign aria-hidden="true" { "+" } span.key { (plain_text(name)) ": " } (value(after)) }
+                        ins { span.sign aria-hidden="true" { "+" } span.key { (exact_text(name)) ": " } (value(after)) }
                     }
                 }
             }

@@ -2,14 +2,14 @@
 
 use maud::{Markup, html};
 use reknit_engine::{AskPerson, ItemCall, PreviewedCall, Question};
-use reknit_protocol::{CallTool, Object, Value, percent_encoded};
+use reknit_protocol::{CallTool, Object, Value, json_without_hidden, percent_encoded};
 
 use crate::frame::PageFrame;
 use crate::links::{run_path, step_path};
 use crate::marks::{NEEDS_YOU, badge};
-use crate::outside_text::{block, one_line, plain_text};
+use crate::outside_text::{block, exact_line, exact_text, has_hidden, one_line};
 use crate::parameter_diff::diff;
-use crate::sourced_value::{inline, origin, short};
+use crate::sourced_value::origin;
 use crate::words::between;
 
 /// A value with more characters has a block of its own.
@@ -43,13 +43,15 @@ pub(crate) fn question_card(frame: &PageFrame<'_>, question: &AskedQuestion, nam
         article.card.ask id={"question-" (question.run) "-" (ask.id.to_string())} {
             header {
                 (badge(NEEDS_YOU)) " "
-                a href=(step_path(&question.run, ask.step.as_str())) { (one_line(ask.step.as_str(), 60)) }
+                a href=(step_path(&question.run, ask.step.as_str())) { (exact_line(ask.step.as_str(), 60)) }
                 " " strong { (title(&ask.question)) }
             }
             @if names_run {
-                p { a href=(run_path(&question.run)) { (one_line(&question.request, 160)) } }
+                p { a href=(run_path(&question.run)) { (exact_line(&question.request, 160)) } }
             }
             (facts(question))
+            // Empty for most questions: what a tool wrote must not decide which elements a page has.
+            p.problem { (hidden_note(&ask.question)) }
             @if let Some(decided) = &question.decided {
                 p { "Decided: " strong { (one_line(decided, 40)) } ". The run reads it when it goes on." }
             } @else if frame.may_approve {
@@ -78,30 +80,30 @@ fn title(question: &Question) -> &'static str {
 fn facts(question: &AskedQuestion) -> Markup {
     match &question.ask.question {
         Question::SendCall { call, reason } => html! {
-            p { "Asked because " (plain_text(reason)) "." }
+            p { (asked_because(reason)) }
             (sent(question, call))
         },
         Question::SendItems { agent, capability, side_effect, calls, reason } => html! {
-            p { "Asked because " (plain_text(reason)) ". The answer counts for all of them." }
+            p { (asked_because(reason)) " The answer counts for all of them." }
             p.sub {
-                "What will be sent to " (one_line(agent.as_str(), 60)) "/" (one_line(capability.as_str(), 60))
+                "What will be sent to " (exact_line(agent.as_str(), 60)) "/" (exact_line(capability.as_str(), 60))
                 " " span.class title="What each call changes" { (side_effect.as_str()) }
             }
             ol.calls { @for call in calls { li { (item(call)) } } }
         },
         Question::SendAgain { call, error, check } => html! {
-            p.sub { "What happened" } (block(error))
-            @if let Some(check) = check { p.sub { "What the check found" } (block(check)) }
+            p.sub { "What happened" } (block(&exact_text(error)))
+            @if let Some(check) = check { p.sub { "What the check found" } (block(&exact_text(check))) }
             (sent(question, call))
         },
         Question::SendCorrected { call, error, change, reason, .. } => html! {
-            p.sub { "What was refused" } (block(error))
+            p.sub { "What was refused" } (block(&exact_text(error)))
             p.sub { "The change" }
             @match &question.before {
                 Some(before) => (diff(before, &call.parameters)),
-                None => (block(change)),
+                None => (block(&exact_text(change))),
             }
-            p.sub { "Why" } (block(reason))
+            p.sub { "Why" } (block(&exact_text(reason)))
             (sent(question, call))
         },
         Question::RunPlan { calls, tool_calls, money } => html! {
@@ -116,26 +118,38 @@ fn facts(question: &AskedQuestion) -> Markup {
     }
 }
 
+/// Why a person is asked, as a sentence. Rules are named as `rule: shop/pay`.
+fn asked_because(reason: &str) -> String {
+    match reason.strip_prefix("rule: ") {
+        Some(rule) => format!("The rule {} asks for your approval.", exact_text(rule)),
+        None => format!("Asked because {}.", exact_text(reason)),
+    }
+}
+
 /// A value that a person decides about: all of it, also if it is long.
 fn whole(value: &Value) -> Markup {
-    let text = value.to_string();
-    if text.chars().count() <= SHORT_VALUE { inline(value) } else { block(&text) }
+    let text = exact_text(&value.to_string());
+    if text.chars().count() <= SHORT_VALUE {
+        html! { code.value { (text) } }
+    } else {
+        block(&text)
+    }
 }
 
 fn item(call: &ItemCall) -> Markup {
     html! {
-        code { (one_line(call.step.as_str(), 60)) }
-        dl.values { @for (name, value) in &call.parameters { dt { (plain_text(name)) } dd { (whole(value)) } } }
+        code { (exact_line(call.step.as_str(), 60)) }
+        dl.values { @for (name, value) in &call.parameters { dt { (exact_text(name)) } dd { (whole(value)) } } }
     }
 }
 
 fn preview(call: &PreviewedCall) -> Markup {
     html! {
-        code { (one_line(call.step.as_str(), 60)) } " "
-        (one_line(call.agent.as_str(), 60)) "/" (one_line(call.capability.as_str(), 60))
+        code { (exact_line(call.step.as_str(), 60)) } " "
+        (exact_line(call.agent.as_str(), 60)) "/" (exact_line(call.capability.as_str(), 60))
         " " span.class { (call.side_effect.as_str()) }
-        @if let Some(list) = &call.foreach { " for each item of " code { (one_line(list, 80)) } }
-        dl.values { @for (name, value) in &call.parameters { dt { (plain_text(name)) } dd { (whole(value)) } } }
+        @if let Some(list) = &call.foreach { " for each item of " code { (exact_line(list, 80)) } }
+        dl.values { @for (name, value) in &call.parameters { dt { (exact_text(name)) } dd { (whole(value)) } } }
     }
 }
 
@@ -143,12 +157,12 @@ fn sent(question: &AskedQuestion, call: &CallTool) -> Markup {
     let provenance = |name: &str| question.ask.provenance.iter().find(|(known, _)| known == name).map(|(_, from)| from);
     html! {
         p.sub {
-            "What will be sent to " (one_line(call.agent.as_str(), 60)) "/" (one_line(call.capability.as_str(), 60))
+            "What will be sent to " (exact_line(call.agent.as_str(), 60)) "/" (exact_line(call.capability.as_str(), 60))
             " " span.class title="What the call changes" { (call.side_effect.as_str()) }
         }
         dl.values {
             @for (name, value) in &call.parameters {
-                dt { (plain_text(name)) }
+                dt { (exact_text(name)) }
                 dd {
                     (whole(value))
                     @if let Some(from) = provenance(name) { div.origin { (origin(&question.run, from)) } }
@@ -158,10 +172,28 @@ fn sent(question: &AskedQuestion, call: &CallTool) -> Markup {
     }
 }
 
+/// A value in a few characters.
+fn short(value: &Value) -> String {
+    exact_line(&value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned), 24)
+}
+
+/// What characters that do not show look like on the card, if there are any.
+fn hidden_note(question: &Question) -> &'static str {
+    let has = |parameters: &Object| has_hidden(&parameters.to_string());
+    let has_any = match question {
+        Question::SendCall { call, .. } | Question::SendAgain { call, .. } | Question::SendCorrected { call, .. } => {
+            has(&call.parameters)
+        }
+        Question::SendItems { calls, .. } => calls.iter().any(|call| has(&call.parameters)),
+        Question::RunPlan { calls, .. } => calls.iter().any(|call| has(&call.parameters)),
+    };
+    if has_any { "What will be sent has characters that do not show. They are written as \\u{…} here." } else { "" }
+}
+
 /// The consequence of sending, on the button: `Send with amount 375, to KRW`.
 fn send_words(verb: &str, parameters: &Object) -> String {
     let shown: Vec<String> =
-        parameters.iter().take(3).map(|(name, value)| format!("{} {}", one_line(name, 24), short(value, 24))).collect();
+        parameters.iter().take(3).map(|(name, value)| format!("{} {}", exact_line(name, 24), short(value))).collect();
     let more = if parameters.len() > 3 { ", …" } else { "" };
     if shown.is_empty() { verb.to_owned() } else { format!("{verb} with {}{more}", shown.join(", ")) }
 }
@@ -228,7 +260,7 @@ fn deny(question: &AskedQuestion, words: &str) -> Markup {
 }
 
 fn edit(question: &AskedQuestion, call: &CallTool) -> Markup {
-    let text = Value::Object(call.parameters.clone()).to_pretty();
+    let text = json_without_hidden(&Value::Object(call.parameters.clone()).to_pretty());
     html! {
         details.choice {
             summary { "Send with other parameters…" }

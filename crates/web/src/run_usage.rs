@@ -1,8 +1,11 @@
-//! What stored runs used: calls, questions to models, tokens and time, by tool, model and week.
+//! What stored runs used: calls, questions to models, tokens, time and money, by tool, class of failure, rung, model and week.
 
 use std::collections::BTreeMap;
 
-use reknit_engine::{HistoryEntry, HistoryKind, Overview, RunOverview, SessionOverview, SessionRecord, Statistics};
+use reknit_dialogue::{Money, Prices, TargetName, Usage};
+use reknit_engine::{
+    FailureClass, HistoryEntry, HistoryKind, Overview, RunOverview, SessionOverview, SessionRecord, Statistics,
+};
 
 use crate::outside_text::one_line;
 
@@ -12,15 +15,41 @@ const FIRST_MONDAY_MS: i64 = 4 * 24 * 3_600 * 1_000;
 /// A longer error is cut, so that errors that differ in their end only count as one.
 const ERROR_CHARS: usize = 100;
 
+/// What models cost.
+pub type ModelPrices = BTreeMap<TargetName, Prices>;
+
+/// Questions to models, and what they took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct QuestionCost {
+    /// How many questions there were.
+    pub questions: u64,
+    /// The tokens of the questions and their answers.
+    pub tokens: u64,
+    /// What they cost at the prices that are configured now, in billionths of their currency.
+    pub nanos: u64,
+}
+
+impl QuestionCost {
+    fn add(&mut self, other: Self) {
+        self.questions += other.questions;
+        self.tokens = self.tokens.saturating_add(other.tokens);
+        self.nanos = self.nanos.saturating_add(other.nanos);
+    }
+
+    fn of(usage: Option<&Usage>, prices: Option<&Prices>) -> Self {
+        let tokens = usage.map_or(0, |usage| usage.input_tokens.saturating_add(usage.output_tokens));
+        let nanos = usage.zip(prices).map_or(0, |(usage, prices)| prices.cost(usage).nanos());
+        Self { questions: 1, tokens, nanos }
+    }
+}
+
 /// What a tool used.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolUse {
     /// How long its calls took, in milliseconds.
     pub call_ms: u64,
-    /// How many questions models were asked to mend its calls.
-    pub questions: u64,
-    /// The tokens of these questions and their answers.
-    pub tokens: u64,
+    /// What models were asked to mend its calls.
+    pub asked: QuestionCost,
 }
 
 /// How a model did.
@@ -34,109 +63,192 @@ pub struct ModelUse {
     pub input_tokens: u64,
     /// Tokens received.
     pub output_tokens: u64,
+    /// What that cost at the prices that are configured now, in billionths of their currency.
+    pub nanos: u64,
     /// How long it took in all, in milliseconds.
     pub took_ms: u64,
     /// When it last failed, in milliseconds since 1970, and why.
     pub last_failure: Option<(i64, String)>,
 }
 
+impl ModelUse {
+    fn add(&mut self, other: &Self) {
+        self.asked += other.asked;
+        self.failed += other.failed;
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.nanos = self.nanos.saturating_add(other.nanos);
+        self.took_ms = self.took_ms.saturating_add(other.took_ms);
+        let at_ms = |model: &Self| model.last_failure.as_ref().map(|(at_ms, _)| *at_ms);
+        if at_ms(other) > at_ms(self) {
+            self.last_failure.clone_from(&other.last_failure);
+        }
+    }
+}
+
+/// What happened in a week.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WeekUse {
+    /// What failed and what mended it.
+    pub statistics: Statistics,
+    /// All questions to models.
+    pub asked: QuestionCost,
+}
+
 /// What stored runs used.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunUsage {
+    /// How many runs were counted.
+    pub runs: usize,
     /// What failed and what mended it.
     pub all: Statistics,
-    /// The same by week, which is named by the time at which it begins.
-    pub weeks: BTreeMap<i64, Statistics>,
+    /// By week, which is named by the time at which it begins.
+    pub weeks: BTreeMap<i64, WeekUse>,
     /// By capability, as `tool/capability`.
     pub tools: BTreeMap<String, ToolUse>,
+    /// Questions about calls that failed, by the class of the failure.
+    pub classes: BTreeMap<FailureClass, QuestionCost>,
+    /// Questions about calls that failed, by the rung that asked.
+    pub rungs: BTreeMap<String, QuestionCost>,
+    /// Questions for plans and answers, and the turns of agents.
+    pub planning: QuestionCost,
     /// By model.
     pub models: BTreeMap<String, ModelUse>,
     /// How often each error happened.
     pub errors: BTreeMap<String, u64>,
-    /// What models cost, in billionths of the currency of their prices.
+    /// What models cost when they were asked, in billionths of the currency of their prices.
     pub cost_nanos: u64,
 }
 
 impl RunUsage {
-    /// Adds a run or a session, with the word for its status and the time at which it started.
-    pub fn add(&mut self, overview: &Overview, status: &str, created_ms: i64) {
-        let week = created_ms - (created_ms - FIRST_MONDAY_MS).rem_euclid(WEEK_MS);
-        self.all.add(overview, status);
-        self.weeks.entry(week).or_default().add(overview, status);
+    /// What a run or a session used, with the word for its status and the time at which it started.
+    pub fn of(overview: &Overview, status: &str, created_ms: i64, prices: &ModelPrices) -> Self {
+        let mut usage = Self { runs: 1, ..Self::default() };
+        usage.all.add(overview, status);
         match overview {
-            Overview::Run(run) => self.add_run(run),
-            Overview::Session(session) => self.add_session(session),
+            Overview::Run(run) => usage.add_run(run, prices),
+            Overview::Session(session) => usage.add_session(session, prices),
             Overview::Bare(_) => {}
         }
+        let mut asked = usage.planning;
+        usage.rungs.values().for_each(|rung| asked.add(*rung));
+        let week = created_ms - (created_ms - FIRST_MONDAY_MS).rem_euclid(WEEK_MS);
+        usage.weeks.insert(week, WeekUse { statistics: usage.all.clone(), asked });
+        usage
     }
 
-    fn add_run(&mut self, run: &RunOverview) {
+    /// Adds what other runs used.
+    pub fn merge(&mut self, other: &Self) {
+        self.runs += other.runs;
+        self.all.merge(&other.all);
+        for (week, used) in &other.weeks {
+            let own = self.weeks.entry(*week).or_default();
+            own.statistics.merge(&used.statistics);
+            own.asked.add(used.asked);
+        }
+        for (name, tool) in &other.tools {
+            let own = self.tools.entry(name.clone()).or_default();
+            own.call_ms = own.call_ms.saturating_add(tool.call_ms);
+            own.asked.add(tool.asked);
+        }
+        for (class, asked) in &other.classes {
+            self.classes.entry(*class).or_default().add(*asked);
+        }
+        for (rung, asked) in &other.rungs {
+            self.rungs.entry(rung.clone()).or_default().add(*asked);
+        }
+        self.planning.add(other.planning);
+        for (name, model) in &other.models {
+            self.models.entry(name.clone()).or_default().add(model);
+        }
+        for (error, count) in &other.errors {
+            *self.errors.entry(error.clone()).or_default() += count;
+        }
+        self.cost_nanos = self.cost_nanos.saturating_add(other.cost_nanos);
+    }
+
+    fn add_run(&mut self, run: &RunOverview, prices: &ModelPrices) {
         self.cost_nanos = self.cost_nanos.saturating_add(run.spent.cost.nanos());
-        run.run_history.iter().for_each(|entry| self.add_question(entry));
+        for entry in &run.run_history {
+            let asked = self.add_question(entry, prices);
+            self.planning.add(asked.unwrap_or_default());
+        }
         for step in &run.steps {
-            let entries = run.history.get(&step.id).map(Vec::as_slice).unwrap_or_default();
             let name = match step.agent.as_str() {
                 "" => step.capability.to_string(),
                 agent => format!("{agent}/{}", step.capability),
             };
-            for entry in entries {
-                self.add_question(entry);
-                self.add_call(&name, entry);
-            }
+            self.add_step(&name, run.history.get(&step.id).map(Vec::as_slice).unwrap_or_default(), prices);
         }
     }
 
-    fn add_call(&mut self, name: &str, entry: &HistoryEntry) {
-        match &entry.kind {
-            HistoryKind::Called { error, .. } => {
-                let tool = self.tools.entry(name.to_owned()).or_default();
-                tool.call_ms = tool.call_ms.saturating_add(entry.took_ms);
-                if let Some(error) = error {
-                    *self.errors.entry(format!("{name}: {}", one_line(error, ERROR_CHARS))).or_default() += 1;
+    /// Adds what happened to a step. A question counts for the failure before it.
+    fn add_step(&mut self, name: &str, entries: &[HistoryEntry], prices: &ModelPrices) {
+        let mut class = FailureClass::BeforeCall;
+        for entry in entries {
+            match &entry.kind {
+                HistoryKind::Called { status, error, .. } => {
+                    let tool = self.tools.entry(name.to_owned()).or_default();
+                    tool.call_ms = tool.call_ms.saturating_add(entry.took_ms);
+                    if let Some(error) = error {
+                        class = FailureClass::of_status(*status);
+                        *self.errors.entry(format!("{name}: {}", one_line(error, ERROR_CHARS))).or_default() += 1;
+                    }
                 }
-            }
-            HistoryKind::Asked { usage, .. } => {
-                let tool = self.tools.entry(name.to_owned()).or_default();
-                tool.questions += 1;
-                tool.tokens += usage.map_or(0, |usage| usage.input_tokens.saturating_add(usage.output_tokens));
-            }
-            _ => {}
-        }
-    }
-
-    fn add_question(&mut self, entry: &HistoryEntry) {
-        let HistoryKind::Asked { target, usage, error, .. } = &entry.kind else { return };
-        let model = self.models.entry(target.to_string()).or_default();
-        model.asked += 1;
-        model.took_ms = model.took_ms.saturating_add(entry.took_ms);
-        if let Some(usage) = usage {
-            model.input_tokens = model.input_tokens.saturating_add(usage.input_tokens);
-            model.output_tokens = model.output_tokens.saturating_add(usage.output_tokens);
-        }
-        if let Some(error) = error {
-            model.failed += 1;
-            let is_newer = model.last_failure.as_ref().is_none_or(|(at_ms, _)| *at_ms < entry.at_ms);
-            if is_newer {
-                model.last_failure = Some((entry.at_ms, error.clone()));
+                HistoryKind::Asked { rung, .. } => {
+                    let asked = self.add_question(entry, prices).unwrap_or_default();
+                    self.tools.entry(name.to_owned()).or_default().asked.add(asked);
+                    self.classes.entry(class).or_default().add(asked);
+                    self.rungs.entry(rung.clone()).or_default().add(asked);
+                }
+                _ => {}
             }
         }
     }
 
-    fn add_session(&mut self, session: &SessionOverview) {
+    /// Counts a question for its model; `None` if the entry is not one.
+    fn add_question(&mut self, entry: &HistoryEntry, prices: &ModelPrices) -> Option<QuestionCost> {
+        let HistoryKind::Asked { target, usage, error, .. } = &entry.kind else { return None };
+        let asked = QuestionCost::of(usage.as_ref(), prices.get(target));
+        let failure = error.as_ref().map(|error| (entry.at_ms, error.clone()));
+        self.models.entry(target.to_string()).or_default().add(&model_use(
+            usage.as_ref(),
+            asked,
+            entry.took_ms,
+            failure,
+        ));
+        Some(asked)
+    }
+
+    fn add_session(&mut self, session: &SessionOverview, prices: &ModelPrices) {
         self.cost_nanos = self.cost_nanos.saturating_add(session.spent.cost.nanos());
         for record in &session.records {
             let SessionRecord::Attempt(attempt) = record else { continue };
-            let model = self.models.entry(attempt.target.to_string()).or_default();
-            model.asked += 1;
-            model.took_ms = model.took_ms.saturating_add(attempt.latency_ms);
-            if let Some(usage) = attempt.usage {
-                model.input_tokens = model.input_tokens.saturating_add(usage.input_tokens);
-                model.output_tokens = model.output_tokens.saturating_add(usage.output_tokens);
-            }
-            if let Some(error) = &attempt.error {
-                model.failed += 1;
-                model.last_failure = Some((session.now_ms, error.clone()));
-            }
+            let asked = QuestionCost::of(attempt.usage.as_ref(), prices.get(&attempt.target));
+            // An attempt knows what it cost when it was made.
+            let asked = QuestionCost { nanos: attempt.cost.map_or(asked.nanos, Money::nanos), ..asked };
+            self.planning.add(asked);
+            let failure = attempt.error.as_ref().map(|error| (session.now_ms, error.clone()));
+            let used = model_use(attempt.usage.as_ref(), asked, attempt.latency_ms, failure);
+            self.models.entry(attempt.target.to_string()).or_default().add(&used);
         }
+    }
+}
+
+/// One question to a model.
+fn model_use(
+    usage: Option<&Usage>,
+    asked: QuestionCost,
+    took_ms: u64,
+    last_failure: Option<(i64, String)>,
+) -> ModelUse {
+    ModelUse {
+        asked: asked.questions,
+        failed: u64::from(last_failure.is_some()),
+        input_tokens: usage.map_or(0, |usage| usage.input_tokens),
+        output_tokens: usage.map_or(0, |usage| usage.output_tokens),
+        nanos: asked.nanos,
+        took_ms,
+        last_failure,
     }
 }

@@ -61,6 +61,10 @@ pub struct RunList {
     pub questions: Vec<AskedQuestion>,
     /// A name for what the list shows. The stream of changes says when it is another one.
     pub version: String,
+    /// When the newest of all runs started, in milliseconds since 1970.
+    pub newest_ms: i64,
+    /// How many runs started since the reader came to the list and are not on it.
+    pub hidden_new: usize,
 }
 
 /// The page with the list of runs.
@@ -74,6 +78,7 @@ pub fn runs_page(frame: &PageFrame<'_>, list: &RunList) -> Markup {
             }
         }
         (filters(list))
+        (new_runs(list))
         @if list.runs.is_empty() {
             @if is_filtered { p.empty { "No run is like this. " a href="/" { "Show all runs" } } } @else { (no_runs()) }
         } @else {
@@ -84,6 +89,15 @@ pub fn runs_page(frame: &PageFrame<'_>, list: &RunList) -> Markup {
         }
     };
     framed(frame, "Runs", Tab::Runs, Some(&with_query("/ui/changes", &[("since", &list.version)])), &content)
+}
+
+/// Says that runs have started that the list does not show. The script adds those that would move what is being read.
+fn new_runs(list: &RunList) -> Markup {
+    html! {
+        div #new-runs role="status" data-newest=(list.newest_ms) data-hidden=(list.hidden_new) {
+            @if list.hidden_new > 0 { a.button href="/" { (list.hidden_new) " new" } }
+        }
+    }
 }
 
 fn address(list: &RunList, after: &str) -> String {
@@ -113,7 +127,7 @@ fn filters(list: &RunList) -> Markup {
 
 fn table(frame: &PageFrame<'_>, list: &RunList) -> Markup {
     html! {
-        div.scroll {
+        div.scroll tabindex="0" role="group" aria-label="Table" {
             table.runs {
                 thead {
                     tr {

@@ -1,11 +1,15 @@
 //! The tools, and a form to call one, made from its schema.
 
 use maud::{Markup, html};
-use reknit_protocol::{Object, Value, percent_encoded};
+use reknit_protocol::{Object, Value, human_duration, percent_encoded};
 
 use crate::frame::{PageFrame, Tab, framed};
+use crate::health::{ListedHealth, UNREACHABLE, health};
+use crate::marks::{Mark, badge};
 use crate::outside_text::{one_line, plain_text};
+use crate::run_usage::{QuestionCost, ToolUse};
 use crate::sourced_value::tree;
+use crate::words::{count, money};
 
 /// A tool.
 #[derive(Debug, Clone, Default)]
@@ -14,8 +18,21 @@ pub struct ListedTool {
     pub name: String,
     /// What it is for.
     pub description: String,
+    /// Where it is.
+    pub instances: Vec<ListedInstance>,
+    /// Whether it can be called now.
+    pub health: Option<ListedHealth>,
     /// What it can do.
     pub capabilities: Vec<ToolCapability>,
+}
+
+/// A place where a tool is.
+#[derive(Debug, Clone, Default)]
+pub struct ListedInstance {
+    /// Its address; `None` if the reader may not see it.
+    pub address: Option<String>,
+    /// Why it did not list its capabilities when it was last asked.
+    pub problem: Option<String>,
 }
 
 /// A capability of a tool.
@@ -31,30 +48,76 @@ pub struct ToolCapability {
     pub schema: Option<Value>,
     /// Why it must not be called now.
     pub withheld: Option<String>,
-    /// How many calls were made and how many of them failed, in the runs that are stored.
+    /// How many calls were made and how many of them failed, in the newest runs.
     pub calls: (u64, u64),
+    /// How long the calls took, and what models were asked to mend them.
+    pub used: ToolUse,
 }
 
-/// The page with all tools. `problems` says why configured tools cannot be used.
-pub fn tools_page(frame: &PageFrame<'_>, tools: &[ListedTool], problems: &[String]) -> Markup {
+/// The page with all tools. `problems` says why configured tools cannot be used, `runs` how many of the newest runs are counted.
+pub fn tools_page(frame: &PageFrame<'_>, tools: &[ListedTool], problems: &[String], runs: usize) -> Markup {
     let content = html! {
         h1 { "Tools" }
-        @for problem in problems { p.problem { (plain_text(problem)) } }
+        @if !problems.is_empty() {
+            section.card aria-labelledby="problems" {
+                h2 #problems { "What cannot be used" }
+                ul.problems { @for problem in problems { li { (plain_text(problem)) } } }
+            }
+        }
         @if tools.is_empty() {
             section.empty {
                 h2 { "No tools yet" }
                 p { code { "reknit tools add URL" } " connects a service, an OpenAPI document or an MCP server." }
             }
         }
+        @if !tools.is_empty() {
+            p.muted {
+                "Calls, time and cost are counted over the newest " (count(runs, "run")) "; " a href="/stats" { "Statistics" }
+                " says what failed. Cost is what models were asked to mend the calls."
+            }
+        }
         @for tool in tools {
             section.card {
-                h2 { (one_line(&tool.name, 80)) " " span.muted { (tool.capabilities.len()) } }
-                @if !tool.description.is_empty() { p.muted { (plain_text(&tool.description)) } }
-                div.scroll { (table(tool)) }
+                (head(frame, tool))
+                div.scroll tabindex="0" role="group" aria-label="Table" { (table(tool)) }
             }
         }
     };
     framed(frame, "Tools", Tab::Tools, None, &content)
+}
+
+fn head(frame: &PageFrame<'_>, tool: &ListedTool) -> Markup {
+    let is_unreachable = !tool.instances.is_empty() && tool.instances.iter().all(|one| one.problem.is_some());
+    html! {
+        div.tool-head {
+            h2 { (one_line(&tool.name, 80)) }
+            div.health {
+                @if is_unreachable { (badge(UNREACHABLE)) }
+                @else if let Some(own) = &tool.health { (health(frame, own)) }
+            }
+        }
+        @if !tool.description.is_empty() { p.muted { (plain_text(&tool.description)) } }
+        @if !tool.instances.is_empty() {
+            ul.instances {
+                @for (index, instance) in tool.instances.iter().enumerate() { li { (place(index, instance)) } }
+            }
+        }
+    }
+}
+
+fn place(index: usize, instance: &ListedInstance) -> Markup {
+    let mark = match instance.problem {
+        None => Mark { class: "done", shape: "●", word: "answers" },
+        Some(_) => UNREACHABLE,
+    };
+    html! {
+        (badge(mark)) " "
+        @match &instance.address {
+            Some(address) => { code { (one_line(address, 120)) } },
+            None => { "instance " (index + 1) },
+        }
+        @if let Some(problem) = &instance.problem { div.problem { (one_line(problem, 300)) } }
+    }
 }
 
 fn table(tool: &ListedTool) -> Markup {
@@ -63,7 +126,8 @@ fn table(tool: &ListedTool) -> Markup {
             thead {
                 tr {
                     th scope="col" { "Capability" } th scope="col" { "Changes" } th scope="col" { "What it does" }
-                    th.number scope="col" { "Calls" } th.number scope="col" { "Failed" }
+                    th.number scope="col" { "Calls" } th.number scope="col" { "Failed" } th.number scope="col" { "Time in calls" }
+                    th.number scope="col" { "Cost" }
                 }
             }
             tbody {
@@ -71,16 +135,27 @@ fn table(tool: &ListedTool) -> Markup {
                     tr data-item {
                         td { a href=(path(&tool.name, &capability.name)) { (one_line(&capability.name, 80)) } }
                         td { span.class { (one_line(&capability.effect, 20)) } }
-                        td {
+                        td.about {
                             (one_line(&capability.description, 200))
                             @if let Some(reason) = &capability.withheld { p.problem { "Withheld: " (plain_text(reason)) } }
                         }
                         td.number { (capability.calls.0) }
-                        td.number { (capability.calls.1) }
+                        td.number { @if capability.calls.1 > 0 { span.problem { (capability.calls.1) } } @else { "0" } }
+                        td.number { @if capability.calls.0 > 0 { (human_duration(capability.used.call_ms)) } @else { "–" } }
+                        td.number { (cost(&capability.used)) }
                     }
                 }
             }
         }
+    }
+}
+
+/// What mending cost: money, or tokens if no price is known.
+fn cost(used: &ToolUse) -> String {
+    match used.asked {
+        QuestionCost { nanos: 0, tokens: 0, .. } => "–".to_owned(),
+        QuestionCost { nanos: 0, tokens, .. } => format!("{tokens} tokens"),
+        QuestionCost { nanos, .. } => money(nanos),
     }
 }
 

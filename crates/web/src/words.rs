@@ -41,9 +41,24 @@ pub(crate) fn cost(spent: &Spent) -> String {
     if spent.cost.is_zero() { "–".to_owned() } else { spent.cost.to_string() }
 }
 
+/// An amount of money with four digits after the point, `–` for nothing. The currency is that of the configured prices.
+pub(crate) fn money(nanos: u64) -> String {
+    match nanos {
+        0 => "–".to_owned(),
+        1..100_000 => "< 0.0001".to_owned(),
+        _ => format!("{}.{:04}", nanos / 1_000_000_000, nanos % 1_000_000_000 / 100_000),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_amount_has_four_digits_and_a_small_one_is_not_nothing() {
+        let amounts = [0, 1, 100_000, 1_234_567_890, 20_000_000_000].map(money);
+        assert_eq!(amounts, ["–", "< 0.0001", "0.0001", "1.2345", "20.0000"]);
+    }
 
     #[test]
     fn an_age_is_written_in_its_largest_unit() {

@@ -40,6 +40,23 @@ fn open_breaker() -> Breaker {
 }
 
 #[test]
+fn the_status_says_what_the_breaker_does_without_changing_it() {
+    let mut breaker = service_breaker();
+    assert!(call(&mut breaker, CallOutcome::Failed, 0));
+    assert_eq!(breaker.status(0), BreakerStatus::Closed { failures: 1 });
+    assert!(call(&mut breaker, CallOutcome::RateLimited { retry_after_ms: Some(5_000) }, 0));
+    assert_eq!(breaker.status(4_999), BreakerStatus::CoolingDown { until_ms: 5_000 });
+    assert_eq!(breaker.status(5_000), BreakerStatus::Closed { failures: 0 });
+    let mut breaker = open_breaker();
+    assert_eq!(breaker.status(29_999), BreakerStatus::Open { until_ms: 30_000 });
+    assert_eq!(breaker.status(30_000), BreakerStatus::HalfOpen);
+    let probe = permit(&mut breaker, 30_000);
+    assert_eq!(breaker.status(30_000), BreakerStatus::HalfOpen);
+    breaker.record(probe, CallOutcome::Answered, 30_001);
+    assert_eq!(breaker.status(30_001), BreakerStatus::Closed { failures: 0 });
+}
+
+#[test]
 fn the_breaker_opens_when_half_of_at_least_ten_recent_calls_fail() {
     for (case, failed, answered, opens) in [
         ("nine are too few", 9, 0, false),
@@ -217,6 +234,9 @@ proptest! {
         for (passed_ms, outcome, at_once) in steps {
             now_ms += passed_ms;
             breaker = serde_json::from_str(&serde_json::to_string(&breaker).unwrap()).unwrap();
+            let is_closed_to_calls =
+                matches!(breaker.status(now_ms), BreakerStatus::Open { .. } | BreakerStatus::CoolingDown { .. });
+            prop_assert_eq!(is_closed_to_calls, breaker.open_until_ms(now_ms).is_some());
             match breaker.admit(now_ms) {
                 Admission::Allowed(permit) if at_once => breaker.record(permit, outcome, now_ms),
                 Admission::Allowed(permit) => in_flight.push((permit, outcome)),

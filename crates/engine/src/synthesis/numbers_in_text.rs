@@ -25,6 +25,8 @@ pub(crate) fn numbers_in(text: &str) -> Vec<TextNumber> {
     let at = |index: usize| characters.get(index).copied().unwrap_or(' ');
     let mut found = Vec::new();
     let mut index = 0;
+    // The bytes before the character at the second number.
+    let (mut bytes, mut counted) = (0, 0);
     while index < characters.len() {
         if !at(index).is_ascii_digit() {
             index += 1;
@@ -38,8 +40,9 @@ pub(crate) fn numbers_in(text: &str) -> Vec<TextNumber> {
         let is_item = at(index) == '.' && at(index + 1) == ' ' && starts_line(&characters, start);
         if !in_word && !is_item {
             let number = TextNumber::parse(characters.get(start..index).unwrap_or_default().iter().collect());
-            let end = || characters.iter().take(index).map(|character| character.len_utf8()).sum();
-            found.extend(number.map(|number| TextNumber { end: end(), ..number }));
+            bytes += characters.get(counted..index).unwrap_or_default().iter().map(|c| c.len_utf8()).sum::<usize>();
+            counted = index;
+            found.extend(number.map(|number| TextNumber { end: bytes, ..number }));
         }
     }
     found
@@ -162,7 +165,7 @@ impl TextNumber {
     }
 
     /// The number without trailing zeros in its fraction: 1.50 becomes 1.5.
-    fn normalized(&self) -> (i128, u32) {
+    pub(crate) fn normalized(&self) -> (i128, u32) {
         let (mut mantissa, mut scale) = (self.mantissa, self.scale);
         while scale > 0 && mantissa % 10 == 0 {
             mantissa /= 10;

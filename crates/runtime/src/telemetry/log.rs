@@ -9,7 +9,7 @@
 
 use std::fmt::{self, Write as _};
 
-use reknit_protocol::timestamp_text;
+use reknit_protocol::{is_hidden, json_without_hidden, timestamp_text};
 use reknit_telemetry::{AttributeValue, LogLine, Severity, Signal};
 use serde_json::{Map, Value};
 use tracing::field::{Field, Visit};
@@ -308,28 +308,8 @@ impl LogRecord {
             object.insert(name.to_owned(), value.into());
         }
         object.extend(self.fields);
-        format!("{}\n", escape_hidden(&Value::Object(object).to_string()))
+        format!("{}\n", json_without_hidden(&Value::Object(object).to_string()))
     }
-}
-
-/// Escapes characters that `serde_json` leaves and that control a terminal or hide text: C1 controls, marks of direction,
-/// separators of lines. Outside of strings JSON has none of them.
-fn escape_hidden(json: &str) -> String {
-    json.chars().fold(String::with_capacity(json.len()), |mut escaped, c| {
-        if is_hidden(c) {
-            // Writing to a string cannot fail.
-            let _ = write!(escaped, "\\u{:04x}", u32::from(c));
-        } else {
-            escaped.push(c);
-        }
-        escaped
-    })
-}
-
-/// DEL, C1 control characters, and characters that have no width, change the text direction or break a line.
-fn is_hidden(c: char) -> bool {
-    matches!(c, '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
-        || matches!(c, '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 /// Replaces control characters, which could break the line or move the cursor of a terminal.

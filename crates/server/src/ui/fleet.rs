@@ -1,73 +1,75 @@
-//! Tools, models and statistics.
+//! Questions, tools, models and statistics.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use axum::Extension;
 use axum::extract::rejection::FormRejection;
-use axum::extract::{Form, Path, State};
-use axum::http::StatusCode;
+use axum::extract::{Form, Path};
+use reknit_dialogue::TargetName;
 use reknit_journal::RunFilter;
-use reknit_plan::CatalogueEntry;
+use reknit_plan::{CatalogueEntry, CatalogueTool};
 use reknit_protocol::{Object, Value};
-use reknit_runtime::{Runtime, run_overview};
+use reknit_runtime::EndpointHealth;
 use reknit_web::{
-    ListedModel, ListedTool, RunUsage, ToolCapability, form_parameters, models_page, questions_page, stats_page,
-    tool_page, tools_page,
+    ListedHealth, ListedInstance, ListedModel, ListedTool, RunUsage, ToolCapability, form_parameters, models_page,
+    questions_page, stats_page, tool_page, tools_page,
 };
 
-use super::UiState;
 use super::new_run::{Fields, begin, field, new_id};
-use super::page::{PageResult, Reader, html};
-use super::runs::{open_questions, version};
-use crate::access::Caller;
+use super::page::{PageResult, show};
+use super::page_context::PageContext;
+use super::runs::{open_questions, recent, version};
 use crate::api_error::ApiError;
 
 /// The newest runs that are counted.
 const COUNTED_RUNS: u32 = 500;
 
-/// What the newest runs used, and how many they are.
-async fn usage(runtime: &Runtime) -> Result<(RunUsage, usize), ApiError> {
+/// What the newest runs used. A run is read again only when it has changed.
+async fn usage(context: &PageContext) -> Result<RunUsage, ApiError> {
     let mut usage = RunUsage::default();
-    let runs = runtime.runs(&RunFilter::newest(COUNTED_RUNS)).await?;
-    for summary in &runs {
-        usage.add(&run_overview(&runtime.journal, &summary.run).await?, summary.state(), summary.created_ms);
+    for summary in &context.runtime().runs(&RunFilter::newest(COUNTED_RUNS)).await? {
+        usage.merge(&context.ui.digests.of(context.journal(), summary).await?.usage);
     }
-    Ok((usage, runs.len()))
+    Ok(usage)
 }
 
 /// All open questions.
-pub(super) async fn questions(
-    State(ui): State<UiState>,
-    reader: Reader,
-    Extension(caller): Extension<Caller>,
-) -> PageResult {
-    let runtime = caller.reknit.runtime();
-    let version = version(runtime).await?;
-    let open = open_questions(&ui, runtime).await?;
-    Ok(html(StatusCode::OK, questions_page(&reader.frame(open.len()), &open, &version)))
+pub(super) async fn questions(context: PageContext) -> PageResult {
+    let version = version(&recent(context.runtime()).await?);
+    let open = open_questions(&context).await?;
+    show(questions_page(&context.reader.frame(open.len()), &open, &version))
 }
 
 /// All tools.
-pub(super) async fn tools(
-    State(ui): State<UiState>,
-    reader: Reader,
-    Extension(caller): Extension<Caller>,
-) -> PageResult {
-    let runtime = caller.reknit.runtime();
-    let (usage, _) = usage(runtime).await?;
+pub(super) async fn tools(context: PageContext) -> PageResult {
+    let runtime = context.runtime();
+    let usage = usage(&context).await?;
     let catalogue = runtime.current_catalogue();
-    let tools: Vec<ListedTool> = catalogue
-        .tools
-        .iter()
-        .map(|tool| ListedTool {
-            name: tool.name.to_string(),
-            description: tool.description.clone(),
-            capabilities: tool.visible_capabilities().map(|entry| listed(&tool.key(entry), entry, &usage)).collect(),
-        })
-        .collect();
-    let problems: Vec<String> = runtime.problems.iter().map(ToString::to_string).collect();
-    let questions = open_questions(&ui, runtime).await?.len();
-    Ok(html(StatusCode::OK, tools_page(&reader.frame(questions), &tools, &problems)))
+    let tools: Vec<ListedTool> = catalogue.tools.iter().map(|tool| listed_tool(&context, tool, &usage)).collect();
+    let names: BTreeSet<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    // Whoever has a part of the tools sees no problems of the others.
+    let sees_all = runtime.owner().is_none_or(|owner| owner.tools.is_none());
+    let problems = runtime.current_problems();
+    let problems = problems.iter().filter(|problem| sees_all || names.contains(problem.tool.as_str()));
+    let problems: Vec<String> = problems.map(ToString::to_string).collect();
+    show(tools_page(&context.frame().await?, &tools, &problems, usage.runs))
+}
+
+fn listed_tool(context: &PageContext, tool: &CatalogueTool, usage: &RunUsage) -> ListedTool {
+    let (runtime, is_owner) = (context.runtime(), context.reader.is_owner());
+    let instances = runtime.tool_instances().into_iter().filter(|instance| instance.tool == tool.name);
+    ListedTool {
+        name: tool.name.to_string(),
+        description: tool.description.clone(),
+        instances: instances
+            .map(|one| ListedInstance { address: is_owner.then_some(one.address), problem: one.problem })
+            .collect(),
+        health: Some(listed_health(runtime.tool_health(tool.name.as_str()))),
+        capabilities: tool.visible_capabilities().map(|entry| listed(&tool.key(entry), entry, usage)).collect(),
+    }
+}
+
+fn listed_health(health: EndpointHealth) -> ListedHealth {
+    ListedHealth { breaker: health.breaker, calls: health.calls, max_calls: health.max_calls }
 }
 
 fn listed(key: &str, entry: &CatalogueEntry, usage: &RunUsage) -> ToolCapability {
@@ -79,36 +81,32 @@ fn listed(key: &str, entry: &CatalogueEntry, usage: &RunUsage) -> ToolCapability
         schema: entry.json_schema(),
         withheld: entry.withheld.clone(),
         calls,
+        used: usage.tools.get(key).copied().unwrap_or_default(),
     }
 }
 
 /// The capability of a tool.
-fn capability(caller: &Caller, tool: &str, name: &str) -> Result<ToolCapability, ApiError> {
-    let catalogue = caller.reknit.runtime().current_catalogue();
+fn capability(context: &PageContext, tool: &str, name: &str) -> Result<ToolCapability, ApiError> {
+    let catalogue = context.runtime().current_catalogue();
     let entry = catalogue.entry(tool, name);
     let entry = entry.ok_or_else(|| ApiError::not_found(format!("there is no capability `{tool}/{name}`")))?;
     Ok(listed("", entry, &RunUsage::default()))
 }
 
 /// A capability, with a form to call it.
-pub(super) async fn tool(
-    reader: Reader,
-    Extension(caller): Extension<Caller>,
-    Path((tool, name)): Path<(String, String)>,
-) -> PageResult {
-    let shown = capability(&caller, &tool, &name)?;
-    Ok(html(StatusCode::OK, tool_page(&reader.frame(0), &tool, &shown, &new_id())))
+pub(super) async fn tool(context: PageContext, Path((tool, name)): Path<(String, String)>) -> PageResult {
+    let shown = capability(&context, &tool, &name)?;
+    show(tool_page(&context.frame().await?, &tool, &shown, &new_id()))
 }
 
 /// Calls a capability: a run with one step.
 pub(super) async fn call(
-    State(ui): State<UiState>,
-    caller: Extension<Caller>,
+    context: PageContext,
     Path((tool, name)): Path<(String, String)>,
     form: Result<Form<Fields>, FormRejection>,
 ) -> PageResult {
     let Form(form) = form.map_err(|error| ApiError::invalid(error.body_text()))?;
-    let schema = capability(&caller, &tool, &name)?.schema;
+    let schema = capability(&context, &tool, &name)?.schema;
     let fields = form.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let parameters = form_parameters(fields, schema.as_ref()).map_err(ApiError::invalid)?;
     let step = Object::from([
@@ -122,48 +120,36 @@ pub(super) async fn call(
     ]);
     let mut body = Object::from([("plan", Value::Object(plan))]);
     body.extend((!field(&form, "run_id").is_empty()).then(|| ("run_id".to_owned(), field(&form, "run_id").into())));
-    begin(&ui, caller, body).await
+    begin(context, body).await
 }
 
 /// All models.
-pub(super) async fn models(
-    State(ui): State<UiState>,
-    reader: Reader,
-    Extension(caller): Extension<Caller>,
-) -> PageResult {
-    let runtime = caller.reknit.runtime();
-    let (usage, runs) = usage(runtime).await?;
-    let prices: BTreeMap<_, _> = runtime.policy.prices.iter().collect();
-    let models: Vec<ListedModel> = runtime
-        .targets
-        .iter()
-        .map(|target| ListedModel {
-            name: target.to_string(),
-            prices: prices.get(target).map(|own| (per_million(own.input.micros()), per_million(own.output.micros()))),
-        })
-        .collect();
-    let questions = open_questions(&ui, runtime).await?.len();
-    Ok(html(StatusCode::OK, models_page(&reader.frame(questions), &models, &usage, runs)))
+pub(super) async fn models(context: PageContext) -> PageResult {
+    let (runtime, usage) = (context.runtime(), usage(&context).await?);
+    let models: Vec<ListedModel> = runtime.targets.iter().map(|name| listed_model(&context, name)).collect();
+    show(models_page(&context.frame().await?, &models, &runtime.policy.rotation, &usage))
 }
 
-/// A price in millionths as people write it: `2.50`.
-fn per_million(micros: u64) -> String {
-    format!("{}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000)
+fn listed_model(context: &PageContext, name: &TargetName) -> ListedModel {
+    let runtime = context.runtime();
+    let target = runtime.target(name);
+    let is_remote = |target: &&reknit_models::Target| target.client.is_none();
+    ListedModel {
+        name: name.to_string(),
+        model: target.filter(is_remote).map(|target| (target.provider.to_string(), target.model.clone())),
+        context_window: target.and_then(|target| target.max_context),
+        prices: runtime.policy.prices.get(name).copied(),
+        health: Some(listed_health(runtime.model_health(name))),
+    }
 }
 
 /// Statistics over the newest runs.
-pub(super) async fn stats(
-    State(ui): State<UiState>,
-    reader: Reader,
-    Extension(caller): Extension<Caller>,
-) -> PageResult {
-    let runtime = caller.reknit.runtime();
-    let (usage, runs) = usage(runtime).await?;
+pub(super) async fn stats(context: PageContext) -> PageResult {
+    let (runtime, usage) = (context.runtime(), usage(&context).await?);
     let all = match runtime.owner() {
         // How many runs others have is not shown.
-        Some(owner) if !owner.sees_all_runs => runs as u64,
+        Some(owner) if !owner.sees_all_runs => usage.runs as u64,
         _ => runtime.journal.run_count().await?,
     };
-    let questions = open_questions(&ui, runtime).await?.len();
-    Ok(html(StatusCode::OK, stats_page(&reader.frame(questions), &usage, runs, all)))
+    show(stats_page(&context.frame().await?, &usage, all))
 }

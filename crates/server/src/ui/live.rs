@@ -14,7 +14,7 @@ use reknit_protocol::RunId;
 use serde::Deserialize;
 
 use super::UiState;
-use super::runs::version;
+use super::runs::{recent, version};
 use crate::access::Caller;
 use crate::api_error::ApiError;
 
@@ -72,7 +72,7 @@ pub(super) async fn runs(
                 return None;
             }
             looks += 1;
-            let now = version(caller.reknit.runtime()).await.ok()?;
+            let now = version(&recent(caller.reknit.runtime()).await.ok()?);
             if now != known || looks >= LOOKS {
                 known.clone_from(&now);
                 return Some((change("change", &now), (ui, caller, known, 0)));

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use axum::Extension;
 use axum::extract::rejection::FormRejection;
 use axum::extract::{Form, Query, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use reknit_protocol::{Object, Value};
 use reknit_web::{NewRunForm, NewRunKind, PlanFindings, findings, new_run_page};
 use serde_json::value::to_raw_value;
 
-use super::UiState;
-use super::page::{PageResult, Reader, html};
+use super::page::{PageResult, show};
+use super::page_context::PageContext;
 use crate::access::Caller;
 use crate::api_error::ApiError;
 use crate::json_body::JsonBody;
@@ -31,39 +31,28 @@ pub(super) fn new_id() -> String {
 }
 
 /// The page that starts a run.
-pub(super) async fn page(
-    State(ui): State<UiState>,
-    reader: Reader,
-    Extension(caller): Extension<Caller>,
-    Query(fields): Query<Fields>,
-) -> PageResult {
-    let questions = super::runs::open_questions(&ui, caller.reknit.runtime()).await?.len();
+pub(super) async fn page(context: PageContext, Query(fields): Query<Fields>) -> PageResult {
     let new = NewRunForm {
         kind: NewRunKind::of_name(field(&fields, "kind")),
         run_id: &new_id(),
-        has_model: !ui.server.reknit.runtime().targets.is_empty(),
+        has_model: !context.runtime().targets.is_empty(),
         ..NewRunForm::default()
     };
-    Ok(html(StatusCode::OK, new_run_page(&reader.frame(questions), &new)))
+    show(new_run_page(&context.frame().await?, &new))
 }
 
 /// Starts what the form describes, or shows what is wrong with its plan.
-pub(super) async fn start(
-    State(ui): State<UiState>,
-    reader: Reader,
-    caller: Extension<Caller>,
-    form: Result<Form<Fields>, FormRejection>,
-) -> PageResult {
+pub(super) async fn start(context: PageContext, form: Result<Form<Fields>, FormRejection>) -> PageResult {
     let Form(form) = form.map_err(|error| ApiError::invalid(error.body_text()))?;
     let kind = NewRunKind::of_name(field(&form, "kind"));
     let (text, request) = (field(&form, "text"), field(&form, "request"));
-    let has_model = !ui.server.reknit.runtime().targets.is_empty();
+    let has_model = !context.runtime().targets.is_empty();
     if kind == NewRunKind::Plan {
-        let found = check(&ui, &caller, text);
+        let found = check(&context.ui, &context.caller, text);
         if field(&form, "do") == "check" || !found.problems.is_empty() {
             let run_id = field(&form, "run_id");
             let new = NewRunForm { kind, request, text, findings: Some(found), run_id, has_model };
-            return Ok(html(StatusCode::OK, new_run_page(&reader.frame(0), &new)));
+            return show(new_run_page(&context.frame().await?, &new));
         }
     }
     let body = match kind {
@@ -73,15 +62,16 @@ pub(super) async fn start(
     };
     let body =
         body.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| (name.to_owned(), Value::from(text)));
-    begin(&ui, caller, body.collect()).await
+    begin(context, body.collect()).await
 }
 
 /// Starts a run as the API does, and goes to its page.
-pub(super) async fn begin(ui: &UiState, caller: Extension<Caller>, mut body: Object) -> PageResult {
+pub(super) async fn begin(context: PageContext, mut body: Object) -> PageResult {
     body.insert("mode", "start");
     let body = serde_json::from_str(&body.to_string())
         .map_err(|error| ApiError::invalid(format!("the form is not as it should be: {error}")))?;
-    let started = start_run::start(State(ui.server.clone()), caller, HeaderMap::new(), JsonBody(body)).await?;
+    let (server, caller) = (State(context.ui.server), Extension(context.caller));
+    let started = start_run::start(server, caller, HeaderMap::new(), JsonBody(body)).await?;
     let address = started.headers().get(header::LOCATION).and_then(|address| address.to_str().ok()).unwrap_or_default();
     Ok(Redirect::to(address.strip_prefix("/v1").unwrap_or("/")).into_response())
 }
@@ -93,7 +83,7 @@ pub(super) async fn check_plan(
     form: Result<Form<Fields>, FormRejection>,
 ) -> Result<Response, ApiError> {
     let Form(form) = form.map_err(|error| ApiError::invalid(error.body_text()))?;
-    Ok(html(StatusCode::OK, findings(Some(&check(&ui, &caller, field(&form, "text"))))))
+    show(findings(Some(&check(&ui, &caller, field(&form, "text")))))
 }
 
 fn check(ui: &UiState, caller: &Caller, text: &str) -> PlanFindings {

@@ -34,7 +34,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    fn of(parts: &Parts) -> Self {
+    pub(super) fn of(parts: &Parts) -> Self {
         Self {
             theme: Theme::of_name(cookie(&parts.headers, THEME).unwrap_or_default()),
             here: parts.uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
@@ -68,6 +68,11 @@ impl<S: Sync> FromRequestParts<S> for Reader {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
         Ok(Self::of(parts))
     }
+}
+
+/// A page as an answer.
+pub(super) fn show(page: Markup) -> PageResult {
+    Ok(html(StatusCode::OK, page))
 }
 
 /// A page as a response.

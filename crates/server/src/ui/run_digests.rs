@@ -1,15 +1,16 @@
 //! What the list shows about each run: read once for each state of a run, because reading a run takes longer than showing it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use reknit_engine::{AskPerson, HistoryKind, Overview, Spent, StepState};
 use reknit_journal::{Journal, RunSummary};
 use reknit_mend::MendEffect;
 use reknit_protocol::{Object, RunId, StepId};
-use reknit_runtime::{DriveError, bare_overview, load_run, run_overview, signals};
-use reknit_web::AskedQuestion;
+use reknit_runtime::signals;
+use reknit_web::{AskedQuestion, ModelPrices, RunUsage};
 
+use super::loaded_runs::{LoadedRun, load};
 use crate::api_error::ApiError;
 
 /// How many runs are kept.
@@ -21,6 +22,8 @@ pub(super) struct RunDigest {
     pub(super) steps: Option<(usize, usize)>,
     pub(super) mended_by: Vec<String>,
     pub(super) spent: Spent,
+    /// What it used, for statistics.
+    pub(super) usage: RunUsage,
     asks: Vec<(AskPerson, Option<Object>)>,
 }
 
@@ -34,49 +37,53 @@ impl RunDigest {
     }
 }
 
-/// The digests of runs, each with the number of events that it is of.
-#[derive(Debug, Default)]
+/// A digest with the number of events and the state of the run that it is of.
+type KeptDigest = (u64, String, Arc<RunDigest>);
+
+/// The digests of runs.
+#[derive(Debug)]
 pub(super) struct RunDigests {
-    kept: Mutex<HashMap<RunId, (u64, Arc<RunDigest>)>>,
+    prices: ModelPrices,
+    kept: Mutex<HashMap<RunId, KeptDigest>>,
 }
 
 impl RunDigests {
+    /// None yet. Questions to models are counted at these prices.
+    pub(super) fn new(prices: ModelPrices) -> Self {
+        Self { prices, kept: Mutex::default() }
+    }
+
     /// The digest of a run.
     pub(super) async fn of(&self, journal: &Journal, summary: &RunSummary) -> Result<Arc<RunDigest>, ApiError> {
-        let lock = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, digest)) = lock().get(&summary.run).filter(|(len, _)| *len == summary.len) {
-            return Ok(Arc::clone(digest));
+        match self.known(summary) {
+            Some(known) => Ok(known),
+            None => Ok(self.of_loaded(summary, &load(journal, summary).await?)),
         }
-        let loaded = load(journal, summary).await?;
-        let digest = Arc::new(digest(&loaded.overview, loaded.asks));
-        let mut kept = lock();
+    }
+
+    /// The digest of a run that was read for something else.
+    pub(super) fn of_loaded(&self, summary: &RunSummary, loaded: &LoadedRun) -> Arc<RunDigest> {
+        if let Some(known) = self.known(summary) {
+            return known;
+        }
+        let usage = RunUsage::of(&loaded.overview, summary.state(), summary.created_ms, &self.prices);
+        let digest = Arc::new(RunDigest { usage, ..digest(&loaded.overview, loaded.asks.clone()) });
+        let mut kept = self.lock();
         if kept.len() >= MAX_KEPT {
             kept.clear();
         }
-        kept.insert(summary.run.clone(), (summary.len, Arc::clone(&digest)));
-        Ok(digest)
+        kept.insert(summary.run.clone(), (summary.len, summary.state().to_owned(), Arc::clone(&digest)));
+        digest
     }
-}
 
-/// A run with its open questions.
-#[derive(Debug)]
-pub(super) struct LoadedRun {
-    pub(super) overview: Overview,
-    pub(super) asks: Vec<AskPerson>,
-}
-
-/// Reads a run: what was stored when it ended, what its machine says, or what is known without a machine.
-pub(super) async fn load(journal: &Journal, summary: &RunSummary) -> Result<LoadedRun, ApiError> {
-    let run = &summary.run;
-    if summary.status.is_some() {
-        return Ok(LoadedRun { overview: run_overview(journal, run).await?, asks: Vec::new() });
+    fn known(&self, summary: &RunSummary) -> Option<Arc<RunDigest>> {
+        let kept = self.lock();
+        let (len, state, digest) = kept.get(&summary.run)?;
+        (*len == summary.len && state == summary.state()).then(|| Arc::clone(digest))
     }
-    match load_run(journal, run).await {
-        Ok(saved) => Ok(LoadedRun { overview: saved.overview().map_err(DriveError::from)?, asks: saved.questions() }),
-        Err(DriveError::Restore(_)) => {
-            Ok(LoadedRun { overview: Overview::Bare(Box::new(bare_overview(journal, run).await?)), asks: Vec::new() })
-        }
-        Err(error) => Err(error.into()),
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, KeptDigest>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -90,7 +97,7 @@ fn digest(overview: &Overview, asks: Vec<AskPerson>) -> RunDigest {
                     run.steps.iter().flat_map(|step| step.mends.iter().filter(applied)).map(|mend| mend.rung),
                 ),
                 spent: run.spent.clone(),
-                asks: Vec::new(),
+                ..RunDigest::default()
             }
         }
         Overview::Session(session) => RunDigest {

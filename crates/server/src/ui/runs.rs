@@ -3,18 +3,15 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
 
-use axum::Extension;
-use axum::extract::{Query, State};
-use axum::http::StatusCode;
+use axum::extract::Query;
 use reknit_journal::{RunFilter, RunSummary, StatusFilter};
 use reknit_runtime::Runtime;
 use reknit_web::{AskedQuestion, ListedRun, RunList, runs_page};
 use serde::Deserialize;
 
-use super::UiState;
-use super::page::{PageResult, Reader, html};
+use super::page::{PageResult, show};
+use super::page_context::PageContext;
 use super::run_digests::{RunDigest, questions};
-use crate::access::Caller;
 use crate::api_error::ApiError;
 use crate::runs::{ListQuery, find};
 
@@ -33,16 +30,12 @@ pub(super) struct PageQuery {
     search: String,
     #[serde(default)]
     after: String,
+    /// When the newest run that the reader knows of started.
+    seen: Option<i64>,
 }
 
 /// The list of runs.
-pub(super) async fn page(
-    State(ui): State<UiState>,
-    reader: Reader,
-    Extension(caller): Extension<Caller>,
-    Query(query): Query<PageQuery>,
-) -> PageResult {
-    let (runtime, journal) = (caller.reknit.runtime(), ui.server.journal());
+pub(super) async fn page(context: PageContext, Query(query): Query<PageQuery>) -> PageResult {
     let chosen = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let asked = ListQuery {
         status: chosen(&query.status),
@@ -52,24 +45,28 @@ pub(super) async fn page(
         since_ms: None,
     };
     // Before the runs are read: what changes meanwhile is noticed afterwards.
-    let version = version(runtime).await?;
-    let (found, next) = find(runtime, asked).await?;
+    let recent = recent(context.runtime()).await?;
+    let (found, next) = find(context.runtime(), asked).await?;
     let mut runs = Vec::with_capacity(found.len());
     for summary in &found {
-        runs.push(listed(summary, &*ui.digests.of(journal, summary).await?));
+        runs.push(listed(summary, &*context.ui.digests.of(context.journal(), summary).await?));
     }
-    let open = open_questions(&ui, runtime).await?;
+    let is_hidden = |summary: &&RunSummary| !found.iter().any(|shown| shown.run == summary.run);
+    let is_new = |summary: &&RunSummary| query.seen.is_some_and(|seen| summary.created_ms > seen);
+    let open = open_questions(&context).await?;
     let count = open.len();
     let list = RunList {
         runs,
         next,
+        questions: open.into_iter().take(TOP_QUESTIONS).collect(),
+        version: version(&recent),
+        newest_ms: recent.iter().map(|summary| summary.created_ms).max().unwrap_or(0),
+        hidden_new: recent.iter().filter(is_new).filter(is_hidden).count(),
         status: query.status,
         search: query.search,
         after: query.after,
-        questions: open.into_iter().take(TOP_QUESTIONS).collect(),
-        version,
     };
-    Ok(html(StatusCode::OK, runs_page(&reader.frame(count), &list)))
+    show(runs_page(&context.reader.frame(count), &list))
 }
 
 fn listed(summary: &RunSummary, digest: &RunDigest) -> ListedRun {
@@ -86,22 +83,28 @@ fn listed(summary: &RunSummary, digest: &RunDigest) -> ListedRun {
 }
 
 /// The questions of all unfinished runs that nobody has decided, the newest run first.
-pub(super) async fn open_questions(ui: &UiState, runtime: &Runtime) -> Result<Vec<AskedQuestion>, ApiError> {
-    let journal = ui.server.journal();
+pub(super) async fn open_questions(context: &PageContext) -> Result<Vec<AskedQuestion>, ApiError> {
+    let journal = context.journal();
     let mut open = Vec::new();
-    for summary in runtime.runs(&RunFilter::of_status(StatusFilter::Unfinished, ASKING_RUNS)).await? {
-        let digest = ui.digests.of(journal, &summary).await?;
+    let unfinished = RunFilter::of_status(StatusFilter::Unfinished, ASKING_RUNS);
+    for summary in context.runtime().runs(&unfinished).await? {
+        let digest = context.ui.digests.of(journal, &summary).await?;
         let asked = questions(journal, &summary, &digest).await?;
         open.extend(asked.into_iter().filter(|question| question.decided.is_none()));
     }
     Ok(open)
 }
 
+/// The newest runs, whatever the list shows.
+pub(super) async fn recent(runtime: &Runtime) -> Result<Vec<RunSummary>, ApiError> {
+    Ok(runtime.runs(&RunFilter::newest(ASKING_RUNS)).await?)
+}
+
 /// A name for what the list shows: it changes when a run of it does.
-pub(super) async fn version(runtime: &Runtime) -> Result<String, ApiError> {
+pub(super) fn version(recent: &[RunSummary]) -> String {
     let mut hasher = DefaultHasher::new();
-    for summary in runtime.runs(&RunFilter::newest(ASKING_RUNS)).await? {
+    for summary in recent {
         (summary.run.as_str(), summary.len, summary.state()).hash(&mut hasher);
     }
-    Ok(format!("{:016x}", hasher.finish()))
+    format!("{:016x}", hasher.finish())
 }

@@ -8,8 +8,6 @@ use crate::links::{result_path, step_path};
 use crate::outside_text::{one_line, plain_text};
 use crate::sourced_value::tree;
 
-/// More numbers than this are not linked.
-const MAX_NUMBERS: usize = 100;
 /// More bytes of an answer than this are not shown: a page stays small.
 const MAX_BYTES: usize = 16_000;
 
@@ -52,7 +50,7 @@ pub(super) fn section(facts: &RunFacts<'_>, run: &RunOverview, answer: &Answer) 
 fn linked(run: &str, text: &str, numbers: &[SourcedNumber]) -> Markup {
     let mut pieces = Vec::new();
     let mut at = 0;
-    for number in numbers.iter().take(MAX_NUMBERS) {
+    for number in numbers {
         let (Some(before), Some(own)) = (text.get(at..number.start), text.get(number.start..number.end)) else {
             continue;
         };

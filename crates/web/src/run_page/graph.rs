@@ -16,6 +16,8 @@ use crate::outside_text::cut;
 
 /// The letters that fit into a box.
 const LETTERS: usize = 26;
+/// More lines are drawn as one, without their values: nobody can follow a single one, and the page stays small.
+const MAX_LINES: usize = 150;
 
 /// The drawing. Boxes are links to their steps.
 pub(super) fn graph(
@@ -35,26 +37,34 @@ pub(super) fn graph(
     html! {
         div.graph tabindex="0" role="group" aria-label="Graph of the steps" {
             svg width=(layout.width) height=(layout.height) viewBox={"0 0 " (layout.width) " " (layout.height)} {
-                @for (line, points) in lines.iter().zip(&layout.lines) { (draw_line(line, points, &nodes)) }
+                @if lines.len() > MAX_LINES {
+                    g.line { path d=(layout.lines.iter().map(|points| way(points)).collect::<String>()) {} }
+                } @else {
+                    @for (line, points) in lines.iter().zip(&layout.lines) { (draw_line(line, points, &nodes)) }
+                }
                 @for (node, (x, y)) in nodes.iter().zip(&layout.boxes) { (draw_box(node, *x, *y, selected)) }
             }
         }
     }
 }
 
-fn draw_line(line: &GraphLine, points: &[(i64, i64)], nodes: &[GraphNode]) -> Markup {
-    let name = |index: usize| nodes.get(index).map_or("", |node| node.name.as_str());
+/// The way of a line through its points.
+fn way(points: &[(i64, i64)]) -> String {
     let curve = |(index, pair): (usize, &[(i64, i64)])| {
         let [(x1, y1), (x2, y2)] = pair else { return String::new() };
         let (start, middle) = (if index == 0 { 'M' } else { 'L' }, i64::midpoint(*x1, *x2));
         format!("{start}{x1} {y1}C{middle} {y1} {middle} {y2} {x2} {y2}")
     };
-    let way: String = points.chunks(2).enumerate().map(curve).collect();
+    points.chunks(2).enumerate().map(curve).collect()
+}
+
+fn draw_line(line: &GraphLine, points: &[(i64, i64)], nodes: &[GraphNode]) -> Markup {
+    let name = |index: usize| nodes.get(index).map_or("", |node| node.name.as_str());
     let label = line.label.as_ref().zip(points.first().zip(points.get(1)));
     let class = if line.is_critical { "line critical" } else { "line" };
     html! {
         g class=(class) data-from=(name(line.from)) data-to=(name(line.to)) {
-            path d=(way) {}
+            path d=(way(points)) {}
             @if let Some((text, ((x1, y1), (x2, y2)))) = label {
                 text x=(i64::midpoint(*x1, *x2)) y=(i64::midpoint(*y1, *y2) - 4) text-anchor="middle" { (text) }
             }

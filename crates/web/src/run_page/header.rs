@@ -5,7 +5,7 @@ use reknit_engine::{RunOverview, Spent, StepState};
 
 use super::RunFacts;
 use crate::frame::PageFrame;
-use crate::links::run_path;
+use crate::links::{compare_path, run_path};
 use crate::marks::{badge, run_mark};
 use crate::outside_text::{one_line, plain_text};
 use crate::words::{ago, between, cost, count};
@@ -91,6 +91,7 @@ fn actions(frame: &PageFrame<'_>, facts: &RunFacts<'_>) -> Markup {
                     (button("cancel", "Cancel", "The run ends with what it has; calls in progress may still complete"))
                 }
             }
+            a.button href=(compare_path(facts.run)) title="Two runs side by side: what differs in steps, results, cost and time" { "Compare with…" }
             a.button href={"/ui" (path) "/events.jsonl"} download={(one_line(facts.run, 80)) ".jsonl"} { "Download events" }
             span.id { "run " code { (one_line(facts.run, 80)) } button.copy type="button" hidden data-copy=(facts.run) { "Copy" } }
         }

@@ -11,6 +11,8 @@ use crate::outside_text::{block, one_line, plain_text};
 use crate::sourced_value::{inline, origin, step_link, tree};
 use crate::words::{between, count};
 
+/// More lines of a section of the summary are not shown.
+const MAX_LINES: usize = 10;
 /// More items of a loop than this are not listed.
 const MAX_ITEMS: usize = 100;
 
@@ -29,6 +31,9 @@ pub(super) fn panel(facts: &RunFacts<'_>, run: &RunOverview, step: &StepView) ->
             }
             @if !step.instruction.is_empty() { p { (plain_text(&step.instruction)) } }
             (state(facts, step))
+            @if let Some(session) = &step.session {
+                p { "Its agent works in " a href=(run_path(session.as_str())) { "a session of its own" } "." }
+            }
             (parameters(facts, step))
             @if !step.needs.is_empty() {
                 p.muted { "Needs " @for (index, need) in step.needs.iter().enumerate() { @if index > 0 { ", " } (step_link(facts.run, need.as_str())) } }
@@ -124,8 +129,8 @@ pub(super) fn summary(facts: &RunFacts<'_>) -> Markup {
         @for (title, lines) in sections {
             @if !lines.is_empty() {
                 h3 { (title) }
-                ul { @for line in lines.iter().take(20) { li { (one_line(line, 400)) } } }
-                @if lines.len() > 20 { p.muted { (lines.len() - 20) " more" } }
+                ul { @for line in lines.iter().take(MAX_LINES) { li { (one_line(line, 400)) } } }
+                @if lines.len() > MAX_LINES { p.muted { "and " (lines.len() - MAX_LINES) " more" } }
             }
         }
         @if explanation.steps.iter().any(|step: &ExplainedStep| !step.lines.is_empty()) {

@@ -13,8 +13,10 @@ use crate::links::{run_path, step_path, with_query};
 use crate::marks::step_mark;
 use crate::outside_text::one_line;
 
-/// The rows of one page.
-const ROWS: usize = 60;
+/// A run with at most so many steps has one page.
+const ONE_PAGE: usize = 60;
+/// The rows of a page of a larger run: few, because a browser draws them before a reader sees anything.
+const ROWS: usize = 30;
 /// The width of the drawing, in units of its own.
 const WIDTH: i64 = 1_000;
 
@@ -37,7 +39,7 @@ pub(super) fn section(
     let steps: Vec<&StepView> = run.steps.iter().filter(is_shown).collect();
     let now_ms = if facts.status == "running" { frame.now_ms.max(facts.updated_ms) } else { facts.updated_ms };
     let scale = Scale { start_ms: facts.created_ms, end_ms: now_ms.max(facts.created_ms + 1) };
-    let shown: Vec<&StepView> = steps.iter().copied().skip(facts.from).take(ROWS).collect();
+    let shown: Vec<&StepView> = steps.iter().copied().skip(facts.from).take(rows(steps.len())).collect();
     let total = scale.end_ms - scale.start_ms;
     let tick = |part: i64| human_duration(u64::try_from(total * part / 4).unwrap_or(0));
     html! {
@@ -176,6 +178,11 @@ fn draw(scale: &Scale, bars: &[Bar]) -> Markup {
     }
 }
 
+/// How many rows a page has.
+fn rows(steps: usize) -> usize {
+    if steps > ONE_PAGE { ROWS } else { ONE_PAGE }
+}
+
 fn pages(facts: &RunFacts<'_>, steps: usize) -> Markup {
     let path = run_path(facts.run);
     let link = |from: usize, word: &str| {
@@ -184,7 +191,7 @@ fn pages(facts: &RunFacts<'_>, steps: usize) -> Markup {
         html! { a.button href={(href) "#timeline"} { (word) } }
     };
     html! {
-        @if steps > ROWS {
+        @if steps > ONE_PAGE {
             p.more {
                 @if facts.from > 0 { (link(facts.from.saturating_sub(ROWS), "Earlier steps")) " " }
                 span.muted { (facts.from + 1) "–" ((facts.from + ROWS).min(steps)) " of " (steps) } " "

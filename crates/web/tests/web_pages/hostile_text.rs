@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use reknit_engine::{AskPerson, Question};
+use reknit_dialogue::{BreakerStatus, RotationRules};
+use reknit_engine::{AskPerson, Overview, Question};
 use reknit_protocol::{CallTool, Object, SideEffect, Value};
 use reknit_web::{
-    AskedQuestion, ListedModel, ListedRun, ListedTool, ModelUse, NewRunForm, NewRunKind, PlanFindings, RunList,
-    RunUsage, ToolCapability, error_page, models_page, new_run_page, questions_page, run_page, runs_page, sign_in_page,
-    stats_page, tool_page, tools_page,
+    AskedQuestion, ComparedRun, ListedHealth, ListedInstance, ListedModel, ListedRun, ListedTool, ModelPrices,
+    ModelUse, NewRunForm, NewRunKind, PlanFindings, RunChoice, RunList, RunUsage, ToolCapability, ToolUse,
+    compare_choice_page, compare_page, error_page, models_page, new_run_page, questions_page, run_page, runs_page,
+    sign_in_page, stats_page, tool_page, tools_page,
 };
 use serde_json::Value as Json;
 
@@ -62,7 +64,16 @@ fn replaced(json: &Json, text: &str, by: &str) -> Json {
 /// The elements of all pages of a run in which a text was replaced; `None` if that is no run.
 fn elements(ending: &Json, text: &str, by: &str) -> Option<Vec<Vec<String>>> {
     let overview = overview(&replaced(ending, text, by))?;
-    Some(pages(&overview).iter().map(|page| tags(page)).collect())
+    let shown = pages(&overview).into_iter().chain([compared(&overview)]);
+    Some(shown.map(|page| tags(&page)).collect())
+}
+
+/// A run beside another one, which shares no step with it or some.
+fn compared(overview: &Overview) -> String {
+    let (_, other) = endings().swap_remove(1);
+    let other = crate::stored_runs::overview(&other).expect("a stored run");
+    let run = |overview| ComparedRun { run: "run-1", status: "partial", created_ms: 0, updated_ms: 5_000, overview };
+    compare_page(&frame(), &run(overview), &run(&other), 0).into_string()
 }
 
 #[test]
@@ -147,6 +158,46 @@ fn question(text: &str) -> AskedQuestion {
     AskedQuestion { run: text.to_owned(), request: text.to_owned(), ask, before, decided: None }
 }
 
+const HEALTH: Option<ListedHealth> =
+    Some(ListedHealth { breaker: BreakerStatus::Open { until_ms: 1 }, calls: 1, max_calls: 2 });
+
+/// A tool with two capabilities, and the first of them.
+fn tool(text: &str) -> (ListedTool, ToolCapability) {
+    let object = |name: &str, value: Value| Value::Object(Object::from([(name, value)]));
+    let schema = object("properties", object(text, object("description", format!("y{text}").into())));
+    let capability = ToolCapability {
+        name: text.to_owned(),
+        description: text.to_owned(),
+        effect: format!("y{text}"),
+        schema: Some(schema),
+        withheld: None,
+        calls: (1, 1),
+        used: ToolUse::default(),
+    };
+    let withheld = ToolCapability { withheld: Some(text.to_owned()), ..capability.clone() };
+    let tool = ListedTool {
+        name: text.to_owned(),
+        description: format!("y{text}"),
+        instances: vec![ListedInstance { address: Some(text.to_owned()), problem: Some(text.to_owned()) }],
+        health: HEALTH,
+        capabilities: vec![capability.clone(), withheld],
+    };
+    (tool, capability)
+}
+
+/// What the recorded runs used, with this text as the name of a model and as an error.
+fn usage(text: &str) -> RunUsage {
+    let mut usage = RunUsage::default();
+    for (_, ending) in endings() {
+        let overview = crate::stored_runs::overview(&ending).expect("a stored run");
+        usage.merge(&RunUsage::of(&overview, text, 0, &ModelPrices::new()));
+    }
+    let failing = ModelUse { last_failure: Some((0, text.to_owned())), ..ModelUse::default() };
+    usage.models.insert(text.to_owned(), failing);
+    usage.errors.insert(text.to_owned(), 9_999);
+    usage
+}
+
 /// The elements of the pages that show no stored run.
 fn other_pages(text: &str) -> Vec<Vec<String>> {
     let frame = reknit_web::PageFrame { here: text, caller: Some(text), ..frame() };
@@ -169,38 +220,21 @@ fn other_pages(text: &str) -> Vec<Vec<String>> {
     let overview = overview(&ending).expect("a stored run");
     let questions = [question(text)];
     let facts = reknit_web::RunFacts { questions: &questions, run: text, status: text, ..facts(&overview, Some(text)) };
-    let object = |name: &str, value: Value| Value::Object(Object::from([(name, value)]));
-    let schema = object("properties", object(text, object("description", format!("y{text}").into())));
-    let capability = ToolCapability {
-        name: text.to_owned(),
-        description: text.to_owned(),
-        effect: format!("y{text}"),
-        schema: Some(schema),
-        withheld: None,
-        calls: (1, 1),
-    };
-    let withheld = ToolCapability { withheld: Some(text.to_owned()), ..capability.clone() };
-    let tool = ListedTool {
-        name: text.to_owned(),
-        description: format!("y{text}"),
-        capabilities: vec![capability.clone(), withheld],
-    };
-    let mut usage = RunUsage::default();
-    for (_, ending) in endings() {
-        usage.add(&crate::stored_runs::overview(&ending).expect("a stored run"), text, 0);
-    }
-    let failing = ModelUse { last_failure: Some((0, text.to_owned())), ..ModelUse::default() };
-    usage.models.insert(text.to_owned(), failing);
-    usage.errors.insert(text.to_owned(), 9_999);
-    let model = ListedModel { name: text.to_owned(), prices: None };
+    let (tool, capability) = tool(text);
+    let usage = usage(text);
+    let model = Some((text.to_owned(), text.to_owned()));
+    let model = ListedModel { name: text.to_owned(), model, health: HEALTH, ..ListedModel::default() };
+    let choice = RunChoice { run: text.to_owned(), request: format!("y{text}"), ..RunChoice::default() };
+    let other = RunChoice { run: format!("y{text}"), ..choice.clone() };
     let findings = Some(PlanFindings { steps: 1, problems: vec![text.to_owned()] });
     let new = NewRunForm { kind: NewRunKind::Agent, request: text, text, findings, run_id: text, has_model: true };
     let pages = [
         questions_page(&frame, &[question(text)], &format!("y{text}")),
-        tools_page(&frame, &[tool], &[text.to_owned()]),
+        tools_page(&frame, &[tool], &[text.to_owned()], 1),
         tool_page(&frame, text, &capability, text),
-        models_page(&frame, &[model], &usage, 1),
-        stats_page(&frame, &usage, 1, 1),
+        models_page(&frame, &[model], &RotationRules::default(), &usage),
+        stats_page(&frame, &usage, 1),
+        compare_choice_page(&frame, &choice, &[other]),
         new_run_page(&frame, &new),
         new_run_page(&frame, &NewRunForm { kind: NewRunKind::Plan, ..new.clone() }),
         runs_page(&frame, &list),
@@ -226,4 +260,20 @@ fn the_end_of_a_long_value_can_be_read_before_it_is_approved() {
     let list = RunList { questions: vec![asked], ..RunList::default() };
     let page = reknit_web::runs_page(&frame(), &list).into_string();
     assert!(page.contains("; DELETE FROM orders"), "{page}");
+}
+
+#[test]
+fn a_question_shows_characters_that_would_not_be_seen() {
+    let mut asked = question("pay\u{200b}ee\u{202e}");
+    asked.run = "r".to_owned();
+    asked.ask.hash = "h".to_owned();
+    let page = questions_page(&frame(), &[asked], "").into_string();
+    for hidden in ['\u{200b}', '\u{202e}'] {
+        assert!(!page.contains(hidden), "{page}");
+    }
+    assert!(page.contains("pay\\u{200b}ee\\u{202e}"), "{page}");
+    assert!(page.contains("characters that do not show"), "{page}");
+    // The parameters that a person may change are the same JSON with escapes.
+    assert!(page.contains("pay\\u200bee\\u202e"), "{page}");
+    assert!(!questions_page(&frame(), &[question("pay")], "").into_string().contains("characters that do not show"));
 }

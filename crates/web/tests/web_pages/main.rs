@@ -1,6 +1,8 @@
 //! Pages of stored runs: what they show, and what hostile text can do to them.
 #![cfg(test)]
 
+mod compared_runs;
+mod fleet_pages;
 mod hostile_text;
 mod large_runs;
 mod pages;

@@ -11,7 +11,7 @@ fn stored(name: &str) -> Overview {
 }
 
 /// The page without its tags.
-fn text_of(page: &str) -> String {
+pub(crate) fn text_of(page: &str) -> String {
     let text: Vec<&str> = page.split('<').map(|part| part.split_once('>').map_or("", |(_, text)| text)).collect();
     text.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
 }

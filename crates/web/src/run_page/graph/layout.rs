@@ -3,8 +3,6 @@
 //! The usual steps of a layered layout: a line that skips layers gets a place in each of them, the places of a layer are ordered by
 //! the mean position of their neighbours, and then moved as close to the mean height of their neighbours as their order allows.
 
-use std::collections::BTreeMap;
-
 /// The width of a box.
 pub(super) const BOX_WIDTH: i64 = 212;
 /// The height of a box.
@@ -99,23 +97,31 @@ fn add_line(cells: &mut Vec<Cell>, from: usize, to: usize) -> Vec<usize> {
 
 /// Orders each layer by the mean position of the neighbours in the layer before, then after, and so on.
 fn order(cells: &[Cell], columns: &mut [Vec<usize>]) {
+    let mut position = vec![0; cells.len()];
+    let number = |position: &mut Vec<usize>, column: &[usize]| {
+        for (at, index) in column.iter().enumerate() {
+            if let Some(own) = position.get_mut(*index) {
+                *own = at;
+            }
+        }
+    };
+    columns.iter().for_each(|column| number(&mut position, column));
     for round in 0..ROUNDS {
         let to_right = round % 2 == 0;
         let numbers: Vec<usize> =
             if to_right { (0..columns.len()).collect() } else { (0..columns.len()).rev().collect() };
-        for number in numbers {
-            let position: BTreeMap<usize, usize> =
-                columns.iter().flat_map(|column| column.iter().enumerate().map(|(at, index)| (*index, at))).collect();
-            let Some(column) = columns.get_mut(number) else { continue };
-            column.sort_by_key(|index| {
-                let own = position.get(index).copied().unwrap_or(0);
+        for column in numbers {
+            let Some(column) = columns.get_mut(column) else { continue };
+            column.sort_by_cached_key(|index| {
+                let own = position.get(*index).copied().unwrap_or(0);
                 let neighbours = cells.get(*index).map(|cell| if to_right { &cell.left } else { &cell.right });
                 let found: Vec<usize> =
-                    neighbours.into_iter().flatten().filter_map(|other| position.get(other).copied()).collect();
+                    neighbours.into_iter().flatten().filter_map(|other| position.get(*other).copied()).collect();
                 // In thousandths, because positions are close to each other.
                 let mean = found.iter().sum::<usize>() * 1_000 / found.len().max(1);
                 (if found.is_empty() { own * 1_000 } else { mean }, own)
             });
+            number(&mut position, column);
         }
     }
 }

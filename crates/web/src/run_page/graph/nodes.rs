@@ -12,8 +12,10 @@ use crate::outside_text::one_line;
 use crate::run_page::step_times::StepTimes;
 use crate::sourced_value::{short, taken_values};
 
-/// With more boxes, steps of the same capability in the same layer are one box.
+/// With more boxes, steps are folded into groups.
 const MAX_BOXES: usize = 60;
+/// The most layers of a plan that is still too large when each layer is folded: neighbouring layers become one.
+const MAX_LAYERS: usize = 12;
 /// The letters that fit between two layers.
 const LABEL_LETTERS: usize = 13;
 
@@ -63,24 +65,47 @@ pub(super) fn nodes(
         }
     }
     let layers = layers(&written);
-    let layer = |step: &StepView| layers.get(&step.id).copied().unwrap_or(0);
-    let mut groups: BTreeMap<(usize, String), Vec<&StepView>> = BTreeMap::new();
-    for (index, step) in written.iter().enumerate() {
-        let key = if written.len() > MAX_BOXES { kind(step) } else { format!("{index:06}") };
-        groups.entry((layer(step), key)).or_default().push(step);
-    }
+    let groups = groups(&written, &layers);
     let context = NodeContext { run: run.run.as_str(), times, critical };
     let mut nodes: Vec<(usize, GraphNode)> = Vec::new();
     for ((layer, _), steps) in &groups {
-        let first = steps.first().and_then(|first| written.iter().position(|step| step.id == first.id)).unwrap_or(0);
+        let first = steps.first().map_or(0, |(index, _)| *index);
+        let steps: Vec<&StepView> = steps.iter().map(|(_, step)| *step).collect();
         let node = match steps.as_slice() {
             [step] => context.of_step(step, items.get(&step.id).map(Vec::as_slice).unwrap_or_default(), *layer),
-            steps => context.of_group(steps, *layer),
+            steps => context.of_group(steps, *layer, first),
         };
         nodes.push((first, node));
     }
     nodes.sort_by_key(|(first, _)| *first);
     nodes.into_iter().map(|(_, node)| node).collect()
+}
+
+/// The steps of each box, by its layer and a name; each step with its place in the plan.
+type StepGroups<'r> = BTreeMap<(usize, String), Vec<(usize, &'r StepView)>>;
+
+/// One box for each step, if they are not too many. Else those of the same capability in the same layer are one, then those in
+/// neighbouring layers, and at last all steps of neighbouring layers.
+fn groups<'r>(written: &[&'r StepView], layers: &BTreeMap<StepId, usize>) -> StepGroups<'r> {
+    let count = layers.values().max().map_or(1, |last| last + 1);
+    let wide = |layer: usize, most: usize| if count > most { layer * most / count } else { layer };
+    let grouped = |key: &dyn Fn(usize, usize, &StepView) -> (usize, String)| {
+        let mut groups: StepGroups<'r> = BTreeMap::new();
+        for (index, step) in written.iter().enumerate() {
+            let layer = layers.get(&step.id).copied().unwrap_or(0);
+            groups.entry(key(index, layer, step)).or_default().push((index, step));
+        }
+        groups
+    };
+    let is_small = |groups: &StepGroups<'r>| groups.len() <= MAX_BOXES;
+    [
+        grouped(&|index, layer, _| (layer, format!("{index:06}"))),
+        grouped(&|_, layer, step| (layer, kind(step))),
+        grouped(&|_, layer, step| (wide(layer, MAX_LAYERS), kind(step))),
+    ]
+    .into_iter()
+    .find(is_small)
+    .unwrap_or_else(|| grouped(&|_, layer, _| (wide(layer, MAX_BOXES), String::new())))
 }
 
 /// The layer of each step, by the graph that `reknit plan draw` draws.
@@ -131,21 +156,26 @@ impl NodeContext<'_> {
         }
     }
 
-    /// Steps of the same capability in the same layer.
-    fn of_group(&self, steps: &[&StepView], layer: usize) -> GraphNode {
+    /// Steps that are folded. The link shows them in the timeline.
+    fn of_group(&self, steps: &[&StepView], layer: usize, first: usize) -> GraphNode {
         let parts = parts(steps);
-        let kind = steps.first().map(|step| kind(step)).unwrap_or_default();
-        let words: Vec<String> = parts.iter().map(|(class, count)| format!("{count} {class}")).collect();
+        let kinds: BTreeSet<String> = steps.iter().map(|step| kind(step)).collect();
+        let path = format!("/runs/{}", percent_encoded(self.run));
+        let (kind, href) = match kinds.first() {
+            Some(kind) if kinds.len() == 1 => (kind.clone(), format!("{path}?only={}", percent_encoded(kind))),
+            _ => (format!("{} capabilities", kinds.len()), format!("{path}?from={first}#timeline")),
+        };
+        let words = state_words(steps);
         let ids = steps.iter().map(|step| step.id.clone()).collect();
         GraphNode {
             name: format!("{layer} {kind}"),
             title: format!("{} steps", steps.len()),
             label: one_line(&kind, 80),
-            note: Some(("", words.join(", "))),
+            note: Some(("", words.clone())),
             took: String::new(),
             mark: group_mark(steps),
-            href: format!("/runs/{}?only={}", percent_encoded(self.run), percent_encoded(&kind)),
-            description: format!("{} steps of {}: {}", steps.len(), one_line(&kind, 80), words.join(", ")),
+            href,
+            description: format!("{} steps of {}: {}", steps.len(), one_line(&kind, 80), words),
             layer,
             is_critical: steps.iter().any(|step| self.critical.contains(&step.id)),
             parts,
@@ -164,6 +194,15 @@ fn group_mark(steps: &[&StepView]) -> Mark {
     steps.iter().map(|step| step_mark(step)).max_by_key(rank).unwrap_or(crate::marks::NEEDS_YOU)
 }
 
+/// How many steps are in which state: `50 done, 2 failed`.
+fn state_words(steps: &[&StepView]) -> String {
+    let mut words: BTreeMap<&str, usize> = BTreeMap::new();
+    for step in steps {
+        *words.entry(step_mark(step).word).or_default() += 1;
+    }
+    words.iter().map(|(word, count)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+}
+
 fn parts(steps: &[&StepView]) -> Vec<(&'static str, usize)> {
     let mut parts: Vec<(&'static str, usize)> = Vec::new();
     for step in steps {
@@ -173,7 +212,8 @@ fn parts(steps: &[&StepView]) -> Vec<(&'static str, usize)> {
             None => parts.push((class, 1)),
         }
     }
-    parts.sort_unstable();
+    // What was mended is done, and has the same colour.
+    parts.sort_unstable_by_key(|(class, _)| (matches!(*class, "failed" | "waiting"), *class));
     parts
 }
 

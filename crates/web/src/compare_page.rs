@@ -1,0 +1,102 @@
+//! Two runs side by side: what differs, in the runs as a whole and in each step.
+
+mod figures;
+mod rows;
+mod steps;
+mod value_changes;
+
+use maud::{Markup, html};
+use reknit_engine::Overview;
+
+use crate::frame::{PageFrame, Tab, framed};
+use crate::links::{compare_path, run_path, with_query};
+use crate::marks::{badge, run_mark};
+use crate::outside_text::one_line;
+use crate::words::ago;
+
+/// A run that is compared with another.
+#[derive(Debug, Clone, Copy)]
+pub struct ComparedRun<'a> {
+    /// The id of the run.
+    pub run: &'a str,
+    /// The word for its status.
+    pub status: &'a str,
+    /// When it started, in milliseconds since 1970.
+    pub created_ms: i64,
+    /// When its last event happened.
+    pub updated_ms: i64,
+    /// The run.
+    pub overview: &'a Overview,
+}
+
+/// A run that can be chosen to compare with.
+#[derive(Debug, Clone, Default)]
+pub struct RunChoice {
+    /// The id of the run.
+    pub run: String,
+    /// The word for its status.
+    pub status: String,
+    /// What was asked.
+    pub request: String,
+    /// When it started, in milliseconds since 1970.
+    pub created_ms: i64,
+}
+
+/// The page that compares two runs, the older one at the left. `from` is the first of the steps that are shown.
+pub fn compare_page(frame: &PageFrame<'_>, one: &ComparedRun<'_>, other: &ComparedRun<'_>, from: usize) -> Markup {
+    let (left, right) = if other.created_ms < one.created_ms { (other, one) } else { (one, other) };
+    let content = html! {
+        h1 { "Two runs side by side" }
+        p.muted { span.differs-mark { "≠" } " marks what differs. The older run is at the left." }
+        (figures::table(frame, left, right))
+        @if let (Overview::Run(old), Overview::Run(new)) = (left.overview, right.overview) {
+            (steps::section(left, old, right, new, from))
+        }
+        p { a href=(compare_path(one.run)) { "Compare with another run" } }
+    };
+    framed(frame, "Two runs side by side", Tab::Runs, None, &content)
+}
+
+/// The page that asks which run to compare with. Runs with the same request come first.
+pub fn compare_choice_page(frame: &PageFrame<'_>, run: &RunChoice, choices: &[RunChoice]) -> Markup {
+    let (same, others): (Vec<&RunChoice>, Vec<&RunChoice>) =
+        choices.iter().filter(|choice| choice.run != run.run).partition(|choice| choice.request == run.request);
+    let list = |title: &str, choices: &[&RunChoice]| {
+        html! {
+            @if !choices.is_empty() {
+                section {
+                    h2 { (title) }
+                    div.scroll tabindex="0" role="group" aria-label="Table" {
+                        table.runs { tbody { @for choice in choices { (choice_row(frame, run, choice)) } } }
+                    }
+                }
+            }
+        }
+    };
+    let content = html! {
+        h1 { "Compare with" }
+        p { a href=(run_path(&run.run)) { (one_line(&run.request, 140)) @if run.request.trim().is_empty() { (one_line(&run.run, 80)) } } }
+        form.search method="get" action=(compare_path(&run.run)) {
+            label.hidden for="with" { "The id of a run" }
+            input #with type="text" name="with" placeholder="The id of a run, or its beginning" required;
+            button type="submit" { "Compare" }
+        }
+        (list("The same request", &same))
+        (list("Other runs", &others))
+        @if same.is_empty() && others.is_empty() { p.empty { "There is no other run yet." } }
+    };
+    framed(frame, "Compare with", Tab::Runs, None, &content)
+}
+
+fn choice_row(frame: &PageFrame<'_>, run: &RunChoice, choice: &RunChoice) -> Markup {
+    let href = with_query(&compare_path(&run.run), &[("with", &choice.run)]);
+    let request = one_line(&choice.request, 120);
+    html! {
+        tr data-item {
+            td { (badge(run_mark(&choice.status))) }
+            td.request { a href=(href) { @if request.is_empty() { "(no request)" } @else { (request) } } }
+            td { code { (one_line(&choice.run, 40)) } }
+            td.number { (ago(choice.created_ms, frame.now_ms)) }
+        }
+    }
+}
