@@ -182,12 +182,27 @@ impl Session {
     }
 
     fn as_here(&self, text: &str) -> String {
-        self.ports.iter().fold(text.to_owned(), |text, (shown, own)| text.replace(shown, own))
+        let pairs: Vec<(&str, &str)> = self.ports.iter().map(|(shown, own)| (&**shown, &**own)).collect();
+        replaced(text, &pairs)
     }
 
     fn as_on_the_page(&self, text: &str) -> String {
-        self.ports.iter().fold(text.to_owned(), |text, (shown, own)| text.replace(own, shown))
+        let pairs: Vec<(&str, &str)> = self.ports.iter().map(|(shown, own)| (&**own, &**shown)).collect();
+        replaced(text, &pairs)
     }
+}
+
+/// The text with the first of each pair replaced by the second, in one pass: a port may contain the digits of another one.
+fn replaced(text: &str, pairs: &[(&str, &str)]) -> String {
+    let (mut rest, mut new) = (text, String::new());
+    while let Some(first) = rest.chars().next() {
+        let found = pairs.iter().find(|(old, _)| rest.starts_with(old));
+        let (written, length) =
+            found.map_or((&rest[..first.len_utf8()], first.len_utf8()), |(old, new)| (*new, old.len()));
+        new.push_str(written);
+        rest = &rest[length..];
+    }
+    new
 }
 
 /// The ports of this machine that a text names.
@@ -219,4 +234,9 @@ fn a_console_block_has_commands_and_their_output() {
         examples(content),
         [example("one", "out 1\n"), example("two \\\n  more", ""), example("three", "\nout 3\n> out 4\n")]
     );
+}
+
+#[test]
+fn ports_are_replaced_in_one_pass() {
+    assert_eq!(replaced("8085 … 8080", &[("8080", "40000"), ("8085", "48080")]), "48080 … 40000");
 }
