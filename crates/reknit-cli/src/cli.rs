@@ -2,6 +2,7 @@
 
 mod agent;
 mod callbacks;
+mod chaos;
 mod chat;
 mod config;
 mod doctor;
@@ -15,6 +16,7 @@ mod rules;
 mod run_arguments;
 mod runs;
 mod serve;
+mod test;
 mod tools;
 mod trust;
 
@@ -25,6 +27,7 @@ use clap_complete::Shell;
 
 pub(crate) use agent::AgentArguments;
 pub(crate) use callbacks::CallbacksCommand;
+pub(crate) use chaos::ChaosArguments;
 pub(crate) use chat::ChatArguments;
 pub(crate) use config::ConfigCommand;
 pub(crate) use doctor::DoctorArguments;
@@ -44,6 +47,7 @@ pub(crate) use runs::{
     PruneArguments, ResumeArguments, RunArgument, RunsCommand, SettleArguments, StatsArguments,
 };
 pub(crate) use serve::{ServeArguments, TokensCommand, money};
+pub(crate) use test::{RecordArguments, RunTestsArguments, TestArguments, TestCommand};
 pub(crate) use tools::{AcceptArguments, AddArguments, CallArguments, SignInArguments, ToolsCommand};
 pub(crate) use trust::TrustArguments;
 
@@ -147,6 +151,12 @@ pub(crate) enum Command {
     /// Check and draw plans
     #[command(subcommand)]
     Plan(PlanCommand),
+    /// Run recorded tests, and make a test of any run
+    #[command(args_conflicts_with_subcommands = true, after_help = test::DETAILS)]
+    Test(TestArguments),
+    /// Run a test, a plan or an agent with every fault at every step, and report what it does not mend
+    #[command(after_help = chaos::DETAILS)]
+    Chaos(ChaosArguments),
     /// List, show, explain, count, export, import, resume, retry, cancel, approve, deny, settle, delete and prune runs
     #[command(subcommand)]
     Runs(RunsCommand),

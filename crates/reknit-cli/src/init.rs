@@ -4,7 +4,6 @@ mod client_config;
 mod demo_entries;
 mod first_plan;
 mod model_entry;
-mod questions;
 mod tool_entries;
 
 use std::fs::File;
@@ -23,11 +22,11 @@ use crate::environment::variable;
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::print::{print_data, print_message};
+use crate::questions::Questions;
 use crate::setup::warn_about_tools;
 use crate::terminal_text::one_line;
 use crate::trust::trust_file;
 use first_plan::FirstPlan;
-use questions::Questions;
 use tool_entries::ToolEntries;
 
 const PLAN: &str = "plan.yaml";

@@ -41,11 +41,15 @@ mod print_answer;
 mod print_report;
 mod progress;
 mod provenance_text;
+mod questions;
 mod read_input;
+mod record_test;
 mod repair;
 mod repeated_start;
 mod resume_check;
 mod rules;
+mod run_chaos;
+mod run_tests;
 mod runs;
 mod saved_run;
 mod schema_file;
@@ -68,7 +72,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use reknit_runtime::config::ShowSettings;
 
-use cli::{Cli, Command, ConfigCommand, ModelsCommand, PlanCommand};
+use cli::{Cli, Command, ConfigCommand, ModelsCommand, PlanCommand, TestArguments, TestCommand};
 use failure_message::{failure_json, failure_message};
 use print::{hide_messages, print_data, print_failure};
 use terminal_size::{error_columns, output_columns};
@@ -140,6 +144,11 @@ fn main() -> ExitCode {
         Command::Run { plan, inputs, id, metadata, setup, drive } => {
             setup::block_on(start::run(&plan, &inputs, (&id, &metadata), &setup, &drive))
         }
+        Command::Test(TestArguments { command: Some(TestCommand::Record(arguments)), .. }) => {
+            setup::block_on(record_test::run(&arguments))
+        }
+        Command::Test(TestArguments { command: None, run }) => run_tests::run(&run),
+        Command::Chaos(arguments) => setup::block_on(run_chaos::run(&arguments)),
         Command::Runs(command) => setup::block_on(runs::run(command)),
         Command::Keys(command) => setup::block_on(keys::run(command)),
         Command::Rules(command) => setup::block_on(rules::run(command)),

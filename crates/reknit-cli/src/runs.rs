@@ -16,6 +16,8 @@ mod step_history;
 mod transfer;
 mod used_tools;
 
+pub(crate) use llm::{Reader, reader_of};
+
 use std::process::ExitCode;
 
 use reknit_engine::{Ending, Machine};

@@ -108,7 +108,7 @@ pub(crate) async fn run(
 
 /// Parses the `--input` arguments. A value stays text if its input declares a type, which it is fitted to later; without a
 /// type it may be JSON.
-fn parse_inputs(plan: &Plan, typed: &[String]) -> Result<Object, Failure> {
+pub(crate) fn parse_inputs(plan: &Plan, typed: &[String]) -> Result<Object, Failure> {
     let mut inputs = Object::new();
     for text in typed {
         let (name, value) = text

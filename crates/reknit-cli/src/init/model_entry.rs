@@ -3,11 +3,11 @@
 use reknit_models::detect::{self, DetectedBy, DetectedTarget};
 use reknit_runtime::config::{Config, FindModel};
 
-use super::questions::Questions;
 use crate::cli::InitArguments;
 use crate::config_file::toml_text;
 use crate::environment::variable;
 use crate::failure::Failure;
+use crate::questions::Questions;
 
 const NO_MODEL: &str = "\
 # No model was found. `reknit ask` and agents need one, plans do not. For example:

@@ -7,12 +7,12 @@ use reknit_salvage::{ReadOptions, Reading};
 
 use super::client_config::{ClientServers, read_servers};
 use super::demo_entries;
-use super::questions::Questions;
 use crate::cli::InitArguments;
 use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES};
 use crate::environment::variable;
 use crate::failure::Failure;
 use crate::input::Input;
+use crate::questions::Questions;
 use crate::terminal_text::one_line;
 use crate::tools::document_entry;
 use crate::usage::count;

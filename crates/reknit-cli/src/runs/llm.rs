@@ -14,7 +14,7 @@ use crate::usage::seconds;
 
 /// Who reads a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reader {
+pub(crate) enum Reader {
     /// Its owner, who sees everything.
     Owner,
     /// Another user of this machine, who sees what the policy of a run shows.
@@ -22,7 +22,7 @@ pub(super) enum Reader {
 }
 
 /// Who this process reads a journal for. A journal in memory belongs to its process.
-pub(super) fn reader_of(journal: &Journal) -> Reader {
+pub(crate) fn reader_of(journal: &Journal) -> Reader {
     let Some(file) = journal.path() else { return Reader::Owner };
     let owner = std::fs::metadata(file).map(|file| file.uid());
     match owner {

@@ -40,6 +40,7 @@ mod sign_in;
 mod sign_in_server;
 mod telemetry;
 mod terminal;
+mod test_command;
 mod tools;
 mod transfer;
 mod trust;

@@ -1,4 +1,4 @@
-//! Questions to the person at the terminal.
+//! Questions to the person at the terminal, in `init` and `test --update`.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
@@ -7,18 +7,18 @@ use crate::print::print_message;
 use crate::terminal_text::one_line;
 
 /// Asks at the terminal, or answers with yes and the defaults.
-pub(super) struct Questions {
+pub(crate) struct Questions {
     yes: bool,
     is_terminal: bool,
 }
 
 impl Questions {
-    pub(super) fn new(yes: bool) -> Self {
+    pub(crate) fn new(yes: bool) -> Self {
         Self { yes, is_terminal: io::stdin().is_terminal() && io::stderr().is_terminal() }
     }
 
     /// The place of the chosen option, of which there is at least one. The first one is the default, and is taken if nobody can be asked.
-    pub(super) fn choose(&self, question: &str, options: &[String]) -> Result<usize, Failure> {
+    pub(crate) fn choose(&self, question: &str, options: &[String]) -> Result<usize, Failure> {
         if self.yes || !self.is_terminal || options.len() < 2 {
             return Ok(0);
         }
@@ -39,7 +39,7 @@ impl Questions {
     }
 
     /// Whether the person agrees. `hint` says what to type if nobody can be asked.
-    pub(super) fn confirm(&self, question: &str, hint: &str) -> Result<bool, Failure> {
+    pub(crate) fn confirm(&self, question: &str, hint: &str) -> Result<bool, Failure> {
         if self.yes {
             return Ok(true);
         }

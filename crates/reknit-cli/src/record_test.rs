@@ -1,0 +1,119 @@
+//! `reknit test record`: makes a test of a run.
+
+use std::path::{Component, Path, PathBuf};
+use std::process::ExitCode;
+
+use reknit_engine::Overview;
+use reknit_test_runner::{RecordOptions, RecordRunError, propose_expectations, record_run, recorded_overview};
+
+use crate::cli::RecordArguments;
+use crate::failure::Failure;
+use crate::plan_file::chain;
+use crate::print::{print_message, print_warning};
+use crate::run_tests::folder_of;
+use crate::runs::{Reader, reader_of};
+use crate::saved_run::find_run;
+use crate::setup::open_journal;
+use crate::terminal_text::{escape_controls, shell_word};
+
+/// Makes a test of a run, and plays it once.
+pub(crate) async fn run(arguments: &RecordArguments) -> Result<ExitCode, Failure> {
+    let path = &arguments.output;
+    if path.exists() && !arguments.force {
+        let message = format!("there is already a file `{}`", path.display());
+        return Err(Failure::usage(message, "name another one, or replace it with `--force`"));
+    }
+    let journal = open_journal(&arguments.journal)?;
+    let run = find_run(&journal, &arguments.run.run).await?;
+    let folder = folder_of(path);
+    let options = RecordOptions {
+        plan: arguments.plan.as_deref().map(|file| relative_to(file, folder)).transpose()?,
+        agent: arguments.agent.as_deref().map(|file| relative_to(file, folder)).transpose()?,
+        with_model_texts: reader_of(&journal) == Reader::Owner,
+    };
+    let mut file = record_run(&journal, &run, &options).await.map_err(failure)?;
+    let overview = recorded_overview(&journal, &run).await.map_err(failure)?;
+    file.about = Some(about(&overview));
+    let cannot_write = |source: std::io::Error| {
+        let message = format!("cannot write `{}`: {source}", path.display());
+        Failure::Usage { message, hint: None }
+    };
+    // The paths in the test begin in its folder.
+    std::fs::create_dir_all(folder_or_here(folder)).map_err(cannot_write)?;
+    let differences = propose_expectations(&mut file, folder, &overview)
+        .map_err(|error| Failure::Plan { problems: error.0, hint: None })?;
+    std::fs::write(path, file.write()).map_err(cannot_write)?;
+    let name = path.display().to_string();
+    print_message(&format!(
+        "wrote {name}: {} recorded calls, {} answers of models\n",
+        file.calls.len(),
+        file.models.len()
+    ));
+    if differences.is_empty() {
+        print_message(&format!("\nhint: edit what it expects, and run it with `reknit test {}`\n", shell_word(&name)));
+        return Ok(ExitCode::SUCCESS);
+    }
+    print_warning("the test does not do what the run did; its expectations are those of the test:");
+    for difference in differences {
+        print_message(&escape_controls(&format!("  {difference}\n")));
+    }
+    Ok(ExitCode::FAILURE)
+}
+
+/// The request, on one line.
+fn about(overview: &Overview) -> String {
+    let (run, title) = match overview {
+        Overview::Run(run) => (&run.run, run.request.as_str()),
+        Overview::Session(session) => (&session.run, session.input.as_str()),
+        Overview::Bare(bare) => (&bare.run, bare.title.as_str()),
+    };
+    let title = crate::terminal_text::one_line(title, 100);
+    format!("{title} (recorded from run {run})")
+}
+
+fn failure(error: RecordRunError) -> Failure {
+    match error {
+        RecordRunError::Read(error) => error.into(),
+        RecordRunError::NotEnded(run) => {
+            let hint = format!("let it end with `reknit runs resume {run}`");
+            Failure::usage(format!("run `{run}` has not ended"), hint)
+        }
+        RecordRunError::HiddenTexts(_) => {
+            let hint = "ask the owner of the journal to record it";
+            Failure::usage(chain(&error).join(": "), hint)
+        }
+        other => Failure::Usage { message: chain(&other).join(": "), hint: None },
+    }
+}
+
+/// A file that exists, as seen from a folder that may not exist yet.
+fn relative_to(file: &Path, folder: &Path) -> Result<String, Failure> {
+    let absolute = |path: &Path| std::path::absolute(path).map(|path| without_dots(&path));
+    let found = absolute(file).and_then(|file| Ok((file, absolute(folder_or_here(folder))?)));
+    let (file_path, folder) = found.map_err(|error| Failure::Usage { message: error.to_string(), hint: None })?;
+    if !file_path.is_file() {
+        let hint = "name the file that the run was started with";
+        return Err(Failure::usage(format!("there is no file `{}`", file.display()), hint));
+    }
+    let shared = file_path.components().zip(folder.components()).take_while(|(one, other)| one == other).count();
+    let up = folder.components().skip(shared).map(|_| Component::ParentDir);
+    let path: PathBuf = up.chain(file_path.components().skip(shared)).collect();
+    Ok(path.display().to_string())
+}
+
+fn folder_or_here(folder: &Path) -> &Path {
+    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
+}
+
+/// The path without `.` and `..`.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => _ = clean.pop(),
+            Component::CurDir => {}
+            other => clean.push(other),
+        }
+    }
+    clean
+}

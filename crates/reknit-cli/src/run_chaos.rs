@@ -1,0 +1,203 @@
+//! `reknit chaos`: runs a test, a plan or an agent with every fault at every step.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use reknit_engine::Started;
+use reknit_plan::{Catalogue, PlanAuthor, correct_plan};
+use reknit_protocol::{Plan, RunId, SideEffect};
+use reknit_runtime::config::{Config, SettingOrigin};
+use reknit_runtime::{DriveOutcome, RunStart, Runtime};
+use reknit_test_runner::{
+    ChaosError, ChaosReport, RecordOptions, TestFile, propose_expectations, record_run, recorded_overview, run_chaos,
+};
+
+use crate::agent::{named, start_failure, with_limits_of_models};
+use crate::agent_files::AgentFile;
+use crate::cli::ChaosArguments;
+use crate::end_signals::unless_ended;
+use crate::failure::Failure;
+use crate::find_model::with_detected_model;
+use crate::input::Input;
+use crate::plan_agents::read_agents;
+use crate::plan_file;
+use crate::print::{print_data, print_message};
+use crate::run_tests::{folder_of, read_test};
+use crate::setup::{config_with_arguments, warn_about_tools};
+use crate::start::parse_inputs;
+use crate::terminal_text::escape_controls;
+use crate::trust::check_trust;
+
+/// The most bytes of a file.
+const MAX_BYTES: usize = 64 << 20;
+
+/// Runs a test, a plan or an agent with every fault at every step, and prints what became of each case.
+pub(crate) async fn run(arguments: &ChaosArguments) -> Result<ExitCode, Failure> {
+    let path = &arguments.file;
+    let text = Input::File(path.clone()).read_regular_up_to(MAX_BYTES)?;
+    let file = if path.extension().is_some_and(|end| end == "md") {
+        record_agent(arguments).await?
+    } else if text.lines().any(|line| line.starts_with("expect:")) {
+        reject_live_arguments(arguments)?;
+        read_test(path).map_err(|problems| Failure::Plan { problems, hint: Some("mend the test".to_owned()) })?.1
+    } else {
+        record_plan(arguments).await?
+    };
+    let report = report(&file, folder_of(path), arguments.seed).await?;
+    if let Some(html) = &arguments.html {
+        let page = report.to_html(&format!("Faults at every step of {}", path.display()));
+        std::fs::write(html, page).map_err(|source| Failure::Usage {
+            message: format!("cannot write `{}`: {source}", html.display()),
+            hint: None,
+        })?;
+    }
+    let text = if arguments.json { format!("{}\n", report.to_value()) } else { escape_controls(&report.table()) };
+    print_data(&text)?;
+    Ok(if report.silent().is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The cases run in threads of their own, so that a signal still ends the command.
+async fn report(file: &TestFile, folder: &Path, seed: u64) -> Result<ChaosReport, Failure> {
+    let (file, folder) = (file.clone(), folder.to_owned());
+    let work = tokio::task::spawn_blocking(move || run_chaos(&file, &folder, seed));
+    match unless_ended(work).await? {
+        Ok(Ok(report)) => Ok(report),
+        Ok(Err(ChaosError::Start(error))) => Err(Failure::Plan { problems: error.0, hint: None }),
+        Ok(Err(error)) => {
+            Err(Failure::usage(error.to_string(), "faults are compared with a run that succeeds: mend it first"))
+        }
+        Err(error) => Err(Failure::Usage { message: error.to_string(), hint: None }),
+    }
+}
+
+fn reject_live_arguments(arguments: &ChaosArguments) -> Result<(), Failure> {
+    if arguments.question.is_some() || !arguments.inputs.is_empty() || arguments.allow_writes {
+        let hint = "edit the test instead";
+        return Err(Failure::usage("a test has its own question and inputs, and calls no tools", hint));
+    }
+    Ok(())
+}
+
+/// Runs a plan once with the configured tools, and records it.
+async fn record_plan(arguments: &ChaosArguments) -> Result<TestFile, Failure> {
+    if arguments.question.is_some() {
+        let hint = "give inputs of a plan with `--input NAME=VALUE`";
+        return Err(Failure::usage("only an agent is asked a question", hint));
+    }
+    let input = Input::File(arguments.file.clone());
+    let file = plan_file::load(&input)?;
+    let inputs = parse_inputs(&file.plan, &arguments.inputs)?;
+    let mut config = config_with_arguments(&arguments.setup)?;
+    let agents = read_agents(&file, &input, &config.session)
+        .map_err(|problems| Failure::Plan { problems: file.lines(&problems), hint: None })?;
+    for agent in &agents {
+        config = with_limits_of_models(config, agent);
+    }
+    if !config.is_configured("answer.by") {
+        config = config.with("answer.by", "template", SettingOrigin::default())?;
+    }
+    let reknit = start(config, arguments).await?;
+    let request = match file.plan.original_request.as_str() {
+        "" => file.plan.plan_id.to_string(),
+        request => request.to_owned(),
+    };
+    let agents = agents.into_iter().map(named).collect();
+    let started = reknit.started_with_agents(&request, file.plan.clone(), agents).map_err(start_failure)?;
+    if !arguments.allow_writes {
+        reject_writes(&writes_of_plan(&file.plan, &started))?;
+    }
+    drive(&reknit, Started { inputs, ..started }.into()).await
+}
+
+/// Asks an agent once with the configured tools and models, and records it.
+async fn record_agent(arguments: &ChaosArguments) -> Result<TestFile, Failure> {
+    let Some(question) = arguments.question.as_deref().filter(|question| !question.trim().is_empty()) else {
+        let hint = "write it after the file: `reknit chaos clerk.md \"Where is order 7?\"`";
+        return Err(Failure::usage("an agent needs a question", hint));
+    };
+    let config = config_with_arguments(&arguments.setup)?;
+    let agent = AgentFile::read(&arguments.file, &config.session)?;
+    let reknit = start(with_limits_of_models(config, &agent), arguments).await?;
+    let started = reknit.session_started(named(agent), question).map_err(start_failure)?;
+    if !arguments.allow_writes {
+        let class = |tool: &str, capability: &str, declared| started.policy.effects.class(tool, capability, declared);
+        reject_writes(&writes(&started.catalogue, class))?;
+    }
+    drive(&reknit, started.into()).await
+}
+
+/// Starts with a journal in memory.
+async fn start(config: Config, arguments: &ChaosArguments) -> Result<Runtime, Failure> {
+    check_trust(&config, arguments.setup.files.config.as_deref())?;
+    let mut config = with_detected_model(config).await;
+    config.journal = None;
+    let reknit = unless_ended(Box::pin(Runtime::start(config))).await??;
+    warn_about_tools(&reknit.problems, &reknit.notes);
+    Ok(reknit)
+}
+
+/// Drives a run to its end, and records it.
+async fn drive(reknit: &Runtime, start: RunStart) -> Result<TestFile, Failure> {
+    let run: RunId = start.run().clone();
+    print_message("running once with your tools\n");
+    let outcome = unless_ended(reknit.driver().start(start)).await??;
+    if outcome == DriveOutcome::Waiting {
+        let hint = "approve it in a run of its own, and record that: `reknit test record RUN -o FILE`";
+        return Err(Failure::usage("the run waits for the approval of a call", hint));
+    }
+    let options = RecordOptions { with_model_texts: true, ..RecordOptions::default() };
+    let failure = |error: reknit_test_runner::RecordRunError| Failure::Usage {
+        message: plan_file::chain(&error).join(": "),
+        hint: None,
+    };
+    let mut file = record_run(&reknit.journal, &run, &options).await.map_err(failure)?;
+    let overview = recorded_overview(&reknit.journal, &run).await.map_err(failure)?;
+    let here = Path::new("");
+    let differences = propose_expectations(&mut file, here, &overview)
+        .map_err(|error| Failure::Plan { problems: error.0, hint: None })?;
+    for difference in differences {
+        print_message(&escape_controls(&format!("note: the recorded run differs: {difference}\n")));
+    }
+    Ok(file)
+}
+
+/// The capabilities that the steps of a plan call and that do not only read.
+fn writes_of_plan(plan: &Plan, started: &Started) -> Vec<String> {
+    let mut plan = plan.clone();
+    correct_plan(&mut plan, &started.catalogue, PlanAuthor::Person);
+    let effects = &started.policy.effects;
+    let write =
+        plan.steps.iter().filter(|step| !step.is_computed() && step.agent_file().is_none()).filter_map(|step| {
+            let class = effects.class_of_step(step, &started.catalogue)?;
+            (class != SideEffect::Read)
+                .then(|| format!("{}/{}", step.agent_name, step.capability().unwrap_or_default()))
+        });
+    let mut names: Vec<String> = write.collect();
+    for agent in &started.agents {
+        names.extend(writes(&agent.session.catalogue, |tool, capability, declared| {
+            effects.class(tool, capability, declared)
+        }));
+    }
+    names
+}
+
+fn writes(catalogue: &Catalogue, class: impl Fn(&str, &str, SideEffect) -> SideEffect) -> Vec<String> {
+    let all = catalogue.tools.iter().flat_map(|tool| tool.capabilities.iter().map(move |entry| (tool, entry)));
+    let write = all.filter(|(tool, entry)| {
+        let capability = &entry.capability;
+        class(tool.name.as_str(), capability.name.as_str(), capability.effect) != SideEffect::Read
+    });
+    write.map(|(tool, entry)| format!("{}/{}", tool.name, entry.capability.name)).collect()
+}
+
+fn reject_writes(names: &[String]) -> Result<(), Failure> {
+    let Some(first) = names.first() else { return Ok(()) };
+    let more = match names.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Err(Failure::usage(
+        format!("`{first}`{more} may change something, and would be called"),
+        "name a recorded test instead (`reknit test record`), use tools that are test doubles, or add `--allow-writes`",
+    ))
+}

@@ -1,0 +1,115 @@
+//! Faults at every step of a run: whether it mends them, reports them, or is wrong without a word.
+//!
+//! The recorded answers of a test become a double of its tools and models, which counts what takes effect. The run is driven once
+//! without a fault, and once for each fault at each call and question.
+
+mod case_run;
+mod double;
+mod fault;
+mod html;
+mod judge;
+mod report;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use reknit_runtime::RunStart;
+
+use crate::start::{TestStartError, run_start};
+use crate::test_file::TestFile;
+use case_run::{CaseRun, run_case};
+pub use fault::{ChaosFault, ModelFault, ProcessFault, ToolFault};
+pub use judge::{ChaosOutcome, ChaosVerdict};
+pub use report::ChaosReport;
+
+/// A fault at one call or question of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChaosCase {
+    /// The effect, as `pay/call/1`.
+    pub effect: String,
+    /// What it is: `bank/refund`, or the purpose of a question.
+    pub of: String,
+    /// The fault.
+    pub fault: ChaosFault,
+}
+
+/// Why a test cannot be run with faults.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChaosError {
+    /// Its run cannot start.
+    #[error(transparent)]
+    Start(#[from] TestStartError),
+    /// It fails without any fault, so nothing can be compared.
+    #[error("the run fails without a fault: {0}")]
+    Baseline(String),
+}
+
+/// Runs a test with each fault at each of its calls and questions. `seed` chooses jitter, waits and the fields that are damaged. Paths
+/// in the test are relative to `folder`.
+pub fn run_chaos(file: &TestFile, folder: &Path, seed: u64) -> Result<ChaosReport, ChaosError> {
+    let file = TestFile { seed: file.seed ^ seed, ..file.clone() };
+    let start = run_start(&file, folder)?;
+    let baseline = run_case(&file, &start, None);
+    check_baseline(&file, &baseline)?;
+    let cases = cases(&baseline, seed);
+    let outcomes = run_all(&file, &start, &baseline, &cases);
+    Ok(ChaosReport { baseline: baseline.facts, effects: baseline.effects.len(), outcomes })
+}
+
+/// The double must lead the run to where its recordings lead it.
+fn check_baseline(file: &TestFile, baseline: &CaseRun) -> Result<(), ChaosError> {
+    if let Some(failure) = &baseline.failure {
+        return Err(ChaosError::Baseline(failure.clone()));
+    }
+    if baseline.asked_unrecorded || !baseline.unknown_calls.is_empty() {
+        let what = baseline.unknown_calls.first().cloned().unwrap_or_else(|| "a question to a model".to_owned());
+        return Err(ChaosError::Baseline(format!("{what} is not recorded; run `reknit test` first")));
+    }
+    match &file.expect.status {
+        Some(status) if *status != baseline.facts.status => {
+            let remarks = baseline.facts.remarks.join("; ");
+            let message = format!("its status is {} and not {status}: {remarks}", baseline.facts.status);
+            Err(ChaosError::Baseline(message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Every fault at every effect of the run without faults, in order.
+fn cases(baseline: &CaseRun, seed: u64) -> Vec<ChaosCase> {
+    let mut cases = Vec::new();
+    for (index, effect) in baseline.effects.iter().enumerate() {
+        let case = |fault| ChaosCase { effect: effect.id.clone(), of: effect.of.clone(), fault };
+        let faults = match &effect.reply {
+            Some(reply) => ToolFault::at_call(reply.as_ref(), seed.wrapping_add(index as u64)),
+            None => ModelFault::ALL.iter().copied().map(ChaosFault::Model).collect(),
+        };
+        cases.extend(faults.into_iter().map(case));
+        cases.extend(ProcessFault::ALL.iter().copied().map(ChaosFault::Process).map(case));
+    }
+    cases
+}
+
+fn run_all(file: &TestFile, start: &RunStart, baseline: &CaseRun, cases: &[ChaosCase]) -> Vec<ChaosOutcome> {
+    let next = AtomicUsize::new(0);
+    let outcomes: Mutex<Vec<Option<ChaosOutcome>>> = Mutex::new(cases.iter().map(|_| None).collect());
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(cases.len());
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(case) = cases.get(index) else { return };
+                    let outcome = judge::judge(case, baseline, &run_case(file, start, Some(case)));
+                    let mut outcomes = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+                    if let Some(slot) = outcomes.get_mut(index) {
+                        *slot = Some(outcome);
+                    }
+                }
+            });
+        }
+    });
+    outcomes.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
+}

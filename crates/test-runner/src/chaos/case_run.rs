@@ -1,0 +1,120 @@
+//! Runs one case: a run with one fault, which may end the process.
+
+use std::sync::{Arc, Mutex};
+
+use reknit_journal::{Holder, Journal, LeaseTerm};
+use reknit_protocol::RunId;
+use reknit_runtime::{CallLimits, Clock, Driver, RunStart, Transport};
+
+use super::ChaosCase;
+use super::double::{Deed, Double, DoubleState, SentEffect, lock};
+use super::fault::ChaosFault;
+use crate::drive::{People, causes, drive_to_end, facts, in_virtual_time};
+use crate::facts::ObservedRun;
+use crate::start::RUN;
+use crate::test_clock::TestClock;
+use crate::test_file::TestFile;
+
+/// What a run did, and what took effect.
+#[derive(Debug)]
+pub(super) struct CaseRun {
+    pub(super) facts: ObservedRun,
+    pub(super) deeds: Vec<Deed>,
+    pub(super) effects: Vec<SentEffect>,
+    /// The calls that were sent, each with its parameters.
+    pub(super) sent_calls: Vec<String>,
+    /// Calls that the recordings do not have.
+    pub(super) unknown_calls: Vec<String>,
+    /// A model was asked something that the recordings do not have, and got an answer to another question.
+    pub(super) asked_unrecorded: bool,
+    /// Why the run could not be driven to its end.
+    pub(super) failure: Option<String>,
+}
+
+/// How a process ended.
+enum ProcessEnd {
+    Done(Option<String>),
+    Killed,
+}
+
+/// How long a process needs to be started again.
+const RESTART_MS: i64 = 2_000;
+
+pub(super) fn run_case(file: &TestFile, start: &RunStart, case: Option<&ChaosCase>) -> CaseRun {
+    let (journal, state) = (Journal::in_memory(), Arc::new(Mutex::new(DoubleState::default())));
+    let mut people = People::of(file);
+    let step_ms = match case.map(|case| &case.fault) {
+        Some(ChaosFault::Process(fault)) => fault.clock_step_ms(),
+        _ => 0,
+    };
+    let process = Process { file, case, journal: &journal, state: &state };
+    let (end, mut time_ms) = process.live(file.at_ms, Some(start.clone()), &mut people);
+    let failure = match end {
+        ProcessEnd::Done(failure) => failure,
+        ProcessEnd::Killed => {
+            let now_ms = file.at_ms.saturating_add_unsigned(time_ms).saturating_add(RESTART_MS + step_ms);
+            let (end, more_ms) = process.live(now_ms, None, &mut people);
+            time_ms += RESTART_MS.unsigned_abs() + more_ms;
+            match end {
+                ProcessEnd::Done(failure) => failure,
+                ProcessEnd::Killed => Some("the process was killed twice".to_owned()),
+            }
+        }
+    };
+    let mut facts = in_virtual_time(|| facts(&journal));
+    facts.time_ms = time_ms;
+    let state = lock(&state);
+    CaseRun {
+        facts,
+        deeds: state.deeds.clone(),
+        effects: state.effects.clone(),
+        sent_calls: state.sent_calls.clone(),
+        unknown_calls: state.unknown_calls.clone(),
+        asked_unrecorded: state.asked_unrecorded,
+        failure,
+    }
+}
+
+/// A process that drives the run.
+struct Process<'a> {
+    file: &'a TestFile,
+    case: Option<&'a ChaosCase>,
+    journal: &'a Journal,
+    state: &'a Arc<Mutex<DoubleState>>,
+}
+
+impl Process<'_> {
+    /// Lives until the run has ended, or until it is killed: then nothing that it does in parallel comes to its end. Returns how long it
+    /// lived.
+    fn live(&self, at_ms: i64, start: Option<RunStart>, people: &mut People) -> (ProcessEnd, u64) {
+        in_virtual_time(|| async move {
+            let clock = TestClock::starting_at(at_ms);
+            let shared: Arc<dyn Clock> = Arc::new(clock);
+            let double = Double::new(self.file, self.case, Arc::clone(&shared), Arc::clone(self.state));
+            let killed = Arc::clone(&double.killed);
+            let transport: Arc<dyn Transport> = Arc::new(double);
+            let driver = Driver::new(self.journal.clone(), transport, shared, CallLimits::default());
+            if start.is_none() {
+                self.take_lease(at_ms).await;
+            }
+            let driven = drive_to_end(&driver, self.journal, &clock, start, people);
+            let end = tokio::select! {
+                driven = driven => ProcessEnd::Done(driven.err().map(|error| causes(&error))),
+                () = killed.notified() => ProcessEnd::Killed,
+            };
+            (end, clock.elapsed_ms())
+        })
+    }
+
+    /// The journal sees that this process is alive, and must take the one before for dead.
+    async fn take_lease(&self, now_ms: i64) {
+        let run = RunId::new(RUN);
+        let epoch = self.journal.summary(&run).await.map(|summary| summary.epoch).unwrap_or_default();
+        let term = LeaseTerm { now_ms, ttl_ms: 1 };
+        let lease = self.journal.acquire_forced(&run, &Holder::this_process(), term, epoch).await;
+        if let Ok(lease) = lease {
+            // If it cannot be released, it expires after a millisecond.
+            let _ = self.journal.release(&lease).await;
+        }
+    }
+}

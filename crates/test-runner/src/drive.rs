@@ -1,0 +1,243 @@
+//! Drives the run of a test with the real driver, a journal in memory and virtual time.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use reknit_journal::Journal;
+use reknit_protocol::RunId;
+use reknit_runtime::{
+    CallLimits, Clock, DriveError, DriveOutcome, Driver, RunStart, Transport, load_run, run_overview, signals,
+};
+
+use crate::expectations::{Mismatch, describe_call, nearest_call, parameter_differences};
+use crate::facts::ObservedRun;
+use crate::player::{Played, Player, Strictness, UnexpectedRequest};
+use crate::recording::{DecisionRecording, PlayCount};
+use crate::start::{RUN, TestStartError, run_start};
+use crate::test_clock::TestClock;
+use crate::test_file::{TestFile, TestStart};
+
+/// What the run of a test did, and how its recordings were used.
+#[derive(Debug, Clone)]
+pub struct TestRun {
+    /// What the run did.
+    pub facts: ObservedRun,
+    /// What was asked for that no recording answers. The run was stopped at the first.
+    pub unexpected: Vec<UnexpectedRequest>,
+    /// The recordings that were not played as often as they should be, one line for each.
+    pub unused: Vec<String>,
+    /// The digest of the question that each recorded answer of a model was given to.
+    pub digests: Vec<Option<String>>,
+    /// Why the run could not be driven to its end.
+    pub failure: Option<String>,
+}
+
+impl TestFile {
+    /// Runs the test. Paths in it are relative to `folder`. It needs no network, and time is virtual.
+    ///
+    /// It blocks until the run has ended; it has a runtime and a thread of its own.
+    pub fn run(&self, folder: &Path) -> Result<TestRun, TestStartError> {
+        run_with(self, folder, Strictness::AsRecorded)
+    }
+
+    /// Runs the test, and takes any prompt for the recorded one of the same purpose, in the order of the file.
+    pub fn run_with_any_prompt(&self, folder: &Path) -> Result<TestRun, TestStartError> {
+        run_with(self, folder, Strictness::AnyPrompt)
+    }
+
+    /// Where a run of the test differs from what it expects, the most important first.
+    pub fn mismatches(&self, run: &TestRun) -> Vec<Mismatch> {
+        let mut found: Vec<Mismatch> = Vec::new();
+        if let Some(failure) = &run.failure {
+            found.push(Mismatch::new("run", "it is driven to its end", failure));
+        }
+        found.extend(run.unexpected.iter().map(|request| self.unexpected(request)));
+        found.extend(run.unused.iter().map(|line| Mismatch::new("unused", line, "it was not asked for")));
+        // What follows from an unexpected request says nothing new.
+        if run.unexpected.is_empty() {
+            found.extend(self.expect.compare(&run.facts));
+        }
+        found
+    }
+
+    fn unexpected(&self, request: &UnexpectedRequest) -> Mismatch {
+        match request {
+            UnexpectedRequest::Call(made) => {
+                let same = self.calls.iter().filter(|recording| {
+                    recording.call == made.call && recording.parameters == made.parameters && recording.asks.is_none()
+                });
+                let times = same.count();
+                let expected = match nearest_call(made, &self.calls) {
+                    Some(_) if times > 0 && !made.is_job => {
+                        format!("this call is recorded {times} times, and is made once more")
+                    }
+                    Some(nearest) => {
+                        let (differs, _) = parameter_differences(&nearest.parameters, &made.parameters);
+                        let place = self.calls.iter().position(|call| std::ptr::eq(call, nearest)).unwrap_or_default();
+                        let other =
+                            if nearest.call == made.call { String::new() } else { format!("{} ", nearest.call) };
+                        format!("the nearest recorded call is calls[{place}]: {other}{{{differs}}}")
+                    }
+                    None => format!("there is no recorded call of `{}`", made.call),
+                };
+                Mismatch::new("unexpected call", expected, describe_call(made))
+            }
+            UnexpectedRequest::Question { purpose, target, digest, excerpt } => {
+                let same = self.models.iter().enumerate().filter(|(_, recording)| recording.purpose == *purpose);
+                let places: Vec<String> = same.map(|(index, _)| format!("models[{index}]")).collect();
+                let expected = if places.is_empty() {
+                    format!("no question for `{purpose}` is recorded")
+                } else {
+                    let places = places.join(", ");
+                    format!(
+                        "a recorded question for `{purpose}` ({places}); if the changed prompt is right, \
+                         run `reknit test --update`, or write `match: purpose` there"
+                    )
+                };
+                let actual = format!("`{purpose}` asked of `{target}`, digest {digest}, which ends with:\n{excerpt}");
+                Mismatch::new("unexpected question", expected, actual)
+            }
+        }
+    }
+}
+
+fn run_with(file: &TestFile, folder: &Path, strictness: Strictness) -> Result<TestRun, TestStartError> {
+    let start = run_start(file, folder)?;
+    Ok(in_virtual_time(|| play(file, start, strictness)))
+}
+
+async fn play(file: &TestFile, start: RunStart, strictness: Strictness) -> TestRun {
+    let player = Arc::new(Player::new(file, strictness));
+    let clock = TestClock::starting_at(file.at_ms);
+    let journal = Journal::in_memory();
+    let transport = Arc::clone(&player) as Arc<dyn Transport>;
+    let driver = Driver::new(journal.clone(), transport, Arc::new(clock), CallLimits::default());
+    let driver = driver.with_cancel_token(player.stop.clone());
+    let mut people = People::of(file);
+    let driven = drive_to_end(&driver, &journal, &clock, Some(start), &mut people).await;
+    let mut facts = facts(&journal).await;
+    facts.time_ms = clock.elapsed_ms();
+    let played = player.played();
+    facts.calls.clone_from(&played.made);
+    let unused = if played.unexpected.is_empty() { unused(file, &played, &people) } else { Vec::new() };
+    TestRun {
+        facts,
+        unused,
+        unexpected: played.unexpected,
+        digests: played.digests,
+        failure: driven.err().map(|error| causes(&error)),
+    }
+}
+
+/// Runs a future in a thread and a runtime of its own, in which time passes only while everything waits for it.
+pub(crate) fn in_virtual_time<T: Send, F: Future<Output = T>>(future: impl FnOnce() -> F + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+            match runtime {
+                Ok(runtime) => runtime.block_on(future()),
+                // Neither threads nor sockets are asked for, so only a lack of memory can be the reason.
+                Err(error) => std::panic::panic_any(error.to_string()),
+            }
+        });
+        match thread.join() {
+            Ok(value) => value,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// What the people of a test decide and say.
+#[derive(Debug, Clone)]
+pub(crate) struct People {
+    pub(crate) decisions: Vec<DecisionRecording>,
+    pub(crate) messages: Vec<String>,
+}
+
+impl People {
+    pub(crate) fn of(file: &TestFile) -> Self {
+        let messages = match &file.start {
+            TestStart::Agent { messages, .. } => messages.clone(),
+            TestStart::Request(_) | TestStart::Plan { .. } => Vec::new(),
+        };
+        Self { decisions: file.decisions.clone(), messages }
+    }
+}
+
+/// Starts the run, or resumes it without a start, and drives it until it has ended and nobody says or decides anything more.
+pub(crate) async fn drive_to_end(
+    driver: &Driver,
+    journal: &Journal,
+    clock: &dyn Clock,
+    start: Option<RunStart>,
+    people: &mut People,
+) -> Result<DriveOutcome, DriveError> {
+    let run = RunId::new(RUN);
+    let mut outcome = match start {
+        Some(start) => driver.start(start).await?,
+        None => driver.resume(&run).await?,
+    };
+    loop {
+        outcome = match outcome {
+            DriveOutcome::Waiting => {
+                if !decide(journal, clock, &run, people).await? {
+                    return Ok(DriveOutcome::Waiting);
+                }
+                driver.resume(&run).await?
+            }
+            ended if people.messages.is_empty() => return Ok(ended),
+            _ => driver.follow_up(&run, &people.messages.remove(0)).await?,
+        };
+    }
+}
+
+/// Sends the recorded decisions about the questions that the run waits for. Returns whether there was one.
+async fn decide(journal: &Journal, clock: &dyn Clock, run: &RunId, people: &mut People) -> Result<bool, DriveError> {
+    let mut has_decided = false;
+    for question in load_run(journal, run).await?.questions() {
+        let about = people.decisions.iter().position(|recorded| recorded.step == question.step.as_str());
+        if let Some(index) = about {
+            let decision = people.decisions.remove(index).decision;
+            let signal = signals::decide(question.id, question.hash, decision);
+            let sent = journal.send(run, signal, clock.now_ms()).await;
+            sent.map_err(|error| DriveError::Task(causes(&error)))?;
+            has_decided = true;
+        }
+    }
+    Ok(has_decided)
+}
+
+/// What the journal says about the run of a test.
+pub(crate) async fn facts(journal: &Journal) -> ObservedRun {
+    match run_overview(journal, &RunId::new(RUN)).await {
+        Ok(overview) => ObservedRun::of(&overview),
+        Err(error) => {
+            ObservedRun { status: "failed".to_owned(), remarks: vec![causes(&error)], ..ObservedRun::default() }
+        }
+    }
+}
+
+fn unused(file: &TestFile, played: &Played, people: &People) -> Vec<String> {
+    let is_short = |plays: PlayCount, played: u32| matches!(plays, PlayCount::Times(times) if played < times);
+    let mut lines = Vec::new();
+    for (index, (recording, count)) in file.calls.iter().zip(&played.calls).enumerate() {
+        if is_short(recording.plays, *count) {
+            let parameters = crate::yaml::flow(&recording.parameters.clone().into());
+            lines.push(format!("calls[{index}]: {} {parameters}", recording.call));
+        }
+    }
+    for (index, (recording, count)) in file.models.iter().zip(&played.models).enumerate() {
+        if is_short(recording.plays, *count) {
+            lines.push(format!("models[{index}]: {}", recording.purpose));
+        }
+    }
+    lines.extend(people.decisions.iter().map(|decision| format!("the decision about `{}`", decision.step)));
+    lines.extend(people.messages.iter().map(|message| format!("the message `{message}`")));
+    lines
+}
+
+/// An error and its causes on one line.
+pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+    let chain = std::iter::successors(Some(error), |error| (*error).source());
+    chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}

@@ -1,0 +1,155 @@
+//! Reads a test.
+
+use reknit_plan::{Catalogue, CatalogueError, Document, FileProblem};
+use reknit_protocol::{Object, Path, Value};
+
+use super::fields::{Fields, Problems};
+use super::read_expectations::expectations;
+use super::read_recordings::{call, decision, model};
+use super::{AgentSource, PlanSource, TestAgent, TestFile, TestStart};
+use crate::expectations::Expectations;
+use crate::json::from_value;
+use crate::recording::ModelMatch;
+
+pub(super) fn read(text: &str) -> Result<TestFile, Vec<FileProblem>> {
+    let document = Document::read(text).map_err(|problem| vec![problem])?;
+    let problems = Problems::new(&document);
+    let file = read_document(&problems, &document.value);
+    let mut found = problems.into_found();
+    found.sort_by_key(|problem| problem.position);
+    match file {
+        Some(file) if found.is_empty() => Ok(file),
+        _ => Err(found),
+    }
+}
+
+fn read_document<'d>(problems: &'d Problems<'d>, value: &'d Value) -> Option<TestFile> {
+    let fields = Fields::new(problems, Path::root(), value)?;
+    let about = fields.text("about");
+    let start = start(&fields);
+    let matching = match fields.text("match").as_deref() {
+        None | Some("digest") => ModelMatch::Digest,
+        Some("purpose") => ModelMatch::Purpose,
+        Some(_) => {
+            fields.problem("match", "expected `digest` or `purpose`");
+            ModelMatch::Digest
+        }
+    };
+    let tools = fields.value("tools").map_or_else(|| Ok(Catalogue::default()), Catalogue::from_value);
+    let tools = tools.unwrap_or_else(|error| {
+        fields.problem("tools", chain(&error));
+        Catalogue::default()
+    });
+    let mappings = fields
+        .list("mappings")
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|(path, value)| from_value(value).map_err(|message| problems.add(&path, message, None)).ok());
+    let mappings = mappings.collect();
+    let counts = fields.list("token_counts").unwrap_or_default();
+    let token_counts = counts.into_iter().map(|(_, count)| count.as_number().and_then(|number| number.as_u64()));
+    let expect = fields.value("expect").and_then(|value| {
+        let inner = Fields::new(problems, fields.at("expect"), value)?;
+        Some(expectations(&inner))
+    });
+    let file = TestFile {
+        about,
+        at_ms: fields.signed("at_ms").unwrap_or_default(),
+        seed: fields.number("seed").unwrap_or_default(),
+        metadata: fields.object("metadata").cloned().unwrap_or_default(),
+        targets: fields.texts("targets").unwrap_or_default(),
+        policy: differences(&fields, "policy"),
+        prompts: differences(&fields, "prompts"),
+        mappings,
+        tools,
+        calls: fields.objects("calls", call).unwrap_or_default(),
+        models: fields.objects("models", |fields| model(fields, matching)).unwrap_or_default(),
+        decisions: fields.objects("decisions", decision).unwrap_or_default(),
+        token_counts: token_counts.collect(),
+        expect: expect.unwrap_or_else(|| {
+            if fields.value("expect").is_none() {
+                let hint = "write at least `expect: {status: complete}`".to_owned();
+                problems.add(&Path::root(), "the test expects nothing", Some(hint));
+            }
+            Expectations::default()
+        }),
+        start: start?,
+    };
+    fields.finish();
+    Some(file)
+}
+
+fn differences(fields: &Fields<'_>, key: &'static str) -> Value {
+    Value::Object(fields.object(key).cloned().unwrap_or_default())
+}
+
+fn chain(error: &CatalogueError) -> String {
+    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| (*error).source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+fn start(fields: &Fields<'_>) -> Option<TestStart> {
+    let (plan, agent) = (fields.value("plan"), fields.value("agent"));
+    let (request, input) = (fields.text("request"), fields.text("input"));
+    let inputs = fields.object("inputs").cloned();
+    let messages = fields.texts("messages");
+    let agents = fields.objects("agents", test_agent);
+    let refuse = |key: &str, given: bool, why: &str| {
+        if given {
+            fields.problem(key, format!("only {why} has it"));
+        }
+    };
+    if let (Some(plan), None) = (plan, agent) {
+        refuse("input", input.is_some(), "an agent");
+        refuse("messages", messages.is_some(), "an agent");
+        let plan = match plan {
+            Value::String(path) => PlanSource::File(path.clone()),
+            inline => PlanSource::Inline(inline.clone()),
+        };
+        let (inputs, agents) = (inputs.unwrap_or_default(), agents.unwrap_or_default());
+        return Some(TestStart::Plan { plan, request, inputs, agents });
+    }
+    refuse("inputs", inputs.is_some(), "a plan");
+    refuse("agents", agents.is_some(), "a plan");
+    match (agent, request, input) {
+        (Some(agent), None, Some(input)) if plan.is_none() => {
+            let agent = match agent {
+                Value::String(path) => AgentSource::File(path.clone()),
+                inline => {
+                    let inner = Fields::new(fields.problems, fields.at("agent"), inline)?;
+                    let agent = test_agent(&inner);
+                    inner.finish();
+                    AgentSource::Inline(Box::new(agent?))
+                }
+            };
+            Some(TestStart::Agent { agent, input, messages: messages.unwrap_or_default() })
+        }
+        (None, Some(request), None) => Some(TestStart::Request(request)),
+        _ => {
+            let hint = "write `request:`, or `plan:` with `inputs:`, or `agent:` with `input:`".to_owned();
+            fields.problems.add(&Path::root(), "the test does not say what it runs", Some(hint));
+            None
+        }
+    }
+}
+
+fn test_agent(fields: &Fields<'_>) -> Option<TestAgent> {
+    let name = fields.text("name");
+    let prompt = fields.text("prompt");
+    let agent = TestAgent {
+        description: fields.text("description").unwrap_or_default(),
+        rules: differences(fields, "rules"),
+        tools: fields.texts("tools"),
+        targets: fields.texts("targets"),
+        policy: fields.object("policy").map(|policy: &Object| Value::Object(policy.clone())),
+        agents: fields.objects("agents", test_agent).unwrap_or_default(),
+        name: name.clone().unwrap_or_default(),
+        prompt: prompt.clone().unwrap_or_default(),
+    };
+    for (key, value) in [("name", name), ("prompt", prompt)] {
+        if value.is_none() {
+            fields.problems.add(&fields.path, format!("the agent has no `{key}`"), None);
+        }
+    }
+    Some(agent)
+}
