@@ -13,7 +13,6 @@ use serde_json::value::to_raw_value;
 
 use super::page::{PageResult, show};
 use super::page_context::PageContext;
-use crate::access::Caller;
 use crate::api_error::ApiError;
 use crate::json_body::JsonBody;
 use crate::plan_check::problems_of;
@@ -48,7 +47,7 @@ pub(super) async fn start(context: PageContext, form: Result<Form<Fields>, FormR
     let (text, request) = (field(&form, "text"), field(&form, "request"));
     let has_model = !context.runtime().targets.is_empty();
     if kind == NewRunKind::Plan {
-        let found = check(&context.ui, &context.caller, text);
+        let found = check(&context, text);
         if field(&form, "do") == "check" || !found.problems.is_empty() {
             let run_id = field(&form, "run_id");
             let new = NewRunForm { kind, request, text, findings: Some(found), run_id, has_model };
@@ -78,19 +77,18 @@ pub(super) async fn begin(context: PageContext, mut body: Object) -> PageResult 
 
 /// What is wrong with a plan, as a part of the page.
 pub(super) async fn check_plan(
-    State(ui): State<UiState>,
-    Extension(caller): Extension<Caller>,
+    context: PageContext,
     form: Result<Form<Fields>, FormRejection>,
 ) -> Result<Response, ApiError> {
     let Form(form) = form.map_err(|error| ApiError::invalid(error.body_text()))?;
-    show(findings(Some(&check(&ui, &caller, field(&form, "text")))))
+    show(findings(Some(&check(&context, field(&form, "text")))))
 }
 
-fn check(ui: &UiState, caller: &Caller, text: &str) -> PlanFindings {
+fn check(context: &PageContext, text: &str) -> PlanFindings {
     let plan = to_raw_value(text).map_err(ApiError::unwritable).and_then(|raw| read_plan(&raw));
     match plan {
         Ok(plan) => {
-            let (steps, problems) = (plan.steps.len(), problems_of(&ui.server, caller.reknit.runtime(), plan));
+            let (steps, problems) = (plan.steps.len(), problems_of(&context.ui.server, context.runtime(), plan));
             let line = |problem: &reknit_plan::PlanProblem| match &problem.hint {
                 Some(hint) => format!("{}: {} ({hint})", problem.location, problem.message),
                 None => format!("{}: {}", problem.location, problem.message),
