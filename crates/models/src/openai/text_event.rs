@@ -130,7 +130,7 @@ mod tests {
             event(r#"[{"index":0,"delta":{"content":"a","reasoning":"b"}}]"#, ""),
             event(r#"[{"index":0,"delta":{"content":[{"text":"a"}]}}]"#, ""),
             event(r#"[{"index":0,"delta":{"content":null}}]"#, ""),
-            event(r#"[]"#, ""),
+            event("[]", ""),
         ] {
             assert!(TextEvent::parse(&other).is_none(), "{other}");
         }

@@ -71,8 +71,8 @@ impl<S: Sync> FromRequestParts<S> for Reader {
 }
 
 /// A page as an answer.
-pub(super) fn show(page: Markup) -> PageResult {
-    Ok(html(StatusCode::OK, page))
+pub(super) fn show(page: Markup) -> Response {
+    html(StatusCode::OK, page)
 }
 
 /// A page as a response.
