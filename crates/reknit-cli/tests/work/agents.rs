@@ -43,6 +43,22 @@ fn configured(shop: &RunningTool, model: &ScriptedModel) -> World {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_session_becomes_a_test_that_notices_a_changed_prompt() {
+    let (shop, model) = (shop().await, model().await);
+    let world = configured(&shop, &model).file("clerk.md", CLERK);
+    world.reknit(&["agent", "clerk.md", "Where is order 7?"]);
+    world.reknit(&["test", "record", "last", "--agent", "clerk.md", "-o", "tests/clerk.yaml"]);
+    drop((shop, model));
+    let passed = world.reknit(&["test"]);
+    assert!(passed.contains("1 test: 1 passed, 0 failed"), "{passed}");
+    let world = world.file("clerk.md", &CLERK.replace("a shop", "another shop"));
+    let failed = world.reknit(&["test"]);
+    assert!(failed.contains("unexpected question"), "{failed}");
+    let updated = world.reknit(&["test", "--update", "--yes"]);
+    assert!(updated.contains("+     digest: ") && world.reknit(&["test"]).contains("1 passed"), "{updated}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_agent_calls_tools_and_reports() {
     let (shop, model) = (shop().await, model().await);
     let world = configured(&shop, &model).file("clerk.md", CLERK);

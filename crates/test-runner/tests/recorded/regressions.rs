@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use reknit_protocol::Value;
-use reknit_test_runner::{Mismatch, TestFile};
+use reknit_test_runner::{Mismatch, TestFile, updated_text};
 
 const DEMO: &str = include_str!("demo.yaml");
 
@@ -118,6 +118,21 @@ fn a_changed_prompt_fails_unless_the_test_says_otherwise() {
     assert_eq!(found.first().map(|found| found.what.as_str()), Some("unexpected question"), "{found:?}");
     let tolerant = changed.replacen("targets: [scripted]\n", "targets: [scripted]\nmatch: purpose\n", 1);
     assert_eq!(differences(&tolerant), []);
+}
+
+#[test]
+fn an_update_writes_the_digests_of_changed_prompts_and_nothing_else() {
+    let prompts = "targets: [scripted]\nprompts: {feedback: \"Correct the call.\\n---\\n{{ request }}\"}\n";
+    let changed = with("targets: [scripted]\n", prompts);
+    let file = TestFile::read(&changed).expect("it is a test");
+    let run = file.run_with_any_prompt(Path::new("")).expect("it runs");
+    let updated = updated_text(&changed, &file, &run).expect("it can be updated");
+    assert_eq!(differences(&updated), []);
+    let differ = changed.lines().zip(updated.lines()).filter(|(before, after)| before != after);
+    assert!(
+        differ.clone().count() > 0 && differ.clone().all(|(_, after)| after.trim().starts_with("digest:")),
+        "{updated}"
+    );
 }
 
 #[test]
