@@ -12,63 +12,59 @@ class ReadError extends Error {
   }
 }
 
-/** Calls the native part, whose errors are JSON. */
-function attempt(work) {
-  try {
-    return work();
-  } catch (error) {
-    let known;
-    try {
-      known = JSON.parse(error.message);
-    } catch {
-      throw error;
-    }
-    throw new ReadError(known);
-  }
-}
-
 /** A compiled JSON Schema. Compile one that is used often. */
 class Schema {
   constructor(schema) {
-    this.native = attempt(() => new native.NativeSchema(typeof schema === "string" ? schema : JSON.stringify(schema)));
+    try {
+      this.native = new native.NativeSchema(typeof schema === "string" ? schema : JSON.stringify(schema));
+    } catch (error) {
+      throw new ReadError(JSON.parse(error.message));
+    }
   }
 }
 
 const compiled = (schema) => (schema == null ? undefined : (schema instanceof Schema ? schema : new Schema(schema)).native);
 
-/** A value with every repair that was made. The repairs are made into objects when somebody looks at them. */
+const COMPLETENESS = { c: "complete", t: "truncated", e: "elided" };
+
+/** A value with every repair that was made. The repairs are found again when somebody looks at them. */
 class Reading {
-  #native;
-  constructor(reading) {
-    this.#native = reading;
-    this.value = JSON.parse(reading.value);
-    this.completeness = reading.completeness;
+  #findFixes;
+  /** `outcome` is a mark and JSON: see `outcome` in `src/lib.rs`. */
+  constructor(outcome, findFixes) {
+    const mark = outcome[0];
+    const text = outcome.slice(1);
+    if (mark === "x") throw new ReadError(JSON.parse(text));
+    this.value = JSON.parse(text);
+    this.completeness = COMPLETENESS[mark];
+    /** The value as JSON text, with every digit. */
+    this.text = text;
+    this.#findFixes = findFixes;
   }
   get isComplete() {
     return this.completeness === "complete";
   }
   get fixes() {
-    return JSON.parse(this.#native.fixes);
-  }
-  /** The value as JSON text, with every digit. */
-  get text() {
-    return this.#native.value;
+    return JSON.parse(this.#findFixes());
   }
 }
 
 /** Reads JSON from a model's text, and makes it fit a schema. Throws `ReadError`. */
 function read(text, schema) {
-  return new Reading(attempt(() => native.nativeRead(text, compiled(schema))));
+  const known = compiled(schema);
+  return new Reading(native.nativeRead(text, known), () => native.nativeFixes(text, known));
 }
 
 /** Makes a value fit a schema, and changes only what has to change. Throws `ReadError`. */
 function fit(value, schema) {
-  return new Reading(attempt(() => native.nativeFit(JSON.stringify(value), compiled(schema))));
+  const [text, known] = [JSON.stringify(value), compiled(schema)];
+  return new Reading(native.nativeFit(text, known), () => native.nativeFitFixes(text, known));
 }
 
 /** Reads a text that arrives in chunks. */
 class Reader {
   #native = new native.NativeReader();
+  #chunks = [];
   #schema;
   constructor(schema) {
     this.#schema = compiled(schema);
@@ -76,6 +72,7 @@ class Reader {
   /** Adds the next chunk. */
   push(chunk) {
     this.#native.push(chunk);
+    this.#chunks.push(chunk);
   }
   /** What the text says so far: `{value, open, state}`; `undefined` as long as no array or object has begun. */
   partial() {
@@ -84,7 +81,8 @@ class Reader {
   }
   /** Reads the whole text. The reader cannot be used afterwards. */
   finish() {
-    return new Reading(attempt(() => this.#native.finish(this.#schema)));
+    const findFixes = () => native.nativeFixes(this.#chunks.join(""), this.#schema);
+    return new Reading(this.#native.finish(this.#schema), findFixes);
   }
 }
 

@@ -14,42 +14,37 @@ pub struct NativeSchema(salvage::Schema);
 
 #[napi]
 impl NativeSchema {
-    /// Compiles the text of a schema.
+    /// Compiles the text of a schema. The message of an error is JSON.
     #[napi(constructor)]
     pub fn new(schema: String) -> Result<Self> {
-        let source = Value::parse(&schema).map_err(|error| fail("bad_schema", &error.to_string(), Object::new()))?;
-        let compiled = salvage::Schema::compile(&source);
-        compiled.map(Self).map_err(|error| fail("bad_schema", &error.to_string(), Object::new()))
+        let bad = |problem: &str| {
+            Error::new(Status::GenericFailure, Failure::new("bad_schema", problem, Object::new()).to_string())
+        };
+        let source = Value::parse(&schema).map_err(|error| bad(&error.to_string()))?;
+        salvage::Schema::compile(&source).map(Self).map_err(|error| bad(&error.to_string()))
     }
 }
 
-/// What was read: the value as JSON text, and the rest only if somebody asks for it.
-#[napi]
-pub struct NativeReading(Reading);
-
-#[napi]
-impl NativeReading {
-    /// The value, as JSON.
-    #[napi(getter)]
-    pub fn value(&self) -> String {
-        self.0.value.to_string()
-    }
-
-    /// The repairs, as JSON.
-    #[napi(getter)]
-    pub fn fixes(&self) -> String {
-        self.0.fixes.iter().map(fix_value).collect::<Value>().to_string()
-    }
-
-    /// `complete`, `truncated` or `elided`.
-    #[napi(getter)]
-    pub fn completeness(&self) -> &'static str {
-        match self.0.completeness {
-            Completeness::Complete => "complete",
-            Completeness::Truncated => "truncated",
-            Completeness::Elided => "elided",
+/// A reading as one text, because each further value that crosses the border costs as much as reading a short text: `c` (complete),
+/// `t` (truncated) or `e` (elided) and the value as JSON; or `x` and an error as JSON.
+fn outcome(reading: std::result::Result<Reading, Failure>) -> String {
+    match reading {
+        Ok(reading) => {
+            let mark = match reading.completeness {
+                Completeness::Complete => 'c',
+                Completeness::Truncated => 't',
+                Completeness::Elided => 'e',
+            };
+            format!("{mark}{}", reading.value)
         }
+        Err(failure) => format!("x{failure}"),
     }
+}
+
+/// The repairs of a reading, as JSON.
+fn fixes(reading: std::result::Result<Reading, Failure>) -> String {
+    reading
+        .map_or_else(|_| "[]".to_owned(), |reading| reading.fixes.iter().map(fix_value).collect::<Value>().to_string())
 }
 
 fn fix_value(fix: &Fix) -> Value {
@@ -63,31 +58,50 @@ fn fix_value(fix: &Fix) -> Value {
 }
 
 /// Fails if a reading without a schema only made a string of prose: `I cannot help with that`.
-fn with_json(reading: Reading) -> Result<NativeReading> {
+fn with_json(reading: Reading) -> std::result::Result<Reading, Failure> {
     let is_prose = |fix: &Fix| fix.path.is_root() && matches!(fix.kind, FixKind::BareText | FixKind::Emphasis);
     if reading.value.as_str().is_some() && reading.fixes.iter().any(is_prose) {
-        return Err(fail("empty", "there is no JSON in the text", Object::new()));
+        return Err(Failure::new("empty", "there is no JSON in the text", Object::new()));
     }
-    Ok(NativeReading(reading))
+    Ok(reading)
+}
+
+fn read_text(text: &str, schema: Option<&NativeSchema>) -> std::result::Result<Reading, Failure> {
+    match schema {
+        Some(schema) => salvage::read_as(text, &schema.0).map_err(|error| of_reading(&error)),
+        None => with_json(salvage::read(text, &ReadOptions::default()).map_err(|error| of_reading(&error))?),
+    }
 }
 
 /// Reads JSON from a text, and makes it fit a schema.
 #[napi]
-pub fn native_read(text: String, schema: Option<&NativeSchema>) -> Result<NativeReading> {
-    let failed = |error| of_reading(&error);
-    match schema {
-        Some(schema) => salvage::read_as(&text, &schema.0).map(NativeReading).map_err(failed),
-        None => with_json(salvage::read(&text, &ReadOptions::default()).map_err(failed)?),
-    }
+pub fn native_read(text: String, schema: Option<&NativeSchema>) -> String {
+    outcome(read_text(&text, schema))
+}
+
+/// The repairs that reading this text makes. Few callers look at them, so the text is read once more.
+#[napi]
+pub fn native_fixes(text: String, schema: Option<&NativeSchema>) -> String {
+    fixes(read_text(&text, schema))
+}
+
+fn fit_value(value: &str, schema: &NativeSchema) -> std::result::Result<Reading, Failure> {
+    let value = Value::parse(value).map_err(|error| Failure::new("unreadable", &error.to_string(), Object::new()))?;
+    let fitted = salvage::fit(value, &schema.0).map_err(|error| of_fitting(&error))?;
+    let (value, fixes) = (fitted.value, fitted.fixes);
+    Ok(Reading { value, fixes, completeness: Completeness::Complete, expressions: Vec::new() })
 }
 
 /// Makes a value fit a schema. The value is JSON text.
 #[napi]
-pub fn native_fit(value: String, schema: &NativeSchema) -> Result<NativeReading> {
-    let value = Value::parse(&value).map_err(|error| Error::new(Status::InvalidArg, error.to_string()))?;
-    let fitted = salvage::fit(value, &schema.0).map_err(|error| of_fitting(&error))?;
-    let (value, fixes) = (fitted.value, fitted.fixes);
-    Ok(NativeReading(Reading { value, fixes, completeness: Completeness::Complete, expressions: Vec::new() }))
+pub fn native_fit(value: String, schema: &NativeSchema) -> String {
+    outcome(fit_value(&value, schema))
+}
+
+/// The repairs that fitting this value makes.
+#[napi]
+pub fn native_fit_fixes(value: String, schema: &NativeSchema) -> String {
+    fixes(fit_value(&value, schema))
 }
 
 /// Reads a text that arrives in chunks.
@@ -130,26 +144,36 @@ impl NativeReader {
 
     /// Reads the whole text. The reader cannot be used afterwards.
     #[napi]
-    pub fn finish(&mut self, schema: Option<&NativeSchema>) -> Result<NativeReading> {
+    pub fn finish(&mut self, schema: Option<&NativeSchema>) -> Result<String> {
         self.open()?;
         let Some(reader) = self.0.take() else {
             return Err(Error::new(Status::GenericFailure, "the reader is finished"));
         };
         let failed = |error| of_reading(&error);
-        match schema {
-            Some(schema) => reader.finish_as(&schema.0).map(NativeReading).map_err(failed),
-            None => with_json(reader.finish().map_err(failed)?.reading),
-        }
+        Ok(outcome(match schema {
+            Some(schema) => reader.finish_as(&schema.0).map_err(failed),
+            None => reader.finish().map_err(failed).and_then(|finished| with_json(finished.reading)),
+        }))
     }
 }
 
-/// An error whose message is JSON; `index.js` makes a `ReadError` of it.
-fn fail(code: &str, message: &str, details: Object) -> Error {
-    let error = Object::from([("code", code.into()), ("message", message.into()), ("details", Value::Object(details))]);
-    Error::new(Status::GenericFailure, Value::Object(error).to_string())
+/// Why something cannot be read: an object with `code`, `message` and `details`. `index.js` makes a `ReadError` of it.
+struct Failure(Value);
+
+impl Failure {
+    fn new(code: &str, message: &str, details: Object) -> Self {
+        let members = [("code", code.into()), ("message", message.into()), ("details", Value::Object(details))];
+        Self(Value::Object(Object::from(members)))
+    }
 }
 
-fn of_reading(error: &ReadTextError) -> Error {
+impl std::fmt::Display for Failure {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+fn of_reading(error: &ReadTextError) -> Failure {
     let mut details = Object::new();
     let code = match error {
         ReadTextError::DoesNotFit(misfit) => return of_fitting(misfit),
@@ -167,13 +191,13 @@ fn of_reading(error: &ReadTextError) -> Error {
         ReadTextError::TooLarge { .. } => "too_large",
         _ => "unreadable",
     };
-    fail(code, &error.to_string(), details)
+    Failure::new(code, &error.to_string(), details)
 }
 
-fn of_fitting(error: &FitError) -> Error {
+fn of_fitting(error: &FitError) -> Failure {
     let problems = error.problems.iter().map(|problem| {
         let (path, message) = (problem.path.to_string(), problem.message.as_str());
         Value::Object(Object::from([("path", path.into()), ("message", message.into())]))
     });
-    fail("misfit", &error.to_string(), Object::from([("problems", problems.collect::<Value>())]))
+    Failure::new("misfit", &error.to_string(), Object::from([("problems", problems.collect::<Value>())]))
 }
