@@ -231,7 +231,31 @@ def compares(driver, site):
     holds("steps that only one run has are shown", "not in this run" in text(driver))
 
 
+def first_view(driver, address):
+    """The median time from the start of a navigation to the first paint with content, and the part that the server took."""
+    read = ("const page = performance.getEntriesByType('navigation')[0];"
+            "const paint = performance.getEntriesByName('first-contentful-paint')[0];"
+            "return paint ? [paint.startTime, page.responseEnd - page.requestStart] : null")
+    views = []
+    for _ in range(LOADS):
+        driver.get(address)
+        wait("the first paint", lambda: driver.execute_script(read))
+        views.append(driver.execute_script(read))
+    return [sorted(times)[LOADS // 2] for times in zip(*views)]
+
+
+def busy_factor(site):
+    """How many times as much time all limits get: more than 1 if even a page with a form and nothing else is seen late."""
+    driver = browser()
+    smallest, _ = first_view(driver, site.url + "/sign-in")
+    driver.quit()
+    factor = max(1, smallest / SMALLEST_VIEW_MS)
+    print(f"the smallest page is seen after {smallest:.0f} ms, so limits of time count {factor:.1f} times", flush=True)
+    return factor
+
+
 def stays_smooth(driver, site):
+    factor = busy_factor(site)
     steps = ",".join(f"{{id: s{n}, tool: bank/price, after: s{n - 100}}}" if n >= 100 else f"{{id: s{n}, tool: bank/price}}" for n in range(500))
     site.run(f"steps: [{steps}]", "large", "start")
     driver.get(site.url + "/runs/large")
@@ -240,7 +264,7 @@ def stays_smooth(driver, site):
     times = sorted(times)
     median = times[len(times) // 2] if times else 0
     print(f"updates of 500 steps: {len(times)}, median {median:.1f} ms, most {max(times, default=0):.1f} ms", flush=True)
-    holds("an update of 500 steps takes at most 50 ms of scripting", median <= MAX_SCRIPT_MS, str(times))
+    holds("an update of 500 steps takes at most 50 ms of scripting", median <= MAX_SCRIPT_MS * factor, str(times))
 
 
 def pages(site):
@@ -274,27 +298,11 @@ def is_light(site):
     holds(f"style and script have at most {MAX_PAGE_BYTES} bytes: {assets}", assets <= MAX_PAGE_BYTES)
 
 
-def first_view(driver, address):
-    """The median time from the start of a navigation to the first paint with content, and the part that the server took."""
-    read = ("const page = performance.getEntriesByType('navigation')[0];"
-            "const paint = performance.getEntriesByName('first-contentful-paint')[0];"
-            "return paint ? [paint.startTime, page.responseEnd - page.requestStart] : null")
-    views = []
-    for _ in range(LOADS):
-        driver.get(address)
-        wait("the first paint", lambda: driver.execute_script(read))
-        views.append(driver.execute_script(read))
-    return [sorted(times)[LOADS // 2] for times in zip(*views)]
-
-
 def is_seen_at_once(site):
     is_debug = os.path.basename(os.path.dirname(site.program)) == "debug"
+    factor = busy_factor(site)
     driver = browser()
     driver.get(site.url + "/")
-    # How fast the machine is now: a page with a form and nothing else. A busy machine gets more time.
-    smallest, _ = first_view(driver, site.url + "/sign-in")
-    factor = max(1, smallest / SMALLEST_VIEW_MS)
-    print(f"the smallest page is seen after {smallest:.0f} ms, so all limits count {factor:.1f} times", flush=True)
     for path in pages(site):
         view, server = first_view(driver, site.url + path)
         print(f"{path}: first view {view:.0f} ms, of it the server {server:.0f} ms", flush=True)

@@ -136,7 +136,8 @@ pub(super) fn section(
         section aria-labelledby="steps" {
             h2 #steps { "Steps" }
             p {
-                @if different.is_empty() { "No step differs, of " (count(rows.len(), "step")) " that both have." }
+                @if rows.is_empty() { "No step is in both runs." }
+                @else if different.is_empty() { "No step differs, of " (count(rows.len(), "step")) " that both have." }
                 @else { (different.len()) " of " (count(rows.len(), "step")) " that both have differ." }
                 @if !single.is_empty() { " " (count(single.len(), "step")) " are in one run only." }
             }
