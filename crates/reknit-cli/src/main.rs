@@ -59,6 +59,7 @@ mod start;
 mod telemetry;
 mod terminal_size;
 mod terminal_text;
+mod test_command;
 mod token_file;
 mod tokens;
 mod tools;
@@ -72,7 +73,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use reknit_runtime::config::ShowSettings;
 
-use cli::{Cli, Command, ConfigCommand, ModelsCommand, PlanCommand, TestArguments, TestCommand};
+use cli::{Cli, Command, ConfigCommand, PlanCommand};
 use failure_message::{failure_json, failure_message};
 use print::{hide_messages, print_data, print_failure};
 use terminal_size::{error_columns, output_columns};
@@ -144,18 +145,12 @@ fn main() -> ExitCode {
         Command::Run { plan, inputs, id, metadata, setup, drive } => {
             setup::block_on(start::run(&plan, &inputs, (&id, &metadata), &setup, &drive))
         }
-        Command::Test(TestArguments { command: Some(TestCommand::Record(arguments)), .. }) => {
-            setup::block_on(record_test::run(&arguments))
-        }
-        Command::Test(TestArguments { command: None, run }) => run_tests::run(&run),
+        Command::Test(arguments) => test_command::run(&arguments),
         Command::Chaos(arguments) => setup::block_on(run_chaos::run(&arguments)),
         Command::Runs(command) => setup::block_on(runs::run(command)),
         Command::Keys(command) => setup::block_on(keys::run(command)),
         Command::Rules(command) => setup::block_on(rules::run(command)),
-        Command::Models { command: None, models } => setup::block_on(models::list(&models)),
-        Command::Models { command: Some(ModelsCommand::Check { models }), .. } => {
-            setup::block_on(models::check(&models))
-        }
+        Command::Models { command, models } => setup::block_on(models::run(command, &models)),
         Command::Plan(PlanCommand::Check { file, tools, json, setup }) => {
             setup::block_on(plan_check::run(&file, tools.as_deref(), &setup, json))
         }

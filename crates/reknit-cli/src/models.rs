@@ -10,7 +10,7 @@ use reknit_protocol::redact_url;
 use reknit_runtime::config::{Config, KeySource};
 use tokio::task::JoinSet;
 
-use crate::cli::ModelsArguments;
+use crate::cli::{ModelsArguments, ModelsCommand};
 use crate::failure::Failure;
 use crate::find_model::with_detected_model;
 use crate::print::{print_data, print_message};
@@ -25,8 +25,16 @@ const MAX_ANSWER_TOKENS: u32 = 16;
 /// The time limit of the short question.
 const TIMEOUT_MS: u64 = 30_000;
 
+/// Runs a `reknit models` command.
+pub(crate) async fn run(command: Option<ModelsCommand>, arguments: &ModelsArguments) -> Result<ExitCode, Failure> {
+    match command {
+        None => list(arguments).await,
+        Some(ModelsCommand::Check { models }) => check(&models).await,
+    }
+}
+
 /// Lists the models and where their API keys come from.
-pub(crate) async fn list(arguments: &ModelsArguments) -> Result<ExitCode, Failure> {
+async fn list(arguments: &ModelsArguments) -> Result<ExitCode, Failure> {
     let config = config_with_model(arguments).await?;
     build_models(config.models.clone())?;
     let mut rows = vec![["NAME", "PROVIDER", "MODEL", "KEY"].map(str::to_owned)];
@@ -39,7 +47,7 @@ pub(crate) async fn list(arguments: &ModelsArguments) -> Result<ExitCode, Failur
 }
 
 /// Sends each model a short question. The exit status is 1 if one does not answer.
-pub(crate) async fn check(arguments: &ModelsArguments) -> Result<ExitCode, Failure> {
+async fn check(arguments: &ModelsArguments) -> Result<ExitCode, Failure> {
     let config = config_with_model(arguments).await?;
     check_model_trust(&config, arguments.config.as_deref())?;
     let checks = check_models(&config).await?;

@@ -19,6 +19,7 @@ use reknit_runtime::RunStart;
 use crate::start::{TestStartError, run_start};
 use crate::test_file::TestFile;
 use case_run::{CaseRun, run_case};
+use double::SentKind;
 pub use fault::{ChaosFault, ModelFault, ProcessFault, ToolFault};
 pub use judge::{ChaosOutcome, ChaosVerdict};
 pub use report::ChaosReport;
@@ -82,9 +83,9 @@ fn cases(baseline: &CaseRun, seed: u64) -> Vec<ChaosCase> {
     let mut cases = Vec::new();
     for (index, effect) in baseline.effects.iter().enumerate() {
         let case = |fault| ChaosCase { effect: effect.id.clone(), of: effect.of.clone(), fault };
-        let faults = match &effect.reply {
-            Some(reply) => ToolFault::at_call(reply.as_ref(), seed.wrapping_add(index as u64)),
-            None => ModelFault::ALL.iter().copied().map(ChaosFault::Model).collect(),
+        let faults = match &effect.kind {
+            SentKind::Call(reply) => ToolFault::at_call(reply.as_ref(), seed.wrapping_add(index as u64)),
+            SentKind::Question => ModelFault::ALL.iter().copied().map(ChaosFault::Model).collect(),
         };
         cases.extend(faults.into_iter().map(case));
         cases.extend(ProcessFault::ALL.iter().copied().map(ChaosFault::Process).map(case));

@@ -114,18 +114,18 @@ async fn play(file: &TestFile, start: RunStart, strictness: Strictness) -> TestR
     let driver = Driver::new(journal.clone(), transport, Arc::new(clock), CallLimits::default());
     let driver = driver.with_cancel_token(player.stop.clone());
     let mut people = People::of(file);
-    let driven = drive_to_end(&driver, &journal, &clock, Some(start), &mut people).await;
+    let outcome = drive_to_end(&driver, &journal, &clock, Some(start), &mut people).await;
     let mut facts = facts(&journal).await;
     facts.time_ms = clock.elapsed_ms();
-    let played = player.played();
-    facts.calls.clone_from(&played.made);
-    let unused = if played.unexpected.is_empty() { unused(file, &played, &people) } else { Vec::new() };
+    let used = player.played();
+    facts.calls.clone_from(&used.made);
+    let unused = if used.unexpected.is_empty() { unused(file, &used, &people) } else { Vec::new() };
     TestRun {
         facts,
         unused,
-        unexpected: played.unexpected,
-        digests: played.digests,
-        failure: driven.err().map(|error| causes(&error)),
+        unexpected: used.unexpected,
+        digests: used.digests,
+        failure: outcome.err().map(|error| causes(&error)),
     }
 }
 
@@ -137,7 +137,7 @@ pub(crate) fn in_virtual_time<T: Send, F: Future<Output = T>>(future: impl FnOnc
             match runtime {
                 Ok(runtime) => runtime.block_on(future()),
                 // Neither threads nor sockets are asked for, so only a lack of memory can be the reason.
-                Err(error) => std::panic::panic_any(error.to_string()),
+                Err(error) => std::panic::resume_unwind(Box::new(error.to_string())),
             }
         });
         match thread.join() {

@@ -162,8 +162,8 @@ impl Expectations {
     pub fn compare(&self, facts: &ObservedRun) -> Vec<Mismatch> {
         let mut found = Vec::new();
         if let Some(status) = self.status.as_ref().filter(|status| **status != facts.status) {
-            let remarks = facts.remarks.iter().map(|remark| format!("\n{remark}")).collect::<String>();
-            found.push(Mismatch::new("status", status, format!("{}{remarks}", facts.status)));
+            let lines: Vec<&str> = [&facts.status].into_iter().chain(&facts.remarks).map(String::as_str).collect();
+            found.push(Mismatch::new("status", status, lines.join("\n")));
         }
         self.compare_steps(facts, &mut found);
         if let Some(calls) = &self.calls {
@@ -227,14 +227,13 @@ impl Expectations {
                     && repair.by == expected.by
                     && expected.change.as_ref().is_none_or(|change| repair.change.contains(change))
             };
-            match left.iter().position(is_it) {
-                Some(index) => _ = left.remove(index),
-                None => {
-                    let change = expected.change.as_ref().map(|change| format!(": {change}")).unwrap_or_default();
-                    let text = format!("{} by {}{change}", expected.step, expected.by);
-                    found.push(Mismatch::new("mended", text, "it was not mended"));
-                }
+            if let Some(index) = left.iter().position(is_it) {
+                left.remove(index);
+                continue;
             }
+            let change = expected.change.as_ref().map(|change| format!(": {change}")).unwrap_or_default();
+            let text = format!("{} by {}{change}", expected.step, expected.by);
+            found.push(Mismatch::new("mended", text, "it was not mended"));
         }
         for repair in left {
             let text = format!("{} by {}: {}", repair.step, repair.by, repair.change);

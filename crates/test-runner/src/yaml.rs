@@ -1,5 +1,7 @@
 //! Writes a value as YAML that people read and edit. Reading it with `reknit_plan::Document` gives the same value.
 
+use std::fmt::Write as _;
+
 use reknit_protocol::{Object, Value};
 
 /// Words that YAML or its readers take for something else than text.
@@ -167,7 +169,8 @@ pub(crate) fn scalar(text: &str) -> String {
     for c in Value::from(text).to_string().chars() {
         // YAML takes these for line breaks or marks.
         if matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}') {
-            quoted.push_str(&format!("\\u{:04x}", u32::from(c)));
+            // Writing to a string cannot fail.
+            let _ = write!(quoted, "\\u{:04x}", u32::from(c));
         } else {
             quoted.push(c);
         }

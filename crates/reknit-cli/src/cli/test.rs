@@ -40,7 +40,7 @@ pub(crate) struct RunTestsArguments {
     /// Write without a confirmation
     #[arg(long, requires = "update")]
     pub(crate) yes: bool,
-    /// Also write the results to a file in the format of JUnit
+    /// Also write the results to a file in the format of `JUnit`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) junit: Option<PathBuf>,
     /// Print JSON

@@ -1,4 +1,4 @@
-//! The results of tests in the XML format of JUnit, which CI systems read.
+//! The results of tests in the XML format of `JUnit`, which CI systems read.
 
 use std::fmt::Write as _;
 

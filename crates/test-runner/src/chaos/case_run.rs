@@ -97,9 +97,9 @@ impl Process<'_> {
             if start.is_none() {
                 self.take_lease(at_ms).await;
             }
-            let driven = drive_to_end(&driver, self.journal, &clock, start, people);
+            let ending = drive_to_end(&driver, self.journal, &clock, start, people);
             let end = tokio::select! {
-                driven = driven => ProcessEnd::Done(driven.err().map(|error| causes(&error))),
+                ended = ending => ProcessEnd::Done(ended.err().map(|error| causes(&error))),
                 () = killed.notified() => ProcessEnd::Killed,
             };
             (end, clock.elapsed_ms())

@@ -25,14 +25,28 @@ const RETRY_AFTER_MS: i64 = 5_000;
 /// How long a slow model takes.
 const SLOW_MODEL_MS: u64 = 60_000;
 
+/// What was sent.
+#[derive(Debug, Clone)]
+pub(super) enum SentKind {
+    /// A call, with the body of its reply if it succeeded.
+    Call(Option<ReplyBody>),
+    /// A question to a model.
+    Question,
+}
+
+impl SentKind {
+    pub(super) fn is_call(&self) -> bool {
+        matches!(self, Self::Call(_))
+    }
+}
+
 /// A call or a question in the order in which they were sent.
 #[derive(Debug, Clone)]
 pub(super) struct SentEffect {
     pub(super) id: String,
     /// The capability, or the purpose of the question.
     pub(super) of: String,
-    /// The body of the reply to a call, if it succeeded; `None` for a question.
-    pub(super) reply: Option<Option<ReplyBody>>,
+    pub(super) kind: SentKind,
 }
 
 /// A call that took effect.
@@ -158,7 +172,8 @@ impl Double {
         self.lock().sent_calls.push(line);
         sleep(self.took_ms(call)).await;
         let outcome = match &fault {
-            None => self.perform(call),
+            // A model's fault cannot happen to a call.
+            None | Some(ChaosFault::Model(_)) => self.perform(call),
             Some(ChaosFault::WrongType(path)) => self.perform(call).map(|mut reply| {
                 if let ReplyBody::Json(value) = &reply.body {
                     reply.body = ReplyBody::Json(with_wrong_type(value, path));
@@ -173,11 +188,10 @@ impl Double {
                 }
                 self.die().await
             }
-            Some(ChaosFault::Model(_)) => self.perform(call),
         };
         let body = outcome.as_ref().ok().filter(|reply| reply.status < 400 && reply.job.is_none());
-        let reply = Some(body.map(|reply| reply.body.clone()));
-        self.lock().effects.push(SentEffect { id, of: call_name(call), reply });
+        let kind = SentKind::Call(body.map(|reply| reply.body.clone()));
+        self.lock().effects.push(SentEffect { id, of: call_name(call), kind });
         outcome
     }
 
@@ -262,7 +276,7 @@ impl Double {
         if fault == Some(ChaosFault::Model(ModelFault::Outage)) {
             self.lock().is_out = true;
         }
-        self.lock().effects.push(SentEffect { id, of: ask.purpose.to_string(), reply: None });
+        self.lock().effects.push(SentEffect { id, of: ask.purpose.to_string(), kind: SentKind::Question });
         if self.lock().is_out {
             sleep(100).await;
             return Err(ModelFailure::new(ErrorClass::NetworkError, "the provider is down").with_status(503));

@@ -1,5 +1,7 @@
 //! The faults.
 
+use std::fmt::Write as _;
+
 use reknit_protocol::{Path, ReplyBody, Segment, Value, word_enum};
 
 /// How many fields of a reply are damaged, one at a time.
@@ -194,7 +196,8 @@ fn field_name(path: &Path) -> String {
                 name.push('.');
                 name.push_str(key);
             }
-            Segment::Index(index) => name.push_str(&format!("[{index}]")),
+            // Writing to a string cannot fail.
+            Segment::Index(index) => _ = write!(name, "[{index}]"),
         }
     }
     name

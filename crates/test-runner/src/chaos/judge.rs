@@ -53,7 +53,7 @@ pub(super) fn judge(case: &ChaosCase, baseline: &CaseRun, run: &CaseRun) -> Chao
     let signed =
         |now: u64, before: u64| i64::try_from(now).unwrap_or(i64::MAX) - i64::try_from(before).unwrap_or(i64::MAX);
     let count =
-        |run: &CaseRun, is_call: bool| run.effects.iter().filter(|effect| effect.reply.is_some() == is_call).count();
+        |run: &CaseRun, is_call: bool| run.effects.iter().filter(|effect| effect.kind.is_call() == is_call).count();
     ChaosOutcome {
         case: case.clone(),
         verdict,

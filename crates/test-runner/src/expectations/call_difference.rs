@@ -47,16 +47,14 @@ pub(super) fn compare_calls(expected: &[ExpectedCall], made: &[MadeCall]) -> Vec
             found.push(Mismatch::new(what, line, "it was not made"));
             continue;
         };
-        match wanted.parameters.as_ref().filter(|wanted| !objects_match(wanted, &other.parameters)) {
-            Some(parameters) => {
-                let (expected, actual) = parameter_differences(parameters, &other.parameters);
-                let title = call_line(&wanted.call, wanted.step.as_deref(), None);
-                found.push(Mismatch::new(format!("{what} {title}"), expected, actual));
-            }
-            None => {
-                let place = made.iter().position(|call| std::ptr::eq(call, other)).unwrap_or_default();
-                found.push(Mismatch::new(what, line, format!("it was made as calls[{place}]")));
-            }
+        let differing = wanted.parameters.as_ref().filter(|wanted| !objects_match(wanted, &other.parameters));
+        if let Some(parameters) = differing {
+            let (expected, actual) = parameter_differences(parameters, &other.parameters);
+            let title = call_line(&wanted.call, wanted.step.as_deref(), None);
+            found.push(Mismatch::new(format!("{what} {title}"), expected, actual));
+        } else {
+            let place = made.iter().position(|call| std::ptr::eq(call, other)).unwrap_or_default();
+            found.push(Mismatch::new(what, line, format!("it was made as calls[{place}]")));
         }
     }
     for index in extra {
@@ -143,13 +141,8 @@ pub(crate) fn parameter_differences(expected: &Object, actual: &Object) -> (Stri
 pub(crate) fn nearest_call<'r>(made: &MadeCall, recorded: &'r [CallRecording]) -> Option<&'r CallRecording> {
     let tool = |call: &str| call.split('/').next().unwrap_or_default().to_owned();
     let score = |recording: &&CallRecording| {
-        let of_call = if recording.call == made.call {
-            4
-        } else if tool(&recording.call) == tool(&made.call) {
-            1
-        } else {
-            0
-        };
+        let of_tool = usize::from(tool(&recording.call) == tool(&made.call));
+        let of_call = of_tool + 3 * usize::from(recording.call == made.call);
         let equal = recording.parameters.iter().filter(|(key, value)| made.parameters.get(key) == Some(*value)).count();
         let of_step = usize::from(recording.step.as_deref() == Some(made.step.as_str()));
         of_call * 10 + equal * 2 + of_step

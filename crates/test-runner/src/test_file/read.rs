@@ -1,7 +1,7 @@
 //! Reads a test.
 
 use reknit_plan::{Catalogue, CatalogueError, Document, FileProblem};
-use reknit_protocol::{Object, Path, Value};
+use reknit_protocol::{Number, Object, Path, Value};
 
 use super::fields::{Fields, Problems};
 use super::read_expectations::expectations;
@@ -47,7 +47,7 @@ fn read_document<'d>(problems: &'d Problems<'d>, value: &'d Value) -> Option<Tes
         .filter_map(|(path, value)| from_value(value).map_err(|message| problems.add(&path, message, None)).ok());
     let mappings = mappings.collect();
     let counts = fields.list("token_counts").unwrap_or_default();
-    let token_counts = counts.into_iter().map(|(_, count)| count.as_number().and_then(|number| number.as_u64()));
+    let token_counts = counts.into_iter().map(|(_, count)| count.as_number().and_then(Number::as_u64));
     let expect = fields.value("expect").and_then(|value| {
         let inner = Fields::new(problems, fields.at("expect"), value)?;
         Some(expectations(&inner))
@@ -134,22 +134,15 @@ fn start(fields: &Fields<'_>) -> Option<TestStart> {
 }
 
 fn test_agent(fields: &Fields<'_>) -> Option<TestAgent> {
-    let name = fields.text("name");
-    let prompt = fields.text("prompt");
-    let agent = TestAgent {
-        description: fields.text("description").unwrap_or_default(),
-        rules: differences(fields, "rules"),
-        tools: fields.texts("tools"),
-        targets: fields.texts("targets"),
-        policy: fields.object("policy").map(|policy: &Object| Value::Object(policy.clone())),
-        agents: fields.objects("agents", test_agent).unwrap_or_default(),
-        name: name.clone().unwrap_or_default(),
-        prompt: prompt.clone().unwrap_or_default(),
-    };
-    for (key, value) in [("name", name), ("prompt", prompt)] {
+    let (name, prompt) = (fields.text("name"), fields.text("prompt"));
+    for (key, value) in [("name", &name), ("prompt", &prompt)] {
         if value.is_none() {
             fields.problems.add(&fields.path, format!("the agent has no `{key}`"), None);
         }
     }
-    Some(agent)
+    let description = fields.text("description").unwrap_or_default();
+    let (rules, tools, targets) = (differences(fields, "rules"), fields.texts("tools"), fields.texts("targets"));
+    let policy = fields.object("policy").map(|policy: &Object| Value::Object(policy.clone()));
+    let agents = fields.objects("agents", test_agent).unwrap_or_default();
+    Some(TestAgent { name: name?, description, prompt: prompt?, rules, tools, targets, policy, agents })
 }

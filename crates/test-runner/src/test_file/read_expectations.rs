@@ -2,7 +2,7 @@
 
 use reknit_dialogue::Money;
 use reknit_engine::Status;
-use reknit_protocol::Value;
+use reknit_protocol::{Number, Value};
 
 use super::fields::Fields;
 use crate::expectations::{
@@ -69,21 +69,19 @@ fn values(fields: &Fields<'_>) -> Vec<ExpectedValue> {
 
 fn repair(fields: &Fields<'_>) -> Option<ExpectedRepair> {
     let (step, by, change) = (fields.text("step"), fields.text("by"), fields.text("change"));
-    match (step, by) {
-        (Some(step), Some(by)) => Some(ExpectedRepair { step, by, change }),
-        _ => {
-            let hint = "write `{step: pay, by: resend}`".to_owned();
-            fields.problems.add(&fields.path, "a repair needs `step` and `by`", Some(hint));
-            None
-        }
-    }
+    let (Some(step), Some(by)) = (step, by) else {
+        let hint = "write `{step: pay, by: resend}`".to_owned();
+        fields.problems.add(&fields.path, "a repair needs `step` and `by`", Some(hint));
+        return None;
+    };
+    Some(ExpectedRepair { step, by, change })
 }
 
 fn limits(fields: &Fields<'_>) -> ExpectedLimits {
     let cost = fields.value("cost").and_then(|value| {
         let units = match value {
             Value::String(text) => text.parse().ok(),
-            other => other.as_number().map(|number| number.to_f64()),
+            other => other.as_number().map(Number::to_f64),
         };
         let cost = units.and_then(|units: f64| Money::try_from(units).ok());
         if cost.is_none() {

@@ -46,13 +46,13 @@ fn plays(fields: &Fields<'_>) -> PlayCount {
     match fields.value("times") {
         None => PlayCount::Times(1),
         Some(Value::String(word)) if word == "any" => PlayCount::Any,
-        Some(value) => match value.as_number().and_then(|number| u32::try_from(number.as_u64()?).ok()) {
-            Some(times) => PlayCount::Times(times),
-            None => {
+        Some(value) => {
+            let times = value.as_number().and_then(|number| u32::try_from(number.as_u64()?).ok());
+            if times.is_none() {
                 fields.problem("times", "expected a whole number or `any`");
-                PlayCount::Times(1)
             }
-        },
+            PlayCount::Times(times.unwrap_or(1))
+        }
     }
 }
 

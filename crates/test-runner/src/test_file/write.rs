@@ -20,7 +20,7 @@ pub(super) fn write(file: &TestFile) -> String {
     add_unless_empty(&mut object, "targets", texts(&file.targets));
     add_unless_empty(&mut object, "policy", file.policy.clone());
     add_unless_empty(&mut object, "prompts", file.prompts.clone());
-    add_unless_empty(&mut object, "mappings", file.mappings.iter().map(|mapping| to_value(mapping)).collect());
+    add_unless_empty(&mut object, "mappings", file.mappings.iter().map(to_value).collect());
     add_unless_empty(&mut object, "expect", Value::Object(expectations_value(&file.expect)));
     add_unless_empty(&mut object, "decisions", file.decisions.iter().map(decision).collect());
     add_unless_empty(&mut object, "calls", file.calls.iter().map(call).collect());

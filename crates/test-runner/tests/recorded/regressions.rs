@@ -39,7 +39,7 @@ fn the_recorded_demo_passes_a_thousand_times() {
 
 #[test]
 fn a_dropped_multiplication_fails() {
-    let changed = with(r#"{{100 * step-1.current_price}}"#, r#"{{step-1.current_price}}"#);
+    let changed = with("{{100 * step-1.current_price}}", "{{step-1.current_price}}");
     let found = differences(&changed);
     insta::assert_snapshot!(found.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"), @r"
     unexpected call
@@ -137,7 +137,7 @@ fn an_update_writes_the_digests_of_changed_prompts_and_nothing_else() {
 
 #[test]
 fn a_value_with_another_origin_fails() {
-    let found = differences(&with(r#"{{100 * step-1.current_price}}"#, "46828.5"));
+    let found = differences(&with("{{100 * step-1.current_price}}", "46828.5"));
     let what: Vec<&str> = found.iter().map(|found| found.what.as_str()).collect();
     assert_eq!(what, ["values.step-4.amount.from"], "{found:?}");
 }

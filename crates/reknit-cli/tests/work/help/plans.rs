@@ -150,7 +150,7 @@ fn draw_and_explain_have_help_pages() {
 }
 
 #[test]
-fn test_has_a_help_page() {
+fn the_command_test_has_a_help_page() {
     insta::assert_snapshot!(help(&["test"]), @r#"
     exit status 0
     --- stdout
@@ -169,7 +169,7 @@ fn test_has_a_help_page() {
     Options:
           --update        Show how the expectations of failed tests would have to change, and write them after a confirmation
           --yes           Write without a confirmation
-          --junit <FILE>  Also write the results to a file in the format of JUnit
+          --junit <FILE>  Also write the results to a file in the format of `JUnit`
           --json          Print JSON
       -h, --help          Print help
 
@@ -190,7 +190,7 @@ fn test_has_a_help_page() {
 }
 
 #[test]
-fn test_record_has_a_help_page() {
+fn the_command_test_record_has_a_help_page() {
     insta::assert_snapshot!(help(&["test", "record"]), @r#"
     exit status 0
     --- stdout
