@@ -37,7 +37,7 @@ pub(super) async fn page(
     let (first, second) = (ui.loaded.of(journal, &one).await?, ui.loaded.of(journal, &other).await?);
     let digests = (ui.digests.of_loaded(&one, &first), ui.digests.of_loaded(&other, &second));
     let (one, other) = (compared(&one, &digests.0, &first), compared(&other, &digests.1, &second));
-    show(compare_page(&context.frame().await?, &one, &other, query.from))
+    Ok(show(compare_page(&context.frame().await?, &one, &other, query.from)))
 }
 
 fn compared<'a>(summary: &'a RunSummary, digest: &RunDigest, loaded: &'a LoadedRun) -> ComparedRun<'a> {
@@ -56,7 +56,7 @@ async fn choice(context: &PageContext, run: &RunSummary) -> PageResult {
         choices.push(listed(context, &summary).await?);
     }
     let own = listed(context, run).await?;
-    show(compare_choice_page(&context.frame().await?, &own, &choices))
+    Ok(show(compare_choice_page(&context.frame().await?, &own, &choices)))
 }
 
 async fn listed(context: &PageContext, summary: &RunSummary) -> Result<RunChoice, ApiError> {

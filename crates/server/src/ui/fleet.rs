@@ -36,7 +36,7 @@ async fn usage(context: &PageContext) -> Result<RunUsage, ApiError> {
 pub(super) async fn questions(context: PageContext) -> PageResult {
     let version = version(&recent(context.runtime()).await?);
     let open = open_questions(&context).await?;
-    show(questions_page(&context.reader.frame(open.len()), &open, &version))
+    Ok(show(questions_page(&context.reader.frame(open.len()), &open, &version)))
 }
 
 /// All tools.
@@ -51,7 +51,7 @@ pub(super) async fn tools(context: PageContext) -> PageResult {
     let problems = runtime.current_problems();
     let problems = problems.iter().filter(|problem| sees_all || names.contains(problem.tool.as_str()));
     let problems: Vec<String> = problems.map(ToString::to_string).collect();
-    show(tools_page(&context.frame().await?, &tools, &problems, usage.runs))
+    Ok(show(tools_page(&context.frame().await?, &tools, &problems, usage.runs)))
 }
 
 fn listed_tool(context: &PageContext, tool: &CatalogueTool, usage: &RunUsage) -> ListedTool {
@@ -96,7 +96,7 @@ fn capability(context: &PageContext, tool: &str, name: &str) -> Result<ToolCapab
 /// A capability, with a form to call it.
 pub(super) async fn tool(context: PageContext, Path((tool, name)): Path<(String, String)>) -> PageResult {
     let shown = capability(&context, &tool, &name)?;
-    show(tool_page(&context.frame().await?, &tool, &shown, &new_id()))
+    Ok(show(tool_page(&context.frame().await?, &tool, &shown, &new_id())))
 }
 
 /// Calls a capability: a run with one step.
@@ -127,7 +127,7 @@ pub(super) async fn call(
 pub(super) async fn models(context: PageContext) -> PageResult {
     let (runtime, usage) = (context.runtime(), usage(&context).await?);
     let models: Vec<ListedModel> = runtime.targets.iter().map(|name| listed_model(&context, name)).collect();
-    show(models_page(&context.frame().await?, &models, &runtime.policy.rotation, &usage))
+    Ok(show(models_page(&context.frame().await?, &models, &runtime.policy.rotation, &usage)))
 }
 
 fn listed_model(context: &PageContext, name: &TargetName) -> ListedModel {
@@ -151,5 +151,5 @@ pub(super) async fn stats(context: PageContext) -> PageResult {
         Some(owner) if !owner.sees_all_runs => usage.runs as u64,
         _ => runtime.journal.run_count().await?,
     };
-    show(stats_page(&context.frame().await?, &usage, all))
+    Ok(show(stats_page(&context.frame().await?, &usage, all)))
 }

@@ -38,7 +38,7 @@ pub(super) async fn page(context: PageContext, Query(fields): Query<Fields>) -> 
         has_model: !context.runtime().targets.is_empty(),
         ..NewRunForm::default()
     };
-    show(new_run_page(&context.frame().await?, &new))
+    Ok(show(new_run_page(&context.frame().await?, &new)))
 }
 
 /// Starts what the form describes, or shows what is wrong with its plan.
@@ -52,7 +52,7 @@ pub(super) async fn start(context: PageContext, form: Result<Form<Fields>, FormR
         if field(&form, "do") == "check" || !found.problems.is_empty() {
             let run_id = field(&form, "run_id");
             let new = NewRunForm { kind, request, text, findings: Some(found), run_id, has_model };
-            return show(new_run_page(&context.frame().await?, &new));
+            return Ok(show(new_run_page(&context.frame().await?, &new)));
         }
     }
     let body = match kind {
@@ -82,7 +82,7 @@ pub(super) async fn check_plan(
     form: Result<Form<Fields>, FormRejection>,
 ) -> Result<Response, ApiError> {
     let Form(form) = form.map_err(|error| ApiError::invalid(error.body_text()))?;
-    show(findings(Some(&check(&caller, field(&form, "text")))))
+    Ok(show(findings(Some(&check(&caller, field(&form, "text"))))))
 }
 
 fn check(caller: &Caller, text: &str) -> PlanFindings {

@@ -70,9 +70,9 @@ impl<S: Sync> FromRequestParts<S> for Reader {
     }
 }
 
-/// A page as an answer.
-pub(super) fn show(page: Markup) -> PageResult {
-    Ok(html(StatusCode::OK, page))
+/// A page that was found.
+pub(super) fn show(page: Markup) -> Response {
+    html(StatusCode::OK, page)
 }
 
 /// A page as a response.

@@ -46,8 +46,8 @@ pub(super) async fn page(context: PageContext, Path(run): Path<String>, Query(qu
         from: query.from,
     };
     match query.part.as_str() {
-        "panel" => show(run_page(&context.reader.frame(0), &facts, PagePart::Panel)),
-        _ => show(run_page(&context.frame().await?, &facts, PagePart::Whole)),
+        "panel" => Ok(show(run_page(&context.reader.frame(0), &facts, PagePart::Panel))),
+        _ => Ok(show(run_page(&context.frame().await?, &facts, PagePart::Whole))),
     }
 }
 

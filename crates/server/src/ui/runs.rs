@@ -66,7 +66,7 @@ pub(super) async fn page(context: PageContext, Query(query): Query<PageQuery>) -
         search: query.search,
         after: query.after,
     };
-    show(runs_page(&context.reader.frame(count), &list))
+    Ok(show(runs_page(&context.reader.frame(count), &list)))
 }
 
 fn listed(summary: &RunSummary, digest: &RunDigest) -> ListedRun {

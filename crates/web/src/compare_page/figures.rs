@@ -64,9 +64,8 @@ fn rows(left: &ComparedRun<'_>, right: &ComparedRun<'_>) -> Vec<Row> {
         },
     ];
     let (old, new) = (ending(left.overview), ending(right.overview));
-    let shown = |text: Option<&str>| match text {
-        Some(text) => block(&cut(text, MAX_CHARS)),
-        None => html! { span.muted { "none yet" } },
+    let shown = |text: Option<&str>| {
+        text.map_or_else(|| html! { span.muted { "none yet" } }, |text| block(&cut(text, MAX_CHARS)))
     };
     rows.push(Row { about: html! { "Answer" }, left: shown(old), right: shown(new), differs: old != new });
     rows

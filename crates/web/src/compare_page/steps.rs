@@ -1,6 +1,6 @@
 //! The steps of two runs, matched by their ids: parameters, results, attempts, questions and times that differ.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use maud::{Markup, html};
@@ -97,8 +97,8 @@ fn pairs<'r>(old: &'r RunOverview, new: &'r RunOverview) -> Vec<StepPair<'r>> {
         left: Some(StepFacts::of(old, step)),
         right: known.get(&step.id).map(|own| StepFacts::of(new, own)),
     });
-    let before: BTreeMap<&StepId, ()> = old.steps.iter().map(|step| (&step.id, ())).collect();
-    let added = new.steps.iter().filter(|step| !before.contains_key(&step.id)).map(|step| StepPair {
+    let before: BTreeSet<&StepId> = old.steps.iter().map(|step| &step.id).collect();
+    let added = new.steps.iter().filter(|step| !before.contains(&step.id)).map(|step| StepPair {
         id: &step.id,
         left: None,
         right: Some(StepFacts::of(new, step)),
@@ -241,9 +241,9 @@ fn rows(pair: &StepPair<'_>) -> Vec<Row> {
 }
 
 fn value(value: Option<&Value>) -> Markup {
-    match value {
-        Some(value) => html! { code { (cut(&exact_text(&value.to_string()), MAX_CHARS)) } },
-        None => html! { span.muted { "none" } },
+    html! {
+        @if let Some(value) = value { code { (cut(&exact_text(&value.to_string()), MAX_CHARS)) } }
+        @else { span.muted { "none" } }
     }
 }
 

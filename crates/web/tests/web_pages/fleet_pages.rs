@@ -11,8 +11,8 @@ use crate::stored_runs::{endings, frame, overview};
 
 const NOW_MS: u64 = 1_800_000_000_000;
 
-fn health(breaker: BreakerStatus) -> Option<ListedHealth> {
-    Some(ListedHealth { breaker, calls: 0, max_calls: 4 })
+fn health(breaker: BreakerStatus) -> ListedHealth {
+    ListedHealth { breaker, calls: 0, max_calls: 4 }
 }
 
 /// What the recorded runs used, each started in the week of this time.
@@ -39,7 +39,7 @@ fn a_tool_shows_whether_it_can_be_called_and_where_it_is() {
     };
     let tool = |breaker, problems: &[Option<&str>]| ListedTool {
         name: "shop".to_owned(),
-        health: health(breaker),
+        health: Some(health(breaker)),
         instances: problems.iter().map(|problem| instance(*problem)).collect(),
         ..ListedTool::default()
     };
@@ -66,7 +66,7 @@ fn models_show_their_order_prices_and_which_one_is_asked_first_now() {
         name: name.to_owned(),
         model: Some(("anthropic".to_owned(), format!("{name}-1"))),
         prices: Some(Prices::new(Price::from_micros(2_500_000), Price::from_micros(10_000_000))),
-        health: health(breaker),
+        health: Some(health(breaker)),
         ..ListedModel::default()
     };
     let open = BreakerStatus::Open { until_ms: NOW_MS + 5_000 };
@@ -132,7 +132,9 @@ fn what_runs_used_is_the_same_in_whatever_order_it_is_merged() {
         .collect();
     let merged = |parts: Vec<&RunUsage>| {
         let mut all = RunUsage::default();
-        parts.into_iter().for_each(|part| all.merge(part));
+        for part in parts {
+            all.merge(part);
+        }
         all
     };
     let all = merged(parts.iter().collect());
@@ -141,7 +143,9 @@ fn what_runs_used_is_the_same_in_whatever_order_it_is_merged() {
     let backwards = merged(parts.iter().rev().collect());
     // Of two failures at the same time either may be the last one.
     let without = |mut usage: RunUsage| {
-        usage.models.values_mut().for_each(|model| model.last_failure = None);
+        for model in usage.models.values_mut() {
+            model.last_failure = None;
+        }
         usage
     };
     assert_eq!(without(all), without(backwards));

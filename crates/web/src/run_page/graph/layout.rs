@@ -105,7 +105,9 @@ fn order(cells: &[Cell], columns: &mut [Vec<usize>]) {
             }
         }
     };
-    columns.iter().for_each(|column| number(&mut position, column));
+    for column in columns.iter() {
+        number(&mut position, column);
+    }
     for round in 0..ROUNDS {
         let to_right = round % 2 == 0;
         let numbers: Vec<usize> =
