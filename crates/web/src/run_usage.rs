@@ -131,7 +131,9 @@ impl RunUsage {
             Overview::Bare(_) => {}
         }
         let mut asked = usage.planning;
-        usage.rungs.values().for_each(|rung| asked.add(*rung));
+        for rung in usage.rungs.values() {
+            asked.add(*rung);
+        }
         let week = created_ms - (created_ms - FIRST_MONDAY_MS).rem_euclid(WEEK_MS);
         usage.weeks.insert(week, WeekUse { statistics: usage.all.clone(), asked });
         usage

@@ -80,7 +80,9 @@ fn failures(name: &str, week: &WeekUse) -> Column {
 
 fn mended_in(statistics: &Statistics) -> MendedBy {
     let mut by = MendedBy::default();
-    statistics.tools.values().flat_map(|tool| tool.failures.values()).for_each(|failure| by.add(failure));
+    for failure in statistics.tools.values().flat_map(|tool| tool.failures.values()) {
+        by.add(failure);
+    }
     by
 }
 

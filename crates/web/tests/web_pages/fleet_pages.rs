@@ -143,7 +143,9 @@ fn what_runs_used_is_the_same_in_whatever_order_it_is_merged() {
     let backwards = merged(parts.iter().rev().collect());
     // Of two failures at the same time either may be the last one.
     let without = |mut usage: RunUsage| {
-        usage.models.values_mut().for_each(|model| model.last_failure = None);
+        for model in usage.models.values_mut() {
+            model.last_failure = None;
+        }
         usage
     };
     assert_eq!(without(all), without(backwards));
