@@ -25,7 +25,7 @@ async fn a_run_becomes_a_test_that_passes_without_its_tools() {
     ");
     let world = world.file("reknit.toml", "");
     let text = fs::read_to_string(world.path().join("tests/shop.yaml")).expect("the test is written");
-    assert!(text.contains("plan: ../plan.json\n"), "{text}");
+    assert!(text.contains("plan: \"../plan.json\"\n"), "{text}");
     let passed = world.reknit(&["test"]);
     assert!(passed.starts_with("exit status 0\n--- stdout\nok    tests/shop.yaml"), "{passed}");
     let again = world.reknit(&["test", "record", "last", "-o", "tests/shop.yaml"]);

@@ -147,3 +147,17 @@ fn an_update_changes_only_what_is_expected() {
     };
     assert_eq!(outside(&updated), outside(PAY), "comments and other parts stay");
 }
+
+proptest::proptest! {
+    #[test]
+    fn any_text_survives_writing_and_reading(
+        about in "[a-z \n:#{}'\"|>!?*&%@,-]{0,60}|\\PC{0,40}",
+        key in "[a-z \n:#{}'\"|>.-]{1,20}",
+        value in "[ -~\n\t]{0,60}",
+    ) {
+        let mut file = read(PAY);
+        file.about = Some(about);
+        file.calls[0].parameters.insert(key, value);
+        proptest::prop_assert_eq!(read(&file.write()), file);
+    }
+}
