@@ -42,6 +42,7 @@ pub(crate) async fn run(arguments: &ServeArguments) -> Result<ExitCode, Failure>
     let server = Server::new(Reknit::from(setup.reknit.clone()), access)
         .with_mender(mender)
         .with_agents(agents)
+        .with_plan_answers(setup.sets_answers)
         .with_max_runs(arguments.max_runs as usize);
     let server = match tls {
         Some(files) => server.with_tls(files),

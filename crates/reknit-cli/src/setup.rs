@@ -56,6 +56,8 @@ pub(crate) struct Setup {
     /// The models that `reknit` asks.
     pub(crate) models: Vec<Target>,
     pub(crate) telemetry: TelemetrySetup,
+    /// Whether somebody has set who writes answers.
+    pub(crate) sets_answers: bool,
 }
 
 impl Setup {
@@ -98,11 +100,11 @@ impl Setup {
         if config.journal.is_none() {
             print_message("note: the journal is in memory: what happens now is forgotten when this process ends\n");
         }
-        let models = config.models.clone();
+        let (models, sets_answers) = (config.models.clone(), config.is_configured("answer.by"));
         let reknit = unless_ended(Box::pin(Runtime::start(with_catalogue_folder(config)))).await??;
         print_migration(&reknit.journal);
         warn_about_tools(&reknit.problems, &reknit.notes);
-        Ok(Self { reknit, models, telemetry })
+        Ok(Self { reknit, models, telemetry, sets_answers })
     }
 }
 

@@ -64,10 +64,18 @@ impl Server {
             mender: Arc::new(Mender::new()),
             metrics,
             agents: Arc::default(),
+            plan_answers: false,
             max_runs: MAX_RUNS,
             stopping: Arc::default(),
         };
         Self { state, access, drain: DRAIN, offering: Offering::EveryTool, tls: None }
+    }
+
+    /// Lets a model write the answers of plans too. Otherwise it only does so for requests, and a plan answers with its results.
+    #[must_use]
+    pub fn with_plan_answers(mut self, written: bool) -> Self {
+        self.state.plan_answers = written;
+        self
     }
 
     /// Mends calls of others with this mender, which may have models; without it with plain code alone.

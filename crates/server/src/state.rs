@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::http::StatusCode;
 use reknit::{Mender, Reknit, RunHandle};
-use reknit_engine::Started;
+use reknit_engine::{Started, Synthesis};
 use reknit_journal::Journal;
 use reknit_plan::agent_name;
 use reknit_protocol::{Plan, Step};
@@ -28,6 +28,8 @@ pub(crate) struct ServerState {
     pub(crate) metrics: Arc<PrometheusMetrics>,
     /// The agents that requests can name.
     pub(crate) agents: Arc<BTreeMap<String, NamedAgent>>,
+    /// Whether a model also writes the answers of plans that people wrote.
+    pub(crate) plan_answers: bool,
     pub(crate) max_runs: usize,
     pub(crate) stopping: Arc<AtomicBool>,
 }
@@ -45,7 +47,12 @@ impl ServerState {
     pub(crate) fn started(&self, runtime: &Runtime, request: &str, plan: Plan) -> Result<Started, ApiError> {
         let agents = self.agents_of(&plan);
         let started = runtime.started_with_agents(request, plan, agents);
-        started.map_err(|error| ApiError::invalid(error.to_string()))
+        let mut started = started.map_err(|error| ApiError::invalid(error.to_string()))?;
+        // Who writes a plan knows what its results mean.
+        if !self.plan_answers {
+            Arc::make_mut(&mut started.policy).synthesis = Synthesis::Template;
+        }
+        Ok(started)
     }
 
     /// The agents that steps of a plan run, without those that this server does not have.

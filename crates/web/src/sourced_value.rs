@@ -7,7 +7,7 @@ use reknit_protocol::{Path, StepId, Value};
 
 use crate::links::{result_id, result_path, step_path};
 use crate::marks::rung_chip;
-use crate::outside_text::{cut, one_line, plain_text};
+use crate::outside_text::{cut, exact_text, one_line};
 
 /// More lines of a value than this are not shown.
 const MAX_LINES: usize = 400;
@@ -26,7 +26,7 @@ pub(crate) fn short(value: &Value, max_chars: usize) -> String {
 
 /// A value on one line, cut if it is long.
 pub(crate) fn inline(value: &Value) -> Markup {
-    html! { code.value { (cut(&plain_text(&value.to_string()), 300)) } }
+    html! { code.value { (cut(&exact_text(&value.to_string()), 300)) } }
 }
 
 /// Where a value comes from: a sentence, and for a calculation its inputs. Steps are links.
@@ -149,7 +149,7 @@ fn add_lines(value: &Value, key: Option<&str>, path: &Path, depth: usize, comma:
     let line = |id: Option<&str>, key: Option<&str>, text: &str| {
         html! {
             span.line id=[id] {
-                (indent) @if let Some(key) = key { span.key { (plain_text(key)) } } (plain_text(text))
+                (indent) @if let Some(key) = key { span.key { (exact_text(key)) } } (exact_text(text))
             } "\n"
         }
     };

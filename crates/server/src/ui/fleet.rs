@@ -109,15 +109,13 @@ pub(super) async fn call(
     let schema = capability(&context, &tool, &name)?.schema;
     let fields = form.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let parameters = form_parameters(fields, schema.as_ref()).map_err(ApiError::invalid)?;
+    let request = format!("Call {tool}/{name} with {}", Value::Object(parameters.clone()));
     let step = Object::from([
         ("id", Value::from("call")),
         ("tool", format!("{tool}/{name}").into()),
         ("with", Value::Object(parameters)),
     ]);
-    let plan = Object::from([
-        ("request", Value::from(format!("Call {tool}/{name}"))),
-        ("steps", Value::Array(vec![Value::Object(step)])),
-    ]);
+    let plan = Object::from([("request", Value::from(request)), ("steps", Value::Array(vec![Value::Object(step)]))]);
     let mut body = Object::from([("plan", Value::Object(plan))]);
     body.extend((!field(&form, "run_id").is_empty()).then(|| ("run_id".to_owned(), field(&form, "run_id").into())));
     begin(context, body).await

@@ -78,7 +78,7 @@ fn row(usage: &RunUsage, name: &str, rung: RungStatistics, most: u64) -> Markup 
         tr {
             td { (rung_chip(name)) div.muted.small { (rung_words(name)) } }
             td { (bar(&[(rung_class(name), rung.mended), ("waiting", tries.saturating_sub(rung.mended))], most)) }
-            td.number { (rung.tried) } td.number { (rung.mended) } td.number { (rung.no_help) }
+            td.number { (tries) } td.number { (rung.mended) } td.number { (rung.no_help) }
             td.number { (asked.questions) } td.number { (money(asked.nanos)) }
             td.number { (money(asked.nanos.checked_div(rung.mended).unwrap_or(0))) }
         }
