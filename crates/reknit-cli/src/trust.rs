@@ -65,6 +65,13 @@ pub(crate) fn trust_file(path: &Path) -> Result<(String, Config), Failure> {
     Ok((name, config))
 }
 
+/// Whether a file with this text is trusted.
+pub(crate) fn is_trusted(path: &Path, text: &str) -> Result<bool, Failure> {
+    let Ok(name) = canonical(path) else { return Ok(false) };
+    let digest = sha256_hex(text);
+    Ok(TrustStore::of_user()?.read()?.iter().any(|known| known.path == name && known.digest == digest))
+}
+
 /// Fails if the configuration was only found, is not trusted, and runs a command or sends a key to an unusual place. `file` is
 /// that of `--config`. Call it before the first request.
 pub(crate) fn check_trust(config: &Config, file: Option<&Path>) -> Result<(), Failure> {
@@ -116,11 +123,10 @@ fn require_trust(uses: &[String], file: Option<&Path>) -> Result<(), Failure> {
     let input = Input::File(path.clone());
     let text = input.read_regular_up_to(MAX_CONFIG_BYTES)?;
     let name = canonical(&path).map_err(|source| Failure::Input { input, source })?;
-    let trusted = TrustStore::of_user()?.read()?;
-    let (is_known, digest) = (trusted.iter().any(|known| known.path == name), sha256_hex(&text));
-    if trusted.iter().any(|known| known.path == name && known.digest == digest) {
+    if is_trusted(&path, &text)? {
         return Ok(());
     }
+    let is_known = TrustStore::of_user()?.read()?.iter().any(|known| known.path == name);
     let problem =
         if is_known { "has changed since it was trusted" } else { "was found in this folder and is not trusted" };
     Err(Failure::usage(

@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::input::Input;
 use crate::print::{print_data, print_message};
 use crate::terminal_text::one_line;
+use crate::trust::{is_trusted, trust_file};
 
 /// How many problems are shown.
 const SHOWN_PROBLEMS: usize = 10;
@@ -59,7 +60,12 @@ pub(super) async fn run(arguments: &AddArguments) -> Result<ExitCode, Failure> {
     let new = format!("{text}{separator}{entry}");
     // A file that cannot be read again is not written.
     Config::read(&new, &path.display().to_string(), &variable)?;
+    let was_trusted = is_trusted(&path, &text)?;
     write(&path, &new).map_err(|source| Failure::Input { input: Input::File(path.clone()), source })?;
+    // The person who types this knows what is added.
+    if was_trusted {
+        trust_file(&path)?;
+    }
     print_data(&format!("added `{name}` to {}: {summary}\n", path.display()))?;
     print_message(&format!("hint: list them with `reknit tools list`, try one with `reknit tools call {name}/...`\n"));
     Ok(ExitCode::SUCCESS)

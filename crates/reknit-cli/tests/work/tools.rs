@@ -301,6 +301,20 @@ async fn tools_add_writes_the_entry_of_a_service_and_of_a_document() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_trusted_file_stays_trusted_when_tools_add_changes_it() {
+    let shop = shop().await;
+    let clock = "[[command]]\nname = \"clock\"\ncapability = \"now\"\ncommand = [\"date\"]\nparameters = {}\n";
+    let world = World::new().file("reknit.toml", clock);
+    let add = |name: &str| world.reknit(&["tools", "add", &shop.base_url(), "--name", name]);
+    add("before");
+    assert!(world.reknit(&["tools", "call", "clock/now"]).contains("is not trusted"));
+    world.reknit(&["trust"]);
+    add("after");
+    let called = world.reknit(&["tools", "call", "clock/now"]);
+    assert!(!called.contains("trusted"), "{called}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tools_add_says_what_it_tried_and_changes_nothing() {
     let world = World::new().file("notes.txt", "buy milk");
     insta::assert_snapshot!(world.reknit(&["tools", "add", "notes.txt"]), @"
