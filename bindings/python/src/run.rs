@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use reknit::protocol::{Category, Object, RunId, ToolError, Value};
+use reknit::protocol::{Category, Object, RunId, SideEffect, ToolError, Value};
 use reknit::toolkit::{CallContext, CapabilityDefinition};
 use reknit::{Follow, Reknit, RunError, RunEvent, RunResult, Tool};
 use tokio::runtime::Runtime;
@@ -88,38 +88,50 @@ impl Engine {
 
 /// A function of Python as a tool. It is called in a thread of its own, so that others go on.
 fn python_tool((name, service, description, effect, schema, function): ToolDescription<'_>) -> PyResult<Tool> {
-    let function = Arc::new(function);
+    let (function, effect) = (Arc::new(function), side_effect(&effect)?);
     let handler = move |_: CallContext, arguments: Object| {
         let function = Arc::clone(&function);
         async move {
-            let called = tokio::task::spawn_blocking(move || Python::attach(|py| call(py, &function, &arguments)));
+            let called =
+                tokio::task::spawn_blocking(move || Python::attach(|py| call(py, &function, &arguments, effect)));
             match called.await {
                 Ok(result) => result,
                 Err(error) => Err(ToolError::new("PANIC", error.to_string(), Category::Other("INTERNAL".to_owned()))),
             }
         }
     };
-    let (effect, schema) = (side_effect(&effect)?, from_python(&schema)?);
+    let schema = from_python(&schema)?;
     let definition = CapabilityDefinition::with_schema(name, effect, schema, handler).description(description);
     Ok(Tool::new(definition).in_service(service))
 }
 
-fn call(py: Python<'_>, function: &Py<PyAny>, arguments: &Object) -> Result<Value, ToolError> {
+fn call(
+    py: Python<'_>,
+    function: &Py<PyAny>,
+    arguments: &Object,
+    effect: SideEffect,
+) -> Result<Value, ToolError> {
     let arguments = Value::Object(arguments.clone());
     let returned = to_python(py, &arguments, Decimals::Float).and_then(|arguments| function.call1(py, (arguments,)));
-    returned.and_then(|returned| from_python(returned.bind(py))).map_err(|error| tool_error(py, &error))
+    let returned = returned.map_err(|error| tool_error(py, &error, effect))?;
+    from_python(returned.bind(py)).map_err(|error| {
+        // The function has done what it does.
+        let message = format!("the function has returned, but its result cannot be sent: {error}");
+        ToolError::new("RESULT", message, Category::Other("INTERNAL".to_owned()))
+    })
 }
 
-/// An exception as the error of a tool. One of the package says what it is; wrong values are errors of the input; any other one
-/// leaves open what the call did.
-fn tool_error(py: Python<'_>, error: &PyErr) -> ToolError {
+/// An exception as the error of a tool. One of the package says what it is. A wrong value is an error of the input if the function
+/// changes nothing; any other one leaves open what the call did.
+fn tool_error(py: Python<'_>, error: &PyErr, effect: SideEffect) -> ToolError {
     let value = error.value(py);
     let text = |name: &str| value.getattr(name).ok().and_then(|member| member.extract::<String>().ok());
     let name = value.get_type().name().map_or_else(|_| "Exception".to_owned(), |name| name.to_string());
     let message = value.str().map_or_else(|_| name.clone(), |text| text.to_string());
-    let is_input = error.is_instance_of::<PyValueError>(py)
-        || error.is_instance_of::<pyo3::exceptions::PyTypeError>(py)
-        || error.is_instance_of::<pyo3::exceptions::PyLookupError>(py);
+    let is_input = effect == SideEffect::Read
+        && (error.is_instance_of::<PyValueError>(py)
+            || error.is_instance_of::<pyo3::exceptions::PyTypeError>(py)
+            || error.is_instance_of::<pyo3::exceptions::PyLookupError>(py));
     let category = match text("category").as_deref() {
         Some("INPUT_ERROR") => Category::InputError,
         Some("NOT_FOUND") => Category::NotFound,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use reknit_dialogue::{Api, Delta, ErrorClass, ModelAnswer, ModelFailure, ModelRequest, RawEvent, TargetName};
-use reknit_protocol::Object;
+use reknit_protocol::{Object, Value};
 
 use crate::sse_blocks::SseBlocks;
 use crate::{Models, Provider, Target, openai};
@@ -107,20 +107,18 @@ impl Models {
     }
 }
 
-/// The names of the limit for the length of an answer.
-const ANSWER_LIMITS: [&str; 3] = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
-
 /// Limits the answer to a request, unless the request does.
 pub(crate) fn limit_answer(body: &mut Object, target: &Target, max_tokens: u32) {
-    if ANSWER_LIMITS.iter().any(|name| body.get(name).is_some_and(|value| !value.is_null())) {
-        return;
-    }
-    let name = match api_of(target.provider) {
-        Some(Api::Responses) => "max_output_tokens",
-        Some(Api::Messages) => "max_tokens",
-        Some(Api::ChatCompletions) | None => openai::family(&target.model).max_tokens,
+    let (names, new): (&[&str], &str) = match api_of(target.provider) {
+        Some(Api::Responses) => (&["max_output_tokens"], "max_output_tokens"),
+        Some(Api::Messages) => (&["max_tokens"], "max_tokens"),
+        Some(Api::ChatCompletions) | None => {
+            (&["max_tokens", "max_completion_tokens"], openai::family(&target.model).max_tokens)
+        }
     };
-    body.insert(name, max_tokens);
+    if names.iter().all(|name| body.get(name).is_none_or(Value::is_null)) {
+        body.insert(new, max_tokens);
+    }
 }
 
 /// The API that a server of this provider offers; none if programs use it only through a library of the provider.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use reknit_engine::Started;
+use reknit_engine::{SessionStarted, Started};
 use reknit_plan::{Catalogue, PlanAuthor, correct_plan};
 use reknit_protocol::{Plan, RunId, SideEffect};
 use reknit_runtime::config::{Config, SettingOrigin};
@@ -120,8 +120,7 @@ async fn record_agent(arguments: &ChaosArguments) -> Result<TestFile, Failure> {
     let reknit = start(with_limits_of_models(config, &agent), arguments).await?;
     let started = reknit.session_started(named(agent), question).map_err(start_failure)?;
     if !arguments.allow_writes {
-        let class = |tool: &str, capability: &str, declared| started.policy.effects.class(tool, capability, declared);
-        reject_writes(&writes(&started.catalogue, class))?;
+        reject_writes(&writes_of_session(&started))?;
     }
     drive(&reknit, started.into()).await
 }
@@ -173,12 +172,15 @@ fn writes_of_plan(plan: &Plan, started: &Started) -> Vec<String> {
                 .then(|| format!("{}/{}", step.agent_name, step.capability().unwrap_or_default()))
         });
     let mut names: Vec<String> = write.collect();
-    for agent in &started.agents {
-        names.extend(writes(&agent.session.catalogue, |tool, capability, declared| {
-            effects.class(tool, capability, declared)
-        }));
-    }
+    names.extend(started.agents.iter().flat_map(|agent| writes_of_session(&agent.session)));
     names
+}
+
+/// The capabilities that an agent, or one that it may call, can use and that do not only read.
+fn writes_of_session(session: &SessionStarted) -> Vec<String> {
+    let effects = &session.policy.effects;
+    let own = writes(&session.catalogue, |tool, capability, declared| effects.class(tool, capability, declared));
+    own.into_iter().chain(session.agents.iter().flat_map(|agent| writes_of_session(&agent.session))).collect()
 }
 
 fn writes(catalogue: &Catalogue, class: impl Fn(&str, &str, SideEffect) -> SideEffect) -> Vec<String> {

@@ -37,6 +37,12 @@ impl RunOwner {
         self.sees_all_runs || run.owner.as_ref() == Some(&self.name)
     }
 
+    /// Whether its runs may call a tool, or a capability of it.
+    pub fn may_use_tool(&self, tool: &str) -> bool {
+        let is_of = |name: &String| name.split_once('/').map_or(name.as_str(), |(agent, _)| agent) == tool;
+        self.tools.as_ref().is_none_or(|tools| tools.iter().any(is_of))
+    }
+
     fn may_use(&self, tool: &str, capability: &str) -> bool {
         let allows = |name: &String| match name.split_once('/') {
             Some((agent, only)) => agent == tool && only == capability,

@@ -1,5 +1,7 @@
 //! Tools, models, statistics, and whether the server works.
 
+use std::collections::BTreeSet;
+
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
@@ -13,6 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::access::Caller;
 use crate::api_error::{ApiError, ErrorBody};
 use crate::state::ServerState;
+use crate::token::Scope;
 
 /// The tools that plans can call.
 #[derive(Debug, Serialize, ToSchema)]
@@ -64,8 +67,22 @@ pub(crate) async fn tools(Extension(caller): Extension<Caller>) -> Json<ToolList
             })
             .collect(),
     });
-    let problems = runtime.current_problems().iter().map(ToString::to_string).collect();
+    let problems = visible_problems(&caller);
     Json(ToolList { tools: tools.collect(), problems })
+}
+
+/// Why tools cannot be used. The texts have addresses, so only who may do everything sees them; others learn the names of tools
+/// that they may use.
+pub(crate) fn visible_problems(caller: &Caller) -> Vec<String> {
+    let runtime = caller.reknit.runtime();
+    let problems = runtime.current_problems();
+    if caller.may(Scope::Admin) {
+        return problems.iter().map(ToString::to_string).collect();
+    }
+    let may_use = |tool: &str| runtime.owner().is_none_or(|owner| owner.may_use_tool(tool));
+    let tools: BTreeSet<&str> =
+        problems.iter().map(|problem| problem.tool.as_str()).filter(|tool| may_use(tool)).collect();
+    tools.into_iter().map(|tool| format!("the tool `{tool}` cannot be used now, or only in part")).collect()
 }
 
 /// The models that runs ask, the preferred one first.

@@ -17,7 +17,7 @@ use crate::api_error::ApiError;
 use crate::state::ServerState;
 use crate::token::Scope;
 
-/// Offers each caller the tools that it may use, and the agents. Calls are journalled runs like all others, and count as such.
+/// Offers each caller the tools that it may use, and the agents. Calls are journalled runs like all others.
 pub(crate) fn router(server: &ServerState, callers: &Callers, offering: Offering) -> Router {
     let service = |caller: &Caller| {
         let agents = server.agents.values().cloned();
@@ -26,12 +26,7 @@ pub(crate) fn router(server: &ServerState, callers: &Callers, offering: Offering
         (Arc::clone(&caller.name), service)
     };
     let services: Arc<HashMap<_, _>> = Arc::new(callers.iter().map(service).collect());
-    let server = server.clone();
     let handle = move |Extension(caller): Extension<Caller>, request: Request| async move {
-        if request.method() == Method::POST && server.runs.driven() + server.mcp_requests.number() > server.max_runs {
-            let message = format!("{} runs and MCP calls are in progress, which is the limit", server.max_runs);
-            return ApiError::busy(message).into_response();
-        }
         match services.get(&caller.name).cloned() {
             Some(service) => {
                 let ends_session = request.method() == Method::DELETE;

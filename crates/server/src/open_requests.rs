@@ -18,14 +18,9 @@ use hyper::body::{Body as HttpBody, Frame, SizeHint};
 pub(crate) struct OpenRequests(Arc<AtomicUsize>);
 
 impl OpenRequests {
-    /// How many there are.
-    pub(crate) fn number(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
-    }
-
     /// Waits until all are answered.
     pub(crate) async fn answered(&self) {
-        while self.number() > 0 {
+        while self.0.load(Ordering::Relaxed) > 0 {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }

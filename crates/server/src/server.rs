@@ -58,8 +58,7 @@ impl Server {
         let reknit = Arc::new(reknit.with_sink(Arc::clone(&metrics) as _));
         let state = ServerState {
             runs: ActiveRuns::new(Arc::clone(&reknit)),
-            model_requests: OpenRequests::default(),
-            mcp_requests: OpenRequests::default(),
+            open_requests: OpenRequests::default(),
             reknit,
             mender: Arc::new(Mender::new()),
             metrics,
@@ -134,7 +133,7 @@ impl Server {
             Err(error) => tracing::error!("unfinished runs cannot be continued: {error}"),
         }
         let callers = Callers::new(self.access, &state.reknit);
-        let counted = middleware::from_fn_with_state(state.mcp_requests.clone(), open_requests::count);
+        let counted = middleware::from_fn_with_state(state.open_requests.clone(), open_requests::count);
         let mcp = mcp::router(&state, &callers, self.offering).layer(counted);
         let gate = Arc::new(Gate::new(callers, address));
         let app = router(state.clone())
@@ -176,8 +175,7 @@ async fn accept<L: Listener<Addr = SocketAddr>>(
     let drained = async {
         ended.notified().await;
         let answered = async {
-            state.model_requests.answered().await;
-            state.mcp_requests.answered().await;
+            state.open_requests.answered().await;
             // A run that a request has started ends with it, or goes on.
             state.runs.drained().await;
         };
@@ -269,7 +267,7 @@ fn gateway_routes() -> OpenApiRouter<ServerState> {
 fn router(state: ServerState) -> Router {
     let (router, mut document) = routes().split_for_parts();
     let (gateway, gateway_document) = gateway_routes().split_for_parts();
-    let counted = middleware::from_fn_with_state(state.model_requests.clone(), open_requests::count);
+    let counted = middleware::from_fn_with_state(state.open_requests.clone(), open_requests::count);
     let gateway = gateway.layer(DefaultBodyLimit::max(gateway::MAX_BODY)).layer(counted);
     document.merge(gateway_document);
     router

@@ -23,8 +23,7 @@ pub(crate) struct ServerState {
     pub(crate) reknit: Arc<Reknit>,
     pub(crate) mender: Arc<Mender>,
     pub(crate) runs: ActiveRuns,
-    pub(crate) model_requests: OpenRequests,
-    pub(crate) mcp_requests: OpenRequests,
+    pub(crate) open_requests: OpenRequests,
     pub(crate) metrics: Arc<PrometheusMetrics>,
     /// The agents that requests can name.
     pub(crate) agents: Arc<BTreeMap<String, NamedAgent>>,

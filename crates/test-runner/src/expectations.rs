@@ -195,16 +195,7 @@ impl Expectations {
     fn compare_values(&self, facts: &ObservedRun, found: &mut Vec<Mismatch>) {
         for expected in &self.values {
             let what = format!("values.{}", expected.name);
-            let sent = facts.values.iter().find(|sent| sent.name == expected.name);
-            let in_plan = || {
-                let (step, parameter) = expected.name.rsplit_once('.')?;
-                facts.calls.iter().rev().find(|made| made.step == step)?.parameters.get(parameter)
-            };
-            let (value, from) = match sent {
-                Some(sent) => (Some(&sent.value), Some(sent.from.as_str())),
-                None => (in_plan(), in_plan().map(|_| "plan")),
-            };
-            let Some(value) = value else {
+            let Some((value, from)) = facts.sent(&expected.name) else {
                 let wanted = expected.value.as_ref().map_or_else(|| "a value".to_owned(), flow);
                 found.push(Mismatch::new(what, wanted, "it was not sent"));
                 continue;
@@ -212,8 +203,8 @@ impl Expectations {
             if let Some(wanted) = expected.value.as_ref().filter(|wanted| !values_match(wanted, value)) {
                 found.push(Mismatch::new(what.clone(), flow(wanted), flow(value)));
             }
-            if let Some(wanted) = expected.from.as_deref().filter(|wanted| Some(*wanted) != from) {
-                found.push(Mismatch::new(format!("{what}.from"), wanted, from.unwrap_or("unknown")));
+            if let Some(wanted) = expected.from.as_deref().filter(|wanted| *wanted != from) {
+                found.push(Mismatch::new(format!("{what}.from"), wanted, from));
             }
         }
     }

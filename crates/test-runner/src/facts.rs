@@ -44,6 +44,18 @@ pub struct ObservedRun {
     pub uncertain_steps: Vec<String>,
 }
 
+impl ObservedRun {
+    /// The value of a parameter that was sent, and where it came from. `name` is like `pay.amount`.
+    pub(crate) fn sent(&self, name: &str) -> Option<(&Value, &str)> {
+        if let Some(sent) = self.values.iter().find(|sent| sent.name == name) {
+            return Some((&sent.value, &sent.from));
+        }
+        let (step, parameter) = name.rsplit_once('.')?;
+        let call = self.calls.iter().rev().find(|made| made.step == step)?;
+        Some((call.parameters.get(parameter)?, "plan"))
+    }
+}
+
 /// A call that a tool got.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MadeCall {

@@ -54,11 +54,16 @@ fn updated(expect: &Expectations, run: &TestRun) -> Expectations {
     if is_wrong("calls") {
         new.calls = proposed.calls;
     }
-    if is_wrong("values") {
-        new.values.retain(|expected| !is_wrong(&format!("values.{}", expected.name)));
-        let known: Vec<String> = new.values.iter().map(|expected| expected.name.clone()).collect();
-        new.values.extend(proposed.values.into_iter().filter(|expected| !known.contains(&expected.name)));
+    for expected in &mut new.values {
+        let what = format!("values.{}", expected.name);
+        if wrong.contains(&what) || wrong.contains(&format!("{what}.from")) {
+            let (value, from) = run.facts.sent(&expected.name).unzip();
+            expected.value = expected.value.take().and(value.cloned());
+            expected.from = expected.from.take().and(from.map(str::to_owned));
+        }
     }
+    // What was not sent has no value to expect.
+    new.values.retain(|expected| expected.value.is_some() || expected.from.is_some());
     if is_wrong("mended") {
         new.mended = proposed.mended;
     }

@@ -81,19 +81,23 @@ class Mender:
         function: Callable[..., Any],
         schema: dict[str, Any] | None = None,
         *,
-        effect: str = "read",
+        effect: str = "undeclared",
         context: str = "",
         attempts: int = 3,
     ) -> Callable[..., Any]:
         """The same function, with its failed calls mended. It takes keywords only.
 
-        Without `schema` it follows from the type hints. A correction that needs a person is not sent.
+        Without `schema` it follows from the type hints. `effect` is what a call changes, as for `mend`. Of a function that
+        changes something, only a `ToolError` says that nothing has happened; every other exception is raised. A correction
+        that needs a person is not sent.
         """
         from .tools import Tool
 
         described = Tool(function, schema=schema, effect=effect)
 
         def next_parameters(error: Exception, parameters: dict[str, Any]) -> tuple[dict[str, Any], float]:
+            if effect != "read" and not isinstance(error, ToolError):
+                raise error
             try:
                 advice = self.mend(
                     described.name,

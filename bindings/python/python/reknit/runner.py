@@ -136,6 +136,12 @@ class Run:
         Raises `RunError` if the run did not do everything; `outcome` of the error has what it did. A run that waits for a
         person raises `RunError` with the status `waiting`.
         """
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            pass
+        else:
+            raise RuntimeError("`result()` would block the event loop; write `await run`")
         while not self._handle.wait(_SLICE):
             pass
         return self._settled()

@@ -6,6 +6,7 @@ use reknit_dialogue::{Money, Prices, TargetName, Usage, UsageSource};
 use reknit_engine::Policy;
 use reknit_gateway::{GatewayError, GatewayRequest};
 use reknit_journal::{Journal, Reservation, ReserveError};
+use reknit_protocol::Value;
 use reknit_runtime::{RotatingClient, Runtime, month_of, system_ms};
 
 /// How many attempts at a request a provider may charge for: one whose answer cannot be used, and the next one.
@@ -13,6 +14,9 @@ const CHARGED_ATTEMPTS: u64 = 2;
 
 /// Fields that add what the provider has stored: it is paid for, and nobody here knows its length.
 const STORED_CONTEXT: [&str; 3] = ["previous_response_id", "conversation", "prompt"];
+
+/// Service tiers with the listed prices, or lower ones.
+const USUAL_TIERS: [&str; 3] = ["auto", "default", "flex"];
 
 /// What is reserved for a request, and what its attempts have cost so far.
 #[derive(Debug)]
@@ -37,11 +41,8 @@ impl Bill {
         let Some((owner, budget)) = runtime.owner().and_then(|owner| Some((owner, owner.monthly_budget?))) else {
             return Ok(None);
         };
-        if let Some(name) =
-            STORED_CONTEXT.iter().find(|name| request.body.get(name).is_some_and(|value| !value.is_null()))
-        {
-            let message =
-                format!("the token `{}` has a budget, and what `{name}` adds may cost any amount", owner.name);
+        if let Some(part) = unbounded_part(request) {
+            let message = format!("the token `{}` has a budget, and what {part} adds may cost any amount", owner.name);
             return Err(GatewayError::invalid(message));
         }
         let refused = |message| GatewayError { status: 402, code: "budget_exhausted", message, retry_after_ms: None };
@@ -104,6 +105,19 @@ impl Drop for Bill {
         let (journal, reservation, cost) = (self.journal.clone(), self.reservation.clone(), self.cost.plus(self.most));
         runtime.spawn(async move { store(&journal, &reservation, cost).await });
     }
+}
+
+/// The part of a request whose price is not known from the request.
+fn unbounded_part(request: &GatewayRequest) -> Option<String> {
+    let value = |name: &str| request.body.get(name).filter(|value| !value.is_null());
+    let tier = value("service_tier").and_then(Value::as_str).filter(|tier| !USUAL_TIERS.contains(tier));
+    STORED_CONTEXT
+        .iter()
+        .find(|name| value(name).is_some())
+        .map(|name| format!("`{name}`"))
+        .or_else(|| tier.map(|tier| format!("the service tier `{tier}`")))
+        .or_else(|| request.foreign_content.clone())
+        .or_else(|| request.foreign_tools.first().map(|tool| format!("the provider's tool `{tool}`")))
 }
 
 async fn store(journal: &Journal, reservation: &Reservation, cost: Money) {

@@ -1,7 +1,5 @@
 //! Questions, tools, models and statistics.
 
-use std::collections::BTreeSet;
-
 use axum::extract::rejection::FormRejection;
 use axum::extract::{Form, Path};
 use reknit_dialogue::TargetName;
@@ -19,6 +17,7 @@ use super::page::{PageResult, show};
 use super::page_context::PageContext;
 use super::runs::{open_questions, recent, version};
 use crate::api_error::ApiError;
+use crate::catalogue::visible_problems;
 
 /// The newest runs that are counted.
 const COUNTED_RUNS: u32 = 500;
@@ -45,12 +44,7 @@ pub(super) async fn tools(context: PageContext) -> PageResult {
     let usage = usage(&context).await?;
     let catalogue = runtime.current_catalogue();
     let tools: Vec<ListedTool> = catalogue.tools.iter().map(|tool| listed_tool(&context, tool, &usage)).collect();
-    let names: BTreeSet<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-    // Whoever has a part of the tools sees no problems of the others.
-    let sees_all = runtime.owner().is_none_or(|owner| owner.tools.is_none());
-    let problems = runtime.current_problems();
-    let problems = problems.iter().filter(|problem| sees_all || names.contains(problem.tool.as_str()));
-    let problems: Vec<String> = problems.map(ToString::to_string).collect();
+    let problems = visible_problems(&context.caller);
     Ok(show(tools_page(&context.frame().await?, &tools, &problems, usage.runs)))
 }
 
@@ -61,7 +55,10 @@ fn listed_tool(context: &PageContext, tool: &CatalogueTool, usage: &RunUsage) ->
         name: tool.name.to_string(),
         description: tool.description.clone(),
         instances: instances
-            .map(|one| ListedInstance { address: is_owner.then_some(one.address), problem: one.problem })
+            .map(|one| ListedInstance {
+                address: is_owner.then_some(one.address),
+                problem: one.problem.map(|text| if is_owner { text } else { "it cannot be used now".to_owned() }),
+            })
             .collect(),
         health: Some(listed_health(runtime.tool_health(tool.name.as_str()))),
         capabilities: tool.visible_capabilities().map(|entry| listed(&tool.key(entry), entry, usage)).collect(),

@@ -89,6 +89,27 @@ async fn a_token_with_a_list_of_tools_knows_no_others() {
     assert!(explained.contains("there is no run"), "{explained}");
 }
 
+#[tokio::test]
+async fn only_who_may_do_everything_sees_the_addresses_of_tools_that_cannot_be_used() {
+    let (root, of_root) = token("root", &[Scope::Admin]);
+    let (ann, of_ann) = token("ann", &[Scope::Read]);
+    let (bob, of_bob) = token("bob", &[Scope::Read]);
+    let of_bob = Token { tools: Some(vec!["bank".to_owned()]), ..of_bob };
+    let reknit = Reknit::builder().tool_service("shop", "http://127.0.0.1:9").start().await.expect("it starts");
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("http://{}/v1/tools", listener.local_addr().expect("an address"));
+    let server = Server::new(reknit, Access::Tokens(vec![of_root, of_ann, of_bob]));
+    tokio::spawn(server.serve(listener, std::future::pending()));
+    let client = reqwest::Client::builder().no_proxy().build().expect("a client");
+    let problems = async |token: &str| {
+        let response = client.get(&url).bearer_auth(token).send().await.expect("an answer");
+        json_of(response, StatusCode::OK).await["problems"].to_string()
+    };
+    assert!(problems(&root).await.contains("127.0.0.1:9"));
+    assert_eq!(problems(&ann).await, r#"["the tool `shop` cannot be used now, or only in part"]"#);
+    assert_eq!(problems(&bob).await, "[]");
+}
+
 /// A model that costs one unit for each token that it writes.
 struct PricedApi {
     url: String,

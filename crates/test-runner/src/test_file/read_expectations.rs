@@ -17,7 +17,14 @@ pub(super) fn expectations(fields: &Fields<'_>) -> Expectations {
         fields.problem("status", format!("`{status}` is no status; expected one of {}", words.join(", ")));
     }
     let steps = fields.object("steps").map(|steps| {
-        let step = |(id, word): (&str, &Value)| Some((id.to_owned(), word.as_str()?.to_owned()));
+        let step = |(id, word): (&str, &Value)| {
+            let Some(word) = word.as_str() else {
+                let message = format!("the state of the step `{id}` is not a word");
+                fields.problems.add(&fields.at("steps").key(id), &message, Some("write it like `done`".to_owned()));
+                return None;
+            };
+            Some((id.to_owned(), word.to_owned()))
+        };
         steps.iter().filter_map(step).collect()
     });
     let read = Expectations {

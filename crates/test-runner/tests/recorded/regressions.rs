@@ -136,6 +136,33 @@ fn an_update_writes_the_digests_of_changed_prompts_and_nothing_else() {
 }
 
 #[test]
+fn an_update_replaces_wrong_values_in_place_and_keeps_the_others() {
+    let wrong = with(
+        "step-3.lon: {value: 126.978, from: step-2.data.lon}",
+        "step-3.lon: {value: 1}\n    step-4.to: {value: USD}",
+    );
+    let file = TestFile::read(&wrong).expect("it is a test");
+    let run = file.run(Path::new("")).expect("it runs");
+    let updated = updated_text(&wrong, &file, &run).expect("it can be updated");
+    assert_eq!(differences(&updated), []);
+    let expected = TestFile::read(&updated).expect("it is a test").expect.values;
+    let named = |name: &str| expected.iter().find(|value| value.name == name).cloned().expect("it is still expected");
+    assert_eq!(expected.len(), 4);
+    assert_eq!(
+        (named("step-3.lon").value, named("step-3.lon").from),
+        (Some(Value::parse("126.978").expect("JSON")), None)
+    );
+    assert_eq!(named("step-4.to").value, Some(Value::from("KRW")), "a value of the plan stays expected");
+}
+
+#[test]
+fn a_state_that_is_not_a_word_is_a_problem_of_the_test() {
+    let file = TestFile::read(&with("{step-1: done,", "{step-1: true,"));
+    let problems = format!("{:?}", file.expect_err("it is no test"));
+    assert!(problems.contains("the state of the step `step-1` is not a word"), "{problems}");
+}
+
+#[test]
 fn a_value_with_another_origin_fails() {
     let found = differences(&with("{{100 * step-1.current_price}}", "46828.5"));
     let what: Vec<&str> = found.iter().map(|found| found.what.as_str()).collect();
