@@ -60,7 +60,7 @@ def test_an_unknown_side_effect_is_an_error():
 
 
 def test_a_wrapped_function_is_mended():
-    mended = reknit.Mender().wrap(forecast)
+    mended = reknit.Mender().wrap(forecast, effect="read")
     assert mended(city="seoul", days="3") == "3 days of sun in Seoul"
     with pytest.raises(reknit.NotMended, match="Atlantis"):
         mended(city="Atlantis", days=1)
@@ -70,12 +70,12 @@ def test_a_wrapped_coroutine_function_is_mended():
     async def later(city: str, days: int) -> str:
         return forecast(city, days)
 
-    assert asyncio.run(reknit.Mender().wrap(later)(city="seoul", days="3")) == "3 days of sun in Seoul"
+    assert asyncio.run(reknit.Mender().wrap(later, effect="read")(city="seoul", days="3")) == "3 days of sun in Seoul"
 
 
 def test_a_tool_of_langchain_is_mended():
     tools = pytest.importorskip("langchain_core.tools")
-    mended = reknit.Mender().wrap(forecast)
+    mended = reknit.Mender().wrap(forecast, effect="read")
     tool = tools.StructuredTool.from_function(mended, name="forecast", description=forecast.__doc__, args_schema=SCHEMA)
     assert tool.invoke({"city": "seoul", "days": "3"}) == "3 days of sun in Seoul"
 
@@ -85,7 +85,7 @@ def test_a_tool_of_pydantic_ai_is_mended():
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
     from pydantic_ai.models.function import FunctionModel
 
-    mended = reknit.Mender().wrap(forecast)
+    mended = reknit.Mender().wrap(forecast, effect="read")
     tool = pydantic_ai.Tool.from_schema(mended, name="forecast", description=forecast.__doc__, json_schema=SCHEMA)
 
     def careless(messages, info):

@@ -80,6 +80,22 @@ def test_an_error_of_a_function_is_mended():
     assert calls == ["eur", "EUR"]
 
 
+def test_a_call_that_has_taken_effect_is_not_made_again():
+    calls = []
+
+    @reknit.tool("unsafe")
+    def pay(amount: float) -> str:
+        calls.append(amount)
+        if len(calls) == 1:
+            return object()
+        raise KeyError("receipt")
+
+    with pytest.raises(reknit.RunError) as caught:
+        reknit.Runner([pay]).run_plan("steps: [{id: a, tool: pay, with: {amount: 5}}]").result()
+    assert caught.value.status == "waiting", "a person says what became of it"
+    assert calls == [5.0]
+
+
 def test_a_tool_says_what_went_wrong():
     @reknit.tool("read")
     def closed() -> str:
