@@ -113,7 +113,8 @@ fn add_tests(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
             add_tests(&path, found)?;
         } else if path.extension().is_some_and(|end| end == "yaml" || end == "yml") {
             let text = Input::File(path.clone()).read_regular_up_to(MAX_BYTES)?;
-            if text.lines().any(|line| line.trim_start_matches(['"', '\'']).starts_with("expect")) {
+            let is_test = ["expect:", "\"expect\":", "'expect':"];
+            if text.lines().any(|line| is_test.iter().any(|key| line.starts_with(key))) {
                 found.push(path);
             }
         }

@@ -13,6 +13,7 @@ use reknit_protocol::{
 use reknit_tools::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
+use super::join::LOOK_MS;
 use super::{DriveOutcome, Driver, restore};
 use crate::error::DriveError;
 use crate::run_owner::RunOwner;
@@ -23,9 +24,6 @@ use crate::watcher::Watcher;
 
 /// How long a run that has ended waits for the sessions that it cancels.
 const CANCEL_MS: i64 = 20_000;
-
-/// How often a session is told to end that nobody has created yet.
-const LOOK_MS: i64 = 200;
 
 /// Makes the call of an agent for a run. If the call is aborted, or its time is over, its session is cancelled.
 ///

@@ -12,7 +12,7 @@ use crate::telemetry::log::TARGET;
 use crate::watcher::Watcher;
 
 /// How often a run is looked at that another process drives.
-const LOOK_MS: i64 = 200;
+pub(super) const LOOK_MS: i64 = 200;
 
 /// Stands for the digest of a run that a version without digests has started.
 const NO_DIGEST: &str = "unknown";
