@@ -58,6 +58,9 @@ function read(text, schema) {
 /** Makes a value fit a schema, and changes only what has to change. Throws `ReadError`. */
 function fit(value, schema) {
   const [text, known] = [JSON.stringify(value), compiled(schema)];
+  if (text === undefined) {
+    throw new ReadError({ code: "unreadable", message: `a value of the type ${typeof value} is no JSON value`, details: {} });
+  }
   return new Reading(native.nativeFit(text, known), () => native.nativeFitFixes(text, known));
 }
 
@@ -65,14 +68,22 @@ function fit(value, schema) {
 class Reader {
   #native = new native.NativeReader();
   #chunks = [];
+  // The first half of a character whose second half is in the next chunk.
+  #half = "";
   #schema;
   constructor(schema) {
     this.#schema = compiled(schema);
   }
   /** Adds the next chunk. */
   push(chunk) {
-    this.#native.push(chunk);
-    this.#chunks.push(chunk);
+    const text = this.#half + chunk;
+    const isCut = /[\uD800-\uDBFF]$/.test(text);
+    this.#half = isCut ? text.slice(-1) : "";
+    this.#add(isCut ? text.slice(0, -1) : text);
+  }
+  #add(text) {
+    this.#native.push(text);
+    this.#chunks.push(text);
   }
   /** What the text says so far: `{value, open, state}`; `undefined` as long as no array or object has begun. */
   partial() {
@@ -81,6 +92,8 @@ class Reader {
   }
   /** Reads the whole text. The reader cannot be used afterwards. */
   finish() {
+    this.#add(this.#half);
+    this.#half = "";
     const findFixes = () => native.nativeFixes(this.#chunks.join(""), this.#schema);
     return new Reading(this.#native.finish(this.#schema), findFixes);
   }

@@ -58,3 +58,16 @@ test("a text in chunks shows what is complete so far", () => {
   assert.deepEqual(reader.finish().value, { days: 3, city: "Paris" });
   assert.throws(() => reader.push("more"), /finished/);
 });
+
+test("a character may be cut in two by the chunks", () => {
+  const reader = new reknit.Reader();
+  const text = '{"mood": "😀"}';
+  const middle = text.indexOf("😀") + 1;
+  reader.push(text.slice(0, middle));
+  reader.push(text.slice(middle));
+  assert.deepEqual(reader.finish().value, { mood: "😀" });
+});
+
+test("what is no JSON value cannot be fitted", () => {
+  assert.throws(() => reknit.fit(undefined, ORDER), { name: "ReadError", code: "unreadable" });
+});

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use reknit_dialogue::{Message, Role};
+use reknit_dialogue::{Message, Money, Role};
 use reknit_plan::{PlanAuthor, ToolSelection};
 use reknit_protocol::{RunId, StepId, Value, exact};
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,9 @@ pub struct RunOverview {
     pub attachments: Vec<String>,
     /// What the run has spent.
     pub spent: Spent,
+    /// The part of the cost that the sessions of its agents have spent. Each session is a run of its own in the journal.
+    #[serde(default, skip_serializing_if = "Money::is_zero")]
+    pub sessions_cost: Money,
     /// How often it was continued after it had ended.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub retries: u32,
@@ -248,6 +251,7 @@ impl OverviewBuilder {
             metadata: started.metadata.clone(),
             attachments: started.attachments.iter().map(ToString::to_string).collect(),
             spent: run.spent(),
+            sessions_cost: run.sessions_cost(),
             retries: run.retries(),
             events: run.event_count(),
             now_ms: run.now_ms(),

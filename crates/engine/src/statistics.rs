@@ -1,6 +1,6 @@
 //! What fails and what mends it, over many runs: by tool, class of failure and rung.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use reknit_mend::MendEffect;
 use reknit_protocol::word_enum;
@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::history::{HistoryEntry, HistoryKind};
 use crate::overview::{Overview, RunOverview, SessionOverview};
 use crate::run::StepState;
+use crate::session_texts::REPORT_TOOL;
 
 word_enum! {
     /// Why a call failed, as far as its reply tells.
@@ -146,12 +147,19 @@ impl Statistics {
     }
 
     fn add_session(&mut self, session: &SessionOverview) {
+        let mut failed = BTreeSet::new();
         for line in &session.conversation {
             let Some((label, rest)) = line.split_once(' ') else { continue };
-            let name = rest.trim_start().split([' ', ':']).next().unwrap_or_default().replacen("__", "/", 1);
+            let name = rest.trim_start().split([' ', ':']).next().unwrap_or_default();
+            // The report of an agent is its answer, not a call of a tool.
+            if name == REPORT_TOOL {
+                continue;
+            }
+            let name = name.replacen("__", "/", 1);
             match label {
                 "call" => self.tools.entry(name).or_default().calls += 1,
                 "failed" => {
+                    failed.insert(name.clone());
                     let tool = self.tools.entry(name).or_default();
                     tool.failed += 1;
                     let failure = tool.failures.entry(FailureClass::InSession).or_default();
@@ -162,10 +170,14 @@ impl Statistics {
             }
         }
         for mended in &session.mended {
-            let tool = self.tools.entry(mended.tool.replacen("__", "/", 1)).or_default();
+            let name = mended.tool.replacen("__", "/", 1);
+            // A session does not say which calls of a tool failed in the end.
+            let has_helped = !failed.contains(&name);
+            let tool = self.tools.entry(name).or_default();
             let failure = tool.failures.entry(FailureClass::InSession).or_default();
             let rung = failure.rungs.entry(mended.rung.as_str().to_owned()).or_default();
             rung.tried += 1;
+            rung.mended += u64::from(has_helped);
         }
     }
 }

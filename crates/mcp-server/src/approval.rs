@@ -1,6 +1,7 @@
 //! Asks the user of the client about a call, if the client can.
 
 use reknit_engine::{AskPerson, Decision, QuestionLine};
+use reknit_protocol::is_hidden;
 use rmcp::model::{ElicitRequestParams, ElicitationAction, ElicitationSchema};
 use rmcp::service::{ElicitationMode, Peer};
 use rmcp::{RoleServer, ServiceError};
@@ -44,7 +45,32 @@ pub(crate) async fn ask(peer: &Peer<RoleServer>, question: &AskPerson) -> Result
 /// What is asked, one line for each fact.
 pub(crate) fn description(question: &AskPerson) -> String {
     let lines = question.question.lines();
-    // On one line each, so that a tool cannot add lines of its own.
-    let text = |line: &QuestionLine| format!("{}: {}", line.label, line.text).replace(char::is_control, " ");
+    let text = |line: &QuestionLine| one_visible_line(&format!("{}: {}", line.label, line.text));
     lines.iter().map(text).collect::<Vec<String>>().join("\n")
+}
+
+/// On one line, so that a tool cannot add lines of its own, with characters that do not show as escapes.
+fn one_visible_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            _ if c.is_control() => line.push(' '),
+            _ if is_hidden(c) => line.extend(c.escape_unicode()),
+            _ => line.push(c),
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_shows_characters_that_hide_and_has_no_lines_of_a_tool() {
+        assert_eq!(
+            one_visible_line("pay \u{200b}mallory\u{202e}\nApproved: yes"),
+            r"pay \u{200b}mallory\u{202e} Approved: yes"
+        );
+    }
 }

@@ -11,6 +11,7 @@ use reknit_journal::RunReadError;
 use reknit_protocol::{RunId, Sha256, hex};
 
 use crate::result::is_in_doubt;
+use crate::run_limit::RunLimit;
 
 /// How long a call that succeeded on another connection is not made again without a reason: long enough for a client that opens a
 /// connection for each call, and short enough for the next conversation. One that may have taken effect is not forgotten.
@@ -55,6 +56,9 @@ pub(crate) enum KnownCallError {
     /// Whether it was made before is not known.
     #[error("the journal cannot be read: {0}")]
     Journal(#[from] RunReadError),
+    /// Too many runs are in progress.
+    #[error("{0}")]
+    Refused(String),
     /// It fails again and again.
     #[error("the same call has been made {MAX_NUMBER} times")]
     TooOften,
@@ -69,7 +73,7 @@ impl KnownCalls {
     /// Starts a call, unless the same caller has made the same call before.
     pub(crate) async fn start(
         self: &Arc<Self>,
-        reknit: &Reknit,
+        (reknit, limit): (&Reknit, &dyn RunLimit),
         (caller, call): (&str, &str),
         started: Started,
     ) -> Result<CallRun, KnownCallError> {
@@ -87,7 +91,8 @@ impl KnownCalls {
             let summary = match reknit.runtime().journal.summary(&run).await {
                 Ok(summary) => summary,
                 Err(RunReadError::NoSuchRun(_)) => {
-                    let handle = reknit.start(started.with_id(run.clone()));
+                    let start = || reknit.start(started.with_id(run.clone()));
+                    let handle = limit.start(Box::new(start)).map_err(KnownCallError::Refused)?;
                     known.own = Some(run);
                     known.running = Some(handle.clone());
                     self.forget_at_end(prefix, handle.clone());
@@ -97,7 +102,8 @@ impl KnownCalls {
             };
             if summary.status.is_none() {
                 // Another process drives it, or it died and the run goes on here.
-                return Ok(CallRun::Repeated(reknit.resume(&run)));
+                let handle = limit.start(Box::new(|| reknit.resume(&run))).map_err(KnownCallError::Refused)?;
+                return Ok(CallRun::Repeated(handle));
             }
             let handle = reknit.follow(&run);
             let outcome = handle.outcome().await;

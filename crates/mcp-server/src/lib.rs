@@ -23,9 +23,12 @@ mod call;
 mod input_schema;
 mod known_calls;
 mod offer;
+mod own_calls;
 mod own_tools;
 mod result;
+mod run_limit;
 mod server;
 
 pub use offer::Offering;
+pub use run_limit::RunLimit;
 pub use server::{CALLER_HEADER, McpServeError, McpServer};

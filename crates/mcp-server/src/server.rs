@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use reknit::runtime::{NamedAgent, Runtime, run_overview};
+use reknit::runtime::{NamedAgent, Runtime};
 use reknit::{Reknit, RunHandle};
-use reknit_engine::{Started, explain, take_repeat_reason};
-use reknit_plan::{Catalogue, PlanAuthor, read_plan_file};
+use reknit_engine::take_repeat_reason;
+use reknit_plan::Catalogue;
 use reknit_protocol::{Object, RunId, Value};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
@@ -23,20 +23,18 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use crate::approval::{Asked, ask, can_ask};
-use crate::call::{start_of_call, without_written_answer};
+use crate::call::start_of_call;
 use crate::known_calls::{CallRun, KnownCalls};
 use crate::offer::{Offer, Offered, OfferedCapability, Offering};
 use crate::own_tools::OwnTool;
 use crate::result::{earlier_result, error_text, result_of_call, result_of_run, waiting};
+use crate::run_limit::{NoLimit, RunLimit};
 
 /// The header of an HTTP request that names its caller. The server that mounts [`McpServer::http_service`] sets it.
 pub const CALLER_HEADER: &str = "x-reknit-caller";
 
 /// How many tools one page of the list has.
 const PAGE: usize = 500;
-
-/// How many tools a search returns.
-const MAX_FOUND: usize = 20;
 
 /// The longest time between two reports to a client that asks for progress.
 const MAX_PROGRESS_WAIT: Duration = Duration::from_secs(5);
@@ -47,14 +45,15 @@ const DRAIN: Duration = Duration::from_secs(20);
 /// Offers the tools of a [`Reknit`] to one MCP client. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub struct McpServer {
-    reknit: Reknit,
+    pub(crate) reknit: Reknit,
     offering: Offering,
     /// Sorted by name.
-    agents: Arc<[NamedAgent]>,
+    pub(crate) agents: Arc<[NamedAgent]>,
     /// Whether the user of the client may decide questions.
     may_approve: bool,
     offer: Arc<Mutex<Option<KnownOffer>>>,
     known: Arc<KnownCalls>,
+    limit: Arc<dyn RunLimit>,
     /// The runs that may change something, until they end or wait for a person.
     running: TaskTracker,
 }
@@ -85,6 +84,7 @@ impl McpServer {
             may_approve: true,
             offer: Arc::default(),
             known,
+            limit: Arc::new(NoLimit),
             running: TaskTracker::new(),
         }
     }
@@ -99,6 +99,12 @@ impl McpServer {
     #[must_use]
     pub fn with_agents(self, agents: impl IntoIterator<Item = NamedAgent>) -> Self {
         Self { agents: agents.into_iter().collect(), ..self }
+    }
+
+    /// Limits how many runs are in progress. There is no limit by default.
+    #[must_use]
+    pub fn with_run_limit(self, limit: Arc<dyn RunLimit>) -> Self {
+        Self { limit, ..self }
     }
 
     /// Serves one client over standard input and output, until it closes them. Calls that change something and are under way then
@@ -130,7 +136,7 @@ impl McpServer {
         StreamableHttpService::new(move || Ok(shared.clone()), Arc::default(), config)
     }
 
-    fn runtime(&self) -> &Runtime {
+    pub(crate) fn runtime(&self) -> &Runtime {
         self.reknit.runtime()
     }
 
@@ -166,12 +172,14 @@ impl McpServer {
         let reason = called.repeat_argument.as_deref().map(|name| take_repeat_reason(&mut arguments, name));
         let started = start_of_call(self.runtime(), called, &arguments);
         let Some(None) = reason else {
-            let handle = self.reknit.start(started);
-            let handle = if called.only_reads { handle } else { self.waited_for(handle) };
-            return self.follow(&handle, context, result_of_call).await;
+            return match self.start_run(|| self.reknit.start(started)) {
+                Ok(handle) if called.only_reads => self.follow(&handle, context, result_of_call).await,
+                Ok(handle) => self.follow(&self.waited_for(handle), context, result_of_call).await,
+                Err(result) => result,
+            };
         };
         let call = format!("{}/{} {}", called.agent, called.capability, Value::Object(arguments.clone()).canonical());
-        match self.known.start(&self.reknit, (&caller(context), &call), started).await {
+        match self.known.start((&self.reknit, &*self.limit), (&caller(context), &call), started).await {
             Ok(CallRun::First(handle)) => self.follow(&self.waited_for(handle), context, result_of_call).await,
             Ok(CallRun::Repeated(handle)) => {
                 let result = self.follow(&handle, context, result_of_call).await;
@@ -181,117 +189,28 @@ impl McpServer {
         }
     }
 
+    /// Starts a run, or returns the result that says why not.
+    fn start_run(&self, start: impl FnOnce() -> RunHandle) -> Result<RunHandle, CallToolResult> {
+        self.limit.start(Box::new(start)).map_err(|reason| error_text(format!("Not sent: {reason}")))
+    }
+
+    /// Starts a run that is waited for when the client leaves, and follows it.
+    pub(crate) async fn run(
+        &self,
+        context: &RequestContext<RoleServer>,
+        start: impl FnOnce() -> RunHandle,
+    ) -> CallToolResult {
+        match self.start_run(start) {
+            Ok(handle) => self.follow(&self.waited_for(handle), context, result_of_run).await,
+            Err(result) => result,
+        }
+    }
+
     /// A run that is waited for when the client leaves.
     fn waited_for(&self, handle: RunHandle) -> RunHandle {
         let run = handle.clone();
         self.running.spawn(async move { run.questions().await });
         handle
-    }
-
-    async fn call_own(
-        &self,
-        tool: OwnTool,
-        arguments: &Object,
-        context: &RequestContext<RoleServer>,
-    ) -> CallToolResult {
-        let text = |name: &str| arguments.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-        let missing = |name: &str| error_text(format!("`{name}` is missing: it must be a text"));
-        match tool {
-            OwnTool::Ask => match text("request") {
-                Some(request) => self.follow(&self.waited_for(self.reknit.ask(request)), context, result_of_run).await,
-                None => missing("request"),
-            },
-            OwnTool::ContinueRun => match text("run").map(RunId::parse) {
-                Some(Ok(run)) => match self.runtime().summary(&run).await {
-                    Ok(_) => self.follow(&self.waited_for(self.reknit.resume(&run)), context, result_of_run).await,
-                    Err(error) => error_text(error.to_string()),
-                },
-                Some(Err(error)) => error_text(error.to_string()),
-                None => missing("run"),
-            },
-            OwnTool::RunPlan => self.run_plan(arguments, context).await,
-            OwnTool::ExplainRun => match text("run").map(RunId::parse) {
-                Some(Ok(run)) => self.explain(&run).await,
-                Some(Err(error)) => error_text(error.to_string()),
-                None => missing("run"),
-            },
-            OwnTool::SearchTools => text("query").map_or_else(|| missing("query"), |query| self.search(query)),
-            OwnTool::DescribeTool => text("tool").map_or_else(|| missing("tool"), |name| self.describe(name)),
-        }
-    }
-
-    /// Lets an agent work on a task, and returns its report.
-    async fn call_agent(&self, name: &str, arguments: &Object, context: &RequestContext<RoleServer>) -> CallToolResult {
-        let Some(task) = arguments.get("task").and_then(Value::as_str).filter(|task| !task.trim().is_empty()) else {
-            return error_text("`task` is missing: it must be a text");
-        };
-        let Some(agent) = self.agents.iter().find(|agent| agent.name == name) else {
-            return error_text(format!("there is no agent `{name}`"));
-        };
-        match self.reknit.named_agent(agent.clone(), task) {
-            Ok(handle) => self.follow(&self.waited_for(handle), context, result_of_run).await,
-            Err(error) => error_text(error.to_string()),
-        }
-    }
-
-    /// Runs a plan that the client's model wrote. Its problems are all found before the first call.
-    async fn run_plan(&self, arguments: &Object, context: &RequestContext<RoleServer>) -> CallToolResult {
-        let (plan, _) = match read_plan_file(&Value::Object(arguments.clone()).to_string()) {
-            Ok(read) => read,
-            Err(error) => return error_text(format!("the plan cannot be read: {error}")),
-        };
-        let request = plan.original_request.clone();
-        let started = self.runtime().started(&request, Some(plan));
-        let policy = without_written_answer(&started.policy);
-        let handle = self.waited_for(self.reknit.start(Started { plan_author: PlanAuthor::Model, policy, ..started }));
-        self.follow(&handle, context, result_of_run).await
-    }
-
-    /// Says in plain words what was done, mended and is missing.
-    async fn explain(&self, run: &RunId) -> CallToolResult {
-        let summary = match self.runtime().summary(run).await {
-            Ok(summary) => summary,
-            Err(error) => return error_text(error.to_string()),
-        };
-        let overview = match run_overview(&self.runtime().journal, run).await {
-            Ok(overview) => overview,
-            Err(error) => return error_text(format!("the run `{run}` cannot be read: {error}")),
-        };
-        let explanation = explain(&overview, summary.state());
-        match serde_json::to_string_pretty(&explanation) {
-            Ok(text) => CallToolResult::success(vec![rmcp::model::ContentBlock::text(text)]),
-            Err(error) => error_text(error.to_string()),
-        }
-    }
-
-    fn search(&self, query: &str) -> CallToolResult {
-        let catalogue = self.runtime().current_catalogue();
-        let found = catalogue.matches(query);
-        let line = |key: &String| {
-            let (tool, name) = key.split_once('/')?;
-            let description = &catalogue.entry(tool, name)?.capability.description;
-            Some(format!("{key}: {}", description.lines().next().unwrap_or_default()))
-        };
-        let mut lines: Vec<String> = found.iter().take(MAX_FOUND).filter_map(line).collect();
-        if lines.is_empty() {
-            return error_text("no tool matches; try other words");
-        }
-        if found.len() > MAX_FOUND {
-            lines.push(format!("({} more; add words to narrow it down)", found.len() - MAX_FOUND));
-        }
-        CallToolResult::success(vec![rmcp::model::ContentBlock::text(lines.join("\n"))])
-    }
-
-    fn describe(&self, name: &str) -> CallToolResult {
-        let catalogue = self.runtime().current_catalogue();
-        let entry = name.split_once('/').and_then(|(tool, capability)| catalogue.entry(tool, capability));
-        let Some(entry) = entry.filter(|entry| !entry.capability.internal) else {
-            return error_text(format!("there is no tool `{name}`; `search_tools` finds one"));
-        };
-        let schema =
-            entry.json_schema().map_or_else(|| "(it publishes no schema)".to_owned(), |schema| schema.to_string());
-        let text = format!("{name}: {}\nparameters: {schema}", entry.capability.description);
-        CallToolResult::success(vec![rmcp::model::ContentBlock::text(text)])
     }
 
     /// Waits for the end of a run. Asks the user of the client what the run asks, tells the client about the progress, and cancels the

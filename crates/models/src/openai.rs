@@ -8,6 +8,7 @@ mod request;
 mod response;
 mod strict;
 mod text_event;
+mod text_pattern;
 
 pub(crate) use error_names::ERROR_CLASSES;
 pub(crate) use family::{Reasoning, family};
@@ -15,4 +16,4 @@ pub(crate) use reasoning_details::ReasoningDetails;
 pub(crate) use request::{render, tool_choice};
 pub(crate) use response::{read_event, read_whole};
 pub(crate) use strict::is_strict;
-pub(crate) use text_event::TextEvent;
+pub(crate) use text_pattern::TextPattern;

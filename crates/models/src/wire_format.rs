@@ -12,7 +12,7 @@ use crate::{Provider, Streaming, Target, anthropic, azure, bedrock, cohere, gemi
 /// Wire format, with the state that it keeps between two events.
 #[derive(Debug)]
 pub(crate) enum WireFormat {
-    Chat(openai::ReasoningDetails),
+    Chat(openai::ReasoningDetails, openai::TextPattern),
     Responses,
     Anthropic(anthropic::Blocks),
     Gemini(gemini::Parts),
@@ -26,7 +26,7 @@ impl WireFormat {
     pub(crate) fn of(provider: Provider) -> Self {
         match provider {
             Provider::OpenAi | Provider::Azure | Provider::Compatible => {
-                Self::Chat(openai::ReasoningDetails::default())
+                Self::Chat(openai::ReasoningDetails::default(), openai::TextPattern::default())
             }
             Provider::OpenAiResponses => Self::Responses,
             Provider::Anthropic | Provider::VertexAnthropic => Self::Anthropic(anthropic::Blocks::default()),
@@ -40,8 +40,8 @@ impl WireFormat {
     /// The path after the base URL, and the query.
     pub(crate) fn path_and_query(&self, target: &Target) -> (String, Option<&'static str>) {
         match (self, target.streaming) {
-            (Self::Chat(_), _) if target.provider == Provider::Azure => azure::path_and_query(&target.base_url),
-            (Self::Chat(_), _) => ("/chat/completions".to_owned(), None),
+            (Self::Chat(..), _) if target.provider == Provider::Azure => azure::path_and_query(&target.base_url),
+            (Self::Chat(..), _) => ("/chat/completions".to_owned(), None),
             (Self::Responses, _) => ("/responses".to_owned(), None),
             (Self::Anthropic(_), streaming) if target.provider == Provider::VertexAnthropic => {
                 (anthropic::vertex_path(&target.model, streaming), None)
@@ -75,7 +75,7 @@ impl WireFormat {
         match self {
             Self::Bedrock(_) => Framing::Frames,
             Self::Ollama => Framing::Lines,
-            Self::Chat(_) | Self::Responses | Self::Anthropic(_) | Self::Gemini(_) | Self::Cohere => {
+            Self::Chat(..) | Self::Responses | Self::Anthropic(_) | Self::Gemini(_) | Self::Cohere => {
                 Framing::ServerSentEvents
             }
         }
@@ -84,7 +84,7 @@ impl WireFormat {
     /// Renders a request in this format.
     pub(crate) fn render(&self, target: &Target, request: &ModelRequest) -> RequestBody {
         let mut body = match self {
-            Self::Chat(_) => openai::render(target, request),
+            Self::Chat(..) => openai::render(target, request),
             Self::Responses => responses::render(target, request),
             Self::Anthropic(_) => anthropic::render(target, request),
             Self::Gemini(_) => gemini::render(target, request),
@@ -99,7 +99,7 @@ impl WireFormat {
     /// Whether the model reasons by default without streaming its reasoning.
     pub(crate) fn reasons_silently(&self, model: &str) -> bool {
         match self {
-            Self::Chat(_) | Self::Responses => openai::family(model).reasoning == openai::Reasoning::Hidden,
+            Self::Chat(..) | Self::Responses => openai::family(model).reasoning == openai::Reasoning::Hidden,
             // They reason only if the request asks for it, or stream their reasoning.
             Self::Anthropic(_) | Self::Bedrock(_) | Self::Cohere | Self::Ollama => false,
             Self::Gemini(_) => gemini::reasons_silently(model),
@@ -114,7 +114,7 @@ impl WireFormat {
     /// The provider's own error names.
     pub(crate) fn error_names(&self) -> &'static [(&'static str, ErrorClass)] {
         match self {
-            Self::Chat(_) | Self::Responses | Self::Cohere | Self::Ollama => openai::ERROR_CLASSES,
+            Self::Chat(..) | Self::Responses | Self::Cohere | Self::Ollama => openai::ERROR_CLASSES,
             Self::Anthropic(_) => anthropic::ERROR_CLASSES,
             Self::Gemini(_) => gemini::ERROR_CLASSES,
             Self::Bedrock(_) => bedrock::ERROR_CLASSES,
@@ -127,10 +127,9 @@ impl WireFormat {
             builder.end_mark = true;
             return Ok(EventOutcome::EndMark);
         }
-        if let Self::Chat(_) = self
-            && let Some(event) = openai::TextEvent::parse(data)
+        if let Self::Chat(_, pattern) = self
+            && pattern.read(builder, data, on_delta)
         {
-            event.add_to(builder, on_delta);
             return Ok(EventOutcome::Progress);
         }
         let Some(json) = Value::parse(data).ok().filter(|json| json.as_object().is_some()) else {
@@ -138,7 +137,7 @@ impl WireFormat {
             return Ok(EventOutcome::Unreadable);
         };
         match self {
-            Self::Chat(details) => openai::read_event(details, builder, json, on_delta),
+            Self::Chat(details, _) => openai::read_event(details, builder, json, on_delta),
             Self::Responses => responses::read_event(builder, json, on_delta),
             Self::Anthropic(blocks) => anthropic::read_event(blocks, builder, json, on_delta),
             Self::Gemini(parts) => gemini::read_event(parts, builder, json, on_delta),
@@ -156,7 +155,7 @@ impl WireFormat {
         on_delta: OnDelta<'_>,
     ) -> Result<bool, ErrorBody> {
         let has_answer = match self {
-            Self::Chat(details) => openai::read_whole(details, builder, json, on_delta),
+            Self::Chat(details, _) => openai::read_whole(details, builder, json, on_delta),
             Self::Responses => responses::read_whole(builder, json, on_delta),
             Self::Anthropic(_) => anthropic::read_whole(builder, json, on_delta),
             Self::Gemini(parts) => gemini::read_whole(parts, builder, json, on_delta),
@@ -172,7 +171,7 @@ impl WireFormat {
     /// Hands over what was put together during the whole response.
     pub(crate) fn finish(&self, builder: &mut AnswerBuilder) {
         let state = match self {
-            Self::Chat(details) => details.state(),
+            Self::Chat(details, _) => details.state(),
             Self::Anthropic(blocks) => blocks.content_state(),
             Self::Gemini(parts) => parts.state(),
             Self::Responses | Self::Bedrock(_) | Self::Cohere | Self::Ollama => None,

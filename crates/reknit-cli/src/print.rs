@@ -14,6 +14,10 @@ use crate::word_wrap::fill;
 /// How many texts wait for the reader of standard error. Progress beyond that is dropped and counted.
 const QUEUE_CAPACITY: usize = 1_024;
 
+/// The most messages that are written at once.
+const MAX_BATCH: usize = 1_000;
+/// How long progress waits for the lines that follow it.
+const BATCH_WAIT: Duration = Duration::from_millis(2);
 /// How long a message waits for the reader of standard error before the program goes on without it.
 const MESSAGE_WAIT: Duration = Duration::from_secs(1);
 
@@ -114,13 +118,21 @@ fn output() -> Option<&'static ErrorOutput> {
 }
 
 fn write_all(out: &mut impl io::Write, messages: &Receiver<Message>, dropped_lines: &AtomicU64) {
-    for message in messages {
+    while let Ok(first) = messages.recv() {
+        let batch: Vec<Message> = std::iter::once(first).chain(messages.try_iter().take(MAX_BATCH)).collect();
+        let mut text = String::new();
         let dropped = dropped_lines.swap(0, Ordering::Relaxed);
         if dropped > 0 {
-            let _ = writeln!(out, "{dropped} progress lines dropped: standard error was not read");
+            text = format!("{dropped} progress lines dropped: standard error was not read\n");
         }
-        let _ = out.write_all(message.text.as_bytes()).and_then(|()| out.flush());
-        if let Some(written) = message.written {
+        text.extend(batch.iter().map(|message| message.text.as_str()));
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        let mut waiting = batch.iter().filter_map(|message| message.written.as_ref()).peekable();
+        if waiting.peek().is_none() {
+            // Lines that follow closely are written together: to wake this thread for each takes longer than to write them.
+            thread::sleep(BATCH_WAIT);
+        }
+        for written in waiting {
             let _ = written.try_send(());
         }
     }

@@ -30,10 +30,10 @@ use crate::cli::{
 };
 use crate::drive;
 use crate::failure::Failure;
+use crate::last_targets::last_targets;
 use crate::print::{print_message, print_warning};
 use crate::print_answer::print_answer;
 use crate::print_report::print_report;
-use crate::resume_check::{last_targets, missing_requirements};
 use crate::saved_run::{find_run, load_run, stored_overview};
 use crate::setup::{Setup, config_with_arguments, open_journal};
 
@@ -126,7 +126,7 @@ pub(crate) async fn setup_for(
         config.use_limits_of_last_model(target.as_str());
     }
     let setup = Setup::with_config(config, &arguments.files, drive).await?;
-    let missing = missing_requirements(saved, &setup.reknit.reachable_catalogue(), &setup.reknit.targets);
+    let missing = setup.reknit.missing_for(saved);
     if !missing.is_empty() {
         return Err(Failure::usage(
             format!("cannot resume run `{run}` without {}", missing.join(", ")),

@@ -1,10 +1,13 @@
 //! `reknit serve`: the HTTP API.
 
+use std::io::ErrorKind;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use reknit::{Mender, Reknit};
 use reknit_runtime::Runtime;
 use reknit_server::{Access, Server, TlsFiles, Token};
+use tokio::net::TcpListener;
 use tracing::level_filters::LevelFilter;
 
 use crate::agent::named_agents;
@@ -31,7 +34,7 @@ pub(crate) async fn run(arguments: &ServeArguments) -> Result<ExitCode, Failure>
         check_limits(tokens, &setup.reknit)?;
     }
     let agents = named_agents(&arguments.agents, &setup)?;
-    let listener = tokio::net::TcpListener::bind(arguments.listen).await.map_err(Failure::start("the server"))?;
+    let listener = listen(arguments.listen).await?;
     let address = listener.local_addr().map_err(Failure::start("the server"))?;
     let mut signals = EndSignals::new().map_err(Failure::start("the server"))?;
     let tls = arguments.tls_certificate.clone().zip(arguments.tls_key.clone());
@@ -73,4 +76,15 @@ fn check_limits(tokens: &[Token], reknit: &Runtime) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|error| match error.kind() {
+        ErrorKind::AddrInUse => {
+            let free = SocketAddr::new(address.ip(), address.port().saturating_add(1));
+            let hint = format!("stop it, or choose another address: reknit serve --listen {free}");
+            Failure::usage(format!("another program listens at {address}"), hint)
+        }
+        _ => Failure::start("the server")(error),
+    })
 }

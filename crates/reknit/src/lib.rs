@@ -94,6 +94,7 @@
 
 mod builder;
 mod follow;
+mod left_runs;
 mod mender;
 mod model_script;
 mod outcome;

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use reknit_engine::SessionStarted;
-use reknit_journal::{LeaseInfo, RunFilter, StatusFilter, StorageError};
+use reknit_journal::{LeaseInfo, RunFilter, RunSummary, StatusFilter, StorageError};
 use reknit_protocol::{Object, Plan, RunId};
 use reknit_runtime::agent::{Agent, AgentProblem};
 use reknit_runtime::telemetry::Sink;
-use reknit_runtime::{AgentStartError, NamedAgent, RunOwner, RunStart, Runtime, system_ms};
+use reknit_runtime::{AgentStartError, NamedAgent, RunOwner, RunStart, Runtime, load_run, system_ms};
 use reknit_tools::DiscoveryProblem;
 
+use crate::left_runs::LeftRuns;
 use crate::run_handle::RunHandle;
 use crate::run_task::{Beginning, spawn};
 
@@ -19,6 +20,7 @@ use crate::run_task::{Beginning, spawn};
 #[derive(Debug, Clone)]
 pub struct Reknit {
     runtime: Runtime,
+    left: LeftRuns,
 }
 
 /// Why an agent cannot be started.
@@ -39,7 +41,7 @@ pub enum AgentError {
 impl From<Runtime> for Reknit {
     /// A façade for a runtime that a program assembled itself.
     fn from(runtime: Runtime) -> Self {
-        Self { runtime }
+        Self { runtime, left: LeftRuns::default() }
     }
 }
 
@@ -84,7 +86,8 @@ impl Reknit {
         RunHandle::new(spawn(&self.runtime, run, Beginning::New(Box::new(start))))
     }
 
-    /// Continues a run of the journal, or returns the outcome of one that has ended. While another process drives it, this waits.
+    /// Continues a run of the journal, or returns the outcome of one that has ended. While another process drives it, this waits. A run
+    /// that needs tools or models that this process does not have stays as it is, and the outcome is an error.
     pub fn resume(&self, run: &RunId) -> RunHandle {
         RunHandle::new(spawn(&self.runtime, run.clone(), Beginning::Resumed))
     }
@@ -105,26 +108,51 @@ impl Reknit {
         RunHandle::new(spawn(&self.runtime, run.clone(), Beginning::Followed))
     }
 
-    /// Continues all runs that have not ended and that no living process drives: after a crash or a restart. A run that is parked
-    /// is left alone. The oldest run comes first.
+    /// Continues all runs of the journal that have not ended and that no other process drives, for example after a crash. Parked runs
+    /// are left alone, and so are those that need tools or models that this process does not have: the log names them. The oldest run
+    /// comes first.
     pub async fn resume_unfinished(&self) -> Result<Vec<RunHandle>, StorageError> {
-        let filter = RunFilter::of_status(StatusFilter::Unfinished, u32::MAX);
-        let mut runs = self.runtime.journal.runs(&filter).await?;
-        runs.reverse();
         let is_free = |lease: &LeaseInfo| lease.may_be_taken_over(system_ms());
-        let free = runs.into_iter().filter(|run| run.parked.is_none() && run.lease.as_ref().is_none_or(is_free));
-        Ok(free.map(|run| self.resume(&run.run)).collect())
+        self.resume_all(|run| run.lease.as_ref().is_none_or(is_free)).await
     }
 
-    /// Continues all runs whose process has died while it drove them. Runs that wait for a person are left alone. The oldest run comes
-    /// first.
+    /// Continues all runs whose process has died while it drove them, and those that [`resume_unfinished`](Self::resume_unfinished) left
+    /// alone and that have their tools now. Runs that wait for a person are left alone. The oldest run comes first.
     pub async fn resume_abandoned(&self) -> Result<Vec<RunHandle>, StorageError> {
+        let has_died = |lease: &LeaseInfo| lease.may_be_taken_over(system_ms());
+        self.resume_all(|run| run.lease.as_ref().map_or_else(|| self.left.contains(&run.run), has_died)).await
+    }
+
+    async fn resume_all(&self, is_chosen: impl Fn(&RunSummary) -> bool) -> Result<Vec<RunHandle>, StorageError> {
         let filter = RunFilter::of_status(StatusFilter::Unfinished, u32::MAX);
         let mut runs = self.runtime.journal.runs(&filter).await?;
         runs.reverse();
-        let has_died = |lease: &LeaseInfo| lease.may_be_taken_over(system_ms());
-        let abandoned = runs.into_iter().filter(|run| run.parked.is_none() && run.lease.as_ref().is_some_and(has_died));
-        Ok(abandoned.map(|run| self.resume(&run.run)).collect())
+        let mut handles = Vec::new();
+        for run in runs.into_iter().filter(|run| run.parked.is_none() && is_chosen(run)) {
+            if self.can_go_on(&run.run).await {
+                handles.push(RunHandle::new(spawn(&self.runtime, run.run, Beginning::Checked)));
+            }
+        }
+        Ok(handles)
+    }
+
+    /// Whether this process has what an unfinished run needs.
+    async fn can_go_on(&self, run: &RunId) -> bool {
+        let tools = self.runtime.current_catalogue();
+        if self.left.is_known(run, &tools) {
+            return false;
+        }
+        // A run that cannot be read is resumed: its handle says why it cannot go on.
+        let Ok(saved) = load_run(&self.runtime.journal, run).await else { return true };
+        let missing = self.runtime.missing_for(&saved.machine);
+        if missing.is_empty() {
+            self.left.forget(run);
+            return true;
+        }
+        if self.left.leave(run, tools) {
+            tracing::warn!(run = %run, "the run is left alone: {} is not configured here", missing.join(", "));
+        }
+        false
     }
 
     /// Why tools cannot be used.
@@ -135,14 +163,14 @@ impl Reknit {
     /// Reports the telemetry of runs to one more sink.
     #[must_use]
     pub fn with_sink(self, sink: Arc<dyn Sink>) -> Self {
-        Self { runtime: self.runtime.with_sink(sink) }
+        Self { runtime: self.runtime.with_sink(sink), ..self }
     }
 
     /// Starts runs on behalf of an owner, who may have a part of the tools and a monthly budget. For servers that several callers
     /// share.
     #[must_use]
     pub fn owned_by(self, owner: RunOwner) -> Self {
-        Self { runtime: self.runtime.owned_by(owner) }
+        Self { runtime: self.runtime.owned_by(owner), ..self }
     }
 
     /// What runs are made of: the journal, the catalogue of tools, the rules.

@@ -17,6 +17,8 @@ pub(crate) enum Beginning {
     New(Box<RunStart>),
     /// With a run of the journal.
     Resumed,
+    /// With a run of the journal that has all that it needs here.
+    Checked,
     /// With a run of the journal that has ended without all of its results.
     Retried,
     /// With a session of the journal that has ended, and the next message of the user.
@@ -56,9 +58,12 @@ impl RunTask {
     }
 
     async fn drive(&self, beginning: Beginning) -> Result<DriveOutcome, DriveError> {
+        if matches!(beginning, Beginning::Resumed | Beginning::Retried | Beginning::FollowedUp(_)) {
+            self.check_requirements().await?;
+        }
         let mut outcome = match beginning {
             Beginning::New(start) => self.driver().start(*start).await?,
-            Beginning::Resumed => self.driver().join(&self.state.run).await?,
+            Beginning::Resumed | Beginning::Checked => self.driver().join(&self.state.run).await?,
             Beginning::Retried => self.driver().retry(&self.state.run).await?,
             Beginning::FollowedUp(input) => self.driver().follow_up(&self.state.run, &input).await?,
             Beginning::Followed => return self.follow().await,
@@ -70,6 +75,17 @@ impl RunTask {
             outcome = self.driver().join(&self.state.run).await?;
         }
         Ok(outcome)
+    }
+
+    /// Refuses to go on with a run that needs what this process does not have: its steps would fail, which could succeed elsewhere.
+    async fn check_requirements(&self) -> Result<(), DriveError> {
+        // One that cannot be read fails in its own words.
+        let Ok(saved) = load_run(&self.state.journal, &self.state.run).await else { return Ok(()) };
+        let missing = self.runtime.missing_for(&saved.machine);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(DriveError::MissingRequirements { run: self.state.run.clone(), missing })
     }
 
     /// Watches a run until it ends, without driving it.

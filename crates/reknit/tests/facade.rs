@@ -278,3 +278,34 @@ async fn unfinished_runs_are_continued_after_a_restart() {
     assert_eq!(run.outcome().await.expect("it succeeds").output::<String>().expect("a text"), "2 cups, once");
     assert_eq!(reknit.resume_unfinished().await.expect("the journal can be read").len(), 0);
 }
+
+#[tokio::test]
+async fn a_run_whose_tools_are_not_configured_here_is_left_for_a_process_that_has_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let journal = folder.path().join("runs.db");
+    let rule = || ApprovalRule { capability: Some("shop/order".into()), ..ApprovalRule::default() };
+    let builder = || Reknit::builder().journal(&journal).configure(move |config| config.approve(rule()));
+    let reknit = started(builder()).await;
+    let run = reknit.run_plan(plan("steps:\n  - {id: order, tool: shop/order, with: {count: 2}}\n"), Object::new());
+    let questions = run.questions().await.expect("it can be read");
+    let id = run.id.clone();
+    drop((run, reknit));
+
+    let other = Reknit::builder().journal(&journal).start().await.expect("it starts without tools");
+    assert_eq!(other.resume_unfinished().await.expect("the journal can be read").len(), 0);
+    assert_eq!(other.resume_abandoned().await.expect("the journal can be read").len(), 0);
+    let watched = other.follow(&id);
+    watched.decide(&questions[0], Decision::Approve).await.expect("it is stored");
+    let refused = other.resume(&id).outcome().await.expect_err("it has no tool");
+    let reknit::RunError::NotDriven(reason) = refused else { panic!("{refused}") };
+    assert_eq!(
+        reason.to_string(),
+        format!("`order` of tool `shop` is not configured here; go on with run `{id}` where it is")
+    );
+    drop((watched, other));
+
+    let reknit = started(builder()).await;
+    let unfinished = reknit.resume_unfinished().await.expect("the journal can be read");
+    let [run] = unfinished.as_slice() else { panic!("one run goes on: {unfinished:?}") };
+    assert_eq!(run.outcome().await.expect("it succeeds").output::<String>().expect("a text"), "2 cups, once");
+}

@@ -72,6 +72,14 @@ pub enum DriveError {
     /// The run cannot be restored from its events.
     #[error("cannot restore the run from its events")]
     Restore(#[from] RestoreError),
+    /// The run needs what this process does not have. Nothing was done.
+    #[error("{} is not configured here; go on with run `{run}` where it is", .missing.join(", "))]
+    MissingRequirements {
+        /// The run.
+        run: RunId,
+        /// The tools and models, each in words.
+        missing: Vec<String>,
+    },
     /// The future that drives the run was dropped. Nobody sees this, but the journal and the log.
     #[error("nobody waits for the run any more")]
     Abandoned,

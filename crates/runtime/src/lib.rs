@@ -63,6 +63,7 @@ mod pruner;
 #[cfg(feature = "registry")]
 mod registry_services;
 mod replay;
+mod resume_check;
 mod run_owner;
 mod run_start;
 mod saved_run;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use reknit::{Reknit, RunHandle};
+use reknit::{Reknit, RunError, RunHandle};
 use reknit_protocol::RunId;
 
 /// A run of another process that nobody watches for this long is not followed any more.
@@ -65,7 +65,9 @@ impl ActiveRuns {
         let runs = self.clone();
         tokio::spawn(async move {
             if is_driven {
-                let _ = handle.outcome().await;
+                if let Err(RunError::NotDriven(error)) = handle.outcome().await {
+                    tracing::warn!(run = %handle.id, "the run does not go on here: {error}");
+                }
             } else {
                 until_unwatched(&handle).await;
             }

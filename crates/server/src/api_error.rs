@@ -33,7 +33,7 @@ pub(crate) struct ErrorDetails {
 pub(crate) struct ApiError {
     status: StatusCode,
     code: &'static str,
-    message: String,
+    pub(crate) message: String,
     problems: Vec<String>,
     retry_after_s: Option<u32>,
 }
@@ -145,10 +145,11 @@ impl From<SendError> for ApiError {
 impl From<&DriveError> for ApiError {
     fn from(error: &DriveError) -> Self {
         match error {
-            DriveError::OtherRequest { .. } | DriveError::NotRetriable { .. } | DriveError::NotASession(_) => {
-                Self::conflict(error.to_string())
-            }
-            DriveError::OtherOwner(_) => Self::conflict(error.to_string()),
+            DriveError::OtherRequest { .. }
+            | DriveError::NotRetriable { .. }
+            | DriveError::MissingRequirements { .. }
+            | DriveError::NotASession(_)
+            | DriveError::OtherOwner(_) => Self::conflict(error.to_string()),
             DriveError::Create(CreateError::OverBudget(error)) | DriveError::Lease(LeaseError::OverBudget(error)) => {
                 Self::over_budget(error)
             }

@@ -6,7 +6,7 @@ use axum::{Extension, Json};
 use reknit_engine::{DecidedBy, Decision};
 use reknit_journal::InboxMessage;
 use reknit_protocol::{Object, RunId, Value};
-use reknit_runtime::{signals, system_ms};
+use reknit_runtime::{load_run, signals, system_ms};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -47,6 +47,12 @@ pub(crate) async fn resume(
     let summary = caller.reknit.runtime().summary(&run).await?;
     if let Some(status) = summary.status {
         return Err(ApiError::conflict(format!("run `{run}` has ended ({status})")));
+    }
+    let saved = load_run(server.journal(), &run).await?;
+    let missing = server.reknit.runtime().missing_for(&saved.machine);
+    if !missing.is_empty() {
+        let message = format!("{} is not configured at this server; run `{run}` stays as it is", missing.join(", "));
+        return Err(ApiError::conflict(message));
     }
     drive_if_nobody_does(&server, &run).await?;
     Ok((StatusCode::ACCEPTED, Json(view(caller.reknit.runtime(), &run).await?)))

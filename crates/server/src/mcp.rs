@@ -9,19 +9,28 @@ use axum::http::{Method, StatusCode};
 use axum::response::IntoResponse;
 use axum::routing::any;
 use axum::{Extension, Router};
-use reknit::Reknit;
-use reknit_mcp_server::{McpServer, Offering};
+use reknit::{Reknit, RunHandle};
+use reknit_mcp_server::{McpServer, Offering, RunLimit};
 
 use crate::access::{Caller, Callers, MCP_PATH};
 use crate::api_error::ApiError;
 use crate::state::ServerState;
 use crate::token::Scope;
 
+/// Calls count as runs in progress, like the runs of the API. One that waits for a person does not.
+impl RunLimit for ServerState {
+    fn start(&self, start: Box<dyn FnOnce() -> RunHandle + '_>) -> Result<RunHandle, String> {
+        Self::start(self, start).map_err(|error| error.message)
+    }
+}
+
 /// Offers each caller the tools that it may use, and the agents. Calls are journalled runs like all others.
 pub(crate) fn router(server: &ServerState, callers: &Callers, offering: Offering) -> Router {
     let service = |caller: &Caller| {
         let agents = server.agents.values().cloned();
-        let service = McpServer::new(Reknit::clone(&caller.reknit), offering).with_agents(agents);
+        let service = McpServer::new(Reknit::clone(&caller.reknit), offering)
+            .with_agents(agents)
+            .with_run_limit(Arc::new(server.clone()));
         let service = service.with_approvals(caller.may(Scope::Approve)).http_service();
         (Arc::clone(&caller.name), service)
     };

@@ -1,4 +1,4 @@
-//! The requests that are being answered without a run of their own: calls to models and MCP calls. A server that stops waits for them.
+//! The calls to models that are being answered. They have no run; a server that stops waits for them.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl OpenRequests {
     }
 }
 
-/// Counts a request until its answer is sent, or given up. A stream that only listens is not counted.
+/// Counts a request until its answer is sent, or given up.
 pub(crate) async fn count(State(requests): State<OpenRequests>, request: Request, next: Next) -> Response {
     if request.method() != Method::POST {
         return next.run(request).await;

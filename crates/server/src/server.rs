@@ -117,8 +117,8 @@ impl Server {
         Self { drain, ..self }
     }
 
-    /// Answers requests until `stop`, then takes no new ones and waits for the runs in progress, and for answers of models. Runs that another process left
-    /// unfinished are continued first.
+    /// Answers requests until `stop`, then takes no new ones and waits for the runs in progress, and for answers of models. Runs
+    /// that another process left unfinished are continued first.
     ///
     /// Fails at once if a listener that others can reach has no tokens.
     pub async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
@@ -133,8 +133,7 @@ impl Server {
             Err(error) => tracing::error!("unfinished runs cannot be continued: {error}"),
         }
         let callers = Callers::new(self.access, &state.reknit);
-        let counted = middleware::from_fn_with_state(state.open_requests.clone(), open_requests::count);
-        let mcp = mcp::router(&state, &callers, self.offering).layer(counted);
+        let mcp = mcp::router(&state, &callers, self.offering);
         let gate = Arc::new(Gate::new(callers, address));
         let app = router(state.clone())
             .merge(mcp)

@@ -65,7 +65,7 @@ impl ServerState {
         if self.is_stopping() {
             return Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "the server stops"));
         }
-        let full = || ApiError::busy(format!("{} runs are in progress, which is the limit", self.max_runs));
+        let full = || ApiError::busy(format!("the limit of runs in progress ({}) is reached", self.max_runs));
         self.runs.start(self.max_runs, start).ok_or_else(full)
     }
 }

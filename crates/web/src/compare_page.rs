@@ -12,7 +12,7 @@ use crate::frame::{PageFrame, Tab, framed};
 use crate::links::{compare_path, run_path, with_query};
 use crate::marks::{badge, run_mark};
 use crate::outside_text::one_line;
-use crate::words::ago;
+use crate::words::{ago, count};
 
 /// A run that is compared with another.
 #[derive(Debug, Clone, Copy)]
@@ -45,13 +45,21 @@ pub struct RunChoice {
 /// The page that compares two runs, the older one at the left. `from` is the first of the steps that are shown.
 pub fn compare_page(frame: &PageFrame<'_>, one: &ComparedRun<'_>, other: &ComparedRun<'_>, from: usize) -> Markup {
     let (left, right) = if other.created_ms < one.created_ms { (other, one) } else { (one, other) };
+    let (figures, mut differing) = figures::table(frame, left, right);
+    let steps = match (left.overview, right.overview) {
+        (Overview::Run(old), Overview::Run(new)) => Some(steps::section(left, old, right, new, from)),
+        _ => None,
+    };
+    differing.extend(steps.as_ref().filter(|(_, count)| *count > 0).map(|(_, different)| count(*different, "step")));
     let content = html! {
         h1 { "Two runs side by side" }
-        p.muted { span.differs-mark { "≠" } " marks what differs. The older run is at the left." }
-        (figures::table(frame, left, right))
-        @if let (Overview::Run(old), Overview::Run(new)) = (left.overview, right.overview) {
-            (steps::section(left, old, right, new, from))
+        p {
+            @if differing.is_empty() { "These runs do not differ." }
+            @else { "These runs differ in: " (differing.join(", ")) "." }
         }
+        p.muted { span.differs-mark { "≠" } " marks what differs. The older run is at the left." }
+        (figures)
+        @if let Some((steps, _)) = &steps { (steps) }
         p { a href=(compare_path(one.run)) { "Compare with another run" } }
     };
     framed(frame, "Two runs side by side", Tab::Runs, None, &content)

@@ -56,7 +56,7 @@ pub use outside_text::plain_text;
 pub use question_card::AskedQuestion;
 pub use questions_page::questions_page;
 pub use run_page::{PagePart, RunFacts, run_page};
-pub use run_usage::{ModelPrices, ModelUse, QuestionCost, RunUsage, ToolUse, WeekUse};
+pub use run_usage::{ErrorUse, ModelPrices, ModelUse, QuestionCost, RunUsage, ToolUse, WeekUse};
 pub use runs_page::{ListedRun, RunList, runs_page};
 pub use sign_in_page::sign_in_page;
 pub use stats_page::stats_page;

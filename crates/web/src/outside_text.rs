@@ -18,7 +18,7 @@ pub fn plain_text(text: &str) -> String {
 }
 
 /// A text that somebody decides about, or compares with another: every character that does not show is written as an escape, and so
-/// is every space but the usual one. Two texts that look the same are the same.
+/// is every space but the usual one. Letters of other alphabets that look alike stay.
 pub(crate) fn exact_text(text: &str) -> String {
     escaped(text, does_not_show)
 }

@@ -1,11 +1,14 @@
 //! What stored runs used: calls, questions to models, tokens, time and money, by tool, class of failure, rung, model and week.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use reknit_dialogue::{Money, Prices, TargetName, Usage};
 use reknit_engine::{
     FailureClass, HistoryEntry, HistoryKind, Overview, RunOverview, SessionOverview, SessionRecord, Statistics,
+    StepState,
 };
+use reknit_mend::MendEffect;
+use reknit_protocol::{RunId, StepId};
 
 use crate::outside_text::one_line;
 
@@ -86,6 +89,28 @@ impl ModelUse {
     }
 }
 
+/// How often an error happened, and what became of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ErrorUse {
+    /// How often it happened.
+    pub times: u64,
+    /// What was done before the next call succeeded, by rung.
+    pub mended: BTreeMap<String, u64>,
+    /// A step at which it happened, with its run.
+    pub example: Option<(RunId, StepId)>,
+}
+
+impl ErrorUse {
+    fn add(&mut self, other: &Self) {
+        self.times += other.times;
+        for (rung, count) in &other.mended {
+            *self.mended.entry(rung.clone()).or_default() += count;
+        }
+        // The same example in whatever order runs are added.
+        self.example = self.example.take().into_iter().chain(other.example.clone()).max();
+    }
+}
+
 /// What happened in a week.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WeekUse {
@@ -114,8 +139,8 @@ pub struct RunUsage {
     pub planning: QuestionCost,
     /// By model.
     pub models: BTreeMap<String, ModelUse>,
-    /// How often each error happened.
-    pub errors: BTreeMap<String, u64>,
+    /// The errors of calls.
+    pub errors: BTreeMap<String, ErrorUse>,
     /// What models cost when they were asked, in billionths of the currency of their prices.
     pub cost_nanos: u64,
 }
@@ -163,14 +188,16 @@ impl RunUsage {
         for (name, model) in &other.models {
             self.models.entry(name.clone()).or_default().add(model);
         }
-        for (error, count) in &other.errors {
-            *self.errors.entry(error.clone()).or_default() += count;
+        for (error, used) in &other.errors {
+            self.errors.entry(error.clone()).or_default().add(used);
         }
         self.cost_nanos = self.cost_nanos.saturating_add(other.cost_nanos);
     }
 
     fn add_run(&mut self, run: &RunOverview, prices: &ModelPrices) {
-        self.cost_nanos = self.cost_nanos.saturating_add(run.spent.cost.nanos());
+        // Sessions of agents are counted as runs of their own.
+        let own = run.spent.cost.minus(run.sessions_cost);
+        self.cost_nanos = self.cost_nanos.saturating_add(own.nanos());
         for entry in &run.run_history {
             let asked = self.add_question(entry, prices);
             self.planning.add(asked.unwrap_or_default());
@@ -180,7 +207,13 @@ impl RunUsage {
                 "" => step.capability.to_string(),
                 agent => format!("{agent}/{}", step.capability),
             };
-            self.add_step(&name, run.history.get(&step.id).map(Vec::as_slice).unwrap_or_default(), prices);
+            let entries = run.history.get(&step.id).map(Vec::as_slice).unwrap_or_default();
+            self.add_step(&name, entries, prices);
+            for (error, mended) in errors_of(&name, entries, step.state == StepState::Done) {
+                let mended = mended.into_iter().map(|rung| (rung, 1)).collect();
+                let example = Some((run.run.clone(), step.id.clone()));
+                self.errors.entry(error).or_default().add(&ErrorUse { times: 1, mended, example });
+            }
         }
     }
 
@@ -192,9 +225,8 @@ impl RunUsage {
                 HistoryKind::Called { status, error, .. } => {
                     let tool = self.tools.entry(name.to_owned()).or_default();
                     tool.call_ms = tool.call_ms.saturating_add(entry.took_ms);
-                    if let Some(error) = error {
+                    if error.is_some() {
                         class = FailureClass::of_status(*status);
-                        *self.errors.entry(format!("{name}: {}", one_line(error, ERROR_CHARS))).or_default() += 1;
                     }
                 }
                 HistoryKind::Asked { rung, .. } => {
@@ -235,6 +267,36 @@ impl RunUsage {
             self.models.entry(attempt.target.to_string()).or_default().add(&used);
         }
     }
+}
+
+/// The errors of the calls of a step, each with the rungs that made the next call succeed.
+fn errors_of(name: &str, entries: &[HistoryEntry], is_done: bool) -> Vec<(String, BTreeSet<String>)> {
+    let mut errors: Vec<(String, BTreeSet<String>)> = Vec::new();
+    let mut applied = BTreeSet::new();
+    let mut has_failed = false;
+    for entry in entries {
+        match &entry.kind {
+            HistoryKind::Called { error, .. } => {
+                if let (true, None, Some((_, mended))) = (has_failed, error, errors.last_mut()) {
+                    mended.append(&mut applied);
+                }
+                applied.clear();
+                has_failed = error.is_some();
+                errors.extend(
+                    error.iter().map(|error| (format!("{name}: {}", one_line(error, ERROR_CHARS)), BTreeSet::new())),
+                );
+            }
+            HistoryKind::Mended(mend) if mend.effect == MendEffect::Applied => {
+                applied.insert(mend.rung.as_str().to_owned());
+            }
+            _ => {}
+        }
+    }
+    // A settlement ends a step without another call.
+    if let (true, true, Some((_, mended))) = (has_failed, is_done, errors.last_mut()) {
+        mended.append(&mut applied);
+    }
+    errors
 }
 
 /// One question to a model.

@@ -10,10 +10,10 @@ use maud::{Markup, html};
 use reknit_engine::Statistics;
 
 use crate::frame::{PageFrame, Tab, framed};
-use crate::links::with_query;
+use crate::links::{step_path, with_query};
 use crate::marks::{badge, run_mark};
 use crate::outside_text::one_line;
-use crate::run_usage::RunUsage;
+use crate::run_usage::{ErrorUse, RunUsage};
 use crate::words::count;
 
 /// The errors that are listed.
@@ -50,18 +50,32 @@ fn states(statistics: &Statistics) -> Markup {
 }
 
 fn errors(usage: &RunUsage) -> Markup {
-    let mut errors: Vec<(&String, u64)> = usage.errors.iter().map(|(error, count)| (error, *count)).collect();
-    errors.sort_by_key(|(error, count)| (std::cmp::Reverse(*count), *error));
+    let mut errors: Vec<(&String, &ErrorUse)> = usage.errors.iter().collect();
+    errors.sort_by_key(|(error, used)| (std::cmp::Reverse(used.times), *error));
     html! {
         @if !errors.is_empty() {
             section aria-labelledby="errors" {
                 h2 #errors { "The most frequent errors" }
                 div.scroll tabindex="0" role="group" aria-label="Table" {
                     table.plain {
-                        thead { tr { th.number scope="col" { "Times" } th scope="col" { "Error" } } }
+                        thead {
+                            tr {
+                                th.number scope="col" { "Times" } th scope="col" { "Error" } th scope="col" { "Mended by" }
+                                th scope="col" { "Example" }
+                            }
+                        }
                         tbody {
-                            @for (error, count) in errors.iter().take(ERRORS) {
-                                tr { td.number { (count) } td { code { (one_line(error, 200)) } } }
+                            @for (error, used) in errors.iter().take(ERRORS) {
+                                tr {
+                                    td.number { (used.times) }
+                                    td { code { (one_line(error, 200)) } }
+                                    td { (mended_by(used)) }
+                                    td {
+                                        @if let Some((run, step)) = &used.example {
+                                            a href=(step_path(run.as_str(), step.as_str())) { (one_line(step.as_str(), 40)) }
+                                        }
+                                    }
+                                }
                             }
                         }
                     }
@@ -69,4 +83,12 @@ fn errors(usage: &RunUsage) -> Markup {
             }
         }
     }
+}
+
+fn mended_by(used: &ErrorUse) -> String {
+    if used.mended.is_empty() {
+        return "nothing".to_owned();
+    }
+    let mended = used.mended.iter().map(|(rung, count)| format!("{rung} {count} ×"));
+    mended.collect::<Vec<_>>().join(", ")
 }

@@ -7,7 +7,7 @@ use reknit_bind::abridge;
 use reknit_mend::{Fate, MendEffect};
 use reknit_protocol::StepId;
 
-use super::{Answer, MissingOutput, Outcome, StepReport};
+use super::{Answer, MissingOutput, Outcome, Status, StepReport};
 use crate::replanning::Replanning;
 use crate::result_handle::response_data;
 
@@ -19,14 +19,14 @@ const MAX_ITEM_LINES: usize = 20;
 
 /// The account of repairs, failed repairs and missing results that follows an answer; empty if there is none.
 pub(crate) fn account_text(answer: &Answer) -> String {
-    let Answer { steps, missing_outputs: missing, replannings, .. } = answer;
+    let Answer { status, steps, missing_outputs: missing, replannings, .. } = answer;
     let mut text = String::new();
     for (title, lines) in [
         ("Planned again", replanned_lines(replannings)),
         ("Approved", approved_lines(steps)),
         ("Mended", mended_lines(steps)),
         ("Tried", tried_lines(steps)),
-        ("Missing", missing_lines(steps, missing)),
+        (missing_title(*status), missing_lines(steps, missing)),
     ] {
         add_section(&mut text, title, &lines);
     }
@@ -83,6 +83,11 @@ fn applied_lines<'a>(steps: impl Iterator<Item = &'a StepReport>) -> Vec<String>
 /// The second plans, and why there is none.
 pub(crate) fn replanned_lines(replannings: &[Replanning]) -> Vec<String> {
     replannings.iter().map(|replanning| format!("- {replanning}")).collect()
+}
+
+/// The title of the steps without a result. A complete answer only has steps whose conditions were false.
+pub(crate) fn missing_title(status: Status) -> &'static str {
+    if status == Status::Complete { "Skipped" } else { "Missing" }
 }
 
 /// The steps and outputs without a result. What a second plan does instead of a step is in its own steps.

@@ -96,6 +96,12 @@ impl Run {
         open.filter_map(|(planned, step)| self.session(planned, step.sent())).collect()
     }
 
+    /// The part of the cost of the run that the sessions of its steps have spent.
+    pub fn sessions_cost(&self) -> Money {
+        let spent = self.state.steps.iter().filter_map(|step| step.session_spent.as_deref());
+        spent.fold(Money::default(), |sum, spent| sum.plus(spent.cost))
+    }
+
     /// The session of a step that runs an agent, if it was started.
     pub(super) fn session(&self, planned: &PlannedStep, calls: u32) -> Option<RunId> {
         (calls > 0 && self.runs_agent(planned)).then(|| session_id(&self.started.run, planned.id.as_str()))

@@ -85,7 +85,7 @@ fn the_report_is_the_result_and_what_the_session_spent_counts_towards_the_answer
     let answer = play.run.answer().expect("the run has ended");
     let spent = &answer.spent;
     assert_eq!((spent.tool_calls, spent.model_calls, spent.input_tokens), (4, 3, 10));
-    assert_eq!(spent.cost, Money::from_nanos(40));
+    assert_eq!((spent.cost, play.run.sessions_cost()), (Money::from_nanos(40), Money::from_nanos(40)));
     assert!(answer.steps[0].session.is_some() && answer.steps[1].session.is_none());
 }
 

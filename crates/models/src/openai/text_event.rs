@@ -12,7 +12,7 @@ use crate::answer_builder::{AnswerBuilder, OnDelta};
 /// An event with a piece of text. An event with anything else in it, known or not, is none.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct TextEvent<'a> {
+pub(super) struct TextEvent<'a> {
     #[serde(borrow)]
     id: Cow<'a, str>,
     #[serde(borrow)]
@@ -59,14 +59,23 @@ struct TextDelta<'a> {
 
 impl<'a> TextEvent<'a> {
     /// Reads an event; none if it is another one.
-    pub(crate) fn parse(data: &'a str) -> Option<Self> {
+    pub(super) fn parse(data: &'a str) -> Option<Self> {
         let event: Self = serde_json::from_str(data).ok()?;
         let [choice] = &event.choices;
         (choice.index == 0).then_some(event)
     }
 
+    /// The text, as it stands in the event; none if it has escapes.
+    pub(super) fn content(&self) -> Option<&'a str> {
+        let [TextChoice { delta: TextDelta { content, .. }, .. }] = &self.choices;
+        match content {
+            Cow::Borrowed(content) => Some(content),
+            Cow::Owned(_) => None,
+        }
+    }
+
     /// Adds the text to the answer.
-    pub(crate) fn add_to(&self, builder: &mut AnswerBuilder, on_delta: OnDelta<'_>) {
+    pub(super) fn add_to(&self, builder: &mut AnswerBuilder, on_delta: OnDelta<'_>) {
         let Self { id, model, choices: [choice], usage: (), .. } = self;
         let TextChoice { delta: TextDelta { content, refusal: (), .. }, finish_reason: (), .. } = choice;
         builder.set_metadata(known(model), known(id), None);

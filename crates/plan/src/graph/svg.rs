@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use reknit_protocol::markup_text;
+
 use super::{GraphState, Node, StepGraph};
 
 const LETTER_WIDTH: usize = 8;
@@ -106,24 +108,8 @@ fn draw_box(node: &Node, Place { x, y, width }: Place) -> String {
         "<g class=\"{state}\"><title>{}: {state}</title><rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{BOX_HEIGHT}\" rx=\"6\"/>\
          <text x=\"{middle}\" y=\"{title_y}\" text-anchor=\"middle\">{}</text>\
          <text class=\"label\" x=\"{middle}\" y=\"{label_y}\" text-anchor=\"middle\">{}</text></g>\n",
-        escaped(node.step.id.as_str()),
-        escaped(&title(node)),
-        escaped(&node.step.label),
+        markup_text(node.step.id.as_str()),
+        markup_text(&title(node)),
+        markup_text(&node.step.label),
     )
-}
-
-/// Text for XML. A control character, which XML does not allow, becomes a space.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
 }

@@ -15,6 +15,7 @@ steps:
   - id: convert
     tool: currency-tool/convert_currency
     with: {amount: \"{{inputs.shares * quote.current_price}}\", from: USD, to: KRW}
+    expect: result.converted > 0
 outputs:
   won: convert.converted
 ";

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use reknit_protocol::markup_text;
+
 use super::TestResult;
 
 /// The report of these results.
@@ -17,7 +19,7 @@ pub(super) fn junit_report(results: &[TestResult]) -> String {
         results.len()
     );
     for result in results {
-        let name = escaped(&result.path.display().to_string());
+        let name = markup_text(&result.path.display().to_string());
         let _ = write!(
             text,
             "    <testcase classname=\"reknit\" name=\"{name}\" time=\"{:.3}\"",
@@ -31,31 +33,14 @@ pub(super) fn junit_report(results: &[TestResult]) -> String {
         match lines.first() {
             None => text.push_str("/>\n"),
             Some(first) => {
-                let message = escaped(first.lines().next().unwrap_or_default());
-                let body = escaped(&lines.join("\n"));
+                let message = markup_text(first.lines().next().unwrap_or_default());
+                let body = markup_text(&lines.join("\n"));
                 let _ = writeln!(text, ">\n      <{element} message=\"{message}\">{body}</{element}>\n    </testcase>");
             }
         }
     }
     text.push_str("  </testsuite>\n</testsuites>\n");
     text
-}
-
-/// Text inside an element or an attribute. XML 1.0 has no other control characters than tab and line breaks.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '"' => out.push_str("&quot;"),
-            '\n' | '\t' => out.push(c),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ use crate::approvals::inbox;
 use crate::cli::ResumeArguments;
 use crate::failure::Failure;
 use crate::failure_message::failure_message;
+use crate::last_targets::last_targets;
 use crate::print::{print_data, print_failure, print_message};
-use crate::resume_check::{last_targets, missing_requirements};
 use crate::saved_run::load_run;
 use crate::setup::{Setup, config_with_arguments, open_journal};
 use crate::terminal_text::one_line;
@@ -76,7 +76,7 @@ async fn drive_all(setup: &Setup, chosen: Vec<(RunId, Machine)>, at_once: u32) -
     let driver = setup.reknit.driver().with_telemetry(telemetry);
     let mut tasks: JoinSet<(RunId, Result<DriveOutcome, Failure>)> = JoinSet::new();
     for (run, machine) in chosen {
-        let missing = missing_requirements(&machine, &setup.reknit.reachable_catalogue(), &setup.reknit.targets);
+        let missing = setup.reknit.missing_for(&machine);
         let (driver, permits) = (driver.clone(), Arc::clone(&permits));
         tasks.spawn(async move {
             let outcome = if missing.is_empty() {

@@ -264,3 +264,15 @@ fn an_address_that_others_can_reach_needs_tokens() {
       -h, --help                     Print help
     ");
 }
+
+#[test]
+fn an_address_that_is_taken_is_named_with_another_one() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("an address").to_string();
+    let world = World::new();
+    let output = world.output(&["serve", "--listen", &address]);
+    let refused = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{refused}");
+    assert!(refused.contains(&format!("another program listens at {address}")), "{refused}");
+    assert!(refused.contains("reknit serve --listen 127.0.0.1:"), "{refused}");
+}

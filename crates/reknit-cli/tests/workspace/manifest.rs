@@ -1,26 +1,30 @@
 //! Versions, lints and `rust-version` live in the root manifest only.
 
 /// What a member's manifest must say, line by line.
-const INHERITED: [&str; 6] = [
+const INHERITED: [&str; 5] = [
     "version.workspace = true",
     "edition.workspace = true",
     "rust-version.workspace = true",
     "license.workspace = true",
-    "publish.workspace = true",
     "[lints]\nworkspace = true",
 ];
 
+/// Libraries are published; examples and benchmarks are not.
+const PUBLISHED: [&str; 2] = ["publish.workspace = true", "publish = false"];
+
 /// What is wrong with the manifest of a member.
 pub(crate) fn complaints(manifest: &str) -> Vec<String> {
+    let has_line = |line: &str| format!("\n{manifest}\n").contains(&format!("\n{line}\n"));
+    let unsaid = (!PUBLISHED.into_iter().any(has_line)).then(|| format!("it lacks `{}`", PUBLISHED.join("` or `")));
     let missing = INHERITED
         .into_iter()
-        .filter(|line| !format!("\n{manifest}\n").contains(&format!("\n{line}\n")))
+        .filter(|line| !has_line(line))
         .map(|line| format!("it lacks `{}`", line.replace('\n', " ")));
     let own_lints = manifest
         .lines()
         .filter(|line| line.starts_with("[lints."))
         .map(|line| format!("it has lints of its own: `{line}`"));
-    missing.chain(own_lints).chain(own_dependencies(manifest)).collect()
+    missing.chain(unsaid).chain(own_lints).chain(own_dependencies(manifest)).collect()
 }
 
 /// Dependencies that do not come from the root manifest.
@@ -49,7 +53,6 @@ version = "0.2.0"
 edition.workspace = true
 rust-version = "1.80"
 license.workspace = true
-publish.workspace = true
 
 [dependencies]
 serde.workspace = true
@@ -69,6 +72,7 @@ unsafe_code = "allow"
     it lacks `version.workspace = true`
     it lacks `rust-version.workspace = true`
     it lacks `[lints] workspace = true`
+    it lacks `publish.workspace = true` or `publish = false`
     it has lints of its own: `[lints.rust]`
     take the dependency from the workspace: `regex = "1"`
     take the dependency from the workspace: `libc = { version = "0.2" }`

@@ -119,17 +119,20 @@ impl Driver {
         Ok(state.machine.is_waiting_for_person() && !state.pending.iter().any(is_over))
     }
 
-    /// Asks a session to end, whoever drives it. Returns whether there is one.
+    /// Asks a session to end, whoever drives it. Returns whether it was told, or has ended.
     async fn cancel_session(&self, session: &RunId) -> bool {
         let sent = self.executor().journal.send(session, signals::cancel(), self.executor().clock.now_ms()).await;
-        if let Err(error) = &sent {
-            // It was never started, or has ended.
-            tracing::debug!(target: TARGET, run = %session, "the session is not cancelled: {error}");
+        match &sent {
+            Ok(_) => {}
+            Err(SendError::Storage(error)) => {
+                tracing::warn!(target: TARGET, run = %session, "the session could not be cancelled: {error}");
+            }
+            Err(error) => tracing::debug!(target: TARGET, run = %session, "the session is not cancelled: {error}"),
         }
-        !matches!(sent, Err(SendError::NoSuchRun(_)))
+        matches!(sent, Ok(_) | Err(SendError::Ended { .. }))
     }
 
-    /// Asks a session to end that may be created at any moment.
+    /// Asks a session to end that may be created at any moment, until it was told.
     async fn cancel_until_it_exists(&self, session: &RunId) {
         let clock = &self.executor().clock;
         while !self.cancel_session(session).await {

@@ -91,7 +91,12 @@ impl Bill {
     /// Replaces what was reserved by what the attempts have cost.
     pub(super) async fn settle(mut self) {
         self.is_settled = true;
-        store(&self.journal, &self.reservation, self.cost).await;
+        let (journal, reservation, cost) = (self.journal.clone(), self.reservation.clone(), self.cost);
+        // A task of its own also ends if the client leaves meanwhile.
+        let stored = tokio::spawn(async move { store(&journal, &reservation, cost).await });
+        if let Err(error) = stored.await {
+            tracing::error!("a cost could not be stored: {error}");
+        }
     }
 }
 

@@ -106,7 +106,10 @@ pub(super) async fn call(
     let schema = capability(&context, &tool, &name)?.schema;
     let fields = form.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let parameters = form_parameters(fields, schema.as_ref()).map_err(ApiError::invalid)?;
-    let request = format!("Call {tool}/{name} with {}", Value::Object(parameters.clone()));
+    // The values are in the step. A title is shown in lists and sent to telemetry, and they may be secret.
+    let names = parameters.iter().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
+    let request =
+        if names.is_empty() { format!("Call {tool}/{name}") } else { format!("Call {tool}/{name} with {names}") };
     let step = Object::from([
         ("id", Value::from("call")),
         ("tool", format!("{tool}/{name}").into()),

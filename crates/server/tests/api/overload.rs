@@ -8,7 +8,7 @@ use reknit_testing::{CallBarrier, Reply, ScriptedTool};
 use reqwest::StatusCode;
 use serde_json::json;
 
-use crate::{Api, REFUND, bank, error_of, json_of, refunds_are_approved};
+use crate::{Api, REFUND, bank, error_of, json_of, mcp, mcp_session, refunds_are_approved};
 
 /// A bank that answers when the barrier is released.
 fn slow_bank(barrier: &CallBarrier) -> ScriptedTool {
@@ -62,6 +62,62 @@ async fn a_server_that_stops_waits_for_its_runs_also_if_no_client_is_connected()
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert!(!api.server.is_finished(), "the run goes on");
     barrier.release_all();
+    let stopped = tokio::time::timeout(Duration::from_secs(4), api.server).await.expect("it stops then");
+    stopped.expect("no panic").expect("no error");
+}
+
+fn refund_over_mcp(amount: u32) -> serde_json::Value {
+    let params = json!({"name": "bank__refund", "arguments": {"amount": amount}});
+    json!({"jsonrpc": "2.0", "id": amount, "method": "tools/call", "params": params})
+}
+
+#[tokio::test]
+async fn mcp_calls_count_as_runs_in_progress_and_runs_of_the_api_count_for_them() {
+    let barrier = CallBarrier::new();
+    let api = Api::open(slow_bank(&barrier), Vec::new(), Access::OwnMachine, 1).await;
+    let session = mcp_session(&api, "").await;
+    let (first, second) = (refund_over_mcp(1), refund_over_mcp(2));
+    let call = mcp(&api, "", Some(&session), &first);
+    let others = async {
+        until_called(&barrier).await;
+        error_of(api.post("/v1/runs", &json!({"plan": REFUND})), StatusCode::TOO_MANY_REQUESTS).await;
+        let (_, refused) = mcp(&api, "", Some(&session), &second).await;
+        assert!(refused.contains("Not sent: the limit of runs in progress (1) is reached"), "{refused}");
+        barrier.release_all();
+    };
+    let ((_, answer), ()) = tokio::join!(call, others);
+    assert!(answer.contains("refunded"), "{answer}");
+    assert_eq!(api.tool.calls().len(), 1);
+}
+
+#[tokio::test]
+async fn mcp_calls_that_wait_for_a_person_take_no_room_and_are_approved_over_the_api() {
+    let api = Api::open(bank(), vec![refunds_are_approved()], Access::OwnMachine, 1).await;
+    let session = mcp_session(&api, "").await;
+    for amount in 1..=3 {
+        let (_, answer) = mcp(&api, "", Some(&session), &refund_over_mcp(amount)).await;
+        assert!(answer.contains("approv"), "{answer}");
+    }
+    let waiting = json_of(api.get("/v1/runs?status=waiting").send().await.expect("an answer"), StatusCode::OK).await;
+    assert_eq!(waiting["runs"].as_array().map(Vec::len), Some(3), "{waiting}");
+}
+
+#[tokio::test]
+async fn a_server_that_stops_waits_for_mcp_calls_and_answers_them() {
+    let barrier = CallBarrier::new();
+    let mut api = Api::open(slow_bank(&barrier), Vec::new(), Access::OwnMachine, 10).await;
+    let session = mcp_session(&api, "").await;
+    let stop = api.stop.take();
+    let request = refund_over_mcp(1);
+    let call = mcp(&api, "", Some(&session), &request);
+    let stopping = async {
+        until_called(&barrier).await;
+        drop(stop);
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        barrier.release_all();
+    };
+    let ((_, answer), ()) = tokio::join!(call, stopping);
+    assert!(answer.contains("refunded"), "{answer}");
     let stopped = tokio::time::timeout(Duration::from_secs(4), api.server).await.expect("it stops then");
     stopped.expect("no panic").expect("no error");
 }

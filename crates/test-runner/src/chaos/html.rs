@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use reknit_protocol::markup_text;
+
 use super::judge::ChaosVerdict;
 use super::report::{ChaosReport, seconds};
 
@@ -13,7 +15,7 @@ font-weight:600}@media(prefers-color-scheme:dark){body{background:#111;color:#dd
 
 pub(super) fn page(report: &ChaosReport, title: &str) -> String {
     let mut text = String::new();
-    let title = escaped(title);
+    let title = markup_text(title);
     // Writing to a string cannot fail.
     let _ = write!(
         text,
@@ -23,10 +25,10 @@ pub(super) fn page(report: &ChaosReport, title: &str) -> String {
          <th>most extra time</tr>\n",
         report.outcomes.len(),
         report.effects,
-        escaped(&report.baseline.status)
+        markup_text(&report.baseline.status)
     );
     for (class, counts) in report.by_class() {
-        let _ = write!(text, "<tr><td>{}", escaped(class));
+        let _ = write!(text, "<tr><td>{}", markup_text(class));
         for verdict in ChaosVerdict::ALL {
             let _ = write!(text, "<td class=n>{}", counts.of(*verdict));
         }
@@ -50,19 +52,15 @@ pub(super) fn page(report: &ChaosReport, title: &str) -> String {
         let _ = writeln!(
             text,
             "<tr><td>{}<td>{}<td>{}<td class={class}>{}<td>{}<td class=n>{:+}<td class=n>{}</tr>",
-            escaped(&case.effect),
-            escaped(&case.of),
-            escaped(&case.fault.name()),
+            markup_text(&case.effect),
+            markup_text(&case.of),
+            markup_text(&case.fault.name()),
             outcome.verdict,
-            escaped(&outcome.reason),
+            markup_text(&outcome.reason),
             outcome.extra_calls,
             seconds(outcome.extra_ms)
         );
     }
     text.push_str("</table></html>\n");
     text
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -15,15 +15,19 @@ use crate::words::{ago, cost};
 /// More characters of an answer are not shown.
 const MAX_CHARS: usize = 4_000;
 
-pub(super) fn table(frame: &PageFrame<'_>, left: &ComparedRun<'_>, right: &ComparedRun<'_>) -> Markup {
-    html! {
+/// The table, and the names of what differs in it.
+pub(super) fn table(frame: &PageFrame<'_>, left: &ComparedRun<'_>, right: &ComparedRun<'_>) -> (Markup, Vec<String>) {
+    let rows = rows(left, right);
+    let differing = rows.iter().filter(|row| row.differs).map(|row| row.about.0.to_lowercase()).collect();
+    let table = html! {
         div.scroll tabindex="0" role="group" aria-label="Table" {
             table.compare {
                 thead { tr { th scope="col" { span.hidden { "What" } } th scope="col" { (name(frame, left)) } th scope="col" { (name(frame, right)) } } }
-                (body(&rows(left, right)))
+                (body(&rows))
             }
         }
-    }
+    };
+    (table, differing)
 }
 
 fn name(frame: &PageFrame<'_>, run: &ComparedRun<'_>) -> Markup {

@@ -106,13 +106,14 @@ fn pairs<'r>(old: &'r RunOverview, new: &'r RunOverview) -> Vec<StepPair<'r>> {
     both.chain(added).collect()
 }
 
+/// The section, and how many steps differ or are in one run only.
 pub(super) fn section(
     left: &ComparedRun<'_>,
     old: &RunOverview,
     right: &ComparedRun<'_>,
     new: &RunOverview,
     from: usize,
-) -> Markup {
+) -> (Markup, usize) {
     let pairs = pairs(old, new);
     let (both, single): (Vec<&StepPair<'_>>, Vec<_>) =
         pairs.iter().partition(|pair| pair.left.is_some() && pair.right.is_some());
@@ -132,7 +133,7 @@ pub(super) fn section(
         }
     }
     let next = from + shown.len();
-    html! {
+    let section = html! {
         section aria-labelledby="steps" {
             h2 #steps { "Steps" }
             p {
@@ -155,7 +156,8 @@ pub(super) fn section(
             }
             @if !single.is_empty() && next >= different.len() { (of_one_run(left.run, right.run, &single)) }
         }
-    }
+    };
+    (section, different.len() + single.len())
 }
 
 fn card(left: &str, right: &str, pair: &StepPair<'_>, rows: &[Row]) -> Markup {

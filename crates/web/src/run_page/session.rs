@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use reknit_engine::{
-    Attempt, AttemptStatus, ContextAction, MendedCall, Report, ReportStatus, SessionActivity, SessionOverview,
+    Action, Attempt, AttemptStatus, ContextAction, MendedCall, Report, ReportStatus, SessionActivity, SessionOverview,
     SessionRecord,
 };
 use reknit_protocol::human_duration;
@@ -18,6 +18,8 @@ use crate::question_card::question_card;
 use crate::sourced_value::tree;
 use crate::words::count;
 
+/// More questions to models are not shown.
+const MAX_QUESTIONS: usize = 20;
 /// More turns or lines than this are not shown.
 const MAX_SHOWN: usize = 200;
 
@@ -173,10 +175,21 @@ fn attempt_item(attempt: &Attempt) -> Markup {
             }
             @if let Some(error) = &attempt.error { (block(error)) }
             @if let Some(directive) = &attempt.directive {
-                p.muted { "Then: " (directive.action.as_str()) @if let Some(ms) = directive.backoff_ms { " after " (human_duration(ms)) } }
+                p.muted {
+                    (next_attempt(directive.action))
+                    @if let Some(ms) = directive.backoff_ms { ", after a wait of " (human_duration(ms)) } "."
+                }
                 @if let Some(notice) = &directive.system_message { p.sub { "Notice to the next model" } (block(notice)) }
             }
         }
+    }
+}
+
+fn next_attempt(action: Action) -> &'static str {
+    match action {
+        Action::Retry => "The next model is asked; this one may be asked again",
+        Action::SkipProvider => "The next model is asked; this one cannot answer",
+        Action::Abort => "No model is asked any more",
     }
 }
 
@@ -229,7 +242,20 @@ fn exchanges(facts: &RunFacts<'_>) -> Markup {
             Some([]) => {},
             Some(interactions) => {
                 h3 { "Questions to models" }
-                ol.history { @for interaction in interactions.iter().take(20) { li.model { (model_question::question(interaction)) } } }
+                ol.history {
+                    @for (index, interaction) in interactions.iter().take(MAX_QUESTIONS).enumerate() {
+                        li.model {
+                            p {
+                                strong { "Question " (index + 1) } " to " (one_line(interaction.target.as_str(), 40))
+                                @if interaction.error().is_some() { ", without an answer" }
+                            }
+                            (model_question::question(interaction))
+                        }
+                    }
+                }
+                @if interactions.len() > MAX_QUESTIONS {
+                    p.muted { (interactions.len() - MAX_QUESTIONS) " more: " code { "reknit runs show " (one_line(facts.run, 40)) " --llm" } }
+                }
             },
         }
     }

@@ -1,7 +1,9 @@
 //! The panel of a step: its parameters and where they come from, what happened, and its result.
 
 use maud::{Markup, html};
+use reknit_bind::Provenance;
 use reknit_engine::{ExplainedStep, RunOverview, StepState, StepView, explain};
+use reknit_plan::PlanAuthor;
 
 use super::RunFacts;
 use super::history;
@@ -34,7 +36,7 @@ pub(super) fn panel(facts: &RunFacts<'_>, run: &RunOverview, step: &StepView) ->
             @if let Some(session) = &step.session {
                 p { "Its agent works in " a href=(run_path(session.as_str())) { "a session of its own" } "." }
             }
-            (parameters(facts, step))
+            (parameters(facts, run, step))
             @if !step.needs.is_empty() {
                 p.muted { "Needs " @for (index, need) in step.needs.iter().enumerate() { @if index > 0 { ", " } (step_link(facts.run, need.as_str())) } }
             }
@@ -77,12 +79,18 @@ fn state(facts: &RunFacts<'_>, step: &StepView) -> Markup {
     }
 }
 
-fn parameters(facts: &RunFacts<'_>, step: &StepView) -> Markup {
+fn parameters(facts: &RunFacts<'_>, run: &RunOverview, step: &StepView) -> Markup {
     if step.parameters.is_empty() {
         return html! {};
     }
+    let is_calculated = step.provenance.iter().any(|(_, from)| matches!(from, Provenance::Expression { .. }));
+    let author = run.planned_by.filter(|_| is_calculated).map(|author| match author {
+        PlanAuthor::Model => "The calculations stand in the plan, which a model wrote; Reknit computed them.",
+        PlanAuthor::Person => "The calculations stand in the plan, which came with the request; Reknit computed them.",
+    });
     html! {
         h3 { "Parameters" }
+        @if let Some(author) = author { p.muted { (author) } }
         dl.values.sources {
             @for (name, value) in &step.parameters {
                 dt { (plain_text(name)) }

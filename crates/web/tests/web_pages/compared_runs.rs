@@ -35,6 +35,8 @@ fn what_differs_is_marked_and_what_is_the_same_is_not() {
     assert!(!text.contains("differs: Model calls") && !text.contains("differs: State"), "{text}");
     let same = text_of(&page(&left, &left));
     assert!(!same.contains("differs: ") && same.contains("No step differs"), "{same}");
+    assert!(text.contains("These runs differ in: tool calls, 1 step."), "{text}");
+    assert!(same.contains("These runs do not differ."), "{same}");
 }
 
 #[test]

@@ -121,6 +121,27 @@ fn questions_are_counted_for_the_tool_the_class_and_the_rung_that_they_were_aske
 }
 
 #[test]
+fn the_cost_of_the_sessions_of_a_run_is_left_to_the_sessions() {
+    let (_, mut ending) = endings().into_iter().find(|(name, _)| name == "repair-by-feedback").expect("a recorded run");
+    ending["run"]["spent"]["cost"] = serde_json::json!(100);
+    ending["run"]["sessions_cost"] = serde_json::json!(70);
+    let usage = RunUsage::of(&overview(&ending).expect("an overview"), "complete", 0, &prices());
+    assert_eq!(usage.cost_nanos, 30);
+}
+
+#[test]
+fn an_error_shows_what_mended_it_and_an_example() {
+    let (_, ending) = endings().into_iter().find(|(name, _)| name == "repair-by-feedback").expect("a recorded run");
+    let overview = overview(&ending).expect("an overview");
+    let usage = RunUsage::of(&overview, "complete", 0, &prices());
+    let (_, error) = usage.errors.iter().next().expect("an error");
+    assert_eq!((error.times, error.mended.get("feedback")), (1, Some(&1)), "{usage:?}");
+    let html = stats_page(&frame(), &usage, 1).into_string();
+    let (run, step) = error.example.as_ref().expect("an example");
+    assert!(html.contains(&format!("/runs/{run}?step={step}")) && html.contains("feedback 1 ×"), "{html}");
+}
+
+#[test]
 fn what_runs_used_is_the_same_in_whatever_order_it_is_merged() {
     let parts: Vec<RunUsage> = endings()
         .iter()

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use reknit_dialogue::{BreakerStatus, RotationRules};
 use reknit_engine::{AskPerson, Overview, Question};
-use reknit_protocol::{CallTool, Object, SideEffect, Value};
+use reknit_protocol::{CallTool, Object, RunId, SideEffect, StepId, Value};
 use reknit_web::{
-    AskedQuestion, ComparedRun, ListedHealth, ListedInstance, ListedModel, ListedRun, ListedTool, ModelPrices,
-    ModelUse, NewRunForm, NewRunKind, PlanFindings, RunChoice, RunList, RunUsage, ToolCapability, ToolUse,
+    AskedQuestion, ComparedRun, ErrorUse, ListedHealth, ListedInstance, ListedModel, ListedRun, ListedTool,
+    ModelPrices, ModelUse, NewRunForm, NewRunKind, PlanFindings, RunChoice, RunList, RunUsage, ToolCapability, ToolUse,
     compare_choice_page, compare_page, error_page, models_page, new_run_page, questions_page, run_page, runs_page,
     sign_in_page, stats_page, tool_page, tools_page,
 };
@@ -194,7 +194,8 @@ fn usage(text: &str) -> RunUsage {
     }
     let failing = ModelUse { last_failure: Some((0, text.to_owned())), ..ModelUse::default() };
     usage.models.insert(text.to_owned(), failing);
-    usage.errors.insert(text.to_owned(), 9_999);
+    let example = Some((RunId::new(text), StepId::new(text)));
+    usage.errors.insert(text.to_owned(), ErrorUse { times: 9_999, mended: [(text.to_owned(), 1)].into(), example });
     usage
 }
 

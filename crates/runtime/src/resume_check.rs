@@ -1,12 +1,20 @@
-//! Checks whether a saved run can be resumed with the tools and models of this process.
+//! Checks whether a stored run can go on with the tools and models of this process.
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{Machine, Progress, Run, SessionStarted, StepState, StepView};
+use reknit_engine::{Machine, Progress, Run, StepState, StepView};
 use reknit_plan::{AGENT_TOOL, Catalogue};
 
-/// Describes the tools and models that a run still needs and this process does not have. Resuming without them would fail
-/// steps that could succeed later.
-pub(crate) fn missing_requirements(machine: &Machine, catalogue: &Catalogue, targets: &[TargetName]) -> Vec<String> {
+use crate::assembly::Runtime;
+
+impl Runtime {
+    /// Describes the tools and models that a run still needs and this process does not have. Without them, steps would fail that
+    /// could succeed elsewhere.
+    pub fn missing_for(&self, machine: &Machine) -> Vec<String> {
+        missing_requirements(machine, &self.reachable_catalogue(), &self.targets)
+    }
+}
+
+fn missing_requirements(machine: &Machine, catalogue: &Catalogue, targets: &[TargetName]) -> Vec<String> {
     let (mut missing, wanted) = match machine {
         Machine::Run(run) if run.answer().is_some() && !run.can_be_retried() => return Vec::new(),
         Machine::Run(run) => (missing_capabilities(run, catalogue), &run.started().targets),
@@ -18,21 +26,6 @@ pub(crate) fn missing_requirements(machine: &Machine, catalogue: &Catalogue, tar
     missing.dedup();
     missing.extend(wanted.iter().filter(|target| !targets.contains(target)).map(|name| format!("model `{name}`")));
     missing
-}
-
-/// The last model in the list of the run, and of each agent in it.
-pub(crate) fn last_targets(machine: &Machine) -> Vec<&TargetName> {
-    fn of_session(session: &SessionStarted) -> Vec<&TargetName> {
-        let agents = session.agents.iter().flat_map(|agent| of_session(&agent.session));
-        session.targets.last().into_iter().chain(agents).collect()
-    }
-    match machine {
-        Machine::Run(run) => {
-            let agents = run.started().agents.iter().flat_map(|agent| of_session(&agent.session));
-            run.started().targets.last().into_iter().chain(agents).collect()
-        }
-        Machine::Session(session) => of_session(session.started()),
-    }
 }
 
 fn missing_tools(before: &Catalogue, now: &Catalogue) -> Vec<String> {
