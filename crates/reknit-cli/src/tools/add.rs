@@ -67,7 +67,12 @@ pub(super) async fn run(arguments: &AddArguments) -> Result<ExitCode, Failure> {
         trust_file(&path)?;
     }
     print_data(&format!("added `{name}` to {}: {summary}\n", path.display()))?;
-    print_message(&format!("hint: list them with `reknit tools list`, try one with `reknit tools call {name}/...`\n"));
+    // A file that was found, and not named, starts no program until somebody trusts it.
+    let needs_trust = arguments.target.is_none() && arguments.config.is_none() && !was_trusted;
+    let first = if needs_trust { "allow the program to start with `reknit trust`, " } else { "" };
+    print_message(&format!(
+        "hint: {first}list them with `reknit tools list`, try one with `reknit tools call {name}/...`\n"
+    ));
     Ok(ExitCode::SUCCESS)
 }
 
