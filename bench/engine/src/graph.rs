@@ -102,6 +102,7 @@ impl PreparedRun {
             mappings: Vec::new(),
             seed: 7,
             trace_parent: None,
+            fork: None,
             machine_version: MACHINE_VERSION,
         };
         let token = Value::Object(object(r#"{"token": "0123456789abcdef"}"#)?);

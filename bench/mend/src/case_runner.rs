@@ -149,6 +149,7 @@ impl CaseRunner {
             templates: Arc::new(Templates::default()),
             seed: 7,
             trace_parent: None,
+            fork: None,
             machine_version: MACHINE_VERSION,
         }
     }

@@ -87,6 +87,7 @@ fn started(scenario: &Scenario) -> Started {
         templates: Arc::new(Templates::default()),
         seed: 7,
         trace_parent: None,
+        fork: None,
         machine_version: MACHINE_VERSION,
     }
 }

@@ -109,6 +109,7 @@ impl Fixture {
             mappings: Vec::new(),
             seed: 7,
             trace_parent: None,
+            fork: None,
             machine_version: MACHINE_VERSION,
         }
     }

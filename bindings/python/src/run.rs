@@ -3,9 +3,10 @@
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyAssertionError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use reknit::protocol::{Category, Object, RunId, SideEffect, ToolError, Value};
+use reknit::testing::ExpectError;
 use reknit::toolkit::{CallContext, CapabilityDefinition};
 use reknit::{Follow, Reknit, RunError, RunEvent, RunResult, Tool};
 use tokio::runtime::Runtime;
@@ -64,25 +65,25 @@ impl Engine {
             return Err(PyValueError::new_err("`inputs` is not a dictionary"));
         };
         let _entered = runtime().enter();
-        Ok(RunHandle::new(self.0.run_plan(plan, inputs)))
+        Ok(RunHandle::new(&self.0, self.0.run_plan(plan, inputs)))
     }
 
     /// Lets a model plan a request, and runs the plan.
     fn ask(&self, request: &str) -> RunHandle {
         let _entered = runtime().enter();
-        RunHandle::new(self.0.ask(request))
+        RunHandle::new(&self.0, self.0.ask(request))
     }
 
     /// Starts an agent: the text of an agent file.
     fn agent(&self, agent: &str, input: &str) -> PyResult<RunHandle> {
         let _entered = runtime().enter();
-        self.0.agent(agent, input).map(RunHandle::new).map_err(|error| errors::of_error(&error))
+        self.0.agent(agent, input).map(|run| RunHandle::new(&self.0, run)).map_err(|error| errors::of_error(&error))
     }
 
     /// Continues a run of the journal.
     fn resume(&self, run: &str) -> RunHandle {
         let _entered = runtime().enter();
-        RunHandle::new(self.0.resume(&RunId::new(run)))
+        RunHandle::new(&self.0, self.0.resume(&RunId::new(run)))
     }
 }
 
@@ -154,14 +155,15 @@ fn tool_error(py: Python<'_>, error: &PyErr, effect: SideEffect) -> ToolError {
 /// A run that goes on.
 #[pyclass(frozen, module = "reknit")]
 pub(crate) struct RunHandle {
+    engine: Reknit,
     handle: reknit::RunHandle,
     events: Mutex<Option<Follow<RunEvent>>>,
 }
 
 impl RunHandle {
-    fn new(handle: reknit::RunHandle) -> Self {
+    fn new(engine: &Reknit, handle: reknit::RunHandle) -> Self {
         let events = Mutex::new(Some(handle.events()));
-        Self { handle, events }
+        Self { engine: engine.clone(), handle, events }
     }
 }
 
@@ -264,6 +266,17 @@ impl RunHandle {
             })
         });
         decided
+    }
+
+    /// Fails with an `AssertionError` unless the run is as expected: what a test file has under `expect`.
+    fn check(&self, py: Python<'_>, expectations: &Bound<'_, PyAny>) -> PyResult<()> {
+        let expectations = from_python(expectations)?.to_string();
+        let observed = py.detach(|| runtime().block_on(reknit::testing::observe(&self.engine, &self.handle.id)));
+        match observed.map_err(|error| errors::of_error(&error))?.check(&expectations) {
+            Ok(()) => Ok(()),
+            Err(error @ ExpectError::Differs(_)) => Err(PyAssertionError::new_err(error.to_string())),
+            Err(error @ ExpectError::Unreadable(_)) => Err(PyValueError::new_err(error.to_string())),
+        }
     }
 
     /// Cancels the run.

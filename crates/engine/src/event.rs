@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::business_key::{KeyHolder, KnownReceipt};
 use crate::digest::seed_of;
+use crate::fork_origin::ForkOrigin;
 use crate::metadata::Metadata;
 use crate::session_start::{SessionStarted, SubAgent};
 use crate::trace_parent::TraceParent;
@@ -331,6 +332,9 @@ pub struct Started {
     /// The parent span of another program. It stays the same when another process takes over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_parent: Option<TraceParent>,
+    /// Which run this is a fork of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork: Option<ForkOrigin>,
     /// The version of the state machine that started the run.
     pub machine_version: u32,
 }

@@ -35,6 +35,7 @@
 //!     mappings: Vec::new(),
 //!     seed: 7,
 //!     trace_parent: None,
+//!     fork: None,
 //!     machine_version: MACHINE_VERSION,
 //! };
 //! let (mut run, _) = Run::begin(&Event { at_ms: 0, kind: EventKind::Started(Box::new(started)) })?;
@@ -72,6 +73,7 @@ mod elapsed;
 mod event;
 mod event_json;
 mod explanation;
+mod fork_origin;
 mod history;
 mod internal_error;
 mod metadata;
@@ -112,6 +114,7 @@ pub use effect::{
 pub use event::{DecidedBy, Decision, Event, EventKind, MACHINE_VERSION, REPLAYED_VERSIONS, Started};
 pub use event_json::event_json;
 pub use explanation::{ExplainedLine, ExplainedStep, Explanation, explain};
+pub use fork_origin::{ForkOrigin, ForkWrites};
 pub use history::{HistoryEntry, HistoryKind};
 pub use metadata::{Metadata, MetadataError};
 pub use migrations::{MIGRATIONS, MigrationError, SnapshotMigration, SnapshotPart, migrate_snapshot};

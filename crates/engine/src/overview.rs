@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answer, Outcome};
 use crate::budget::Spent;
+use crate::fork_origin::ForkOrigin;
 use crate::history::{HistoryBuilder, HistoryEntry};
 use crate::metadata::Metadata;
 use crate::record::{Record, SessionRecord};
@@ -57,6 +58,9 @@ pub struct RunOverview {
     /// Who the request is for, and the like.
     #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
+    /// Which run it is a fork of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork: Option<ForkOrigin>,
     /// The attachments of the request, each with its name, media type and size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<String>,
@@ -137,6 +141,9 @@ pub struct SessionOverview {
     /// Who the request is for, and the like.
     #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
+    /// Which run it is a fork of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork: Option<ForkOrigin>,
     /// The attachments of the question, each with its name, media type and size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<String>,
@@ -249,6 +256,7 @@ impl OverviewBuilder {
             run: started.run.clone(),
             request: started.request.clone(),
             metadata: started.metadata.clone(),
+            fork: started.fork.clone(),
             attachments: started.attachments.iter().map(ToString::to_string).collect(),
             spent: run.spent(),
             sessions_cost: run.sessions_cost(),
@@ -278,6 +286,7 @@ impl OverviewBuilder {
             agent: started.agent.clone(),
             input: started.input.clone(),
             metadata: started.metadata.clone(),
+            fork: started.fork.clone(),
             attachments: started.attachments.iter().map(ToString::to_string).collect(),
             spent: session.spent(),
             events: session.event_count(),

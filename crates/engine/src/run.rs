@@ -303,6 +303,11 @@ impl Run {
         self.state.now_ms
     }
 
+    /// The plan, once there is one: that of the start, or the one that a model wrote.
+    pub fn plan(&self) -> Option<&Plan> {
+        self.state.plan.as_ref()
+    }
+
     /// The repairs that turned a model's text into the plan.
     pub fn plan_repairs(&self) -> &[String] {
         &self.state.plan_repairs

@@ -332,6 +332,7 @@ impl SessionSetup {
                 mappings: Vec::new(),
                 seed: started.seed,
                 trace_parent: None,
+                fork: None,
                 machine_version: started.machine_version,
             },
         })

@@ -7,6 +7,7 @@ use reknit_protocol::{RunId, Value, exact, word_enum};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::seed_of;
+use crate::fork_origin::ForkOrigin;
 use crate::metadata::Metadata;
 use crate::session_texts::SessionTexts;
 use crate::trace_parent::TraceParent;
@@ -50,6 +51,9 @@ pub struct SessionStarted {
     /// The parent span of another program. It stays the same when another process takes over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_parent: Option<TraceParent>,
+    /// Which run this session is a fork of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork: Option<ForkOrigin>,
     /// The version of the state machine that started the session.
     pub machine_version: u32,
 }

@@ -9,7 +9,7 @@ mod lease;
 mod prune;
 mod spending;
 
-pub(crate) use append::{SplitTexts, append, create_ended, release_with, save_snapshot};
+pub(crate) use append::{SplitTexts, append, create_ended, create_with, release_with, save_snapshot};
 pub(crate) use key::claim_with_key;
 pub(crate) use lease::{CreatedRun, TakeOver, acquire, create, park, release, renew, reopen};
 

@@ -3,18 +3,18 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use reknit_engine::{RequestDigest, SessionRules};
-use reknit_runtime::config::Config;
-use reknit_runtime::{AgentStartError, NamedAgent, RunStart};
+use reknit_engine::RequestDigest;
+use reknit_runtime::{NamedAgent, RunStart};
 
 use crate::agent_files::AgentFile;
+use crate::agent_start::{named, start_failure, with_limits_of_models};
 use crate::attach::{read_attachments, require_reader};
 use crate::cli::{AgentArguments, DriveArguments};
 use crate::drive::drive;
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::repeated_start::continue_started;
-use crate::setup::{MODEL_HINT, Setup, config_with_arguments};
+use crate::setup::{Setup, config_with_arguments};
 
 /// Starts a session with an agent and drives it to its report.
 pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure> {
@@ -56,37 +56,7 @@ pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure>
     drive(&setup, started, &drive_arguments).await
 }
 
-/// The configuration for an agent: its last model is waited for longest.
-pub(crate) fn with_limits_of_models(mut config: Config, agent: &AgentFile) -> Config {
-    for name in agent.last_targets() {
-        config.use_limits_of_last_model(name);
-    }
-    // Whoever sets the time of an attempt does not want a model to be given up earlier because another one follows.
-    if agent.agent.rules.llm_timeout_ms != SessionRules::default().llm_timeout_ms {
-        let names: Vec<String> = config.models.iter().map(|model| model.name.to_string()).collect();
-        for name in &names {
-            config.use_limits_of_last_model(name);
-        }
-    }
-    config
-}
-
-pub(crate) fn named(file: AgentFile) -> NamedAgent {
-    let AgentFile { name, agent, agents, .. } = file;
-    NamedAgent { name, agent, agents: agents.into_iter().map(named).collect() }
-}
-
 /// The agents of these files, for servers that offer them.
 pub(crate) fn named_agents(paths: &[PathBuf], setup: &Setup) -> Result<Vec<NamedAgent>, Failure> {
     paths.iter().map(|path| AgentFile::read(path, &setup.reknit.session).map(named)).collect()
-}
-
-pub(crate) fn start_failure(error: AgentStartError) -> Failure {
-    let message = error.to_string();
-    match error {
-        AgentStartError::NoModel => Failure::usage(message, MODEL_HINT),
-        AgentStartError::Unknown { known, .. } if known.is_empty() => Failure::usage(message, "none is configured"),
-        AgentStartError::Unknown { known, .. } => Failure::usage(message, format!("available: {}", known.join(", "))),
-        _ => Failure::Usage { message, hint: None },
-    }
 }

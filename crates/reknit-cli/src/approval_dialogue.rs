@@ -179,6 +179,7 @@ mod tests {
             mappings: Vec::new(),
             seed: 7,
             trace_parent: None,
+            fork: None,
             machine_version: MACHINE_VERSION,
         };
         Machine::begin(&Event { at_ms: 1, kind: EventKind::Started(Box::new(started)) }).unwrap().0

@@ -12,8 +12,8 @@ use reknit_protocol::RunId;
 use reknit_runtime::agent::Agent;
 use reknit_runtime::{DriveError, NamedAgent, RunStart};
 
-use crate::agent::{named, start_failure, with_limits_of_models};
 use crate::agent_files::AgentFile;
+use crate::agent_start::{named, start_failure, with_limits_of_models};
 use crate::cli::{ChatArguments, DriveArguments, DriverKind, ResultFormat};
 use crate::drive::{Settled, TurnStart, drive_turn};
 use crate::failure::Failure;

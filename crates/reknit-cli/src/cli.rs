@@ -43,7 +43,7 @@ pub(crate) use run_arguments::{
     ModelArguments, ModelsArguments, OutputArguments, PlanOnlyArguments, ResultFormat, RunIdArgument, SetupArguments,
 };
 pub(crate) use runs::{
-    ApproveArguments, ContinueArguments, DecideArguments, DeleteArguments, DenyArguments, ListArguments,
+    ApproveArguments, ContinueArguments, DecideArguments, DeleteArguments, DenyArguments, ForkArguments, ListArguments,
     PruneArguments, ResumeArguments, RunArgument, RunsCommand, SettleArguments, StatsArguments,
 };
 pub(crate) use serve::{ServeArguments, TokensCommand, money};
@@ -157,7 +157,13 @@ pub(crate) enum Command {
     /// Run a test, a plan or an agent with every fault at every step, and report what it does not mend
     #[command(after_help = chaos::DETAILS)]
     Chaos(ChaosArguments),
-    /// List, show, explain, count, export, import, resume, retry, cancel, approve, deny, settle, delete and prune runs
+    /// Drive the run of a case of `reknit chaos`, and be killed
+    #[command(hide = true)]
+    ChaosProcess {
+        /// The file of the journal
+        journal: PathBuf,
+    },
+    /// List, show, explain, count, export, import, resume, retry, fork, cancel, approve, deny, settle, delete and prune runs
     #[command(subcommand)]
     Runs(RunsCommand),
     /// List, accept and forget rules: where earlier runs found values that plans left open

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use reknit_engine::{Answer, Report};
 use reknit_protocol::RunId;
 use reknit_runtime::test_support::SegmentedDriver;
-use reknit_runtime::{Changes, DriveError, DriveOutcome, RunStart};
+use reknit_runtime::{Changes, DriveError, DriveOutcome, Fork, RunStart};
 
 use crate::approval_dialogue::{Decided, decide_now};
 use crate::approvals::ApprovalRequest;
@@ -85,6 +85,23 @@ pub(crate) async fn retry(setup: &Setup, run: &RunId, arguments: &DriveArguments
     let outcome = watched.driver.retry(run).await;
     drop(watched);
     finish(setup, run, outcome, arguments).await
+}
+
+/// Starts a fork, drives it until it ends or waits, and prints the result. What the user of a session said afterwards is said again.
+pub(crate) async fn start_fork(setup: &Setup, fork: Fork, arguments: &DriveArguments) -> Result<ExitCode, Failure> {
+    let (run, messages) = (fork.run().clone(), fork.later_messages().to_vec());
+    let watched = WatchedDriver::new(setup, arguments)?;
+    let mut outcome = watched.driver.start_fork(fork).await;
+    drop(watched);
+    for message in messages {
+        if !matches!(outcome, Ok(DriveOutcome::Reported(_))) {
+            print_warning(&format!("not said, because there is no report before it: {}", one_line(&message, 100)));
+            continue;
+        }
+        let watched = WatchedDriver::new(setup, arguments)?;
+        outcome = watched.driver.follow_up(&run, &message).await;
+    }
+    finish(setup, &run, outcome, arguments).await
 }
 
 async fn resume_once(

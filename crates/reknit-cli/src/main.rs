@@ -2,6 +2,7 @@
 
 mod agent;
 mod agent_files;
+mod agent_start;
 mod approval_dialogue;
 mod approval_edit;
 mod approvals;
@@ -147,6 +148,7 @@ fn main() -> ExitCode {
         }
         Command::Test(arguments) => test_command::run(&arguments),
         Command::Chaos(arguments) => setup::block_on(run_chaos::run(&arguments)),
+        Command::ChaosProcess { journal } => run_chaos::drive_child(&journal),
         Command::Runs(command) => setup::block_on(runs::run(command)),
         Command::Keys(command) => setup::block_on(keys::run(command)),
         Command::Rules(command) => setup::block_on(rules::run(command)),

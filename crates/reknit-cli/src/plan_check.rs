@@ -11,8 +11,8 @@ use reknit_plan::{
 use reknit_protocol::{Object, Value};
 use reknit_runtime::config::Config;
 
-use crate::agent::named;
 use crate::agent_files::AgentFile;
+use crate::agent_start::named;
 use crate::cli::SetupArguments;
 use crate::failure::Failure;
 use crate::input::Input;

@@ -168,3 +168,23 @@ pub(crate) fn input_hint(problems: &[PlanProblem]) -> Option<String> {
     let Segment::Key(name) = missing.location.path.segments().last()? else { return None };
     Some(format!("add `--input {name}=VALUE`"))
 }
+
+/// Parses the `--input` arguments. A value stays text if its input declares a type, which it is fitted to later; without a
+/// type it may be JSON.
+pub(crate) fn parse_inputs(plan: &Plan, typed: &[String]) -> Result<Object, Failure> {
+    let mut inputs = Object::new();
+    for text in typed {
+        let (name, value) = text
+            .split_once('=')
+            .ok_or_else(|| Failure::usage(format!("`--input {text}` has no `=`"), "write `--input shares=100`"))?;
+        let declared = plan.inputs.iter().find(|(input, _)| input == name).map(|(_, input)| input.schema());
+        let value = match declared.filter(Object::is_empty).and_then(|_| Value::parse(value).ok()) {
+            Some(json) => json,
+            None => value.into(),
+        };
+        if inputs.insert(name, value).is_some() {
+            return Err(Failure::usage(format!("the input `{name}` is given twice"), "remove one of them"));
+        }
+    }
+    Ok(inputs)
+}

@@ -1,19 +1,22 @@
 //! `reknit chaos`: runs a test, a plan or an agent with every fault at every step.
 
-use std::path::Path;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use reknit_engine::{SessionStarted, Started};
+use reknit_journal::{Durability, Journal, OpenError};
 use reknit_plan::{Catalogue, PlanAuthor, correct_plan};
 use reknit_protocol::{Plan, RunId, SideEffect};
 use reknit_runtime::config::{Config, SettingOrigin};
 use reknit_runtime::{DriveOutcome, RunStart, Runtime};
 use reknit_test_runner::{
-    ChaosError, ChaosReport, RecordOptions, TestFile, propose_expectations, record_run, recorded_overview, run_chaos,
+    ChaosError, ChaosReport, ChildProcesses, RecordOptions, TestFile, drive_chaos_child, propose_expectations,
+    record_run, recorded_overview, run_chaos_with,
 };
 
-use crate::agent::{named, start_failure, with_limits_of_models};
 use crate::agent_files::AgentFile;
+use crate::agent_start::{named, start_failure, with_limits_of_models};
 use crate::cli::ChaosArguments;
 use crate::end_signals::unless_ended;
 use crate::failure::Failure;
@@ -24,7 +27,6 @@ use crate::plan_file;
 use crate::print::{print_data, print_message};
 use crate::run_tests::{folder_of, read_test};
 use crate::setup::{config_with_arguments, warn_about_tools};
-use crate::start::parse_inputs;
 use crate::terminal_text::escape_controls;
 use crate::trust::check_trust;
 
@@ -43,7 +45,8 @@ pub(crate) async fn run(arguments: &ChaosArguments) -> Result<ExitCode, Failure>
     } else {
         record_plan(arguments).await?
     };
-    let report = report(&file, folder_of(path), arguments.seed).await?;
+    let processes = if arguments.kill_processes { Some(JournalFolder::new()?) } else { None };
+    let report = report(&file, folder_of(path), arguments.seed, processes.as_ref()).await?;
     if let Some(html) = &arguments.html {
         let page = report.to_html(&format!("Faults at every step of {}", path.display()));
         std::fs::write(html, page).map_err(|source| Failure::Usage {
@@ -53,13 +56,57 @@ pub(crate) async fn run(arguments: &ChaosArguments) -> Result<ExitCode, Failure>
     }
     let text = if arguments.json { format!("{}\n", report.to_value()) } else { escape_controls(&report.table()) };
     print_data(&text)?;
-    Ok(if report.silent().is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if report.failures().is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A folder for the journals of processes that are killed. It is removed in the end.
+struct JournalFolder(PathBuf);
+
+impl JournalFolder {
+    fn new() -> Result<Self, Failure> {
+        let path = std::env::temp_dir().join(format!("reknit-chaos-{}", std::process::id()));
+        std::fs::create_dir(&path).map_err(Failure::start("the folder for journals"))?;
+        Ok(Self(path))
+    }
+
+    fn processes(&self) -> Result<ChildProcesses, Failure> {
+        Ok(ChildProcesses {
+            program: std::env::current_exe().map_err(Failure::start("another process"))?,
+            arguments: vec!["chaos-process".to_owned()],
+            folder: self.0.clone(),
+            open: |path| open_child_journal(path).map_err(|error| plan_file::chain(&error).join(": ")),
+        })
+    }
+}
+
+impl Drop for JournalFolder {
+    fn drop(&mut self) {
+        // What cannot be removed is removed with the other temporary files of the system.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn open_child_journal(path: &Path) -> Result<Journal, OpenError> {
+    Journal::open(path, Durability::Normal)
+}
+
+/// The process that is killed: it drives a run as the process says that has started it.
+pub(crate) fn drive_child(journal: &Path) -> Result<ExitCode, Failure> {
+    let journal = open_child_journal(journal).map_err(|error| Failure::Open(Box::new(error)))?;
+    let driven = drive_chaos_child(&journal, BufReader::new(std::io::stdin()), std::io::stdout());
+    driven.map(|()| ExitCode::SUCCESS).map_err(|message| Failure::Usage { message, hint: None })
 }
 
 /// The cases run in threads of their own, so that a signal still ends the command.
-async fn report(file: &TestFile, folder: &Path, seed: u64) -> Result<ChaosReport, Failure> {
+async fn report(
+    file: &TestFile,
+    folder: &Path,
+    seed: u64,
+    processes: Option<&JournalFolder>,
+) -> Result<ChaosReport, Failure> {
     let (file, folder) = (file.clone(), folder.to_owned());
-    let work = tokio::task::spawn_blocking(move || run_chaos(&file, &folder, seed));
+    let processes = processes.map(JournalFolder::processes).transpose()?;
+    let work = tokio::task::spawn_blocking(move || run_chaos_with(&file, &folder, seed, processes.as_ref()));
     match unless_ended(work).await? {
         Ok(Ok(report)) => Ok(report),
         Ok(Err(ChaosError::Start(error))) => Err(Failure::Plan { problems: error.0, hint: None }),
@@ -86,7 +133,7 @@ async fn record_plan(arguments: &ChaosArguments) -> Result<TestFile, Failure> {
     }
     let input = Input::File(arguments.file.clone());
     let file = plan_file::load(&input)?;
-    let inputs = parse_inputs(&file.plan, &arguments.inputs)?;
+    let inputs = plan_file::parse_inputs(&file.plan, &arguments.inputs)?;
     let mut config = config_with_arguments(&arguments.setup)?;
     let agents = read_agents(&file, &input, &config.session)
         .map_err(|problems| Failure::Plan { problems: file.lines(&problems), hint: None })?;

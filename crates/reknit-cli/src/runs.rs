@@ -1,9 +1,10 @@
-//! `reknit runs`: lists, shows, explains, resumes, cancels, approves, denies, deletes and prunes runs.
+//! `reknit runs`: lists, shows, explains, resumes, forks, cancels, approves, denies, deletes and prunes runs.
 
 mod bare;
 mod decide;
 mod delete;
 mod explain;
+mod fork;
 mod list;
 mod llm;
 mod prune;
@@ -51,6 +52,7 @@ pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
         RunsCommand::Stats(arguments) => stats::run(&arguments).await,
         RunsCommand::Resume(arguments) => Box::pin(resume(&arguments)).await,
         RunsCommand::Retry(arguments) => Box::pin(retry(&arguments)).await,
+        RunsCommand::Fork(arguments) => Box::pin(fork::run(&arguments)).await,
         RunsCommand::Close { run, reason, journal } => close(&journal, &run, &reason).await,
         RunsCommand::Cancel(arguments) => Box::pin(cancel(&arguments)).await,
         RunsCommand::Approve(arguments) => decide::approve(&arguments).await,

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use reknit_engine::{RequestDigest, Started};
 use reknit_plan::{Catalogue, PlanAuthor, check, correct_plan, plan_notes, resolve_inputs};
-use reknit_protocol::{Object, Plan, Value};
+use reknit_protocol::{Object, Plan};
 use reknit_runtime::config::SettingOrigin;
 use reknit_runtime::{NamedAgent, RunStart};
 
-use crate::agent::{named, start_failure, with_limits_of_models};
 use crate::agent_files::AgentFile;
+use crate::agent_start::{named, start_failure, with_limits_of_models};
 use crate::attach::{read_attachments, require_reader};
 use crate::cli::{AttachArguments, DriveArguments, MetadataArguments, RunIdArgument, SetupArguments};
 use crate::drive::drive;
@@ -61,7 +61,7 @@ pub(crate) async fn run(
     let input = Input::new(Some(plan));
     let file = plan_file::load(&input)?;
     let plan = file.plan.clone();
-    let inputs = parse_inputs(&plan, inputs)?;
+    let inputs = plan_file::parse_inputs(&plan, inputs)?;
     let metadata = metadata.parse()?;
     let request = match plan.original_request.as_str() {
         "" => plan.plan_id.to_string(),
@@ -104,26 +104,6 @@ pub(crate) async fn run(
     }
     let started = Started { inputs, metadata, ..started };
     drive(&setup, RunStart::from(id.of_run(started)).with_request_digest(digest), drive_arguments).await
-}
-
-/// Parses the `--input` arguments. A value stays text if its input declares a type, which it is fitted to later; without a
-/// type it may be JSON.
-pub(crate) fn parse_inputs(plan: &Plan, typed: &[String]) -> Result<Object, Failure> {
-    let mut inputs = Object::new();
-    for text in typed {
-        let (name, value) = text
-            .split_once('=')
-            .ok_or_else(|| Failure::usage(format!("`--input {text}` has no `=`"), "write `--input shares=100`"))?;
-        let declared = plan.inputs.iter().find(|(input, _)| input == name).map(|(_, input)| input.schema());
-        let value = match declared.filter(Object::is_empty).and_then(|_| Value::parse(value).ok()) {
-            Some(json) => json,
-            None => value.into(),
-        };
-        if inputs.insert(name, value).is_some() {
-            return Err(Failure::usage(format!("the input `{name}` is given twice"), "remove one of them"));
-        }
-    }
-    Ok(inputs)
 }
 
 /// Without a model, a step that needs one would fail after earlier steps had side effects.

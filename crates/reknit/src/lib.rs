@@ -84,7 +84,7 @@
 //! | `otlp` | traces and metrics to an OpenTelemetry collector |
 //! | `sandbox` | commands and MCP servers are confined |
 //! | `serve` | tools for others, served over HTTP |
-//! | `testing` | recorded tests of runs, and faults at every step |
+//! | `testing` | scripted tools, assertions about runs, recorded tests, and faults at every step |
 //! | `tokens` | questions to models are measured with their tokenizers |
 //!
 //! A setting, tool or model that needs a missing feature is an error that names the feature.
@@ -103,6 +103,8 @@ mod run_event;
 mod run_handle;
 mod run_state;
 mod run_task;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod text_piece;
 mod tool;
 
@@ -152,9 +154,6 @@ pub use reknit_registry as registry;
 pub use reknit_runtime as runtime;
 #[doc(inline)]
 pub use reknit_salvage as salvage;
-#[cfg(feature = "testing")]
-#[doc(inline)]
-pub use reknit_test_runner as testing;
 #[doc(inline)]
 pub use reknit_toolkit as toolkit;
 #[doc(inline)]

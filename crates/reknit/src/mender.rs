@@ -236,6 +236,7 @@ impl MendAttempt {
             mappings: Vec::new(),
             seed: 0,
             trace_parent: None,
+            fork: None,
             machine_version: MACHINE_VERSION,
         };
         let event = Event { at_ms: system_ms(), kind: EventKind::Started(Box::new(started)) };

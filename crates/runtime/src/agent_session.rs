@@ -96,6 +96,7 @@ impl Runtime {
             words: Arc::new(self.templates.session_texts()),
             seed: 0,
             trace_parent: None,
+            fork: None,
             machine_version: MACHINE_VERSION,
         })
     }

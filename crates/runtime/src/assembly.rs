@@ -327,6 +327,7 @@ impl Runtime {
             mappings: Vec::new(),
             seed,
             trace_parent: None,
+            fork: None,
             machine_version: MACHINE_VERSION,
         }
     }

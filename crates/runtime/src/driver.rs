@@ -5,6 +5,7 @@
 mod agent_call;
 mod drain;
 mod due_calls;
+mod fork;
 mod join;
 mod reopen;
 mod reservation;
@@ -412,7 +413,14 @@ impl Driver {
                 }
             };
         state.restored.changes_accepted = changes == Changes::Accepted;
-        Ok((self.not_before(state.machine.now_ms()), lease, state))
+        let driver = match self.not_before(state.machine.now_ms()).for_machine(&state.machine).await {
+            Ok(driver) => driver,
+            Err(error) => {
+                self.give_back(&lease).await;
+                return Err(error);
+            }
+        };
+        Ok((driver, lease, state))
     }
 
     /// This driver with a clock that is not behind `last_ms`, the time of a run's last event.

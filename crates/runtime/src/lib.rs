@@ -51,6 +51,7 @@ mod effect_executor;
 mod error;
 mod export;
 mod export_filter;
+mod fork;
 mod function_tool;
 mod import;
 mod journal_results;
@@ -91,6 +92,7 @@ pub use driver::{DriveOutcome, Driver};
 pub use error::DriveError;
 pub use export::{ExportLine, export};
 pub use export_filter::ExportFilter;
+pub use fork::{Fork, ForkChanges, ForkError, JournalledCall, recorded_calls};
 pub use import::{ImportError, import};
 pub use journal_results::{JournalResults, ResultError};
 pub use model_client::{

@@ -4,24 +4,28 @@
 //! without a fault, and once for each fault at each call and question.
 
 mod case_run;
+mod child;
+mod child_messages;
 mod double;
 mod fault;
 mod html;
 mod judge;
+mod kill_method;
+mod killed_process;
 mod report;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use reknit_runtime::RunStart;
-
 use crate::start::{TestStartError, run_start};
 use crate::test_file::TestFile;
 use case_run::{CaseRun, run_case};
+pub use child::drive_chaos_child;
 use double::SentKind;
 pub use fault::{ChaosFault, ModelFault, ProcessFault, ToolFault};
 pub use judge::{ChaosOutcome, ChaosVerdict};
+pub use kill_method::{ChildProcesses, KillMethod};
 pub use report::ChaosReport;
 
 /// A fault at one call or question of a run.
@@ -50,13 +54,29 @@ pub enum ChaosError {
 /// Runs a test with each fault at each of its calls and questions. `seed` chooses jitter, waits and the fields that are damaged. Paths
 /// in the test are relative to `folder`.
 pub fn run_chaos(file: &TestFile, folder: &Path, seed: u64) -> Result<ChaosReport, ChaosError> {
+    run_chaos_with(file, folder, seed, None)
+}
+
+/// Runs a test as [`run_chaos`] does. With `processes`, the cases in which our own process is killed are run in such processes, in real
+/// time and with a journal in a file.
+pub fn run_chaos_with(
+    file: &TestFile,
+    folder: &Path,
+    seed: u64,
+    processes: Option<&ChildProcesses>,
+) -> Result<ChaosReport, ChaosError> {
     let file = TestFile { seed: file.seed ^ seed, ..file.clone() };
     let start = run_start(&file, folder)?;
     let baseline = run_case(&file, &start, None);
     check_baseline(&file, &baseline)?;
     let cases = cases(&baseline, seed);
-    let outcomes = run_all(&file, &start, &baseline, &cases);
-    Ok(ChaosReport { baseline: baseline.facts, effects: baseline.effects.len(), outcomes })
+    let run = |case: &ChaosCase| match (&case.fault, processes) {
+        (ChaosFault::Process(_), Some(processes)) => killed_process::run_case(processes, &file, folder, case),
+        _ => run_case(&file, &start, Some(case)),
+    };
+    let outcomes = run_all(&baseline, &cases, &run);
+    let kills = if processes.is_some() { KillMethod::Process } else { KillMethod::Tasks };
+    Ok(ChaosReport { effects: baseline.effects.len(), baseline: baseline.facts, kills, outcomes })
 }
 
 /// The double must lead the run to where its recordings lead it.
@@ -93,7 +113,7 @@ fn cases(baseline: &CaseRun, seed: u64) -> Vec<ChaosCase> {
     cases
 }
 
-fn run_all(file: &TestFile, start: &RunStart, baseline: &CaseRun, cases: &[ChaosCase]) -> Vec<ChaosOutcome> {
+fn run_all(baseline: &CaseRun, cases: &[ChaosCase], run: &(dyn Fn(&ChaosCase) -> CaseRun + Sync)) -> Vec<ChaosOutcome> {
     let next = AtomicUsize::new(0);
     let outcomes: Mutex<Vec<Option<ChaosOutcome>>> = Mutex::new(cases.iter().map(|_| None).collect());
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(cases.len());
@@ -103,7 +123,7 @@ fn run_all(file: &TestFile, start: &RunStart, baseline: &CaseRun, cases: &[Chaos
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(case) = cases.get(index) else { return };
-                    let outcome = judge::judge(case, baseline, &run_case(file, start, Some(case)));
+                    let outcome = judge::judge(case, baseline, &run(case));
                     let mut outcomes = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
                     if let Some(slot) = outcomes.get_mut(index) {
                         *slot = Some(outcome);

@@ -1,21 +1,21 @@
 //! Drives the run of a test with the real driver, a journal in memory and virtual time.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use reknit_journal::Journal;
 use reknit_protocol::RunId;
-use reknit_runtime::{
-    CallLimits, Clock, DriveError, DriveOutcome, Driver, RunStart, Transport, load_run, run_overview, signals,
-};
+use reknit_runtime::{CallLimits, Clock, DriveError, DriveOutcome, Driver, RunStart, Transport, run_overview};
 
+use crate::error_chain::causes;
 use crate::expectations::{Mismatch, describe_call, nearest_call, parameter_differences};
 use crate::facts::ObservedRun;
+use crate::people::{People, decide, decide_in_sessions};
 use crate::player::{Played, Player, Strictness, UnexpectedRequest};
 use crate::recording::{DecisionRecording, PlayCount};
 use crate::start::{RUN, TestStartError, run_start};
 use crate::test_clock::TestClock;
-use crate::test_file::{TestFile, TestStart};
+use crate::test_file::TestFile;
 
 /// What the run of a test did, and how its recordings were used.
 #[derive(Debug, Clone)]
@@ -147,23 +147,6 @@ pub(crate) fn in_virtual_time<T: Send, F: Future<Output = T>>(future: impl FnOnc
     })
 }
 
-/// What the people of a test decide and say.
-#[derive(Debug, Clone)]
-pub(crate) struct People {
-    pub(crate) decisions: Vec<DecisionRecording>,
-    pub(crate) messages: Vec<String>,
-}
-
-impl People {
-    pub(crate) fn of(file: &TestFile) -> Self {
-        let messages = match &file.start {
-            TestStart::Agent { messages, .. } => messages.clone(),
-            TestStart::Request(_) | TestStart::Plan { .. } => Vec::new(),
-        };
-        Self { decisions: file.decisions.clone(), messages }
-    }
-}
-
 /// Starts the run, or resumes it without a start, and drives it until it has ended and nobody says or decides anything more.
 pub(crate) async fn drive_to_end(
     driver: &Driver,
@@ -173,38 +156,38 @@ pub(crate) async fn drive_to_end(
     people: &mut People,
 ) -> Result<DriveOutcome, DriveError> {
     let run = RunId::new(RUN);
+    let People { decisions, messages } = people;
+    let decisions = &*decisions;
+    tokio::select! {
+        biased;
+        outcome = drive_run(driver, journal, clock, (start, &run), (decisions, messages)) => outcome,
+        failure = decide_in_sessions(journal, clock, &run, decisions) => Err(failure),
+    }
+}
+
+async fn drive_run(
+    driver: &Driver,
+    journal: &Journal,
+    clock: &dyn Clock,
+    (start, run): (Option<RunStart>, &RunId),
+    (decisions, messages): (&Mutex<Vec<DecisionRecording>>, &mut Vec<String>),
+) -> Result<DriveOutcome, DriveError> {
     let mut outcome = match start {
         Some(start) => driver.start(start).await?,
-        None => driver.resume(&run).await?,
+        None => driver.resume(run).await?,
     };
     loop {
         outcome = match outcome {
             DriveOutcome::Waiting => {
-                if !decide(journal, clock, &run, people).await? {
+                if !decide(journal, clock, (run, None), decisions).await? {
                     return Ok(DriveOutcome::Waiting);
                 }
-                driver.resume(&run).await?
+                driver.resume(run).await?
             }
-            ended if people.messages.is_empty() => return Ok(ended),
-            _ => driver.follow_up(&run, &people.messages.remove(0)).await?,
+            ended if messages.is_empty() => return Ok(ended),
+            _ => driver.follow_up(run, &messages.remove(0)).await?,
         };
     }
-}
-
-/// Sends the recorded decisions about the questions that the run waits for. Returns whether there was one.
-async fn decide(journal: &Journal, clock: &dyn Clock, run: &RunId, people: &mut People) -> Result<bool, DriveError> {
-    let mut has_decided = false;
-    for question in load_run(journal, run).await?.questions() {
-        let about = people.decisions.iter().position(|recorded| recorded.step == question.step.as_str());
-        if let Some(index) = about {
-            let decision = people.decisions.remove(index).decision;
-            let signal = signals::decide(question.id, question.hash, decision);
-            let sent = journal.send(run, signal, clock.now_ms()).await;
-            sent.map_err(|error| DriveError::Task(causes(&error)))?;
-            has_decided = true;
-        }
-    }
-    Ok(has_decided)
 }
 
 /// What the journal says about the run of a test.
@@ -231,13 +214,10 @@ fn unused(file: &TestFile, played: &Played, people: &People) -> Vec<String> {
             lines.push(format!("models[{index}]: {}", recording.purpose));
         }
     }
-    lines.extend(people.decisions.iter().map(|decision| format!("the decision about `{}`", decision.step)));
+    lines.extend(people.decisions_left().iter().map(|decision| {
+        let within = decision.within.as_ref().map(|step| format!(" in `{step}`")).unwrap_or_default();
+        format!("the decision about `{}`{within}", decision.step)
+    }));
     lines.extend(people.messages.iter().map(|message| format!("the message `{message}`")));
     lines
-}
-
-/// An error and its causes on one line.
-pub(crate) fn causes(error: &dyn std::error::Error) -> String {
-    let chain = std::iter::successors(Some(error), |error| (*error).source());
-    chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

@@ -34,11 +34,15 @@
 //!
 //! Where to go next: [`TestFile`] for the file, [`Expectations`] for what a test can say, [`record_run`] to make a test of a run.
 
+mod assertions;
 mod chaos;
+mod compare;
 mod drive;
+mod error_chain;
 mod expectations;
 mod facts;
 mod json;
+mod people;
 mod player;
 mod record;
 mod recording;
@@ -48,10 +52,12 @@ mod test_file;
 mod update;
 mod yaml;
 
+pub use assertions::{ExpectError, observe_run};
 pub use chaos::{
-    ChaosCase, ChaosError, ChaosFault, ChaosOutcome, ChaosReport, ChaosVerdict, ModelFault, ProcessFault, ToolFault,
-    run_chaos,
+    ChaosCase, ChaosError, ChaosFault, ChaosOutcome, ChaosReport, ChaosVerdict, ChildProcesses, KillMethod, ModelFault,
+    ProcessFault, ToolFault, drive_chaos_child, run_chaos, run_chaos_with,
 };
+pub use compare::compare_runs;
 pub use drive::TestRun;
 pub use expectations::{
     Expectations, ExpectedAnswer, ExpectedCall, ExpectedLimits, ExpectedRepair, ExpectedValue, Mismatch,

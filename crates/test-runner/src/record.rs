@@ -1,5 +1,6 @@
 //! Makes a test of a run in a journal.
 
+mod budgets;
 mod tools;
 
 use std::collections::HashMap;
@@ -26,6 +27,7 @@ use crate::recording::{
 };
 use crate::start::TestStartError;
 use crate::test_file::{AgentSource, PlanSource, TestAgent, TestFile, TestStart};
+use budgets::Budgets;
 use tools::{add_tools, names_of, used_tools};
 
 /// What a recorded test refers to, and what it shows.
@@ -65,10 +67,10 @@ pub enum RecordRunError {
 /// The test of a run, without assertions: [`propose_expectations`] adds them. Secrets are redacted as in an export.
 pub async fn record_run(journal: &Journal, run: &RunId, options: &RecordOptions) -> Result<TestFile, RecordRunError> {
     let mut recorder = Recorder::default();
-    let first = recorder.add_run(journal, run, Nesting::Outer).await?;
+    let first = recorder.add_run(journal, run, None).await?;
     let mut sessions = std::mem::take(&mut recorder.sessions);
-    while let Some(session) = sessions.pop() {
-        recorder.add_run(journal, &session, Nesting::Inner).await?;
+    while let Some((session, step)) = sessions.pop() {
+        recorder.add_run(journal, &session, Some(&step)).await?;
         sessions.append(&mut recorder.sessions);
     }
     if recorder.hides_models && !recorder.models.is_empty() && !options.with_model_texts {
@@ -123,13 +125,6 @@ pub async fn recorded_overview(journal: &Journal, run: &RunId) -> Result<Overvie
     Ok(run_overview(journal, run).await?)
 }
 
-/// Whether the run is the one that is recorded, or the session of one of its steps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Nesting {
-    Outer,
-    Inner,
-}
-
 /// When an effect became due: the time, and its place among those of the same event.
 type Due = (i64, usize);
 
@@ -141,13 +136,15 @@ struct Recorder {
     decisions: Vec<DecisionRecording>,
     token_counts: Vec<Option<u64>>,
     messages: Vec<String>,
-    sessions: Vec<RunId>,
+    /// The sessions of steps, each with its step.
+    sessions: Vec<(RunId, String)>,
+    budgets: Budgets,
     hides_models: bool,
 }
 
 impl Recorder {
-    /// Adds what a run was answered, and returns its first event.
-    async fn add_run(&mut self, journal: &Journal, run: &RunId, nesting: Nesting) -> Result<Event, RecordRunError> {
+    /// Adds what a run, or the session of the step `within`, was answered, and returns its first event.
+    async fn add_run(&mut self, journal: &Journal, run: &RunId, within: Option<&str>) -> Result<Event, RecordRunError> {
         let events = read_events(journal, run).await?;
         let unsupported = |reason| RecordRunError::Unsupported { run: run.clone(), reason };
         let (first, rest) = events.split_first().ok_or_else(|| unsupported("it has no events"))?;
@@ -156,13 +153,25 @@ impl Recorder {
         self.hides_models |= machine.policy().llm_debug == LlmDebug::Off;
         let mut due: HashMap<EffectId, (Due, Effect)> = HashMap::new();
         self.add_due(&machine, first.at_ms, &mut due);
+        if within.is_none() {
+            self.budgets.add(&machine, None);
+        }
         for event in rest {
-            self.add_event(event, &mut due, nesting).map_err(unsupported)?;
+            if within.is_none() {
+                self.budgets.add(&machine, Some(&event.kind));
+            }
+            self.add_event(event, &mut due, within).map_err(unsupported)?;
             machine.apply(event).map_err(refused)?;
             self.add_due(&machine, event.at_ms, &mut due);
         }
         if machine.ending().is_none() && !machine.is_waiting_for_person() {
             return Err(RecordRunError::NotEnded(run.clone()));
+        }
+        if within.is_none() {
+            self.budgets.add_ending(&machine);
+        }
+        if self.budgets.contradict() {
+            return Err(unsupported("a message has used up the budget, which was another one for each message"));
         }
         Ok(first.clone())
     }
@@ -178,7 +187,7 @@ impl Recorder {
                 && let Some(session) = machine.session_call(call)
             {
                 if let SessionRequest::Start(started) = session.request {
-                    self.sessions.push(started.run.clone());
+                    self.sessions.push((started.run.clone(), call.step.to_string()));
                 }
                 continue;
             }
@@ -191,7 +200,7 @@ impl Recorder {
         &mut self,
         event: &Event,
         due: &mut HashMap<EffectId, (Due, Effect)>,
-        nesting: Nesting,
+        within: Option<&str>,
     ) -> Result<(), &'static str> {
         let known = event.kind.effect().and_then(|id| due.get(id));
         match (&event.kind, known) {
@@ -214,11 +223,8 @@ impl Recorder {
             }
             (EventKind::TokensCounted { tokens, .. }, _) => self.token_counts.push(*tokens),
             (EventKind::PersonDecided { decision, .. }, Some((_, Effect::AskPerson(question)))) => {
-                if nesting == Nesting::Inner {
-                    return Err("a person decided about a call of an agent that a step runs");
-                }
-                let step = question.step.to_string();
-                self.decisions.push(DecisionRecording { step, decision: decision.clone() });
+                let (within, step) = (within.map(str::to_owned), question.step.to_string());
+                self.decisions.push(DecisionRecording { within, step, decision: decision.clone() });
             }
             (EventKind::FollowedUp { input }, _) => self.messages.push(input.clone()),
             (EventKind::Retried, _) => return Err("it was retried after it had ended"),
@@ -356,7 +362,8 @@ fn of_session(started: &SessionStarted, options: &RecordOptions, recorder: &Reco
         None => AgentSource::Inline(Box::new(agent_of_session(started, String::new(), &outer))),
     };
     let start = TestStart::Agent { agent, input: started.input.clone(), messages: recorder.messages.clone() };
-    let mut file = empty_file(start, started.seed, &started.policy, &started.templates);
+    let policy = recorder.budgets.limit(&started.policy);
+    let mut file = empty_file(start, started.seed, &policy, &started.templates);
     file.metadata = started.metadata.to_object();
     file.targets = names(&started.targets);
     file.tools = tools;

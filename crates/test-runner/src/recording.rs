@@ -90,7 +90,9 @@ pub struct ModelRecording {
 /// A decision of a person about a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecisionRecording {
-    /// The step; `plan` for a whole plan.
+    /// The step that runs the agent whose call it is about; none for a call of the run itself.
+    pub within: Option<String>,
+    /// The step, or the call of an agent; `plan` for a whole plan.
     pub step: String,
     /// The decision.
     pub decision: Decision,

@@ -104,6 +104,7 @@ impl RunRules {
             mappings: self.file.mappings.clone(),
             seed: self.file.seed,
             trace_parent: None,
+            fork: None,
             machine_version: MACHINE_VERSION,
         }
     }
@@ -171,6 +172,7 @@ impl RunRules {
             words: Arc::new(self.templates.session_texts()),
             seed: 0,
             trace_parent: None,
+            fork: None,
             machine_version: MACHINE_VERSION,
         })
     }

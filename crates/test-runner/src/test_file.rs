@@ -123,6 +123,13 @@ pub struct TestAgent {
     pub agents: Vec<TestAgent>,
 }
 
+impl Expectations {
+    /// Reads what a test has under `expect`, as YAML or JSON. Fails with all problems, each with its place.
+    pub fn read(text: &str) -> Result<Self, Vec<FileProblem>> {
+        read::read_expectations(text)
+    }
+}
+
 impl TestFile {
     /// Reads a test. Fails with all problems of the file, each with its place.
     pub fn read(text: &str) -> Result<Self, Vec<FileProblem>> {

@@ -161,6 +161,18 @@ class Run:
         """Denies the calls that the run asks about."""
         self._handle.decide(False, reason)
 
+    def expect(self, **expectations: Any) -> None:
+        """Waits until the run has ended or waits for a person, and raises `AssertionError` unless it is as expected.
+
+        The words are those under `expect` in a test file of `reknit test`: `status`, `steps`, `calls`, `values`, `mended`,
+        `outputs`, `limits` and `answer`. What is not mentioned is not compared.
+
+            run.expect(status="complete", mended=[{"step": "pay", "by": "resend"}], answer={"contains": ["19.99"]})
+        """
+        while not self._handle.wait(_SLICE):
+            pass
+        self._handle.check(expectations)
+
     def cancel(self) -> None:
         """Cancels the run. Calls in progress may still complete."""
         self._handle.cancel()

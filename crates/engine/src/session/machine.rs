@@ -11,6 +11,7 @@ use crate::answer::{Answer, Status};
 use crate::budget::Spent;
 use crate::effect::Effect;
 use crate::event::{Event, EventKind};
+use crate::fork_origin::ForkOrigin;
 use crate::policy::Policy;
 use crate::record::Record;
 use crate::report::{Report, ReportStatus, SessionExit};
@@ -149,6 +150,11 @@ impl Machine {
     /// The parent span of another program, if any.
     pub fn trace_parent(&self) -> Option<TraceParent> {
         either!(self, machine => machine.started().trace_parent)
+    }
+
+    /// Which run this is a fork of, if it is one.
+    pub fn fork(&self) -> Option<&ForkOrigin> {
+        either!(self, machine => machine.started().fork.as_ref())
     }
 
     /// The policy.

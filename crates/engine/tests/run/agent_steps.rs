@@ -29,6 +29,7 @@ fn agent(name: &str) -> SubAgent {
         words: Arc::new(SessionTexts::default()),
         seed: 0,
         trace_parent: None,
+        fork: None,
         machine_version: MACHINE_VERSION,
     };
     SubAgent { name: name.to_owned(), description: String::new(), session }

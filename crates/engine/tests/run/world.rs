@@ -72,6 +72,7 @@ pub(crate) fn started(plan: Option<Plan>, policy: Policy) -> Started {
         mappings: Vec::new(),
         seed: 7,
         trace_parent: None,
+        fork: None,
         machine_version: MACHINE_VERSION,
     }
 }

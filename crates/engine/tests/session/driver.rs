@@ -53,6 +53,7 @@ pub(crate) fn started() -> SessionStarted {
         words: Arc::new(SessionTexts::default()),
         seed: 7,
         trace_parent: None,
+        fork: None,
         machine_version: MACHINE_VERSION,
     }
 }

@@ -30,6 +30,27 @@ impl Journal {
         .await
     }
 
+    /// Creates a run as [`create`](Self::create) does, together with the events after its first one: `append` has them.
+    pub async fn create_with(
+        &self,
+        run: NewRun,
+        mut append: Append,
+        holder: &Holder,
+        term: LeaseTerm,
+    ) -> Result<Lease, CreateError> {
+        let NewRun { run, title, request, owner, reservation, first } = run;
+        let holder = holder.clone();
+        let mut split = None;
+        self.write_patiently(move |tables| {
+            let (first, texts) =
+                split.get_or_insert_with(|| (split_first_event(first.clone()), SplitTexts::of(&mut append)));
+            let (owner, reservation) = (owner.as_deref(), reservation.as_ref());
+            let new = CreatedRun { run: &run, title: &title, request: &request, owner, reservation };
+            rules::create_with(tables, &new, first, (&append, texts), (&holder, term))
+        })
+        .await
+    }
+
     /// Stores a run that has ended elsewhere, in one transaction: no process ever sees it unfinished, and continues it.
     /// `append` has the events after the first one, and the ending.
     pub async fn create_ended(

@@ -41,14 +41,25 @@ pub(crate) fn create_ended(
     if rest.ending.is_none() {
         return Err(StoreFailure::Contents("a run that ended elsewhere must have an ending".to_owned()));
     }
+    Ok(create_with(tables, new, first, (rest, texts), (holder, term))?.map(drop))
+}
+
+/// Creates a run together with more of its events, all of it or nothing.
+pub(crate) fn create_with(
+    tables: &mut dyn WriteTables,
+    new: &CreatedRun<'_>,
+    first: &SplitEvent,
+    (rest, texts): (&Append, &SplitTexts),
+    (holder, term): (&Holder, LeaseTerm),
+) -> RuleResult<Lease, CreateError> {
     let lease = match create(tables, new, first, holder, term)? {
         Err(refused) => return Ok(Err(refused)),
         Ok(lease) => lease,
     };
     match append(tables, &lease, rest, texts)? {
-        Ok(_) => Ok(Ok(())),
+        Ok(_) => Ok(Ok(lease)),
         // A failure, not a refusal: what was written is undone.
-        Err(refused) => Err(StoreFailure::Contents(format!("a run that ended elsewhere cannot be stored: {refused}"))),
+        Err(refused) => Err(StoreFailure::Contents(format!("a run with all its events cannot be stored: {refused}"))),
     }
 }
 

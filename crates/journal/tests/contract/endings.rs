@@ -56,3 +56,22 @@ async fn a_run_that_ended_elsewhere_is_stored_with_its_ending_or_not_at_all() {
         create(Append::at(1).ending("complete", 2)).await.expect_err("there is one with this id");
     }
 }
+
+#[tokio::test]
+async fn a_run_is_created_with_its_first_events_and_leased() {
+    for store in stores() {
+        let new = || NewRun {
+            run: "r".into(),
+            title: "x".to_owned(),
+            request: String::new(),
+            owner: None,
+            reservation: None,
+            first: event(0),
+        };
+        let create = async |append| store.journal.create_with(new(), append, &Holder::this_process(), term(0)).await;
+        let lease = create(Append::at(1).event(event(1)).event(event(2))).await.expect("it is stored");
+        let summary = store.journal.summary(&"r".into()).await.expect("the run exists");
+        assert_eq!((summary.status, summary.len), (None, 3), "{}", store.name);
+        store.journal.append(&lease, Append::at(3).event(event(3))).await.expect("it is leased");
+    }
+}

@@ -21,12 +21,13 @@ cases are run with the recorded answers. Each case is
   reported          the run says what is missing or uncertain
   open              a model would have to react to something that was never recorded
   wrong and silent  the run claims what is not true, or an effect took place twice
+  cannot go on      no process can restore the run, or drive it to its end
 
 JSON (--json):
-  {\"status\", \"effects\", \"counts\", \"cases\": [{\"effect\", \"of\", \"fault\", \"verdict\", \"status\", \"reason\"?, \"duplicates\"?,
+  {\"status\", \"effects\", \"kills\": \"tasks\" | \"process\", \"counts\", \"cases\": [{\"effect\", \"of\", \"fault\", \"verdict\", \"status\", \"reason\"?, \"duplicates\"?,
    \"extra_calls\", \"extra_questions\", \"extra_ms\", \"extra_cost\"}]}
 
-Exit status: 0 no case is wrong and silent, 1 there is one, 2 not started, or the run fails without a fault.";
+Exit status: 0 no case is wrong and silent or cannot go on, 1 there is one, 2 not started, or the run fails without a fault.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ChaosArguments {
@@ -45,6 +46,9 @@ pub(crate) struct ChaosArguments {
     /// Also call tools that change something, in the one run of a plan or an agent with your tools
     #[arg(long)]
     pub(crate) allow_writes: bool,
+    /// Kill processes of their own with SIGKILL, with a journal in a file and in real time, instead of all tasks of the driver at once
+    #[arg(long)]
+    pub(crate) kill_processes: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -8,7 +8,7 @@ use reknit_protocol::RunId;
 
 use crate::failure::Failure;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct FileArguments {
     /// The journal file [default: reknit/journal.db in your data folder]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -70,6 +70,9 @@ pub(crate) enum RunsCommand {
     /// Try the failed and skipped steps of a run again; done steps stay done
     #[command(after_help = RETRY_DETAILS)]
     Retry(ContinueArguments),
+    /// Run on from any point of a run with something changed, on its recorded answers before that point, and compare the two
+    #[command(after_help = FORK_DETAILS)]
+    Fork(Box<ForkArguments>),
     /// End a parked run, which this build cannot continue; its events are kept
     Close {
         #[command(flatten)]
@@ -143,6 +146,63 @@ skipped steps are tried again, and results stay. A call that may have taken effe
 its side effect is unsafe, only after a check or your approval. Sessions cannot be retried.
 
 Exit status: that of `reknit ask`.";
+
+const FORK_DETAILS: &str = "\
+The fork is a run of its own, which names the run that it comes from. Up to the point it has the answers of that run: nothing is
+called, asked or waited for again. From the point on, tools that only read and models are asked. Other calls are not sent: a call
+that the run has made as well gets the same answer, and any other fails, unless --allow-writes is given. At the end, the two runs
+are compared. What is not changed is as it was when the run started: limits, approval rules, prompts, tools and models.
+
+Examples:
+  reknit runs fork last --at pay --set amount=5
+  reknit runs fork last --at answer --model other
+  reknit runs fork last --at 2 --agent clerk.md        a session, from its second turn on, with a changed agent file
+  reknit runs fork last --at pay --policy              with the limits and rules of the configuration as it is now
+
+Exit status: that of `reknit ask`.";
+
+#[derive(Debug, Args)]
+pub(crate) struct ForkArguments {
+    #[command(flatten)]
+    pub(crate) run: RunArgument,
+    /// The step, `plan` or `answer`, or the number of a turn of a session, from which on the fork goes its own way
+    #[arg(long, value_name = "STEP")]
+    pub(crate) at: String,
+    /// Another value for a parameter of that step
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Another value for an input of the plan
+    #[arg(long = "input", value_name = "NAME=VALUE")]
+    pub(crate) inputs: Vec<String>,
+    /// Ask this model of the configuration; with `--model-url`, the model with this name on that server
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    #[arg(help = "The base URL of an OpenAI-compatible server, used instead of the configured models")]
+    pub(crate) model_url: Option<String>,
+    /// The environment variable that holds its API key
+    #[arg(long, value_name = "VARIABLE", requires = "model_url")]
+    pub(crate) model_key_env: Option<String>,
+    /// Take the agent of a session from this file: its prompt, rules, tools and models
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) agent: Option<PathBuf>,
+    /// Take limits, side effects, approval rules and the like from the configuration as it is now
+    #[arg(long)]
+    pub(crate) policy: bool,
+    /// Take the prompts from the configuration as it is now
+    #[arg(long)]
+    pub(crate) prompts: bool,
+    /// Send calls that may change something, from the point on
+    #[arg(long)]
+    pub(crate) allow_writes: bool,
+    /// A tool, in addition to those in the configuration
+    #[arg(long = "tool", id = "tool", value_name = "NAME=URL")]
+    pub(crate) tools: Vec<String>,
+    #[command(flatten)]
+    pub(crate) files: FileArguments,
+    #[command(flatten)]
+    pub(crate) drive: DriveArguments,
+}
 
 const PRUNE_DETAILS: &str = "\
 Without --older-than, --keep and --max-size, the limits are those of the configuration: `[journal] keep-time`, `keep-runs` and

@@ -412,6 +412,7 @@ mod tests {
             seed: 7,
             trace_parent: None,
             metadata: Metadata::default(),
+            fork: None,
             machine_version: MACHINE_VERSION,
         };
         Event { at_ms: 0, kind: EventKind::Started(Box::new(started)) }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use reknit_engine::{MendedCall, SessionOverview};
 use reknit_protocol::{Object, Value};
 
+use super::fork::{fork_as_json, fork_line};
 use super::session_log;
 use super::show::{
     CurrentState, VALUE_COLUMNS, attachments_as_json, attachments_line, metadata_as_json, metadata_line,
@@ -25,6 +26,7 @@ pub(super) fn as_json(session: &SessionOverview, state: &CurrentState<'_>) -> Re
         if let Some(object) = report.as_object_mut() {
             object.insert("log", log);
             object.extend(metadata_as_json(&session.metadata));
+            object.extend(fork_as_json(session.fork.as_ref()));
             object.extend(attachments_as_json(&session.attachments));
         }
         return Ok(report);
@@ -36,6 +38,7 @@ pub(super) fn as_json(session: &SessionOverview, state: &CurrentState<'_>) -> Re
     }
     object.insert("log", log);
     object.extend(metadata_as_json(&session.metadata));
+    object.extend(fork_as_json(session.fork.as_ref()));
     object.extend(attachments_as_json(&session.attachments));
     if !state.approvals.is_empty() {
         object.insert("asks", state.approvals.iter().map(ApprovalRequest::to_value).collect::<Value>());
@@ -54,6 +57,7 @@ pub(super) fn page(session: &SessionOverview, state: &CurrentState<'_>) -> Strin
     line(format!("session  {}", session.run));
     line(format!("agent    {}", session.agent));
     line(format!("input    {}", one_line(&session.input, VALUE_COLUMNS)));
+    fork_line(session.fork.as_ref()).into_iter().for_each(&mut line);
     metadata_line(&session.metadata).into_iter().for_each(&mut line);
     attachments_line(&session.attachments).into_iter().for_each(&mut line);
     let status = match &session.report {

@@ -11,6 +11,7 @@ use reknit_plan::ToolSelection;
 use reknit_protocol::{Object, RunId, Value};
 use reknit_runtime::{DriveError, ParkReason, bare_overview};
 
+use super::fork::{fork_as_json, fork_line};
 use super::{bare, llm, open_run, session, step_history};
 use crate::approvals::{ApprovalRequest, inbox, pending_approvals};
 use crate::cli::{FileArguments, RunArgument};
@@ -144,6 +145,7 @@ fn as_json(run: &RunOverview, state: &CurrentState<'_>) -> Result<Value, Failure
     let mut document = state_as_json(run, state)?;
     if let Value::Object(document) = &mut document {
         document.extend(metadata_as_json(&run.metadata));
+        document.extend(fork_as_json(run.fork.as_ref()));
         document.extend(attachments_as_json(&run.attachments));
         document.insert("history", step_history::as_json(&run.history)?);
         document.extend((run.retries > 0).then(|| ("retries".to_owned(), run.retries.into())));
@@ -265,6 +267,7 @@ fn page(run: &RunOverview, state: &CurrentState<'_>, only: Option<&str>) -> Stri
     };
     line(format!("run      {}", run.run));
     line(format!("request  {}", one_line(&run.request, VALUE_COLUMNS)));
+    fork_line(run.fork.as_ref()).into_iter().for_each(&mut line);
     metadata_line(&run.metadata).into_iter().for_each(&mut line);
     attachments_line(&run.attachments).into_iter().for_each(&mut line);
     line(format!("status   {}", status(run, state)));

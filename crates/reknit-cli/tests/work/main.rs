@@ -15,6 +15,7 @@ mod demo;
 mod doctor;
 mod exit_status;
 mod explain;
+mod forks;
 mod help;
 mod init;
 mod interrupt;

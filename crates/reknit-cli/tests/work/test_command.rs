@@ -2,8 +2,10 @@
 
 use std::fs;
 
+use reknit_protocol::Value;
+
 use crate::exit_status::{PRICE_AND_ORDER, shop};
-use crate::world::{World, plan};
+use crate::world::{World, plan, text};
 
 /// A folder with a test of a run of a plan file.
 async fn recorded() -> World {
@@ -80,6 +82,23 @@ fn a_broken_test_is_no_test() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_survives_processes_that_are_really_killed() {
+    let world = recorded().await;
+    world.reknit(&["test", "record", "last", "--plan", "plan.json", "-o", "tests/shop.yaml"]);
+    let report = world.output(&["chaos", "tests/shop.yaml", "--kill-processes", "--json"]);
+    let report = Value::parse(&text(&report.stdout)).expect("JSON");
+    assert_eq!(report.get("kills").and_then(Value::as_str), Some("process"));
+    let cases = report.get("cases").and_then(Value::as_array).expect("cases");
+    let killed = cases
+        .iter()
+        .filter(|case| case.get("fault").and_then(Value::as_str).is_some_and(|fault| fault.contains("killed")));
+    let verdicts: Vec<&str> = killed.filter_map(|case| case.get("verdict").and_then(Value::as_str)).collect();
+    assert_eq!(verdicts, ["mended"; 8], "four kills at two calls: {report}");
+    let told = world.reknit(&["chaos", "tests/shop.yaml"]);
+    assert!(told.contains("killed: all tasks of the driver end at one moment"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_that_changes_something_is_not_run_with_live_tools_unless_that_is_allowed() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
@@ -87,7 +106,7 @@ async fn a_plan_that_changes_something_is_not_run_with_live_tools_unless_that_is
     assert!(refused.starts_with("exit status 2\n") && refused.contains("--allow-writes"), "{refused}");
     assert_eq!(shop.calls(), [], "nothing was called");
     let report = world.reknit(&["chaos", "plan.json", "--allow-writes", "--html", "report.html"]);
-    assert!(report.contains(" wrong and silent\n"), "{report}");
+    assert!(report.contains(" wrong and silent, "), "{report}");
     let page = fs::read_to_string(world.path().join("report.html")).expect("the page");
     assert!(page.starts_with("<!doctype html>") && page.contains("429 with a date"), "{page}");
 }

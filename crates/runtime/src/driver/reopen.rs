@@ -60,8 +60,9 @@ impl Driver {
         let changed = (budget != state.machine.policy().limits.budget).then_some(EventKind::BudgetChanged { budget });
         let (expected_len, cost_so_far) = (state.machine.event_count(), state.machine.spent().cost.nanos());
         let reopening = Reopening { expected_len, cost_so_far, reservation };
+        let driver = self.not_before(state.machine.now_ms()).for_machine(&state.machine).await?;
         let lease = journal.reopen(run, &self.shared.holder, self.term(), reopening).await?;
-        Ok((self.not_before(state.machine.now_ms()), lease, state, changed))
+        Ok((driver, lease, state, changed))
     }
 }
 

@@ -73,9 +73,10 @@ impl SegmentedDriver {
             }
             Err(error) => return Err(error),
         };
-        let (events, consumed) = self.driver.events_on_resume(run, &state).await?;
-        let run = self.segment(&lease, events, consumed).await?;
-        self.run(lease, run).await
+        let this = Self::new(self.driver.clone().for_machine(&state.machine).await?);
+        let (events, consumed) = this.driver.events_on_resume(run, &state).await?;
+        let run = this.segment(&lease, events, consumed).await?;
+        this.run(lease, run).await
     }
 
     async fn run(&self, mut lease: Lease, mut run: Machine) -> Result<DriveOutcome, DriveError> {

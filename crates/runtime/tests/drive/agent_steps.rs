@@ -10,7 +10,7 @@ use reknit_plan::{AGENT_TOOL, AgentAnnouncement};
 use reknit_protocol::{EffectId, RunId, Step, Value};
 use reknit_runtime::RunOwner;
 use reknit_runtime::test_support::with_owner;
-use reknit_runtime::{DriveOutcome, load_run, signals};
+use reknit_runtime::{DriveOutcome, Fork, ForkChanges, load_run, signals};
 use reknit_testing::model::{RequestMatcher, Script};
 use reknit_testing::{CallBarrier, Reply};
 use tokio_util::sync::CancellationToken;
@@ -233,4 +233,28 @@ fn question(machine: &Machine) -> (EffectId, String) {
         _ => None,
     });
     asked.expect("a person is asked")
+}
+
+#[tokio::test]
+async fn a_fork_does_not_run_the_agents_before_its_point_again_and_those_after_it_send_nothing_either() {
+    let scene = Scene::of(&[ORDER, REPORT, ORDER, REPORT]).await;
+    let note = Step::new("note", "shop", "look_up", "").with_parameters(object(r#"{"id": "{{clerk.report}}"}"#));
+    let started = started(&scene, vec![clerk("Order it."), note]);
+    let answer = finished(within(scene.fixture.driver().start(started)).await.expect("the run is driven"));
+    assert_eq!(answer.status, Status::Complete, "{}", answer.text);
+    let called = |capability: &str| scene.shop.calls_of(capability).len();
+    assert_eq!((called("order"), called("look_up")), (1, 1));
+    let fork = async |at: &str| {
+        let id = RunId::new(format!("fork-{at}"));
+        let fork =
+            Fork::of(&scene.fixture.journal, &RunId::new("r"), at, &ForkChanges::default(), (id, 2_000_000)).await;
+        let outcome = within(scene.fixture.driver().start_fork(fork.expect("it can be forked"))).await;
+        finished(outcome.expect("the fork is driven"))
+    };
+    let after = fork("note").await;
+    assert_eq!(after.status, Status::Complete, "{}", after.text);
+    assert_eq!((called("order"), called("look_up")), (1, 2), "only the step at the point is done again");
+    let whole = fork("clerk").await;
+    assert_eq!(whole.status, Status::Complete, "{}", whole.text);
+    assert_eq!(called("order"), 1, "the agent of the fork gets the recorded answer");
 }

@@ -15,6 +15,7 @@ mod clocks;
 mod demo;
 mod driver_faults;
 mod fixture;
+mod forks;
 mod functions;
 mod golden;
 mod learned_mappings;

@@ -99,6 +99,7 @@ impl Scene {
             words: Arc::new(SessionTexts::default()),
             seed: 7,
             trace_parent: None,
+            fork: None,
             machine_version: MACHINE_VERSION,
         }
     }

@@ -63,6 +63,7 @@ async fn a_step_waits_only_for_the_steps_that_it_depends_on() {
         mappings: Vec::new(),
         seed: 7,
         trace_parent: None,
+        fork: None,
         machine_version: MACHINE_VERSION,
     };
     let clock = Arc::new(SystemClock::new());

@@ -140,6 +140,7 @@ impl Scene {
             agents: Vec::new(),
             seed: started.seed,
             trace_parent: started.trace_parent,
+            fork: None,
             machine_version: started.machine_version,
         }
         .into()

@@ -156,6 +156,7 @@ fn draw_run(id: &str, catalogue: &Arc<Catalogue>, templates: &Arc<Templates>, ra
         mappings: Vec::new(),
         seed: random.next(),
         trace_parent: None,
+        fork: None,
         machine_version: MACHINE_VERSION,
     };
     PlottedRun { id: id.into(), start: started.into(), plan: Some(plan), turns: Vec::new() }
@@ -213,6 +214,7 @@ fn draw_session(id: &str, catalogue: &Arc<Catalogue>, templates: &Arc<Templates>
         words: Arc::new(SessionTexts::default()),
         seed: random.next(),
         trace_parent: None,
+        fork: None,
         machine_version: MACHINE_VERSION,
     };
     PlottedRun { id: id.into(), start: started.into(), plan: None, turns }

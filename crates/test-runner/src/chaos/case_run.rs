@@ -2,16 +2,16 @@
 
 use std::sync::{Arc, Mutex};
 
-use reknit_journal::{Holder, Journal, LeaseTerm};
-use reknit_protocol::RunId;
+use reknit_journal::{Holder, Journal, LeaseTerm, RunFilter, RunSummary};
 use reknit_runtime::{CallLimits, Clock, Driver, RunStart, Transport};
 
 use super::ChaosCase;
 use super::double::{Deed, Double, DoubleState, SentEffect, lock};
 use super::fault::ChaosFault;
-use crate::drive::{People, causes, drive_to_end, facts, in_virtual_time};
+use crate::drive::{drive_to_end, facts, in_virtual_time};
+use crate::error_chain::causes;
 use crate::facts::ObservedRun;
-use crate::start::RUN;
+use crate::people::People;
 use crate::test_clock::TestClock;
 use crate::test_file::TestFile;
 
@@ -31,14 +31,41 @@ pub(super) struct CaseRun {
     pub(super) failure: Option<String>,
 }
 
+impl CaseRun {
+    pub(super) fn of(facts: ObservedRun, state: &DoubleState, failure: Option<String>) -> Self {
+        Self {
+            facts,
+            deeds: state.deeds.clone(),
+            effects: state.effects.clone(),
+            sent_calls: state.sent_calls.clone(),
+            unknown_calls: state.unknown_calls.clone(),
+            asked_unrecorded: state.asked_unrecorded,
+            failure,
+        }
+    }
+}
+
 /// How a process ended.
-enum ProcessEnd {
+pub(super) enum ProcessEnd {
     Done(Option<String>),
     Killed,
 }
 
+impl ProcessEnd {
+    /// Why the second process could not drive the run to its end.
+    pub(super) fn failure(self) -> Option<String> {
+        match self {
+            Self::Done(failure) => failure,
+            Self::Killed => Some("the process was killed twice".to_owned()),
+        }
+    }
+}
+
+/// The most runs that a case has: the run, and the sessions of its steps.
+const MAX_RUNS: u32 = 10_000;
+
 /// How long a process needs to be started again.
-const RESTART_MS: i64 = 2_000;
+pub(super) const RESTART_MS: i64 = 2_000;
 
 pub(super) fn run_case(file: &TestFile, start: &RunStart, case: Option<&ChaosCase>) -> CaseRun {
     let (journal, state) = (Journal::in_memory(), Arc::new(Mutex::new(DoubleState::default())));
@@ -55,24 +82,12 @@ pub(super) fn run_case(file: &TestFile, start: &RunStart, case: Option<&ChaosCas
             let now_ms = file.at_ms.saturating_add_unsigned(time_ms).saturating_add(RESTART_MS + step_ms);
             let (end, more_ms) = process.live(now_ms, None, &mut people);
             time_ms += RESTART_MS.unsigned_abs() + more_ms;
-            match end {
-                ProcessEnd::Done(failure) => failure,
-                ProcessEnd::Killed => Some("the process was killed twice".to_owned()),
-            }
+            end.failure()
         }
     };
     let mut facts = in_virtual_time(|| facts(&journal));
     facts.time_ms = time_ms;
-    let state = lock(&state);
-    CaseRun {
-        facts,
-        deeds: state.deeds.clone(),
-        effects: state.effects.clone(),
-        sent_calls: state.sent_calls.clone(),
-        unknown_calls: state.unknown_calls.clone(),
-        asked_unrecorded: state.asked_unrecorded,
-        failure,
-    }
+    CaseRun::of(facts, &lock(&state), failure)
 }
 
 /// A process that drives the run.
@@ -95,7 +110,7 @@ impl Process<'_> {
             let transport: Arc<dyn Transport> = Arc::new(double);
             let driver = Driver::new(self.journal.clone(), transport, shared, CallLimits::default());
             if start.is_none() {
-                self.take_lease(at_ms).await;
+                self.take_leases(at_ms).await;
             }
             let ending = drive_to_end(&driver, self.journal, &clock, start, people);
             let end = tokio::select! {
@@ -106,15 +121,17 @@ impl Process<'_> {
         })
     }
 
-    /// The journal sees that this process is alive, and must take the one before for dead.
-    async fn take_lease(&self, now_ms: i64) {
-        let run = RunId::new(RUN);
-        let epoch = self.journal.summary(&run).await.map(|summary| summary.epoch).unwrap_or_default();
-        let term = LeaseTerm { now_ms, ttl_ms: 1 };
-        let lease = self.journal.acquire_forced(&run, &Holder::this_process(), term, epoch).await;
-        if let Ok(lease) = lease {
-            // If it cannot be released, it expires after a millisecond.
-            let _ = self.journal.release(&lease).await;
+    /// The journal sees that this process is alive, and must take the one before for dead: it held the leases of the run, and of the
+    /// sessions of its steps.
+    async fn take_leases(&self, now_ms: i64) {
+        let runs = self.journal.runs(&RunFilter::newest(MAX_RUNS)).await.unwrap_or_default();
+        for RunSummary { run, epoch, .. } in runs.into_iter().filter(|summary| summary.lease.is_some()) {
+            let term = LeaseTerm { now_ms, ttl_ms: 1 };
+            let lease = self.journal.acquire_forced(&run, &Holder::this_process(), term, epoch).await;
+            if let Ok(lease) = lease {
+                // If it cannot be released, it expires after a millisecond.
+                let _ = self.journal.release(&lease).await;
+            }
         }
     }
 }

@@ -21,11 +21,12 @@ pub(super) fn page(report: &ChaosReport, title: &str) -> String {
         text,
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
          <title>{title}</title><style>{STYLE}</style><h1>{title}</h1><p>{} cases at {} calls and questions. Without a fault the run \
-         is {}.</p>\n<table><tr><th>fault<th>mended<th>reported<th>open<th>wrong and silent<th>effects twice<th>most extra calls\
+         is {}. Our own process is killed {}.</p>\n<table><tr><th>fault<th>mended<th>reported<th>open<th>wrong and silent<th>cannot go on<th>effects twice<th>most extra calls\
          <th>most extra time</tr>\n",
         report.outcomes.len(),
         report.effects,
-        markup_text(&report.baseline.status)
+        markup_text(&report.baseline.status),
+        report.kills
     );
     for (class, counts) in report.by_class() {
         let _ = write!(text, "<tr><td>{}", markup_text(class));
@@ -46,7 +47,7 @@ pub(super) fn page(report: &ChaosReport, title: &str) -> String {
             ChaosVerdict::Mended => "mended",
             ChaosVerdict::Reported => "reported",
             ChaosVerdict::Open => "open",
-            ChaosVerdict::Silent => "silent",
+            ChaosVerdict::Silent | ChaosVerdict::Stuck => "silent",
         };
         let case = &outcome.case;
         let _ = writeln!(

@@ -20,6 +20,8 @@ word_enum! {
         Open = "open",
         /// It claims what is not true, or does something twice.
         Silent = "wrong and silent",
+        /// It was not driven to its end: no process can restore it, or go on with it.
+        Stuck = "cannot go on",
     }
 }
 
@@ -78,7 +80,7 @@ fn verdict(
         return (ChaosVerdict::Silent, format!("took effect more often than without the fault: {duplicate}"));
     }
     if let Some(failure) = &run.failure {
-        return (ChaosVerdict::Reported, failure.clone());
+        return (ChaosVerdict::Stuck, failure.clone());
     }
     if let Some(claim) = untrue_failure(baseline, run) {
         return (ChaosVerdict::Silent, claim);

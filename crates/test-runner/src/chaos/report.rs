@@ -7,6 +7,7 @@ use reknit_protocol::{Object, Value};
 
 use super::html::page;
 use super::judge::{ChaosOutcome, ChaosVerdict};
+use super::kill_method::KillMethod;
 use crate::facts::ObservedRun;
 
 /// What became of a run with each fault at each of its calls and questions.
@@ -16,6 +17,8 @@ pub struct ChaosReport {
     pub baseline: ObservedRun,
     /// How many calls and questions the run without a fault has.
     pub effects: usize,
+    /// How our own process was killed.
+    pub kills: KillMethod,
     /// The cases, in the order of the run.
     pub outcomes: Vec<ChaosOutcome>,
 }
@@ -23,7 +26,7 @@ pub struct ChaosReport {
 /// The cases of one class of faults.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ClassCounts {
-    pub(super) verdicts: [usize; 4],
+    pub(super) verdicts: [usize; ChaosVerdict::ALL.len()],
     pub(super) duplicates: usize,
     pub(super) extra_calls: i64,
     pub(super) extra_ms: i64,
@@ -42,9 +45,10 @@ impl ChaosReport {
         self.outcomes.iter().filter(|outcome| outcome.verdict == verdict).count()
     }
 
-    /// The cases in which the run was wrong and silent.
-    pub fn silent(&self) -> Vec<&ChaosOutcome> {
-        self.outcomes.iter().filter(|outcome| outcome.verdict == ChaosVerdict::Silent).collect()
+    /// The cases that must not be: the run was wrong and silent, or could not go on.
+    pub fn failures(&self) -> Vec<&ChaosOutcome> {
+        let is_failure = |verdict| matches!(verdict, ChaosVerdict::Silent | ChaosVerdict::Stuck);
+        self.outcomes.iter().filter(|outcome| is_failure(outcome.verdict)).collect()
     }
 
     pub(super) fn by_class(&self) -> Vec<(&'static str, ClassCounts)> {
@@ -67,10 +71,10 @@ impl ChaosReport {
         order.into_iter().map(|class| (class, counts.get(class).copied().unwrap_or_default())).collect()
     }
 
-    /// A table with a row for each class of faults, and every case that is wrong and silent, or open.
+    /// A table with a row for each class of faults, and every case that is neither mended nor reported.
     pub fn table(&self) -> String {
         let mut text = String::new();
-        let header = ["fault", "mended", "reported", "open", "silent", "twice", "calls +", "time +"];
+        let header = ["fault", "mended", "reported", "open", "silent", "stuck", "twice", "calls +", "time +"];
         let mut rows: Vec<Vec<String>> = vec![header.map(str::to_owned).to_vec()];
         for (class, counts) in self.by_class() {
             let mut row = vec![class.to_owned()];
@@ -89,7 +93,7 @@ impl ChaosReport {
             text.push('\n');
         }
         for outcome in &self.outcomes {
-            if matches!(outcome.verdict, ChaosVerdict::Silent | ChaosVerdict::Open) {
+            if !matches!(outcome.verdict, ChaosVerdict::Mended | ChaosVerdict::Reported) {
                 let (case, verdict) = (&outcome.case, outcome.verdict);
                 let _ = write!(
                     text,
@@ -103,14 +107,16 @@ impl ChaosReport {
         }
         let _ = writeln!(
             text,
-            "\n{} cases at {} calls and questions: {} mended, {} reported, {} open, {} wrong and silent",
+            "\n{} cases at {} calls and questions: {} mended, {} reported, {} open, {} wrong and silent, {} cannot go on",
             self.outcomes.len(),
             self.effects,
             self.count(ChaosVerdict::Mended),
             self.count(ChaosVerdict::Reported),
             self.count(ChaosVerdict::Open),
-            self.count(ChaosVerdict::Silent)
+            self.count(ChaosVerdict::Silent),
+            self.count(ChaosVerdict::Stuck)
         );
+        let _ = writeln!(text, "killed: {}", self.kills);
         text
     }
 
@@ -142,6 +148,7 @@ impl ChaosReport {
         Value::from([
             ("status", Value::from(self.baseline.status.as_str())),
             ("effects", self.effects.into()),
+            ("kills", self.kills.key().into()),
             ("counts", Value::Object(counts.collect())),
             ("cases", cases.collect()),
         ])

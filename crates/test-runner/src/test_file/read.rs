@@ -23,6 +23,18 @@ pub(super) fn read(text: &str) -> Result<TestFile, Vec<FileProblem>> {
     }
 }
 
+/// Reads what a test has under `expect`.
+pub(super) fn read_expectations(text: &str) -> Result<Expectations, Vec<FileProblem>> {
+    let document = Document::read(text).map_err(|problem| vec![problem])?;
+    let problems = Problems::new(&document);
+    let read = Fields::new(&problems, Path::root(), &document.value).map(|fields| expectations(&fields));
+    let found = problems.into_found();
+    match read {
+        Some(read) if found.is_empty() => Ok(read),
+        _ => Err(found),
+    }
+}
+
 fn read_document<'d>(problems: &'d Problems<'d>, value: &'d Value) -> Option<TestFile> {
     let fields = Fields::new(problems, Path::root(), value)?;
     let about = fields.text("about");

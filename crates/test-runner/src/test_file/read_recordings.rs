@@ -175,10 +175,10 @@ fn model_fault(fields: &Fields<'_>, fault: &Value) -> Option<ModelFailure> {
 }
 
 pub(super) fn decision(fields: &Fields<'_>) -> Option<DecisionRecording> {
-    let step = fields.text("step");
+    let (within, step) = (fields.text("in"), fields.text("step"));
     let decision = fields.value("decision").and_then(|value| read_or_report(fields, "decision", value));
     match (step, decision) {
-        (Some(step), Some(decision)) => Some(DecisionRecording { step, decision }),
+        (Some(step), Some(decision)) => Some(DecisionRecording { within, step, decision }),
         (None, _) => {
             fields.problems.add(&fields.path, "the decision has no `step`", None);
             None

@@ -86,7 +86,13 @@ fn test_agent(agent: &TestAgent) -> Value {
 }
 
 fn decision(recording: &crate::recording::DecisionRecording) -> Value {
-    Value::from([("step", Value::from(recording.step.as_str())), ("decision", to_value(&recording.decision))])
+    let mut object = Object::new();
+    if let Some(within) = &recording.within {
+        object.insert("in", within.as_str());
+    }
+    object.insert("step", recording.step.as_str());
+    object.insert("decision", to_value(&recording.decision));
+    Value::Object(object)
 }
 
 fn add_plays(object: &mut Object, plays: PlayCount) {

@@ -99,7 +99,7 @@ pub(crate) fn silent_cases(report: &ChaosReport) -> Vec<String> {
     let line = |outcome: &&reknit_test_runner::ChaosOutcome| {
         format!("{} at {} ({}): {}", outcome.case.fault.name(), outcome.case.effect, outcome.case.of, outcome.reason)
     };
-    report.silent().iter().map(line).collect()
+    report.failures().iter().map(line).collect()
 }
 
 #[test]

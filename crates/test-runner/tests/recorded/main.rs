@@ -4,6 +4,7 @@
 mod agents;
 mod examples;
 mod files;
+mod nested_agents;
 mod regressions;
 #[path = "../../../runtime/tests/example_plans/services.rs"]
 mod services;

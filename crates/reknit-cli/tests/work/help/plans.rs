@@ -239,6 +239,7 @@ fn chaos_has_a_help_page() {
           --input <NAME=VALUE>        A value for an input of a plan; overrides its default
           --seed <NUMBER>             Chooses jitter, waits and the fields that are damaged [default: 0]
           --allow-writes              Also call tools that change something, in the one run of a plan or an agent with your tools
+          --kill-processes            Kill processes of their own with SIGKILL, with a journal in a file and in real time, instead of all tasks of the driver at once
           --json                      Print JSON
           --html <FILE>               Also write the report as a page
           --journal <FILE>            The journal file [default: reknit/journal.db in your data folder]
@@ -263,11 +264,12 @@ fn chaos_has_a_help_page() {
       reported          the run says what is missing or uncertain
       open              a model would have to react to something that was never recorded
       wrong and silent  the run claims what is not true, or an effect took place twice
+      cannot go on      no process can restore the run, or drive it to its end
 
     JSON (--json):
-      {"status", "effects", "counts", "cases": [{"effect", "of", "fault", "verdict", "status", "reason"?, "duplicates"?,
+      {"status", "effects", "kills": "tasks" | "process", "counts", "cases": [{"effect", "of", "fault", "verdict", "status", "reason"?, "duplicates"?,
        "extra_calls", "extra_questions", "extra_ms", "extra_cost"}]}
 
-    Exit status: 0 no case is wrong and silent, 1 there is one, 2 not started, or the run fails without a fault.
+    Exit status: 0 no case is wrong and silent or cannot go on, 1 there is one, 2 not started, or the run fails without a fault.
     "#);
 }

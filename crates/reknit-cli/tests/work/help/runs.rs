@@ -7,7 +7,7 @@ fn runs_has_a_help_page() {
     insta::assert_snapshot!(help(&["runs"]), @"
     exit status 0
     --- stdout
-    List, show, explain, count, export, import, resume, retry, cancel, approve, deny, settle, delete and prune runs
+    List, show, explain, count, export, import, resume, retry, fork, cancel, approve, deny, settle, delete and prune runs
 
     Usage: reknit runs <COMMAND>
 
@@ -20,6 +20,7 @@ fn runs_has_a_help_page() {
       stats    Count what fails and what mends it, by tool, class of failure and rung
       resume   Continue a run that stopped or waited, or all of them
       retry    Try the failed and skipped steps of a run again; done steps stay done
+      fork     Run on from any point of a run with something changed, on its recorded answers before that point, and compare the two
       close    End a parked run, which this build cannot continue; its events are kept
       cancel   Cancel a run; calls in progress may still complete
       approve  Approve the calls that a run waits for
