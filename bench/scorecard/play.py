@@ -1,8 +1,9 @@
 """Plays scenarios with systems: starts the world, starts the system, kills and continues it, and judges.
 
-usage: python play.py REKNIT PRIVATE [--systems a,b] [--out FILE] [WORDS]
+usage: python play.py REKNIT PRIVATE [--systems a,b] [--out FILE] [--continue] [WORDS]
 
-PRIVATE is the folder with the environments of the peers. WORDS choose the scenarios whose id or group contains them. Writes raw results as JSON.
+PRIVATE is the folder with the environments of the peers. WORDS choose the scenarios whose id or group contains them. Writes raw results as JSON;
+`--continue` keeps the cells that FILE has.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from systems.all import all_systems
 from world import model, service
 
 # Time limit of a cell in seconds. A system that needs longer hangs.
-CELL_LIMIT = 90
+CELL_LIMIT = 120
 # How often a cell may be continued.
 PHASES = 6
 
@@ -63,7 +64,7 @@ class Player:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait(10)
             self.record("end", note=f"it had not ended after {CELL_LIMIT} s")
-            return Outcome("reported", error=f"it had not ended after {CELL_LIMIT} s")
+            return Outcome("reported", error=f"it had not ended after {CELL_LIMIT} s", seconds=time.monotonic() - began)
         wall = time.monotonic() - began
         if self.was_killed:
             return None
@@ -131,6 +132,7 @@ def main() -> int:
     parser.add_argument("private", type=Path)
     parser.add_argument("--systems", default="")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--continue", action="store_true", dest="is_continued")
     parser.add_argument("words", nargs="*")
     options = parser.parse_intermixed_args()
     os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
@@ -145,11 +147,14 @@ def main() -> int:
     versions = {system.name: {"label": system.label, "version": system.missing() or system.version()} for system in systems}
     print("; ".join(f"{entry['label']}: {entry['version']}" for entry in versions.values()))
     print(f"{len(chosen)} scenarios, {len(systems)} systems, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
+    earlier = json.loads(out.read_text())["cells"] if options.is_continued and out.exists() else []
+    known = {(cell["scenario"], cell["system"]): cell for cell in earlier}
     for scenario in chosen:
         for system in systems:
-            cell = player.play(scenario, system)
+            is_known = (scenario.id, system.name) in known
+            cell = known[scenario.id, system.name] if is_known else player.play(scenario, system)
             cells.append(cell)
-            if cell["verdict"] == NOT_APPLICABLE:
+            if cell["verdict"] == NOT_APPLICABLE or is_known:
                 continue
             mark = {CORRECT: " ", TOLD: "-"}.get(cell["verdict"], "!")
             figures = f"{cell['model_calls']:3} model calls {cell['tokens']:7} tokens {cell['seconds']:6.2f} s"
@@ -162,7 +167,8 @@ def save(out: Path, versions: dict, chosen: list, cells: list[dict]):
     """Writes what is known so far, so that a run that is interrupted is not lost."""
     about = lambda s: {"id": s.id, "group": s.group, "title": s.title, "source": s.source, "request": s.request, "best": s.best,
                        "critical_path": s.critical_path}  # fmt: skip
-    machine = {"system": platform.platform(), "cores": os.cpu_count(), "python": platform.python_version()}
+    machine = {"system": platform.platform(), "cores": os.cpu_count(), "python": platform.python_version(),
+               "load": round(os.getloadavg()[0], 1)}  # fmt: skip
     date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     value = {"date": date, "machine": machine, "systems": versions, "scenarios": [about(s) for s in chosen], "cells": cells}
     out.parent.mkdir(parents=True, exist_ok=True)

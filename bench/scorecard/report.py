@@ -1,6 +1,6 @@
 """Makes the report from raw results: a page of the book, a page with charts, and a page with the transcripts of each scenario.
 
-usage: python report.py RESULTS.json DOCS
+usage: python report.py RESULTS.json... DOCS
 
 Writes DOCS/scorecard.md, and DOCS/scorecard/ with index.html, a page for each scenario, and results.json without transcripts.
 """
@@ -13,7 +13,9 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import report_html
-from judge import CORRECT, NOT_APPLICABLE, SILENT, TOLD
+from judge import CORRECT, NOT_APPLICABLE, SILENT, TOLD, judge
+from scenarios import SCENARIOS
+from systems import Outcome
 
 MARKS = {CORRECT: "✓", TOLD: "–", SILENT: "✗", NOT_APPLICABLE: " "}
 TITLES = {
@@ -24,8 +26,18 @@ TITLES = {
     "providers": "Faults of model servers",
     "kills": "Killed processes",
     "approvals": "Approvals from another process",
+    "plans": "Plans that a model writes",
     "parallel": "Calls at the same time, and programs",
 }
+
+
+def judged(cell: dict) -> dict:
+    """A cell with the verdict that follows from its facts, so that a change of the judge needs no other play."""
+    scenario = next((s for s in SCENARIOS if s.id == cell["scenario"]), None)
+    if scenario is None or cell["verdict"] == NOT_APPLICABLE:
+        return cell
+    found = judge(scenario, cell["effects"], Outcome(cell["status"], cell["answer"] or ""), cell["approved"])
+    return {**cell, "verdict": found.verdict, "why": found.why, "extra_effects": found.extra_effects, "missing_effects": found.missing_effects}
 
 
 class Results:
@@ -42,9 +54,10 @@ class Results:
         return [cell for cell in cells if cell["verdict"] != NOT_APPLICABLE]
 
     def common(self) -> list[str]:
-        """The scenarios that every system can express."""
-        is_common = lambda s: all(self.cells[s["id"], system]["verdict"] != NOT_APPLICABLE for system in self.systems)
-        return [s["id"] for s in self.scenarios if is_common(s)]
+        """The scenarios that every system can express, but for those that are only about a few."""
+        general = [system for system in self.systems if 2 * len(self.of(system)) >= len(self.scenarios)]
+        is_played = lambda s, system: self.cells.get((s["id"], system), {"verdict": NOT_APPLICABLE})["verdict"] != NOT_APPLICABLE
+        return [s["id"] for s in self.scenarios if all(is_played(s, system) for system in general)]
 
     def summary(self, system: str) -> dict:
         cells, common = self.of(system), set(self.common())
@@ -86,7 +99,7 @@ def summary_table(results: Results) -> list[str]:
         overhead = f"{1000 * n['overhead']:.0f} ms" if n["overhead"] else ""
         lines.append(
             f"| {entry['label']} | {n['applicable']} | {n['correct']} | {n['reported']} | **{n['silent']}** | {n['extra']} "
-            f"| {n['model_calls']} | {n['tokens']:,} | {over} | {overhead} |"
+            f"| {n['model_calls'] or ''} | {format(n['tokens'], ',') if n['tokens'] else ''} | {over} | {overhead} |"
         )
     return lines
 
@@ -166,6 +179,13 @@ def not_applicable(results: Results) -> list[str]:
     return lines
 
 
+def busy(value: dict) -> list[str]:
+    load, cores = value["machine"].get("load", 0), value["machine"]["cores"]
+    if load <= cores:
+        return []
+    return [f"- The machine was busy with other work (load {load} on {cores} cores): the times are longer than they would be, for all systems. Do not compare them closely."]
+
+
 def page(results: Results) -> str:
     value = results.value
     machine = value["machine"]
@@ -195,6 +215,7 @@ def page(results: Results) -> str:
         "- **Time over the longest path** is the median over the scenarios with a known longest path (waits that a server asks for, slow tools), of those that the",
         "  system solves. **A run without faults** is one request with one tool call, without the start of an interpreter; for Reknit with that of the program,",
         "  and with a journal that is synced to the disk.",
+        *busy(value),
         "",
         "## By kind of scenario",
         "",
@@ -210,6 +231,7 @@ def page(results: Results) -> str:
         "Each peer is written as its documentation recommends, with retries, fallback models, checkpoints and approvals on where it has them. All peers get typed",
         "arguments, the same time limits, and the id of the model's call as idempotency key. Their HTTP client sends calls again that may be sent again, and waits as",
         "long as `Retry-After` says. What a kill interrupted is started again with what its storage has.",
+        "Rig, Everruns and io-harness, which are written in Rust, are not played yet.",
         "`bench/scorecard/run` installs everything and plays it again; [bench/README.md](../bench/README.md) says more.",
         "",
         "## All scenarios",
@@ -220,9 +242,17 @@ def page(results: Results) -> str:
     return "\n".join(lines) + "\n"
 
 
+def merged(values: list[dict]) -> dict:
+    """Several results, of other systems or other scenarios, as one; the later ones count."""
+    scenarios = {s["id"]: s for value in values for s in value["scenarios"]}
+    cells = {(cell["scenario"], cell["system"]): judged(cell) for value in values for cell in value["cells"]}
+    systems = {name: entry for value in values for name, entry in value["systems"].items()}
+    return {**values[-1], "systems": systems, "scenarios": list(scenarios.values()), "cells": list(cells.values())}
+
+
 def main():
-    results = Results(json.loads(Path(sys.argv[1]).read_text()))
-    docs = Path(sys.argv[2])
+    results = Results(merged([json.loads(Path(file).read_text()) for file in sys.argv[1:-1]]))
+    docs = Path(sys.argv[-1])
     folder = docs / "scorecard"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

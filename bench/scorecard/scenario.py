@@ -67,6 +67,8 @@ class Scenario:
     critical_path: float | None = None
     # The developer wrote the calls as a program, and no model is asked: `turns` are stages, and a call may refer to results of earlier ones.
     program: bool = False
+    # A model writes all calls as one plan first, then they are made, then it writes the answer. `turns` are the steps of the plan.
+    plan: bool = False
     # What the scenario is about, for the tables.
     group: str = ""
 

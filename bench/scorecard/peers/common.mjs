@@ -43,7 +43,11 @@ export async function callOnce(tool, args, key) {
     throw new ToolError(`${tool.name}: HTTP ${response.status}: ${text}`, isSafe, secondsOf(response.headers.get("Retry-After")));
   }
   if (!response.ok) throw new ToolError(`${tool.name}: HTTP ${response.status}: ${text}`, false);
-  return JSON.parse(text);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ToolError(`${tool.name} answered with something that is not JSON: ${text.slice(0, 200)}`, isRepeatable);
+  }
 }
 
 /** Makes a call, and sends it again after failures that pass, as often and as long as the service asks for. */

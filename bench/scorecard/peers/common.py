@@ -15,8 +15,8 @@ import traceback
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import httpx
-from pydantic import BaseModel, ConfigDict, Field, create_model
+import aiohttp
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_exponential
 
 FOLDER, PHASE = Path(sys.argv[1]), sys.argv[2]
@@ -55,16 +55,20 @@ async def call_once(tool: dict, arguments: dict, key: str | None) -> dict:
     headers = {"Idempotency-Key": key} if key and tool["effect"] != "read" else {}
     effect = tool["effect"]
     try:
-        async with httpx.AsyncClient(timeout=SPEC["limit"]) as client:
-            response = await client.post(f"{SPEC['service']}/api/capabilities/{tool['name']}", json=arguments, headers=headers)
-    except httpx.HTTPError as error:
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=SPEC["limit"])) as client:
+            async with client.post(f"{SPEC['service']}/api/capabilities/{tool['name']}", json=arguments, headers=headers) as response:
+                text = await response.text()
+    except (aiohttp.ClientError, TimeoutError) as error:
         raise ToolFailed(f"{tool['name']} did not answer: {type(error).__name__} {error}", effect) from error
-    if response.status_code == 429 or response.status_code >= 500:
+    if response.status == 429 or response.status >= 500:
         wait = seconds_of(response.headers.get("Retry-After"))
-        raise ToolFailed(f"{tool['name']}: HTTP {response.status_code}: {response.text}", effect, response.status_code, wait)
-    if response.status_code >= 400:
-        raise ToolRefused(f"{tool['name']}: HTTP {response.status_code}: {response.text}")
-    return response.json()
+        raise ToolFailed(f"{tool['name']}: HTTP {response.status}: {text}", effect, response.status, wait)
+    if response.status >= 400:
+        raise ToolRefused(f"{tool['name']}: HTTP {response.status}: {text}")
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ToolFailed(f"{tool['name']} answered with something that is not JSON: {text[:200]}", effect) from error
 
 
 def wait(state: RetryCallState) -> float:
@@ -77,12 +81,12 @@ def may_retry(error: BaseException) -> bool:
     return isinstance(error, ToolFailed) and error.may_be_sent_again
 
 
-async def call_tool(tool: dict, arguments: dict, key: str | None) -> dict:
+async def call_tool(tool: dict, arguments: dict, key: str | None, call=call_once) -> dict:
     """Makes a call, and sends it again after failures that pass, as often and as long as the service asks for."""
     retrying = AsyncRetrying(stop=stop_after_attempt(1 + SPEC["retries"]), wait=wait, retry=retry_if_exception(may_retry), reraise=True)
     async for attempt in retrying:
         with attempt:
-            return await call_once(tool, arguments, key)
+            return await call(tool, arguments, key)
 
 
 def annotation(schema: dict, name: str) -> Any:
@@ -121,12 +125,62 @@ def program_value(value, results: dict):
     return value
 
 
+def program_arguments(tool: dict, arguments: dict, results: dict) -> dict:
+    """The arguments of a call in a program: bound, and validated by the types of the tool."""
+    values = {name: program_value(value, results) for name, value in arguments.items()}
+    return plain(arguments_model(tool["name"], tool["schema"])(**values))
+
+
 def program_answer(results: dict) -> str:
     text = SPEC["answer"]
     for tool, result in results.items():
         for field, value in result.items():
             text = text.replace("{" + f"{tool}.{field}" + "}", str(value))
     return "DONE: " + text
+
+
+class Step(BaseModel):
+    id: str
+    tool: str
+    parameters: dict
+
+
+class Plan(BaseModel):
+    """A plan of tool calls. "$step-1.total" is a field of the result of an earlier step."""
+
+    steps: list[Step]
+
+    @model_validator(mode="after")
+    def is_sound(self):
+        """A plan with an unknown tool, or a reference to something that is not an earlier step, is refused before its first call."""
+        known = set()
+        for step in self.steps:
+            if step.tool not in {tool["name"] for tool in SPEC["tools"]}:
+                raise ValueError(f"there is no tool {step.tool}")
+            for value in step.parameters.values():
+                if isinstance(value, str) and value.startswith("$") and value[1:].split(".")[0] not in known:
+                    raise ValueError(f"{value} refers to no earlier step")
+            known.add(step.id)
+        return self
+
+
+PLANNING = "Plan the request with these tools; $step-1.total is a field of the result of an earlier step: " + json.dumps(
+    [{"name": tool["name"], "schema": tool["schema"]} for tool in SPEC["tools"]]
+)
+
+
+def plan_value(value, results: dict):
+    if isinstance(value, str) and value.startswith("$"):
+        step, field = value[1:].split(".")
+        return results[step][field]
+    return value
+
+
+async def run_step(step: Step, results: dict, call_tool) -> dict:
+    """Binds and validates the parameters of a step, and makes its call."""
+    tool = next(tool for tool in SPEC["tools"] if tool["name"] == step.tool)
+    parameters = {name: plan_value(value, results) for name, value in step.parameters.items()}
+    return await call_tool(tool, plain(arguments_model(tool["name"], tool["schema"])(**parameters)), f"cell-{step.id}")
 
 
 def decision() -> str | None:

@@ -29,16 +29,21 @@ async def program() -> str:
     for number, stage in enumerate(SPEC["stages"]):
         calls = []
         for place, call in enumerate(stage):
-            arguments = {key: common.program_value(value, results) for key, value in call["arguments"].items()}
+            arguments = common.program_arguments(TOOLS[call["tool"]], call["arguments"], results)
             calls.append(tool_step(call["tool"], arguments, f"cell-{number}-{place}"))
         for call, result in zip(stage, await asyncio.gather(*calls)):
             results[call["tool"]] = result
     return common.program_answer(results)
 
 
+asked = 0
+
+
 async def ask_person(question) -> str:
     """Called in a workflow: waits for the decision of a person, across restarts."""
-    await DBOS.set_event_async(QUESTION, question)
+    global asked
+    asked += 1
+    await DBOS.set_event_async(QUESTION, {"number": asked, "question": question})
     return await DBOS.recv_async(DECISION, timeout_seconds=3600)
 
 
@@ -54,11 +59,13 @@ async def drive(workflow) -> dict:
             with SetWorkflowID(WORKFLOW):
                 handle = await DBOS.start_workflow_async(program if SPEC["program"] else workflow)
     result = asyncio.create_task(handle.get_result())
-    if SPEC["approve"] and common.decision() is None:
-        asked = asyncio.create_task(DBOS.get_event_async(WORKFLOW, QUESTION, timeout_seconds=60))
-        await asyncio.wait([result, asked], return_when=asyncio.FIRST_COMPLETED)
-        if not result.done():
-            return {"status": "waiting", "question": asked.result()}
+    decided = 0 if common.decision() is None else 1
+    while SPEC["approve"] and not result.done():
+        # The question that nobody has answered yet, if there is one.
+        event = await DBOS.get_event_async(WORKFLOW, QUESTION, timeout_seconds=0.2)
+        if event and event["number"] > decided:
+            return {"status": "waiting", "question": event["question"]}
+        await asyncio.sleep(0.2)
     return {"status": "done", "answer": await result}
 
 
@@ -76,7 +83,3 @@ def main(workflow):
 
     DBOS(config={"name": "scorecard", "system_database_url": DATABASE, "application_version": "1", "log_level": "WARNING"})
     common.main(work)
-    # A workflow that waits for a person would keep the process.
-    import os
-
-    os._exit(0)

@@ -3,9 +3,11 @@
 usage: python fork_server.py MODULE...
 
 Reads a line of JSON for each process: program, arguments, environment, folder, and files for its output. Answers with its process id, and with its exit
-status when it has ended. A process is killed like any other one; what it knew is gone.
+status when it has ended. A process is killed like any other one; what it knew is gone. Modules of libraries that a process imported late are imported here
+for the next ones.
 """
 
+import contextlib
 import importlib
 import json
 import os
@@ -38,7 +40,23 @@ def become(order: dict):
         status = 1
     sys.stdout.flush()
     sys.stderr.flush()
+    with open(order["stdout"] + ".modules", "w") as file:
+        json.dump([name for name, module in sys.modules.items() if "site-packages" in (getattr(module, "__file__", None) or "")], file)
     os._exit(status)
+
+
+def learn(order: dict):
+    """Imports what the process has imported."""
+    try:
+        with open(order["stdout"] + ".modules") as file:
+            names = json.load(file)
+    except (OSError, ValueError):
+        return
+    for name in names:
+        if name not in sys.modules:
+            # Some cannot be imported on their own.
+            with contextlib.suppress(Exception):
+                importlib.import_module(name)
 
 
 def say(value):
@@ -49,9 +67,11 @@ def say(value):
 report = os.dup(1)
 say("ready")
 for line in sys.stdin:
+    order = json.loads(line)
     child = os.fork()
     if child == 0:
-        become(json.loads(line))
+        become(order)
     say(child)
     _, status = os.waitpid(child, 0)
     say(os.waitstatus_to_exitcode(status))
+    learn(order)

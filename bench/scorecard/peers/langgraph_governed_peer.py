@@ -1,7 +1,7 @@
 """LangGraph with agent-runtime-governance: the agent of langgraph_peer.py, whose calls that change something go through its runtime.
 
 They are idempotent executions under the id of the model's call, with the SQLite store: a call whose outcome is unknown is recorded as such, and is not
-made again.
+made again. Failures that pass are sent again inside of the execution, under its key.
 """
 
 import common
@@ -9,7 +9,7 @@ from agent_runtime_governance import ExecutionMode, InvocationOptions, Runtime, 
 from common import FOLDER, SPEC
 
 runtime = Runtime(idempotency_store=SQLiteIdempotencyStore(FOLDER / "idempotency.db", lease_seconds=2 * SPEC["limit"]))
-direct = common.call_once
+direct = common.call_tool
 
 
 def governed(tool: dict):

@@ -9,12 +9,11 @@ from typing import Annotated, TypedDict
 
 import common
 from common import FOLDER, PHASE, SPEC
-from langchain.agents import create_agent
+from langchain.agents import create_agent, middleware
 from langchain.agents.middleware import (
     HumanInTheLoopMiddleware,
     ModelCallLimitMiddleware,
     ModelFallbackMiddleware,
-    ModelRefusalMiddleware,
     ModelRetryMiddleware,
     ToolErrorMiddleware,
     ToolRetryMiddleware,
@@ -32,8 +31,9 @@ CONFIG = {"configurable": {"thread_id": "cell"}, "recursion_limit": 100}
 def tool_of(tool: dict) -> StructuredTool:
     model = common.arguments_model(tool["name"], tool["schema"])
 
-    async def call(runtime: ToolRuntime, **arguments):
-        return await common.call_once(tool, common.plain(model(**arguments)), runtime.tool_call_id)
+    # LangChain gives no runtime to a tool without parameters.
+    async def call(runtime: ToolRuntime = None, **arguments):
+        return await common.call_once(tool, common.plain(model(**arguments)), runtime.tool_call_id if runtime else None)
 
     return StructuredTool.from_function(coroutine=call, name=tool["name"], description=tool["description"], args_schema=model)
 
@@ -48,18 +48,19 @@ def shown_to_the_model(error: Exception, _request) -> str | None:
 
 
 def agent(saver):
-    middleware = [
+    parts = [
         ModelCallLimitMiddleware(run_limit=SPEC["max_turns"], exit_behavior="error"),
         ModelFallbackMiddleware(chat("backup")),
         ModelRetryMiddleware(max_retries=2, on_failure="error"),
-        ModelRefusalMiddleware(),
+        # Since version 1.5.
+        *([middleware.ModelRefusalMiddleware()] if hasattr(middleware, "ModelRefusalMiddleware") else []),
         ToolErrorMiddleware(shown_to_the_model),
         ToolRetryMiddleware(max_retries=SPEC["retries"], retry_on=common.may_retry, on_failure="error"),
     ]
     if SPEC["approve"]:
-        middleware.append(HumanInTheLoopMiddleware(interrupt_on={name: {"allowed_decisions": ["approve", "reject"]} for name in SPEC["approve"]}))
+        parts.append(HumanInTheLoopMiddleware(interrupt_on={name: {"allowed_decisions": ["approve", "reject"]} for name in SPEC["approve"]}))
     tools = [tool_of(tool) for tool in SPEC["tools"]]
-    return create_agent(chat("primary"), tools, system_prompt=common.INSTRUCTIONS, middleware=middleware, checkpointer=saver)
+    return create_agent(chat("primary"), tools, system_prompt=common.INSTRUCTIONS, middleware=parts, checkpointer=saver)
 
 
 async def next_input(graph):
@@ -78,6 +79,8 @@ async def work() -> dict:
     async with AsyncSqliteSaver.from_conn_string(str(FOLDER / "checkpoints.db")) as saver:
         if SPEC["program"]:
             return await run_program(saver)
+        if SPEC["plan"]:
+            return await run_plan(saver)
         graph = agent(saver)
         state = await graph.ainvoke(await next_input(graph), CONFIG, durability="sync")
         if state.get("__interrupt__"):
@@ -86,6 +89,41 @@ async def work() -> dict:
         if last.response_metadata.get("finish_reason") in ("length", "content_filter"):
             return {"status": "reported", "answer": str(last.text), "error": f"the answer ended with {last.response_metadata['finish_reason']}"}
         return {"status": "done", "answer": str(last.text)}
+
+
+class PlanState(TypedDict):
+    plan: common.Plan
+    results: Annotated[dict, operator.or_]
+    answer: str
+
+
+async def run_plan(saver) -> dict:
+    """Plan-and-execute: a planner with structured output, a node that runs the next step, and a node that answers."""
+    model = chat("primary").with_fallbacks([chat("backup")])
+    structured = lambda server: chat(server).with_structured_output(common.Plan, method="function_calling")
+    planner = structured("primary").with_retry(stop_after_attempt=3).with_fallbacks([structured("backup")])
+
+    async def plan(_state: PlanState):
+        return {"plan": await planner.ainvoke([("system", common.PLANNING), ("user", SPEC["request"])]), "results": {}}
+
+    async def execute(state: PlanState):
+        step = state["plan"].steps[len(state["results"])]
+        return {"results": {step.id: await common.run_step(step, state["results"], common.call_once)}}
+
+    async def answer(state: PlanState):
+        said = await model.ainvoke([("system", "Answer the request with these results."), ("user", f"{SPEC['request']}\n{state['results']}")])
+        return {"answer": str(said.text)}
+
+    graph = StateGraph(PlanState)
+    graph.add_node("plan", plan)
+    graph.add_node("execute", execute, retry_policy=RetryPolicy(max_attempts=1 + SPEC["retries"], retry_on=common.may_retry))
+    graph.add_node("answer", answer)
+    graph.add_edge(START, "plan")
+    graph.add_edge("plan", "execute")
+    graph.add_conditional_edges("execute", lambda state: "execute" if len(state["results"]) < len(state["plan"].steps) else "answer", ["execute", "answer"])
+    graph.add_edge("answer", END)
+    state = await graph.compile(checkpointer=saver).ainvoke({}, CONFIG, durability="sync")
+    return {"status": "done", "answer": state["answer"]}
 
 
 class State(TypedDict):
@@ -104,7 +142,7 @@ async def run_program(saver) -> dict:
             name = f"s{number}_{place}"
 
             async def node(state: State, call=call, name=name):
-                arguments = {key: common.program_value(value, state["results"]) for key, value in call["arguments"].items()}
+                arguments = common.program_arguments(tools[call["tool"]], call["arguments"], state["results"])
                 return {"results": {call["tool"]: await common.call_once(tools[call["tool"]], arguments, f"cell-{name}")}}
 
             graph.add_node(name, node, retry_policy=policy)

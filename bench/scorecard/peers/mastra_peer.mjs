@@ -31,7 +31,7 @@ const agent = new Agent({
   tools: Object.fromEntries(SPEC.tools.map((entry) => [entry.name, toolOf(entry)])),
 });
 
-const durable = SPEC.kills && createDurableAgent({ agent, maxSteps: SPEC.max_turns, shouldPersistSnapshot: () => true });
+const durable = SPEC.kills && createDurableAgent({ agent, maxSteps: SPEC.max_turns });
 
 function workflowOf() {
   const results = z.record(z.string(), z.any());
@@ -57,6 +57,7 @@ const mastra = new Mastra({
   agents: { clerk: durable || agent },
   ...(program ? { workflows: { program } } : {}),
   storage: new LibSQLStore({ id: "storage", url: `file:${FOLDER}/mastra.db` }),
+  recovery: { durableAgents: "auto" },
   logger: false,
 });
 

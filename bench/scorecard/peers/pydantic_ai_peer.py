@@ -71,7 +71,20 @@ async def run(clerk: Agent, *arguments, **options):
     return await clerk.run(*arguments, usage_limits=limits(), **options)
 
 
+async def run_plan() -> dict:
+    """A planner whose output is a plan, the calls, and an agent that answers."""
+    model = FallbackModel(chat("primary"), chat("backup"))
+    plan = (await Agent(model, output_type=common.Plan, instructions=common.PLANNING, retries=3).run(SPEC["request"])).output
+    results = {}
+    for step in plan.steps:
+        results[step.id] = await common.run_step(step, results, common.call_tool)
+    answer = await Agent(model, instructions="Answer the request with these results.").run(f"{SPEC['request']}\n{results}")
+    return {"status": "done", "answer": answer.output}
+
+
 async def work() -> dict:
+    if SPEC["plan"]:
+        return await run_plan()
     clerk = agent()
     if PHASE == "start" or not HISTORY.exists():
         result = await run(clerk, SPEC["request"])
@@ -85,6 +98,8 @@ async def work() -> dict:
         messages = json.loads(result.all_messages_json())
         HISTORY.write_text(json.dumps({"messages": messages, "calls": [call.tool_call_id for call in result.output.approvals]}))
         return {"status": "waiting", "question": question_of(result.output)}
+    if (reason := result.response.finish_reason) in ("length", "content_filter"):
+        return {"status": "reported", "answer": result.output, "error": f"the answer ended with {reason}"}
     return {"status": "done", "answer": result.output}
 
 

@@ -22,7 +22,7 @@ const agent = new ToolLoopAgent({
   toolApproval: Object.fromEntries(SPEC.approve.map((name) => [name, "user-approval"])),
   stopWhen: stepCountIs(SPEC.max_turns),
   maxRetries: 2,
-  timeout: { stepMs: 20_000, firstChunkMs: 1000 * SPEC.model_limit, chunkMs: 1000 * SPEC.model_limit },
+  timeout: { stepMs: 40_000, firstChunkMs: 1000 * SPEC.model_limit, chunkMs: 1000 * SPEC.model_limit },
 });
 
 async function generate(messages) {

@@ -1,6 +1,6 @@
 """All scenarios, by group."""
 
-from . import answers, approvals, arguments, calls, kills, parallel, providers, tools
+from . import answers, approvals, arguments, calls, kills, parallel, plans, providers, tools
 
 GROUPS = {
     "arguments": arguments,
@@ -11,6 +11,7 @@ GROUPS = {
     "kills": kills,
     "approvals": approvals,
     "parallel": parallel,
+    "plans": plans,
 }
 SCENARIOS = []
 for _name, _module in GROUPS.items():

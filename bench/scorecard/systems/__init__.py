@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 # Time limit of a tool call and of a request to a model, in seconds.
-LIMIT = 2
-MODEL_LIMIT = 4
+LIMIT = 4
+MODEL_LIMIT = 8
 # Retries of a tool call after the first attempt.
 RETRIES = 3
 

@@ -28,34 +28,37 @@ litellm_settings:
 
 
 class LiteLLMRouter(PythonPeer):
-    environment = "python-scorecard-litellm"
-
     def command(self, cell: Cell, phase: str):
         command, environment = super().command(cell, phase)
         return [*command, "router"], {**environment, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
 
 
 class LiteLLMProxy(PythonPeer):
-    environment = "python-scorecard-litellm"
+    def not_applicable(self, scenario) -> str | None:
+        is_about_models = scenario.group in ("providers", "answers") or scenario.id == "plain"
+        return super().not_applicable(scenario) or (None if is_about_models else "as LiteLLM Router; only what a proxy can change is played")
+
     url: str | None = None
 
     def prepare(self, cell: Cell) -> None:
         super().prepare(cell)
         if self.url is None:
-            self.url = self.start(cell)
+            self.url = self.launch(cell)
 
-    def start(self, cell: Cell) -> str:
+    def launch(self, cell: Cell) -> str:
         folder = cell.folder.parent
         (folder / "proxy.yaml").write_text(CONFIGURATION.format(models=cell.models, limit=MODEL_LIMIT))
         with socket.create_server(("127.0.0.1", 0)) as held:
             port = held.getsockname()[1]
         _, environment = super().command(cell, "start")
-        environment |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "HOME": str(folder)}
+        # It listens on loopback, for this run only.
+        no_key = {"LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true"}
+        environment |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "HOME": str(folder), **no_key}
         command = [str(Path(self.python).parent / "litellm"), "--config", str(folder / "proxy.yaml"), "--host", "127.0.0.1", "--port", str(port)]
         with open(folder / "proxy.log", "w") as log:
             process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, cwd=folder)
         atexit.register(process.kill)
-        for _ in range(900):
+        for _ in range(3000):
             try:
                 socket.create_connection(("127.0.0.1", port), 1).close()
                 return f"http://127.0.0.1:{port}/v1"

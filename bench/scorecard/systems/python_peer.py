@@ -31,6 +31,7 @@ def specification(cell: Cell) -> dict:
         "decision": s.decision,
         "stream": s.stream,
         "program": s.program,
+        "plan": s.plan,
         "stages": stages,
         "kills": has_kill(s),
         "answer": s.answer,
@@ -54,10 +55,11 @@ class Peer(System):
         "approve": "it documents no approvals that survive the process",
         "program": "it is a library for agents; a graph of calls would be plain code",
         "agent": "it has no agents",
+        "plan": "its documentation has no agent that plans first",
     }
 
     def not_applicable(self, scenario) -> str | None:
-        needed = {"program" if scenario.program else "agent"}
+        needed = {"program" if scenario.program else "plan" if scenario.plan else "agent"}
         if has_kill(scenario):
             needed.add("kill")
         if scenario.approve:
@@ -77,15 +79,13 @@ class Peer(System):
 
 
 class PythonPeer(Peer):
-    # The folder of its virtual environment.
-    environment = "python-scorecard"
     # What its processes need not import again.
-    modules = ("httpx", "pydantic", "tenacity", "openai")
+    modules = ("aiohttp", "pydantic", "tenacity", "openai")
     server: ForkServer | None = None
 
-    def __init__(self, private: Path, name: str, label: str, program: str, packages: list[str], features: set[str], reasons: dict | None = None, modules: tuple = ()):
+    def __init__(self, private: Path, environment: str, name: str, label: str, program: str, packages: list[str], features: set[str], reasons: dict | None = None, modules: tuple = ()):
         self.modules = (*self.modules, *modules)
-        self.python = private / self.environment / "bin" / "python"
+        self.python = private / f"python-scorecard-{environment}" / "bin" / "python"
         self.name, self.label, self.program, self.packages = name, label, program, packages
         self.features, self.reasons = features, reasons or {}
 

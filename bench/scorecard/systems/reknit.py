@@ -96,6 +96,8 @@ class Reknit(System):
             return [self.program, "runs", *decision, *where], environment
         if cell.scenario.program:
             work = ["run", str(cell.folder / "plan.json")]
+        elif cell.scenario.plan:
+            work = ["ask", cell.scenario.request]
         else:
             work = ["agent", str(cell.folder / "clerk.md"), cell.scenario.request]
         # The same id: a run that was killed, or that waited for a person, goes on.

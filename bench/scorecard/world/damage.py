@@ -37,9 +37,46 @@ def apply(kind: str, message: dict) -> tuple[dict, str]:
             message, reason = {"content": ""}, "content_filter"
         case "invented":
             message, reason = said(message, "DONE: 99.")
+        case "plan in a fence":
+            message = in_content(message, lambda text: f"Sure! Here is the plan:\n```json\n{text}\n```\nShall I go on?")
+        case "plan with a comma" | "plan in Python" | "plan cut":
+            message = in_content(message, lambda text: damaged_arguments(PLAN_DAMAGE[kind], text))
+            reason = "length" if kind == "plan cut" else reason
+        case "plan with an unknown tool" | "plan with a wrong reference" | "plan with a cycle" | "plan with a bare reference":
+            message = in_content(message, lambda text: wrong_plan(kind, text))
         case "stop instead of tool_calls":
             reason = "stop"
     return message, reason
+
+
+PLAN_DAMAGE = {"plan with a comma": "trailing comma", "plan in Python": "python literal", "plan cut": "cut call"}
+
+
+def in_content(message: dict, change) -> dict:
+    """Changes the text of a plan, which is the content or the arguments of a call."""
+    for call in message.get("tool_calls") or []:
+        call["function"]["arguments"] = change(call["function"]["arguments"])
+    if message.get("content"):
+        message["content"] = change(message["content"])
+    return message
+
+
+def wrong_plan(kind: str, text: str) -> str:
+    """A plan that is well-formed and wrong: in its first or its last step."""
+    match kind:
+        case "plan with an unknown tool":
+            return text.replace('"get_order"', '"fetch_order"')
+        case "plan with a wrong reference":
+            return text.replace("step-00.total", "step-99.total")
+        case "plan with a bare reference":
+            return text.replace("{{step-00.total}}", "step-00.total").replace("$step-00.total", "step-00.total")
+    plan = json.loads(text)
+    first, last = plan["steps"][0], plan["steps"][-1]
+    if "metadata" in first:
+        first["depends_on"] = [last["step_id"]]
+    else:
+        first["parameters"]["order_id"] = f"${last['id']}.order_id"
+    return json.dumps(plan)
 
 
 def said(message: dict, text: str) -> tuple[dict, str]:

@@ -29,10 +29,10 @@ from http.server import BaseHTTPRequestHandler
 from threading import Lock
 
 from . import damage
-from .policy import Policy
+from .policy import PlanPolicy, Policy
 
 # Longer than the time limit of a request to a model, which is the same for all systems (MODEL_LIMIT in systems/__init__.py).
-SILENT = 6.0
+SILENT = 10.0
 ERRORS = {
     "429": (429, "rate_limit_exceeded", "Rate limit reached for requests"),
     "429-long": (429, "rate_limit_exceeded", "Rate limit reached for requests"),
@@ -64,7 +64,7 @@ class ModelWorld:
 
     def __init__(self, scenario, record, kill):
         self.scenario, self.record, self.kill = scenario, record, kill
-        self.policy = Policy(scenario)
+        self.policy = (PlanPolicy if scenario.plan else Policy)(scenario)
         self.faults = {server: list(faults) for server, faults in scenario.model_faults.items()}
         self.requests, self.answers, self.tokens_in, self.tokens_out = 0, 0, 0, 0
         self.lock = Lock()

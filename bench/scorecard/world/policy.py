@@ -1,6 +1,6 @@
 """What the scripted model says, decided from the conversation alone. It is the same for all systems.
 
-- A result is JSON. Any other text is an error to the model, whoever wrote it and however it is worded.
+- A result is JSON. Any other text is an error to the model, whoever wrote it and however it is worded, and so is an object with nothing but an error.
 - After an error it writes the next arguments that the scenario has for this call. If there are none, it makes the same call again, twice at
   most, without waiting, whatever the error advises. Then it gives up and says so: an answer begins with `DONE:` or `FAILED:`.
 - A careful model also sees an `error` inside a result. It reads notes beside a result: if its user wants a call to be repeated and the note says
@@ -17,6 +17,8 @@ RETRIES = 2
 REPEAT_ARGUMENT = "repeat_reason"
 REPORT_TOOL = "final_report"
 PLACEHOLDER = re.compile(r"\{(\w+)\.(\w+)\}")
+# An object with nothing but these is an error in JSON, as some frameworks show it.
+ERROR_MEMBERS = {"error", "message", "code", "type", "status", "isError"}
 # A result that a system shortened, because it is too long for the conversation.
 SHORTENED = ("(stored as", "[cleared]")
 CALL_ID = re.compile(r"call_(\d+)_(\d+)_")
@@ -51,7 +53,46 @@ def is_error(text: str, careful: bool) -> bool:
     if text.startswith(SHORTENED):
         return False
     value = value_of(text)
-    return value is None or (careful and bool(value.get("error")))
+    if value is None or value.get("error") is True or (value.get("error") and set(value) <= ERROR_MEMBERS):
+        return True
+    return careful and bool(value.get("error"))
+
+
+class PlanPolicy:
+    """A model that plans: it writes a plan in the form that the system asks for, and the answer once it sees what the last step returned."""
+
+    def __init__(self, scenario):
+        self.scenario = scenario
+
+    def next_message(self, messages: list[dict], offered: list[str]) -> dict:
+        text = json.dumps(messages)
+        last = self.scenario.turns[-1][-1].tool
+        if found := re.search(last + r"-\d+", text):
+            return {"content": f"DONE: {self.scenario.answer.replace('{id}', found[0])}"}
+        is_ours = "depends_on" in text
+        plan = self.plan("{{%s.%s}}" if is_ours else "$%s.%s", is_ours)
+        if is_ours or not offered:
+            return {"content": json.dumps(plan)}
+        function = {"name": offered[0], "arguments": json.dumps(plan)}
+        return {"content": None, "tool_calls": [{"id": f"call_plan_{uuid.uuid4().hex[:8]}", "type": "function", "function": function}]}
+
+    def plan(self, reference: str, is_ours: bool) -> dict:
+        ids, steps, before = {}, [], []
+        for number, turn in enumerate(self.scenario.turns):
+            stage = []
+            for place, call in enumerate(turn):
+                id = f"step-{number}{place}"
+                bind = lambda value: PLACEHOLDER.sub(lambda match: reference % (ids[match[1]], match[2]), value) if isinstance(value, str) else value
+                parameters = {name: bind(value) for name, value in call.tries[0].items()}
+                if is_ours:
+                    metadata = {"capability": call.tool, "parameters": parameters}
+                    steps.append({"step_id": id, "agent_name": "shop", "instruction": call.tool, "depends_on": before, "metadata": metadata})
+                else:
+                    steps.append({"id": id, "tool": call.tool, "parameters": parameters})
+                ids[call.tool] = id
+                stage.append(id)
+            before = stage
+        return {"steps": steps}
 
 
 class Policy:

@@ -28,7 +28,7 @@ from .catalogue import TOOLS
 from .validation import misfits
 
 # Longer than the time limit of a call, which is the same for all systems (LIMIT in systems/__init__.py).
-SLOW = 3.5
+SLOW = 5.5
 RETRY_AFTER = 1
 
 
