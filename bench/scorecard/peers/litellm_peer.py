@@ -1,0 +1,81 @@
+"""LiteLLM: the loop of its documentation about function calling, over its Router (retries, a fallback model) or its proxy.
+
+usage: python litellm_peer.py FOLDER PHASE router|URL
+
+The loop is plain code: it validates the arguments, shows every error to the model, and stops after the last turn.
+"""
+
+import json
+import sys
+
+import common
+from common import SPEC
+
+MODEL = "primary"
+tools = {tool["name"]: tool for tool in SPEC["tools"]}
+models = {name: common.arguments_model(name, tool["schema"]) for name, tool in tools.items()}
+DEFINITIONS = [
+    {"type": "function", "function": {"name": tool["name"], "description": tool["description"], "parameters": tool["schema"]}} for tool in SPEC["tools"]
+]
+
+
+def router():
+    from litellm import Router
+
+    deployment = lambda name: {
+        "model_name": name,
+        "litellm_params": {"model": "openai/scripted", "api_base": f"{SPEC['models']}/{name}/v1", "api_key": "none", "timeout": SPEC["model_limit"]},
+    }
+    return Router(
+        model_list=[deployment("primary"), deployment("backup")],
+        fallbacks=[{"primary": ["backup"]}],
+        context_window_fallbacks=[{"primary": ["backup"]}],
+        content_policy_fallbacks=[{"primary": ["backup"]}],
+        num_retries=2,
+        timeout=SPEC["model_limit"],
+    ).acompletion
+
+
+def proxy(url: str):
+    from openai import AsyncOpenAI
+
+    return AsyncOpenAI(base_url=url, api_key="none", timeout=60, max_retries=0).chat.completions.create
+
+
+async def complete(ask, messages: list):
+    if not SPEC["stream"]:
+        return (await ask(model=MODEL, messages=messages, tools=DEFINITIONS)).choices[0]
+    import litellm
+
+    chunks = [chunk async for chunk in await ask(model=MODEL, messages=messages, tools=DEFINITIONS, stream=True)]
+    return litellm.stream_chunk_builder([chunk if hasattr(chunk, "json") else chunk for chunk in chunks], messages=messages).choices[0]
+
+
+async def call(tool_call) -> str:
+    try:
+        name = tool_call.function.name
+        arguments = models[name].model_validate_json(tool_call.function.arguments or "{}")
+        return json.dumps(await common.call_tool(tools[name], common.plain(arguments), tool_call.id))
+    except Exception as error:
+        return f"Error: {type(error).__name__}: {error}"
+
+
+async def work() -> dict:
+    import asyncio
+
+    ask = router() if sys.argv[3] == "router" else proxy(sys.argv[3])
+    messages = [{"role": "system", "content": common.INSTRUCTIONS}, {"role": "user", "content": SPEC["request"]}]
+    for _ in range(SPEC["max_turns"]):
+        choice = await complete(ask, messages)
+        if not choice.message.tool_calls:
+            if choice.finish_reason in ("length", "content_filter"):
+                return {"status": "reported", "answer": choice.message.content, "error": f"the answer ended with {choice.finish_reason}"}
+            return {"status": "done", "answer": choice.message.content}
+        messages.append(choice.message.model_dump(exclude_none=True))
+        results = await asyncio.gather(*(call(tool_call) for tool_call in choice.message.tool_calls))
+        for tool_call, text in zip(choice.message.tool_calls, results):
+            messages.append({"role": "tool", "tool_call_id": tool_call.id, "content": text})
+    return {"status": "reported", "error": "too many turns"}
+
+
+common.main(work)

@@ -1,0 +1,288 @@
+"""Makes the report from raw results: a page of the book, a page with charts, and a page with the transcripts of each scenario.
+
+usage: python report.py RESULTS.json... DOCS
+
+Writes DOCS/scorecard.md, and DOCS/scorecard/ with index.html, a page for each scenario, and results.json without transcripts.
+"""
+
+import json
+import shutil
+import statistics
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import report_html
+from judge import CORRECT, NOT_APPLICABLE, SILENT, TOLD, judge
+from scenarios import SCENARIOS
+from systems import Outcome
+
+MARKS = {CORRECT: "✓", TOLD: "–", SILENT: "✗", NOT_APPLICABLE: " "}
+TITLES = {
+    "arguments": "Arguments that a model writes wrongly",
+    "calls": "Damaged, misnamed and repeated calls",
+    "answers": "Answers that are none, loops, long results",
+    "tools": "Faults of tools",
+    "providers": "Faults of model servers",
+    "kills": "Killed processes",
+    "approvals": "Approvals from another process",
+    "plans": "Plans that a model writes",
+    "parallel": "Calls at the same time, and programs",
+}
+
+
+def judged(cell: dict) -> dict:
+    """A cell with the verdict that follows from its facts, so that a change of the judge needs no other play."""
+    scenario = next((s for s in SCENARIOS if s.id == cell["scenario"]), None)
+    if scenario is None or cell["verdict"] == NOT_APPLICABLE:
+        return cell
+    found = judge(scenario, cell["effects"], Outcome(cell["status"], cell["answer"] or ""), cell["approved"])
+    return {**cell, "verdict": found.verdict, "why": found.why, "extra_effects": found.extra_effects, "missing_effects": found.missing_effects}
+
+
+class Results:
+    def __init__(self, value: dict):
+        self.value = value
+        self.systems: dict[str, dict] = value["systems"]
+        self.scenarios: list[dict] = value["scenarios"]
+        self.cells = {(cell["scenario"], cell["system"]): cell for cell in value["cells"]}
+
+    def of(self, system: str, group: str | None = None) -> list[dict]:
+        """The cells of a system that are applicable."""
+        wanted = [s["id"] for s in self.scenarios if group in (None, s["group"])]
+        cells = [self.cells[id, system] for id in wanted if (id, system) in self.cells]
+        return [cell for cell in cells if cell["verdict"] != NOT_APPLICABLE]
+
+    def common(self) -> list[str]:
+        """The scenarios that every system can express, but for those that are only about a few."""
+        general = [system for system in self.systems if 2 * len(self.of(system)) >= len(self.scenarios)]
+        is_played = lambda s, system: self.cells.get((s["id"], system), {"verdict": NOT_APPLICABLE})["verdict"] != NOT_APPLICABLE
+        return [s["id"] for s in self.scenarios if all(is_played(s, system) for system in general)]
+
+    def summary(self, system: str) -> dict:
+        cells, common = self.of(system), set(self.common())
+        verdicts = Counter(cell["verdict"] for cell in cells)
+        shared = [cell for cell in cells if cell["scenario"] in common]
+        paths = {s["id"]: s["critical_path"] for s in self.scenarios if s["critical_path"]}
+        timed = [cell for cell in cells if cell["scenario"] in paths and cell["verdict"] == CORRECT]
+        plain = self.cells.get(("plain", system), {})
+        return {
+            "applicable": len(cells),
+            "correct": verdicts[CORRECT],
+            "reported": verdicts[TOLD],
+            "silent": verdicts[SILENT],
+            "extra": sum(cell["extra_effects"] for cell in cells),
+            "model_calls": sum(cell["model_calls"] for cell in shared),
+            "tokens": sum(cell["tokens"] for cell in shared),
+            "over_path": statistics.median(cell["seconds"] / paths[cell["scenario"]] for cell in timed) if timed else None,
+            "overhead": plain.get("seconds"),
+        }
+
+
+def cell_text(cell: dict | None, scenario: str) -> str:
+    if cell is None or cell["verdict"] == NOT_APPLICABLE:
+        return ""
+    extra = f" +{cell['extra_effects']}" if cell["extra_effects"] else ""
+    return f"[{MARKS[cell['verdict']]}{extra}](scorecard/{scenario}.html)"
+
+
+def summary_table(results: Results) -> list[str]:
+    lines = [
+        "| | scenarios | correct | wrong and reported | **wrong and silent** | extra effects | model calls | tokens | time over the longest path | a run without faults |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for system, entry in results.systems.items():
+        n = results.summary(system)
+        if not n["applicable"]:
+            continue
+        over = f"{n['over_path']:.2f} ×" if n["over_path"] else ""
+        overhead = f"{1000 * n['overhead']:.0f} ms" if n["overhead"] else ""
+        lines.append(
+            f"| {entry['label']} | {n['applicable']} | {n['correct']} | {n['reported']} | **{n['silent']}** | {n['extra']} "
+            f"| {n['model_calls'] or ''} | {format(n['tokens'], ',') if n['tokens'] else ''} | {over} | {overhead} |"
+        )
+    return lines
+
+
+def group_table(results: Results) -> list[str]:
+    groups = list(dict.fromkeys(s["group"] for s in results.scenarios))
+    present = [system for system in results.systems if results.of(system)]
+    lines = ["| correct of applicable | " + " | ".join(results.systems[s]["label"] for s in present) + " |", "|---|" + "--:|" * len(present)]
+    for group in groups:
+        texts = []
+        for system in present:
+            cells = results.of(system, group)
+            texts.append(f"{sum(cell['verdict'] == CORRECT for cell in cells)}/{len(cells)}" if cells else "")
+        lines.append(f"| {TITLES.get(group, group)} | " + " | ".join(texts) + " |")
+    return lines
+
+
+def matrix(results: Results) -> list[str]:
+    present = [system for system in results.systems if results.of(system)]
+    lines = []
+    for group in dict.fromkeys(s["group"] for s in results.scenarios):
+        lines += ["", f"### {TITLES.get(group, group)}", ""]
+        lines += ["| scenario | " + " | ".join(results.systems[s]["label"] for s in present) + " | source |", "|---|" + "---|" * (len(present) + 1)]
+        for s in results.scenarios:
+            if s["group"] == group:
+                cells = " | ".join(cell_text(results.cells.get((s["id"], system)), s["id"]) for system in present)
+                source = f"[source]({s['source']})" if s["source"].startswith("https") else s["source"]
+                lines.append(f"| {s['title']} | {cells} | {source} |")
+    return lines
+
+
+def differences(results: Results) -> list[str]:
+    """Where Reknit is not correct, and which peers are; where every peer is wrong and Reknit is not."""
+    worse, alone = [], []
+    for s in results.scenarios:
+        ours = results.cells.get((s["id"], "reknit"))
+        if ours is None:
+            continue
+        peers = {system: results.cells[s["id"], system] for system in results.systems if system != "reknit" and (s["id"], system) in results.cells}
+        right = [results.systems[system]["label"] for system, cell in peers.items() if cell["verdict"] == CORRECT]
+        able = [cell for cell in peers.values() if cell["verdict"] != NOT_APPLICABLE]
+        if ours["verdict"] != CORRECT:
+            who = "correct: " + ", ".join(right) if right else "no peer is correct either"
+            worse.append(f"- [{s['title']}](scorecard/{s['id']}.html): {ours['verdict']} ({ours['why']}); {who}.")
+        elif able and not right:
+            alone.append(f"- [{s['title']}](scorecard/{s['id']}.html)")
+    lines = ["", "## Where Reknit is not correct", ""] + (worse or ["In no scenario."])
+    return lines + ["", "## Where only Reknit is correct", ""] + (alone or ["In no scenario."])
+
+
+def tokens_of_a_plain_run(results: Results) -> list[str]:
+    tokens = {entry["label"]: results.cells["plain", system]["tokens"] for system, entry in results.systems.items()
+              if results.cells.get(("plain", system), {}).get("verdict") == CORRECT}  # fmt: skip
+    ours = tokens.pop("Reknit", None)
+    fewer = [f"{label} {count}" for label, count in tokens.items() if ours and count < ours]
+    if not fewer:
+        return []
+    return [f"- Tokens of a run without faults: {', '.join(fewer)}; Reknit {ours}, because every request offers the tools with which an agent reports and reads long results."]
+
+
+def faster(results: Results) -> list[str]:
+    """Where a peer needs fewer model calls or less time than Reknit, though both are correct."""
+    lines = ["", "## Where a peer needs less", "", *tokens_of_a_plain_run(results)]
+    fewer: dict[str, list[str]] = defaultdict(list)
+    for s in results.scenarios:
+        ours = results.cells.get((s["id"], "reknit"))
+        if not ours or ours["verdict"] != CORRECT:
+            continue
+        for system in results.systems:
+            cell = results.cells.get((s["id"], system))
+            if system != "reknit" and cell and cell["verdict"] == CORRECT and cell["model_calls"] < ours["model_calls"]:
+                fewer[s["title"]].append(f"{results.systems[system]['label']} {cell['model_calls']} instead of {ours['model_calls']}")
+    lines += [f"- {title}: {', '.join(texts)} model calls" for title, texts in fewer.items()]
+    return lines if fewer else lines + ["In no scenario that both solve does a peer make fewer model calls."]
+
+
+def not_applicable(results: Results) -> list[str]:
+    reasons: dict[tuple[str, str], list[str]] = defaultdict(list)
+    titles = {s["id"]: s["group"] for s in results.scenarios}
+    for cell in results.cells.values():
+        if cell["verdict"] == NOT_APPLICABLE:
+            reasons[results.systems[cell["system"]]["label"], cell["why"]].append(titles[cell["scenario"]])
+    lines = ["", "## What a system cannot express", "", "| system | scenarios | reason |", "|---|---|---|"]
+    for (label, why), groups in reasons.items():
+        counts = ", ".join(f"{count} of {TITLES.get(group, group).lower()}" for group, count in Counter(groups).items())
+        lines.append(f"| {label} | {counts} | {why} |")
+    return lines
+
+
+def busy(value: dict) -> list[str]:
+    load, cores = value["machine"].get("load", 0), value["machine"]["cores"]
+    if load <= cores:
+        return []
+    return [f"- The machine was busy with other work (load {load} on {cores} cores): the times are longer than they would be, for all systems. Do not compare them closely."]
+
+
+def page(results: Results) -> str:
+    value = results.value
+    machine = value["machine"]
+    versions = [f"- {entry['label']}: {entry['version']}" for entry in results.systems.values()]
+    common = len(results.common())
+    lines = [
+        "# Scorecard",
+        "",
+        "This page is generated by `bench/scorecard/report.py` from raw results; do not edit it.",
+        "",
+        f"Reknit and its peers in the same {len(results.scenarios)} scenarios, over the same scripted models and real tool servers on loopback.",
+        f"Played on {value['date']} ({machine['system']}, {machine['cores']} cores). [The charts](scorecard/index.html),",
+        "[raw results](scorecard/results.json); every mark below leads to the transcripts of its scenario.",
+        "",
+        *versions,
+        "",
+        "## Summary",
+        "",
+        *summary_table(results),
+        "",
+        "- **Correct**: the tools did what the user wanted, once, and the answer is right. Where nobody can serve the request, or nobody can know whether a call",
+        "  took effect, it is correct to say so.",
+        "- **Wrong and reported**: the caller was told, by an error, an exit status, a question to a person, or an answer that says so. **Wrong and silent**: the",
+        "  caller was told that all is well.",
+        "- **Extra effects**: calls that changed something beyond what the user wanted: made twice, or with other values.",
+        f"- **Model calls** and **tokens** are sums over the {common} scenarios that all systems can express. Tokens are characters divided by four.",
+        "- **Time over the longest path** is the median over the scenarios with a known longest path (waits that a server asks for, slow tools), of those that the",
+        "  system solves. **A run without faults** is one request with one tool call, without the start of an interpreter; for Reknit with that of the program,",
+        "  and with a journal that is synced to the disk.",
+        *busy(value),
+        "",
+        "## By kind of scenario",
+        "",
+        *group_table(results),
+        *differences(results),
+        *faster(results),
+        *not_applicable(results),
+        "",
+        "## How it is played",
+        "",
+        "The tool service and the two model servers are real HTTP servers. The model decides from the conversation alone: after an error it writes the arguments that",
+        "the scenario has next, otherwise it repeats the call twice and then gives up, saying so. It never says that it failed unless it saw an error.",
+        "Each peer is written as its documentation recommends, with retries, fallback models, checkpoints and approvals on where it has them. All peers get typed",
+        "arguments, the same time limits, and the id of the model's call as idempotency key. Their HTTP client sends calls again that may be sent again, and waits as",
+        "long as `Retry-After` says. What a kill interrupted is started again with what its storage has.",
+        "Rig, Everruns and io-harness, which are written in Rust, are not played yet.",
+        "`bench/scorecard/run` installs everything and plays it again; [bench/README.md](../bench/README.md) says more.",
+        "",
+        "## All scenarios",
+        "",
+        "✓ correct, – wrong and reported, ✗ wrong and silent, +1: an extra effect, empty: not applicable.",
+        *matrix(results),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def merged(values: list[dict]) -> dict:
+    """Several results, of other systems or other scenarios, as one; the later ones count."""
+    scenarios = {s["id"]: s for value in values for s in value["scenarios"]}
+    cells = {(cell["scenario"], cell["system"]): judged(cell) for value in values for cell in value["cells"]}
+    systems = {name: entry for value in values for name, entry in value["systems"].items()}
+    return {**values[-1], "systems": systems, "scenarios": list(scenarios.values()), "cells": list(cells.values())}
+
+
+def without_paths(text: str) -> str:
+    """The text without the folders of this machine, also where an error was cut in the middle of a path."""
+    text = text.replace("/bench/scorecard/../.private", "/bench/.private")
+    for folder, shown in ((Path(__file__).resolve().parents[2], ""), (Path.home(), "~/")):
+        path = f"{folder}/"
+        for start in range(len(path) - len(folder.name) - 1):
+            text = text.replace(path[start:], shown) if len(path[start:]) >= 6 else text
+    return text
+
+
+def main():
+    results = Results(merged([json.loads(without_paths(Path(file).read_text())) for file in sys.argv[1:-1]]))
+    docs = Path(sys.argv[-1])
+    folder = docs / "scorecard"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (docs / "scorecard.md").write_text(page(results))
+    (folder / "index.html").write_text(report_html.overview(results, MARKS, TITLES))
+    for scenario in results.scenarios:
+        (folder / f"{scenario['id']}.html").write_text(report_html.scenario_page(results, scenario))
+    bare = {**results.value, "cells": [{name: item for name, item in cell.items() if name != "transcript"} for cell in results.value["cells"]]}
+    (folder / "results.json").write_text(json.dumps(bare, indent=0, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+"""All scenarios, by group."""
+
+from . import answers, approvals, arguments, calls, kills, parallel, plans, providers, tools
+
+GROUPS = {
+    "arguments": arguments,
+    "calls": calls,
+    "answers": answers,
+    "tools": tools,
+    "providers": providers,
+    "kills": kills,
+    "approvals": approvals,
+    "parallel": parallel,
+    "plans": plans,
+}
+SCENARIOS = []
+for _name, _module in GROUPS.items():
+    for _scenario in _module.SCENARIOS:
+        _scenario.group = _name
+        SCENARIOS.append(_scenario)
+
+_ids = [scenario.id for scenario in SCENARIOS]
+assert len(_ids) == len(set(_ids)), "two scenarios have the same id"

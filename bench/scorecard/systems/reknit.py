@@ -1,0 +1,115 @@
+"""Reknit: `reknit agent` with a configuration and an agent file, or `reknit run` with a plan where the developer writes the program."""
+
+import json
+import os
+import subprocess
+
+from world.catalogue import TOOLS
+
+from . import DECIDE, LIMIT, MODEL_LIMIT, Cell, Outcome, System
+from .reknit_plan import plan_of
+
+CONFIGURATION = """
+[log]
+level = "off"
+
+[[tools]]
+name = "shop"
+url = "{service}"
+time = "{limit}s"
+
+[rotation]
+on-auth-error = "skip"
+
+[effects]
+undeclared = "ask"
+"""
+
+MODEL = """
+[[models]]
+name = "{name}"
+url = "{models}/{name}/v1"
+model = "scripted"
+streaming = {streaming}
+connect-time = "{limit}s"
+first-token-time = "{limit}s"
+idle-time = "{limit}s"
+total-time = "{limit}s"
+"""
+
+CHECK = """
+[[checks]]
+of = "shop/{tool}"
+call = "shop/{check}"
+parameters = {{ {parameter} = "{{{{call.{parameter}}}}}" }}
+happened = "len(reply.{items}) > 0"
+result = "reply.{items}[0]"
+"""
+
+AGENT = """---
+description: works in a shop
+maxTurns: {turns}
+llmTimeout: {limit} s
+mending: rules
+---
+You work for a shop. Do what the user asks for with the tools.
+"""
+
+
+
+def question_of(value: dict) -> list[dict]:
+    return [{"name": ask["capability"], "args": ask["parameters"]} for ask in value.get("asks") or [] if ask.get("kind") == "send_call"]
+
+
+EXIT = {0: "done", 6: "waiting"}
+
+
+class Reknit(System):
+    name, label = "reknit", "Reknit"
+
+    def __init__(self, program: str):
+        self.program = program
+
+    def version(self) -> str:
+        return subprocess.run([self.program, "--version"], capture_output=True, text=True).stdout.strip()
+
+    def prepare(self, cell: Cell) -> None:
+        scenario = cell.scenario
+        text = CONFIGURATION.format(service=cell.service, limit=LIMIT)
+        for name in ("primary", "backup"):
+            text += MODEL.format(name=name, models=cell.models, limit=MODEL_LIMIT, streaming=str(scenario.stream).lower())
+        for tool in map(TOOLS.get, scenario.offered):
+            if tool.check and tool.check[0] in scenario.offered:
+                text += CHECK.format(tool=tool.name, check=tool.check[0], parameter=tool.check[1], items=tool.check[2])
+        for name in scenario.approve:
+            text += f'\n[[approve]]\ncapability = "shop/{name}"\n'
+        (cell.folder / "reknit.toml").write_text(text)
+        (cell.folder / "clerk.md").write_text(AGENT.format(turns=scenario.max_turns, limit=MODEL_LIMIT))
+        if scenario.program:
+            (cell.folder / "plan.json").write_text(json.dumps(plan_of(scenario), indent=1))
+
+    def command(self, cell: Cell, phase: str) -> tuple[list[str], dict[str, str]]:
+        where = ["--config", str(cell.folder / "reknit.toml"), "--journal", str(cell.folder / "journal.db")]
+        environment = {"PATH": os.environ["PATH"], "HOME": str(cell.folder), "REKNIT_FIND_MODEL": "false"}
+        if phase == DECIDE:
+            decision = ["approve", "cell"] if cell.scenario.decision == "approve" else ["reject", "cell", "--reason", "not today"]
+            return [self.program, "runs", *decision, *where], environment
+        if cell.scenario.program:
+            work = ["run", str(cell.folder / "plan.json")]
+        elif cell.scenario.plan:
+            work = ["ask", cell.scenario.request]
+        else:
+            work = ["agent", str(cell.folder / "clerk.md"), cell.scenario.request]
+        # The same id: a run that was killed, or that waited for a person, goes on.
+        return [self.program, *work, "--run-id", "cell", "--json", "--quiet", *where], environment
+
+    def outcome(self, cell: Cell, exit_status: int, stdout: str, stderr: str) -> Outcome:
+        status = EXIT.get(exit_status, "reported")
+        try:
+            value = json.loads(stdout)
+        except ValueError:
+            return Outcome(status, error=stdout + stderr)
+        answer = str(value.get("content") or value.get("answer") or "")
+        if cell.scenario.program and status == "done":
+            answer = "DONE: " + " ".join(str(item) for item in (value.get("outputs") or {}).values())
+        return Outcome(status, answer, stderr, question=question_of(value))
