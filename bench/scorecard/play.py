@@ -149,6 +149,9 @@ def main() -> int:
     print(f"{len(chosen)} scenarios, {len(systems)} systems, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
     earlier = json.loads(out.read_text())["cells"] if options.is_continued and out.exists() else []
     known = {(cell["scenario"], cell["system"]): cell for cell in earlier}
+    for system in systems:
+        # Only warms up: what a system does at its first start is no part of a comparison.
+        player.play(SCENARIOS[0], system)
     for scenario in chosen:
         for system in systems:
             is_known = (scenario.id, system.name) in known

@@ -1,4 +1,4 @@
-"""LangGraph: `create_agent` of LangChain, with a checkpoint after every step in SQLite, retries, a fallback model and approvals as middleware.
+"""LangGraph: `create_agent` of LangChain, with a checkpoint after every step in SQLite, retries (those of models by its client), a fallback model and approvals as middleware.
 
 Errors of tools: ToolRetryMiddleware sends again what may be sent again, ToolErrorMiddleware shows refusals to the model, and other exceptions
 end the run, as the documentation of both says. A program is a StateGraph.
@@ -14,7 +14,6 @@ from langchain.agents.middleware import (
     HumanInTheLoopMiddleware,
     ModelCallLimitMiddleware,
     ModelFallbackMiddleware,
-    ModelRetryMiddleware,
     ToolErrorMiddleware,
     ToolRetryMiddleware,
 )
@@ -51,7 +50,6 @@ def agent(saver):
     parts = [
         ModelCallLimitMiddleware(run_limit=SPEC["max_turns"], exit_behavior="error"),
         ModelFallbackMiddleware(chat("backup")),
-        ModelRetryMiddleware(max_retries=2, on_failure="error"),
         # Since version 1.5.
         *([middleware.ModelRefusalMiddleware()] if hasattr(middleware, "ModelRefusalMiddleware") else []),
         ToolErrorMiddleware(shown_to_the_model),
@@ -100,7 +98,13 @@ class PlanState(TypedDict):
 async def run_plan(saver) -> dict:
     """Plan-and-execute: a planner with structured output, a node that runs the next step, and a node that answers."""
     model = chat("primary").with_fallbacks([chat("backup")])
-    structured = lambda server: chat(server).with_structured_output(common.Plan, method="function_calling")
+
+    def present(plan: common.Plan | None) -> common.Plan:
+        if plan is None:
+            raise ValueError("the model wrote no plan that can be read")
+        return plan
+
+    structured = lambda server: chat(server).with_structured_output(common.Plan, method="function_calling") | present
     planner = structured("primary").with_retry(stop_after_attempt=3).with_fallbacks([structured("backup")])
 
     async def plan(_state: PlanState):

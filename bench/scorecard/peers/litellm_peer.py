@@ -10,6 +10,7 @@ import sys
 
 import common
 from common import SPEC
+from openai.types.chat.chat_completion import Choice
 
 MODEL = "primary"
 tools = {tool["name"]: tool for tool in SPEC["tools"]}
@@ -45,10 +46,22 @@ def proxy(url: str):
 async def complete(ask, messages: list):
     if not SPEC["stream"]:
         return (await ask(model=MODEL, messages=messages, tools=DEFINITIONS)).choices[0]
-    import litellm
+    choices = [chunk.choices[0] async for chunk in await ask(model=MODEL, messages=messages, tools=DEFINITIONS, stream=True) if chunk.choices]
+    return collected(choices)
 
-    chunks = [chunk async for chunk in await ask(model=MODEL, messages=messages, tools=DEFINITIONS, stream=True)]
-    return litellm.stream_chunk_builder([chunk if hasattr(chunk, "json") else chunk for chunk in chunks], messages=messages).choices[0]
+
+def collected(choices: list) -> Choice:
+    """The pieces of a stream as one message."""
+    calls: dict[int, dict] = {}
+    for piece in (piece for choice in choices for piece in choice.delta.tool_calls or []):
+        call = calls.setdefault(piece.index, {"id": None, "type": "function", "function": {"name": "", "arguments": ""}})
+        call["id"] = piece.id or call["id"]
+        call["function"]["name"] += piece.function.name or ""
+        call["function"]["arguments"] += piece.function.arguments or ""
+    text = "".join(choice.delta.content or "" for choice in choices)
+    reason = next((choice.finish_reason for choice in choices if choice.finish_reason), "stop")
+    message = {"role": "assistant", "content": text, "tool_calls": list(calls.values()) or None}
+    return Choice.model_validate({"index": 0, "finish_reason": reason, "message": message})
 
 
 async def call(tool_call) -> str:
