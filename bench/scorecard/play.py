@@ -170,7 +170,7 @@ def save(out: Path, versions: dict, chosen: list, cells: list[dict]):
     """Writes what is known so far, so that a run that is interrupted is not lost."""
     about = lambda s: {"id": s.id, "group": s.group, "title": s.title, "source": s.source, "request": s.request, "best": s.best,
                        "critical_path": s.critical_path}  # fmt: skip
-    machine = {"system": platform.platform(), "cores": os.cpu_count(), "python": platform.python_version(),
+    machine = {"system": f"{platform.system()} {platform.machine()}", "cores": os.cpu_count(), "python": platform.python_version(),
                "load": round(os.getloadavg()[0], 1)}  # fmt: skip
     date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     value = {"date": date, "machine": machine, "systems": versions, "scenarios": [about(s) for s in chosen], "cells": cells}
