@@ -46,7 +46,6 @@ mod start;
 mod test_clock;
 mod test_file;
 mod update;
-mod yaml;
 
 pub use chaos::{
     ChaosCase, ChaosError, ChaosFault, ChaosOutcome, ChaosReport, ChaosVerdict, ModelFault, ProcessFault, ToolFault,
