@@ -63,6 +63,7 @@ mod pruner;
 #[cfg(feature = "registry")]
 mod registry_services;
 mod replay;
+mod rule_store;
 mod run_owner;
 mod run_start;
 mod saved_run;
@@ -99,6 +100,7 @@ pub use parking::{ParkReason, bare_overview, close, park};
 pub use piece_watcher::PieceWatcher;
 pub use reknit_tools::BoxFuture;
 pub use replay::RestoreError;
+pub use rule_store::{RuleStore, RuleStoreError};
 pub use run_owner::{RunOwner, month_of};
 pub use run_start::RunStart;
 pub use saved_run::{SavedRun, load_run, replay_run, run_overview};
