@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use reknit_engine::{Effect, Event, EventKind, MACHINE_VERSION, Metadata, Policy, Run, Started, Synthesis, Templates};
-use reknit_mend::{IndependentSteps, PeoplePolicy, ResolutionPolicy, Rung};
+use reknit_mend::{IndependentSteps, LearnedRule, Lesson, PeoplePolicy, ResolutionPolicy, Rung};
 use reknit_models::Models;
 use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{Object, Plan, Step, Value};
@@ -23,7 +23,7 @@ pub enum Rungs {
 }
 
 /// The outcome of a case.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Outcome {
     pub end: End,
     pub model_calls: u32,
@@ -31,6 +31,8 @@ pub struct Outcome {
     pub rungs: Vec<Rung>,
     /// Descriptions of all mends.
     pub mends: Vec<String>,
+    /// What rules can be learned from.
+    pub lessons: Vec<Lesson>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +52,8 @@ pub struct CaseRunner {
     pub catalogue: Catalogue,
     pub tools: Tools,
     pub runs: Arc<AtomicU32>,
+    /// The learned rules that runs use.
+    pub rules: Vec<LearnedRule>,
     /// The real model; if there is none, the scripted one is asked, which knows the correct call.
     pub model: Option<Arc<Models>>,
 }
@@ -58,7 +62,9 @@ impl CaseRunner {
     pub async fn outcome(&self, case: &Case, rungs: Rungs) -> Outcome {
         let correct = self.run(&case.call, &case.call.correct, &case.call.correct, Rungs::Code).await;
         let Some(run) = self.run(&case.call, &case.wrong, &case.call.correct, rungs).await else {
-            return Outcome { end: End::PlanRejected, model_calls: 0, rungs: Vec::new(), mends: Vec::new() };
+            let nothing = (Vec::new(), Vec::new(), Vec::new());
+            let (rungs, mends, lessons) = nothing;
+            return Outcome { end: End::PlanRejected, model_calls: 0, rungs, mends, lessons };
         };
         let expected = correct.as_ref().and_then(|run| run.result("call")).map(without_order_id);
         let end = match run.result("call").map(without_order_id) {
@@ -71,7 +77,7 @@ impl CaseRunner {
         let mends = all_mends.clone().map(|mend| format!("{}: {}", mend.rung.as_str(), mend.description)).collect();
         let rungs =
             all_mends.filter(|mend| mend.effect == reknit_mend::MendEffect::Applied).map(|mend| mend.rung).collect();
-        Outcome { end, model_calls: run.spent().model_calls, rungs, mends }
+        Outcome { end, model_calls: run.spent().model_calls, rungs, mends, lessons: run.lessons() }
     }
 
     /// Drives a run to its end. Returns `None` if its plan is rejected.
@@ -127,6 +133,7 @@ impl CaseRunner {
         ];
         let mut policy = Policy { synthesis: Synthesis::Template, people: PeoplePolicy::Nobody, ..Policy::default() };
         policy.mending.independent_steps = IndependentSteps::Allowed;
+        policy.rules.clone_from(&self.rules);
         if rungs == Rungs::Code {
             policy.mending.feedback = 0;
             policy.mending.context = 0;

@@ -2,6 +2,7 @@
 
 mod case_runner;
 mod cases;
+mod learning;
 mod real_model;
 mod scripted_model;
 
@@ -46,6 +47,7 @@ async fn main() -> ExitCode {
         catalogue,
         tools: found.tools.clone(),
         runs: Arc::clone(&runs),
+        rules: Vec::new(),
         model: real.clone().map(|(model, _)| model),
     };
     let runners = [runner(found.catalogue.clone()), runner(bare)];
@@ -65,7 +67,9 @@ async fn main() -> ExitCode {
         }
     }
     println!("{} wrong calls; {rejected} more were rejected with their plans", rows.len());
-    report(&rows)
+    let holds = report(&rows);
+    let learns = learning::report(runners).await;
+    if holds && learns { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// The same tools without schemas: only the errors of the tools say what is wrong.
@@ -100,7 +104,7 @@ async fn row(runner: &CaseRunner, case: &Case) -> Row {
     Row { kind: case.kind, is_determined: case.is_determined, code, all }
 }
 
-fn report(rows: &[Row]) -> ExitCode {
+fn report(rows: &[Row]) -> bool {
     println!(
         "{:<11}{:>7}{:>13}{:>11}{:>13}{:>11}{:>16}",
         "kind", "calls", "determined", "by code", "of those", "all rungs", "model calls"
@@ -128,7 +132,7 @@ fn report(rows: &[Row]) -> ExitCode {
         MIN_WITH_MODEL * 100.0,
         if holds { "all hold" } else { "not all hold" }
     );
-    if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    holds
 }
 
 fn print_kind(kind: &str, of: &[&Row]) {

@@ -113,6 +113,7 @@ mod explain_number;
 mod expression;
 mod fill_missing;
 mod fit_parameters;
+mod generalize;
 mod parameter_mapping;
 mod parameters;
 mod path_serde;

@@ -79,6 +79,13 @@ pub enum Backing {
         /// The expression, over results and numbers of the request.
         text: String,
     },
+    /// A rule that was learned in earlier runs computed it.
+    Rule {
+        /// The id of the rule.
+        rule: String,
+        /// The expression of the rule.
+        text: String,
+    },
     /// A model wrote it, and no expression explains it.
     Inferred,
 }

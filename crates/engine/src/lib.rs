@@ -90,6 +90,7 @@ mod replanning;
 mod report;
 mod request_digest;
 mod result_handle;
+mod rule_file;
 mod run;
 mod session;
 mod session_start;
@@ -139,6 +140,7 @@ pub use report::{
 };
 pub use request_digest::RequestDigest;
 pub use result_handle::{ResultHandle, ResultSource, memory_size_of, result_of};
+pub use rule_file::{RuleFileError, read_rule_file, write_rule_file};
 pub use run::{
     ApplyError, Progress, RejectedPlan, Run, SessionCall, SessionRequest, StepState, StepView, session_reply,
 };

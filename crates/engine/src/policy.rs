@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use reknit_dialogue::{Message, ModelRequest, Money, Prices, RotationRules, TargetName, Temperature};
-use reknit_mend::{ErrorsInSuccess, LadderPolicy, MendingPolicy, PeoplePolicy, ResendPolicy};
+use reknit_mend::{ErrorsInSuccess, LadderPolicy, LearnedRule, MendingPolicy, PeoplePolicy, ResendPolicy};
 use reknit_plan::{Catalogue, PlanLanguage};
 use reknit_protocol::{KeyRule, Plan, SideEffect, Step};
 use serde::{Deserialize, Serialize};
@@ -56,6 +56,9 @@ pub struct Policy {
     /// Whether people may see the exact prompts and answers of models.
     #[serde(default)]
     pub llm_debug: LlmDebug,
+    /// The rules learned in earlier runs that were accepted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<LearnedRule>,
 }
 
 /// The budget and time limits of a run.

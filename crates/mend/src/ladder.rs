@@ -10,6 +10,8 @@ pub enum Rung {
     Schema,
     /// Code changed the parameters as the facts in the error determine.
     Facts,
+    /// A rule that was learned in earlier runs changed the parameters.
+    Rules,
     /// A model said where in the results a missing value is.
     Resolution,
     /// The same call was sent again.
@@ -40,6 +42,7 @@ impl Rung {
         match self {
             Self::Schema => "schema",
             Self::Facts => "facts",
+            Self::Rules => "rules",
             Self::Resolution => "resolution",
             Self::Resend => "resend",
             Self::Feedback => "feedback",

@@ -49,6 +49,7 @@ mod allowed_change;
 mod facts;
 mod fault;
 mod ladder;
+mod learned;
 mod policy;
 mod remedy;
 mod rules;
@@ -60,6 +61,10 @@ pub use allowed_change::{
 pub use facts::{Fact, FactKind, Field, facts_as_lines};
 pub use fault::{CallFault, Fate, FaultOrigin, ReplyContext, Verdict, classify_failure, classify_reply, extract_facts};
 pub use ladder::{Mend, MendEffect, ModelRung, Rung};
+pub use learned::{
+    AcceptedBy, BookChange, ErrorPattern, FaultyCall, LearnedRule, Lesson, PriorResult, RuleBook, RuleEvidence,
+    RuleFix, RuleProblem, RuleState, RuleValue, ValueOrigin, Verdicts, propose_rules,
+};
 pub use policy::{
     ErrorsInSuccess, IndependentSteps, LadderPolicy, Learning, MendingPolicy, PeoplePolicy, ResendPolicy,
     ResolutionPolicy, RuleChanges,

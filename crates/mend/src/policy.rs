@@ -39,6 +39,9 @@ pub struct MendingPolicy {
     /// How far the facts in errors may change a call.
     #[serde(default)]
     pub rule_changes: RuleChanges,
+    /// How often learned rules may change the call of one step before a model is asked; 0 is never.
+    #[serde(default = "default_rule_uses", skip_serializing_if = "is_default_rule_uses")]
+    pub rules: u32,
     /// How often a model may be shown the error of one step.
     pub feedback: u32,
     /// How often a model may be shown the error of one step with the request and the results.
@@ -113,6 +116,16 @@ pub enum PeoplePolicy {
     Nobody,
 }
 
+fn default_rule_uses() -> u32 {
+    2
+}
+
+/// Runs that were started before there were learned rules have no such field, and their snapshots stay what they are.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_default_rule_uses(count: &u32) -> bool {
+    *count == default_rule_uses()
+}
+
 impl Default for ResendPolicy {
     fn default() -> Self {
         Self { times: 3, base_ms: 1_000, max_ms: 30_000, max_retry_after_ms: 120_000 }
@@ -126,6 +139,7 @@ impl Default for MendingPolicy {
             learning: Learning::On,
             facts: 2,
             rule_changes: RuleChanges::BySideEffect,
+            rules: default_rule_uses(),
             feedback: 2,
             context: 2,
             context_statuses: vec![400, 404, 409, 422],

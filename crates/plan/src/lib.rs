@@ -49,6 +49,7 @@ mod read_values;
 mod second_plan;
 mod unbraced;
 mod verify_call;
+mod yaml;
 
 pub use agents::{AGENT_TOOL, AgentAnnouncement, AgentToolError, agent_name};
 pub use catalogue::{Catalogue, CatalogueEntry, CatalogueError, CatalogueTool};
@@ -73,3 +74,4 @@ pub use read::{PlanError, read_plan};
 pub use read_values::{DoubtfulText, ReadValues, read_values};
 pub use second_plan::{ExtendedPlan, append_steps};
 pub use verify_call::verify_call;
+pub use yaml::{write_yaml, yaml_line};

@@ -37,7 +37,7 @@ pub(crate) use keys::KeysCommand;
 pub(crate) use mcp::McpArguments;
 pub(crate) use plan::{DrawArguments, PlanCommand};
 pub(crate) use repair::RepairArguments;
-pub(crate) use rules::{RuleArguments, RulesCommand};
+pub(crate) use rules::{RuleArguments, RuleSources, RulesCommand};
 pub(crate) use run_arguments::{
     AnswerBy, ApprovalArguments, AttachArguments, DriveArguments, DriverKind, FileArguments, MetadataArguments,
     ModelArguments, ModelsArguments, OutputArguments, PlanOnlyArguments, ResultFormat, RunIdArgument, SetupArguments,
@@ -166,7 +166,7 @@ pub(crate) enum Command {
     /// List, show, explain, count, export, import, resume, retry, fork, cancel, approve, deny, settle, delete and prune runs
     #[command(subcommand)]
     Runs(RunsCommand),
-    /// List, accept and forget rules: where earlier runs found values that plans left open
+    /// List, test and accept rules: what earlier runs learned from the corrections of models
     #[command(subcommand, after_help = rules::DETAILS)]
     Rules(RulesCommand),
     /// List, settle and forget business keys: which deeds are done or under way

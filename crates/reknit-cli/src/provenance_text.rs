@@ -43,6 +43,7 @@ pub(crate) fn origin_text(origin: &Provenance) -> String {
             Backing::Explained { text } => {
                 one_line(&format!("corrected by {rung}; {text} gives the same value"), VALUE_COLUMNS)
             }
+            Backing::Rule { rule, text } => one_line(&format!("{text}, by the learned rule {rule}"), VALUE_COLUMNS),
             Backing::Inferred => format!("inferred by a model ({rung})"),
         },
     }

@@ -1,137 +1,184 @@
-//! `reknit rules`: lists, accepts and forgets the mappings that runs have learned.
+//! `reknit rules`: what runs have learned from models, and what people say about it.
 
+mod known;
+mod listed;
+mod show;
+
+use std::path::Path;
 use std::process::ExitCode;
 
-use reknit_journal::{Journal, LearnedMapping};
-use reknit_protocol::spelling::nearest;
-use reknit_protocol::{Object, Value};
+use reknit_engine::{read_rule_file, write_rule_file};
+use reknit_mend::{LearnedRule, RuleBook, RuleState};
 
-use crate::cli::{RuleArguments, RulesCommand};
+use crate::cli::{RuleArguments, RuleSources, RulesCommand};
 use crate::failure::Failure;
 use crate::print::{print_data, print_message};
-use crate::setup::open_journal;
-use crate::terminal_text::one_line;
-
-/// The most ids that an error lists.
-const MAX_LISTED: usize = 5;
+use crate::usage::count;
+use known::KnownRules;
+use listed::ListedRule;
 
 /// Runs a `reknit rules` command.
 pub(crate) async fn run(command: RulesCommand) -> Result<ExitCode, Failure> {
     match command {
-        RulesCommand::List { json, journal } => {
-            let rules = stored_rules(&open_journal(&journal)?).await?;
-            print_rules(&rules, json)?;
-            if rules.is_empty() && !json {
-                print_message("the journal has no rules: no run has found a value that its plan left open\n");
-            }
+        RulesCommand::List { json, sources } => list(&sources, json).await,
+        RulesCommand::Show { rule, sources } => {
+            let known = KnownRules::load(&sources).await?;
+            print_data(&show::page(known.find(&rule)?, &known))?;
+            Ok(ExitCode::SUCCESS)
         }
-        RulesCommand::Accept(arguments) => {
-            let journal = open_journal(&arguments.journal)?;
-            let chosen = chosen_rules(&journal, &arguments).await?;
-            let now_ms = jiff::Timestamp::now().as_millisecond();
-            for rule in &chosen {
-                let is_there = journal.accept_mapping(&rule.mapping, now_ms).await.map_err(Failure::journal)?;
-                require_unchanged(is_there, rule)?;
-            }
-            let accepted =
-                |rule: LearnedMapping| LearnedMapping { accepted_ms: rule.accepted_ms.or(Some(now_ms)), ..rule };
-            print_rules(&chosen.into_iter().map(accepted).collect::<Vec<_>>(), arguments.json)?;
-        }
-        RulesCommand::Forget(arguments) => {
-            let journal = open_journal(&arguments.journal)?;
-            let chosen = chosen_rules(&journal, &arguments).await?;
-            for rule in &chosen {
-                let is_there = journal.forget_mapping(&rule.mapping).await.map_err(Failure::journal)?;
-                require_unchanged(is_there, rule)?;
-            }
-            print_rules(&chosen, arguments.json)?;
-            if !arguments.json {
-                print_message(&format!("forgot {}\n", if chosen.len() == 1 { "this rule" } else { "these rules" }));
-            }
-        }
+        RulesCommand::Accept(arguments) => accept(&arguments).await,
+        RulesCommand::Reject(arguments) => remove(&arguments, Removal::Rejected).await,
+        RulesCommand::Forget(arguments) => remove(&arguments, Removal::Forgotten).await,
+        RulesCommand::Test { rules, sources } => test(&rules, &sources).await,
+        RulesCommand::Export { rules, sources } => export(&rules, &sources).await,
+        RulesCommand::Import { file, sources } => import(&file, &sources).await,
+    }
+}
+
+async fn list(sources: &RuleSources, json: bool) -> Result<ExitCode, Failure> {
+    let known = KnownRules::load(sources).await?;
+    print_rules(&known.rules, json)?;
+    if known.rules.is_empty() && !json {
+        print_message(
+            "there are no rules: no run in the journal has found a value that its plan left open, or corrected a call with a \
+             model in a way that holds for other calls\n",
+        );
     }
     Ok(ExitCode::SUCCESS)
 }
 
-async fn stored_rules(journal: &Journal) -> Result<Vec<LearnedMapping>, Failure> {
-    journal.learned_mappings(u32::MAX).await.map_err(Failure::journal)
+async fn accept(arguments: &RuleArguments) -> Result<ExitCode, Failure> {
+    let known = KnownRules::load(&arguments.sources).await?;
+    let now_ms = jiff::Timestamp::now().as_millisecond();
+    let mut accepted = Vec::new();
+    for rule in known.choose(&arguments.rules)? {
+        match rule {
+            ListedRule::Mapping(mapping) => {
+                let is_there =
+                    known.journal.accept_mapping(&mapping.mapping, now_ms).await.map_err(Failure::journal)?;
+                require_unchanged(is_there, rule)?;
+            }
+            ListedRule::Rule(rule) => {
+                known.store()?.change(|book| book.accept(rule)).map_err(known::unusable)?;
+                if !rule.evidence.harms.is_empty() {
+                    let harms = count(rule.evidence.harms.len() as u64, "correction");
+                    print_message(&format!(
+                        "note: rule {} gives other values than {harms} in the journal; see `reknit rules show {}`\n",
+                        rule.id, rule.id
+                    ));
+                }
+            }
+        }
+        accepted.push(rule.accepted(now_ms));
+    }
+    print_rules(&accepted, arguments.json)?;
+    Ok(ExitCode::SUCCESS)
 }
 
-/// The rules that the arguments name. If one of them is unknown, nothing is changed.
-async fn chosen_rules(journal: &Journal, arguments: &RuleArguments) -> Result<Vec<LearnedMapping>, Failure> {
-    let rules = stored_rules(journal).await?;
-    let mut chosen: Vec<LearnedMapping> = Vec::new();
-    for name in &arguments.rules {
-        let rule = find_rule(&rules, name)?;
-        if !chosen.contains(rule) {
-            chosen.push(rule.clone());
+/// Why a rule is removed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Removal {
+    /// It is wrong, and not proposed again.
+    Rejected,
+    /// It may be proposed again.
+    Forgotten,
+}
+
+async fn remove(arguments: &RuleArguments, removal: Removal) -> Result<ExitCode, Failure> {
+    let known = KnownRules::load(&arguments.sources).await?;
+    let chosen = known.choose(&arguments.rules)?;
+    for rule in &chosen {
+        match rule {
+            ListedRule::Mapping(mapping) => {
+                let is_there = known.journal.forget_mapping(&mapping.mapping).await.map_err(Failure::journal)?;
+                require_unchanged(is_there, rule)?;
+            }
+            ListedRule::Rule(rule) => {
+                let store = known.store()?;
+                store.change(|book| remove_from(book, rule, removal)).map_err(known::unusable)?;
+            }
         }
     }
-    Ok(chosen)
+    let number = chosen.len();
+    print_rules(&chosen.into_iter().cloned().collect::<Vec<_>>(), arguments.json)?;
+    if !arguments.json {
+        let done = if removal == Removal::Rejected { "rejected" } else { "forgot" };
+        print_message(&format!("{done} {}\n", if number == 1 { "this rule" } else { "these rules" }));
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
-fn find_rule<'a>(rules: &'a [LearnedMapping], name: &str) -> Result<&'a LearnedMapping, Failure> {
-    let ids: Vec<String> = rules.iter().map(|rule| rule.mapping.id()).collect();
-    let found: Vec<(&LearnedMapping, &String)> =
-        rules.iter().zip(&ids).filter(|(_, id)| !name.is_empty() && id.starts_with(name)).collect();
-    match found.as_slice() {
-        [(rule, _)] => Ok(rule),
-        [] => {
-            let hint = match nearest(name, ids.iter().map(String::as_str)) {
-                Some(near) => format!("did you mean `{near}`? `reknit rules list` lists all rules"),
-                None => "list the rules with `reknit rules list`".to_owned(),
-            };
-            Err(Failure::usage(format!("there is no rule `{name}`"), hint))
-        }
-        several => {
-            let names: Vec<&str> = several.iter().take(MAX_LISTED).map(|(_, id)| id.as_str()).collect();
-            let hint = format!("give more characters of one of: {}", names.join(", "));
-            Err(Failure::usage(format!("several rules start with `{name}`"), hint))
-        }
+fn remove_from(book: &mut RuleBook, rule: &LearnedRule, removal: Removal) {
+    match removal {
+        Removal::Rejected => _ = book.retire(rule, "rejected by a person"),
+        Removal::Forgotten => book.rules.retain(|known| known.id != rule.id),
     }
 }
 
 /// A run may have replaced or another person removed the rule since it was read.
-fn require_unchanged(is_there: bool, rule: &LearnedMapping) -> Result<(), Failure> {
+fn require_unchanged(is_there: bool, rule: &ListedRule) -> Result<(), Failure> {
     if is_there {
         return Ok(());
     }
-    let message = format!("rule `{}` has changed in the meantime", rule.mapping.id());
+    let message = format!("rule `{}` has changed in the meantime", rule.id());
     Err(Failure::usage(message, "look at it again with `reknit rules list`"))
 }
 
-fn print_rules(rules: &[LearnedMapping], json: bool) -> Result<(), Failure> {
+async fn test(names: &[String], sources: &RuleSources) -> Result<ExitCode, Failure> {
+    let known = KnownRules::load(sources).await?;
+    let mut is_harmful = false;
+    let mut tested = 0;
+    for rule in &known.learned(names, |rule| rule.state != RuleState::Retired)? {
+        let verdicts = rule.evaluate(&known.lessons);
+        is_harmful |= rule.state == RuleState::Accepted && !verdicts.harms.is_empty();
+        tested += 1;
+        let (helps, harms) = (verdicts.helps.len(), verdicts.harms.len());
+        print_data(&format!("{}  {:<8}  helps {helps}, harms {harms}\n", rule.id, rule.state))?;
+        for place in &verdicts.harms {
+            print_data(&show::harm(rule, place, &known.lessons))?;
+        }
+    }
+    let lessons = count(known.lessons.len() as u64, "correction");
+    print_message(&format!("{} on {lessons} in the journal\n", count(tested, "rule")));
+    Ok(if is_harmful { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+async fn export(names: &[String], sources: &RuleSources) -> Result<ExitCode, Failure> {
+    let known = KnownRules::load(sources).await?;
+    let rules = known.learned(names, |rule| rule.state == RuleState::Accepted)?;
+    print_data(&write_rule_file(&RuleBook { rules }))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn import(file: &Path, sources: &RuleSources) -> Result<ExitCode, Failure> {
+    let known = KnownRules::load(sources).await?;
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        Failure::usage(format!("cannot read `{}`: {error}", file.display()), "give a file of `reknit rules export`")
+    })?;
+    let book = read_rule_file(&text).map_err(|error| {
+        Failure::usage(format!("cannot use the rules in `{}`: {error}", file.display()), "correct these lines")
+    })?;
+    let new: Vec<LearnedRule> = book
+        .rules
+        .into_iter()
+        .filter(|rule| known.book.get(&rule.id).is_none() && rule.state != RuleState::Retired)
+        .collect();
+    let proposed: Vec<LearnedRule> =
+        new.into_iter().map(|rule| LearnedRule { state: RuleState::Proposed, accepted_by: None, ..rule }).collect();
+    let store = known.store()?;
+    store.change(|book| proposed.iter().cloned().for_each(|rule| book.put(rule))).map_err(known::unusable)?;
+    print_rules(&proposed.iter().cloned().map(ListedRule::Rule).collect::<Vec<_>>(), false)?;
+    let rules = count(proposed.len() as u64, "new rule");
+    print_message(&format!(
+        "{rules} proposed; look at them with `reknit rules show`, and accept them with `reknit rules accept`\n"
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_rules(rules: &[ListedRule], json: bool) -> Result<(), Failure> {
     for rule in rules {
-        let line = if json { Value::Object(object(rule)).to_string() } else { line(rule) };
+        let line = if json { rule.json().to_string() } else { rule.line() };
         print_data(&(line + "\n"))?;
     }
     Ok(())
-}
-
-fn line(rule: &LearnedMapping) -> String {
-    let mapping = &rule.mapping;
-    let text = format!(
-        "`{}` of {} is `{}` of the result of {}",
-        mapping.parameter, mapping.consumer, mapping.expression, mapping.producer
-    );
-    format!("{}  {:<8}  {}", mapping.id(), status(rule), one_line(&text, usize::MAX))
-}
-
-fn status(rule: &LearnedMapping) -> &'static str {
-    if rule.accepted_ms.is_some() { "accepted" } else { "inferred" }
-}
-
-fn object(rule: &LearnedMapping) -> Object {
-    let mapping = &rule.mapping;
-    let mut object = Object::from([
-        ("rule", mapping.id().into()),
-        ("status", status(rule).into()),
-        ("consumer", mapping.consumer.as_str().into()),
-        ("parameter", mapping.parameter.as_str().into()),
-        ("producer", mapping.producer.as_str().into()),
-        ("expression", mapping.expression.as_str().into()),
-        ("learned_ms", rule.learned_ms.into()),
-    ]);
-    object.extend(rule.accepted_ms.map(|ms| ("accepted_ms".to_owned(), ms.into())));
-    object
 }

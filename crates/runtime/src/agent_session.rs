@@ -89,7 +89,7 @@ impl Runtime {
             agents: agents.into_iter().map(|agent| self.sub_agent(agent)).collect::<Result<_, AgentStartError>>()?,
             catalogue: catalogue(&self.current_catalogue(), agent.tools.as_deref())?,
             targets: targets(&self.targets, agent.targets.as_deref())?,
-            policy: Arc::new(policy(&self.policy, &self.agent_defaults, &agent)),
+            policy: Arc::new(policy(&self.policy_with_rules(), &self.agent_defaults, &agent)),
             prompt: agent.prompt,
             rules: agent.rules,
             templates: Arc::clone(&self.templates),

@@ -19,6 +19,7 @@ use crate::config::SettingOrigin;
 use crate::config::{Config, ConfigBuilder, ConfigError};
 use crate::live_catalogue::LiveCatalogue;
 use crate::pruner::Pruner;
+use crate::rule_store::RuleStore;
 use crate::run_owner::{OwnedCatalogue, RunOwner};
 #[cfg(feature = "sqlite")]
 use crate::telemetry::log::TARGET;
@@ -76,6 +77,7 @@ pub struct Runtime {
     telemetry: Telemetry,
     webhook: Option<Arc<ApprovalWebhook>>,
     pruner: Option<Arc<Pruner>>,
+    rules: Option<Arc<RuleStore>>,
     owned: Option<Arc<OwnedCatalogue>>,
 }
 
@@ -108,6 +110,7 @@ impl Runtime {
         config.check_effect_tools()?;
         let webhook = config.approval_webhook()?.map(Arc::new);
         let templates = config.templates()?;
+        let rules = config.rule_store()?.map(Arc::new);
         let callbacks = config.callbacks()?.map(Arc::new);
         let models = Arc::new(Models::new(config.models.clone())?);
         let journal = open_journal(&config)?;
@@ -120,7 +123,7 @@ impl Runtime {
         let reknit = Self::assemble(config, templates, journal, Arc::clone(&found.catalogue), transport);
         live.refresh_every(refresh);
         let (problems, notes) = (found.problems.clone(), found.notes.clone());
-        Ok(Self { callbacks, live: Some(live), models: Some(models), problems, notes, webhook, ..reknit })
+        Ok(Self { callbacks, live: Some(live), models: Some(models), problems, notes, webhook, rules, ..reknit })
     }
 
     /// Sends the telemetry of runs to these sinks instead of the configured log.
@@ -246,9 +249,10 @@ impl Runtime {
         config: Config,
     ) -> Result<Self, StartError> {
         let webhook = config.approval_webhook()?.map(Arc::new);
+        let rules = config.rule_store()?.map(Arc::new);
         let templates = config.templates()?;
         let journal = open_journal(&config)?;
-        Ok(Self { webhook, ..Self::assemble(config, templates, journal, Arc::new(catalogue), transport) })
+        Ok(Self { webhook, rules, ..Self::assemble(config, templates, journal, Arc::new(catalogue), transport) })
     }
 
     fn assemble(
@@ -275,6 +279,7 @@ impl Runtime {
             callbacks: None,
             webhook: None,
             owned: None,
+            rules: None,
             models: None,
             transport,
             breakers: Arc::new(
@@ -322,7 +327,7 @@ impl Runtime {
             metadata: Metadata::default(),
             catalogue: self.current_catalogue(),
             targets: self.targets.clone(),
-            policy: Arc::clone(&self.policy),
+            policy: self.policy_with_rules(),
             templates: Arc::clone(&self.templates),
             mappings: Vec::new(),
             seed,
@@ -330,6 +335,19 @@ impl Runtime {
             fork: None,
             machine_version: MACHINE_VERSION,
         }
+    }
+
+    /// The policy of a run that starts now, with the learned rules that are accepted.
+    pub fn policy_with_rules(&self) -> Arc<Policy> {
+        match &self.rules {
+            Some(rules) => rules.policy(&self.policy),
+            None => Arc::clone(&self.policy),
+        }
+    }
+
+    /// The file with learned rules, if one is configured.
+    pub fn rule_store(&self) -> Option<&Arc<RuleStore>> {
+        self.rules.as_ref()
     }
 
     /// Exports the traces and metrics of all runs and sessions to a collector, beside the configured log. New runs belong to
@@ -364,6 +382,7 @@ impl Runtime {
         let driver = driver
             .with_webhook(self.webhook.clone())
             .with_pruner(self.pruner.clone())
+            .with_rules(self.rules.clone())
             .with_owner(self.owner().cloned())
             .with_callbacks(self.callbacks.clone());
         driver.with_telemetry(self.telemetry.clone())

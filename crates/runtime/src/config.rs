@@ -39,6 +39,7 @@ mod prompts;
 mod reference;
 mod regular_file;
 mod retention;
+mod rules;
 mod setting;
 mod show;
 #[cfg(test)]
@@ -60,6 +61,7 @@ pub use origin::SettingOrigin;
 pub use reference::reference;
 pub use regular_file::check_regular_file;
 pub use retention::KeepSettings;
+pub use rules::RuleSettings;
 pub use setting::{Setting, VARIABLE_PREFIXES};
 pub use show::{EffectiveSetting, ShowSettings};
 pub(crate) use tools::SourceOpener;
@@ -137,6 +139,8 @@ pub struct Config {
     webhook_secret: (Option<SecretString>, KeySource),
     /// The folder with prompt templates that replace the built-in ones, if one is set. See [`Config::templates`].
     pub prompts: Option<PathBuf>,
+    /// Which learned rules are used. See [`Config::rule_store`].
+    pub rules: RuleSettings,
     /// The level and the format of the log. See [`ConfigBuilder::log_to`].
     pub log: LogSettings,
     /// Writes the log, if not to standard error.
@@ -231,6 +235,7 @@ impl Default for Config {
             webhook: WebhookSettings::default(),
             webhook_secret: (None, KeySource::None),
             prompts: None,
+            rules: RuleSettings::default(),
             log: LogSettings::default(),
             log_writer: None,
             prompt_builder: None,

@@ -36,6 +36,7 @@ use crate::parking::ParkReason;
 use crate::piece_watcher::PieceWatcher;
 use crate::pruner::Pruner;
 use crate::replay::{CHANGES_ACCEPTED, DrivenMachine, RestoreError, due_effect, to_row};
+use crate::rule_store::RuleStore;
 use crate::run_owner::RunOwner;
 use crate::run_start::RunStart;
 use crate::signals::to_events;
@@ -92,6 +93,7 @@ pub(crate) struct DriverParts {
     webhook: Option<Arc<ApprovalWebhook>>,
     pruner: Option<Arc<Pruner>>,
     owner: Option<Arc<RunOwner>>,
+    rules: Option<Arc<RuleStore>>,
     migrations: &'static [SnapshotMigration],
 }
 
@@ -138,6 +140,7 @@ impl Driver {
             webhook: None,
             pruner: None,
             owner: None,
+            rules: None,
             migrations: MIGRATIONS,
         };
         Self { shared: Arc::new(shared) }
@@ -163,6 +166,13 @@ impl Driver {
     #[must_use]
     pub(crate) fn with_webhook(mut self, webhook: Option<Arc<ApprovalWebhook>>) -> Self {
         self.parts_mut().webhook = webhook;
+        self
+    }
+
+    /// Tells a file with learned rules about runs that have ended.
+    #[must_use]
+    pub(crate) fn with_rules(mut self, rules: Option<Arc<RuleStore>>) -> Self {
+        self.parts_mut().rules = rules;
         self
     }
 
@@ -518,6 +528,10 @@ impl Driver {
         self.executor().telemetry.deliver(state.reporter.as_deref_mut());
         if let Some(webhook) = &self.shared.webhook {
             webhook.send_questions(state.machine.id(), &state.pending, &self.executor().journal);
+        }
+        if let (Some(rules), Some(_), Some(run)) = (&self.shared.rules, state.machine.ending(), state.machine.as_run())
+        {
+            rules.learn_from(run);
         }
         let decided = std::mem::take(&mut state.decided);
         for (event, records) in events.iter().zip(&decided) {

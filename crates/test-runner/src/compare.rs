@@ -1,11 +1,11 @@
 //! Compares two runs with the assertions of tests: the first one says what is expected, the second one what happened.
 
 use reknit_engine::{Overview, StepView};
+use reknit_plan::yaml_line;
 use reknit_protocol::Value;
 
 use crate::expectations::{Expectations, ExpectedAnswer, ExpectedLimits, Mismatch};
 use crate::facts::ObservedRun;
-use crate::yaml::flow;
 
 /// Where a run differs from another one: status, steps, parameters, repairs, results, outputs, the answer, calls, questions and cost.
 /// Answers are compared if both have the same status: otherwise they differ because of it.
@@ -51,7 +51,7 @@ fn other_parameters(one: &Overview, other: &Overview) -> Vec<Mismatch> {
             Overview::Session(_) | Overview::Bare(_) => Vec::new(),
         }
     };
-    let text = |value: Option<&Value>| value.map_or_else(|| "it is missing".to_owned(), flow);
+    let text = |value: Option<&Value>| value.map_or_else(|| "it is missing".to_owned(), yaml_line);
     let (before, now) = (steps(one), steps(other));
     let mut found = Vec::new();
     for step in &before {
@@ -71,7 +71,7 @@ fn other_parameters(one: &Overview, other: &Overview) -> Vec<Mismatch> {
 fn other_results(before: &ObservedRun, now: &ObservedRun) -> Vec<Mismatch> {
     let both = before.results.iter().filter_map(|(step, result)| {
         let (_, other) = now.results.iter().find(|(id, _)| id == step)?;
-        (other != result).then(|| Mismatch::new(format!("results.{step}"), flow(result), flow(other)))
+        (other != result).then(|| Mismatch::new(format!("results.{step}"), yaml_line(result), yaml_line(other)))
     });
     both.collect()
 }

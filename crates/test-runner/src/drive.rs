@@ -205,7 +205,7 @@ fn unused(file: &TestFile, played: &Played, people: &People) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, (recording, count)) in file.calls.iter().zip(&played.calls).enumerate() {
         if is_short(recording.plays, *count) {
-            let parameters = crate::yaml::flow(&recording.parameters.clone().into());
+            let parameters = reknit_plan::yaml_line(&recording.parameters.clone().into());
             lines.push(format!("calls[{index}]: {} {parameters}", recording.call));
         }
     }

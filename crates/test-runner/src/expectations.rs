@@ -5,12 +5,12 @@ mod call_difference;
 use std::fmt;
 
 use reknit_dialogue::Money;
+use reknit_plan::yaml_line;
 use reknit_protocol::{Object, Value};
 use reknit_salvage::Schema;
 
 use crate::facts::{MadeCall, ObservedRun};
 use crate::recording::{objects_match, values_match};
-use crate::yaml::flow;
 use call_difference::{call_line, compare_calls};
 pub(crate) use call_difference::{nearest_call, parameter_differences};
 
@@ -196,12 +196,12 @@ impl Expectations {
         for expected in &self.values {
             let what = format!("values.{}", expected.name);
             let Some((value, from)) = facts.sent(&expected.name) else {
-                let wanted = expected.value.as_ref().map_or_else(|| "a value".to_owned(), flow);
+                let wanted = expected.value.as_ref().map_or_else(|| "a value".to_owned(), yaml_line);
                 found.push(Mismatch::new(what, wanted, "it was not sent"));
                 continue;
             };
             if let Some(wanted) = expected.value.as_ref().filter(|wanted| !values_match(wanted, value)) {
-                found.push(Mismatch::new(what.clone(), flow(wanted), flow(value)));
+                found.push(Mismatch::new(what.clone(), yaml_line(wanted), yaml_line(value)));
             }
             if let Some(wanted) = expected.from.as_deref().filter(|wanted| *wanted != from) {
                 found.push(Mismatch::new(format!("{what}.from"), wanted, from));

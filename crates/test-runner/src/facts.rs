@@ -217,6 +217,7 @@ pub(crate) fn origin_text(origin: &Provenance) -> String {
         Provenance::Corrected { rung, backing } => match backing {
             Backing::Known => format!("corrected by {rung}"),
             Backing::Explained { text } => format!("corrected by {rung}, as {text}"),
+            Backing::Rule { rule, text } => format!("corrected by {rung}, as {text} of {rule}"),
             Backing::Inferred => format!("corrected by {rung}, written by a model"),
         },
     }

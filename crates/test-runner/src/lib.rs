@@ -50,7 +50,6 @@ mod start;
 mod test_clock;
 mod test_file;
 mod update;
-mod yaml;
 
 pub use assertions::{ExpectError, observe_run};
 pub use chaos::{

@@ -62,6 +62,9 @@ pub(crate) fn origin(run: &str, provenance: &Provenance) -> Markup {
             Backing::Explained { text } => html! {
                 "corrected by " (rung_chip(rung)) "; " code { (one_line(text, 200)) } " gives the same value"
             },
+            Backing::Rule { rule, text } => html! {
+                code { (one_line(text, 200)) } ", by the learned rule " code { (one_line(rule, 80)) }
+            },
             Backing::Inferred => html! { strong { "inferred by a model" } " (" (rung_chip(rung)) ")" },
         },
     }

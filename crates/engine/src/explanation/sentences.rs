@@ -87,6 +87,7 @@ pub(super) fn rung_words(rung: Rung) -> &'static str {
     match rung {
         Rung::Schema => "code made the values fit their schema",
         Rung::Facts => "code did what the error asks for",
+        Rung::Rules => "a rule learned in earlier runs changed the call",
         Rung::Resolution => "a model said where the value is",
         Rung::Resend => "the same call was sent again",
         Rung::Feedback => "a model was shown the error",

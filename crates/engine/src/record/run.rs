@@ -315,6 +315,18 @@ pub enum MendDetail {
     },
     /// A rule changed the call, or could not.
     ByRule,
+    /// A rule that was learned in earlier runs changed the call.
+    ByLearnedRule {
+        /// The id of the rule.
+        rule: String,
+    },
+    /// A learned rule could not change the call.
+    NoLearnedRule,
+    /// The tool rejected what a learned rule sent. The rule is not used again.
+    RuleRejected {
+        /// The id of the rule.
+        rule: String,
+    },
     /// The same call is sent again.
     Resent {
         /// How often, this time included.

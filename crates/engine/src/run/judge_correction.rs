@@ -206,7 +206,9 @@ fn is_unconfirmed(origin: Option<&Provenance>) -> bool {
 /// an object with parts from results also has parts that a model wrote.
 fn is_derived(origin: Option<&Provenance>, value: &Value, known: &KnownValues) -> bool {
     match origin {
-        Some(Provenance::Corrected { backing, .. }) => matches!(backing, Backing::Known | Backing::Explained { .. }),
+        Some(Provenance::Corrected { backing, .. }) => {
+            matches!(backing, Backing::Known | Backing::Explained { .. } | Backing::Rule { .. })
+        }
         Some(Provenance::Resolved { origin, .. }) => is_derived(Some(origin), value, known),
         Some(Provenance::Expression { inputs, .. }) => {
             let mut literals = inputs.iter().filter(|input| input.source == InputSource::Literal);

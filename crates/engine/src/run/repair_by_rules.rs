@@ -188,7 +188,7 @@ pub(super) fn facts_about(planned: &PlannedStep, step: &StepRun, fault: &CallFau
 }
 
 /// The parameters that the plan takes from results, those without a value included.
-fn referenced(planned: &PlannedStep, step: &StepRun) -> Vec<String> {
+pub(super) fn referenced(planned: &PlannedStep, step: &StepRun) -> Vec<String> {
     let lost = planned.parameters.names().filter(|name| !step.parameters.contains_key(name)).map(str::to_owned);
     let taken = step.provenance.iter().filter(|(_, origin)| {
         matches!(

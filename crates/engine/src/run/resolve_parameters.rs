@@ -204,8 +204,8 @@ fn wire_sources(planned: &PlannedStep) -> Cow<'_, [StepId]> {
     std::iter::once(ITEM.into()).chain(others.cloned()).collect()
 }
 
-/// A capability as mappings name it.
-fn capability(planned: &PlannedStep) -> String {
+/// A capability as mappings and rules name it.
+pub(super) fn capability(planned: &PlannedStep) -> String {
     format!("{}/{}", planned.agent, planned.capability)
 }
 

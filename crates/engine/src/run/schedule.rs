@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_bind::{Binding, BoundParameters, ResolvedBy};
+use reknit_bind::{Binding, BoundParameters, ResolvedBy, UnboundParameter};
 use reknit_mend::{CallFault, Mend, MendEffect, ModelRung, PeoplePolicy, ResolutionPolicy, Rung, Verdict};
 use reknit_plan::{OnFailure, PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Object, SideEffect, StepId, Value, join_first};
@@ -124,8 +124,7 @@ impl Run {
             Binding::Unbound { partial, unbound } => {
                 self.keep_bound(index, planned, partial)?;
                 self.record_learned(index)?;
-                let words: Vec<String> = unbound.iter().map(ToString::to_string).collect();
-                self.on_unbound(index, format!("not every parameter has a value: {}", words.join("; ")))
+                self.on_unbound(index, unbound_message(&unbound))
             }
             Binding::Misfit { bound, problems } => {
                 self.keep_bound(index, planned, bound)?;
@@ -165,7 +164,7 @@ impl Run {
     /// Before anything is sent, a model may say where the missing values are.
     fn on_unbound(&mut self, index: StepIndex, message: String) -> Decided {
         let fault = Arc::new(CallFault::local(message));
-        if self.repair_by_rules(index, &fault)? {
+        if self.repair_by_rules(index, &fault)? || self.repair_by_learned_rule(index, &fault)? {
             return Ok(());
         }
         let step = self.state.steps.get(index)?;
@@ -332,4 +331,10 @@ impl Run {
             self.state.steps.release_result(index, of_items.as_ref().unwrap_or(source), &self.loaded_results);
         }
     }
+}
+
+/// The message of a call that cannot be sent because parameters have no value.
+pub(super) fn unbound_message(unbound: &[UnboundParameter]) -> String {
+    let words: Vec<String> = unbound.iter().map(ToString::to_string).collect();
+    format!("not every parameter has a value: {}", words.join("; "))
 }

@@ -52,6 +52,9 @@ pub(crate) struct State {
     /// How many steps failed in the same way although models were asked, by tool and error.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) repeated_failures: BTreeMap<String, u32>,
+    /// The learned rules whose change a tool rejected, each with the error.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) rejected_rules: BTreeMap<String, String>,
     /// Why steps of the plan were left out, one sentence for each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) dropped_steps: Vec<String>,

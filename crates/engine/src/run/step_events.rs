@@ -191,7 +191,8 @@ impl Run {
             }
             Verdict::Success(_) | Verdict::Permanent(_) => false,
         };
-        if about_input && self.repair_by_rules(index, &fault)? {
+        self.note_rejected_rule(index, &verdict)?;
+        if about_input && (self.repair_by_rules(index, &fault)? || self.repair_by_learned_rule(index, &fault)?) {
             return Ok(());
         }
         let resend = self.resend_policy(planned);

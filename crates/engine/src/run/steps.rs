@@ -13,6 +13,7 @@ use reknit_plan::{CheckedPlan, LoopItem, PlannedStep, StepIndex};
 use reknit_protocol::{EffectKind, Object, SideEffect, StepId, Value, exact};
 use serde::{Deserialize, Serialize};
 
+use super::repair_by_learned_rule::AppliedRule;
 use super::retry::Reopened;
 use super::state::Stage;
 use crate::answer::StepApproval;
@@ -205,6 +206,8 @@ pub(super) struct StepRun {
     pub(super) resends: u32,
     /// How often each rung was used: its budget.
     pub(super) facts: u32,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) rules: u32,
     pub(super) feedback: u32,
     pub(super) context: u32,
     /// How often a model was asked on each rung: the ordinal of the last question's effect.
@@ -251,6 +254,9 @@ pub(super) struct StepRun {
     /// Whether a second plan does in another way what the step was for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) replaced: bool,
+    /// The learned rule that changed the call last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) applied_rule: Option<Box<AppliedRule>>,
     /// The part of the cost limit that is reserved for the session of its agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) session_share: Option<Money>,
@@ -408,7 +414,7 @@ impl StepRun {
         self.renew_resends();
         self.before_retry.polls += std::mem::take(&mut self.polls);
         self.before_retry.resolutions = self.resolution_asked;
-        (self.facts, self.feedback, self.context) = (0, 0, 0);
+        (self.facts, self.rules, self.feedback, self.context) = (0, 0, 0, 0);
         self.approved = None;
         self.key_holder = None;
         self.deadline_ms = None;

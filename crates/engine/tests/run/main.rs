@@ -27,6 +27,7 @@ mod feedback_rung;
 mod history;
 mod invariants;
 mod jobs;
+mod learned_rules;
 mod loop_approvals;
 mod loops;
 mod metadata;

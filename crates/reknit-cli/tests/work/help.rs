@@ -34,7 +34,7 @@ fn the_program_has_a_help_page() {
       test         Run recorded tests, and make a test of any run
       chaos        Run a test, a plan or an agent with every fault at every step, and report what it does not mend
       runs         List, show, explain, count, export, import, resume, retry, fork, cancel, approve, deny, settle, delete and prune runs
-      rules        List, accept and forget rules: where earlier runs found values that plans left open
+      rules        List, test and accept rules: what earlier runs learned from the corrections of models
       keys         List, settle and forget business keys: which deeds are done or under way
       tools        Connect, list, show, find, call and check tools
       mcp          Offer the tools to an MCP client, such as an editor or an agent: every call mended, journalled and approved

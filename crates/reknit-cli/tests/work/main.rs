@@ -21,6 +21,7 @@ mod init;
 mod interrupt;
 mod jobs;
 mod keys;
+mod learned_rules;
 mod live_output;
 mod llm;
 mod masks;

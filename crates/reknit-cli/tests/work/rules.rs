@@ -56,7 +56,7 @@ async fn a_rule_is_inferred_until_it_is_accepted_and_can_be_forgotten() {
     insta::assert_snapshot!(world.reknit(&["rules", "list"]), @r#"
     exit status 0
     --- stderr
-    the journal has no rules: no run has found a value that its plan left open
+    there are no rules: no run in the journal has found a value that its plan left open, or corrected a call with a model in a way that holds for other calls
     "#);
     let run = |plan: &str| world.reknit(&["run", "--answer", "template", plan]);
     assert!(run("reserve.yaml").starts_with("exit status 0"));

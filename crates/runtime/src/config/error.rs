@@ -6,6 +6,7 @@ use reknit_engine::TemplateError;
 use reknit_protocol::redact_urls;
 
 use super::SettingOrigin;
+use crate::rule_store::RuleStoreError;
 
 /// Why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -63,6 +64,9 @@ pub enum ConfigError {
         /// Why it cannot be read.
         source: std::io::Error,
     },
+    /// The file with learned rules cannot be used.
+    #[error(transparent)]
+    Rules(#[from] RuleStoreError),
     /// A prompt template in a file cannot be used.
     #[error("cannot use the prompt in `{}`", .path.display())]
     Prompt {

@@ -133,6 +133,8 @@ settings! {
     learning(bool: Switch) "mending.learn" => policy.mending.learning;
     /// Maximum number of corrections per step that plain code makes from what errors state, before a model is asked.
     facts(u32: COUNT) "mending.facts" => policy.mending.facts;
+    /// Maximum number of corrections per step that learned rules make, before a model is asked.
+    rule_uses(u32: COUNT) "mending.rules" => policy.mending.rules;
     /// Whether a model may correct a rejected call from its error; `false` alone also turns off `context-enabled`.
     feedback(bool: Switch) "mending.feedback-enabled" = "VALIDATION_FEEDBACK_ENABLED" | "validation_feedback.enabled"
         | "validation_feedback_enabled" | "execution_options.validation_feedback_enabled"
@@ -164,6 +166,13 @@ settings! {
     semantic_retry_temperature(f64: Temperature) "mending.context-temperature" => policy.asking.context.temperature;
     /// Maximum output tokens for corrections from the full context.
     semantic_retry_max_tokens(u32: POSITIVE) "mending.context-max-tokens" => policy.asking.context.max_tokens;
+
+    /// File with learned rules, which `reknit rules` changes; without one no rules are used.
+    rules_file(&str: Text) "rules.file" => rules.file;
+    /// Whether runs use the rules in the file.
+    rules_enabled(bool: Switch) "rules.enabled" => rules.enabled;
+    /// Number of runs that must confirm a rule for calls that only read before it accepts itself; 0 leaves it to people.
+    rules_accept_reads_after(u32: COUNT) "rules.accept-reads-after" => rules.accept_reads_after;
 
     /// Which model is asked after a failure: the next one (`advance`), or the same one again (`prefer-primary`).
     rotation(RotationPolicy: word::<RotationPolicy>()) "rotation.policy" => policy.rotation.policy;
@@ -315,10 +324,11 @@ settings! {
 }
 
 /// Sections with their descriptions, in the order of the list.
-pub(super) const SECTIONS: [(&str, &str); 19] = [
+pub(super) const SECTIONS: [(&str, &str); 20] = [
     ("limits", "What runs may use: calls, money, time and concurrency."),
     ("resend", "Retries of calls that failed temporarily."),
     ("mending", "Corrections of calls that a tool rejected."),
+    ("rules", "Rules learned from corrections; docs/how-to/learned-rules.md describes them."),
     ("rotation", "Which model is asked when one fails."),
     ("breaker", "Circuit breakers: when a failing tool or model is not called for a while."),
     ("plan", "How plans are made."),

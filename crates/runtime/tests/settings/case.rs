@@ -10,7 +10,7 @@ use crate::scene::{Observation, Scene};
 #[derive(Clone)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    /// The value as TOML; `FOLDER` is replaced by a folder with a prompt in it.
+    /// The value as TOML; `FOLDER` is replaced by a folder with a prompt in it, `RULES` by a file with rules.
     pub(crate) value: &'static str,
     /// Other settings, without the setting and with it.
     pub(crate) also: &'static str,
@@ -22,6 +22,13 @@ pub(crate) struct Case {
     /// The description with the setting.
     pub(crate) with: &'static str,
 }
+
+/// A rule for the call of `mending::allowed_values`, and one for another tool.
+const RULES: &str = "
+rules:
+  - {state: accepted, capability: t/read, error: {code: X, message: \"there is no price *\"}, change: {to: upper(parameters.to)}}
+  - {state: accepted, capability: other/read, error: {code: X, message: \"there is no price *\"}, remove: [to]}
+";
 
 pub(crate) fn case(
     name: &'static str,
@@ -43,10 +50,15 @@ impl Case {
     pub(crate) async fn play(&self) -> (String, String) {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("choice.txt"), "MINE {{ tools }} {{ request }}").expect("a prompt");
+        let rules = tempfile::tempdir().expect("a folder");
+        let rules = rules.path().join("rules.yaml");
         let path = folder.path().display().to_string();
-        let setting = format!("{} = {}\n", self.name, self.value.replace("FOLDER", &path));
+        let setting = format!("{} = {}\n", self.name, self.value);
         let mut descriptions = Vec::new();
         for text in [self.also.to_owned(), format!("{setting}{}", self.also)] {
+            // A run may have changed them.
+            std::fs::write(&rules, RULES).expect("rules");
+            let text = text.replace("FOLDER", &path).replace("RULES", &rules.display().to_string());
             let config = Config::read(&text, self.name, &|_| None).expect("the configuration is valid");
             let observed = (self.scene)().play(config).await;
             let files = std::fs::read_dir(folder.path()).expect("the folder exists");

@@ -2,6 +2,7 @@
 
 use reknit_dialogue::{ModelRequest, Purpose};
 use reknit_engine::{AskModel, Outcome};
+use reknit_protocol::CallTool;
 use reknit_runtime::DriveOutcome;
 
 use crate::case::{Case, case};
@@ -44,6 +45,34 @@ fn allowed_values() -> Scene {
 
 const ALLOWED_VALUES: &str = r#"{"success": false, "error": {"code": "X", "category": "INPUT_ERROR", "message": "there is no rate",
     "retryable": true, "details": {"field": "to", "allowed": ["EUR", "USD", "KRW"]}}}"#;
+
+/// A rejection for which the file of the case has a rule.
+fn known_error() -> Scene {
+    Scene::of(vec![step("s", "read", r#"{"to": "eur"}"#)], |_, nth| {
+        if nth == 1 { ToolBehavior::Respond(400, NO_PRICE) } else { ToolBehavior::SucceedAfter(0) }
+    })
+}
+
+const NO_PRICE: &str = r#"{"success": false, "error": {"code": "X", "category": "INPUT_ERROR", "message": "there is no price for it",
+    "retryable": true}}"#;
+
+/// Two runs in which the same call is rejected; a model corrects it.
+fn corrected_twice() -> Scene {
+    let model = |_: &AskModel, _| {
+        ModelReply::Text(r#"{"should_retry": true, "reason": "r", "suggested_changes": {"from": "EUR"}}"#.to_owned())
+    };
+    let tool = |call: &CallTool, _| {
+        let is_code = call.parameters.get("from").is_some_and(|from| *from == "EUR".into());
+        if is_code { ToolBehavior::SucceedAfter(0) } else { ToolBehavior::Respond(400, NO_CODE) }
+    };
+    Scene { model, rounds: 2, ..Scene::of(vec![step("s", "read", r#"{"from": "eur"}"#)], tool) }
+}
+
+const NO_CODE: &str = r#"{"success": false, "error": {"code": "NO_CODE", "category": "INPUT_ERROR", "message": "that is wrong",
+    "retryable": true}}"#;
+
+/// A file with rules.
+const RULES: &str = "answer.by = \"template\"\nrules.file = \"RULES\"\n";
 
 fn unknown_outcome(capability: &str) -> Scene {
     Scene::of(vec![step("s", capability, "{}")], |_, _| ToolBehavior::FailAfter(0))
@@ -90,6 +119,11 @@ pub(crate) fn cases() -> Vec<Case> {
         ),
         case("mending.learn", "false", missing_value, |observed| observed.asked(Resolution), ("1", "2")),
         case("mending.facts", "0", allowed_values, |observed| observed.asked(Feedback), ("0", "1")),
+        case("mending.rules", "0", known_error, |observed| observed.asked(Feedback), ("0", "1")).also_set(RULES),
+        case("rules.file", "\"RULES\"", known_error, |observed| observed.asked(Feedback), ("1", "0")),
+        case("rules.enabled", "false", known_error, |observed| observed.asked(Feedback), ("0", "1")).also_set(RULES),
+        case("rules.accept-reads-after", "1", corrected_twice, |observed| observed.asked(Feedback), ("2", "1"))
+            .also_set(RULES),
         case("mending.feedback-enabled", "false", rejected, |observed| observed.asked(Feedback), ("2", "0")),
         case("mending.feedback", "1", rejected, |observed| observed.asked(Feedback), ("2", "1")),
         case("mending.feedback-temperature", "0.7", rejected, |observed| temperature(observed, Feedback), ("0", "0.7")),
@@ -101,7 +135,8 @@ pub(crate) fn cases() -> Vec<Case> {
         case("mending.context-temperature", "0.7", rejected, |observed| temperature(observed, Context), ("0", "0.7")),
         case("mending.context-max-tokens", "7", rejected, |observed| tokens(observed, Context), ("1000", "7")),
     ];
-    cases.into_iter().chain(person_cases()).map(|case| case.also_set(WITHOUT_MODEL)).collect()
+    let with_template = |case: Case| if case.also.is_empty() { case.also_set(WITHOUT_MODEL) } else { case };
+    cases.into_iter().chain(person_cases()).map(with_template).collect()
 }
 
 /// How many doubts the answer has, and how its step ended.

@@ -50,6 +50,10 @@ definitions! { ALL:
     GATE_CLOSED = SpanEvent, "gate_closed", ["type", "effect", "wait_ms"];
     /// a rule corrected the parameters from facts that the error states, without a model
     FACTS_APPLIED = SpanEvent, "facts_applied", ["step_id", "capability", "reason"];
+    /// a rule that was learned in earlier runs corrected the parameters, without a model
+    RULE_APPLIED = SpanEvent, "learned_rule_applied", ["step_id", "capability", "rule", "reason"];
+    /// the tool rejected what a learned rule sent, and the rule is not used again
+    RULE_REJECTED = SpanEvent, "learned_rule_rejected", ["step_id", "capability", "rule", "reason"];
     /// a call was rejected, and a model will be asked to correct it from the error
     FEEDBACK_STARTED = SpanEvent, "validation_feedback_started",
         ["step_id", "capability", "agent", "attempt", "error", "orchestration.type_error"];

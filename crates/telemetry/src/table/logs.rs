@@ -21,6 +21,10 @@ definitions! { ALL:
     RETRY = INFO, "Retry attempt", ["operation", "step_id", "tool", "attempt", "reason"];
     /// a rule corrected the parameters without a model
     FACTS = INFO, "Parameters corrected by what the error states", ["operation", "step_id", "capability", "reason"];
+    /// a learned rule corrected the parameters without a model
+    RULE = INFO, "Parameters corrected by a learned rule", ["operation", "step_id", "capability", "rule", "reason"];
+    /// a tool rejected what a learned rule sent, and the rule is not used again
+    RULE_REJECTED = WARNING, "Learned rule rejected by the tool", ["operation", "step_id", "capability", "rule", "reason"];
     /// a call was rejected because of a type error
     TYPE_ERROR = INFO, "Type error detected, requesting LLM correction",
         ["operation", "step_id", "validation_retry", "error"];

@@ -49,6 +49,10 @@ definitions! { ALL:
     RESENDS = Counter, "orchestration.resend.applied", ["capability", "agent", "module", "reason"];
     /// calls that a rule corrected from facts that the error states
     FACTS = Counter, "orchestration.facts.applied", STEP;
+    /// calls that a rule corrected that was learned in earlier runs
+    RULES = Counter, "orchestration.learned_rule.applied", STEP;
+    /// calls that were rejected although a learned rule had corrected them
+    RULES_REJECTED = Counter, "orchestration.learned_rule.rejected", STEP;
     /// rejected calls that a model was asked to correct from the error
     FEEDBACK = Counter, "orchestration.validation_feedback.attempts", STEP;
     /// corrections from an error that were applied

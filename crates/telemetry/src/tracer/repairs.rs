@@ -149,7 +149,9 @@ impl Tracer {
         match detail {
             MendDetail::Coerced { values } => self.map_coercion(&step, description, *values),
             MendDetail::ByRule if mend.effect == MendEffect::Applied => self.map_rule(&step, description),
-            MendDetail::ByRule | MendDetail::Settled => {}
+            MendDetail::ByLearnedRule { rule } => self.map_learned_rule(&step, rule, description),
+            MendDetail::RuleRejected { rule } => self.map_rejected_rule(&step, rule, description),
+            MendDetail::ByRule | MendDetail::NoLearnedRule | MendDetail::Settled => {}
             MendDetail::Resent { times, fault } => self.map_resend(&step, description, (*times, fault)),
             MendDetail::Learned => {
                 let values = [step.id(), step.capability(), AttributeValue::excerpt(description, MAX_ERROR)];
@@ -189,6 +191,25 @@ impl Tracer {
         self.add_step_event(&step.key, &events::FACTS_APPLIED, [step.id(), step.capability(), description()]);
         self.count(&metrics::FACTS, self.labels(step));
         self.log(&logs::FACTS, ["facts".into(), step.id(), step.capability(), description()]);
+    }
+
+    fn map_learned_rule(&mut self, step: &StepTrace, rule: &str, description: &str) {
+        let rule = || AttributeValue::Text(rule.to_owned());
+        let description = || AttributeValue::excerpt(description, MAX_ERROR);
+        let values = [step.id(), step.capability(), rule(), description()];
+        self.add_step_event(&step.key, &events::RULE_APPLIED, values);
+        self.count(&metrics::RULES, self.labels(step));
+        self.log(&logs::RULE, ["learned_rule".into(), step.id(), step.capability(), rule(), description()]);
+    }
+
+    fn map_rejected_rule(&mut self, step: &StepTrace, rule: &str, description: &str) {
+        let rule = || AttributeValue::Text(rule.to_owned());
+        let description = || AttributeValue::excerpt(description, MAX_ERROR);
+        let values = [step.id(), step.capability(), rule(), description()];
+        self.add_step_event(&step.key, &events::RULE_REJECTED, values);
+        self.count(&metrics::RULES_REJECTED, self.labels(step));
+        let operation = "learned_rule_rejected".into();
+        self.log(&logs::RULE_REJECTED, [operation, step.id(), step.capability(), rule(), description()]);
     }
 
     fn map_resend(&mut self, step: &StepTrace, description: &str, (times, fault): (u32, &Arc<CallFault>)) {

@@ -7,12 +7,13 @@ use reknit_engine::Event;
 pub(crate) use runs::{BAD_AMOUNT, OTHER_PLAN, a_plan_that_works, a_second_plan, successful_context};
 use runs::{
     a_busy_service, a_coerced_type, a_correction_by_a_rule, a_failing_planner, a_generated_answer, a_generated_plan,
-    a_learned_mapping, a_plan_on_the_second_attempt, a_planner_with_an_empty_answer, a_resolved_parameter,
-    an_accepted_second_plan, an_open_breaker, an_unauthorized_call, an_unresolved_parameter, cancelled_during_feedback,
-    cancelled_during_resolution, context_of_an_independent_step, exhausted_feedback, failed_answer_requests,
-    failed_context_requests, failed_feedback_requests, feedback_on_a_type_error, feedback_that_advises_to_wait,
-    many_tools, no_context_for_an_independent_step, no_valid_plan, rejected_feedback, successful_feedback,
-    unparsable_context, unparsable_feedback, without_a_model,
+    a_learned_mapping, a_learned_rule_that_the_tool_rejects, a_plan_on_the_second_attempt,
+    a_planner_with_an_empty_answer, a_resolved_parameter, an_accepted_second_plan, an_open_breaker,
+    an_unauthorized_call, an_unresolved_parameter, cancelled_during_feedback, cancelled_during_resolution,
+    context_of_an_independent_step, exhausted_feedback, failed_answer_requests, failed_context_requests,
+    failed_feedback_requests, feedback_on_a_type_error, feedback_that_advises_to_wait, many_tools,
+    no_context_for_an_independent_step, no_valid_plan, rejected_feedback, successful_feedback, unparsable_context,
+    unparsable_feedback, without_a_model,
 };
 
 /// A path: description, events, and the contract names that it produces besides those of every run. A name that begins with
@@ -39,6 +40,7 @@ const PATHS: &[Path] = &[
     ("an open breaker", an_open_breaker, &[]),
     ("a correction by a rule", a_correction_by_a_rule, &[]),
     ("a learned mapping", a_learned_mapping, &[]),
+    ("a learned rule that the tool rejects", a_learned_rule_that_the_tool_rejects, &[]),
     ("a coerced type", a_coerced_type, &["type_coercion_applied", "orchestration.type_coercion.applied"]),
     ("a generated plan", a_generated_plan, &["+planned", "+asked"]),
     ("a plan on the second attempt", a_plan_on_the_second_attempt, &["+planned", "+asked", "plan_generation.retries"]),

@@ -1,11 +1,11 @@
 //! Where a list of calls differs from the expected one.
 
+use reknit_plan::yaml_line;
 use reknit_protocol::{Object, Value};
 
 use super::{ExpectedCall, Mismatch};
 use crate::facts::MadeCall;
 use crate::recording::{CallRecording, objects_match, values_match};
-use crate::yaml::flow;
 
 /// A step of the shortest way from the expected calls to the actual ones.
 enum Edit {
@@ -110,7 +110,8 @@ fn edits(expected: &[ExpectedCall], made: &[MadeCall]) -> Vec<Edit> {
 /// `pay: bank/refund {order: 7}`.
 pub(super) fn call_line(call: &str, step: Option<&str>, parameters: Option<&Object>) -> String {
     let step = step.map(|step| format!("{step}: ")).unwrap_or_default();
-    let parameters = parameters.map(|object| format!(" {}", flow(&Value::Object(object.clone())))).unwrap_or_default();
+    let parameters =
+        parameters.map(|object| format!(" {}", yaml_line(&Value::Object(object.clone())))).unwrap_or_default();
     format!("{step}{call}{parameters}")
 }
 
@@ -121,18 +122,18 @@ pub(crate) fn parameter_differences(expected: &Object, actual: &Object) -> (Stri
         match actual.get(key) {
             Some(other) if values_match(value, other) => {}
             Some(other) => {
-                wanted.push(format!("{key}: {}", flow(value)));
-                found.push(format!("{key}: {}", flow(other)));
+                wanted.push(format!("{key}: {}", yaml_line(value)));
+                found.push(format!("{key}: {}", yaml_line(other)));
             }
             None => {
-                wanted.push(format!("{key}: {}", flow(value)));
+                wanted.push(format!("{key}: {}", yaml_line(value)));
                 found.push(format!("no {key}"));
             }
         }
     }
     for (key, value) in actual.iter().filter(|(key, _)| !expected.contains_key(key)) {
         wanted.push(format!("no {key}"));
-        found.push(format!("{key}: {}", flow(value)));
+        found.push(format!("{key}: {}", yaml_line(value)));
     }
     (wanted.join(", "), found.join(", "))
 }

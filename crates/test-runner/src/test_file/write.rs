@@ -1,6 +1,7 @@
 //! Writes a test.
 
 use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure};
+use reknit_plan::write_yaml;
 use reknit_protocol::{Object, ReplyBody, Value};
 
 use super::read_recordings::ANSWER_FIELDS;
@@ -8,7 +9,6 @@ use super::write_expectations::expectations_value;
 use super::{AgentSource, PlanSource, TestAgent, TestFile, TestStart};
 use crate::json::{difference, to_value};
 use crate::recording::{CallRecording, ModelMatch, ModelRecording, PlayCount};
-use crate::yaml::write_yaml;
 
 pub(super) fn write(file: &TestFile) -> String {
     let mut object = Object::new();

@@ -1,9 +1,9 @@
 //! Writes what a test expects.
 
+use reknit_plan::write_yaml;
 use reknit_protocol::{Object, Value};
 
 use crate::expectations::{Expectations, ExpectedAnswer, ExpectedLimits};
-use crate::yaml::write_yaml;
 
 /// The part `expect:` of a file.
 pub(crate) fn expectations_yaml(expect: &Expectations) -> String {

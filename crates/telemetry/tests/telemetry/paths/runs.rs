@@ -282,6 +282,21 @@ pub(super) fn a_learned_mapping() -> Vec<Event> {
     finish(play, "convert/call/1")
 }
 
+pub(super) fn a_learned_rule_that_the_tool_rejects() -> Vec<Event> {
+    let rule = serde_json::from_str(
+        r#"{"id": "r", "state": "accepted", "accepted_by": "person", "capability": "t/read",
+            "error": {"code": "NO_CODE", "message": "*"}, "change": {"to": {"of": "upper(parameters.to)"}}}"#,
+    );
+    let policy = Policy { rules: vec![rule.unwrap()], ..policy() };
+    let given = started(Some(plan(vec![step("s", "read", r#"{"to": "eur"}"#)])), policy);
+    let mut play = Play::begin(Started { targets: Vec::new(), ..given });
+    let rejection = r#"{"success": false, "error": {"code": "NO_CODE", "category": "INPUT_ERROR", "message": "no", "retryable": true}}"#;
+    play.answer_tool("s/call/1", 400, rejection);
+    play.answer_tool("s/call/2", 400, rejection);
+    assert!(play.run.answer().is_some());
+    play.events
+}
+
 pub(super) fn a_busy_service() -> Vec<Event> {
     let mut play = Play::of_steps(vec![step("s", "read", "{}")]);
     play.answer_tool("s/call/1", 503, "{}");

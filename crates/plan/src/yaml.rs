@@ -1,4 +1,4 @@
-//! Writes a value as YAML that people read and edit. Reading it with `reknit_plan::Document` gives the same value.
+//! Writes a value as YAML that people read and edit.
 
 use std::fmt::Write as _;
 
@@ -13,28 +13,37 @@ const LINE_CHARS: usize = 100;
 /// The keys of an object that stands on one line in a list.
 const MAX_LINE_KEYS: usize = 3;
 
-/// The value as YAML, with a line break at its end.
-pub(crate) fn write_yaml(value: &Value) -> String {
+/// The value as YAML, with a line break at its end. Reading it with [`Document`](crate::Document) gives the same value.
+///
+/// ```
+/// use reknit_plan::write_yaml;
+/// use reknit_protocol::Value;
+///
+/// let value = Value::parse(r#"{"call": "bank/refund", "with": {"order": 7}}"#)?;
+/// assert_eq!(write_yaml(&value), "call: bank/refund\nwith: {order: 7}\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write_yaml(value: &Value) -> String {
     let mut text = String::new();
     match value {
         Value::Object(object) if !object.is_empty() => write_object(&mut text, object, 0),
         Value::Array(items) if !items.is_empty() => write_items(&mut text, items, 0),
         other => {
-            text.push_str(&flow(other));
+            text.push_str(&yaml_line(other));
             text.push('\n');
         }
     }
     text
 }
 
-/// A value on one line.
-pub(crate) fn flow(value: &Value) -> String {
+/// The value as YAML on one line.
+pub fn yaml_line(value: &Value) -> String {
     match value {
         Value::String(text) => scalar(text),
-        Value::Array(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
+        Value::Array(items) => format!("[{}]", items.iter().map(yaml_line).collect::<Vec<_>>().join(", ")),
         Value::Object(object) => {
             let entries: Vec<String> =
-                object.iter().map(|(key, value)| format!("{}: {}", scalar(key), flow(value))).collect();
+                object.iter().map(|(key, value)| format!("{}: {}", scalar(key), yaml_line(value))).collect();
             format!("{{{}}}", entries.join(", "))
         }
         other => other.to_string(),
@@ -67,7 +76,7 @@ fn write_member(text: &mut String, value: &Value, indent: usize) {
         }
         other => {
             text.push(' ');
-            text.push_str(&flow(other));
+            text.push_str(&yaml_line(other));
             text.push('\n');
         }
     }
@@ -89,7 +98,7 @@ fn write_items(text: &mut String, items: &[Value], indent: usize) {
             }
             other => {
                 text.push(' ');
-                text.push_str(&flow(other));
+                text.push_str(&yaml_line(other));
                 text.push('\n');
             }
         }
@@ -103,7 +112,7 @@ fn fits(value: &Value) -> bool {
         Value::Array(items) => items.is_empty(),
         _ => true,
     };
-    is_empty || (!has_block(value) && flow(value).chars().count() <= LINE_CHARS)
+    is_empty || (!has_block(value) && yaml_line(value).chars().count() <= LINE_CHARS)
 }
 
 fn fits_item(object: &Object, value: &Value) -> bool {
@@ -158,7 +167,7 @@ fn push_indent(text: &mut String, indent: usize) {
 }
 
 /// Text without quotes where YAML reads it as the same text, also inside brackets, and in double quotes otherwise.
-pub(crate) fn scalar(text: &str) -> String {
+fn scalar(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || " _-./?!()=+*".contains(c);
     let begins_well = text.starts_with(|c: char| c.is_ascii_alphabetic());
     let is_reserved = RESERVED.iter().any(|word| text.eq_ignore_ascii_case(word));
@@ -180,10 +189,9 @@ pub(crate) fn scalar(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-    use reknit_plan::Document;
-
     use super::*;
+    use crate::Document;
+    use proptest::prelude::*;
 
     #[test]
     fn short_parts_stand_on_one_line_and_long_texts_on_lines_of_their_own() {

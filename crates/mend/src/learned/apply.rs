@@ -1,0 +1,68 @@
+//! Applying a rule to a failed call.
+
+use reknit_protocol::{Object, Value};
+
+use super::{FaultyCall, LearnedRule};
+
+/// What a rule makes of a failed call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RuleFix {
+    /// The id of the rule.
+    pub rule: String,
+    /// All parameters after the change.
+    pub parameters: Object,
+    /// The changed parameters, each with the expression of the rule.
+    pub changes: Vec<(String, String)>,
+}
+
+impl LearnedRule {
+    /// Whether the rule is about a call: its capability, its error, and which parameters it has.
+    pub fn matches(&self, call: &FaultyCall) -> bool {
+        let has = |name: &String| call.parameters.contains_key(name);
+        self.capability == call.capability
+            && self.error.matches(call)
+            && self.change.keys().all(|name| has(name) != self.absent.contains(name))
+            && self.remove.iter().all(has)
+    }
+
+    /// The changed call. `None` if the rule is not about the call, if a value that it needs is missing, if neither the error
+    /// nor the schema states a value of its map, or if nothing changes.
+    ///
+    /// Parameters that the rule does not name keep their values.
+    pub fn apply(&self, call: &FaultyCall) -> Option<RuleFix> {
+        if !self.matches(call) {
+            return None;
+        }
+        let sources = call.sources(&self.results)?;
+        let mut parameters = call.parameters.clone();
+        let mut changes = Vec::new();
+        for name in &self.remove {
+            parameters.remove(name);
+        }
+        for (name, value) in &self.change {
+            let found = self.expression(value)?.evaluate(&sources).ok()?.value;
+            let new = match &value.map {
+                None => found,
+                Some(map) => map.get(found.as_str()?).filter(|new| call.states(name, new))?.clone(),
+            };
+            if new == Value::Null {
+                return None;
+            }
+            parameters.insert(name.as_str(), new);
+            changes.push((name.clone(), value.to_string()));
+        }
+        (parameters != call.parameters).then(|| RuleFix { rule: self.id.clone(), parameters, changes })
+    }
+}
+
+impl std::fmt::Display for super::RuleValue {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.map {
+            None => out.write_str(&self.of),
+            Some(map) => {
+                let entries: Vec<String> = map.iter().map(|(from, to)| format!("{from} -> {to}")).collect();
+                write!(out, "{} by {}", self.of, entries.join(", "))
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! A learned rule as data.
+
+use std::collections::BTreeMap;
+
+use reknit_bind::Expression;
+use reknit_protocol::{Object, Sha256, StepId, Value, exact, hex, word_enum};
+use serde::{Deserialize, Serialize};
+
+use super::ErrorPattern;
+use super::faulty_call::{ERROR, PARAMETERS, REQUEST};
+
+/// The length of a computed id, in hexadecimal digits.
+const ID_DIGITS: usize = 10;
+
+/// For this capability and this kind of error, apply this change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LearnedRule {
+    /// The id, by which records name the rule.
+    pub id: String,
+    /// Whether it is used.
+    pub state: RuleState,
+    /// Who accepted it, if it is or was accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted_by: Option<AcceptedBy>,
+    /// The capability, as `tool/capability`. The rule applies to no other.
+    pub capability: String,
+    /// The kind of error.
+    pub error: ErrorPattern,
+    /// Which of the changed parameters the call must not have. It must have the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<String>,
+    /// The names by which expressions call the results of earlier steps, each with the capability of the step.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub results: BTreeMap<String, String>,
+    /// The new values, by parameter.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub change: BTreeMap<String, RuleValue>,
+    /// The parameters that are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remove: Vec<String>,
+    /// What speaks for and against it.
+    #[serde(default, skip_serializing_if = "RuleEvidence::is_empty")]
+    pub evidence: RuleEvidence,
+}
+
+/// The new value of a parameter.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RuleValue {
+    /// An expression over `parameters`, `error`, `request.number` and the named results.
+    pub of: String,
+    /// The new value for each value of the expression. The error or the schema must state it, or the rule does not apply.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "exact::option")]
+    pub map: Option<Object>,
+}
+
+word_enum! {
+    /// Whether a rule is used.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum RuleState {
+        /// Nobody has looked at it. It is not used.
+        Proposed = "proposed",
+        /// It is used.
+        Accepted = "accepted",
+        /// A tool rejected what it sent, or a person rejected it. It is not used, and not proposed again.
+        Retired = "retired",
+    }
+}
+
+word_enum! {
+    /// Who accepted a rule.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum AcceptedBy {
+        /// A person.
+        Person = "person",
+        /// Enough calls confirmed it. Such a rule is used for calls that only read.
+        Confirmations = "confirmations",
+    }
+}
+
+/// What speaks for and against a rule.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RuleEvidence {
+    /// The corrections that the rule would have made as well, each as `run/step`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub helps: Vec<String>,
+    /// The corrections for which it would have given other values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub harms: Vec<String>,
+    /// Those of `helps` whose values are supported by more than the word of a model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub confirmations: Vec<String>,
+    /// How many model calls the corrections in `helps` needed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub model_calls: u32,
+    /// Why it was retired.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retired: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+impl RuleEvidence {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What is wrong with a rule, and under which key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleProblem {
+    /// The key, and a key inside it if there is one.
+    pub keys: Vec<String>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl LearnedRule {
+    /// The id that follows from what the rule does: a rule that does something else has another one, so nobody accepts what
+    /// they have not seen.
+    pub fn computed_id(&self) -> String {
+        let mut hash = Sha256::new();
+        let mut add = |text: &str| {
+            // The length keeps apart what belongs to different fields.
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text);
+        };
+        add(&self.capability);
+        add(&self.error.status.map_or_else(String::new, |status| status.to_string()));
+        add(&self.error.code);
+        add(&self.error.message);
+        add(&self.error.fields.join("\n"));
+        add(&self.absent.join("\n"));
+        add(&self.remove.join("\n"));
+        for (name, capability) in &self.results {
+            add(name);
+            add(capability);
+        }
+        for (name, value) in &self.change {
+            add(name);
+            add(&value.of);
+            add(&value.map.as_ref().map_or_else(String::new, |map| Value::Object(map.clone()).canonical()));
+        }
+        hex(&hash.finish()).chars().take(ID_DIGITS).collect()
+    }
+
+    /// The rule with its computed id.
+    #[must_use]
+    pub fn with_computed_id(self) -> Self {
+        Self { id: self.computed_id(), ..self }
+    }
+
+    /// The rule without its evidence, as runs get it.
+    #[must_use]
+    pub fn for_runs(&self) -> Self {
+        Self { evidence: RuleEvidence::default(), ..self.clone() }
+    }
+
+    /// The parameters that the rule changes or removes.
+    pub fn named(&self) -> impl Iterator<Item = &str> {
+        self.change.keys().chain(&self.remove).map(String::as_str)
+    }
+
+    /// The names that expressions may refer to.
+    pub(super) fn source_ids(&self) -> Vec<StepId> {
+        let fixed = [PARAMETERS, ERROR, REQUEST].into_iter();
+        fixed.chain(self.results.keys().map(String::as_str)).map(StepId::from).collect()
+    }
+
+    /// The parsed expression of a new value.
+    pub(super) fn expression(&self, value: &RuleValue) -> Option<Expression> {
+        Expression::parse(&value.of, &self.source_ids()).ok()
+    }
+
+    /// Checks that the rule can apply and that it states no value of its own.
+    pub fn validate(&self) -> Result<(), RuleProblem> {
+        let problem = |keys: &[&str], message: String| {
+            Err(RuleProblem { keys: keys.iter().map(|key| (*key).to_owned()).collect(), message })
+        };
+        let is_capability =
+            self.capability.split_once('/').is_some_and(|(tool, name)| !tool.is_empty() && !name.is_empty());
+        if !is_capability {
+            return problem(&["capability"], "write the tool and its capability, like `bank/refund`".to_owned());
+        }
+        if self.change.is_empty() && self.remove.is_empty() {
+            return problem(&["change"], "the rule changes nothing".to_owned());
+        }
+        if let Some(name) = self.remove.iter().find(|name| self.change.contains_key(*name)) {
+            return problem(&["remove"], format!("`{name}` is both changed and removed"));
+        }
+        if let Some(name) = self.absent.iter().find(|name| !self.change.contains_key(*name)) {
+            return problem(&["absent"], format!("`{name}` is not among the changed parameters"));
+        }
+        if !self.error.is_specific() {
+            return problem(
+                &["error"],
+                "every error would match: give a `code`, a `message` with words, or `fields`".to_owned(),
+            );
+        }
+        if let Some(name) = self.results.keys().find(|name| [PARAMETERS, ERROR, REQUEST].contains(&name.as_str())) {
+            return problem(&["results", name], format!("`{name}` already has a meaning; choose another name"));
+        }
+        let ids = self.source_ids();
+        for (name, value) in &self.change {
+            let expression = match Expression::parse(&value.of, &ids) {
+                Ok(expression) => expression,
+                Err(error) => {
+                    return problem(&["change", name], format!("`{}` is not an expression: {error}", value.of));
+                }
+            };
+            if expression.references().is_empty() {
+                let known: Vec<&str> = ids.iter().map(StepId::as_str).collect();
+                return problem(
+                    &["change", name],
+                    format!("a rule states no value of its own; refer to one of {}", known.join(", ")),
+                );
+            }
+            if value.map.as_ref().is_some_and(Object::is_empty) {
+                return problem(&["change", name], "the map is empty".to_owned());
+            }
+        }
+        Ok(())
+    }
+}

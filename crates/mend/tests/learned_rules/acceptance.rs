@@ -1,0 +1,96 @@
+//! Who accepts a rule, and when it is retired.
+
+use crate::*;
+use reknit_mend::{AcceptedBy, BookChange, RuleBook, RuleState};
+
+/// A correction of a currency by a model.
+fn currency(run: &str, request: &str, to: &str) -> Lesson {
+    let call = failed(r#"{"from": "Pounds"}"#, "`from` is not known", r#"{"known": ["GBP", "USD"]}"#);
+    call.requested(request).corrected(&format!("{run}/s"), &format!(r#"{{"from": "{to}"}}"#))
+}
+
+fn states(book: &RuleBook) -> Vec<RuleState> {
+    book.rules.iter().map(|rule| rule.state).collect()
+}
+
+#[test]
+fn a_rule_for_a_read_accepts_itself_after_confirmations_from_enough_runs() {
+    let mut book = RuleBook::default();
+    let confirmed = |run: &str| currency(run, "how much are 5 GBP?", "GBP");
+    book.learn(&confirmed("r1"), 2);
+    book.learn(&confirmed("r1"), 2);
+    assert_eq!(states(&book), [RuleState::Proposed], "one run confirms it once");
+    let changes = book.learn(&confirmed("r2"), 2);
+    assert_eq!(changes, [BookChange::Accepted(book.rules[0].id.clone())]);
+    assert_eq!(book.rules[0].accepted_by, Some(AcceptedBy::Confirmations));
+    let changes = book.learn(&currency("r3", "how much are 5 USD?", "USD"), 2);
+    assert!(changes.contains(&BookChange::Retired(book.rules[0].id.clone())), "{changes:?}");
+}
+
+#[test]
+fn no_rule_accepts_itself_for_another_call_than_a_read_or_if_that_is_not_configured() {
+    for (side_effect, after) in [
+        (SideEffect::Idempotent, 1),
+        (SideEffect::Keyed, 1),
+        (SideEffect::Undeclared, 1),
+        (SideEffect::Unsafe, 1),
+        (SideEffect::Read, 0),
+    ] {
+        let mut book = RuleBook::default();
+        for run in ["r1", "r2", "r3"] {
+            let lesson = Lesson { side_effect, ..currency(run, "how much are 5 GBP?", "GBP") };
+            book.learn(&lesson, after);
+        }
+        assert_eq!(states(&book), [RuleState::Proposed], "{side_effect:?} {after}");
+    }
+}
+
+#[test]
+fn a_model_that_is_always_wrong_gets_no_rule_accepted_although_its_tools_accept_the_values() {
+    let lies = |run: &str| {
+        vec![
+            // Another currency than the request names.
+            currency(run, "how much are 5 pounds sterling?", "USD"),
+            // A number of the request that means something else.
+            failed(r#"{"lat": "north"}"#, "`lat` must be a number", "{}")
+                .requested("the weather in 3 days")
+                .corrected(&format!("{run}/a"), r#"{"lat": 3}"#),
+            // A field of a result that has another name.
+            failed(r#"{"to": "me"}"#, "`to` is unknown", "{}")
+                .after("s1", "crm/find", r#"{"owner": "eve"}"#)
+                .corrected(&format!("{run}/b"), r#"{"to": "eve"}"#),
+            // A filter that is left out.
+            failed(r#"{"customer": 7, "page": 1}"#, "unknown field `customer`", "{}")
+                .corrected(&format!("{run}/c"), r#"{"page": 1}"#),
+            // What an error has under some key.
+            failed(r#"{"size": 1}"#, "`size` is wrong", r#"{"limit": 40}"#)
+                .corrected(&format!("{run}/e"), r#"{"size": 40}"#),
+            // A factor.
+            failed(r#"{"amount": 12.5}"#, "`amount` must be in cents", "{}")
+                .corrected(&format!("{run}/d"), r#"{"amount": 1250}"#),
+        ]
+    };
+    let mut book = RuleBook::default();
+    for run in 0..20 {
+        for lesson in lies(&format!("r{run}")) {
+            book.learn(&lesson, 1);
+        }
+    }
+    assert_eq!(book.rules.len(), 6, "all of them are proposals: {:?}", book.rules);
+    assert!(states(&book).iter().all(|state| *state == RuleState::Proposed));
+    assert_eq!(book.for_runs(), []);
+}
+
+#[test]
+fn a_retired_rule_is_not_used_and_not_proposed_again() {
+    let mut book = RuleBook::default();
+    book.learn(&currency("r1", "", "GBP"), 1);
+    let rule = book.rules[0].clone();
+    book.accept(&rule);
+    assert_eq!(book.for_runs().len(), 1);
+    assert!(book.retire(&rule, "rejected in run r2"));
+    assert!(!book.retire(&rule, "once more"), "it is retired already");
+    book.learn(&currency("r3", "how much are 5 GBP?", "GBP"), 1);
+    assert_eq!((states(&book), book.for_runs().len()), (vec![RuleState::Retired], 0));
+    assert_eq!(book.rules[0].evidence.retired.as_deref(), Some("rejected in run r2"));
+}

@@ -1,0 +1,134 @@
+//! Rules for rejected calls: proposed by the runs in the journal, accepted by a person into a file, retired by a tool.
+
+use std::fs;
+
+use reknit_protocol::{Category, Retryable, SideEffect, ToolError, Value};
+use reknit_testing::model::{RequestMatcher, Script};
+use reknit_testing::tool::{CallMatcher, RunningTool};
+use reknit_testing::{Reply, ScriptedModel, ScriptedTool};
+
+use crate::world::World;
+
+const PLAN: &str = "request: convert it\nsteps:\n  - {id: convert, tool: bank/convert, with: {from: Yen, to: KRW}}\n";
+
+/// A tool that knows currencies by their codes, and only some of them.
+async fn bank(codes: &[&str]) -> RunningTool {
+    let known = codes.iter().map(|code| Value::from(*code)).collect::<Vec<_>>();
+    let error = ToolError::new("NO_RATE", "no rate from this currency", Category::NotFound)
+        .retryable(Retryable::Yes)
+        .detail("names", vec![Value::from("JPY"), Value::from("SEK")]);
+    let is_known = move |from: Option<&Value>| from.is_some_and(|from| known.contains(from));
+    ScriptedTool::new("bank")
+        .capability("convert", SideEffect::Read)
+        .on(
+            "convert",
+            CallMatcher::any().passes(move |call| is_known(call.parameters.get("from"))),
+            Reply::data(Value::from([("rate", 9.into())])),
+        )
+        .on("convert", CallMatcher::any(), Reply::error(error))
+        .start()
+        .await
+        .expect("the tool starts")
+}
+
+/// A model that corrects the currency.
+async fn model(code: &str) -> ScriptedModel {
+    let advice = format!(r#"{{"should_retry": true, "reason": "a code", "suggested_changes": {{"from": "{code}"}}}}"#);
+    let script = Script::new().on(RequestMatcher::any(), Reply::text(advice));
+    ScriptedModel::start(script).await.expect("the model starts")
+}
+
+fn world(bank: &RunningTool, model: &ScriptedModel, rules: &str) -> World {
+    let config = format!("{rules}[[models]]\nname = \"main\"\nurl = \"{}\"\nmodel = \"m-1\"\n", model.base_url());
+    World::new().configured(&[bank], &config).file("plan.yaml", PLAN)
+}
+
+fn run(world: &World) -> String {
+    world.reknit(&["run", "--answer", "template", "plan.yaml"])
+}
+
+/// The id of the only rule.
+fn only_rule(world: &World) -> String {
+    let listed = world.reknit(&["rules", "list", "--json"]);
+    assert_eq!(listed.matches("\"rule\":").count(), 1, "{listed}");
+    listed.split_once("\"rule\":\"").expect("a rule").1.chars().take(10).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_correction_of_a_model_is_proposed_accepted_used_and_exported_as_a_rule() {
+    let (bank, model) = (bank(&["JPY"]).await, model("JPY").await);
+    let world = world(&bank, &model, "[rules]\nfile = \"rules.yaml\"\n");
+    let first = run(&world);
+    assert!(first.starts_with("exit status 0") && model.requests().len() == 1, "{first}");
+    let id = only_rule(&world);
+    let listed = world.reknit(&["rules", "list"]);
+    assert!(listed.contains("proposed  bank/convert after NO_RATE \"no rate from this currency\""), "{listed}");
+    assert!(listed.contains("from = parameters.from by Yen -> \"JPY\"; helps 1, harms 0"), "{listed}");
+
+    assert!(run(&world).starts_with("exit status 0"));
+    assert_eq!(model.requests().len(), 2, "a proposal is not used");
+    let accepted = world.reknit(&["rules", "accept", &id]);
+    assert!(accepted.starts_with("exit status 0") && accepted.contains("accepted  bank/convert"), "{accepted}");
+    let file = fs::read_to_string(world.path().join("rules.yaml")).expect("the rules are in the file");
+    assert!(file.contains(&format!("- id: \"{id}\"")) || file.contains(&format!("- id: {id}")), "{file}");
+    assert!(file.contains("state: accepted") && file.contains("map: {Yen: JPY}"), "{file}");
+
+    assert!(run(&world).starts_with("exit status 0"));
+    assert_eq!(model.requests().len(), 2, "the rule corrects the call without a model");
+    let shown = world.reknit(&["runs", "show", "last", "--step", "convert"]);
+    assert!(shown.contains(&format!("by the learned rule {id}")), "{shown}");
+    let shown = world.reknit(&["rules", "show", &id]);
+    assert!(shown.contains("Would have made the correction that succeeded: 3"), "{shown}");
+    assert!(shown.contains("used 1 times since, which saved about 1"), "{shown}");
+    let tested = world.reknit(&["rules", "test"]);
+    assert!(tested.starts_with("exit status 0") && tested.contains("helps 3, harms 0"), "{tested}");
+
+    let exported = world.output(&["rules", "export"]);
+    fs::write(world.path().join("shared.yaml"), &exported.stdout).expect("it is written");
+    let forgotten = world.reknit(&["rules", "forget", &id]);
+    assert!(forgotten.contains("forgot this rule"), "{forgotten}");
+    let imported = world.reknit(&["rules", "import", "shared.yaml"]);
+    assert!(imported.contains("1 new rule proposed"), "{imported}");
+    assert!(run(&world).starts_with("exit status 0"));
+    assert_eq!(model.requests().len(), 3, "an imported rule is a proposal");
+
+    let rejected = world.reknit(&["rules", "reject", &id]);
+    assert!(rejected.contains("rejected this rule"), "{rejected}");
+    assert!(world.reknit(&["rules", "list"]).contains("retired   bank/convert"), "and it is not proposed again");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rule_that_a_tool_rejects_is_retired_in_the_file() {
+    let (bank, model) = (bank(&["SEK"]).await, model("SEK").await);
+    let rules = "rules:\n  - {id: wrong, state: accepted, capability: bank/convert, error: {code: NO_RATE, message: \"*\"}, \
+                 change: {from: {of: parameters.from, map: {Yen: JPY}}}}\n";
+    let world = world(&bank, &model, "[rules]\nfile = \"rules.yaml\"\n").file("rules.yaml", rules);
+    let first = run(&world);
+    assert!(first.starts_with("exit status 0") && model.requests().len() == 1, "{first}");
+    assert_eq!(bank.call_count(), 3, "as the plan says, as the rule says, as the model says");
+    let file = fs::read_to_string(world.path().join("rules.yaml")).expect("the rules are in the file");
+    assert!(file.contains("state: retired") && file.contains("rejected in run"), "{file}");
+    assert!(run(&world).starts_with("exit status 0"));
+    assert_eq!(bank.call_count(), 5, "the rule is not tried again");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_with_errors_and_a_missing_file_are_named_with_what_to_write() {
+    let (bank, model) = (bank(&["JPY"]).await, model("JPY").await);
+    let world = world(&bank, &model, "");
+    assert!(run(&world).starts_with("exit status 0"));
+    let id = only_rule(&world);
+    let refused = world.reknit(&["rules", "accept", &id]);
+    assert!(refused.starts_with("exit status 2") && refused.contains("file = \"reknit-rules.yaml\""), "{refused}");
+
+    let broken = "rules:\n  - capability: bank/convert\n    error: {message: \"no rate\"}\n    change: {from: 5}\n";
+    let world = self::world(&bank, &model, "[rules]\nfile = \"rules.yaml\"\n").file("rules.yaml", broken);
+    for arguments in [&["rules", "list"][..], &["run", "--answer", "template", "plan.yaml"]] {
+        let refused = world.reknit(arguments);
+        assert!(refused.starts_with("exit status 2"), "{refused}");
+        assert!(
+            refused.contains("line 4, column") && refused.contains("a rule states no value of its own"),
+            "{refused}"
+        );
+    }
+}
