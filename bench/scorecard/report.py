@@ -47,6 +47,11 @@ class Results:
         self.scenarios: list[dict] = value["scenarios"]
         self.cells = {(cell["scenario"], cell["system"]): cell for cell in value["cells"]}
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether other work took so much of the machine that times mean nothing."""
+        return self.value["machine"].get("load", 0) > 2 * self.value["machine"]["cores"]
+
     def of(self, system: str, group: str | None = None) -> list[dict]:
         """The cells of a system that are applicable."""
         wanted = [s["id"] for s in self.scenarios if group in (None, s["group"])]
@@ -74,8 +79,8 @@ class Results:
             "extra": sum(cell["extra_effects"] for cell in cells),
             "model_calls": sum(cell["model_calls"] for cell in shared) if len(shared) == len(common) else None,
             "tokens": sum(cell["tokens"] for cell in shared) if len(shared) == len(common) else None,
-            "over_path": statistics.median(cell["seconds"] / paths[cell["scenario"]] for cell in timed) if timed else None,
-            "overhead": plain.get("seconds"),
+            "over_path": statistics.median(cell["seconds"] / paths[cell["scenario"]] for cell in timed) if timed and not self.is_busy else None,
+            "overhead": None if self.is_busy else plain.get("seconds"),
         }
 
 
@@ -189,11 +194,11 @@ def not_applicable(results: Results) -> list[str]:
     return lines
 
 
-def busy(value: dict) -> list[str]:
-    load, cores = value["machine"].get("load", 0), value["machine"]["cores"]
-    if load <= cores:
+def busy(results: Results) -> list[str]:
+    machine = results.value["machine"]
+    if not results.is_busy:
         return []
-    return [f"- The machine was busy with other work (load {load} on {cores} cores): the times are longer than they would be, for all systems. Do not compare them closely."]
+    return [f"- The machine was busy with other work (load {machine['load']} on {machine['cores']} cores), so this report shows no times."]
 
 
 def page(results: Results) -> str:
@@ -226,7 +231,7 @@ def page(results: Results) -> str:
         "- **Time over the longest path** is the median over the scenarios with a known longest path (waits that a server asks for, slow tools), of those that the",
         "  system solves. **A run without faults** is one request with one tool call, without the start of an interpreter; for Reknit with that of the program,",
         "  and with a journal that is synced to the disk.",
-        *busy(value),
+        *busy(results),
         "",
         "## By kind of scenario",
         "",
@@ -244,6 +249,17 @@ def page(results: Results) -> str:
         "long as `Retry-After` says. What a kill interrupted is started again with what its storage has.",
         "Rig, Everruns and io-harness, which are written in Rust, are not played yet.",
         "`bench/scorecard/run` installs everything and plays it again; [bench/README.md](../bench/README.md) says more.",
+        "",
+        "## Notes",
+        "",
+        "- Reknit runs with `[effects] undeclared = \"ask\"`, so it asks a person about an undeclared call whose process was killed, also where sending it again would have been",
+        "  right. Its default is to send it again, which is the other mistake.",
+        "- In the scenario in which a model misspells what is approved, most peers show the text of the model to the person, and send what their types made of it. Executed and",
+        "  shown are compared exactly, so that counts as wrong.",
+        "- Retries of a model are not counted as extra effects; calls that it repeats after an error are, if both took effect. The OpenAI Agents SDK, the Vercel AI SDK, Mastra and",
+        "  the loop over LiteLLM show every error of a tool to the model, as is their default, so it repeats calls whose outcome is unknown. LangGraph and PydanticAI end the run.",
+        "- The OpenAI Agents SDK and the Vercel AI SDK have no fallback models of their own, which decides most scenarios with model servers that fail for ever.",
+        "- Durable agents of Mastra are in beta. After a kill they make the call again, and end with an error.",
         "",
         "## All scenarios",
         "",

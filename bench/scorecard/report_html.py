@@ -57,6 +57,15 @@ def figure_chart(results, name: str, form: str, factor: float = 1) -> str:
     return bars([(label, [(value, "#4a78b5", form.format(value))]) for label, value in known.items()], max(known.values(), default=0))
 
 
+def times(results) -> list[str]:
+    if results.is_busy:
+        return ["<p>The machine was busy with other work, so there are no charts of times.</p>"]
+    return [
+        "<h2>A run without faults, in milliseconds</h2>", figure_chart(results, "overhead", "{:.0f} ms", 1000),
+        "<h2>Time over the longest path</h2>", figure_chart(results, "over_path", "{:.2f} ×"),
+    ]  # fmt: skip
+
+
 def overview(results, marks: dict, titles: dict) -> str:
     present = [system for system in results.systems if results.of(system)]
     lines = [
@@ -67,8 +76,7 @@ def overview(results, marks: dict, titles: dict) -> str:
         "<h2>Extra effects</h2>", figure_chart(results, "extra", "{:.0f}"),
         "<h2>Model calls</h2>", f"<p>In the {len(results.common())} scenarios that all can express.</p>", figure_chart(results, "model_calls", "{:.0f}"),
         "<h2>Tokens</h2>", figure_chart(results, "tokens", "{:,.0f}"),
-        "<h2>A run without faults, in milliseconds</h2>", figure_chart(results, "overhead", "{:.0f} ms", 1000),
-        "<h2>Time over the longest path</h2>", figure_chart(results, "over_path", "{:.2f} ×"),
+        *times(results),
         "<h2>All scenarios</h2>",
     ]  # fmt: skip
     for group in dict.fromkeys(s["group"] for s in results.scenarios):
