@@ -26,6 +26,7 @@ fn values() -> impl Strategy<Value = Value> {
         (0..20_i64).prop_map(Value::from),
         "[a-z]{1,3}".prop_map(Value::from),
         Just(Value::from("Yen")),
+        Just(Value::from("x")),
         Just(Value::Null),
     ]
 }
