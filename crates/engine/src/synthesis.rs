@@ -8,7 +8,8 @@ use std::collections::HashSet;
 use reknit_protocol::{Object, Plan, StepId, truncate};
 
 use crate::answer::account::{
-    add_section, approved_lines, limited, mended_lines, missing_lines, missing_title, replanned_lines, tried_lines,
+    add_section, approved_lines, limited, mended_lines, missing_lines, missing_title, replanned_lines,
+    shown_missing_lines, tried_lines,
 };
 use crate::answer::{MissingOutput, Outcome, Status, StepReport};
 use crate::replanning::Replanning;
@@ -40,7 +41,7 @@ pub(crate) fn template_text(
         Status::BudgetExhausted => "A limit was reached before everything was done.".to_owned(),
     };
     for (title, lines) in [
-        (missing_title(status), missing_lines(steps, &plan_outputs.missing)),
+        (missing_title(status), shown_missing_lines(steps, &plan_outputs.missing)),
         ("Planned again", replanned_lines(replannings)),
         ("Outputs", output_lines(plan_outputs)),
         ("Done", done_lines(steps)),

@@ -102,8 +102,7 @@ impl KnownCalls {
             };
             if summary.status.is_none() {
                 // Another process drives it, or it died and the run goes on here.
-                let handle = limit.start(Box::new(|| reknit.resume(&run))).map_err(KnownCallError::Refused)?;
-                return Ok(CallRun::Repeated(handle));
+                return Ok(CallRun::Repeated(reknit.resume(&run)));
             }
             let handle = reknit.follow(&run);
             let outcome = handle.outcome().await;

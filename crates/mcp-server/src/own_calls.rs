@@ -10,7 +10,7 @@ use rmcp::service::RequestContext;
 
 use crate::call::without_written_answer;
 use crate::own_tools::OwnTool;
-use crate::result::error_text;
+use crate::result::{error_text, result_of_run};
 use crate::server::McpServer;
 
 /// How many tools a search returns.
@@ -32,7 +32,8 @@ impl McpServer {
             },
             OwnTool::ContinueRun => match text("run").map(RunId::parse) {
                 Some(Ok(run)) => match self.runtime().summary(&run).await {
-                    Ok(_) => self.run(context, || self.reknit.resume(&run)).await,
+                    // It goes on already, or was counted before.
+                    Ok(_) => self.follow(&self.waited_for(self.reknit.resume(&run)), context, result_of_run).await,
                     Err(error) => error_text(error.to_string()),
                 },
                 Some(Err(error)) => error_text(error.to_string()),

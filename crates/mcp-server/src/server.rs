@@ -207,7 +207,7 @@ impl McpServer {
     }
 
     /// A run that is waited for when the client leaves.
-    fn waited_for(&self, handle: RunHandle) -> RunHandle {
+    pub(crate) fn waited_for(&self, handle: RunHandle) -> RunHandle {
         let run = handle.clone();
         self.running.spawn(async move { run.questions().await });
         handle
@@ -215,7 +215,7 @@ impl McpServer {
 
     /// Waits for the end of a run. Asks the user of the client what the run asks, tells the client about the progress, and cancels the
     /// run when the client gives the call up.
-    async fn follow(
+    pub(crate) async fn follow(
         &self,
         handle: &RunHandle,
         context: &RequestContext<RoleServer>,

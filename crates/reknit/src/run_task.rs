@@ -59,7 +59,7 @@ impl RunTask {
 
     async fn drive(&self, beginning: Beginning) -> Result<DriveOutcome, DriveError> {
         if matches!(beginning, Beginning::Resumed | Beginning::Retried | Beginning::FollowedUp(_)) {
-            self.check_requirements().await?;
+            self.check_requirements(matches!(beginning, Beginning::Resumed)).await?;
         }
         let mut outcome = match beginning {
             Beginning::New(start) => self.driver().start(*start).await?,
@@ -78,9 +78,12 @@ impl RunTask {
     }
 
     /// Refuses to go on with a run that needs what this process does not have: its steps would fail, which could succeed elsewhere.
-    async fn check_requirements(&self) -> Result<(), DriveError> {
+    async fn check_requirements(&self, is_resumed: bool) -> Result<(), DriveError> {
         // One that cannot be read fails in its own words.
         let Ok(saved) = load_run(&self.state.journal, &self.state.run).await else { return Ok(()) };
+        if is_resumed && saved.machine.ending().is_some() {
+            return Ok(());
+        }
         let missing = self.runtime.missing_for(&saved.machine);
         if missing.is_empty() {
             return Ok(());

@@ -126,6 +126,7 @@ impl Driver {
             transport,
             clock,
             ahead_ms: 0,
+            claims_keys: true,
             breakers,
             telemetry,
             callbacks: None,
@@ -490,7 +491,9 @@ impl Driver {
             let event = Event { at_ms, kind };
             let due = state.apply(&event)?;
             state.check_results()?;
-            append.keys.extend(state.decided.last().into_iter().flat_map(|records| key_changes(records)));
+            if self.executor().claims_keys {
+                append.keys.extend(state.decided.last().into_iter().flat_map(|records| key_changes(records)));
+            }
             let mut row = to_row(&event, due)?;
             if std::mem::take(&mut state.restored.changes_accepted) {
                 CHANGES_ACCEPTED.clone_into(&mut row.kind);

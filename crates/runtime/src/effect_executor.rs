@@ -37,6 +37,8 @@ pub(crate) struct EffectExecutor {
     pub(crate) clock: Arc<dyn Clock>,
     /// How far `clock` is ahead of the clock of the breakers and leases.
     pub(crate) ahead_ms: i64,
+    /// Whether calls claim their business keys: not if none of them is sent.
+    pub(crate) claims_keys: bool,
     pub(crate) breakers: Arc<Breakers>,
     pub(crate) telemetry: Telemetry,
     pub(crate) callbacks: Option<Arc<Callbacks>>,
@@ -101,7 +103,7 @@ impl EffectExecutor {
     pub(crate) fn claim_of(&self, call: &CallTool) -> EffectClaim {
         EffectClaim {
             effect: call.id.to_string(),
-            key: call.business_key.as_ref().map(|key| key_claim(call, key, &call.id)),
+            key: call.business_key.as_ref().filter(|_| self.claims_keys).map(|key| key_claim(call, key, &call.id)),
             // Other processes compare the window with the system clock.
             now_ms: self.clock.now_ms().saturating_sub(self.ahead_ms),
         }

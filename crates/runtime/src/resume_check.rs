@@ -24,7 +24,10 @@ fn missing_requirements(machine: &Machine, catalogue: &Catalogue, targets: &[Tar
         }
     };
     missing.dedup();
-    missing.extend(wanted.iter().filter(|target| !targets.contains(target)).map(|name| format!("model `{name}`")));
+    // One that is left answers for the others.
+    if !wanted.iter().any(|target| targets.contains(target)) {
+        missing.extend(wanted.iter().map(|name| format!("model `{name}`")));
+    }
     missing
 }
 

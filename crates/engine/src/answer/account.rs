@@ -26,7 +26,7 @@ pub(crate) fn account_text(answer: &Answer) -> String {
         ("Approved", approved_lines(steps)),
         ("Mended", mended_lines(steps)),
         ("Tried", tried_lines(steps)),
-        (missing_title(*status), missing_lines(steps, missing)),
+        (missing_title(*status), shown_missing_lines(steps, missing)),
     ] {
         add_section(&mut text, title, &lines);
     }
@@ -88,6 +88,12 @@ pub(crate) fn replanned_lines(replannings: &[Replanning]) -> Vec<String> {
 /// The title of the steps without a result. A complete answer only has steps whose conditions were false.
 pub(crate) fn missing_title(status: Status) -> &'static str {
     if status == Status::Complete { "Skipped" } else { "Missing" }
+}
+
+/// The steps and outputs without a result, for people. Prompts keep their words, which are part of what was asked.
+pub(crate) fn shown_missing_lines(steps: &[StepReport], missing: &[MissingOutput]) -> Vec<String> {
+    let shown = |line: String| line.replace("skipped: skipped by condition: ", "skipped by its condition: ");
+    missing_lines(steps, missing).into_iter().map(shown).collect()
 }
 
 /// The steps and outputs without a result. What a second plan does instead of a step is in its own steps.

@@ -22,7 +22,7 @@ impl Run {
         let stage = match evaluated {
             Ok(Value::Bool(true)) => return Ok(true),
             Ok(Value::Bool(false)) => {
-                Stage::SkippedByCondition { reason: format!("its condition `{condition}` is false") }
+                Stage::SkippedByCondition { reason: format!("skipped by condition: `{condition}` is false") }
             }
             Ok(other) => {
                 let kind = other.kind().with_article();

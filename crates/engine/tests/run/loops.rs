@@ -228,7 +228,7 @@ fn a_condition_about_the_item_skips_items_and_any_other_one_the_loop() {
     let play = with("'orders.shop == \"other\"'");
     insta::assert_snapshot!(outcomes(&play), @r#"
     orders: {"shop":"s","items":[{"id":7,"price":1.5},{"id":8,"price":2},{"id":9,"price":3}]}
-    refund: its condition `orders.shop == "other"` is false
+    refund: skipped by condition: `orders.shop == "other"` is false
     report: it needs `refund`, which was skipped by its condition
     "#);
 }

@@ -63,7 +63,7 @@ fn a_step_whose_condition_is_false_is_skipped_and_its_dependents_can_do_without_
     assert_eq!(answer(&play).outputs.to_string(), r#"{"refunded":0}"#);
     insta::assert_snapshot!(outcomes(&play), @r#"
     order: {"id":7,"status":"done"}
-    refund: its condition `order.status == "lost"` is false
+    refund: skipped by condition: `order.status == "lost"` is false
     note: {}
     receipt: it needs `refund`, which was skipped by its condition
     mail: {}

@@ -84,7 +84,7 @@ fn a_condition_skips_the_whole_plan() {
     assert_eq!(answer(&play).status, Status::Complete);
     insta::assert_snapshot!(outcomes(&play), @r#"
     order: {"id":"7","status":"done"}
-    refund.inputs: its condition `order.status == "lost"` is false
+    refund.inputs: skipped by condition: `order.status == "lost"` is false
     refund.lines: it needs `refund.inputs`, which was skipped by its condition
     refund.total: it needs `refund.inputs`, which was skipped by its condition
     refund.pay: it needs `refund.inputs`, which was skipped by its condition

@@ -47,7 +47,8 @@ impl LearnedRule {
             return new.is_some_and(|new| has_word(&lesson.call.request, new));
         }
         let is_number = |literal: &&Value| literal.as_number().is_some();
-        if expression.literals().iter().any(is_number) {
+        let text = expression.to_string();
+        if expression.literals().iter().any(is_number) || LOSSY.iter().any(|function| text.contains(function)) {
             return false;
         }
         expression.references().iter().all(|reference| match reference.step().as_str() {
@@ -58,6 +59,10 @@ impl LearnedRule {
         })
     }
 }
+
+/// Functions that drop a part of a value, or choose one: only a person can say that the rest is what was meant. A date whose parts are
+/// ordered anew may be another day.
+const LOSSY: [&str; 4] = ["round(", "abs(", "first(", "split("];
 
 fn is_parameter(reference: &Reference, name: &str) -> bool {
     reference.step().as_str() == PARAMETERS && matches!(reference.path().segments(), [Segment::Key(key)] if key == name)

@@ -60,7 +60,9 @@ impl Driver {
         if let Some(fork) = machine.fork().filter(|fork| fork.writes == ForkWrites::Recorded) {
             let inner = Arc::clone(&self.executor().transport);
             let unsent = UnsentWrites::load(inner, &self.executor().journal, &fork.run).await?;
-            self.parts_mut().executor.transport = Arc::new(unsent);
+            let executor = &mut self.parts_mut().executor;
+            executor.transport = Arc::new(unsent);
+            executor.claims_keys = false;
         }
         Ok(self)
     }

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use reknit_engine::{Effect, Ending, Event, EventKind, Machine};
-use reknit_protocol::{CallTool, EffectId, EffectOwner};
+use reknit_engine::{Effect, Ending, Event, EventKind, ForkWrites, Machine, Question};
+use reknit_protocol::{CallTool, EffectId, EffectOwner, Object};
 
 use super::{ForkError, refused};
 
@@ -62,10 +62,13 @@ pub(super) fn replay(
     let first = Event { at_ms: at_ms(0).saturating_add(shift_ms), kind: first };
     let (mut before, _) = Machine::begin(origin.first().unwrap_or(&first)).map_err(refused)?;
     let (mut fork, _) = Machine::begin(&first).map_err(refused)?;
+    let sends = fork.fork().is_some_and(|fork| fork.writes == ForkWrites::Sent);
+    let has_same_inputs = inputs_of(&before) == inputs_of(&fork);
+    let is_same_question = |was: &Question, now: &Question| !sends || is_same_question(was, now, has_same_inputs);
     let mut events = vec![first];
     for event in origin.iter().take(point.event + 1).skip(1) {
         check_goes_on(&fork, point)?;
-        let kind = answer(&event.kind, &before.pending(), &fork.pending(), shift_ms)
+        let kind = answer(&event.kind, &before.pending(), &fork.pending(), shift_ms, &is_same_question)
             .map_err(|effect| differs(&effect, point, &name_of(&effect)))?;
         before.apply(event).map_err(refused)?;
         if let Some(kind) = kind {
@@ -93,7 +96,13 @@ fn differs(effect: &EffectId, point: &Point, fork_at: &str) -> ForkError {
 
 /// The event as the answer to what the fork asks; `None` if the fork has the plan and does not ask for one. Fails with the effect if
 /// the fork asks for something else.
-fn answer(event: &EventKind, before: &[Effect], fork: &[Effect], shift_ms: i64) -> Result<Option<EventKind>, EffectId> {
+fn answer(
+    event: &EventKind,
+    before: &[Effect],
+    fork: &[Effect],
+    shift_ms: i64,
+    is_same_question: &dyn Fn(&Question, &Question) -> bool,
+) -> Result<Option<EventKind>, EffectId> {
     let Some(id) = event.effect() else { return Ok(Some(event.clone())) };
     // Nobody waited for the outcome any more.
     let Some(was) = find(before, id) else { return Ok(Some(event.clone())) };
@@ -103,7 +112,11 @@ fn answer(event: &EventKind, before: &[Effect], fork: &[Effect], shift_ms: i64) 
         (Effect::AskModel(_), Some(Effect::AskModel(_)))
         | (Effect::CountTokens(_), Some(Effect::CountTokens(_)))
         | (Effect::Sleep { .. }, Some(Effect::Sleep { .. })) => true,
-        (Effect::AskPerson(_), Some(Effect::AskPerson(question))) => {
+        (Effect::AskPerson(was), Some(Effect::AskPerson(question))) => {
+            // What is sent now was approved as it is now.
+            if !is_same_question(&was.question, &question.question) {
+                return Err(id.clone());
+            }
             // A decision names the question, whose hash contains the run.
             if let EventKind::PersonDecided { effect, decision, by, .. } = event {
                 let (effect, hash, decision) = (effect.clone(), question.hash.clone(), decision.clone());
@@ -126,6 +139,28 @@ fn answer(event: &EventKind, before: &[Effect], fork: &[Effect], shift_ms: i64) 
 
 fn find<'e>(effects: &'e [Effect], id: &EffectId) -> Option<&'e Effect> {
     effects.iter().find(|effect| effect.id() == Some(id))
+}
+
+/// Whether an answer to the first question is one to the second.
+fn is_same_question(was: &Question, now: &Question, has_same_inputs: bool) -> bool {
+    match (was, now) {
+        (Question::SendCall { call: was, .. }, Question::SendCall { call: now, .. })
+        | (Question::SendAgain { call: was, .. }, Question::SendAgain { call: now, .. })
+        | (Question::SendCorrected { call: was, .. }, Question::SendCorrected { call: now, .. }) => {
+            is_same_call(was, now)
+        }
+        // The preview shows where a value comes from, and not the values of the inputs.
+        (Question::RunPlan { calls: was, .. }, Question::RunPlan { calls: now, .. }) => has_same_inputs && was == now,
+        (
+            Question::SendItems { agent: was_agent, capability: was_capability, calls: was, .. },
+            Question::SendItems { agent, capability, calls: now, .. },
+        ) => (was_agent, was_capability, was) == (agent, capability, now),
+        _ => false,
+    }
+}
+
+fn inputs_of(machine: &Machine) -> Option<&Object> {
+    machine.as_run().map(|run| &run.started().inputs)
 }
 
 fn is_same_call(one: &CallTool, other: &CallTool) -> bool {

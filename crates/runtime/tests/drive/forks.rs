@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{ApprovalRule, Decision, ForkOrigin, ForkWrites, Policy, Started, Status};
+use reknit_engine::{ApprovalRule, AskScope, Decision, ForkOrigin, ForkWrites, Policy, Started, Status};
 use reknit_protocol::{RunId, SideEffect, Value};
 use reknit_runtime::{DriveOutcome, Fork, ForkChanges, ForkError, load_run, signals};
 use reknit_testing::Reply;
@@ -26,14 +26,19 @@ async fn shop() -> RunningTool {
 
 /// A run that waited for the shop and for a person, and has paid.
 async fn paid(shop: &RunningTool) -> Fixture {
+    let mut policy: Policy = with_one_plan();
+    policy.approvals.rules = vec![ApprovalRule { capability: Some("shop/order".to_owned()), class: None, when: None }];
+    approved(shop, policy, r#"{"order": "{{order.order}}", "amount": "{{price.price}}"}"#).await
+}
+
+/// A run that a person has approved, and that has paid with these parameters.
+async fn approved(shop: &RunningTool, policy: Policy, payment: &str) -> Fixture {
     let fixture = Fixture::new(&[("shop".to_owned(), shop.base_url())], None).await;
     let steps = vec![
         step("price", "shop", "price", "{}"),
         step("order", "shop", "order", r#"{"at": "{{price.price}}"}"#),
-        step("pay", "shop", "pay", r#"{"order": "{{order.order}}", "amount": "{{price.price}}"}"#),
+        step("pay", "shop", "pay", payment),
     ];
-    let mut policy: Policy = with_one_plan();
-    policy.approvals.rules = vec![ApprovalRule { capability: Some("shop/order".to_owned()), class: None, when: None }];
     let started = Started { policy: Arc::new(policy), ..fixture.started("r", "pay", Some(plan(steps))) };
     let run = RunId::new("r");
     assert_eq!(fixture.driver().start(started).await.expect("it starts"), DriveOutcome::Waiting);
@@ -108,4 +113,22 @@ async fn a_change_before_the_point_is_refused() {
         panic!("there is no such step")
     };
     assert_eq!(known, ["price", "order", "pay"]);
+}
+
+#[tokio::test]
+async fn a_fork_that_sends_writes_has_no_approval_of_something_else() {
+    let shop = shop().await;
+    let mut policy = with_one_plan();
+    policy.approvals.ask = AskScope::Plan;
+    let fixture = approved(&shop, policy, r#"{"order": "{{order.order}}", "amount": 50}"#).await;
+    let change = |amount: u32, writes| ForkChanges {
+        parameters: vec![("amount".to_owned(), Value::from(amount))],
+        writes,
+        ..ForkChanges::default()
+    };
+    let Err(ForkError::Differs { fork_at, .. }) = fork(&fixture, "pay", &change(5_000, ForkWrites::Sent)).await else {
+        panic!("a person approved the plan with another amount")
+    };
+    assert_eq!(fork_at, "plan");
+    fork(&fixture, "pay", &change(5_000, ForkWrites::Recorded)).await.expect("nothing is sent");
 }
