@@ -26,7 +26,7 @@ def document(title: str, body: str) -> str:
 
 def bars(rows: list[tuple[str, list[tuple[float, str, str]]]], most: float) -> str:
     """Stacked bars: a label, and parts with a value, a colour and a text."""
-    parts, width, left = [], 620, 310
+    parts, width, left = [], 620, 330
     for number, (label, values) in enumerate(rows):
         y, x = 8 + 26 * number, left
         parts.append(f'<text x="{left - 8}" y="{y + 14}" text-anchor="end" font-size="13">{html.escape(label)}</text>')
