@@ -16,7 +16,7 @@ use crate::api_error::ApiError;
 use crate::runs::{ListQuery, find};
 
 /// The runs of one page.
-const PAGE_RUNS: u32 = 25;
+const PAGE_RUNS: u32 = 50;
 /// The newest unfinished runs whose questions are shown.
 const ASKING_RUNS: u32 = 200;
 /// The most questions that are shown above the list.
