@@ -45,6 +45,15 @@ impl Expression {
         });
         literals.collect()
     }
+
+    /// The names of the functions that the expression calls, in the order of the text.
+    pub fn functions(&self) -> Vec<&'static str> {
+        let functions = self.nodes().filter_map(|node| match node {
+            Node::Call(function, _) => Some(function.name()),
+            _ => None,
+        });
+        functions.collect()
+    }
 }
 
 struct Rewriter<'a> {

@@ -47,8 +47,8 @@ impl LearnedRule {
             return new.is_some_and(|new| has_word(&lesson.call.request, new));
         }
         let is_number = |literal: &&Value| literal.as_number().is_some();
-        let text = expression.to_string();
-        if expression.literals().iter().any(is_number) || LOSSY.iter().any(|function| text.contains(function)) {
+        let is_lossy = |function: &&str| LOSSY.contains(function);
+        if expression.literals().iter().any(is_number) || expression.functions().iter().any(is_lossy) {
             return false;
         }
         expression.references().iter().all(|reference| match reference.step().as_str() {
@@ -62,7 +62,7 @@ impl LearnedRule {
 
 /// Functions that drop a part of a value, or choose one: only a person can say that the rest is what was meant. A date whose parts are
 /// ordered anew may be another day.
-const LOSSY: [&str; 4] = ["round(", "abs(", "first(", "split("];
+const LOSSY: [&str; 4] = ["round", "abs", "first", "split"];
 
 fn is_parameter(reference: &Reference, name: &str) -> bool {
     reference.step().as_str() == PARAMETERS && matches!(reference.path().segments(), [Segment::Key(key)] if key == name)

@@ -65,6 +65,13 @@ fn a_model_that_is_always_wrong_gets_no_rule_accepted_although_its_tools_accept_
             // What an error has under some key.
             failed(r#"{"size": 1}"#, "`size` is wrong", r#"{"limit": 40}"#)
                 .corrected(&format!("{run}/e"), r#"{"size": 40}"#),
+            // A rounded amount, the first of several, and a day that may be another one.
+            failed(r#"{"price": 19.99}"#, "`price` must be an integer", "{}")
+                .corrected(&format!("{run}/f"), r#"{"price": 20}"#),
+            failed(r#"{"names": ["ann", "bob"]}"#, "`names` must be a string", "{}")
+                .corrected(&format!("{run}/g"), r#"{"names": "ann"}"#),
+            failed(r#"{"day": "03/04/2026"}"#, "`day` is not a date", "{}")
+                .corrected(&format!("{run}/h"), r#"{"day": "2026-04-03"}"#),
             // A factor.
             failed(r#"{"amount": 12.5}"#, "`amount` must be in cents", "{}")
                 .corrected(&format!("{run}/d"), r#"{"amount": 1250}"#),
@@ -76,7 +83,7 @@ fn a_model_that_is_always_wrong_gets_no_rule_accepted_although_its_tools_accept_
             book.learn(&lesson, 1);
         }
     }
-    assert_eq!(book.rules.len(), 6, "all of them are proposals: {:?}", book.rules);
+    assert_eq!(book.rules.len(), 9, "all of them are proposals: {:?}", book.rules);
     assert!(states(&book).iter().all(|state| *state == RuleState::Proposed));
     assert_eq!(book.for_runs(), []);
 }

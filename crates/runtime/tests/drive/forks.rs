@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_engine::{ApprovalRule, AskScope, Decision, ForkOrigin, ForkWrites, Policy, Started, Status};
-use reknit_protocol::{RunId, SideEffect, Value};
+use reknit_protocol::{KeyRule, RunId, SideEffect, Value};
 use reknit_runtime::{DriveOutcome, Fork, ForkChanges, ForkError, load_run, signals};
 use reknit_testing::Reply;
 use reknit_testing::tool::{CallMatcher, RunningTool, ScriptedTool};
@@ -28,6 +28,7 @@ async fn shop() -> RunningTool {
 async fn paid(shop: &RunningTool) -> Fixture {
     let mut policy: Policy = with_one_plan();
     policy.approvals.rules = vec![ApprovalRule { capability: Some("shop/order".to_owned()), class: None, when: None }];
+    policy.effects.keys.insert("shop/order".to_owned(), KeyRule::new(["at"]));
     approved(shop, policy, r#"{"order": "{{order.order}}", "amount": "{{price.price}}"}"#).await
 }
 
@@ -83,6 +84,9 @@ async fn a_fork_sends_no_write_and_a_driver_that_takes_it_over_does_not_either()
     let shop = shop().await;
     let fixture = paid(&shop).await;
     let calls = called(&shop);
+    let keys = || async { fixture.journal.business_keys().await.expect("the journal is readable") };
+    let keys_before = keys().await;
+    assert_eq!(keys_before.len(), 1);
     let parameters = vec![("at".to_owned(), Value::from(99_u32))];
     let changes = ForkChanges { parameters, ..ForkChanges::default() };
     let fork = fork(&fixture, "order", &changes).await.expect("it can be forked");
@@ -95,6 +99,7 @@ async fn a_fork_sends_no_write_and_a_driver_that_takes_it_over_does_not_either()
     let DriveOutcome::Finished(answer) = outcome else { panic!("it has ended") };
     assert!(answer.text.contains("this fork does not send it"), "{}", answer.text);
     assert_eq!(called(&shop), calls);
+    assert_eq!(keys().await, keys_before, "a call that is not sent takes no business key");
 }
 
 #[tokio::test]

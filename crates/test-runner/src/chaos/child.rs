@@ -13,7 +13,7 @@ use reknit_protocol::{CallTool, ToolReply, TransportFailure};
 use reknit_runtime::{BoxFuture, CallLimits, Clock, Driver, Transport};
 use tokio::sync::{Notify, oneshot};
 
-use super::child_messages::{ChildLine, ChildStart, ParentLine, SPEED};
+use super::child_messages::{ChildMessage, ChildStart, ParentAnswer, SPEED};
 use crate::drive::drive_to_end;
 use crate::error_chain::causes;
 use crate::people::People;
@@ -57,7 +57,7 @@ pub fn drive_chaos_child(
             outcome = drive_to_end(&driver, journal, &clock, first, &mut people) => outcome,
             () = closed.notified() => return Err("nobody answers any more".to_owned()),
         };
-        parent.write(&ChildLine::Ended { failure: outcome.err().map(|error| causes(&error)) });
+        parent.write(&ChildMessage::Ended { failure: outcome.err().map(|error| causes(&error)) });
         Ok(())
     })
 }
@@ -103,7 +103,7 @@ impl Parent {
     fn read(&self, input: impl BufRead) {
         for line in input.lines() {
             let Ok(line) = line else { break };
-            let Ok(ParentLine { number, outcome }) = serde_json::from_str(&line) else { break };
+            let Ok(ParentAnswer { number, outcome }) = serde_json::from_str(&line) else { break };
             if let Some(sender) = self.waiting().remove(&number) {
                 // Whoever asked may not want it any more.
                 let _ = sender.send(outcome);
@@ -111,7 +111,7 @@ impl Parent {
         }
     }
 
-    fn write(&self, line: &ChildLine) {
+    fn write(&self, line: &ChildMessage) {
         let Ok(text) = serde_json::to_string(line) else { return };
         let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
         // A process that does not listen any more kills this one.
@@ -122,7 +122,7 @@ impl Parent {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, receiver) = oneshot::channel();
         self.waiting().insert(number, sender);
-        self.write(&ChildLine::Asks { number, effect });
+        self.write(&ChildMessage::Asks { number, effect });
         receiver.await.ok()
     }
 }

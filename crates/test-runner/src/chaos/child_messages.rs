@@ -24,7 +24,7 @@ pub(super) struct ChildStart {
 /// A line of the process.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum ChildLine {
+pub(super) enum ChildMessage {
     /// It calls a tool, or asks a model.
     Asks {
         /// The number that the answer has.
@@ -41,7 +41,7 @@ pub(super) enum ChildLine {
 
 /// A line to the process: the answer to what it asked.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct ParentLine {
+pub(super) struct ParentAnswer {
     /// The number of the question.
     pub(super) number: u64,
     /// The outcome.

@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 
 use super::ChaosCase;
 use super::case_run::{CaseRun, ProcessEnd, RESTART_MS};
-use super::child_messages::{ChildLine, ChildStart, ParentLine, SPEED};
+use super::child_messages::{ChildMessage, ChildStart, ParentAnswer, SPEED};
 use super::double::{Double, DoubleState, lock};
 use super::fault::ChaosFault;
 use super::kill_method::ChildProcesses;
@@ -132,10 +132,10 @@ impl KilledRun<'_> {
             let read = line.map_err(|error| error.to_string());
             match read.and_then(|line| serde_json::from_str(&line).map_err(|error| error.to_string())) {
                 Err(error) => return ProcessEnd::Done(Some(error)),
-                Ok(ChildLine::Ended { failure }) => return ProcessEnd::Done(failure),
-                Ok(ChildLine::Asks { number, effect }) => {
+                Ok(ChildMessage::Ended { failure }) => return ProcessEnd::Done(failure),
+                Ok(ChildMessage::Asks { number, effect }) => {
                     let Some(outcome) = outcome(&runtime, &double, &effect) else { return ProcessEnd::Killed };
-                    let line = serde_json::to_string(&ParentLine { number, outcome }).unwrap_or_default();
+                    let line = serde_json::to_string(&ParentAnswer { number, outcome }).unwrap_or_default();
                     if let Err(error) = writeln!(input, "{line}") {
                         return ProcessEnd::Done(Some(format!("the process does not listen: {error}")));
                     }
