@@ -1,6 +1,6 @@
 "use strict";
 // Reads what models write: JSON from text, repaired and fitted to a schema.
-const native = require("./reknit.node");
+const native = require(require("./platform.js").find("reknit.node"));
 
 /** A text cannot be read, or a value does not fit its schema. `code` says which, `details` where. */
 class ReadError extends Error {

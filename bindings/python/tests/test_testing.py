@@ -68,3 +68,21 @@ def test_an_answer_that_nobody_asks_for_fails_the_test():
     scripted.run_plan(PLAN).expect(status="complete")
     with pytest.raises(AssertionError, match="`bank/refund`: 1"):
         scripted.check_used()
+
+
+def test_a_call_after_the_last_answer_fails_the_test():
+    scripted = Scripted()
+    shop(scripted)
+    scripted.tool("bank/refund", "keyed")
+    scripted.run_plan(PLAN).expect(status="partial")
+    with pytest.raises(AssertionError, match="calls after the last answer: `bank/refund`: 1"):
+        scripted.check_used()
+
+
+def test_a_failed_test_has_one_reason(pytester):
+    pytester.makepyfile("""
+        def test_it(scripted):
+            scripted.tool("bank/refund", "keyed", {"id": "r-7"})
+            assert False, "for another reason"
+    """)
+    pytester.runpytest_subprocess().assert_outcomes(failed=1)

@@ -163,7 +163,7 @@ pub(crate) enum Command {
         /// The file of the journal
         journal: PathBuf,
     },
-    /// List, show, explain, count, export, import, resume, retry, fork, cancel, approve, deny, settle, delete and prune runs
+    /// List, show, explain, compare, count, export, import, resume, retry, fork, cancel, approve, deny, settle, delete and prune runs
     #[command(subcommand)]
     Runs(RunsCommand),
     /// List, test and accept rules: what earlier runs learned from the corrections of models

@@ -1,6 +1,7 @@
-//! `reknit runs`: lists, shows, explains, resumes, forks, cancels, approves, denies, deletes and prunes runs.
+//! `reknit runs`: lists, shows, explains, compares, resumes, forks, cancels, approves, denies, deletes and prunes runs.
 
 mod bare;
+mod compare;
 mod decide;
 mod delete;
 mod explain;
@@ -47,6 +48,7 @@ pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
             show::run(&journal, &run, &options).await
         }
         RunsCommand::Explain { run, json, journal } => explain::run(&journal, &run, json).await,
+        RunsCommand::Compare { run, other, json, journal } => compare::run(&journal, &run, &other, json).await,
         RunsCommand::Export { run, unredacted, journal } => transfer::export_run(&journal, &run, unredacted).await,
         RunsCommand::Import { file, journal } => transfer::import_runs(&journal, &file).await,
         RunsCommand::Stats(arguments) => stats::run(&arguments).await,

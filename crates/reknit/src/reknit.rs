@@ -127,13 +127,14 @@ impl Reknit {
         let filter = RunFilter::of_status(StatusFilter::Unfinished, u32::MAX);
         let mut runs = self.runtime.journal.runs(&filter).await?;
         runs.reverse();
-        let mut handles = Vec::new();
+        let mut ready = Vec::new();
         for run in runs.into_iter().filter(|run| run.parked.is_none() && is_chosen(run)) {
             if self.can_go_on(&run.run).await {
-                handles.push(RunHandle::new(spawn(&self.runtime, run.run, Beginning::Checked)));
+                ready.push(run.run);
             }
         }
-        Ok(handles)
+        // All at once: whoever stops waiting for this has no run that goes on without a handle.
+        Ok(ready.into_iter().map(|run| RunHandle::new(spawn(&self.runtime, run, Beginning::Checked))).collect())
     }
 
     /// Whether this process has what an unfinished run needs.

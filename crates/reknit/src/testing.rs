@@ -23,7 +23,7 @@
 //!     - {call: bank/refund, with: {order: 7, currency: EUR}}
 //!   mended: [{step: pay, by: facts}]
 //! ")?;
-//! assert_eq!(refund.left(), 0);
+//! refund.check_used()?;
 //! # Ok(())
 //! # }
 //! ```

@@ -118,7 +118,7 @@ impl Server {
     }
 
     /// Answers requests until `stop`, then takes no new ones and waits for the runs in progress, and for answers of models. Runs
-    /// that another process left unfinished are continued first.
+    /// that another process left unfinished are continued meanwhile.
     ///
     /// Fails at once if a listener that others can reach has no tokens.
     pub async fn serve(self, listener: TcpListener, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
@@ -128,10 +128,6 @@ impl Server {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
         }
         let state = self.state;
-        match state.reknit.resume_unfinished().await {
-            Ok(handles) => handles.iter().for_each(|handle| state.runs.add(handle)),
-            Err(error) => tracing::error!("unfinished runs cannot be continued: {error}"),
-        }
         let callers = Callers::new(self.access, &state.reknit);
         let mcp = mcp::router(&state, &callers, self.offering);
         let gate = Arc::new(Gate::new(callers, address));
@@ -194,8 +190,12 @@ async fn accept<L: Listener<Addr = SocketAddr>>(
     }
 }
 
-/// Continues the runs of other processes that have died, again and again.
+/// Continues the runs that were left unfinished, and then those of other processes that have died, again and again.
 async fn take_over(state: ServerState) {
+    match state.reknit.resume_unfinished().await {
+        Ok(handles) => handles.iter().for_each(|handle| state.runs.add(handle)),
+        Err(error) => tracing::error!("unfinished runs cannot be continued: {error}"),
+    }
     loop {
         tokio::time::sleep(TAKE_OVER_INTERVAL).await;
         if state.is_stopping() {

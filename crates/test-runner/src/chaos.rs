@@ -134,3 +134,29 @@ fn run_all(baseline: &CaseRun, cases: &[ChaosCase], run: &(dyn Fn(&ChaosCase) ->
     });
     outcomes.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_case_whose_fault_does_not_happen_is_not_mended() {
+        let text = "plan: {steps: [{id: pay, tool: bank/refund, with: {order: 7}}]}\n\
+                    policy: {synthesis: template}\n\
+                    tools: {bank: [{name: refund, effect: keyed}]}\n\
+                    calls: [{call: bank/refund, with: {order: 7}, reply: {id: r-7}}]\n\
+                    expect: {status: complete}\n";
+        let file = TestFile::read(text).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let start = run_start(&file, Path::new("")).unwrap_or_else(|error| panic!("{error}"));
+        let baseline = run_case(&file, &start, None);
+        let verdict = |effect: &str| {
+            let fault = ChaosFault::Process(ProcessFault::KilledBefore);
+            let case = ChaosCase { effect: effect.to_owned(), of: "bank/refund".to_owned(), fault };
+            let outcome = judge::judge(&case, &baseline, &run_case(&file, &start, Some(&case)));
+            (outcome.verdict, outcome.reason)
+        };
+        assert_eq!(verdict("pay/call/1"), (ChaosVerdict::Mended, String::new()));
+        let reason = "the fault did not happen, because `pay/call/9` was not sent";
+        assert_eq!(verdict("pay/call/9"), (ChaosVerdict::Stuck, reason.to_owned()));
+    }
+}

@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .testing import Scripted
+if TYPE_CHECKING:
+    from .testing import Scripted
+
+_HAS_FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Any:
+    report = yield
+    if report.when == "call":
+        item.stash[_HAS_FAILED] = report.failed
+    return report
 
 
 @pytest.fixture
-def scripted() -> Iterator[Scripted]:
-    """Scripted models and tools. A test fails if an answer was never asked for."""
+def scripted(request: pytest.FixtureRequest) -> Iterator[Scripted]:
+    """Scripted models and tools. A test fails if an answer was never asked for, or if more was asked than there are answers."""
+    # pytest loads this module in every project of the environment; most of them have no use for the engine.
+    from .testing import Scripted
+
     scripted = Scripted()
     yield scripted
-    scripted.check_used()
+    # A test that has failed already has one reason; unused answers follow from it.
+    if not request.node.stash.get(_HAS_FAILED, False):
+        scripted.check_used()

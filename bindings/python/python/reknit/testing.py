@@ -28,10 +28,12 @@ class _Script:
         self.name = name
         self._answers = list(answers)
         self._lock = threading.Lock()
+        self.surplus = 0
 
     def next(self) -> Any:
         with self._lock:
             if not self._answers:
+                self.surplus += 1
                 raise ToolError(f"the script of {self.name} has no further answer", code="SCRIPT_ENDED", category="AUTH_ERROR")
             answer = self._answers.pop(0)
         if isinstance(answer, BaseException):
@@ -63,14 +65,16 @@ class Scripted:
 
     def tool(self, name: str, effect: str, *answers: Any, schema: dict[str, Any] | None = None) -> None:
         """Adds a tool, by the name that plans call it: `bank/refund`. Each call gets the next of the answers; an exception is raised."""
-        service, _, capability = name.rpartition("/")
+        service, slash, capability = name.partition("/")
+        if not slash:
+            service, capability = "functions", name
         script = _Script(f"`{name}`", answers)
 
         def answer(**_: Any) -> Any:
             return script.next()
 
         parameters = schema if schema is not None else {"type": "object"}
-        self._tools.append(Tool(answer, name=capability, service=service or "functions", effect=effect, schema=parameters))
+        self._tools.append(Tool(answer, name=capability, service=service, effect=effect, schema=parameters))
         self._scripts.append(script)
 
     def model(self, *answers: Any) -> None:
@@ -96,7 +100,13 @@ class Scripted:
         return self.runner().agent(agent, input)
 
     def check_used(self) -> None:
-        """Raises `AssertionError` if an answer was never asked for."""
+        """Raises `AssertionError` if an answer was never asked for, or if more was asked than there are answers."""
         unused = [f"{script.name}: {script.left}" for script in self._scripts if script.left]
+        surplus = [f"{script.name}: {script.surplus}" for script in self._scripts if script.surplus]
+        problems = []
         if unused:
-            raise AssertionError("answers that nobody asked for: " + ", ".join(unused))
+            problems.append("answers that nobody asked for: " + ", ".join(unused))
+        if surplus:
+            problems.append("calls after the last answer: " + ", ".join(surplus))
+        if problems:
+            raise AssertionError("; ".join(problems))

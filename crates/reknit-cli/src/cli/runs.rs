@@ -42,6 +42,19 @@ pub(crate) enum RunsCommand {
         #[command(flatten)]
         journal: FileArguments,
     },
+    /// Show where a run differs from another one: status, parameters, results, repairs, the answer, calls and cost
+    Compare {
+        #[command(flatten)]
+        run: RunArgument,
+        /// The other run, named in the same way
+        #[arg(value_name = "OTHER")]
+        other: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        journal: FileArguments,
+    },
     /// Print what is stored about a run as JSON lines, without secrets: its events, and its answer or report
     #[command(after_help = EXPORT_DETAILS)]
     Export {

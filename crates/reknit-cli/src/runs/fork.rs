@@ -1,6 +1,5 @@
 //! `reknit runs fork`.
 
-use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -8,9 +7,9 @@ use reknit_dialogue::TargetName;
 use reknit_engine::{ForkOrigin, ForkWrites, Machine, Policy};
 use reknit_journal::Journal;
 use reknit_protocol::{Object, RunId, Value};
-use reknit_runtime::{Fork, ForkChanges, ForkError, new_run_id, run_overview};
-use reknit_test_runner::{Mismatch, compare_runs};
+use reknit_runtime::{Fork, ForkChanges, ForkError, new_run_id};
 
+use super::compare::comparison;
 use super::open_run;
 use crate::agent_files::AgentFile;
 use crate::agent_start::{named, start_failure, with_limits_of_models};
@@ -190,8 +189,7 @@ async fn print_comparison(
     (run, fork): (&RunId, &RunId),
     format: ResultFormat,
 ) -> Result<(), Failure> {
-    let (before, now) = (run_overview(journal, run).await?, run_overview(journal, fork).await?);
-    let text = comparison(run, &compare_runs(&before, &now));
+    let text = format!("\n{}", comparison(journal, ("run", run), ("fork", fork)).await?.text());
     match format {
         ResultFormat::Text => print_text(&text),
         ResultFormat::Json | ResultFormat::Event => {
@@ -199,17 +197,4 @@ async fn print_comparison(
             Ok(())
         }
     }
-}
-
-fn comparison(run: &RunId, differences: &[Mismatch]) -> String {
-    if differences.is_empty() {
-        return format!("\ncompared with run {run}: no difference\n");
-    }
-    let mut text = format!("\ncompared with run {run}:\n");
-    let indented = |text: &str| text.trim_end().replace('\n', "\n          ");
-    for Mismatch { what, expected, actual } in differences {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "  {what}\n    run   {}\n    fork  {}\n", indented(expected), indented(actual));
-    }
-    text
 }

@@ -98,6 +98,32 @@ async fn a_changed_write_is_refused_and_the_two_runs_are_compared() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn any_two_runs_are_compared_as_text_and_as_json() {
+    let shop = shop().await;
+    let world = ordered(&shop);
+    let before = last(&world);
+    world.reknit(&["runs", "fork", "last", "--at", "order", "--set", "at=99", "--allow-writes"]);
+    insta::assert_snapshot!(world.reknit(&["runs", "compare", &before, "last"]), @r"
+    exit status 0
+    --- stdout
+    compared with run RUN:
+      values.order.at
+        run    12.50
+        other  99
+    ");
+    insta::assert_snapshot!(world.reknit(&["runs", "compare", &before, "last", "--json"]), @r#"
+    exit status 0
+    --- stdout
+    {"run":"RUN","other":"RUN","differences":[{"what":"values.order.at","run":"12.50","other":"99"}]}
+    "#);
+    insta::assert_snapshot!(world.reknit(&["runs", "compare", "last", "last"]), @r"
+    exit status 0
+    --- stdout
+    compared with run RUN: no difference
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn writes_are_sent_if_that_is_allowed() {
     let shop = shop().await;
     let world = ordered(&shop);

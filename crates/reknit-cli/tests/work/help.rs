@@ -33,7 +33,7 @@ fn the_program_has_a_help_page() {
       plan         Check and draw plans
       test         Run recorded tests, and make a test of any run
       chaos        Run a test, a plan or an agent with every fault at every step, and report what it does not mend
-      runs         List, show, explain, count, export, import, resume, retry, fork, cancel, approve, deny, settle, delete and prune runs
+      runs         List, show, explain, compare, count, export, import, resume, retry, fork, cancel, approve, deny, settle, delete and prune runs
       rules        List, test and accept rules: what earlier runs learned from the corrections of models
       keys         List, settle and forget business keys: which deeds are done or under way
       tools        Connect, list, show, find, call and check tools

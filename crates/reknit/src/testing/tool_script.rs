@@ -1,6 +1,7 @@
 //! A tool for tests.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use reknit_protocol::{Category, Object, SideEffect, ToolError, Value};
@@ -10,7 +11,7 @@ use crate::Tool;
 
 /// A tool that answers from a script, in order, whatever its parameters are. Clones share the script.
 ///
-/// A call after the last answer fails, so that a test cannot pass by accident.
+/// A call after the last answer fails, and [`check_used`](Self::check_used) reports it, so that a test cannot pass by accident.
 #[derive(Debug, Clone)]
 pub struct ToolScript {
     service: String,
@@ -18,6 +19,7 @@ pub struct ToolScript {
     side_effect: SideEffect,
     schema: Value,
     answers: Arc<Mutex<VecDeque<Result<Value, ToolError>>>>,
+    surplus: Arc<AtomicUsize>,
 }
 
 impl ToolScript {
@@ -30,6 +32,7 @@ impl ToolScript {
             side_effect,
             schema: Value::from([("type", Value::from("object"))]),
             answers: Arc::default(),
+            surplus: Arc::default(),
         }
     }
 
@@ -62,11 +65,44 @@ impl ToolScript {
         self.answers().len()
     }
 
+    /// How many calls were made after the last answer.
+    pub fn surplus(&self) -> usize {
+        self.surplus.load(Ordering::Relaxed)
+    }
+
+    /// Whether each answer was asked for, and nothing else.
+    ///
+    /// ```
+    /// # use reknit::{Object, Reknit, plan::read_plan_file, protocol::SideEffect, testing::ToolScript};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let refund = ToolScript::new("bank/refund", SideEffect::Keyed).reply("done");
+    /// let reknit = Reknit::builder().tools([refund.tool()]).start().await?;
+    /// let plan = "steps: [{id: a, tool: bank/refund, with: {order: 7}}, {id: b, tool: bank/refund, with: {order: 8}}]";
+    /// reknit.run_plan(read_plan_file(plan)?.0, Object::new()).settled().await?;
+    /// assert_eq!(refund.check_used(), Err("bank/refund: calls after the last answer: 1".to_owned()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Says how many answers nobody asked for, or how many calls found no answer.
+    pub fn check_used(&self) -> Result<(), String> {
+        match (self.left(), self.surplus()) {
+            (0, 0) => Ok(()),
+            (left, 0) => Err(format!("{}/{}: answers that nobody asked for: {left}", self.service, self.name)),
+            (_, surplus) => Err(format!("{}/{}: calls after the last answer: {surplus}", self.service, self.name)),
+        }
+    }
+
     /// The tool, for [`ReknitBuilder::tools`](crate::ReknitBuilder::tools).
     pub fn tool(&self) -> Tool {
         let script = self.clone();
         let handler = move |_: CallContext, _: Object| {
             let next = script.answers().pop_front();
+            if next.is_none() {
+                script.surplus.fetch_add(1, Ordering::Relaxed);
+            }
             async move {
                 let ended = || ToolError::new("SCRIPT_ENDED", "the script has no further answer", Category::AuthError);
                 next.unwrap_or_else(|| Err(ended()))

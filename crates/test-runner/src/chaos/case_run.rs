@@ -27,6 +27,8 @@ pub(super) struct CaseRun {
     pub(super) unknown_calls: Vec<String>,
     /// A model was asked something that the recordings do not have, and got an answer to another question.
     pub(super) asked_unrecorded: bool,
+    /// The fault of the case has happened.
+    pub(super) has_faulted: bool,
     /// Why the run could not be driven to its end.
     pub(super) failure: Option<String>,
 }
@@ -40,6 +42,7 @@ impl CaseRun {
             sent_calls: state.sent_calls.clone(),
             unknown_calls: state.unknown_calls.clone(),
             asked_unrecorded: state.asked_unrecorded,
+            has_faulted: state.has_faulted,
             failure,
         }
     }

@@ -73,7 +73,8 @@ pub(super) struct DoubleState {
     pub(super) sent_calls: Vec<String>,
     pub(super) unknown_calls: Vec<String>,
     pub(super) asked_unrecorded: bool,
-    has_faulted: bool,
+    /// The fault of the case has happened.
+    pub(super) has_faulted: bool,
     is_out: bool,
 }
 

@@ -20,7 +20,7 @@ word_enum! {
         Open = "open",
         /// It claims what is not true, or does something twice.
         Silent = "wrong and silent",
-        /// It was not driven to its end: no process can restore it, or go on with it.
+        /// It was not driven to its end (no process can restore it, or go on with it), or the fault did not happen.
         Stuck = "cannot go on",
     }
 }
@@ -81,6 +81,10 @@ fn verdict(
     }
     if let Some(failure) = &run.failure {
         return (ChaosVerdict::Stuck, failure.clone());
+    }
+    if !run.has_faulted {
+        let reason = format!("the fault did not happen, because `{}` was not sent", case.effect);
+        return (ChaosVerdict::Stuck, reason);
     }
     if let Some(claim) = untrue_failure(baseline, run) {
         return (ChaosVerdict::Silent, claim);

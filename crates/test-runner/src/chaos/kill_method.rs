@@ -53,7 +53,7 @@ impl ChildProcesses {
     pub(super) fn command(&self, journal: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).arg(journal);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -94,7 +94,14 @@ impl KilledRun<'_> {
     }
 
     /// Answers what the process asks for. Kills it when the case says so, or when it takes too long.
-    fn answer_until_end(&self, now_ms: i64, child: Child, mut input: ChildStdin, output: ChildStdout) -> ProcessEnd {
+    fn answer_until_end(
+        &self,
+        now_ms: i64,
+        mut child: Child,
+        mut input: ChildStdin,
+        output: ChildStdout,
+    ) -> ProcessEnd {
+        let errors = child.stderr.take();
         let child = Mutex::new(child);
         let kill = || {
             let mut child = child.lock().unwrap_or_else(PoisonError::into_inner);
@@ -104,6 +111,7 @@ impl KilledRun<'_> {
         let (sender, receiver) = channel::<()>();
         let end = std::thread::scope(|scope| {
             let kill = &kill;
+            let last_line = scope.spawn(move || errors.and_then(last_line));
             scope.spawn(move || {
                 if receiver.recv_timeout(MAX_TIME) == Err(RecvTimeoutError::Timeout) {
                     kill();
@@ -111,10 +119,16 @@ impl KilledRun<'_> {
             });
             let end = self.answer(now_ms, &mut input, output);
             drop(sender);
-            end
+            kill();
+            let last_line = last_line.join().ok().flatten();
+            match (end, last_line) {
+                (ProcessEnd::Done(Some(failure)), Some(line)) => {
+                    ProcessEnd::Done(Some(format!("{failure}; its last line of standard error: {line}")))
+                }
+                (end, _) => end,
+            }
         });
-        // Its input is closed after that: a process that goes on for a moment must not see that nobody answers.
-        kill();
+        // Only now, because a process that goes on for a moment must not see that nobody answers.
         drop(input);
         end
     }
@@ -151,6 +165,12 @@ impl KilledRun<'_> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
         Ok(runtime.map_err(|error| error.to_string())?.block_on(facts(&journal)))
     }
+}
+
+/// The last line that is not empty.
+fn last_line(errors: ChildStderr) -> Option<String> {
+    let lines = BufReader::new(errors).lines().map_while(Result::ok);
+    lines.filter(|line| !line.trim().is_empty()).last()
 }
 
 /// The outcome of a call or a question; `None` if the process must be killed.

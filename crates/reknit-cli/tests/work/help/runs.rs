@@ -7,7 +7,7 @@ fn runs_has_a_help_page() {
     insta::assert_snapshot!(help(&["runs"]), @"
     exit status 0
     --- stdout
-    List, show, explain, count, export, import, resume, retry, fork, cancel, approve, deny, settle, delete and prune runs
+    List, show, explain, compare, count, export, import, resume, retry, fork, cancel, approve, deny, settle, delete and prune runs
 
     Usage: reknit runs <COMMAND>
 
@@ -15,6 +15,7 @@ fn runs_has_a_help_page() {
       list     List runs, newest first
       show     Show a run: each step, its attempts, its parameters and where they come from
       explain  Explain a run in plain words: what was asked and done, what failed and was mended, what is missing, who decided, what it cost
+      compare  Show where a run differs from another one: status, parameters, results, repairs, the answer, calls and cost
       export   Print what is stored about a run as JSON lines, without secrets: its events, and its answer or report
       import   Add ended runs that `runs export` printed to the journal, to look at them
       stats    Count what fails and what mends it, by tool, class of failure and rung
@@ -32,6 +33,27 @@ fn runs_has_a_help_page() {
 
     Options:
       -h, --help  Print help
+    ");
+}
+
+#[test]
+fn compare_has_a_help_page() {
+    insta::assert_snapshot!(help(&["runs", "compare"]), @r"
+    exit status 0
+    --- stdout
+    Show where a run differs from another one: status, parameters, results, repairs, the answer, calls and cost
+
+    Usage: reknit runs compare [OPTIONS] <RUN> <OTHER>
+
+    Arguments:
+      <RUN>    The id of the run, its first characters, or `last`
+      <OTHER>  The other run, named in the same way
+
+    Options:
+          --json            Print JSON
+          --journal <FILE>  The journal file [default: reknit/journal.db in your data folder]
+          --config <FILE>   The configuration file [default: reknit.toml in the current folder]
+      -h, --help            Print help
     ");
 }
 

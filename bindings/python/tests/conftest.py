@@ -1,0 +1,3 @@
+"""What all tests use."""
+
+pytest_plugins = ["pytester"]

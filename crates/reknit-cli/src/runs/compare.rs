@@ -1,0 +1,81 @@
+//! `reknit runs compare`: where a run differs from another one.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use reknit_journal::Journal;
+use reknit_protocol::{RunId, Value};
+use reknit_runtime::run_overview;
+use reknit_test_runner::{Mismatch, compare_runs};
+
+use super::open_run;
+use crate::cli::{FileArguments, RunArgument};
+use crate::failure::Failure;
+use crate::print::{print_data, print_text};
+use crate::saved_run::find_run;
+
+pub(super) async fn run(
+    files: &FileArguments,
+    run: &RunArgument,
+    other: &str,
+    json: bool,
+) -> Result<ExitCode, Failure> {
+    let (journal, run) = open_run(files, run).await?;
+    let other = find_run(&journal, other).await?;
+    let comparison = comparison(&journal, ("run", &run), ("other", &other)).await?;
+    if json {
+        print_data(&format!("{}\n", comparison.as_json()))?;
+    } else {
+        print_text(&comparison.text())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Two runs, each with the word for it, and where they differ.
+pub(super) struct Comparison<'a> {
+    run: (&'static str, &'a RunId),
+    other: (&'static str, &'a RunId),
+    differences: Vec<Mismatch>,
+}
+
+pub(super) async fn comparison<'a>(
+    journal: &Journal,
+    run: (&'static str, &'a RunId),
+    other: (&'static str, &'a RunId),
+) -> Result<Comparison<'a>, Failure> {
+    let (before, now) = (run_overview(journal, run.1).await?, run_overview(journal, other.1).await?);
+    Ok(Comparison { run, other, differences: compare_runs(&before, &now) })
+}
+
+impl Comparison<'_> {
+    pub(super) fn text(&self) -> String {
+        let run = self.run.1;
+        if self.differences.is_empty() {
+            return format!("compared with run {run}: no difference\n");
+        }
+        let mut text = format!("compared with run {run}:\n");
+        let width = self.run.0.len().max(self.other.0.len()) + 2;
+        let indent = format!("\n{}", " ".repeat(4 + width));
+        for Mismatch { what, expected, actual } in &self.differences {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {what}");
+            for (word, value) in [(self.run.0, expected), (self.other.0, actual)] {
+                let _ = writeln!(text, "    {word:width$}{}", value.trim_end().replace('\n', &indent));
+            }
+        }
+        text
+    }
+
+    fn as_json(&self) -> Value {
+        let difference = |Mismatch { what, expected, actual }: &Mismatch| {
+            let fields = [("what", what.as_str()), (self.run.0, expected.as_str()), (self.other.0, actual.as_str())];
+            Value::from(fields.map(|(key, text)| (key, Value::from(text))))
+        };
+        let differences: Vec<Value> = self.differences.iter().map(difference).collect();
+        Value::from([
+            ("run", Value::from(self.run.1.as_str())),
+            ("other", self.other.1.as_str().into()),
+            ("differences", differences.into()),
+        ])
+    }
+}
