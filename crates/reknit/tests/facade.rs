@@ -2,6 +2,8 @@
 #![cfg(test)]
 #![expect(clippy::float_cmp, reason = "these numbers are exact")]
 
+use std::time::Duration;
+
 use reknit::dialogue::{ErrorClass, Message, ModelFailure};
 use reknit::engine::{ApprovalRule, Outcome};
 use reknit::mend::{Fate, Rung};
@@ -277,6 +279,18 @@ async fn unfinished_runs_are_continued_after_a_restart() {
     run.decide(&questions[0], Decision::Approve).await.expect("it is stored");
     assert_eq!(run.outcome().await.expect("it succeeds").output::<String>().expect("a text"), "2 cups, once");
     assert_eq!(reknit.resume_unfinished().await.expect("the journal can be read").len(), 0);
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_answers_in_time_is_answered_with_no() {
+    let rule = ApprovalRule { capability: Some("shop/order".into()), ..ApprovalRule::default() };
+    let builder =
+        Reknit::builder().configure(move |config| config.person_time(Duration::from_millis(50)).approve(rule));
+    let reknit = started(builder).await;
+    let run = reknit.run_plan(plan("steps:\n  - {id: order, tool: shop/order, with: {count: 2}}\n"), Object::new());
+    let outcome = tokio::time::timeout(Duration::from_secs(20), run.outcome()).await.expect("it ends by itself");
+    let failure = format!("{:?}", outcome.expect_err("nothing was ordered"));
+    assert!(failure.contains("the time to approve it ran out"), "{failure}");
 }
 
 #[tokio::test]

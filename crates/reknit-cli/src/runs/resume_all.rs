@@ -45,7 +45,8 @@ pub(super) async fn run(arguments: &ResumeArguments) -> Result<ExitCode, Failure
     Ok(exit_code(&outcomes))
 }
 
-/// The runs to continue, with their state. One that only a person can continue is left alone until there is a decision.
+/// The runs to continue, with their state. One that only a person can continue is left alone until there is a decision, or until the
+/// time for it is over.
 async fn interrupted(journal: &Journal) -> Result<Vec<(RunId, Machine)>, Failure> {
     let filter = RunFilter::of_status(StatusFilter::Unfinished, u32::MAX);
     let mut chosen = Vec::new();
@@ -56,7 +57,9 @@ async fn interrupted(journal: &Journal) -> Result<Vec<(RunId, Machine)>, Failure
         }
         match load_run(journal, &run).await {
             Ok(saved) => {
-                let waits = saved.machine.is_waiting_for_person();
+                let now_ms = jiff::Timestamp::now().as_millisecond();
+                let has_expired = saved.questions().iter().any(|question| question.expires_ms <= now_ms);
+                let waits = saved.machine.is_waiting_for_person() && !has_expired;
                 if !waits || !decisions(&inbox(journal, &run).await?).is_empty() {
                     chosen.push((run, saved.machine));
                 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{Effect, EventKind, SessionCall, SessionRequest, SessionStarted, TraceParent, session_reply};
+use reknit_engine::{EventKind, SessionCall, SessionRequest, SessionStarted, TraceParent, session_reply};
 use reknit_journal::{CreateError, SendError};
 use reknit_protocol::{
     CallTool, Delivery, ReplyBody, RunId, ToolJob, ToolReply, TransportFailure, TransportKind, Value,
@@ -115,8 +115,7 @@ impl Driver {
         let how = (Changes::Refused, self.shared.migrations);
         let state = restore(journal, session, telemetry, &Watcher::default(), how).await?;
         let now_ms = self.executor().clock.now_ms();
-        let is_over = |effect: &Effect| matches!(effect, Effect::Sleep { until_ms, .. } if *until_ms <= now_ms);
-        Ok(state.machine.is_waiting_for_person() && !state.pending.iter().any(is_over))
+        Ok(state.machine.is_waiting_for_person() && !state.is_wait_over(now_ms))
     }
 
     /// Asks a session to end, whoever drives it. Returns whether it was told, or has ended.

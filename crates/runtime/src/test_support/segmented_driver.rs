@@ -105,7 +105,10 @@ impl SegmentedDriver {
                 }
             }
             let inbox = self.driver.executor().journal.inbox(lease.run()).await?;
-            if run.is_waiting_for_person() && inbox.is_empty() && batch.is_empty() {
+            let now_ms = self.driver.executor().clock.now_ms();
+            let is_over = |effect: &Effect| matches!(effect, Effect::Sleep { until_ms, .. } if *until_ms <= now_ms);
+            let waits = run.is_waiting_for_person() && !run.pending().iter().any(is_over);
+            if waits && inbox.is_empty() && batch.is_empty() {
                 self.driver.executor().journal.release(&lease).await?;
                 return Ok(DriveOutcome::Waiting);
             }

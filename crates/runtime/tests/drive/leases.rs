@@ -59,3 +59,24 @@ async fn an_unsafe_call_with_an_unknown_fate_is_sent_again_only_after_a_person_a
     assert_eq!(keys.len(), 2);
     assert_eq!(keys[0], keys[1], "both calls have the same key");
 }
+
+#[tokio::test]
+async fn a_question_that_nobody_answers_in_time_is_answered_with_no() {
+    let tool = ScriptedTool::new("t")
+        .capability("pay", SideEffect::Unsafe)
+        .on("pay", CallMatcher::any(), Reply::reset())
+        .start()
+        .await
+        .expect("the tool starts");
+    let fixture = Fixture::new(&[("t".to_owned(), tool.base_url())], None).await;
+    let started = fixture.started("r", "x", Some(plan(vec![step("a", "t", "pay", "{}")])));
+    let person_ms = started.policy.limits.person_ms;
+    assert_eq!(fixture.driver().start(started).await.expect("the run is driven"), DriveOutcome::Waiting);
+    fixture.clock.advance(person_ms - 1);
+    assert_eq!(fixture.driver().resume(&RunId::new("r")).await.expect("the run is driven"), DriveOutcome::Waiting);
+    fixture.clock.advance(1);
+    let ended = fixture.driver().resume(&RunId::new("r")).await.expect("the run is driven");
+    let DriveOutcome::Finished(answer) = ended else { panic!("the run waits for a person") };
+    assert_eq!((answer.status, tool.call_count()), (Status::Failed, 1), "{}", answer.text);
+    assert!(answer.text.contains("the time to approve it ran out"), "{}", answer.text);
+}

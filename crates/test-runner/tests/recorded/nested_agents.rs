@@ -52,6 +52,17 @@ fn a_decision_about_a_call_of_an_agent_is_played() {
 }
 
 #[test]
+fn a_question_of_an_agent_that_nobody_answers_in_time_is_answered_with_no() {
+    let text = TEST.replace("decisions: [{in: clerk, step: call-1, decision: approve}]\n", "");
+    let file = read(&text.replace("calls: [{call: shop/order}, {call: shop/note}]", "calls: [{call: shop/note}]"));
+    let run = file.run(Path::new("")).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(run.unused, ["calls[0]: shop/order {what: tea}"], "{run:?}");
+    assert_eq!(run.facts.status, "complete", "the agent reports without the order: {:?}", run.facts.remarks);
+    // The run asks for the state of the session in growing intervals, up to a minute.
+    assert!((60_000..130_000).contains(&run.facts.time_ms), "{}", run.facts.time_ms);
+}
+
+#[test]
 fn a_process_that_is_killed_leaves_no_session_that_waits_for_its_lease() {
     let file = read(TEST);
     let report = run_chaos(&file, Path::new(""), 1).unwrap_or_else(|error| panic!("{error}"));
