@@ -99,6 +99,13 @@ pub struct AskPerson {
     pub expires_ms: i64,
 }
 
+impl AskPerson {
+    /// Whether the time for a decision is over: the answer is no, and a later decision counts no more.
+    pub fn has_expired(&self, now_ms: i64) -> bool {
+        self.expires_ms <= now_ms
+    }
+}
+
 /// The reason for a question to a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use reknit_engine::{DecidedBy, Decision, EventKind};
+use reknit_engine::{AskPerson, DecidedBy, Decision, Effect, EventKind};
 use reknit_journal::{InboxMessage, RunSignal};
-use reknit_protocol::{EffectId, ToolReply};
+use reknit_protocol::{EffectId, EffectKind, ToolReply};
 use serde::{Deserialize, Serialize};
 
 const CANCEL: &str = "cancel";
@@ -78,6 +78,23 @@ pub fn decisions(inbox: &[InboxMessage]) -> BTreeMap<EffectId, Decision> {
 /// Converts the messages of an inbox to events.
 pub(crate) fn to_events(inbox: &[InboxMessage]) -> Vec<EventKind> {
     keep_last_decisions(&inbox.iter().map(|message| to_event(&message.signal)).collect::<Vec<_>>())
+}
+
+/// The ends of the waits for decisions that nobody sent in time. They come before the messages: a later decision counts no more.
+pub(crate) fn expired_questions(pending: &[Effect], inbox: &[InboxMessage], now_ms: i64) -> Vec<EventKind> {
+    let is_in_time = |ask: &AskPerson, message: &InboxMessage| {
+        message.at_ms < ask.expires_ms && decisions(std::slice::from_ref(message)).contains_key(&ask.id)
+    };
+    let expired = pending.iter().filter_map(|effect| match effect {
+        Effect::AskPerson(ask) if ask.has_expired(now_ms) => Some(ask),
+        _ => None,
+    });
+    let expired = expired.filter(|ask| !inbox.iter().any(|message| is_in_time(ask, message)));
+    let end_of = |ask: &AskPerson| {
+        let ends = [EffectKind::ApprovalExpiry, EffectKind::PlanApprovalExpiry].map(|kind| ask.id.with_kind(kind));
+        pending.iter().filter_map(Effect::id).find(|id| ends.contains(id)).cloned()
+    };
+    expired.filter_map(|ask| end_of(ask)).map(|effect| EventKind::Woke { effect }).collect()
 }
 
 /// Keeps the last of several decisions about the same question; an earlier one becomes a note.

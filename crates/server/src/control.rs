@@ -188,6 +188,9 @@ pub(crate) async fn decide(
         let message = "the question shows something else than what was decided; read it again";
         return Err(ApiError::conflict(message));
     }
+    if ask.has_expired(system_ms()) {
+        return Err(ApiError::conflict("the time for a decision is over, so the answer is no"));
+    }
     let word = decision.as_str();
     let id = ask.id.clone();
     let signal = signals::decide_by(ask.id, ask.hash, decision, DecidedBy::Person);

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use reknit_engine::{Decision, Machine, Question};
-use reknit_protocol::Value;
+use reknit_protocol::{RunId, Value};
 
 use super::open_run;
 use crate::approval_edit::{ParameterEdit, check_edit};
@@ -90,6 +90,8 @@ async fn run(arguments: &DecideArguments, choice: Choice) -> Result<ExitCode, Fa
             ),
         });
     }
+    let now_ms = jiff::Timestamp::now().as_millisecond();
+    check_time(&run, &chosen, now_ms)?;
     let decision = match choice {
         Choice::Edit(edit) => {
             let [approval] = chosen.as_slice() else {
@@ -118,12 +120,21 @@ async fn run(arguments: &DecideArguments, choice: Choice) -> Result<ExitCode, Fa
         print_data(&format!("{heading}:\n  {}\n{detail}", approval.description("  ")))?;
         if approval.decided.as_ref() != Some(&decision) {
             let signal = reknit_runtime::signals::decide(approval.ask.id, approval.ask.hash, decision.clone());
-            let now_ms = jiff::Timestamp::now().as_millisecond();
             journal.send(&run, signal, now_ms).await?;
         }
     }
     print_message(&format!("\nhint: continue with `reknit runs resume {run}`\n"));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Fails if the time for one of the decisions is over.
+fn check_time(run: &RunId, chosen: &[ApprovalRequest], now_ms: i64) -> Result<(), Failure> {
+    let Some(approval) = chosen.iter().find(|approval| approval.ask.has_expired(now_ms)) else { return Ok(()) };
+    let step = &approval.ask.step;
+    Err(Failure::usage(
+        format!("the time for a decision about step `{step}` of run `{run}` is over, so the answer is no"),
+        format!("let the run go on with `reknit runs resume {run}`; `reknit runs retry {run}` then tries it again"),
+    ))
 }
 
 /// The decision, compared with an earlier one that the run has not read yet.

@@ -40,6 +40,27 @@ async fn show_lists_the_calls_that_wait_for_approval() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_decision_after_the_time_for_it_is_refused_and_the_answer_is_no() {
+    let shop = shop().await;
+    let world = World::new().configured(&[&shop], "[limits]\nperson-time = \"1 s\"\n");
+    let world = world.file("plan.json", &plan(&PAY));
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
+    insta::assert_snapshot!(world.reknit(&["runs", "approve", "last"]), @r"
+    exit status 2
+    --- stderr
+    error: the time for a decision about step `pay` of run `RUN` is over, so the answer is no
+
+    hint: let the run go on with `reknit runs resume RUN`; `reknit runs retry RUN` then tries it again
+    ");
+    let ended = world.reknit(&["runs", "resume", "--all"]);
+    assert!(ended.contains("failed"), "{ended}");
+    let shown = world.reknit(&["runs", "show", "last"]);
+    assert!(shown.contains("the time to approve it ran out"), "{shown}");
+    assert_eq!(shop.call_count(), 1, "nothing was sent again");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_approved_call_is_sent_again_with_its_key() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));

@@ -1,6 +1,8 @@
 //! Leases of runs, and runs that wait for a person.
 
-use reknit_engine::{Decision, Effect, Status};
+use std::sync::Arc;
+
+use reknit_engine::{AskPerson, Decision, Effect, Run, Status};
 use reknit_protocol::{RunId, SideEffect};
 use reknit_runtime::{DriveError, DriveOutcome, signals};
 use reknit_testing::tool::CallMatcher;
@@ -75,8 +77,44 @@ async fn a_question_that_nobody_answers_in_time_is_answered_with_no() {
     fixture.clock.advance(person_ms - 1);
     assert_eq!(fixture.driver().resume(&RunId::new("r")).await.expect("the run is driven"), DriveOutcome::Waiting);
     fixture.clock.advance(1);
+    // A decision that comes too late counts no more.
+    let (run, _) = fixture.restore("r").await;
+    let late = signals::decide(question(&run).id.clone(), question(&run).hash.clone(), Decision::Approve);
+    let now_ms = fixture.clock.now_ms().cast_signed();
+    fixture.journal.send(&RunId::new("r"), late, now_ms).await.expect("the run exists");
     let ended = fixture.driver().resume(&RunId::new("r")).await.expect("the run is driven");
     let DriveOutcome::Finished(answer) = ended else { panic!("the run waits for a person") };
     assert_eq!((answer.status, tool.call_count()), (Status::Failed, 1), "{}", answer.text);
     assert!(answer.text.contains("the time to approve it ran out"), "{}", answer.text);
+}
+
+#[tokio::test]
+async fn a_decision_in_time_counts_also_if_the_run_goes_on_after_that_time() {
+    let tool = ScriptedTool::new("t")
+        .capability("pay", SideEffect::Unsafe)
+        .once("pay", CallMatcher::any(), Reply::reset())
+        .on("pay", CallMatcher::any(), Reply::data("paid"))
+        .start()
+        .await
+        .expect("the tool starts");
+    let fixture = Fixture::new(&[("t".to_owned(), tool.base_url())], None).await;
+    let started = fixture.started("r", "x", Some(plan(vec![step("a", "t", "pay", "{}")])));
+    let person_ms = started.policy.limits.person_ms;
+    assert_eq!(fixture.driver().start(started).await.expect("the run is driven"), DriveOutcome::Waiting);
+    let (run, _) = fixture.restore("r").await;
+    let decision = signals::decide(question(&run).id.clone(), question(&run).hash.clone(), Decision::Approve);
+    let now_ms = fixture.clock.now_ms().cast_signed();
+    fixture.journal.send(&RunId::new("r"), decision, now_ms).await.expect("the run exists");
+    fixture.clock.advance(2 * person_ms);
+    let ended = fixture.driver().resume(&RunId::new("r")).await.expect("the run is driven");
+    let DriveOutcome::Finished(answer) = ended else { panic!("the run waits for a person") };
+    assert_eq!((answer.status, tool.call_count()), (Status::Complete, 2), "{}", answer.text);
+}
+
+fn question(run: &Run) -> Arc<AskPerson> {
+    let asked = run.pending().into_iter().find_map(|effect| match effect {
+        Effect::AskPerson(ask) => Some(ask),
+        _ => None,
+    });
+    asked.expect("a person is asked")
 }
