@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_bind::Provenance;
 use reknit_dialogue::{ModelRequest, Money, Purpose, TargetName};
-use reknit_protocol::{AgentName, CallTool, CapabilityName, EffectId, Object, SideEffect, StepId, exact};
+use reknit_protocol::{AgentName, CallTool, CapabilityName, EffectId, Object, ScopeLevel, SideEffect, StepId, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
@@ -97,6 +97,13 @@ pub struct AskPerson {
     pub hash: String,
     /// When the question expires and counts as denied, in milliseconds since 1970.
     pub expires_ms: i64,
+}
+
+impl AskPerson {
+    /// Whether an agent wrote the call, and no plan: a value that is no result is what the agent wrote.
+    pub fn is_of_agent(&self) -> bool {
+        matches!(self.id.scope().last(), Some(ScopeLevel::Turn(_)))
+    }
 }
 
 /// The reason for a question to a person.
