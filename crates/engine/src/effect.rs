@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_bind::Provenance;
 use reknit_dialogue::{ModelRequest, Money, Purpose, TargetName};
-use reknit_protocol::{AgentName, CallTool, CapabilityName, EffectId, Object, SideEffect, StepId, exact};
+use reknit_protocol::{AgentName, CallTool, CapabilityName, EffectId, Object, ScopeLevel, SideEffect, StepId, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
@@ -103,6 +103,11 @@ impl AskPerson {
     /// Whether the time for a decision is over: the answer is no, and a later decision counts no more.
     pub fn has_expired(&self, now_ms: i64) -> bool {
         self.expires_ms <= now_ms
+    }
+
+    /// Whether an agent wrote the call, and no plan: a value that is no result is what the agent wrote.
+    pub fn is_of_agent(&self) -> bool {
+        matches!(self.id.scope().last(), Some(ScopeLevel::Turn(_)))
     }
 }
 

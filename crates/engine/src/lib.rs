@@ -140,7 +140,7 @@ pub use report::{
 };
 pub use request_digest::RequestDigest;
 pub use result_handle::{ResultHandle, ResultSource, memory_size_of, result_of};
-pub use rule_file::{RuleFileError, read_rule_file, write_rule_file};
+pub use rule_file::{RuleFileError, edit_rule_file, read_rule_file, write_rule_file};
 pub use run::{
     ApplyError, Progress, RejectedPlan, Run, SessionCall, SessionRequest, StepState, StepView, session_reply,
 };

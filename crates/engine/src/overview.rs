@@ -48,6 +48,17 @@ impl Overview {
     }
 }
 
+impl Overview {
+    /// The learned rules whose change a tool rejected, each with the error; of a fork none, which repeats what its origin did.
+    pub fn rejected_rules(&self) -> Option<&BTreeMap<String, String>> {
+        match self {
+            Self::Run(run) if run.fork.is_none() => Some(&run.rejected_rules),
+            Self::Session(session) if session.fork.is_none() => Some(&session.rejected_rules),
+            Self::Run(_) | Self::Session(_) | Self::Bare(_) => None,
+        }
+    }
+}
+
 /// Everything that is shown about a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunOverview {
@@ -105,6 +116,9 @@ pub struct RunOverview {
     /// Who wrote the plan; unknown for a run that an older build ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned_by: Option<PlanAuthor>,
+    /// The learned rules whose change a tool rejected, each with the error.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rejected_rules: BTreeMap<String, String>,
     /// The answer, once the run has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
@@ -160,6 +174,9 @@ pub struct SessionOverview {
     pub mended: Vec<MendedCall>,
     /// The conversation, a line for each text and each call; long ones are cut.
     pub conversation: Vec<String>,
+    /// The learned rules whose change a tool rejected, each with the error.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rejected_rules: BTreeMap<String, String>,
     /// The report, once the session has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Report>,
@@ -274,6 +291,7 @@ impl OverviewBuilder {
             history: self.history.entries.clone(),
             run_history: self.history.of_run.clone(),
             planned_by: Some(if started.plan.is_some() { started.plan_author } else { PlanAuthor::Model }),
+            rejected_rules: run.rejected_rules().clone(),
             answer: run.answer().cloned(),
             results,
         }
@@ -295,6 +313,7 @@ impl OverviewBuilder {
             mended: session.mended().to_vec(),
             // The first two messages are the prompt and the question.
             conversation: session.history().iter().skip(2).flat_map(message_lines).collect(),
+            rejected_rules: session.rejected_rules().clone(),
             report: session.report().cloned(),
             view: Some(session.view()),
         }

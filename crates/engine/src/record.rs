@@ -62,6 +62,16 @@ impl Record {
         }
     }
 
+    /// The learned rule whose change a tool rejected, and what happened in words; `None` for other decisions.
+    pub fn rejected_rule(&self) -> Option<(&str, &str)> {
+        match &self.kind {
+            RecordKind::Run(RunRecord::Mended { detail: MendDetail::RuleRejected { rule }, mend, .. }) => {
+                Some((rule, &mend.description))
+            }
+            RecordKind::Run(_) | RecordKind::Model(_) | RecordKind::Session(_) => None,
+        }
+    }
+
     pub(crate) fn new(kind: impl Into<RecordKind>) -> Self {
         Self { scope: Vec::new(), kind: kind.into() }
     }

@@ -1,5 +1,6 @@
 //! Files with learned rules, which people review and commit.
 
+mod edit;
 mod read;
 mod write;
 
@@ -51,7 +52,12 @@ pub fn read_rule_file(text: &str) -> Result<RuleBook, RuleFileError> {
     read::read(&document).map_err(|problems| RuleFileError { problems })
 }
 
-/// The text of a file with these rules. Comments of an earlier text are lost.
+/// The text of a file with other rules. What people wrote around the rules is kept, and the text of rules that did not change.
+pub fn edit_rule_file(text: &str, book: &RuleBook) -> String {
+    edit::edit(text, book)
+}
+
+/// The text of a new file with these rules.
 pub fn write_rule_file(book: &RuleBook) -> String {
     write::write(book)
 }

@@ -68,7 +68,7 @@ use crate::internal_error::{Decided, InternalError};
 use crate::policy::Policy;
 use crate::record::{Record, RecordKind, RunRecord};
 use crate::result_handle::LoadedResults;
-use crate::uncertain_call::UncertainCall;
+use crate::uncertain_call::Avoided;
 use confirm_result::ResultSchemas;
 use loops::LoopLists;
 pub(crate) use sources::with_metadata;
@@ -138,14 +138,14 @@ pub(crate) fn check_version(found: u32) -> Result<(), ApplyError> {
 impl Run {
     /// Starts a run with its first event.
     pub fn begin(event: &Event) -> Result<(Self, Vec<Record>), ApplyError> {
-        Self::begin_without(event, &[])
+        Self::begin_without(event, &Avoided::default())
     }
 
-    /// Starts a run that must not make the calls in `avoided`: they may have happened already.
-    pub(crate) fn begin_without(event: &Event, avoided: &[UncertainCall]) -> Result<(Self, Vec<Record>), ApplyError> {
+    /// Starts a run that must not do what is known to be wrong.
+    pub(crate) fn begin_without(event: &Event, avoided: &Avoided) -> Result<(Self, Vec<Record>), ApplyError> {
         let EventKind::Started(started) = &event.kind else { return Err(ApplyError::NotStarted(event.kind.name())) };
         check_version(started.machine_version)?;
-        let state = State { avoided: avoided.to_vec(), ..State::new(event.at_ms) };
+        let state = State::new(event.at_ms).without(avoided);
         let mut run = Self::new(Arc::new(started.as_ref().clone()), Arc::default(), state);
         let (request, has_plan) = (run.started.request.clone(), run.started.plan.is_some());
         let metadata = run.started.metadata.clone();

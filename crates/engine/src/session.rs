@@ -152,6 +152,7 @@ impl Session {
             turns_completed: 0,
             totals: Totals::default(),
             uncertain_calls: Vec::new(),
+            rejected_rules: BTreeMap::new(),
             completed_calls: Vec::new(),
             repeated: Vec::new(),
             in_doubt: Vec::new(),
@@ -218,6 +219,10 @@ impl Session {
 
     /// Adds the decisions of a nested machine.
     fn record_nested(&mut self, scope: &[ScopeLevel], records: Vec<Record>) {
+        // The calls of the next turn are another run, which must not use these rules again.
+        let rejected = records.iter().filter_map(Record::rejected_rule);
+        let rejected = rejected.map(|(rule, error)| (rule.to_owned(), error.to_owned()));
+        self.state.rejected_rules.extend(rejected);
         self.records.extend(records.into_iter().map(|record| record.nested_in(scope)));
     }
 

@@ -1,4 +1,6 @@
-//! Calls that failed but may have taken effect.
+//! Calls that failed but may have taken effect, and what else a machine inside another one must not do.
+
+use std::collections::BTreeMap;
 
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{AgentName, CapabilityName, Number, Object, Value, exact};
@@ -11,6 +13,15 @@ pub(crate) struct UncertainCall {
     pub(crate) capability: CapabilityName,
     #[serde(with = "exact")]
     pub(crate) parameters: Object,
+}
+
+/// What a machine must not do, because of what happened before it started.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Avoided {
+    /// Calls that may have taken effect.
+    pub(crate) calls: Vec<UncertainCall>,
+    /// Learned rules whose change a tool rejected, each with the error.
+    pub(crate) rules: BTreeMap<String, String>,
 }
 
 impl UncertainCall {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use reknit_bind::Provenance;
 use reknit_engine::{AskPerson, Decision, Effect, Machine};
 use reknit_journal::{InboxMessage, Journal};
 use reknit_protocol::{Object, RunId, Value};
@@ -47,9 +48,16 @@ impl ApprovalRequest {
 
     /// Where each parameter comes from, on one line; `None` if that is not known.
     fn origins(&self) -> Option<String> {
-        let origins = self.ask.provenance.iter().map(|(name, origin)| format!("{name} {}", origin_text(origin)));
+        let origins = self.ask.provenance.iter().map(|(name, origin)| format!("{name} {}", self.origin(origin)));
         let origins: Vec<String> = origins.collect();
         (!origins.is_empty()).then(|| format!("values: {}", origins.join("; ")))
+    }
+
+    fn origin(&self, origin: &Provenance) -> String {
+        match origin {
+            Provenance::Literal if self.ask.is_of_agent() => "written by the agent".to_owned(),
+            origin => origin_text(origin),
+        }
     }
 
     /// All that a program needs to decide.
@@ -59,7 +67,7 @@ impl ApprovalRequest {
         object.extend(question.facts());
         if let Some(call) = question.call_facts() {
             object.extend(call);
-            let origins = self.ask.provenance.iter().map(|(name, origin)| (name.clone(), origin_text(origin).into()));
+            let origins = self.ask.provenance.iter().map(|(name, origin)| (name.clone(), self.origin(origin).into()));
             object.insert("values", Value::Object(origins.collect()));
         }
         object.insert("expires_ms", self.ask.expires_ms);

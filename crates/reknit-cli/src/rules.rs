@@ -1,5 +1,6 @@
 //! `reknit rules`: what runs have learned from models, and what people say about it.
 
+mod import;
 mod known;
 mod listed;
 mod show;
@@ -58,13 +59,14 @@ async fn accept(arguments: &RuleArguments) -> Result<ExitCode, Failure> {
                     known.journal.accept_mapping(&mapping.mapping, now_ms).await.map_err(Failure::journal)?;
                 require_unchanged(is_there, rule)?;
             }
-            ListedRule::Rule(rule) => {
-                known.store()?.change(|book| book.accept(rule)).map_err(known::unusable)?;
-                if !rule.evidence.harms.is_empty() {
-                    let harms = count(rule.evidence.harms.len() as u64, "correction");
+            ListedRule::Rule(seen) => {
+                let is_there = known.store()?.accept(seen).map_err(known::unusable)?;
+                require_unchanged(is_there, rule)?;
+                if !seen.evidence.harms.is_empty() {
+                    let harms = count(seen.evidence.harms.len() as u64, "correction");
                     print_message(&format!(
                         "note: rule {} gives other values than {harms} in the journal; see `reknit rules show {}`\n",
-                        rule.id, rule.id
+                        seen.id, seen.id
                     ));
                 }
             }
@@ -93,9 +95,15 @@ async fn remove(arguments: &RuleArguments, removal: Removal) -> Result<ExitCode,
                 let is_there = known.journal.forget_mapping(&mapping.mapping).await.map_err(Failure::journal)?;
                 require_unchanged(is_there, rule)?;
             }
-            ListedRule::Rule(rule) => {
+            ListedRule::Rule(seen) => {
                 let store = known.store()?;
-                store.change(|book| remove_from(book, rule, removal)).map_err(known::unusable)?;
+                let is_there = match removal {
+                    Removal::Rejected => store.reject(seen),
+                    Removal::Forgotten => {
+                        store.change(|book| book.rules.retain(|known| known.id != seen.id)).map(|()| true)
+                    }
+                };
+                require_unchanged(is_there.map_err(known::unusable)?, rule)?;
             }
         }
     }
@@ -106,13 +114,6 @@ async fn remove(arguments: &RuleArguments, removal: Removal) -> Result<ExitCode,
         print_message(&format!("{done} {}\n", if number == 1 { "this rule" } else { "these rules" }));
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn remove_from(book: &mut RuleBook, rule: &LearnedRule, removal: Removal) {
-    match removal {
-        Removal::Rejected => _ = book.retire(rule, "rejected by a person"),
-        Removal::Forgotten => book.rules.retain(|known| known.id != rule.id),
-    }
 }
 
 /// A run may have replaced or another person removed the rule since it was read.
@@ -129,16 +130,16 @@ async fn test(names: &[String], sources: &RuleSources) -> Result<ExitCode, Failu
     let mut is_harmful = false;
     let mut tested = 0;
     for rule in &known.learned(names, |rule| rule.state != RuleState::Retired)? {
-        let verdicts = rule.evaluate(&known.lessons);
+        let verdicts = rule.evaluate(&known.review.lessons);
         is_harmful |= rule.state == RuleState::Accepted && !verdicts.harms.is_empty();
         tested += 1;
         let (helps, harms) = (verdicts.helps.len(), verdicts.harms.len());
         print_data(&format!("{}  {:<8}  helps {helps}, harms {harms}\n", rule.id, rule.state))?;
         for place in &verdicts.harms {
-            print_data(&show::harm(rule, place, &known.lessons))?;
+            print_data(&show::harm(rule, place, &known.review))?;
         }
     }
-    let lessons = count(known.lessons.len() as u64, "correction");
+    let lessons = count(known.review.lessons.len() as u64, "correction");
     print_message(&format!("{} on {lessons} in the journal\n", count(tested, "rule")));
     Ok(if is_harmful { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -158,13 +159,20 @@ async fn import(file: &Path, sources: &RuleSources) -> Result<ExitCode, Failure>
     let book = read_rule_file(&text).map_err(|error| {
         Failure::usage(format!("cannot use the rules in `{}`: {error}", file.display()), "correct these lines")
     })?;
-    let new: Vec<LearnedRule> = book
-        .rules
-        .into_iter()
-        .filter(|rule| known.book.get(&rule.id).is_none() && rule.state != RuleState::Retired)
-        .collect();
-    let proposed: Vec<LearnedRule> =
-        new.into_iter().map(|rule| LearnedRule { state: RuleState::Proposed, accepted_by: None, ..rule }).collect();
+    let proposed = import::new_rules(&book, &known.review.book).map_err(|conflicts| {
+        let hint =
+            "give the rules in one of the files other ids, or leave `id` out: then it follows from what the rule does";
+        Failure::usage(format!("`{}` has other rules under known ids: {}", file.display(), conflicts.join(", ")), hint)
+    })?;
+    for (before, rule) in &proposed {
+        if *before != rule.id {
+            print_message(&format!(
+                "note: `{before}` is imported as {}, the id that follows from what it does\n",
+                rule.id
+            ));
+        }
+    }
+    let proposed: Vec<LearnedRule> = proposed.into_iter().map(|(_, rule)| rule).collect();
     let store = known.store()?;
     store.change(|book| proposed.iter().cloned().for_each(|rule| book.put(rule))).map_err(known::unusable)?;
     print_rules(&proposed.iter().cloned().map(ListedRule::Rule).collect::<Vec<_>>(), false)?;

@@ -122,6 +122,9 @@ impl Runtime {
         let refresh = config.catalogue_refresh;
         let reknit = Self::assemble(config, templates, journal, Arc::clone(&found.catalogue), transport);
         live.refresh_every(refresh);
+        if let Some(rules) = &rules {
+            rules.note_rejections_in(&reknit.journal).await;
+        }
         let (problems, notes) = (found.problems.clone(), found.notes.clone());
         Ok(Self { callbacks, live: Some(live), models: Some(models), problems, notes, webhook, rules, ..reknit })
     }

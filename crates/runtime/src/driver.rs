@@ -170,7 +170,7 @@ impl Driver {
         self
     }
 
-    /// Tells a file with learned rules about runs that have ended.
+    /// Tells a file with learned rules what runs prove wrong and teach.
     #[must_use]
     pub(crate) fn with_rules(mut self, rules: Option<Arc<RuleStore>>) -> Self {
         self.parts_mut().rules = rules;
@@ -424,6 +424,8 @@ impl Driver {
                 }
             };
         state.restored.changes_accepted = changes == Changes::Accepted;
+        // The process before may have been killed before it could say so.
+        state.rule_change = self.shared.rules.as_ref().and_then(|rules| rules.note_rejections(&state.machine));
         let driver = match self.not_before(state.machine.now_ms()).for_machine(&state.machine).await {
             Ok(driver) => driver,
             Err(error) => {
@@ -527,6 +529,13 @@ impl Driver {
         LeaseTerm { now_ms, ttl_ms: LEASE_MS }
     }
 
+    /// Waits until what a run changes in the file with rules is written, so that it is not lost when the program ends.
+    pub(crate) async fn wait_for_rules(&self, change: Option<u64>) {
+        if let (Some(rules), Some(change)) = (&self.shared.rules, change) {
+            rules.is_written(change).await;
+        }
+    }
+
     /// Passes committed events to the telemetry sinks and to the watcher.
     pub(crate) fn notify(&self, state: &mut DrivenMachine, events: &[Event]) {
         state.release_results();
@@ -534,11 +543,14 @@ impl Driver {
         if let Some(webhook) = &self.shared.webhook {
             webhook.send_questions(state.machine.id(), &state.pending, &self.executor().journal);
         }
-        if let (Some(rules), Some(_), Some(run)) = (&self.shared.rules, state.machine.ending(), state.machine.as_run())
-        {
-            rules.learn_from(run);
-        }
         let decided = std::mem::take(&mut state.decided);
+        if let Some(rules) = &self.shared.rules {
+            let is_rejected = decided.iter().flatten().any(|record| record.rejected_rule().is_some());
+            let rejected = is_rejected.then(|| rules.note_rejections(&state.machine)).flatten();
+            let ended = state.machine.as_run().filter(|run| run.answer().is_some());
+            let learned = ended.and_then(|run| rules.learn_from(run));
+            state.rule_change = learned.or(rejected).or(state.rule_change);
+        }
         for (event, records) in events.iter().zip(&decided) {
             let origin = EventOrigin::New;
             self.shared.watcher.call(&Committed { machine: &state.machine, event, records, origin });

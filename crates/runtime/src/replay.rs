@@ -116,6 +116,8 @@ pub(crate) struct DrivenMachine {
     /// Collects signals, if there is a sink for them. Boxed, because most runs of a program without one are kept in memory for long.
     pub(crate) reporter: Option<Box<TelemetryReporter>>,
     pub(crate) results: Arc<JournalResults>,
+    /// The number of the last change that the run makes to the file with rules.
+    pub(crate) rule_change: Option<u64>,
 }
 
 impl DrivenMachine {
@@ -135,7 +137,7 @@ impl DrivenMachine {
         let results = JournalResults::new(journal, machine.id());
         let overview = OverviewBuilder::default();
         let (pending, decided, restored) = (Vec::new(), Vec::new(), Restored::default());
-        let mut state = Self { machine, pending, decided, overview, restored, reporter, results };
+        let mut state = Self { machine, pending, decided, overview, restored, reporter, results, rule_change: None };
         let due = state.add(event, records);
         Ok((state, due))
     }

@@ -1,52 +1,37 @@
-//! The file with learned rules: read before runs start, and changed after runs that prove a rule wrong or teach one.
+//! The file with learned rules: read before runs start, and changed by people and by runs that prove a rule wrong or teach one.
 
-use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io;
-use std::path::{Path, PathBuf};
+mod files;
+mod waiting_changes;
+
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use reknit_engine::{Policy, RuleFileError, Run, read_rule_file, write_rule_file};
-use reknit_mend::{BookChange, RuleBook};
+use reknit_engine::{Machine, Policy, Run};
+use reknit_journal::{Journal, RunFilter};
+use reknit_mend::{BookChange, LearnedRule, RuleBook, RuleState};
+use tokio::sync::watch;
 
+pub use self::files::RuleStoreError;
+use self::files::{RuleFiles, stamp_of};
+use self::waiting_changes::{RejectedRule, WaitingChanges};
 use crate::telemetry::log::TARGET;
 
-/// Why a file with rules cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum RuleStoreError {
-    /// It cannot be read.
-    #[error("cannot read the rules in `{}`", .path.display())]
-    Read {
-        /// The path.
-        path: PathBuf,
-        /// Why it cannot be read.
-        source: io::Error,
-    },
-    /// It cannot be written.
-    #[error("cannot write the rules in `{}`", .path.display())]
-    Write {
-        /// The path.
-        path: PathBuf,
-        /// Why it cannot be written.
-        source: io::Error,
-    },
-    /// It has errors.
-    #[error("cannot use the rules in `{}`", .path.display())]
-    Invalid {
-        /// The path.
-        path: PathBuf,
-        /// What is wrong.
-        source: RuleFileError,
-    },
-}
+/// How many of the newest runs are looked at when a process starts.
+const RUNS_AT_START: u32 = 20;
 
 /// A file with learned rules. A file that does not exist has none.
+///
+/// What runs note about rules, and what they propose, is in a second file beside it (`rules.yaml.learned`), so that the file that
+/// people keep changes only if a rule changes its state.
 #[derive(Debug)]
 pub struct RuleStore {
-    path: PathBuf,
+    files: RuleFiles,
     accept_reads_after: u32,
     known: Mutex<KnownRules>,
+    waiting: Mutex<WaitingChanges>,
+    /// The number of the last change of a run that was written, or given up.
+    written: watch::Sender<u64>,
 }
 
 /// What was read last.
@@ -55,141 +40,214 @@ struct KnownRules {
     /// The time and the size of the file that was read; `None` if there was none.
     stamp: Option<(SystemTime, u64)>,
     book: RuleBook,
-    /// Rules that a tool rejected. They are not used again even if the file cannot be written.
-    rejected: BTreeSet<String>,
     /// The policy of the last run without its rules, and with them: runs share it.
-    policy: Option<(Arc<Policy>, Arc<Policy>)>,
+    policy: Option<SharedPolicy>,
+}
+
+#[derive(Debug)]
+struct SharedPolicy {
+    without: Arc<Policy>,
+    with: Arc<Policy>,
+    /// How many rejections had waited so far.
+    rejections: u64,
 }
 
 impl RuleStore {
     /// Reads a file. Rules for calls that only read accept themselves after confirmations from this many runs; 0 is never.
     pub fn open(path: &Path, accept_reads_after: u32) -> Result<Self, RuleStoreError> {
+        let files = RuleFiles::new(path);
         let stamp = stamp_of(path);
-        let known = KnownRules { stamp, book: read(path)?, ..KnownRules::default() };
-        Ok(Self { path: path.to_owned(), accept_reads_after, known: Mutex::new(known) })
+        let known = KnownRules { stamp, book: files.read_main()?.book, policy: None };
+        let (known, waiting) = (Mutex::new(known), Mutex::default());
+        Ok(Self { files, accept_reads_after, known, waiting, written: watch::Sender::new(0) })
     }
 
     /// The path of the file.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.files.main
     }
 
-    /// The rules, as they are in the file now.
+    /// The rules as they are now: those of the file, and what runs propose.
     pub fn load(&self) -> Result<RuleBook, RuleStoreError> {
-        read(&self.path)
+        self.files.read_all()
     }
 
-    /// Changes the rules in the file. Other processes that change it wait. If nothing changes, nothing is written.
-    pub fn change<T>(&self, change: impl FnOnce(&mut RuleBook) -> T) -> Result<T, RuleStoreError> {
-        let failed = |source| RuleStoreError::Write { path: self.path.clone(), source };
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // Unlocked when it is closed. The file itself is replaced, so a lock on it would protect nothing.
-        let lock = File::open(folder).map_err(failed)?;
-        lock.lock().map_err(failed)?;
-        let before = read(&self.path)?;
-        let mut book = before.clone();
-        let outcome = change(&mut book);
-        if book != before {
-            replace(&self.path, &write_rule_file(&book)).map_err(failed)?;
-        }
-        Ok(outcome)
+    /// Changes the rules in the file, as a person wants it: also new proposals are in the file afterwards. Other processes that change
+    /// it wait, and this waits for them, but not for long. If nothing changes, nothing is written.
+    ///
+    /// The change is made again if somebody saves the file meanwhile.
+    pub fn change<T>(&self, change: impl FnMut(&mut RuleBook) -> T) -> Result<T, RuleStoreError> {
+        self.files.change(|_| true, change)
+    }
+
+    /// A person accepts a rule that they have seen. Returns whether they have: the file may have another rule under this id by now.
+    pub fn accept(&self, seen: &LearnedRule) -> Result<bool, RuleStoreError> {
+        self.change_seen(seen, |book| book.accept(seen))
+    }
+
+    /// A person rejects a rule that they have seen: it is not used, and not proposed again. Returns as [`RuleStore::accept`] does.
+    pub fn reject(&self, seen: &LearnedRule) -> Result<bool, RuleStoreError> {
+        self.change_seen(seen, |book| _ = book.retire(seen, "rejected by a person"))
+    }
+
+    fn change_seen(&self, seen: &LearnedRule, mut change: impl FnMut(&mut RuleBook)) -> Result<bool, RuleStoreError> {
+        self.change(|book| {
+            let is_seen = book.get(&seen.id).is_none_or(|known| known.does_the_same_as(seen));
+            if is_seen {
+                change(book);
+            }
+            is_seen
+        })
     }
 
     /// The policy of a new run, with the accepted rules. A file that has become unusable is reported, and the rules that were
     /// read before are used.
     pub(crate) fn policy(&self, base: &Arc<Policy>) -> Arc<Policy> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let stamp = stamp_of(&self.path);
-        if stamp != known.stamp {
-            match read(&self.path) {
-                Ok(book) => (known.book, known.policy) = (book, None),
-                Err(error) => {
-                    let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-                    tracing::warn!(target: TARGET, "{error}; the rules read before are used: {source}");
-                }
-            }
-            known.stamp = stamp;
-        }
-        if let Some((without, with)) = &known.policy
-            && Arc::ptr_eq(without, base)
+        self.refresh(&mut known);
+        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let rejections = waiting.rejections_so_far();
+        if let Some(shared) = &known.policy
+            && Arc::ptr_eq(&shared.without, base)
+            && shared.rejections == rejections
         {
-            return Arc::clone(with);
+            return Arc::clone(&shared.with);
         }
         let mut rules = known.book.for_runs();
-        rules.retain(|rule| !known.rejected.contains(&rule.id));
-        let policy =
-            if rules.is_empty() { Arc::clone(base) } else { Arc::new(Policy { rules, ..Policy::clone(base) }) };
-        known.policy = Some((Arc::clone(base), Arc::clone(&policy)));
-        policy
+        rules.retain(|rule| !waiting.is_rejected(rule));
+        let with = if rules.is_empty() { Arc::clone(base) } else { Arc::new(Policy { rules, ..Policy::clone(base) }) };
+        known.policy = Some(SharedPolicy { without: Arc::clone(base), with: Arc::clone(&with), rejections });
+        with
     }
 
-    /// Retires the rules that a tool rejected in a run that has ended, and learns from its corrections if rules may accept
-    /// themselves. What cannot be written is reported.
-    pub(crate) fn learn_from(&self, run: &Run) {
-        let rejected: Vec<&str> = run.rejected_rules().collect();
-        if !rejected.is_empty() {
-            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            known.rejected.extend(rejected.iter().map(|rule| (*rule).to_owned()));
-            known.policy = None;
+    /// Reads the file if it has changed; returns whether its rules are used.
+    fn refresh(&self, known: &mut KnownRules) -> bool {
+        let stamp = stamp_of(&self.files.main);
+        if stamp == known.stamp {
+            return true;
         }
-        let lessons = if self.accept_reads_after > 0 { run.lessons() } else { Vec::new() };
-        if rejected.is_empty() && lessons.is_empty() {
+        known.stamp = stamp;
+        match self.files.read_main() {
+            Ok(main) => {
+                (known.book, known.policy) = (main.book, None);
+                true
+            }
+            Err(error) => {
+                tracing::warn!(target: TARGET, "{error}; the rules read before are used: {}", cause_of(&error));
+                false
+            }
+        }
+    }
+
+    /// Notes the rules that a tool rejected in a run or session. From now on no run starts with them; the file is changed in the
+    /// background. Returns the number of the change, for [`RuleStore::is_written`].
+    pub(crate) fn note_rejections(self: &Arc<Self>, machine: &Machine) -> Option<u64> {
+        // What a fork repeats is known from its origin, and a copy of an answer is no evidence.
+        if machine.fork().is_some() {
+            return None;
+        }
+        let rejections: Vec<RejectedRule> = RejectedRule::all_of(machine);
+        (!rejections.is_empty()).then(|| self.add(|waiting| waiting.add_rejections(rejections)))
+    }
+
+    /// Learns from the corrections of a run that has ended, in the background, if rules may accept themselves.
+    pub(crate) fn learn_from(self: &Arc<Self>, run: &Run) -> Option<u64> {
+        let teaches = self.accept_reads_after > 0 && run.started().fork.is_none() && run.has_corrections();
+        teaches.then(|| self.add(|waiting| waiting.add_run(run)))
+    }
+
+    /// Notes the rejections in the newest runs that have ended: their process may have been killed before it could. Those that are
+    /// known change nothing.
+    pub(crate) async fn note_rejections_in(self: &Arc<Self>, journal: &Journal) {
+        let book = self.known.lock().unwrap_or_else(PoisonError::into_inner).book.clone();
+        if book.for_runs().is_empty() {
             return;
         }
-        let outcome = self.change(|book| {
-            let mut changes = Vec::new();
-            for id in &rejected {
-                let Some(rule) = book.get(id).cloned() else { continue };
-                let error = run.rule_rejection(id).unwrap_or_default();
-                if book.retire(&rule, &format!("rejected in run {}: {error}", run.started().run)) {
-                    changes.push(BookChange::Retired(rule.id));
-                }
-            }
-            changes.extend(lessons.iter().flat_map(|lesson| book.learn(lesson, self.accept_reads_after)));
-            changes
-        });
-        let path = self.path.display();
+        // A journal that cannot be read is reported by whoever needs it.
+        let Ok(runs) = journal.runs(&RunFilter::newest(RUNS_AT_START)).await else { return };
+        let mut rejections = Vec::new();
+        for run in runs.iter().filter(|run| run.status.is_some()) {
+            let Ok(Some(ending)) = journal.ending(&run.run).await else { continue };
+            rejections.extend(RejectedRule::all_in(&ending, &run.run, &book));
+        }
+        if !rejections.is_empty() {
+            let change = self.add(|waiting| waiting.add_rejections(rejections));
+            self.is_written(change).await;
+        }
+    }
+
+    /// Adds a change, and starts to write unless somebody does.
+    fn add(self: &Arc<Self>, add: impl FnOnce(&mut WaitingChanges)) -> u64 {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        add(&mut waiting);
+        let number = waiting.next_number();
+        if waiting.start_writing() {
+            let store = Arc::clone(self);
+            // Not on a worker: another program may hold the file, and candidates for rules take time.
+            tokio::task::spawn_blocking(move || store.write_waiting());
+        }
+        number
+    }
+
+    /// Waits until a change is written or given up.
+    pub(crate) async fn is_written(&self, number: u64) {
+        // The sender lives as long as this store.
+        let _ = self.written.subscribe().wait_for(|written| *written >= number).await;
+    }
+
+    /// Writes what waits, until nothing does.
+    fn write_waiting(&self) {
+        let _give_up = GiveUpOnPanic(self);
+        loop {
+            let lock = || self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(batch) = lock().take_batch() else { return };
+            let lessons: Vec<_> = batch.runs.iter().flat_map(Run::lessons).collect();
+            let outcome = self.files.change(
+                |rule| rule.state != RuleState::Proposed,
+                |book| {
+                    let rejected = batch.rejections.iter().filter_map(|rejected| rejected.apply(book));
+                    let mut changes: Vec<BookChange> = rejected.collect();
+                    changes.extend(lessons.iter().flat_map(|lesson| book.learn(lesson, self.accept_reads_after)));
+                    changes
+                },
+            );
+            // Before the rejections stop waiting: otherwise a run could start with a rule that is retired.
+            let is_known =
+                outcome.is_ok() && self.refresh(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner));
+            self.report(&outcome);
+            lock().end_batch(&batch, is_known);
+            self.written.send_replace(batch.number);
+        }
+    }
+
+    fn report(&self, outcome: &Result<Vec<BookChange>, RuleStoreError>) {
+        let path = self.path().display();
         match outcome {
             Ok(changes) => changes.iter().for_each(|change| match change {
                 BookChange::Retired(rule) => tracing::warn!(target: TARGET, "rule {rule} in `{path}` is retired"),
                 BookChange::Accepted(rule) => tracing::info!(target: TARGET, "rule {rule} in `{path}` is accepted"),
                 BookChange::Proposed(_) | BookChange::Judged(_) => {}
             }),
-            Err(error) => {
-                let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-                tracing::warn!(target: TARGET, "{error}: {source}");
-            }
+            Err(error) => tracing::warn!(target: TARGET, "{error}: {}", cause_of(error)),
         }
     }
 }
 
-fn stamp_of(path: &Path) -> Option<(SystemTime, u64)> {
-    let data = fs::metadata(path).ok()?;
-    Some((data.modified().ok()?, data.len()))
-}
+/// Lets nobody wait for a task that panicked.
+struct GiveUpOnPanic<'s>(&'s RuleStore);
 
-fn read(path: &Path) -> Result<RuleBook, RuleStoreError> {
-    let text = match fs::metadata(path).and_then(|data| require_file(&data)).and_then(|()| fs::read_to_string(path)) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(RuleBook::default()),
-        Err(source) => return Err(RuleStoreError::Read { path: path.to_owned(), source }),
-    };
-    read_rule_file(&text).map_err(|source| RuleStoreError::Invalid { path: path.to_owned(), source })
-}
-
-/// A pipe or a device would be read forever.
-fn require_file(data: &fs::Metadata) -> io::Result<()> {
-    if data.is_file() { Ok(()) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")) }
-}
-
-/// Replaces a file. A reader sees the old text or the new one, never a part of one.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    // A link stays a link.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let part = path.with_extension(format!("part-{}", std::process::id()));
-    fs::write(&part, text)?;
-    if let Ok(data) = fs::metadata(&path) {
-        fs::set_permissions(&part, data.permissions())?;
+impl Drop for GiveUpOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let number = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).give_up();
+            self.0.written.send_replace(number);
+        }
     }
-    fs::rename(&part, &path)
 }
+
+fn cause_of(error: &RuleStoreError) -> String {
+    std::error::Error::source(error).map(ToString::to_string).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

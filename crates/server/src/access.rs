@@ -164,6 +164,8 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 /// Which scope a request needs.
 fn scope_of(method: &Method, path: &str) -> Scope {
     match *method {
+        // Rules change the calls of everybody, and what speaks for them is from the runs of all.
+        _ if path == "/rules" || path.starts_with("/rules/") => Scope::Admin,
         _ if path.contains("/decisions/") => Scope::Approve,
         // Every message of a client may be a call, also the answer to a question.
         _ if path == MCP_PATH => Scope::Run,
@@ -177,7 +179,9 @@ fn is_decision(method: &Method, path: &str) -> bool {
     let is_run = path.starts_with("/v1/runs/") || path.starts_with("/runs/");
     let is_control = |verb: &str| is_run && path.ends_with(verb);
     *method == Method::POST
-        && (path.contains("/decisions/") || ["/cancel", "/resume", "/retry", "/messages"].into_iter().any(is_control))
+        && (path.contains("/decisions/")
+            || path.starts_with("/rules/")
+            || ["/cancel", "/resume", "/retry", "/messages"].into_iter().any(is_control))
 }
 
 /// Whether everybody may send the request: whether the server is up is no secret.

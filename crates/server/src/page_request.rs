@@ -11,7 +11,10 @@ pub(crate) const PLAIN_TOKEN: &str = "reknit-token";
 /// Whether the path is a page for people. Cookies and forms count only there, so that no page can use the API.
 pub(crate) fn is_page(path: &str) -> bool {
     let first = path.split('/').nth(1).unwrap_or_default();
-    matches!(first, "" | "runs" | "ui" | "sign-in" | "sign-out" | "questions" | "new" | "tools" | "models" | "stats")
+    matches!(
+        first,
+        "" | "runs" | "ui" | "sign-in" | "sign-out" | "questions" | "new" | "tools" | "models" | "stats" | "rules"
+    )
 }
 
 /// Whether everybody may ask for the page: it shows nothing of runs.

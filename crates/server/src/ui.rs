@@ -9,6 +9,7 @@ mod loaded_runs;
 mod new_run;
 mod page;
 mod page_context;
+mod rules;
 mod run;
 mod run_digests;
 mod runs;
@@ -62,6 +63,9 @@ pub(crate) fn router(server: &ServerState, gate: Arc<Gate>) -> Router {
         .route("/tools/{tool}/{capability}", get(fleet::tool).post(fleet::call))
         .route("/models", get(fleet::models))
         .route("/stats", get(fleet::stats))
+        .route("/rules", get(rules::page))
+        .route("/rules/{rule}/accept", post(rules::accept))
+        .route("/rules/{rule}/reject", post(rules::reject))
         .route("/ui/plan-check", post(new_run::check_plan))
         .route("/ui/changes", get(live::runs))
         .route("/ui/runs/{run}/changes", get(live::run))

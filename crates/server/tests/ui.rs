@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use reknit::{ConfigBuilder, Reknit};
 use reknit_engine::ApprovalRule;
+use reknit_models::Target;
 use reknit_protocol::{SideEffect, Value};
 use reknit_server::{Access, Scope, Server, Token};
+use reknit_testing::model::{RequestMatcher, Script};
 use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{Reply, ScriptedTool};
+use reknit_testing::{Reply, ScriptedModel, ScriptedTool};
 use reqwest::{RequestBuilder, Response, StatusCode};
 use serde_json::{Value as Json, json};
 use tokio::net::TcpListener;
@@ -305,4 +307,117 @@ async fn questions_and_models_have_pages_that_say_what_to_do_while_they_are_empt
     site.start("r", None).await;
     let asked = page(site.get("/questions"), StatusCode::OK).await;
     assert!(asked.contains("Send with amount 5") && asked.contains("<span class=\"count\">1</span>"), "{asked}");
+}
+
+/// A server with a file for rules, and a bank that knows currencies by their codes.
+struct RuleSite {
+    site: Site,
+    model: ScriptedModel,
+    folder: tempfile::TempDir,
+}
+
+impl RuleSite {
+    async fn open(access: Access) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let names = Value::parse(r#"["JPY", "<b>"]"#).expect("JSON");
+        let error = reknit_protocol::ToolError::new("NO_RATE", "no <i>rate</i>", reknit_protocol::Category::NotFound)
+            .retryable(reknit_protocol::Retryable::Yes)
+            .detail("names", names);
+        let is_code = |call: &reknit_testing::tool::RecordedCall| {
+            call.parameters.get("from").and_then(Value::as_str) == Some("JPY")
+        };
+        let tool = ScriptedTool::new("bank")
+            .capability("convert", SideEffect::Read)
+            .on("convert", CallMatcher::any().passes(is_code), Reply::data(Value::parse(r#"{"rate": 9}"#).unwrap()))
+            .on("convert", CallMatcher::any(), Reply::error(error));
+        let tool = tool.start().await.expect("the tool starts");
+        let advice = r#"{"should_retry": true, "reason": "a code", "suggested_changes": {"from": "JPY"}}"#;
+        let script = Script::new().on(RequestMatcher::any(), Reply::text(advice));
+        let model = ScriptedModel::start(script).await.expect("the model starts");
+        let file = folder.path().join("rules.yaml").display().to_string();
+        let reknit = Reknit::builder()
+            .tool_service("bank", &tool.base_url())
+            .model(Target::new("main", model.base_url(), "m-1"))
+            .configure(move |config| config.rules_file(&file));
+        let reknit = reknit.start().await.expect("it starts");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        tokio::spawn(Server::new(reknit, access).serve(listener, std::future::pending()));
+        let none = reqwest::redirect::Policy::none();
+        let client = reqwest::Client::builder().no_proxy().redirect(none).build().expect("a client");
+        Self { site: Site { url, client, tool }, model, folder }
+    }
+
+    async fn convert(&self, id: &str) {
+        let plan = "request: convert\nsteps: [{id: convert, tool: bank/convert, with: {from: Yen}}]";
+        let body = json!({"plan": plan, "run_id": id}).to_string();
+        let run = self.site.client.post(format!("{}/v1/runs", self.site.url)).body(body).send().await.unwrap();
+        let run: Json = serde_json::from_str(&run.text().await.unwrap()).unwrap();
+        assert_eq!(run["status"], "complete", "{run}");
+    }
+
+    /// The path of the only rule, and the digest of what the page shows of it.
+    async fn only_rule(&self) -> (String, String) {
+        let shown = page(self.site.get("/rules"), StatusCode::OK).await;
+        let between = |start: &str, end: char| {
+            let (_, rest) = shown.split_once(start).unwrap_or_else(|| panic!("{start}: {shown}"));
+            rest.split(end).next().unwrap_or_default().to_owned()
+        };
+        (format!("/rules/{}", between("action=\"/rules/", '/')), between("name=\"seen\" value=\"", '"'))
+    }
+}
+
+#[tokio::test]
+async fn a_rule_is_shown_with_its_evidence_and_accepted_rejected_and_accepted_again_with_forms() {
+    let rules = RuleSite::open(Access::OwnMachine).await;
+    let site = &rules.site;
+    assert!(page(site.get("/rules"), StatusCode::OK).await.contains("No rules yet"));
+    rules.convert("r-1").await;
+    let shown = page(site.get("/rules"), StatusCode::OK).await;
+    for part in [
+        "<h1>Rules</h1>",
+        "bank/convert after 404 NO_RATE “no &lt;i&gt;rate&lt;/i&gt;”",
+        "parameters.from by Yen -&gt; &quot;JPY&quot;",
+        "would have helped 1 time",
+        "would have harmed 0 times",
+        "learned from 1 model call",
+        "href=\"/runs/r-1?step=convert\"",
+        "Accept this rule",
+        "aria-current=\"page\"",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let (path, seen) = rules.only_rule().await;
+    let accept = format!("{path}/accept");
+    let stale = page(site.form(&accept, &[("seen", "0")]), StatusCode::CONFLICT).await;
+    assert!(stale.contains("the rule has changed"), "{stale}");
+    let foreign = site.form(&accept, &[("seen", &seen)]).header("origin", "https://evil.example");
+    page(foreign, StatusCode::FORBIDDEN).await;
+    page(site.form("/rules/0/accept", &[("seen", "0")]), StatusCode::NOT_FOUND).await;
+    assert_eq!(goes_to(&site.form(&accept, &[("seen", &seen)]).send().await.unwrap()), "/rules");
+    let file = std::fs::read_to_string(rules.folder.path().join("rules.yaml")).expect("the file");
+    assert!(file.contains("state: accepted"), "{file}");
+    rules.convert("r-2").await;
+    assert_eq!(rules.model.requests().len(), 1, "the second occurrence costs no model call");
+    let shown = page(site.get("/rules"), StatusCode::OK).await;
+    assert!(shown.contains("used 1 time, which saved about 1 model call"), "{shown}");
+
+    assert_eq!(goes_to(&site.form(&format!("{path}/reject"), &[("seen", &seen)]).send().await.unwrap()), "/rules");
+    rules.convert("r-3").await;
+    assert_eq!(rules.model.requests().len(), 2, "a rejected rule is not used");
+    assert!(page(site.get("/rules"), StatusCode::OK).await.contains("Retired: rejected by a person"));
+    assert_eq!(goes_to(&site.form(&accept, &[("seen", &seen)]).send().await.unwrap()), "/rules");
+    rules.convert("r-4").await;
+    assert_eq!(rules.model.requests().len(), 2, "it is used again at once");
+}
+
+#[tokio::test]
+async fn rules_are_for_those_who_see_all_runs() {
+    let (secret, reader) = token("reader", &[Scope::Read, Scope::Run, Scope::Approve]);
+    let rules = RuleSite::open(Access::Tokens(vec![reader])).await;
+    let refused = page(rules.site.get("/rules").bearer_auth(&secret), StatusCode::FORBIDDEN).await;
+    assert!(refused.contains("does not have the scope `admin`"), "{refused}");
+    page(rules.site.form("/rules/0/accept", &[]).bearer_auth(&secret), StatusCode::FORBIDDEN).await;
+    let runs = page(rules.site.get("/").bearer_auth(&secret), StatusCode::OK).await;
+    assert!(!runs.contains("href=\"/rules\""), "{runs}");
 }

@@ -61,6 +61,8 @@ pub struct PageFrame<'a> {
     pub may_run: bool,
     /// Whether the reader may decide questions.
     pub may_approve: bool,
+    /// Whether the reader may see all runs and decide about learned rules.
+    pub may_administer: bool,
 }
 
 /// A page of the navigation.
@@ -72,16 +74,18 @@ pub(crate) enum Tab {
     Tools,
     Models,
     Statistics,
+    Rules,
     Other,
 }
 
-const TABS: [(Tab, &str, &str); 6] = [
+const TABS: [(Tab, &str, &str); 7] = [
     (Tab::Runs, "/", "Runs"),
     (Tab::Questions, "/questions", "Questions"),
     (Tab::New, "/new", "New"),
     (Tab::Tools, "/tools", "Tools"),
     (Tab::Models, "/models", "Models"),
     (Tab::Statistics, "/stats", "Statistics"),
+    (Tab::Rules, "/rules", "Rules"),
 ];
 
 /// A page with its frame. `live` is the address of the stream that says when the page has changed.
@@ -115,7 +119,7 @@ fn navigation(frame: &PageFrame<'_>, tab: Tab) -> Markup {
         header.top {
             a.name href="/" { "Reknit" }
             nav #nav aria-label="Pages" {
-                @for (own, path, word) in TABS {
+                @for (own, path, word) in TABS.into_iter().filter(|(tab, ..)| *tab != Tab::Rules || frame.may_administer) {
                     a href=(path) aria-current=[(own == tab).then_some("page")] {
                         (word)
                         @if own == Tab::Questions && frame.questions > 0 { " " span.count { (frame.questions) } }

@@ -20,6 +20,7 @@
 //! | two runs side by side | [`compare_page`] |
 //! | starting a run | [`new_run_page`] |
 //! | questions, tools, models, statistics | [`questions_page`], [`tools_page`], [`models_page`], [`stats_page`] |
+//! | learned rules | [`rules_page`] |
 //! | errors and signing in | [`error_page`], [`sign_in_page`] |
 
 mod assets;
@@ -35,6 +36,7 @@ mod outside_text;
 mod parameter_diff;
 mod question_card;
 mod questions_page;
+mod rules_page;
 mod run_page;
 mod run_usage;
 mod runs_page;
@@ -55,6 +57,7 @@ pub use new_run_page::{NewRunForm, NewRunKind, PlanFindings, findings, new_run_p
 pub use outside_text::plain_text;
 pub use question_card::AskedQuestion;
 pub use questions_page::questions_page;
+pub use rules_page::{ListedRule, RuleCase, RuleList, rules_page};
 pub use run_page::{PagePart, RunFacts, run_page};
 pub use run_usage::{ErrorUse, ModelPrices, ModelUse, QuestionCost, RunUsage, ToolUse, WeekUse};
 pub use runs_page::{ListedRun, RunList, runs_page};

@@ -1,6 +1,7 @@
 //! A question to a person as a card: what was refused, what changes, why, what will be sent, and what each button does.
 
 use maud::{Markup, html};
+use reknit_bind::Provenance;
 use reknit_engine::{AskPerson, ItemCall, PreviewedCall, Question};
 use reknit_protocol::{CallTool, Object, Value, json_without_hidden, percent_encoded};
 
@@ -165,7 +166,12 @@ fn sent(question: &AskedQuestion, call: &CallTool) -> Markup {
                 dt { (exact_text(name)) }
                 dd {
                     (whole(value))
-                    @if let Some(from) = provenance(name) { div.origin { (origin(&question.run, from)) } }
+                    @if let Some(from) = provenance(name) {
+                        div.origin {
+                            @if question.ask.is_of_agent() && *from == Provenance::Literal { "written by the agent" }
+                            @else { (origin(&question.run, from)) }
+                        }
+                    }
                 }
             }
         }

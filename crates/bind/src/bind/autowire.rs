@@ -36,6 +36,9 @@ pub(crate) fn autowire(
 ) {
     let is_set = |name: &str| parameters.names().any(|other| are_alike(other, name));
     let required: Vec<String> = missing_required(unfitted, schema).into_iter().filter(|name| !is_set(name)).collect();
+    if required.is_empty() || unfitted.is_envelope(schema) {
+        return;
+    }
     let objects = ResultObjects::new(results, from);
     for name in &required {
         match objects.find(name, schema) {

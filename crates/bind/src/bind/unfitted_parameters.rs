@@ -1,5 +1,6 @@
 //! Parameters that are resolved but not yet fitted to the schema.
 
+use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Path, Segment, Value};
 use reknit_salvage::{FitProblem, FitProblemKind, Fix, FixKind, Schema};
 
@@ -82,6 +83,12 @@ impl UnfittedParameters {
         problems
     }
 
+    /// Whether the parameters are one layer around those that the schema wants, as in `{"arguments": {...}}`.
+    pub(crate) fn is_envelope(&self, schema: &Schema) -> bool {
+        let fitted = fit_parameters(Value::Object(self.parameters.clone()), schema);
+        fitted.is_ok_and(|fitted| fitted.fixes.iter().any(|fix| fix.kind == FixKind::Envelope))
+    }
+
     /// Sets the parameters to a value that is always an object.
     pub(crate) fn set_parameters(&mut self, value: Value) {
         if let Value::Object(parameters) = value {
@@ -122,6 +129,9 @@ impl UnfittedParameters {
     pub(crate) fn fit(mut self, schema: &Schema) -> Result<BoundParameters, (BoundParameters, Vec<FitProblem>)> {
         match fit_parameters(Value::Object(std::mem::take(&mut self.parameters)), schema) {
             Ok(fitted) => {
+                if fitted.fixes.iter().any(|fix| fix.kind == FixKind::Envelope) {
+                    self.open_envelope(&fitted.value);
+                }
                 self.rename(&fitted.fixes);
                 self.changes.extend(fitted.fixes.into_iter().map(ValueChange::from));
                 self.set_parameters(fitted.value);
@@ -133,6 +143,16 @@ impl UnfittedParameters {
                 self.set_parameters(misfit.value);
                 Err((self.into_bound(), misfit.problems))
             }
+        }
+    }
+
+    /// Gives the parameters in an envelope the provenance that they had inside of it.
+    fn open_envelope(&mut self, inner: &Value) {
+        let Value::Object(inner) = inner else { return };
+        let layers = std::mem::take(&mut self.provenance);
+        for name in inner.keys() {
+            let inside = layers.iter().find_map(|(layer, origin)| part_of_layer(layer, origin, name));
+            self.provenance.push((name.to_owned(), inside.unwrap_or(Provenance::Literal)));
         }
     }
 
@@ -148,5 +168,26 @@ impl UnfittedParameters {
 
     pub(crate) fn into_bound(self) -> BoundParameters {
         BoundParameters { parameters: self.parameters, provenance: self.provenance, changes: self.changes }
+    }
+}
+
+/// The provenance of a parameter inside a layer. What was resolved nowhere inside is as it was written.
+fn part_of_layer(layer: &str, origin: &Provenance, name: &str) -> Option<Provenance> {
+    let Provenance::Nested { parts } = origin else {
+        return (*origin != Provenance::Literal).then(|| origin.clone());
+    };
+    let inside = |part: &NestedPart| match part.path.segments() {
+        [Segment::Key(outer), inner @ ..] if outer == layer => {
+            let path: Path = inner.iter().cloned().collect();
+            matches!(inner.first(), Some(Segment::Key(first)) if are_alike(first, name))
+                .then(|| NestedPart { path, provenance: part.provenance.clone() })
+        }
+        _ => None,
+    };
+    let parts: Vec<NestedPart> = parts.iter().filter_map(inside).collect();
+    match parts.as_slice() {
+        [] => None,
+        [NestedPart { path, provenance }] if path.segments().len() == 1 => Some(provenance.clone()),
+        _ => Some(Provenance::Nested { parts }),
     }
 }

@@ -107,3 +107,18 @@ fn typical_results_are_wired_to_typical_parameters() {
         assert_eq!(wired.as_deref(), expected, "case: {case}");
     }
 }
+
+#[test]
+fn a_layer_around_the_parameters_is_removed_and_each_of_them_keeps_its_provenance() {
+    let schema = schema(
+        r#"{"required": ["lat", "place"], "additionalProperties": false,
+            "properties": {"lat": {"type": "number"}, "place": {"type": "string"}}}"#,
+    );
+    let results = Results::new(r#"{"a": {"lat": 1, "place": "Ulm"}}"#);
+    let plan = r#"{"arguments": {"lat": "{{a.lat}}", "place": "Bonn"}}"#;
+    let reknit_bind::Binding::Bound(bound) = bind_json(plan, &results, Some(&schema)) else { panic!("it is bound") };
+    assert_eq!(bound.parameters.to_string(), r#"{"lat":1,"place":"Bonn"}"#, "nothing is wired over it");
+    assert!(matches!(bound.provenance_of("lat"), Some(Provenance::Reference { .. })), "{:?}", bound.provenance);
+    assert_eq!(bound.provenance_of("place"), Some(&Provenance::Literal));
+    assert!(bound.changes.iter().any(|change| change.kind == "envelope"), "{:?}", bound.changes);
+}

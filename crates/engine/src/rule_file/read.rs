@@ -11,7 +11,7 @@ const RULE_KEYS: [&str; 10] =
     ["id", "state", "accepted-by", "capability", "error", "absent", "results", "change", "remove", "evidence"];
 const ERROR_KEYS: [&str; 4] = ["status", "code", "message", "fields"];
 const VALUE_KEYS: [&str; 2] = ["of", "map"];
-const EVIDENCE_KEYS: [&str; 5] = ["helps", "harms", "confirmations", "model-calls", "retired"];
+const EVIDENCE_KEYS: [&str; 6] = ["helps", "harms", "confirmations", "model-calls", "rejections", "retired"];
 
 pub(super) fn read(document: &Document) -> Result<RuleBook, Vec<FileProblem>> {
     let mut reader = Reader { document, problems: Vec::new() };
@@ -221,6 +221,7 @@ impl<'d> Reader<'d> {
             harms: self.texts(&path.key("harms"), get("harms")),
             confirmations: self.texts(&path.key("confirmations"), get("confirmations")),
             model_calls: self.number(&path.key("model-calls"), get("model-calls")).unwrap_or_default(),
+            rejections: self.texts(&path.key("rejections"), get("rejections")),
             retired: self.text(&path.key("retired"), get("retired")),
         }
     }

@@ -7,14 +7,21 @@ use reknit_plan::write_yaml;
 use reknit_protocol::{Object, Value};
 
 /// The first lines of every file.
-const HEAD: &str = "\
-# Rules that runs have learned from corrections: docs/how-to/learned-rules.md.
-# `reknit rules` changes this file; people may change it too. Only `accepted` rules are used.
+pub(super) const HEAD: &str = "\
+# Rules that runs have learned from corrections: docs/how-to/learned-rules.md. Only `accepted` rules are used.
+# People may change this file. `reknit rules` and runs change the state of rules in it: comments above a rule are kept, those
+# inside a rule that changes are lost.
 ";
 
 pub(super) fn write(book: &RuleBook) -> String {
     let rules: Value = book.rules.iter().map(|rule| Value::Object(rule_object(rule))).collect();
     format!("{HEAD}{}", write_yaml(&Value::from([("rules", rules)])))
+}
+
+/// The lines of a rule in the list, with this indent.
+pub(super) fn rule_lines(rule: &LearnedRule, indent: &str) -> Vec<String> {
+    let text = write_yaml(&std::iter::once(Value::Object(rule_object(rule))).collect::<Value>());
+    text.lines().map(|line| format!("{indent}{line}")).collect()
 }
 
 fn rule_object(rule: &LearnedRule) -> Object {
@@ -66,6 +73,7 @@ fn evidence_object(evidence: &RuleEvidence) -> Object {
     if evidence.model_calls > 0 {
         object.insert("model-calls", evidence.model_calls);
     }
+    add_texts(&mut object, "rejections", &evidence.rejections);
     object.extend(evidence.retired.as_deref().map(|reason| ("retired".to_owned(), reason.into())));
     object
 }

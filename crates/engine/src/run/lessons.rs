@@ -22,6 +22,12 @@ impl Run {
         done.filter_map(|(planned, step)| self.lesson_of(planned, step).ok().flatten()).collect()
     }
 
+    /// Whether the run may have lessons: one of its calls was corrected, or a model found values for it.
+    pub fn has_corrections(&self) -> bool {
+        let is_taught = |mend: &Mend| is_correction(mend) || mend.rung == Rung::Resolution;
+        self.state.steps.iter().any(|step| step.mends.iter().any(is_taught))
+    }
+
     fn lesson_of(&self, planned: &PlannedStep, step: &StepRun) -> Decided<Option<Lesson>> {
         let Some(success) = step.attempts.iter().position(|attempt| attempt.fault.is_none()) else { return Ok(None) };
         let Some((before, [accepted, ..])) = step.attempts.split_at_checked(success) else { return Ok(None) };

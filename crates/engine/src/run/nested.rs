@@ -15,19 +15,19 @@ use crate::effect::Effect;
 use crate::event::{Event, Started};
 use crate::internal_error::Decided;
 use crate::record::Record;
-use crate::uncertain_call::UncertainCall;
+use crate::uncertain_call::{Avoided, UncertainCall};
 
 impl Run {
     /// Starts with steps that need no checks: they are calls, and cannot refer to other steps. A call with a reason in
-    /// `refused` is not made; nor is a call in `avoided`, which may have happened already.
+    /// `refused` is not made; nor is a call in `avoided`.
     pub(crate) fn start_nested(
         (started, plan): (Arc<Started>, Arc<CheckedPlan>),
         at_ms: i64,
         budget: &mut Spent,
         refused: &[Option<String>],
-        avoided: &[UncertainCall],
+        avoided: &Avoided,
     ) -> (Self, Vec<Record>) {
-        let state = State { avoided: avoided.to_vec(), steps: Steps::new(&plan), ..State::new(at_ms) };
+        let state = State { steps: Steps::new(&plan), ..State::new(at_ms) }.without(avoided);
         let mut run = Self::new(started, plan, state);
         run.with_budget(budget, |run| {
             let decided = run.refuse(refused).and_then(|()| run.advance());

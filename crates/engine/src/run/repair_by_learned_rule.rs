@@ -1,5 +1,6 @@
 //! Repairing a call by rules that were learned in earlier runs, after code and before any model.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reknit_bind::{Backing, BoundParameters, CorrectionOutcome, Provenance, replace_parameters};
@@ -31,14 +32,9 @@ pub(super) struct AppliedRule {
 }
 
 impl Run {
-    /// The learned rules of this run whose change a tool rejected. They must not be used again.
-    pub fn rejected_rules(&self) -> impl Iterator<Item = &str> {
-        self.state.rejected_rules.keys().map(String::as_str)
-    }
-
-    /// Why a tool rejected what a learned rule sent.
-    pub fn rule_rejection(&self, rule: &str) -> Option<&str> {
-        self.state.rejected_rules.get(rule).map(String::as_str)
+    /// The learned rules of this run whose change a tool rejected, each with the error. They are not used again.
+    pub fn rejected_rules(&self) -> &BTreeMap<String, String> {
+        &self.state.rejected_rules
     }
 
     /// Changes the call as a learned rule says and sends it; returns whether it did.

@@ -18,7 +18,7 @@ use crate::elapsed::ms_between;
 use crate::record::WaitReason;
 use crate::replanning::Replanning;
 use crate::result_handle::ResultHandle;
-use crate::uncertain_call::UncertainCall;
+use crate::uncertain_call::{Avoided, UncertainCall};
 use reknit_mend::{CallFault, ModelRung};
 use reknit_plan::ToolSelection;
 
@@ -309,5 +309,10 @@ impl ActiveClock {
 impl State {
     pub(super) fn new(now_ms: i64) -> Self {
         Self { events: 1, now_ms, ..Self::default() }
+    }
+
+    /// The state of a run that must not do what is known to be wrong.
+    pub(super) fn without(self, avoided: &Avoided) -> Self {
+        Self { avoided: avoided.calls.clone(), rejected_rules: avoided.rules.clone(), ..self }
     }
 }

@@ -1,5 +1,6 @@
 //! Plans and agents that a model calls: machines nested in the session, each with a share of the remaining budget.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reknit_dialogue::Money;
@@ -25,7 +26,7 @@ use crate::record::SessionRecord;
 use crate::report::{ChildReport, FinalTurnReason, Report, ReportStatus};
 use crate::result_handle::response_data;
 use crate::session_start::{ReportFormat, SessionStarted};
-use crate::uncertain_call::UncertainCall;
+use crate::uncertain_call::{Avoided, UncertainCall};
 
 /// A running plan or agent.
 #[derive(Debug, Clone)]
@@ -115,7 +116,8 @@ impl Session {
             // An internal error may have ended the session.
             let Phase::Calling(calling) = &self.state.phase else { return };
             let waiting = calling.calls.iter().zip(&calling.child_states).position(|(call, state)| {
-                !matches!(call.callee, Callee::Capability { .. }) && *state == ChildState::NotStarted
+                !matches!(call.callee, Callee::Capability { .. } | Callee::SameTurn(_))
+                    && *state == ChildState::NotStarted
             });
             let Some((index, call)) = waiting.and_then(|index| Some((index, calling.calls.get(index)?.clone()))) else {
                 return;
@@ -155,10 +157,12 @@ impl Session {
             }
             Callee::Plan => self.plan_start(index, &call.parameters)?,
             Callee::Agent(number) => self.agent_start(index, *number, &call.parameters)?,
-            Callee::Capability { .. } => return Err("it is a step of the run for the calls".to_owned()),
+            Callee::Capability { .. } | Callee::SameTurn(_) => {
+                return Err("it is a step of the run for the calls".to_owned());
+            }
         };
         let event = Event { at_ms: self.state.now_ms, kind };
-        let started = Machine::begin_without(&event, &self.state.uncertain_calls);
+        let started = Machine::begin_without(&event, &self.avoided());
         let (machine, records) = started.map_err(|error| error.to_string())?;
         self.record_nested(&self.child_scope(index), records);
         self.state.spent.tool_calls += share.tool_calls;
@@ -219,7 +223,7 @@ impl Session {
         let Phase::Calling(calling) = &self.state.phase else { return self.started.policy.limits.clone() };
         let is_waiting = |(call, state): &(&Call, &ChildState)| match call.callee {
             Callee::Plan | Callee::Agent(_) => **state == ChildState::NotStarted,
-            Callee::Capability { .. } | Callee::StoredResult | Callee::EarlierResult(_) => false,
+            Callee::Capability { .. } | Callee::StoredResult | Callee::EarlierResult(_) | Callee::SameTurn(_) => false,
         };
         let waiting = calling.calls.iter().zip(&calling.child_states).filter(is_waiting).count();
         let calls = usize::from(self.call_run.as_ref().is_some_and(|run| run.answer().is_none()));
@@ -295,9 +299,20 @@ impl Session {
         }
     }
 
-    /// Sets the calls that the session must not make: they may have taken effect before it started.
-    pub(crate) fn set_uncertain_calls(&mut self, calls: &[UncertainCall]) {
-        self.state.uncertain_calls = calls.to_vec();
+    /// Sets what the session must not do, because of what happened before it started.
+    pub(crate) fn avoid(&mut self, avoided: &Avoided) {
+        self.state.uncertain_calls.clone_from(&avoided.calls);
+        self.state.rejected_rules.clone_from(&avoided.rules);
+    }
+
+    /// What the machines in this session must not do.
+    pub(super) fn avoided(&self) -> Avoided {
+        Avoided { calls: self.state.uncertain_calls.clone(), rules: self.state.rejected_rules.clone() }
+    }
+
+    /// The learned rules whose change a tool rejected, each with the error. They are not used again.
+    pub fn rejected_rules(&self) -> &BTreeMap<String, String> {
+        &self.state.rejected_rules
     }
 
     /// Adds uncertain calls without duplicates: a child also returns those it was given.

@@ -70,6 +70,8 @@ pub(super) enum Callee {
     StoredResult,
     /// A call that succeeded before: its index in the session's list of completed calls.
     EarlierResult(usize),
+    /// A call that the same answer has before: its index among the calls of the turn.
+    SameTurn(usize),
     /// The tool that runs a whole plan.
     Plan,
     /// Another agent: its index in the session's list of agents.

@@ -1,5 +1,6 @@
 //! A run or a session, for drivers that treat both alike.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reknit_protocol::{CallTool, EffectId, RunId};
@@ -18,7 +19,7 @@ use crate::report::{Report, ReportStatus, SessionExit};
 use crate::result_handle::ResultSource;
 use crate::run::{ApplyError, Run, SessionCall};
 use crate::trace_parent::TraceParent;
-use crate::uncertain_call::UncertainCall;
+use crate::uncertain_call::{Avoided, UncertainCall};
 
 /// A run or a session. Both take in events and return the effects that are due.
 #[derive(Debug, Clone)]
@@ -83,7 +84,7 @@ type Replayed = (Machine, Vec<Vec<Record>>);
 impl Machine {
     /// Starts the machine that the first event describes.
     pub fn begin(event: &Event) -> Result<(Self, Vec<Record>), ApplyError> {
-        Self::begin_without(event, &[])
+        Self::begin_without(event, &Avoided::default())
     }
 
     /// Replays the events of a run or session. Returns the machine, and what was decided for each event.
@@ -97,12 +98,12 @@ impl Machine {
         Ok(Some((machine, decided)))
     }
 
-    /// Starts a machine that must not make the calls in `avoided`: they may have taken effect before it started.
-    pub(crate) fn begin_without(event: &Event, avoided: &[UncertainCall]) -> Result<(Self, Vec<Record>), ApplyError> {
+    /// Starts a machine that must not do what is known to be wrong.
+    pub(crate) fn begin_without(event: &Event, avoided: &Avoided) -> Result<(Self, Vec<Record>), ApplyError> {
         match &event.kind {
             EventKind::SessionStarted(_) => {
                 let (mut session, records) = Session::begin(event)?;
-                session.set_uncertain_calls(avoided);
+                session.avoid(avoided);
                 Ok((Self::Session(Box::new(session)), records))
             }
             _ => Run::begin_without(event, avoided).map(|(run, records)| (Self::Run(Box::new(run)), records)),
@@ -155,6 +156,11 @@ impl Machine {
     /// Which run this is a fork of, if it is one.
     pub fn fork(&self) -> Option<&ForkOrigin> {
         either!(self, machine => machine.started().fork.as_ref())
+    }
+
+    /// The learned rules whose change a tool rejected, in the machine or in one nested in it, each with the error.
+    pub fn rejected_rules(&self) -> &BTreeMap<String, String> {
+        either!(self, machine => machine.rejected_rules())
     }
 
     /// The policy.

@@ -63,7 +63,7 @@ fn read_step(index: usize, step: &Value, toolbox: &Toolbox, language: PlanLangua
     let (agent, capability) = match toolbox.find(name) {
         ToolLookup::Found(tool) => match &tool.callee {
             Callee::Capability { agent, capability } => (agent.clone(), capability.clone()),
-            Callee::Agent(_) | Callee::Plan | Callee::StoredResult | Callee::EarlierResult(_) => {
+            Callee::Agent(_) | Callee::Plan | Callee::StoredResult | Callee::EarlierResult(_) | Callee::SameTurn(_) => {
                 return Err(format!("step `{id}`: a plan can only call tools, and `{name}` is none"));
             }
         },

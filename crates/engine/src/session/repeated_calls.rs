@@ -49,13 +49,61 @@ impl Session {
         self.record(SessionRecord::CallRepeated(Box::new(repeated)));
     }
 
+    /// Lets a call that the same answer has twice be made once, unless the model states why it is made again.
+    pub(super) fn stop_calls_made_twice(&mut self, calls: &mut [Call]) {
+        let mut made: Vec<(usize, UncertainCall)> = Vec::new();
+        for (index, call) in calls.iter_mut().enumerate() {
+            let Some(identity) = call.identity() else { continue };
+            if self.setup.toolbox.repeat_argument(&call.for_history.name).is_none() {
+                continue;
+            }
+            let Some((first, _)) = made.iter().find(|(_, earlier)| earlier.is_same_as(&identity)) else {
+                made.push((index, identity));
+                continue;
+            };
+            let turn = self.state.turn;
+            let repeated = RepeatedCall {
+                turn,
+                call: call_name(index),
+                tool: call.for_history.name.clone(),
+                first_turn: turn,
+                first_call: call_name(*first),
+                reason: call.repeat_reason.clone(),
+            };
+            if repeated.reason.is_none() {
+                call.callee = Callee::SameTurn(*first);
+            }
+            self.state.repeated.push(repeated.clone());
+            self.record(SessionRecord::CallRepeated(Box::new(repeated)));
+        }
+    }
+
+    /// Gives a call that the same answer has before the result of that one, whatever it is.
+    pub(super) fn repeat_results(&self, calls: &[Call], results: &mut [ToolOutput]) {
+        for (index, call) in calls.iter().enumerate() {
+            let Callee::SameTurn(first) = call.callee else { continue };
+            let Some(ToolOutput { text, is_error, .. }) = results.get(first).cloned() else { continue };
+            let how = self.how_to_repeat(&call.for_history.name);
+            let name = call_name(first);
+            let note =
+                format!("(not called twice: it is the same call as {name} of this turn, and this is its result{how})");
+            if let Some(result) = results.get_mut(index) {
+                *result = ToolOutput { text, is_error, note: Some(note) };
+            }
+        }
+    }
+
+    fn how_to_repeat(&self, tool: &str) -> String {
+        self.setup.toolbox.repeat_argument(tool).map_or_else(String::new, |argument| {
+            format!("; if it is needed once more, call it again and state why in `{argument}`")
+        })
+    }
+
     /// The result of an earlier call for a call that repeats it.
     pub(super) fn earlier_result(&self, at: usize, tool: &str) -> Result<ToolOutput, String> {
         let earlier = self.state.completed_calls.get(at).ok_or("its earlier result is lost")?;
         let CompletedCall { turn, call, text, .. } = earlier;
-        let how = self.setup.toolbox.repeat_argument(tool).map_or_else(String::new, |argument| {
-            format!("; if it is needed once more, call it again and state why in `{argument}`")
-        });
+        let how = self.how_to_repeat(tool);
         let note =
             format!("(not called again: the same call succeeded in turn {turn}, {call}, and this is its result{how})");
         Ok(ToolOutput { note: Some(note), ..ToolOutput::success(text.clone()) })

@@ -68,6 +68,9 @@ pub(super) struct State {
     pub(super) totals: Totals,
     /// Calls that failed but may have taken effect.
     pub(super) uncertain_calls: Vec<UncertainCall>,
+    /// The learned rules whose change a tool rejected, each with the error.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) rejected_rules: BTreeMap<String, String>,
     /// Calls with side effects that succeeded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) completed_calls: Vec<CompletedCall>,

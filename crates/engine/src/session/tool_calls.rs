@@ -59,12 +59,13 @@ impl Session {
         for (index, call) in classified.calls.iter_mut().enumerate() {
             self.stop_repeated_call(index, call);
         }
+        self.stop_calls_made_twice(&mut classified.calls);
         let (started, plan) = self.start_of_calls(&classified.calls);
         // An earlier call may have taken effect, and this one would have another idempotency key.
         let is_uncertain = |call: UncertainCall| self.state.uncertain_calls.contains(&call);
         let refusal = |call| is_uncertain(call).then(|| MAY_HAVE_HAPPENED.to_owned());
         let refused: Vec<_> = classified.calls.iter().filter_map(Call::identity).map(refusal).collect();
-        let avoided = self.state.uncertain_calls.clone();
+        let avoided = self.avoided();
         let (run, records) =
             Run::start_nested((started, plan), self.state.now_ms, &mut self.state.spent, &refused, &avoided);
         self.record_nested(&[self.turn_scope()], records);
@@ -98,7 +99,7 @@ impl Session {
             declared_key: entry.and_then(|entry| entry.capability.business_key.clone()),
             parameters: Arc::new(Parameters::literal(&call.parameters)),
             schema: entry.and_then(reknit_plan::CatalogueEntry::compiled_schema),
-            announced: None,
+            announced: entry.and_then(|entry| entry.capability.output_schema()).map(Arc::new),
             error_fields: entry.and_then(|entry| entry.capability.error_fields.clone()),
             limit_ms: None,
             computed: false,
@@ -192,7 +193,8 @@ impl Session {
                 _ => None,
             });
         self.state.in_doubt.extend(in_doubt);
-        let results = call_outputs(&calls, child_states, &reports);
+        let mut results = call_outputs(&calls, child_states, &reports);
+        self.repeat_results(&calls, &mut results);
         self.record_outcomes(&calls, &reports, &results);
         self.keep_completed_calls(&calls, run.sent_parameters(), &results);
         let ran_out = run.ran_out();
@@ -232,7 +234,7 @@ impl Session {
     fn record_outcomes(&mut self, calls: &[Call], reports: &[StepReport], results: &[ToolOutput]) {
         let mut reports = reports.iter();
         for (index, (call, result)) in calls.iter().zip(results).enumerate() {
-            let is_tool = !matches!(call.callee, Callee::StoredResult | Callee::EarlierResult(_));
+            let is_tool = !matches!(call.callee, Callee::StoredResult | Callee::EarlierResult(_) | Callee::SameTurn(_));
             self.state.successful_calls += u32::from(is_tool && !result.is_error);
             if let Callee::Capability { .. } = call.callee
                 && let Some(report) = reports.next()

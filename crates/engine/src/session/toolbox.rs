@@ -134,7 +134,7 @@ impl Toolbox {
         let is_alike = |entry: &&NamedTool| are_alike(&entry.name, name);
         let is_alike_without_prefix = |entry: &&NamedTool| match &entry.callee {
             Callee::Capability { capability, .. } => are_alike(capability.as_str(), name),
-            Callee::Agent(_) | Callee::Plan | Callee::StoredResult | Callee::EarlierResult(_) => {
+            Callee::Agent(_) | Callee::Plan | Callee::StoredResult | Callee::EarlierResult(_) | Callee::SameTurn(_) => {
                 entry.name.strip_prefix("agent__").is_some_and(|bare| are_alike(bare, name))
             }
         };

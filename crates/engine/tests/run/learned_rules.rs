@@ -93,7 +93,7 @@ fn a_rule_that_the_tool_rejects_is_not_used_again_and_the_model_is_asked() {
     let mend = last_mend(&play);
     assert_eq!((mend.rung, mend.effect), (Rung::Rules, MendEffect::NoHelp));
     assert!(mend.description.starts_with(&format!("the learned rule {} is not used again", rule.id)), "{mend:?}");
-    assert_eq!(play.run.rejected_rules().collect::<Vec<_>>(), [rule.id.as_str()]);
+    assert_eq!(play.run.rejected_rules().keys().collect::<Vec<_>>(), [&rule.id]);
     play.answer_model("s/feedback/1", r#"{"should_retry": true, "reason": "", "suggested_changes": {"from": "SEK"}}"#);
     play.answer_tool("s/call/3", 200, "{}");
     play.answer_tool("t/call/1", 404, NO_RATE);
@@ -104,7 +104,7 @@ fn a_rule_that_the_tool_rejects_is_not_used_again_and_the_model_is_asked() {
 fn an_error_about_another_parameter_does_not_speak_against_the_rule() {
     let mut play = rejected("read", with_rules(vec![learned("read")]), NO_RATE);
     play.answer_tool("s/call/2", 422, r#"{"error": {"code": "CLOSED", "message": "`to` is not traded today"}}"#);
-    assert_eq!(play.run.rejected_rules().count(), 0);
+    assert!(play.run.rejected_rules().is_empty());
 }
 
 #[test]

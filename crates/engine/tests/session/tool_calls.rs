@@ -5,9 +5,12 @@ use std::sync::Arc;
 use reknit_dialogue::{Message, Purpose};
 use reknit_engine::{
     AgentMending, ApprovalRule, DecidedBy, Decision, Effect, EventKind, FinalTurnReason, Policy, SessionStarted,
+    read_rule_file,
 };
+use reknit_protocol::schema::Summary;
+use reknit_protocol::{ReplyBody, ToolReply};
 
-use crate::driver::{TestDriver, calling, json, reporting, saying, started, with_rules};
+use crate::driver::{TestDriver, calling, effect_id, json, reporting, saying, started, with_rules};
 
 #[test]
 fn the_calls_of_an_answer_run_in_parallel_and_their_results_keep_the_order() {
@@ -252,4 +255,104 @@ fn asked_to_order(parameters: &str) -> (TestDriver, reknit_engine::AskPerson) {
 
 fn decided(ask: &reknit_engine::AskPerson, decision: Decision) -> EventKind {
     EventKind::PersonDecided { effect: ask.id.clone(), hash: ask.hash.clone(), decision, by: DecidedBy::Person }
+}
+
+/// The texts of the last messages of the history.
+fn last_texts(driver: &TestDriver, count: usize) -> Vec<String> {
+    let history = driver.session.history();
+    history.iter().skip(history.len() - count).map(|message| message.text().to_owned()).collect()
+}
+
+#[test]
+fn a_call_that_an_answer_has_twice_is_made_once_and_both_get_its_result() {
+    let mut driver = TestDriver::new();
+    let calls = [
+        ("shop__order", r#"{"id": 7}"#),
+        ("shop__order", r#"{"id": "7"}"#),
+        ("shop__order", r#"{"id": 8}"#),
+        ("shop__look_up", "{}"),
+        ("shop__look_up", "{}"),
+    ];
+    driver.answer(calling(&calls));
+    let sent: Vec<String> = driver.calls().iter().map(|call| call.id.to_string()).collect();
+    let expected = ["turn-1/call-1/call/1", "turn-1/call-3/call/1", "turn-1/call-4/call/1", "turn-1/call-5/call/1"];
+    assert_eq!(sent, expected, "reads may be made twice");
+    driver.reply("turn-1/call-1/call/1", 200, r#"{"order": 1}"#);
+    driver.reply_all("{}");
+    let note = "(not called twice: it is the same call as call-1 of this turn, and this is its result; if it is needed once \
+                more, call it again and state why in `repeat_reason`)";
+    assert_eq!(last_texts(&driver, 5)[..2], [r#"{"order":1}"#.to_owned(), format!("{{\"order\":1}}\n{note}")]);
+    driver.answer(reporting("done"));
+    let repeated: Vec<_> = driver.report().repeated.iter().map(|call| (&*call.call, &*call.first_call)).collect();
+    assert_eq!(repeated, [("call-2", "call-1")]);
+}
+
+#[test]
+fn a_call_that_an_answer_has_twice_fails_twice_and_is_sent_twice_only_with_a_reason() {
+    let mut driver = TestDriver::new();
+    driver.answer(calling(&[("shop__order", r#"{"id": 7}"#), ("shop__order", r#"{"id": 7}"#)]));
+    driver.reply("turn-1/call-1/call/1", 403, r#"{"message": "not yours"}"#);
+    let texts = last_texts(&driver, 2);
+    assert!(texts.iter().all(|text| text.starts_with("(tool failed: ") && text.contains("not yours")), "{texts:?}");
+    let again = r#"{"id": 7, "repeat_reason": "a second box"}"#;
+    driver.answer(calling(&[("shop__order", r#"{"id": 7}"#), ("shop__order", again)]));
+    assert_eq!(driver.calls().len(), 2);
+}
+
+#[test]
+fn a_layer_around_the_arguments_is_removed_although_a_required_one_seems_to_be_missing() {
+    for arguments in [r#"{"arguments": {"amount": 3}}"#, r#"{"params": "{\"amount\": \"3\"}"}"#] {
+        let mut driver = TestDriver::new();
+        driver.answer(calling(&[("shop__convert", arguments)]));
+        let sent: Vec<String> = driver.calls().iter().map(|call| call.parameters.to_string()).collect();
+        assert_eq!(sent, [r#"{"amount":3}"#], "{arguments}");
+    }
+}
+
+#[test]
+fn a_page_instead_of_the_announced_data_of_a_read_is_asked_for_again() {
+    let mut started = started();
+    let catalogue = Arc::make_mut(&mut started.catalogue);
+    let look_up = &mut catalogue.tools[0].capabilities[0];
+    look_up.capability.output_summary = Some(Summary::default());
+    let mut driver = TestDriver::begin(started);
+    driver.answer(calling(&[("shop__look_up", "{}")]));
+    let page = ToolReply {
+        status: 200,
+        retry_after_ms: None,
+        body: ReplyBody::Text("<html><body>Sign in</body></html>".to_owned()),
+        job: None,
+    };
+    driver.apply(EventKind::ToolAnswered { effect: effect_id("turn-1/call-1/call/1"), reply: page });
+    driver.finish_wait();
+    assert_eq!(driver.due(), ["turn-1/call-1/call/2"]);
+    driver.reply_all(r#"{"state": "sent"}"#);
+    assert_eq!(last_texts(&driver, 1), [r#"{"state":"sent"}"#]);
+}
+
+#[test]
+fn a_learned_rule_that_a_tool_rejected_is_not_used_in_later_turns() {
+    let rule = "rules:\n  - {id: wrong, state: accepted, capability: shop/look_up, error: {code: NO_RATE}, \
+                change: {from: {of: parameters.from, map: {Yen: JPY}}}}\n";
+    let error = |from: &str| {
+        format!(
+            r#"{{"success": false, "error": {{"code": "NO_RATE", "category": "NOT_FOUND", "retryable": true,
+                "message": "no rate from `{from}`", "details": {{"names": ["JPY"]}}}}}}"#
+        )
+    };
+    let rules = read_rule_file(rule).expect("the rule is right").rules;
+    let mut started = with_rules(|rules| rules.mending = AgentMending::Rules);
+    started.policy = Arc::new(Policy { rules, ..Policy::default() });
+    let mut driver = TestDriver::begin(started);
+    driver.answer(calling(&[("shop__look_up", r#"{"from": "Yen"}"#)]));
+    driver.reply("turn-1/call-1/call/1", 404, &error("Yen"));
+    assert_eq!(driver.calls()[0].parameters.to_string(), r#"{"from":"JPY"}"#, "the rule is used");
+    driver.reply("turn-1/call-1/call/2", 404, &error("JPY"));
+    assert_eq!(driver.session.rejected_rules().keys().collect::<Vec<_>>(), ["wrong"]);
+    driver.answer(calling(&[("shop__look_up", r#"{"from": "Yen", "to": "KRW"}"#)]));
+    driver.reply("turn-2/call-1/call/1", 404, &error("Yen"));
+    assert_eq!(driver.calls().len(), 0, "the rule is not used again");
+    let snapshot = driver.session.snapshot().expect("a snapshot");
+    let restored = reknit_engine::Session::restore(&snapshot).expect("it is restored");
+    assert_eq!(restored.rejected_rules().len(), 1, "the rejection is part of the state");
 }

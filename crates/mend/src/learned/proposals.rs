@@ -51,6 +51,7 @@ impl LearnedRule {
             harms: listed(&verdicts.harms),
             confirmations: listed(&verdicts.confirmations),
             model_calls: verdicts.model_calls,
+            rejections: self.evidence.rejections.clone(),
             retired: self.evidence.retired.clone(),
         };
         Self { evidence, ..self }

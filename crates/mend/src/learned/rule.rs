@@ -94,6 +94,9 @@ pub struct RuleEvidence {
     /// How many model calls the corrections in `helps` needed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub model_calls: u32,
+    /// The runs in which a tool rejected what it sent. None of them retires the rule a second time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejections: Vec<String>,
     /// Why it was retired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retired: Option<String>,
@@ -153,6 +156,11 @@ impl LearnedRule {
     #[must_use]
     pub fn with_computed_id(self) -> Self {
         Self { id: self.computed_id(), ..self }
+    }
+
+    /// Whether another rule does the same, whatever their ids and states are.
+    pub fn does_the_same_as(&self, other: &Self) -> bool {
+        self.computed_id() == other.computed_id()
     }
 
     /// The rule without its evidence, as runs get it.

@@ -45,9 +45,10 @@ impl RuleBook {
         self.rules.iter().find(|rule| rule.id == id)
     }
 
-    /// A person accepts a rule, which replaces a known one with the same id.
+    /// A person accepts a rule, which replaces a known one with the same id. Rejections until now do not retire it again.
     pub fn accept(&mut self, rule: &LearnedRule) {
-        let evidence = RuleEvidence { retired: None, ..rule.evidence.clone() };
+        let known = self.get(&rule.id).map_or(&rule.evidence, |known| &known.evidence);
+        let evidence = RuleEvidence { retired: None, rejections: known.rejections.clone(), ..rule.evidence.clone() };
         let accepted =
             LearnedRule { state: RuleState::Accepted, accepted_by: Some(AcceptedBy::Person), evidence, ..rule.clone() };
         self.put(accepted);
@@ -61,6 +62,24 @@ impl RuleBook {
             self.put(LearnedRule { state: RuleState::Retired, evidence, ..rule.clone() });
         }
         is_new
+    }
+
+    /// A tool rejected in a run what a rule sent. Retires the rule, unless this rejection was known when somebody accepted it again,
+    /// or the rule has been corrected since.
+    pub fn reject(&mut self, rule: &LearnedRule, run: &str, error: &str) -> Option<BookChange> {
+        let known = self.rules.iter_mut().find(|known| known.id == rule.id && known.does_the_same_as(rule))?;
+        let rejections = &mut known.evidence.rejections;
+        if rejections.iter().any(|rejection| rejection == run) {
+            return None;
+        }
+        rejections.push(run.to_owned());
+        rejections.drain(..rejections.len().saturating_sub(MAX_PLACES));
+        if known.state != RuleState::Accepted {
+            return Some(BookChange::Judged(known.id.clone()));
+        }
+        known.state = RuleState::Retired;
+        known.evidence.retired = Some(format!("rejected in run {run}: {error}"));
+        Some(BookChange::Retired(known.id.clone()))
     }
 
     /// Adds a rule, or replaces the one with the same id.
@@ -117,6 +136,10 @@ impl LearnedRule {
                 return Some(BookChange::Retired(self.id.clone()));
             }
             return Some(BookChange::Judged(self.id.clone()));
+        }
+        // A place that is not listed could count twice.
+        if self.evidence.helps.len() >= MAX_PLACES {
+            return None;
         }
         list(&mut self.evidence.helps);
         self.evidence.model_calls += lesson.model_calls;

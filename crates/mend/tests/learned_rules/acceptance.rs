@@ -101,3 +101,43 @@ fn a_retired_rule_is_not_used_and_not_proposed_again() {
     assert_eq!((states(&book), book.for_runs().len()), (vec![RuleState::Retired], 0));
     assert_eq!(book.rules[0].evidence.retired.as_deref(), Some("rejected in run r2"));
 }
+
+#[test]
+fn a_rejection_retires_a_rule_once_and_not_after_somebody_accepted_it_again() {
+    let mut book = RuleBook::default();
+    book.learn(&currency("r1", "", "GBP"), 1);
+    let rule = book.rules[0].clone();
+    book.accept(&rule);
+    assert_eq!(book.reject(&rule, "r2", "no rate"), Some(BookChange::Retired(rule.id.clone())));
+    assert_eq!(book.rules[0].evidence.retired.as_deref(), Some("rejected in run r2: no rate"));
+    book.accept(&rule);
+    assert_eq!(book.reject(&rule, "r2", "no rate"), None, "the same rejection, from a retry or a resumed run");
+    assert_eq!(states(&book), [RuleState::Accepted]);
+    assert!(book.reject(&rule, "r3", "no rate").is_some());
+    assert_eq!(states(&book), [RuleState::Retired], "another run rejects it");
+}
+
+#[test]
+fn a_rejection_says_nothing_about_a_rule_that_was_corrected_since() {
+    let mut book = RuleBook::default();
+    book.learn(&currency("r1", "", "GBP"), 1);
+    let rule = book.rules[0].clone();
+    let mut corrected = rule.clone();
+    corrected.error.message = "another message".to_owned();
+    book.accept(&corrected);
+    assert_eq!(book.reject(&rule, "r2", "no rate"), None);
+    assert_eq!(states(&book), [RuleState::Accepted]);
+}
+
+#[test]
+fn a_place_counts_once_however_often_its_run_ends() {
+    let mut book = RuleBook::default();
+    for number in 0..60 {
+        book.learn(&currency(&format!("r{number}"), "", "GBP"), 0);
+    }
+    let (helps, calls) = (book.rules[0].evidence.helps.len(), book.rules[0].evidence.model_calls);
+    for number in [0, 55] {
+        book.learn(&currency(&format!("r{number}"), "", "GBP"), 0);
+    }
+    assert_eq!((book.rules[0].evidence.helps.len(), book.rules[0].evidence.model_calls), (helps, calls));
+}

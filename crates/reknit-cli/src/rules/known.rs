@@ -1,15 +1,16 @@
 //! The rules that there are: in the journal, in the file, and what the runs in the journal propose.
 
-use reknit_journal::{Journal, RunFilter};
-use reknit_mend::{LearnedRule, Lesson, RuleBook, RuleState, propose_rules};
+use reknit_journal::Journal;
+use reknit_mend::LearnedRule;
 use reknit_protocol::spelling::nearest;
-use reknit_runtime::{RuleStore, RuleStoreError, load_run};
+use reknit_runtime::{RuleReview, RuleReviewError, RuleStore, RuleStoreError};
 
 use super::listed::ListedRule;
 use crate::cli::RuleSources;
 use crate::failure::Failure;
 use crate::print::print_message;
 use crate::setup::{open_journal, read_config};
+use crate::usage::count;
 
 /// The most ids that an error lists.
 const MAX_LISTED: usize = 5;
@@ -18,12 +19,10 @@ const MAX_LISTED: usize = 5;
 pub(super) struct KnownRules {
     pub(super) journal: Journal,
     store: Option<RuleStore>,
-    /// The rules of the file.
-    pub(super) book: RuleBook,
+    /// The rules about rejected calls, and the corrections in the journal.
+    pub(super) review: RuleReview,
     /// All rules: mappings, then the rules of the file, then proposals; accepted ones first in each.
     pub(super) rules: Vec<ListedRule>,
-    /// The corrections in the journal.
-    pub(super) lessons: Vec<Lesson>,
 }
 
 impl KnownRules {
@@ -31,16 +30,20 @@ impl KnownRules {
         let config = read_config(sources.files.config.as_deref())?;
         let store = config.rules.file.as_deref().map(|path| RuleStore::open(path, 0)).transpose().map_err(unusable)?;
         let journal = open_journal(&sources.files)?;
-        let book = store.as_ref().map(RuleStore::load).transpose().map_err(unusable)?.unwrap_or_default();
-        let lessons = lessons_of(&journal, sources.runs).await?;
+        let review = RuleReview::load(&journal, store.as_ref(), sources.runs).await.map_err(|error| match error {
+            RuleReviewError::Rules(error) => unusable(error),
+            RuleReviewError::Journal(error) => Failure::journal(error),
+        })?;
+        if review.unread > 0 {
+            let runs = count(review.unread, "run");
+            print_message(&format!(
+                "note: {runs} of the journal cannot be restored by this build and count for nothing\n"
+            ));
+        }
         let mappings = journal.learned_mappings(u32::MAX).await.map_err(Failure::journal)?;
-        let mut rules: Vec<ListedRule> = mappings.into_iter().map(ListedRule::Mapping).collect();
-        let judged = |rule: &LearnedRule| rule.clone().with_evidence(&rule.evaluate(&lessons));
-        let mut in_file: Vec<LearnedRule> = book.rules.iter().map(judged).collect();
-        in_file.sort_by_key(|rule| rule.state != RuleState::Accepted);
-        rules.extend(in_file.into_iter().map(ListedRule::Rule));
-        rules.extend(new_proposals(&book, &lessons).into_iter().map(ListedRule::Rule));
-        Ok(Self { journal, store, book, rules, lessons })
+        let mappings = mappings.into_iter().map(ListedRule::Mapping);
+        let rules = mappings.chain(review.rules.iter().cloned().map(ListedRule::Rule)).collect();
+        Ok(Self { journal, store, review, rules })
     }
 
     /// The file for accepted rules.
@@ -101,39 +104,6 @@ impl KnownRules {
         };
         chosen.into_iter().map(|rule| rule.as_rule().ok_or_else(|| unreadable(rule))).collect()
     }
-}
-
-/// What the journal proposes beyond the rules of the file, retired ones included.
-fn new_proposals(book: &RuleBook, lessons: &[Lesson]) -> Vec<LearnedRule> {
-    let explained = |place: &String| {
-        let lesson = lessons.iter().find(|lesson| lesson.place == *place);
-        lesson.is_some_and(|lesson| {
-            let is_same =
-                |rule: &LearnedRule| rule.apply(&lesson.call).is_some_and(|fix| fix.parameters == lesson.corrected);
-            book.rules.iter().any(is_same)
-        })
-    };
-    let mut proposals = propose_rules(lessons);
-    proposals.retain(|rule| book.get(&rule.id).is_none() && !rule.evidence.helps.iter().all(explained));
-    proposals
-}
-
-/// The corrections of the newest runs, the oldest first. A run that this build cannot restore teaches nothing, and is named.
-async fn lessons_of(journal: &Journal, runs: u32) -> Result<Vec<Lesson>, Failure> {
-    let mut lessons = Vec::new();
-    let mut unread = 0;
-    let runs = journal.runs(&RunFilter::newest(runs)).await.map_err(Failure::journal)?;
-    for run in runs.iter().rev() {
-        match load_run(journal, &run.run).await {
-            Ok(saved) => lessons.extend(saved.machine.as_run().map(reknit_engine::Run::lessons).unwrap_or_default()),
-            Err(_) => unread += 1,
-        }
-    }
-    if unread > 0 {
-        let runs = crate::usage::count(unread, "run");
-        print_message(&format!("note: {runs} of the journal cannot be restored by this build and count for nothing\n"));
-    }
-    Ok(lessons)
 }
 
 /// The file with rules cannot be used.

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use reknit_engine::write_rule_file;
-use reknit_mend::{LearnedRule, Lesson, RuleBook, RuleEvidence, Rung};
+use reknit_mend::{LearnedRule, Lesson, RuleBook, RuleEvidence};
 use reknit_protocol::{Object, Value};
+use reknit_runtime::{RuleReview, RuleSavings};
 
 use super::known::KnownRules;
 use super::listed::ListedRule;
@@ -21,7 +22,7 @@ pub(super) fn page(rule: &ListedRule, known: &KnownRules) -> String {
         ListedRule::Mapping(_) => return rule.line() + "\n",
         ListedRule::Rule(rule) => rule,
     };
-    let verdicts = rule.evaluate(&known.lessons);
+    let verdicts = rule.evaluate(&known.review.lessons);
     let mut text = definition(rule);
     if let Some(reason) = &rule.evidence.retired {
         // Writing to a string cannot fail.
@@ -29,21 +30,16 @@ pub(super) fn page(rule: &ListedRule, known: &KnownRules) -> String {
     }
     let _ = writeln!(text, "\nWould have made the correction that succeeded: {}", verdicts.helps.len());
     for place in verdicts.helps.iter().take(MAX_SHOWN) {
-        text.extend(known.lessons.iter().find(|lesson| lesson.place == *place).map(help));
+        text.extend(known.review.lesson(place).map(help));
     }
     let _ = writeln!(text, "Would have sent other values: {}", verdicts.harms.len());
     for place in verdicts.harms.iter().take(MAX_SHOWN) {
-        text += &harm(rule, place, &known.lessons);
+        text += &harm(rule, place, &known.review);
     }
-    let is_use = |lesson: &&Lesson| lesson.rung == Rung::Rules && verdicts.helps.contains(&lesson.place);
-    let uses = known.lessons.iter().filter(is_use).count();
-    let learned = verdicts.helps.len() - uses;
-    // A use saves what the corrections by models have cost on average.
-    let saved = (verdicts.model_calls as usize * uses).checked_div(learned).unwrap_or_default();
+    let RuleSavings { model_calls, uses, saved } = known.review.savings(rule);
     let _ = writeln!(
         text,
-        "Model calls that these corrections needed: {}; used {uses} times since, which saved about {saved}",
-        verdicts.model_calls
+        "Model calls that these corrections needed: {model_calls}; used {uses} times since, which saved about {saved}"
     );
     text
 }
@@ -65,8 +61,8 @@ fn help(lesson: &Lesson) -> String {
 }
 
 /// What a rule would have sent in one place, and what was right.
-pub(super) fn harm(rule: &LearnedRule, place: &str, lessons: &[Lesson]) -> String {
-    let Some(lesson) = lessons.iter().find(|lesson| lesson.place == place) else { return String::new() };
+pub(super) fn harm(rule: &LearnedRule, place: &str, review: &RuleReview) -> String {
+    let Some(lesson) = review.lesson(place) else { return String::new() };
     let sent = rule.apply(&lesson.call).map(|fix| parameters(&fix.parameters)).unwrap_or_default();
     format!("  {place}: would have sent {sent}, right was {}\n", parameters(&lesson.corrected))
 }

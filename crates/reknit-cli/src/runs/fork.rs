@@ -138,7 +138,7 @@ fn targets(arguments: &ForkArguments, configured: &[TargetName]) -> Result<Optio
 
 /// The policy of now, if it is asked for. Who writes the answer is as it was, unless somebody has set it.
 fn policy(arguments: &ForkArguments, setup: &Setup, before: &Policy) -> Option<Arc<Policy>> {
-    let new = &setup.reknit.policy;
+    let new = setup.reknit.policy_with_rules();
     let sets_answer = arguments.drive.answer.is_some() || (arguments.policy && setup.sets_answers);
     let base = if arguments.policy { new.as_ref() } else { before };
     let synthesis = if sets_answer { new.synthesis } else { before.synthesis };

@@ -132,3 +132,123 @@ async fn a_file_with_errors_and_a_missing_file_are_named_with_what_to_write() {
         );
     }
 }
+
+/// An accepted rule that the tool rejects, with a comment of a person.
+const WRONG: &str = "# reviewed by the bank team\nrules:\n  # names are codes\n  - {id: wrong, state: accepted, capability: \
+                     bank/convert, error: {code: NO_RATE, message: \"*\"}, change: {from: {of: parameters.from, map: {Yen: JPY}}}}\n";
+
+fn rules_of(world: &World) -> String {
+    fs::read_to_string(world.path().join("rules.yaml")).expect("the rules are in the file")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rejected_rule_is_retired_while_its_run_waits_and_again_if_a_kill_lost_that() {
+    let (bank, model) = (bank(&["SEK"]).await, model("SEK").await);
+    let plan = "request: convert it\nsteps:\n  - {id: convert, tool: bank/convert, with: {from: Yen, to: KRW}}\n  \
+                - {id: again, tool: bank/convert, with: {from: SEK, to: KRW}, after: [convert], approve: true}\n";
+    let settings = "[rules]\nfile = \"rules.yaml\"\n";
+    let world = world(&bank, &model, settings).file("rules.yaml", WRONG).file("plan.yaml", plan);
+    let waiting = run(&world);
+    assert!(waiting.starts_with("exit status 6"), "{waiting}");
+    let retired = rules_of(&world);
+    assert!(retired.contains("state: retired") && retired.contains("rejections:"), "{retired}");
+    assert!(retired.starts_with("# reviewed by the bank team\nrules:\n  # names are codes\n"), "{retired}");
+
+    // As if the process had been killed before it could write.
+    fs::remove_file(world.path().join("rules.yaml.learned")).expect("there are notes");
+    let world = world.file("rules.yaml", WRONG);
+    let ended = world.reknit(&["runs", "approve", "last"]);
+    assert!(ended.starts_with("exit status 0"), "{ended}");
+    assert!(rules_of(&world).contains("state: retired"), "by the resumed run: {}", rules_of(&world));
+
+    // The same, with a run that has ended.
+    fs::remove_file(world.path().join("rules.yaml.learned")).expect("there are notes");
+    let world = world.file("rules.yaml", WRONG).file("plan.yaml", PLAN);
+    let calls = bank.call_count();
+    assert!(run(&world).starts_with("exit status 0"));
+    assert_eq!(bank.call_count() - calls, 2, "the rule is not used: as the plan says, as the model says");
+    assert!(rules_of(&world).contains("state: retired"), "by the start: {}", rules_of(&world));
+
+    // A person knows better: neither the ended runs nor another start retire it again.
+    assert!(world.reknit(&["rules", "accept", "wrong"]).starts_with("exit status 0"));
+    world.reknit(&["runs", "list"]);
+    let calls = bank.call_count();
+    assert!(run(&world).starts_with("exit status 0"));
+    assert_eq!(bank.call_count() - calls, 3, "it is used, and rejected by another run");
+    assert!(rules_of(&world).contains("state: retired"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rule_that_a_tool_rejects_in_a_session_is_retired_and_not_used_in_the_next_turn() {
+    let bank = bank(&["SEK"]).await;
+    let call = |from: &str| Reply::tool_call("bank__convert", format!(r#"{{"from": "{from}", "to": "KRW"}}"#));
+    let script = Script::new()
+        .once(RequestMatcher::any(), call("Yen"))
+        .once(RequestMatcher::any(), call("Yen"))
+        .on(RequestMatcher::any(), Reply::tool_call("agent__final_report", r#"{"report_content": "no rate"}"#));
+    let model = ScriptedModel::start(script).await.expect("the model starts");
+    let clerk = "---\ntools: [bank]\nmending: rules\n---\nYou work for a bank.\n";
+    let world =
+        world(&bank, &model, "[rules]\nfile = \"rules.yaml\"\n").file("rules.yaml", WRONG).file("clerk.md", clerk);
+    let ended = world.reknit(&["agent", "clerk.md", "convert it"]);
+    assert!(rules_of(&world).contains("state: retired"), "{ended}\n{}", rules_of(&world));
+    let sent: Vec<String> =
+        bank.calls().iter().filter_map(|call| Some(call.parameters.get("from")?.to_string())).collect();
+    assert_eq!(sent, ["\"Yen\"", "\"JPY\"", "\"Yen\""], "the second turn does not use it");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_runs_note_does_not_change_the_file_and_forks_are_no_evidence() {
+    let (bank, model) = (bank(&["JPY"]).await, model("JPY").await);
+    let settings = "[rules]\nfile = \"rules.yaml\"\naccept-reads-after = 2\n";
+    let file = "# ours\nrules: []\n";
+    let plan = PLAN.replace("convert it", "convert it to JPY");
+    let world = world(&bank, &model, settings).file("rules.yaml", file).file("plan.yaml", &plan);
+    assert!(run(&world).starts_with("exit status 0"));
+    assert_eq!(rules_of(&world), file, "a proposal is beside the file");
+    assert!(fs::read_to_string(world.path().join("rules.yaml.learned")).expect("notes").contains("state: proposed"));
+    for _ in 0..3 {
+        let forked = world.reknit(&["runs", "fork", "last", "--at", "convert"]);
+        assert!(forked.starts_with("exit status 0"), "{forked}");
+    }
+    assert_eq!(rules_of(&world), file, "three copies of one correction confirm nothing");
+    assert!(world.reknit(&["rules", "list"]).contains("helps 1, harms 0"));
+    assert!(run(&world).starts_with("exit status 0"));
+    let accepted = rules_of(&world);
+    assert!(accepted.starts_with("# ours\nrules:\n") && accepted.contains("accepted-by: confirmations"), "{accepted}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fork_with_the_policy_of_now_uses_the_rules_of_now() {
+    let (bank, model) = (bank(&["JPY"]).await, model("JPY").await);
+    let world = world(&bank, &model, "[rules]\nfile = \"rules.yaml\"\n");
+    assert!(run(&world).starts_with("exit status 0"));
+    let id = only_rule(&world);
+    assert!(world.reknit(&["rules", "accept", &id]).starts_with("exit status 0"));
+    let asked = model.requests().len();
+    let forked = world.reknit(&["runs", "fork", "last", "--at", "convert", "--policy"]);
+    assert!(forked.starts_with("exit status 0"), "{forked}");
+    assert_eq!(model.requests().len(), asked, "the rule corrects the call: {forked}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_imported_rule_is_no_other_rule_under_a_known_id() {
+    let (bank, model) = (bank(&["JPY"]).await, model("JPY").await);
+    let other = WRONG.replace("JPY", "SEK");
+    let world = world(&bank, &model, "[rules]\nfile = \"rules.yaml\"\n");
+    let world = world.file("rules.yaml", WRONG).file("other.yaml", &other).file("same.yaml", WRONG);
+    let refused = world.reknit(&["rules", "import", "other.yaml"]);
+    assert!(
+        refused.starts_with("exit status 2") && refused.contains("other rules under known ids: `wrong`"),
+        "{refused}"
+    );
+    let known = world.reknit(&["rules", "import", "same.yaml"]);
+    assert!(known.contains("0 new rules proposed"), "{known}");
+    let world = world.file("other.yaml", &other.replace("id: wrong", "id: theirs"));
+    let imported = world.reknit(&["rules", "import", "other.yaml"]);
+    assert!(
+        imported.contains("note: `theirs` is imported as ") && imported.contains("1 new rule proposed"),
+        "{imported}"
+    );
+    assert!(rules_of(&world).starts_with(WRONG), "{}", rules_of(&world));
+}

@@ -56,9 +56,11 @@ impl RunLoop {
             Ok(()) => self.run().await,
             Err(error) => Err(error),
         };
+        let (driver, rule_change) = (self.driver.clone(), self.state.rule_change);
         if result.is_err() {
             Box::pin(self.drain()).await;
         }
+        Box::pin(driver.wait_for_rules(rule_change)).await;
         result
     }
 

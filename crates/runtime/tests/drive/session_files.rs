@@ -60,6 +60,7 @@ session_files! {
     a_request_goes_to_a_model_with_a_large_enough_window: "window-larger",
     a_request_that_is_too_long_for_the_model_is_shortened: "window-learned",
     a_result_that_is_too_long_is_stored_and_can_be_searched_and_read: "result-stored",
+    a_call_that_an_answer_has_twice_is_made_once: "call-made-twice",
     a_window_without_room_for_another_turn_makes_the_turn_the_last: "window-last-turn",
     // Combinations.
     each_round_of_rate_limits_waits_for_its_own_longest_wait: "multi-cycle-limits",

@@ -21,8 +21,11 @@ const TERM: LeaseTerm = LeaseTerm { now_ms: 1_000_000, ttl_ms: 30_000 };
 const OLDER: u32 = 5;
 
 /// The older version called the field `late` of a run `too_late`.
-const RENAMED: &[SnapshotMigration] =
-    &[SnapshotMigration { from: OLDER, change: rename }, SnapshotMigration { from: OLDER + 1, change: |_, _| Ok(()) }];
+const RENAMED: &[SnapshotMigration] = &[
+    SnapshotMigration { from: OLDER, change: rename },
+    SnapshotMigration { from: OLDER + 1, change: |_, _| Ok(()) },
+    SnapshotMigration { from: OLDER + 2, change: |_, _| Ok(()) },
+];
 
 fn rename(part: SnapshotPart, value: &mut Value) -> Result<(), String> {
     match value {

@@ -53,6 +53,7 @@ impl Reader {
             now_ms: system_ms(),
             may_run: may(Scope::Run),
             may_approve: may(Scope::Approve),
+            may_administer: self.is_owner(),
         }
     }
 

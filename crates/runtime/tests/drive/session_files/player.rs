@@ -21,7 +21,8 @@ use crate::golden;
 use crate::sessions::{Scene, reported};
 
 /// The sessions whose journals are kept for later builds.
-const GOLDEN: [&str; 6] = [
+const GOLDEN: [&str; 7] = [
+    "call-made-twice",
     "collapse",
     "malformed-call-with-siblings",
     "provider-cycling",
