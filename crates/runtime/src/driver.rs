@@ -39,7 +39,7 @@ use crate::replay::{CHANGES_ACCEPTED, DrivenMachine, RestoreError, due_effect, t
 use crate::rule_store::RuleStore;
 use crate::run_owner::RunOwner;
 use crate::run_start::RunStart;
-use crate::signals::{expired_questions, to_events};
+use crate::signals::events_of_inbox;
 use crate::snapshot::{Changes, snapshot_of};
 use crate::telemetry::Telemetry;
 use crate::telemetry::log::TARGET;
@@ -473,10 +473,9 @@ impl Driver {
             }
             _ => None,
         });
-        let expired = expired_questions(&state.pending, &inbox, self.executor().clock.now_ms());
+        let messages = events_of_inbox(&state.pending, &inbox, self.executor().clock.now_ms());
         // The messages come before the interruptions: a run that is cancelled must not prepare to send its calls again.
-        let events = std::iter::once(EventKind::Resumed).chain(expired).chain(to_events(&inbox)).chain(interrupted);
-        let events = events.collect();
+        let events = std::iter::once(EventKind::Resumed).chain(messages).chain(interrupted).collect();
         Ok((events, inbox.iter().map(|message| message.id).collect()))
     }
 

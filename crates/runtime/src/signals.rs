@@ -80,21 +80,33 @@ pub(crate) fn to_events(inbox: &[InboxMessage]) -> Vec<EventKind> {
     keep_last_decisions(&inbox.iter().map(|message| to_event(&message.signal)).collect::<Vec<_>>())
 }
 
-/// The ends of the waits for decisions that nobody sent in time. They come before the messages: a later decision counts no more.
-pub(crate) fn expired_questions(pending: &[Effect], inbox: &[InboxMessage], now_ms: i64) -> Vec<EventKind> {
-    let is_in_time = |ask: &AskPerson, message: &InboxMessage| {
-        message.at_ms < ask.expires_ms && decisions(std::slice::from_ref(message)).contains_key(&ask.id)
-    };
-    let expired = pending.iter().filter_map(|effect| match effect {
-        Effect::AskPerson(ask) if ask.has_expired(now_ms) => Some(ask),
-        _ => None,
-    });
-    let expired = expired.filter(|ask| !inbox.iter().any(|message| is_in_time(ask, message)));
+/// The messages to a run that goes on. A decision that came after the time for it becomes a note; if none came in time, the wait for it
+/// ends.
+pub(crate) fn events_of_inbox(pending: &[Effect], inbox: &[InboxMessage], now_ms: i64) -> Vec<EventKind> {
+    let asks: Vec<&AskPerson> = pending.iter().filter_map(as_question).filter(|ask| ask.has_expired(now_ms)).collect();
+    let decides =
+        |ask: &AskPerson, message: &InboxMessage| decisions(std::slice::from_ref(message)).contains_key(&ask.id);
+    let is_late =
+        |message: &InboxMessage| asks.iter().any(|ask| ask.has_expired(message.at_ms) && decides(ask, message));
+    let (late, in_time): (Vec<InboxMessage>, Vec<InboxMessage>) = inbox.iter().cloned().partition(is_late);
+    let undecided = asks.iter().filter(|ask| !in_time.iter().any(|message| decides(ask, message)));
     let end_of = |ask: &AskPerson| {
         let ends = [EffectKind::ApprovalExpiry, EffectKind::PlanApprovalExpiry].map(|kind| ask.id.with_kind(kind));
         pending.iter().filter_map(Effect::id).find(|id| ends.contains(id)).cloned()
     };
-    expired.filter_map(|ask| end_of(ask)).map(|effect| EventKind::Woke { effect }).collect()
+    let ends = undecided.filter_map(|ask| end_of(ask)).map(|effect| EventKind::Woke { effect });
+    let note = |_: &InboxMessage| {
+        let words = "a decision came after the time for it, and does not count".to_owned();
+        EventKind::UnreadableMessage { words }
+    };
+    late.iter().map(note).chain(ends).chain(to_events(&in_time)).collect()
+}
+
+fn as_question(effect: &Effect) -> Option<&AskPerson> {
+    match effect {
+        Effect::AskPerson(ask) => Some(ask),
+        _ => None,
+    }
 }
 
 /// Keeps the last of several decisions about the same question; an earlier one becomes a note.

@@ -89,6 +89,32 @@ async fn a_question_that_nobody_answers_in_time_is_answered_with_no() {
 }
 
 #[tokio::test]
+async fn a_late_yes_does_not_replace_a_no_in_time() {
+    let tool = ScriptedTool::new("t")
+        .capability("pay", SideEffect::Unsafe)
+        .on("pay", CallMatcher::any(), Reply::reset())
+        .start()
+        .await
+        .expect("the tool starts");
+    let fixture = Fixture::new(&[("t".to_owned(), tool.base_url())], None).await;
+    let started = fixture.started("r", "x", Some(plan(vec![step("a", "t", "pay", "{}")])));
+    let person_ms = started.policy.limits.person_ms;
+    assert_eq!(fixture.driver().start(started).await.expect("the run is driven"), DriveOutcome::Waiting);
+    let (run, _) = fixture.restore("r").await;
+    let ask = question(&run);
+    for (decision, wait_ms) in [(Decision::Deny { reason: None }, person_ms), (Decision::Approve, 0)] {
+        let now_ms = fixture.clock.now_ms().cast_signed();
+        let signal = signals::decide(ask.id.clone(), ask.hash.clone(), decision);
+        fixture.journal.send(&RunId::new("r"), signal, now_ms).await.expect("the run exists");
+        fixture.clock.advance(wait_ms);
+    }
+    let ended = fixture.driver().resume(&RunId::new("r")).await.expect("the run is driven");
+    let DriveOutcome::Finished(answer) = ended else { panic!("the run waits for a person") };
+    assert_eq!((answer.status, tool.call_count()), (Status::Failed, 1), "{}", answer.text);
+    assert!(answer.text.contains("it was not approved"), "{}", answer.text);
+}
+
+#[tokio::test]
 async fn a_decision_in_time_counts_also_if_the_run_goes_on_after_that_time() {
     let tool = ScriptedTool::new("t")
         .capability("pay", SideEffect::Unsafe)
