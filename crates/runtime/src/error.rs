@@ -5,6 +5,7 @@ use reknit_journal::{AppendError, CreateError, FenceError, LeaseError, OpenError
 use reknit_protocol::RunId;
 
 use crate::journal_results::ResultError;
+use crate::remote_engine::RemoteError;
 use crate::replay::RestoreError;
 
 /// Why a driver stopped driving a run. All committed events are kept, and the run can be resumed. After a [`RestoreError`] it is
@@ -83,6 +84,9 @@ pub enum DriveError {
     /// The future that drives the run was dropped. Nobody sees this, but the journal and the log.
     #[error("nobody waits for the run any more")]
     Abandoned,
+    /// The engine that drives the run elsewhere does not do what it was asked for.
+    #[error(transparent)]
+    Remote(#[from] RemoteError),
     /// The task of an effect panicked.
     #[error("the task of an effect panicked: {0}")]
     Task(String),
