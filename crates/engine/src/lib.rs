@@ -123,8 +123,8 @@ pub use number_sources::{NumberSource, SourcedNumber, number_sources};
 pub use outcome_check::{IfAbsent, OutcomeCheck};
 pub use overview::{BareOverview, BareReply, Overview, OverviewBuilder, RunOverview, SessionOverview};
 pub use policy::{
-    Limits, LlmDebug, LoopApprovals, Policy, Sampling, SamplingPolicy, SideEffectPolicy, Synthesis, UndeclaredPolicy,
-    UnfitResults,
+    EngineKind, Limits, LlmDebug, LoopApprovals, Policy, Sampling, SamplingPolicy, SideEffectPolicy, Synthesis,
+    UndeclaredPolicy, UnfitResults,
 };
 pub use question_facts::QuestionLine;
 pub use record::{

@@ -59,6 +59,28 @@ pub struct Policy {
     /// The rules learned in earlier runs that were accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<LearnedRule>,
+    /// Which kind of engine keeps and drives the run. The other kind must not: calls would be made twice.
+    #[serde(default, skip_serializing_if = "EngineKind::is_embedded")]
+    pub engine: EngineKind,
+}
+
+/// Which kind of engine keeps and drives a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EngineKind {
+    /// The process that has the journal.
+    #[default]
+    Embedded,
+    /// An engine on other machines; the journal has a copy.
+    Remote,
+}
+
+impl EngineKind {
+    /// Whether the process that has the journal drives the run.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+    pub fn is_embedded(&self) -> bool {
+        *self == Self::Embedded
+    }
 }
 
 /// The budget and time limits of a run.

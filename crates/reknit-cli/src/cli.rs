@@ -19,6 +19,8 @@ mod serve;
 mod test;
 mod tools;
 mod trust;
+#[cfg(feature = "restate")]
+mod worker;
 
 use std::path::PathBuf;
 
@@ -50,6 +52,8 @@ pub(crate) use serve::{ServeArguments, TokensCommand, money};
 pub(crate) use test::{RecordArguments, RunTestsArguments, TestArguments, TestCommand};
 pub(crate) use tools::{AcceptArguments, AddArguments, CallArguments, SignInArguments, ToolsCommand};
 pub(crate) use trust::TrustArguments;
+#[cfg(feature = "restate")]
+pub(crate) use worker::{EngineArgument, WorkerArguments};
 
 macro_rules! examples {
     () => {
@@ -181,6 +185,10 @@ pub(crate) enum Command {
     /// Serve the HTTP API: start, follow and control runs, and mend calls of other programs
     #[command(after_help = serve::DETAILS)]
     Serve(ServeArguments),
+    /// Drive runs on this machine for a Restate server, together with other workers
+    #[cfg(feature = "restate")]
+    #[command(after_help = worker::DETAILS)]
+    Worker(WorkerArguments),
     /// Make, list and remove the tokens of `reknit serve`
     #[command(subcommand)]
     Tokens(TokensCommand),

@@ -67,6 +67,8 @@ mod tools;
 mod trust;
 mod usage;
 mod word_wrap;
+#[cfg(feature = "restate")]
+mod worker;
 
 use std::process::ExitCode;
 
@@ -75,6 +77,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use reknit_runtime::config::ShowSettings;
 
 use cli::{Cli, Command, ConfigCommand, PlanCommand};
+use failure::Failure;
 use failure_message::{failure_json, failure_message};
 use print::{hide_messages, print_data, print_failure};
 use terminal_size::{error_columns, output_columns};
@@ -160,6 +163,8 @@ fn main() -> ExitCode {
         Command::Callbacks(command) => setup::block_on(callbacks::run(&command)),
         Command::Mcp(arguments) => setup::block_on(mcp::run(&arguments)),
         Command::Serve(arguments) => setup::block_on(serve::run(&arguments)),
+        #[cfg(feature = "restate")]
+        Command::Worker(arguments) => setup::block_on(worker::run(&arguments)),
         Command::Tokens(command) => tokens::run(&command),
         Command::Tools(command) => setup::block_on(tools::run(command)),
         Command::Config(ConfigCommand::Show { changed, json, answer, setup }) => {
@@ -174,6 +179,11 @@ fn main() -> ExitCode {
             setup::block_on(demo::run(live, serve, &id, &setup, &drive))
         }
     };
+    exit_code(result, is_json)
+}
+
+/// The exit code of a command. Prints why it failed.
+fn exit_code(result: Result<ExitCode, Failure>, is_json: bool) -> ExitCode {
     match result {
         Ok(code) => code,
         // The reader closed the output, as in `reknit repair big.txt | head`.

@@ -29,7 +29,12 @@ pub(crate) async fn run(arguments: &ServeArguments) -> Result<ExitCode, Failure>
             return Err(Failure::usage(message, hint));
         }
     };
-    let setup = Setup::for_server(&arguments.setup, LevelFilter::INFO).await?;
+    #[cfg_attr(not(feature = "restate"), expect(unused_mut, reason = "there is no other engine"))]
+    let mut setup = Setup::for_server(&arguments.setup, LevelFilter::INFO).await?;
+    #[cfg(feature = "restate")]
+    if let Some(address) = &arguments.engine.restate {
+        setup.reknit = crate::worker::with_engine(setup.reknit, address)?;
+    }
     if let Access::Tokens(tokens) = &access {
         check_limits(tokens, &setup.reknit)?;
     }

@@ -79,33 +79,54 @@ impl Setup {
 
     /// What a server needs that makes calls for others. `log` is the level of its log if nothing sets it.
     pub(crate) async fn for_server(arguments: &SetupArguments, log: LevelFilter) -> Result<Self, Failure> {
-        let mut config = config_with_arguments(arguments)?;
-        if !config.is_set("log.level") {
-            config.log.level = log;
-        }
-        let mut setup = Self::start(config, &arguments.files).await?;
+        let config = config_with_arguments(arguments)?;
+        Ok(Self::with_server_log(Self::start(with_log_level(config, log), &arguments.files).await?))
+    }
+
+    /// What a worker needs, whose runs are kept elsewhere: no journal.
+    #[cfg(feature = "restate")]
+    pub(crate) async fn for_worker(arguments: &SetupArguments) -> Result<Self, Failure> {
+        let mut config = with_log_level(config_with_arguments(arguments)?, LevelFilter::WARN);
+        config.journal = None;
+        Ok(Self::with_server_log(Self::start_with_journal(config, &arguments.files).await?))
+    }
+
+    fn with_server_log(mut setup: Self) -> Self {
         // A server does not wait for whoever reads its log.
         let telemetry = setup.telemetry.telemetry(|line| {
             let _ = print_progress(line);
         });
         setup.reknit = setup.reknit.with_telemetry(telemetry);
-        Ok(setup)
+        setup
     }
 
-    async fn start(config: Config, files: &FileArguments) -> Result<Self, Failure> {
-        check_trust(&config, files.config.as_deref())?;
-        let mut config = with_detected_model(config).await;
-        let telemetry = TelemetrySetup::new(config.log)?;
+    async fn start(mut config: Config, files: &FileArguments) -> Result<Self, Failure> {
         config.journal = Some(journal_path(&config, files)?).filter(|path| !is_in_memory(path));
         if config.journal.is_none() {
             print_message("note: the journal is in memory: what happens now is forgotten when this process ends\n");
         }
+        Self::start_with_journal(config, files).await
+    }
+
+    /// Starts with the journal that the configuration names, or with one in memory.
+    async fn start_with_journal(config: Config, files: &FileArguments) -> Result<Self, Failure> {
+        check_trust(&config, files.config.as_deref())?;
+        let config = with_detected_model(config).await;
+        let telemetry = TelemetrySetup::new(config.log)?;
         let (models, sets_answers) = (config.models.clone(), config.is_configured("answer.by"));
         let reknit = unless_ended(Box::pin(Runtime::start(with_catalogue_folder(config)))).await??;
         print_migration(&reknit.journal);
         warn_about_tools(&reknit.problems, &reknit.notes);
         Ok(Self { reknit, models, telemetry, sets_answers })
     }
+}
+
+/// The level of the log, unless something sets it.
+fn with_log_level(mut config: Config, level: LevelFilter) -> Config {
+    if !config.is_set("log.level") {
+        config.log.level = level;
+    }
+    config
 }
 
 /// Reads the configuration and adds the tools and the model of the command line.

@@ -17,8 +17,10 @@ use crate::approval_webhook::{ApprovalWebhook, WebhookReport};
 #[cfg(not(feature = "sqlite"))]
 use crate::config::SettingOrigin;
 use crate::config::{Config, ConfigBuilder, ConfigError};
+use crate::effect_runner::EffectRunner;
 use crate::live_catalogue::LiveCatalogue;
 use crate::pruner::Pruner;
+use crate::remote_engine::RemoteEngine;
 use crate::rule_store::RuleStore;
 use crate::run_owner::{OwnedCatalogue, RunOwner};
 #[cfg(feature = "sqlite")]
@@ -79,6 +81,7 @@ pub struct Runtime {
     pruner: Option<Arc<Pruner>>,
     rules: Option<Arc<RuleStore>>,
     owned: Option<Arc<OwnedCatalogue>>,
+    remote: Option<Arc<dyn RemoteEngine>>,
 }
 
 /// Why [`Runtime`] cannot start.
@@ -282,6 +285,7 @@ impl Runtime {
             callbacks: None,
             webhook: None,
             owned: None,
+            remote: None,
             rules: None,
             models: None,
             transport,
@@ -387,8 +391,25 @@ impl Runtime {
             .with_pruner(self.pruner.clone())
             .with_rules(self.rules.clone())
             .with_owner(self.owner().cloned())
+            .with_remote(self.remote.clone())
             .with_callbacks(self.callbacks.clone());
         driver.with_telemetry(self.telemetry.clone())
+    }
+
+    /// Whether an engine elsewhere drives the runs.
+    pub(crate) fn has_remote_engine(&self) -> bool {
+        self.remote.is_some()
+    }
+
+    /// Lets an engine elsewhere keep and drive the runs. The journal gets a copy of their events, which people and programs read.
+    #[must_use]
+    pub fn with_remote(self, remote: Arc<dyn RemoteEngine>) -> Self {
+        Self { remote: Some(remote), ..self }
+    }
+
+    /// Performs single effects of runs that an engine elsewhere keeps.
+    pub fn effect_runner(&self) -> EffectRunner {
+        EffectRunner { executor: self.driver().executor().clone() }
     }
 
     /// Waits until the approval webhook has heard of the questions of a run, or cannot be reached. Call it when a run waits; if it

@@ -7,6 +7,7 @@ mod drain;
 mod due_calls;
 mod fork;
 mod join;
+mod remote_loop;
 mod reopen;
 mod reservation;
 mod restore;
@@ -18,9 +19,12 @@ pub(crate) use restore::restore;
 use std::sync::Arc;
 
 use reknit_dialogue::Money;
-use reknit_engine::{Answer, Effect, Ending, Event, EventKind, MIGRATIONS, Overview, Report, SnapshotMigration};
+use reknit_engine::{
+    Answer, Effect, Ending, EngineKind, Event, EventKind, MIGRATIONS, Overview, Report, SnapshotMigration,
+};
 use reknit_journal::{Append, CreateError, Holder, Journal, Lease, LeaseError, LeaseTerm, Mailbox, NewRun, SignalId};
 use reknit_protocol::RunId;
+use reknit_tools::BoxFuture;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -35,6 +39,7 @@ use crate::learned_mappings;
 use crate::parking::ParkReason;
 use crate::piece_watcher::PieceWatcher;
 use crate::pruner::Pruner;
+use crate::remote_engine::RemoteEngine;
 use crate::replay::{CHANGES_ACCEPTED, DrivenMachine, RestoreError, due_effect, to_row};
 use crate::rule_store::RuleStore;
 use crate::run_owner::RunOwner;
@@ -46,6 +51,7 @@ use crate::telemetry::log::TARGET;
 use crate::transport::Transport;
 use crate::watcher::{Committed, EventOrigin, Watcher};
 use drain::{Entry, in_own_task};
+use remote_loop::RemoteLoop;
 use run_loop::RunLoop;
 
 /// How long a lease lasts without renewal. It outlasts the pauses of a busy machine, and is short enough to wait for after a
@@ -94,6 +100,7 @@ pub(crate) struct DriverParts {
     pruner: Option<Arc<Pruner>>,
     owner: Option<Arc<RunOwner>>,
     rules: Option<Arc<RuleStore>>,
+    remote: Option<Arc<dyn RemoteEngine>>,
     migrations: &'static [SnapshotMigration],
 }
 
@@ -142,6 +149,7 @@ impl Driver {
             pruner: None,
             owner: None,
             rules: None,
+            remote: None,
             migrations: MIGRATIONS,
         };
         Self { shared: Arc::new(shared) }
@@ -174,6 +182,13 @@ impl Driver {
     #[must_use]
     pub(crate) fn with_rules(mut self, rules: Option<Arc<RuleStore>>) -> Self {
         self.parts_mut().rules = rules;
+        self
+    }
+
+    /// Lets an engine elsewhere drive the runs, and follows them.
+    #[must_use]
+    pub(crate) fn with_remote(mut self, remote: Option<Arc<dyn RemoteEngine>>) -> Self {
+        self.parts_mut().remote = remote;
         self
     }
 
@@ -273,11 +288,36 @@ impl Driver {
             let Some((lease, state)) = Box::pin(driver.create_unless_started(started, &abandoned)).await? else {
                 return Ok(None);
             };
-            RunLoop::new(driver, lease, *state, mailbox, abandoned).drive_or_drain(Entry::New).await.map(Some)
+            driver.drive((lease, *state), mailbox, abandoned, Entry::New).await.map(Some)
         });
         match outcome.await? {
             Some(outcome) => Ok(outcome),
             None => Box::pin(self.join(&run)).await,
+        }
+    }
+
+    fn engine(&self) -> EngineKind {
+        if self.shared.remote.is_some() { EngineKind::Remote } else { EngineKind::Embedded }
+    }
+
+    /// Drives a leased run here, or follows it if an engine elsewhere drives the runs. A run of the other kind of engine is refused.
+    fn drive(
+        self,
+        (lease, state): (Lease, DrivenMachine),
+        mailbox: Mailbox,
+        abandoned: CancellationToken,
+        entry: Entry,
+    ) -> BoxFuture<'static, Result<DriveOutcome, DriveError>> {
+        let engine = state.machine.policy().engine;
+        if engine != self.engine() {
+            return Box::pin(async move {
+                self.give_back(&lease).await;
+                Err(DriveError::OtherEngine { run: lease.run().clone(), engine })
+            });
+        }
+        match self.shared.remote.clone() {
+            Some(engine) => Box::pin(RemoteLoop::new(self, engine, (lease, state), mailbox, abandoned).follow(entry)),
+            None => Box::pin(RunLoop::new(self, lease, state, mailbox, abandoned).drive_or_drain(entry)),
         }
     }
 
@@ -334,6 +374,7 @@ impl Driver {
             learned_mappings::add(run, &self.executor().journal).await?;
         }
         started.set_trace_parent(self.executor().telemetry.parent());
+        started.set_engine(self.engine());
         let reservation = self.reservation(started.money_limit()).await?;
         if let Some(reservation) = &reservation {
             started.set_budget(Some(Money::from_nanos(reservation.amount)));
@@ -398,7 +439,7 @@ impl Driver {
                 restored => restored?,
             };
             let mailbox = driver.mailbox(&run);
-            RunLoop::new(driver, lease, state, mailbox, abandoned).drive_or_drain(Entry::TakenOver).await
+            driver.drive((lease, state), mailbox, abandoned, Entry::TakenOver).await
         })
         .await
     }
@@ -486,24 +527,33 @@ impl Driver {
         kinds: Vec<EventKind>,
         consumed: Vec<SignalId>,
     ) -> Result<(Append, Vec<Event>), DriveError> {
+        let at_ms = self.executor().clock.now_ms();
+        let events: Vec<Event> = kinds.into_iter().map(|kind| Event { at_ms, kind }).collect();
+        let append = self.apply_events(state, &events, consumed)?;
+        Ok((append, events))
+    }
+
+    /// The same for events that have a time.
+    pub(crate) fn apply_events(
+        &self,
+        state: &mut DrivenMachine,
+        events: &[Event],
+        consumed: Vec<SignalId>,
+    ) -> Result<Append, DriveError> {
         let mut append = Append::at(state.machine.event_count());
         append.consumed = consumed;
-        let mut events = Vec::with_capacity(kinds.len());
-        let at_ms = self.executor().clock.now_ms();
-        for kind in kinds {
-            let event = Event { at_ms, kind };
-            let due = state.apply(&event)?;
+        for event in events {
+            let due = state.apply(event)?;
             state.check_results()?;
             if self.executor().claims_keys {
                 append.keys.extend(state.decided.last().into_iter().flat_map(|records| key_changes(records)));
             }
-            let mut row = to_row(&event, due)?;
+            let mut row = to_row(event, due)?;
             if std::mem::take(&mut state.restored.changes_accepted) {
                 CHANGES_ACCEPTED.clone_into(&mut row.kind);
                 row.due = state.pending.iter().filter_map(due_effect).collect();
             }
             append = append.event(row);
-            events.push(event);
         }
         if let Some(ending) = state.machine.ending() {
             let now_ms = self.executor().clock.now_ms();
@@ -514,7 +564,7 @@ impl Driver {
         } else if std::mem::take(&mut state.restored.migrated) {
             append.snapshot = Some(snapshot_of(state)?);
         }
-        Ok((append, events))
+        Ok(append)
     }
 
     /// Acquires the lease of a run. Takes it over at once if its process is dead.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use reknit_dialogue::CallOutcome;
-use reknit_engine::{AskModel, Effect, EventKind, OpenBreakerPolicy};
+use reknit_engine::{AskModel, CountTokens, Effect, EventKind, OpenBreakerPolicy};
 use reknit_journal::{ClaimOutcome, EffectClaim, FenceError, Journal, KeyedClaim, Lease};
-use reknit_protocol::{CallTool, Delivery, ToolReply, TransportFailure, TransportKind};
+use reknit_protocol::{CallTool, Delivery, RunId, ToolReply, TransportFailure, TransportKind};
 
 use tokio_util::sync::CancellationToken;
 
@@ -59,12 +59,9 @@ impl EffectExecutor {
     ) -> EffectOutcome {
         Ok(match effect {
             Effect::AskModel(ask) => Some(self.ask(ask).await),
-            Effect::CountTokens(count) => {
-                let tokens = self.transport.count(count).await;
-                Some(EventKind::TokensCounted { effect: count.id.clone(), tokens })
-            }
+            Effect::CountTokens(count) => Some(self.count(count).await),
             Effect::CallTool(call) => match permit {
-                Some(permit) => Some(self.send(call, lease, traceparent, permit).await),
+                Some(permit) => Some(self.send(call, lease.run(), traceparent, permit).await),
                 None => self.call(call, lease, traceparent, stops).await?,
             },
             Effect::Sleep { id, until_ms } => {
@@ -75,7 +72,12 @@ impl EffectExecutor {
         })
     }
 
-    async fn ask(&self, ask: &AskModel) -> EventKind {
+    pub(crate) async fn count(&self, count: &CountTokens) -> EventKind {
+        let tokens = self.transport.count(count).await;
+        EventKind::TokensCounted { effect: count.id.clone(), tokens }
+    }
+
+    pub(crate) async fn ask(&self, ask: &AskModel) -> EventKind {
         let permit = match (self.breakers.acquire_model(&ask.target).await, ask.breaker) {
             (Ok(permit), _) => Some(permit),
             (Err(_), OpenBreakerPolicy::Ignore) => None,
@@ -153,13 +155,19 @@ impl EffectExecutor {
         if stops.aborted.is_cancelled() {
             return Ok(Some(not_sent(call)));
         }
-        Ok(Some(self.send(call, lease, traceparent, permit).await))
+        Ok(Some(self.send(call, lease.run(), traceparent, permit).await))
     }
 
     /// Makes a call that is claimed, if it has to be.
-    async fn send(&self, call: &CallTool, lease: &Lease, traceparent: Option<&str>, permit: Permit) -> EventKind {
+    pub(crate) async fn send(
+        &self,
+        call: &CallTool,
+        run: &RunId,
+        traceparent: Option<&str>,
+        permit: Permit,
+    ) -> EventKind {
         let with_callback = self.callbacks.as_ref().filter(|_| call.job.is_none()).map(|callbacks| {
-            let url = callbacks.url_for(lease.run(), &call.id, self.clock.now_ms());
+            let url = callbacks.url_for(run, &call.id, self.clock.now_ms());
             Box::new(CallTool { callback: Some(url), ..call.clone() })
         });
         let sent = with_callback.as_deref().unwrap_or(call);

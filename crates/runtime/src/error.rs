@@ -1,10 +1,11 @@
 //! Why a driver stops driving a run.
 
+use reknit_engine::EngineKind;
 use reknit_journal::{AppendError, CreateError, FenceError, LeaseError, OpenError, RunReadError, StorageError};
-
 use reknit_protocol::RunId;
 
 use crate::journal_results::ResultError;
+use crate::remote_engine::RemoteError;
 use crate::replay::RestoreError;
 
 /// Why a driver stopped driving a run. All committed events are kept, and the run can be resumed. After a [`RestoreError`] it is
@@ -83,7 +84,25 @@ pub enum DriveError {
     /// The future that drives the run was dropped. Nobody sees this, but the journal and the log.
     #[error("nobody waits for the run any more")]
     Abandoned,
+    /// The engine that drives the run elsewhere does not do what it was asked for.
+    #[error(transparent)]
+    Remote(#[from] RemoteError),
+    /// Another kind of engine drives the run. If this process did, calls would be made twice.
+    #[error("run `{run}` {}", of_engine(*engine))]
+    OtherEngine {
+        /// The run.
+        run: RunId,
+        /// Which kind of engine drives it.
+        engine: EngineKind,
+    },
     /// The task of an effect panicked.
     #[error("the task of an effect panicked: {0}")]
     Task(String),
+}
+
+fn of_engine(engine: EngineKind) -> &'static str {
+    match engine {
+        EngineKind::Remote => "is driven by a remote engine: go on with `reknit serve --engine restate=URL`",
+        EngineKind::Embedded => "is driven by the process that has the journal: go on without `--engine`",
+    }
 }

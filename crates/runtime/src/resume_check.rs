@@ -1,16 +1,22 @@
 //! Checks whether a stored run can go on with the tools and models of this process.
 
 use reknit_dialogue::TargetName;
-use reknit_engine::{Machine, Progress, Run, StepState, StepView};
+use reknit_engine::{EngineKind, Machine, Progress, Run, StepState, StepView};
 use reknit_plan::{AGENT_TOOL, Catalogue};
 
 use crate::assembly::Runtime;
 
 impl Runtime {
-    /// Describes the tools and models that a run still needs and this process does not have. Without them, steps would fail that
+    /// Describes the tools, models and the engine that a run still needs and this process does not have. Without them, steps would fail that
     /// could succeed elsewhere.
     pub fn missing_for(&self, machine: &Machine) -> Vec<String> {
-        missing_requirements(machine, &self.reachable_catalogue(), &self.targets)
+        let mut missing = missing_requirements(machine, &self.reachable_catalogue(), &self.targets);
+        match (machine.policy().engine, self.has_remote_engine()) {
+            (EngineKind::Remote, false) => missing.push("its engine (`reknit serve --engine restate=URL`)".to_owned()),
+            (EngineKind::Embedded, true) => missing.push("the embedded engine (without `--engine`)".to_owned()),
+            (EngineKind::Remote, true) | (EngineKind::Embedded, false) => {}
+        }
+        missing
     }
 }
 

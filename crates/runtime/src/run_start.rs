@@ -1,7 +1,9 @@
 //! The start of a run or a session.
 
+use std::sync::Arc;
+
 use reknit_dialogue::Money;
-use reknit_engine::{EventKind, RequestDigest, SessionStarted, Started, TraceParent};
+use reknit_engine::{EngineKind, EventKind, RequestDigest, SessionStarted, Started, TraceParent};
 use reknit_protocol::RunId;
 
 /// The start of a run or a session, as a driver takes it.
@@ -66,6 +68,17 @@ impl RunStart {
         match &mut self.first {
             FirstEvent::Run(started) => started.set_budget(budget),
             FirstEvent::Session(started) => started.set_budget(budget),
+        }
+    }
+
+    /// Sets which kind of engine drives it.
+    pub(crate) fn set_engine(&mut self, engine: EngineKind) {
+        let policy = match &mut self.first {
+            FirstEvent::Run(started) => &mut started.policy,
+            FirstEvent::Session(started) => &mut started.policy,
+        };
+        if policy.engine != engine {
+            Arc::make_mut(policy).engine = engine;
         }
     }
 

@@ -7,6 +7,8 @@ use clap::{Args, Subcommand, ValueHint};
 use reknit_dialogue::Money;
 use reknit_server::Scope;
 
+#[cfg(feature = "restate")]
+use super::EngineArgument;
 use super::SetupArguments;
 
 pub(super) const DETAILS: &str = "\
@@ -42,6 +44,10 @@ pub(crate) struct ServeArguments {
     /// How many runs go on at the same time; more are answered with 429
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_runs: u32,
+
+    #[cfg(feature = "restate")]
+    #[command(flatten)]
+    pub(crate) engine: EngineArgument,
 
     #[command(flatten)]
     pub(crate) setup: SetupArguments,

@@ -6,10 +6,10 @@ use reknit_engine::{ForkWrites, Machine};
 use reknit_journal::{Append, Lease, NewRun};
 
 use super::drain::{Entry, in_own_task};
-use super::run_loop::RunLoop;
 use super::{DriveOutcome, Driver};
 use crate::error::DriveError;
 use crate::fork::{Fork, UnsentWrites};
+use crate::remote_engine::RemoteError;
 use crate::replay::{DrivenMachine, RestoreError, to_row};
 
 impl Driver {
@@ -19,11 +19,14 @@ impl Driver {
     /// Unless it was made with [`ForkWrites::Sent`], it sends only calls that read, whichever process drives it: any other call gets
     /// the answer that the origin got for it, or fails.
     pub async fn start_fork(&self, fork: Fork) -> Result<DriveOutcome, DriveError> {
+        if self.shared.remote.is_some() {
+            return Err(RemoteError::Unsupported("forks").into());
+        }
         let driver = self.clone();
         in_own_task(async move |abandoned| {
             let (driver, lease, state) = Box::pin(driver.create_fork(fork)).await?;
             let mailbox = driver.mailbox(lease.run());
-            RunLoop::new(driver, lease, state, mailbox, abandoned).drive_or_drain(Entry::New).await
+            driver.drive((lease, state), mailbox, abandoned, Entry::New).await
         })
         .await
     }

@@ -6,7 +6,6 @@ use reknit_journal::{Lease, LeaseError, Reopening};
 use reknit_protocol::RunId;
 
 use super::drain::{Entry, in_own_task};
-use super::run_loop::RunLoop;
 use super::{DriveOutcome, Driver, restore};
 use crate::error::DriveError;
 use crate::replay::DrivenMachine;
@@ -36,7 +35,7 @@ impl Driver {
             let (driver, lease, state, changed) = Box::pin(driver.reopen(&run, &event)).await?;
             let mailbox = driver.mailbox(&run);
             let entry = Entry::Reopened(changed.into_iter().chain([event]).collect());
-            RunLoop::new(driver, lease, state, mailbox, abandoned).drive_or_drain(entry).await
+            driver.drive((lease, state), mailbox, abandoned, entry).await
         })
         .await
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_dialogue::TargetName;
 use reknit_engine::{
-    EventKind, ForkOrigin, ForkWrites, MACHINE_VERSION, Machine, Policy, SessionStarted, Started, Templates,
+    EngineKind, EventKind, ForkOrigin, ForkWrites, MACHINE_VERSION, Machine, Policy, SessionStarted, Started, Templates,
 };
 use reknit_plan::{PlanAuthor, check, correct_plan, resolve_inputs};
 use reknit_protocol::{EffectOwner, Object, Plan, RunId, Value};
@@ -46,6 +46,7 @@ impl ForkChanges {
                 self.change_plan(&mut started, machine.plan(), point)?;
                 self.change_run(&mut started, &fork);
                 started.fork = Some(fork);
+                drive_here(&mut started.policy);
                 started.machine_version = MACHINE_VERSION;
                 check_plan(&started)?;
                 Ok(EventKind::Started(Box::new(started)))
@@ -66,6 +67,7 @@ impl ForkChanges {
                 changed.trace_parent = None;
                 changed.machine_version = MACHINE_VERSION;
                 self.change_session(&mut changed, &fork);
+                drive_here(&mut changed.policy);
                 Ok(EventKind::SessionStarted(Box::new(changed)))
             }
             _ => Err(ForkError::Change("the first event of the run is unknown".to_owned())),
@@ -147,6 +149,13 @@ impl ForkChanges {
         }
         started.plan = Some(plan);
         Ok(())
+    }
+}
+
+/// A fork is driven by the process that has the journal, also one of a run on a remote engine.
+fn drive_here(policy: &mut Arc<Policy>) {
+    if !policy.engine.is_embedded() {
+        Arc::make_mut(policy).engine = EngineKind::Embedded;
     }
 }
 

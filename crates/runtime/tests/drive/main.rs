@@ -22,6 +22,7 @@ mod learned_mappings;
 mod leases;
 mod many_steps;
 mod panics;
+mod remote;
 mod replay_mismatch;
 mod requests;
 mod run_ids;

@@ -1,0 +1,236 @@
+"""What `bench/restate/run` measures. Every part prints its figures, and the program fails if a promise is broken."""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+from cluster import PATIENCE, Cluster, plan
+
+EVERY_CLASS = plan("look", "place", "note", "pay")
+ASKS_FIRST = plan("look", "place").replace("tool: shop/place", "approve: true, tool: shop/place")
+ORDER = '"{{inputs.order}}"'
+PARALLEL = "\n".join(
+    ["inputs: {order: {type: string}}", "steps:"]
+    + [f"- {{id: p{at}, tool: shop/{name}, with: {{order: {ORDER}}}}}" for at, name in enumerate(["look", "place", "note", "look"])]
+)
+SCENARIOS = {"every-class": EVERY_CLASS, "parallel": PARALLEL, "approval": ASKS_FIRST}
+
+
+def fail(message: str):
+    print(f"MISSED: {message}", flush=True)
+    sys.exit(1)
+
+
+def start(cluster: Cluster, run: str, text: str, order: str, delay_ms: int | None = None, mode: str = "start"):
+    inputs = {"order": order} if delay_ms is None else {"order": order, "delay_ms": delay_ms}
+    return cluster.call("POST", "/v1/runs", {"plan": text, "inputs": inputs, "run_id": run, "mode": mode})
+
+
+def start_session(cluster: Cluster, run: str):
+    """An agent that answers with a report; the model is scripted."""
+    agent = "You are a clerk. Answer in one sentence."
+    return cluster.call("POST", "/v1/runs", {"agent": agent, "request": f"What about {run}?", "run_id": run, "mode": "start"})
+
+
+def settle(cluster: Cluster, run: str, decide) -> dict:
+    """Waits until a run has ended, and answers its questions."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        view = cluster.call("GET", f"/v1/runs/{run}")
+        if view["status"] not in ("running", "waiting", "stopped"):
+            return view
+        for question in view["questions"]:
+            decision = decide(run, question)
+            try:
+                path = f"/v1/runs/{run}/decisions/{quote(question['question'], safe='')}"
+                cluster.call("POST", path, {"hash": question["hash"], "decision": decision})
+            except RuntimeError as error:
+                if " 409 " not in str(error) and " 404 " not in str(error):
+                    raise
+        time.sleep(0.1)
+    fail(f"run {run} has not ended after {PATIENCE} s: {view}")
+
+
+def kills(cluster: Cluster, count: int, seed: int):
+    """Random SIGKILLs while runs with every class of side effect go on."""
+    chosen = random.Random(seed)
+    decisions: dict[str, str] = {}
+    killed = collections.Counter()
+
+    def decide(run: str, question: dict) -> str:
+        # The person looks at the service, as a person would.
+        if question["about"].get("kind") not in (None, "send_again"):
+            return "approve"
+        done = any(deed["capability"] == "pay" and deed["order"] == run for deed in cluster.deeds())
+        decisions[run] = "happened" if done else "did_not_happen"
+        return decisions[run]
+
+    # What the outcomes are without kills.
+    start(cluster, "undisturbed", EVERY_CLASS, "undisturbed", 0)
+    start_session(cluster, "undisturbed-session")
+    run_status, session_status = (settle(cluster, run, decide)["status"] for run in ["undisturbed", "undisturbed-session"])
+    runs: list[str] = []
+    sessions: list[str] = []
+    begin = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        started = []
+        for number in range(count):
+            for _ in range(4):
+                run = f"kill-{seed}-{len(runs)}"
+                runs.append(run)
+                started.append(pool.submit(start, cluster, run, EVERY_CLASS, run, chosen.choice([0, 20, 100, 400])))
+            sessions.append(f"session-{seed}-{number}")
+            started.append(pool.submit(start_session, cluster, sessions[-1]))
+            time.sleep(chosen.uniform(0.05, 0.6))
+            victim = chosen.choice(cluster.killable)
+            killed[victim.name] += 1
+            victim.kill()
+            time.sleep(chosen.uniform(0.0, 0.3))
+            victim.start().ready()
+        for one in started:
+            one.result()
+        views = list(pool.map(lambda run: settle(cluster, run, decide), runs))
+        reports = list(pool.map(lambda run: settle(cluster, run, decide), sessions))
+    seconds = time.monotonic() - begin
+    statuses = collections.Counter(view["status"] for view in views)
+    by_name = collections.defaultdict(list)
+    for deed in cluster.deeds():
+        by_name[deed["capability"], deed["order"]].append(deed)
+    problems = [f"{run}: {view['status']}" for run, view in zip(runs, views) if view["status"] != run_status]
+    problems += [f"{run}: {view['status']}" for run, view in zip(sessions, reports) if view["status"] != session_status]
+    repeats = collections.Counter()
+    for run in runs:
+        for name in ["place", "note", "pay"]:
+            calls = by_name[name, run]
+            if len({deed["key"] for deed in calls}) != 1:
+                problems.append(f"{name} of {run} was sent under {len({deed['key'] for deed in calls})} keys")
+            if name == "pay" and len(calls) != 1:
+                problems.append(f"{name} of {run} was made {len(calls)} times (a person said {decisions.get(run)})")
+            repeats[name] += len(calls) - 1
+    print(f"kills: {count} SIGKILLs (seed {seed}): {dict(killed)}")
+    of_sessions = collections.Counter(view["status"] for view in reports)
+    print(f"kills: {len(runs)} runs in {seconds:.0f} s: {dict(statuses)}; {len(sessions)} sessions: {dict(of_sessions)}")
+    print(f"kills: sent again under the same key: {dict(repeats)}; questions to a person: {dict(collections.Counter(decisions.values()))}")
+    if problems:
+        fail("; ".join(problems[:5]) + f" ({len(problems)} in all)")
+    print("kills: every run and session ends as without kills, one key per call, no unsafe call twice: ok", flush=True)
+
+
+def records(reknit: str, cluster: Cluster, run: str) -> list[str]:
+    """The events and the ending of a run without their times. The claims of calls are kept where the calls are made, and are no records. The
+    embedded engine gives a run back while it waits for a person, and writes `resumed` when it takes it over again; on Restate nobody takes over."""
+    command = [reknit, "runs", "export", run, "--journal", str(cluster.folder / "journal.db"), "--config", str(cluster.folder / "reknit.toml")]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    found = [without_times(json.loads(line)) for line in lines]
+    is_compared = lambda line: "claims" not in line and line.get("event", {}).get("body", {}).get("kind") != "resumed"
+    return [json.dumps(line, sort_keys=True) for line in found if is_compared(line)]
+
+
+def without_times(value):
+    if isinstance(value, dict):
+        # The hash of a question, and the digest of a wait or a question, contain the time at which they end; that of a call does not.
+        kept = [key for key in value if not key.endswith("_ms") and key not in ("url", "digest", "hash", "seed", "seq", "events")]
+        if "due" in value:
+            value = {**value, "due": [[effect, digest] if "/call/" in effect else [effect] for effect, digest in value["due"]]}
+        return {key: without_times(value[key]) for key in kept}
+    if isinstance(value, list):
+        return [without_times(inner) for inner in value]
+    return value
+
+
+def same(reknit: str, server: str, folder: Path):
+    """The same scenarios on both engines have equal records."""
+    found = []
+    for restate in [False, True]:
+        cluster = Cluster(reknit, server, folder / f"same-{'restate' if restate else 'embedded'}", restate)
+        of_engine = {}
+        for name, text in SCENARIOS.items():
+            start(cluster, name, text, f"order-{name}")
+            view = settle(cluster, name, lambda run, question: "approve")
+            events = records(reknit, cluster, name)
+            # The order in which parallel calls end is not decided by us.
+            in_any_order = sorted(line.rpartition('"due"')[0] for line in events)
+            of_engine[name] = (view["status"], in_any_order if name == "parallel" else events)
+        cluster.close()
+        found.append(of_engine)
+    embedded, on_restate = found
+    for name in SCENARIOS:
+        (here, events_here), (there, events_there) = embedded[name], on_restate[name]
+        print(f"same: {name}: {here} with {len(events_here)} lines, on Restate {there} with {len(events_there)}")
+        if here != there or events_here != events_there:
+            for one, other in zip(events_here, events_there):
+                if one != other:
+                    at = next(at for at, (a, b) in enumerate(zip(one, other)) if a != b)
+                    print(f"  embedded: {one[max(0, at - 100) : at + 300]}\n  restate:  {other[max(0, at - 100) : at + 300]}")
+                    break
+            fail(f"the records of `{name}` differ")
+    print("same: equal records: ok", flush=True)
+
+
+def steps(cluster: Cluster, count: int):
+    """A run of many steps: what is stored, and how large its messages are."""
+    text = plan(*["look"] * count)
+    begin = time.monotonic()
+    start(cluster, "many-steps", text, "many")
+    view = settle(cluster, "many-steps", lambda run, question: "approve")
+    seconds = time.monotonic() - begin
+    state = cluster.query("select key, length(value) as bytes from state where service_name = 'ReknitRun' and service_key = 'many-steps'")
+    largest = max(row["bytes"] for row in state)
+    blobs = [path.stat().st_size for path in (cluster.folder / "blobs").rglob("*") if path.is_file()]
+    print(f"steps: {count} steps in {seconds:.1f} s ({1000 * seconds / count:.1f} ms each): {view['status']}")
+    print(f"steps: state of {sum(row['bytes'] for row in state) / 1e3:.0f} kB, largest entry {largest / 1e3:.0f} kB; {len(blobs)} blobs, {sum(blobs) / 1e6:.1f} MB, largest {max(blobs) / 1e6:.2f} MB")
+    if view["status"] != "complete" or largest > 512_000:
+        fail("a run of many steps does not stay small")
+
+
+def waiting(cluster: Cluster, count: int):
+    """Runs that wait for a person: what the workers hold."""
+    before = [worker.memory_mb() for worker in cluster.workers]
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        list(pool.map(lambda number: start(cluster, f"wait-{number}", ASKS_FIRST, f"wait-{number}"), range(count)))
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            rows = cluster.query("select count(1) as n from sys_invocation where target_service_name like 'Reknit%' and status not in ('completed', 'scheduled')")
+            if rows[0]["n"] == 0:
+                break
+            time.sleep(0.5)
+    after = [worker.memory_mb() for worker in cluster.workers]
+    grown = ", ".join(f"{one:.0f} -> {other:.0f} MB" for one, other in zip(before, after))
+    print(f"waiting: {count} runs wait for a person; invocations in progress: {rows[0]['n']}; memory of the workers: {grown}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("reknit")
+    parser.add_argument("server")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("kills", type=int, nargs="?", default=20)
+    parser.add_argument("seed", type=int, nargs="?", default=1)
+    parser.add_argument("--only", choices=["kills", "same", "steps", "waiting"])
+    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--waiting", type=int, default=500)
+    given = parser.parse_args()
+    wanted = [given.only] if given.only else ["same", "kills", "steps", "waiting"]
+    if "same" in wanted:
+        same(given.reknit, given.server, given.folder)
+    for name in [name for name in wanted if name != "same"]:
+        cluster = Cluster(given.reknit, given.server, given.folder / name)
+        match name:
+            case "kills":
+                kills(cluster, given.kills, given.seed)
+            case "steps":
+                steps(cluster, given.steps)
+            case "waiting":
+                waiting(cluster, given.waiting)
+        cluster.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+//! What the object of a run does with an input: pure decisions, so that every attempt at an invocation decides the same.
+
+use std::collections::HashMap;
+
+use reknit_engine::{ApplyError, Effect, Event, EventKind, Machine};
+use reknit_protocol::EffectId;
+
+use crate::messages::WakeRun;
+
+/// Something that happened to a run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum RunInput {
+    /// An effect has an outcome.
+    Outcome {
+        /// The effect.
+        effect: EffectId,
+        /// What happened.
+        event: Event,
+    },
+    /// Somebody outside of the workers sent an event.
+    Signal(Event),
+    /// A wait is over.
+    Woke {
+        /// The wait, and when it was to end.
+        wake: EffectId,
+        /// When it was to end, in milliseconds since 1970.
+        until_ms: i64,
+        /// The current time.
+        now_ms: i64,
+    },
+    /// The grace period of an aborted call is over.
+    GraceOver {
+        /// The call.
+        effect: EffectId,
+        /// The current time.
+        now_ms: i64,
+    },
+}
+
+/// What is to be done after an event.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum RunOutput {
+    /// Perform an effect.
+    Perform(Effect),
+    /// Wake the run.
+    WakeAt(WakeRun),
+    /// Tell the run that the grace period of an aborted call is over.
+    EndGrace {
+        /// The call.
+        effect: EffectId,
+        /// The length of the period.
+        grace_ms: u64,
+    },
+}
+
+/// What follows from an event.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Consequences {
+    /// What is to be done.
+    pub(crate) outputs: Vec<RunOutput>,
+    /// The effects that became due, each with its digest.
+    pub(crate) due: Vec<(String, String)>,
+}
+
+/// The event that an input leads to. `None` if the run does not wait for it any more, for example because a call was aborted and its
+/// outcome comes late.
+pub(crate) fn event_of(machine: &Machine, input: RunInput) -> Option<Event> {
+    if machine.ending().is_some() {
+        return match input {
+            RunInput::Signal(event) if continues_ended_run(&event.kind) => Some(not_before(machine, event)),
+            _ => None,
+        };
+    }
+    let pending = machine.pending();
+    let is_pending = |id: &EffectId| {
+        pending.iter().any(|effect| match effect {
+            Effect::Abort { effect, .. } => effect == id,
+            effect => effect.id() == Some(id),
+        })
+    };
+    let event = match input {
+        RunInput::Outcome { effect, event } => is_pending(&effect).then_some(event),
+        RunInput::Signal(event) => Some(event),
+        RunInput::Woke { wake, until_ms, now_ms } => {
+            let is_over = |effect: &Effect| matches!(effect, Effect::Sleep { id, until_ms: end } if *id == wake && *end <= until_ms);
+            // Restate's clock may be ahead of this one.
+            let at_ms = now_ms.max(until_ms);
+            pending.iter().any(is_over).then_some(Event { at_ms, kind: EventKind::Woke { effect: wake } })
+        }
+        RunInput::GraceOver { effect, now_ms } => {
+            let is_aborting = |due: &Effect| matches!(due, Effect::Abort { effect: aborted, .. } if *aborted == effect);
+            let kind = EventKind::Interrupted { effect: effect.clone() };
+            pending.iter().any(is_aborting).then_some(Event { at_ms: now_ms, kind })
+        }
+    };
+    event.map(|event| not_before(machine, event))
+}
+
+fn continues_ended_run(kind: &EventKind) -> bool {
+    matches!(kind, EventKind::Retried | EventKind::FollowedUp { .. } | EventKind::BudgetChanged { .. })
+}
+
+/// The time of a run never goes back, whichever machine's clock an event has.
+fn not_before(machine: &Machine, event: Event) -> Event {
+    Event { at_ms: event.at_ms.max(machine.now_ms()), ..event }
+}
+
+/// Applies an event.
+pub(crate) fn advance(machine: &mut Machine, event: &Event) -> Result<Consequences, ApplyError> {
+    let before = machine.pending();
+    machine.apply(event)?;
+    Ok(consequences(machine, &before))
+}
+
+/// The same for the first event of a run.
+pub(crate) fn begin(event: &Event) -> Result<(Machine, Consequences), ApplyError> {
+    let (machine, _) = Machine::begin(event)?;
+    let consequences = consequences(&machine, &[]);
+    Ok((machine, consequences))
+}
+
+fn consequences(machine: &Machine, before: &[Effect]) -> Consequences {
+    let known: HashMap<&EffectId, &Effect> =
+        before.iter().filter_map(|effect| effect.id().map(|id| (id, effect))).collect();
+    let was_aborting =
+        |id: &EffectId| before.iter().any(|due| matches!(due, Effect::Abort { effect, .. } if effect == id));
+    let (mut outputs, mut due) = (Vec::new(), Vec::new());
+    for effect in machine.pending() {
+        let earlier = effect.id().and_then(|id| known.get(id));
+        if let (None, Some(id)) = (earlier, effect.id()) {
+            due.push((id.to_string(), effect.digest()));
+        }
+        match effect {
+            // The end of a wait can change, and the run is woken at the new one, too.
+            Effect::Sleep { until_ms, .. } if matches!(earlier, Some(Effect::Sleep { until_ms: before, .. }) if *before == until_ms) =>
+                {}
+            Effect::Sleep { id, until_ms } => outputs.push(RunOutput::WakeAt(WakeRun { effect: id, until_ms })),
+            Effect::Abort { effect, .. } if was_aborting(&effect) => {}
+            Effect::Abort { effect, grace_ms } => outputs.push(RunOutput::EndGrace { effect, grace_ms }),
+            // Whoever follows the run makes the calls of agents: their sessions are runs of their own.
+            Effect::CallTool(call) if machine.is_session_call(&call) => {}
+            Effect::AskPerson(_) | Effect::Finish(_) | Effect::Report(_) => {}
+            effect if earlier.is_none() => outputs.push(RunOutput::Perform(effect)),
+            _ => {}
+        }
+    }
+    Consequences { outputs, due }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! The service that performs effects. A call that does not only read has two journalled steps: its claim, then the call. An attempt that
+//! finds the claim of an earlier attempt, and no outcome, does not make the call: the machine learns that it was interrupted, and decides
+//! as it does after a crash of the embedded engine.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use reknit_engine::{Effect, Event, EventKind};
+use reknit_protocol::{CallTool, RunId};
+use reknit_runtime::AdmittedCall;
+use restate_sdk::context::RequestTarget;
+use restate_sdk::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::blobs::StoredJson;
+use crate::messages::{EffectRequest, PerformedEffect, RUN_OBJECT};
+use crate::worker_parts::WorkerParts;
+
+/// Performs effects.
+pub(crate) struct EffectService {
+    pub(crate) parts: Arc<WorkerParts>,
+}
+
+/// What the claim of a call found.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Claim {
+    /// The call may be made, by the attempt that claimed it.
+    Claimed,
+    /// It must not be made: this follows.
+    Refused(StoredJson),
+}
+
+#[service(name = "ReknitEffect")]
+impl EffectService {
+    /// Performs an effect, and tells the object of its run what became of it.
+    #[handler]
+    async fn perform(&self, ctx: Context<'_>, message: Json<EffectRequest>) -> HandlerResult<()> {
+        let request = message.into_inner();
+        let effect: Effect = serde_json::from_str(&request.effect.load(&*self.parts.blobs).await?)?;
+        if effect.digest() != request.digest {
+            // Another build may read it as it was meant.
+            return Err(OtherEffect(request.digest).into());
+        }
+        let Some(id) = effect.id().cloned() else { return Ok(()) };
+        let event = match &effect {
+            Effect::CallTool(call) if call.needs_claim() => self.claim_and_call(&ctx, &request, call).await?,
+            effect => {
+                let (run, traceparent) = (&request.run, request.traceparent.as_deref());
+                let perform = || async move {
+                    let performed = self.parts.runner.perform(run, effect, traceparent).await;
+                    Ok(Json(self.event(performed).await?))
+                };
+                ctx.run(perform).name("perform").await?.into_inner()
+            }
+        };
+        let Some(event) = event else { return Ok(()) };
+        let target = RequestTarget::object(RUN_OBJECT, request.run.as_str(), "outcome");
+        ctx.request::<_, ()>(target, Json(PerformedEffect { event, effect: id })).send();
+        Ok(())
+    }
+}
+
+impl EffectService {
+    async fn claim_and_call(
+        &self,
+        ctx: &Context<'_>,
+        request: &EffectRequest,
+        call: &CallTool,
+    ) -> HandlerResult<Option<StoredJson>> {
+        // Filled by the attempt that claims the call, and by no later one: Restate does not run a completed step again.
+        let admitted: Mutex<Option<AdmittedCall>> = Mutex::new(None);
+        let slot = &admitted;
+        let claim = || async move {
+            Ok(Json(match self.parts.runner.admit(call).await {
+                Ok(call) => {
+                    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(call);
+                    Claim::Claimed
+                }
+                Err(event) => Claim::Refused(self.stored(event).await?),
+            }))
+        };
+        // Returns once the claim is durable.
+        match ctx.run(claim).name("claim").await?.into_inner() {
+            Claim::Refused(event) => Ok(Some(event)),
+            Claim::Claimed => {
+                let admitted = admitted.into_inner().unwrap_or_else(PoisonError::into_inner);
+                let (run, traceparent) = (&request.run, request.traceparent.as_deref());
+                let make = || async move { Ok(Json(self.make(run, call, traceparent, admitted).await?)) };
+                Ok(Some(ctx.run(make).name("call").await?.into_inner()))
+            }
+        }
+    }
+
+    /// Makes a call that this attempt has claimed. Another attempt may have made it.
+    async fn make(
+        &self,
+        run: &RunId,
+        call: &CallTool,
+        traceparent: Option<&str>,
+        admitted: Option<AdmittedCall>,
+    ) -> HandlerResult<StoredJson> {
+        let kind = match admitted {
+            Some(admitted) => self.parts.runner.send(run, call, traceparent, admitted).await,
+            None => EventKind::Interrupted { effect: call.id.clone() },
+        };
+        self.stored(kind).await
+    }
+
+    async fn event(&self, kind: Option<EventKind>) -> HandlerResult<Option<StoredJson>> {
+        match kind {
+            Some(kind) => Ok(Some(self.stored(kind).await?)),
+            None => Ok(None),
+        }
+    }
+
+    async fn stored(&self, kind: EventKind) -> HandlerResult<StoredJson> {
+        let event = Event { at_ms: self.parts.runner.now_ms(), kind };
+        Ok(StoredJson::store(serde_json::to_string(&event)?, &*self.parts.blobs).await?)
+    }
+}
+
+/// This build reads another effect than the one that was asked for.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "this build reads another effect than the one with digest {0}; a worker of the build that asked for it can perform it"
+)]
+struct OtherEffect(String);

@@ -1,0 +1,150 @@
+//! What is sent between the API, the object of a run and the effect service, and what the object keeps. Builds of different versions
+//! read each other's messages: a new field has a default.
+
+use reknit_engine::Event;
+use reknit_protocol::{EffectId, RunId};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::blobs::StoredJson;
+
+/// The name of the object of a run at Restate; its key is the id of the run.
+pub(crate) const RUN_OBJECT: &str = "ReknitRun";
+/// The name of the service that performs effects.
+pub(crate) const EFFECT_SERVICE: &str = "ReknitEffect";
+
+/// Begins a run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct BeginRun {
+    /// The first event.
+    pub(crate) first: Box<RawValue>,
+}
+
+/// An event that happened outside of the workers: a decision, a cancellation, the end of a job or of an agent's session.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct OutsideEvent {
+    /// The event.
+    pub(crate) event: Event,
+}
+
+/// An effect to perform.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct EffectRequest {
+    /// The run.
+    pub(crate) run: RunId,
+    /// The effect.
+    pub(crate) effect: StoredJson,
+    /// Its digest: a build that reads another effect does not perform it.
+    pub(crate) digest: String,
+    /// The trace of a call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) traceparent: Option<String>,
+}
+
+/// What became of an effect.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct PerformedEffect {
+    /// The event.
+    pub(crate) event: StoredJson,
+    /// The effect.
+    pub(crate) effect: EffectId,
+}
+
+/// A wait is over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WakeRun {
+    /// The wait.
+    pub(crate) effect: EffectId,
+    /// When it was to end, in milliseconds since 1970.
+    pub(crate) until_ms: i64,
+}
+
+/// The time is over that an aborted call had to end.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct GraceOver {
+    /// The call.
+    pub(crate) effect: EffectId,
+}
+
+/// Asks for events.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ReadEvents {
+    /// The position of the first one.
+    pub(crate) from: u64,
+}
+
+/// Some events of a run, in order.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct EventPage {
+    /// The events.
+    pub(crate) events: Vec<EventRow>,
+}
+
+/// An event as readers see it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct EventRow {
+    /// The event.
+    pub(crate) body: Box<RawValue>,
+    /// The effects that it made due, each with its digest.
+    pub(crate) due: Vec<(String, String)>,
+}
+
+/// An event as the object keeps it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct StoredRow {
+    /// The event.
+    pub(crate) body: StoredJson,
+    /// The effects that it made due, each with its digest.
+    pub(crate) due: Vec<(String, String)>,
+}
+
+/// What the object of a run knows without its machine.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct RunHead {
+    /// The digest of the first event: who begins the run again must mean the same.
+    pub(crate) first: String,
+    /// How many events there are.
+    pub(crate) len: u64,
+    /// A digest of all events, each with the digest before it.
+    pub(crate) chain: String,
+    /// The events before the tail, in pages.
+    pub(crate) pages: Vec<PageRef>,
+    /// The snapshot of the machine, if there is one.
+    pub(crate) snapshot: Option<SnapshotRef>,
+    /// The size of the events after the snapshot, in bytes.
+    pub(crate) bytes_after_snapshot: usize,
+    /// The status with which the run has ended.
+    pub(crate) status: Option<String>,
+}
+
+impl RunHead {
+    /// The position of the first event in the tail.
+    pub(crate) fn tail_start(&self) -> u64 {
+        self.pages.last().map_or(0, |page| page.to)
+    }
+
+    /// The position of the first event after the snapshot; 0 without one.
+    pub(crate) fn snapshot_len(&self) -> u64 {
+        self.snapshot.as_ref().map_or(0, |snapshot| snapshot.len)
+    }
+}
+
+/// A snapshot of the machine.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct SnapshotRef {
+    /// How many events it includes.
+    pub(crate) len: u64,
+    /// The version of the machine that wrote it.
+    pub(crate) machine_version: u32,
+    /// The snapshot.
+    pub(crate) machine: StoredJson,
+}
+
+/// Some events, stored together: a list of [`StoredRow`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct PageRef {
+    /// The position after its last event.
+    pub(crate) to: u64,
+    /// The rows.
+    pub(crate) rows: StoredJson,
+}

@@ -1,0 +1,52 @@
+//! An engine elsewhere that keeps runs and drives them, as this process sees it.
+
+use reknit_engine::Event;
+use reknit_journal::DueEffect;
+use reknit_protocol::RunId;
+use reknit_tools::BoxFuture;
+
+/// An engine that keeps and drives runs on other machines. A driver with one begins runs there, passes on what people decide, and
+/// copies their events into its own journal: everything that reads the journal works as if this process drove them.
+pub trait RemoteEngine: Send + Sync + std::fmt::Debug + 'static {
+    /// Begins a run with its first event, as JSON. To begin it again with the same event changes nothing.
+    fn begin<'a>(&'a self, run: &'a RunId, first: &'a str) -> BoxFuture<'a, Result<(), RemoteError>>;
+
+    /// The events of a run from this position on, or the first of them; none if nothing has happened since.
+    fn events<'a>(&'a self, run: &'a RunId, from: u64) -> BoxFuture<'a, Result<Vec<RemoteEvent>, RemoteError>>;
+
+    /// Passes on what happened here, such as a decision. An event with the same `id` counts once.
+    fn send<'a>(&'a self, run: &'a RunId, id: &'a str, event: &'a Event) -> BoxFuture<'a, Result<(), RemoteError>>;
+}
+
+/// An event of a run that an engine elsewhere drives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteEvent {
+    /// The event, as JSON.
+    pub body: String,
+    /// The effects that it made due there.
+    pub due: Vec<DueEffect>,
+}
+
+/// Why an engine elsewhere does not do what it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RemoteError {
+    /// It cannot be reached, or cannot answer now. Its runs may go on meanwhile.
+    #[error("cannot reach the engine at {address}: {problem}")]
+    Unreachable {
+        /// Where it should be.
+        address: String,
+        /// What went wrong.
+        problem: String,
+    },
+    /// It will not do this, whenever it is asked.
+    #[error("the engine at {address} refuses: {problem}")]
+    Refused {
+        /// Where it is.
+        address: String,
+        /// Why.
+        problem: String,
+    },
+    /// It cannot do this; the engine of this process can.
+    #[error("{0} need the engine of this process: start without `--engine`")]
+    Unsupported(&'static str),
+}
