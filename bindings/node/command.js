@@ -5,8 +5,8 @@ const { spawn } = require("node:child_process");
 const { find } = require("./platform.js");
 
 const child = spawn(find("bin/reknit"), process.argv.slice(2), { stdio: "inherit" });
-// A terminal sends it to both. The command decides what it means.
-process.on("SIGINT", () => {});
+// A terminal sends SIGINT to both.
+process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
 for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
 child.on("error", (error) => {
   console.error(`reknit cannot be started: ${error.message}`);

@@ -10,14 +10,14 @@ import pytest
 if TYPE_CHECKING:
     from .testing import Scripted
 
-_HAS_FAILED = pytest.StashKey[bool]()
+_HAS_PASSED = pytest.StashKey[bool]()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Any:
     report = yield
     if report.when == "call":
-        item.stash[_HAS_FAILED] = report.failed
+        item.stash[_HAS_PASSED] = report.passed
     return report
 
 
@@ -29,6 +29,6 @@ def scripted(request: pytest.FixtureRequest) -> Iterator[Scripted]:
 
     scripted = Scripted()
     yield scripted
-    # A test that has failed already has one reason; unused answers follow from it.
-    if not request.node.stash.get(_HAS_FAILED, False):
+    # A test that has failed or was skipped has its reason; unused answers follow from it.
+    if request.node.stash.get(_HAS_PASSED, False):
         scripted.check_used()

@@ -26,7 +26,7 @@ pub(super) async fn run(
     if json {
         print_data(&format!("{}\n", comparison.as_json()))?;
     } else {
-        print_text(&comparison.text())?;
+        print_text(&format!("run {other}, {}", comparison.text()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -12,7 +12,7 @@ use crate::cli::{ApproveArguments, DecideArguments, DenyArguments, SettleArgumen
 use crate::failure::Failure;
 use crate::failure_message::parked_hint;
 use crate::input::Input;
-use crate::print::{print_data, print_message};
+use crate::print::{print_data, print_message, print_warning};
 use crate::saved_run::load_run;
 
 /// Approves calls, or one call with other parameters.
@@ -91,7 +91,7 @@ async fn run(arguments: &DecideArguments, choice: Choice) -> Result<ExitCode, Fa
         });
     }
     let now_ms = jiff::Timestamp::now().as_millisecond();
-    check_time(&run, &chosen, now_ms)?;
+    let chosen = still_open(&run, chosen, now_ms)?;
     let decision = match choice {
         Choice::Edit(edit) => {
             let [approval] = chosen.as_slice() else {
@@ -127,14 +127,21 @@ async fn run(arguments: &DecideArguments, choice: Choice) -> Result<ExitCode, Fa
     Ok(ExitCode::SUCCESS)
 }
 
-/// Fails if the time for one of the decisions is over.
-fn check_time(run: &RunId, chosen: &[ApprovalRequest], now_ms: i64) -> Result<(), Failure> {
-    let Some(approval) = chosen.iter().find(|approval| approval.ask.has_expired(now_ms)) else { return Ok(()) };
-    let step = &approval.ask.step;
-    Err(Failure::usage(
-        format!("the time for a decision about step `{step}` of run `{run}` is over, so the answer is no"),
-        format!("let the run go on with `reknit runs resume {run}`; `reknit runs retry {run}` then tries it again"),
-    ))
+/// The questions whose time is not over. Says which are left out, and fails if none is left.
+fn still_open(run: &RunId, chosen: Vec<ApprovalRequest>, now_ms: i64) -> Result<Vec<ApprovalRequest>, Failure> {
+    let (expired, open): (Vec<ApprovalRequest>, Vec<ApprovalRequest>) =
+        chosen.into_iter().partition(|approval| approval.ask.has_expired(now_ms));
+    let steps: Vec<String> = expired.iter().map(|approval| format!("`{}`", approval.ask.step)).collect();
+    let message =
+        format!("the time for a decision about {} of run `{run}` is over, so the answer is no", steps.join(", "));
+    match (expired.as_slice(), open.as_slice()) {
+        ([], _) => {}
+        (_, []) => {
+            return Err(Failure::usage(message, format!("let the run go on with `reknit runs resume {run}`")));
+        }
+        _ => print_warning(&message),
+    }
+    Ok(open)
 }
 
 /// The decision, compared with an earlier one that the run has not read yet.

@@ -49,9 +49,9 @@ async fn a_decision_after_the_time_for_it_is_refused_and_the_answer_is_no() {
     insta::assert_snapshot!(world.reknit(&["runs", "approve", "last"]), @r"
     exit status 2
     --- stderr
-    error: the time for a decision about step `pay` of run `RUN` is over, so the answer is no
+    error: the time for a decision about `pay` of run `RUN` is over, so the answer is no
 
-    hint: let the run go on with `reknit runs resume RUN`; `reknit runs retry RUN` then tries it again
+    hint: let the run go on with `reknit runs resume RUN`
     ");
     let ended = world.reknit(&["runs", "resume", "--all"]);
     assert!(ended.contains("failed"), "{ended}");

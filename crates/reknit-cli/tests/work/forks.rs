@@ -106,7 +106,7 @@ async fn any_two_runs_are_compared_as_text_and_as_json() {
     insta::assert_snapshot!(world.reknit(&["runs", "compare", &before, "last"]), @r"
     exit status 0
     --- stdout
-    compared with run RUN:
+    run RUN, compared with run RUN:
       values.order.at
         run    12.50
         other  99
@@ -119,7 +119,7 @@ async fn any_two_runs_are_compared_as_text_and_as_json() {
     insta::assert_snapshot!(world.reknit(&["runs", "compare", "last", "last"]), @r"
     exit status 0
     --- stdout
-    compared with run RUN: no difference
+    run RUN, compared with run RUN: no difference
     ");
 }
 
