@@ -70,8 +70,8 @@ def overview(results, marks: dict, titles: dict) -> str:
     present = [system for system in results.systems if results.of(system)]
     lines = [
         "<h1>Scorecard</h1>",
-        f"<p>{len(results.scenarios)} scenarios, played on {html.escape(results.value['date'])}. <a href='../scorecard.html'>The report</a> says what is measured, and how.</p>",
-        "<ul>" + "".join(f"<li>{html.escape(e['label'])}: {html.escape(e['version'])}</li>" for e in results.systems.values()) + "</ul>",
+        f"<p>{len(results.scenarios)} scenarios, each system at the time below. <a href='../scorecard.html'>The report</a> says what is measured, and how.</p>",
+        "<ul>" + "".join(f"<li>{html.escape(e['label'])}: {html.escape(e['version'])}, played on {html.escape(e['played'])}</li>" for e in results.systems.values()) + "</ul>",
         "<h2>How the scenarios end</h2>", "<p>In percent of the scenarios that a system can express.</p>", verdict_chart(results),
         "<h2>Extra effects</h2>", figure_chart(results, "extra", "{:.0f}"),
         "<h2>Model calls</h2>", f"<p>In the {len(results.common())} scenarios that all can express.</p>", figure_chart(results, "model_calls", "{:.0f}"),
@@ -115,7 +115,8 @@ def scenario_page(results, scenario: dict) -> str:
         why = f" ({html.escape(cell['why'])})" if cell["why"] else ""
         figures = f"{cell['model_calls']} model calls, {cell['tokens']} tokens, {cell['tool_calls']} tool calls, {cell['seconds']} s"
         lines.append(f"<p><b class='{CLASSES[cell['verdict']]}'>{cell['verdict']}</b>{why}; {figures}.</p>")
-        lines.append("<pre>" + html.escape("\n".join(map(line, cell["transcript"]))) + "</pre>")
+        transcript = cell.get("shown_transcript") or "\n".join(map(line, cell.get("transcript", [])))
+        lines.append("<pre>" + html.escape(transcript) + "</pre>")
     return document(scenario["title"], "\n".join(lines))
 
 

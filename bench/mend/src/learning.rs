@@ -3,25 +3,43 @@
 use reknit_mend::{AcceptedBy, LearnedRule, Lesson, RuleBook, RuleState, Rung, propose_rules};
 
 use crate::case_runner::{CaseRunner, End, Outcome, Rungs};
-use crate::cases;
+use crate::cases::{self, Case};
+use crate::seed_scenarios;
 
 /// Maximum number of model calls for each failure that is mended, with the rules of the other half.
 const MAX_MODEL_CALLS: f64 = 0.30;
 /// After how many confirmations a rule for a read accepts itself.
 const ACCEPT_READS_AFTER: u32 = 3;
 
+/// A name, and its cases.
+type CaseSet = (&'static str, Vec<Case>);
+
+/// Learns from the calls that are damaged here together with the failures that GoMind describes, then from the latter alone: the two
+/// need different corrections of the same error, so a rule for one would harm the other. Returns whether the limits hold.
+pub async fn report(mut runners: [CaseRunner; 2], only_seeds: bool) -> bool {
+    let seeds = || ("the seeds' scenarios", seed_scenarios::cases());
+    let mut holds = true;
+    if !only_seeds {
+        holds &= report_sets(&mut runners, &[("damaged calls", cases::cases()), seeds()]).await;
+    }
+    holds & report_sets(&mut runners, &[seeds()]).await
+}
+
 /// Runs both halves and prints what was learned; returns whether the limits hold.
-pub async fn report(mut runners: [CaseRunner; 2]) -> bool {
+async fn report_sets(runners: &mut [CaseRunner; 2], pool: &[CaseSet]) -> bool {
+    runners.iter_mut().for_each(|runner| runner.rules.clear());
     let mut lessons: Vec<Lesson> = Vec::new();
-    let mut before = Tally::default();
-    for runner in &runners {
-        for (index, case) in cases::cases().iter().enumerate() {
-            let outcome = runner.outcome(case, Rungs::All).await;
-            if is_learned_from(index) {
-                // What another result followed from is no success.
-                lessons.extend(outcome.lessons.into_iter().filter(|_| outcome.end == End::Correct));
-            } else {
-                before.add(&outcome);
+    let mut before: Vec<Tally> = pool.iter().map(|_| Tally::default()).collect();
+    for runner in runners.iter() {
+        for ((_, cases), tally) in pool.iter().zip(&mut before) {
+            for (index, case) in cases.iter().enumerate() {
+                let outcome = runner.outcome(case, Rungs::All).await;
+                if is_learned_from(index) {
+                    // What another result followed from is no success.
+                    lessons.extend(outcome.lessons.into_iter().filter(|_| outcome.end == End::Correct));
+                } else {
+                    tally.add(&outcome);
+                }
             }
         }
     }
@@ -40,25 +58,29 @@ pub async fn report(mut runners: [CaseRunner; 2]) -> bool {
         println!("  {} \"{}\": {}", rule.capability, rule.error.message, change(rule));
     }
     let accepted: Vec<LearnedRule> = proposals.iter().map(accepted).collect();
-    println!("{:<28}{:>9}{:>9}{:>9}{:>14}", "other half", "mended", "failed", "wrong", "model calls");
-    before.print("without rules");
+    println!("{:<52}{:>9}{:>9}{:>9}{:>14}", "other half", "mended", "failed", "wrong", "model calls");
     let mut holds = true;
+    let all_before = Tally::sum(&before);
+    print_tallies("without rules", pool, &before);
     for (rules, name) in [(by_itself, "rules that accept themselves"), (accepted, "all rules, by a person")] {
-        let mut after = Tally::default();
-        for runner in &mut runners {
+        let mut after: Vec<Tally> = pool.iter().map(|_| Tally::default()).collect();
+        for runner in runners.iter_mut() {
             runner.rules.clone_from(&rules);
-            for (_, case) in cases::cases().iter().enumerate().filter(|(index, _)| !is_learned_from(*index)) {
-                let outcome = runner.outcome(case, Rungs::All).await;
-                if shows_rules && outcome.model_calls > 0 {
-                    println!("  {}, {}: {}", case.mistake, case.call.capability, outcome.mends.join("; "));
+            for ((_, cases), tally) in pool.iter().zip(&mut after) {
+                for (_, case) in cases.iter().enumerate().filter(|(index, _)| !is_learned_from(*index)) {
+                    let outcome = runner.outcome(case, Rungs::All).await;
+                    if shows_rules && outcome.model_calls > 0 {
+                        println!("  {}, {}: {}", case.mistake, case.call.capability, outcome.mends.join("; "));
+                    }
+                    tally.add(&outcome);
                 }
-                after.add(&outcome);
             }
         }
-        after.print(name);
-        holds &= after.wrong == 0 && after.mended >= before.mended;
+        print_tallies(name, pool, &after);
+        let all = Tally::sum(&after);
+        holds &= all.wrong == 0 && all.mended >= all_before.mended;
         if name.starts_with("all") {
-            holds &= after.calls_each() <= MAX_MODEL_CALLS;
+            holds &= all.calls_each() <= MAX_MODEL_CALLS;
         }
     }
     println!(
@@ -66,6 +88,15 @@ pub async fn report(mut runners: [CaseRunner; 2]) -> bool {
         if holds { "all hold" } else { "not all hold" }
     );
     holds
+}
+
+fn print_tallies(name: &str, pool: &[CaseSet], tallies: &[Tally]) {
+    for ((set, _), tally) in pool.iter().zip(tallies) {
+        tally.print(&format!("{name}: {set}"));
+    }
+    if tallies.len() > 1 {
+        Tally::sum(tallies).print(&format!("{name}: both"));
+    }
 }
 
 /// Which half a case belongs to. Its neighbours differ in one value, so every second one would not be a fair half.
@@ -94,6 +125,16 @@ struct Tally {
 }
 
 impl Tally {
+    fn sum(tallies: &[Self]) -> Self {
+        let sum = |of: fn(&Self) -> u32| tallies.iter().map(of).sum();
+        Self {
+            mended: sum(|tally| tally.mended),
+            failed: sum(|tally| tally.failed),
+            wrong: sum(|tally| tally.wrong),
+            model_calls: sum(|tally| tally.model_calls),
+        }
+    }
+
     fn add(&mut self, outcome: &Outcome) {
         let was_needed = outcome.rungs.iter().any(|rung| *rung != Rung::Schema);
         match outcome.end {
@@ -112,6 +153,6 @@ impl Tally {
     }
 
     fn print(&self, name: &str) {
-        println!("{name:<28}{:>9}{:>9}{:>9}{:>9.2} each", self.mended, self.failed, self.wrong, self.calls_each());
+        println!("{name:<52}{:>9}{:>9}{:>9}{:>9.2} each", self.mended, self.failed, self.wrong, self.calls_each());
     }
 }

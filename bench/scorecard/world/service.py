@@ -79,7 +79,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         names = self.world.scenario.offered if self.world else TOOLS
         if self.path == "/api/capabilities":
-            fields = lambda tool: {"name": tool.name, "description": tool.description, "effect": tool.effect}
+            # The code of the peers expects JSON as well.
+            fields = lambda tool: {"name": tool.name, "description": tool.description, "effect": tool.effect, "output_summary": {}}
             self.answer(200, [fields(TOOLS[name]) for name in names])
         elif self.path.startswith("/api/capabilities/") and self.path.endswith("/schema"):
             self.answer(200, TOOLS[self.path.split("/")[3]].schema)

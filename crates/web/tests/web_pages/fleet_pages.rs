@@ -2,8 +2,10 @@
 
 use reknit_dialogue::{BreakerStatus, Price, Prices, RotationRules, TargetName};
 use reknit_engine::Overview;
+use reknit_mend::{ErrorPattern, LearnedRule, RuleEvidence, RuleState, RuleValue};
 use reknit_web::{
-    ListedHealth, ListedInstance, ListedModel, ListedTool, ModelPrices, RunUsage, models_page, stats_page, tools_page,
+    ListedHealth, ListedInstance, ListedModel, ListedRule, ListedTool, ModelPrices, PageFrame, RuleList, RunUsage,
+    models_page, rules_page, stats_page, tools_page,
 };
 
 use crate::pages::text_of;
@@ -170,4 +172,63 @@ fn what_runs_used_is_the_same_in_whatever_order_it_is_merged() {
         usage
     };
     assert_eq!(without(all), without(backwards));
+}
+
+fn listed_rule(id: &str, state: RuleState) -> ListedRule {
+    let change = [("from".to_owned(), RuleValue { of: "upper(parameters.from)".to_owned(), map: None })].into();
+    let rule = LearnedRule {
+        id: id.to_owned(),
+        state,
+        accepted_by: None,
+        capability: "bank/convert".to_owned(),
+        error: ErrorPattern {
+            status: None,
+            code: "NO_RATE".to_owned(),
+            message: "no rate from *".to_owned(),
+            fields: Vec::new(),
+        },
+        absent: Vec::new(),
+        results: [].into(),
+        change,
+        remove: Vec::new(),
+        evidence: RuleEvidence::default(),
+    };
+    ListedRule { rule, helps: (3, Vec::new()), harms: (0, Vec::new()), model_calls: 3, uses: 2, saved: 2 }
+}
+
+#[test]
+fn a_rule_can_be_accepted_or_rejected_as_its_state_allows_and_only_if_there_is_a_file() {
+    let page = |state, file: Option<&str>| {
+        let rules = vec![listed_rule("one", state)];
+        let list = RuleList { rules, file: file.map(ToOwned::to_owned), runs: 200, unread: 0 };
+        rules_page(&frame(), &list).into_string()
+    };
+    for (state, accepts, rejects) in
+        [(RuleState::Proposed, true, true), (RuleState::Accepted, false, true), (RuleState::Retired, true, false)]
+    {
+        let shown = page(state, Some("rules.yaml"));
+        assert_eq!(shown.contains("action=\"/rules/one/accept\""), accepts, "{state}: {shown}");
+        assert_eq!(shown.contains("action=\"/rules/one/reject\""), rejects, "{state}: {shown}");
+        assert!(text_of(&shown).contains("used 2 times, which saved about 2 model calls"), "{shown}");
+    }
+    let without = page(RuleState::Proposed, None);
+    assert!(!without.contains("action=\"/rules/") && text_of(&without).contains("No file for rules"), "{without}");
+}
+
+#[test]
+fn rules_are_in_the_navigation_of_those_who_may_see_them_and_each_has_a_heading_and_buttons_with_own_names() {
+    let rules = vec![listed_rule("one", RuleState::Proposed), listed_rule("two", RuleState::Proposed)];
+    let list = RuleList { rules, file: Some("rules.yaml".to_owned()), runs: 200, unread: 0 };
+    let shown = rules_page(&PageFrame { may_administer: true, ..frame() }, &list).into_string();
+    assert!(shown.contains("<a href=\"/rules\" aria-current=\"page\">"), "{shown}");
+    assert!(!rules_page(&frame(), &list).into_string().contains("href=\"/rules\""));
+    for part in [
+        "aria-labelledby=\"rule-0\"",
+        "<h2 id=\"rule-0\">",
+        "<h2 id=\"rule-1\">",
+        "aria-label=\"Accept this rule of bank/convert one\"",
+        "aria-label=\"Accept this rule of bank/convert two\"",
+    ] {
+        assert_eq!(shown.matches(part).count(), 1, "{part}: {shown}");
+    }
 }

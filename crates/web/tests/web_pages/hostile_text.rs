@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use reknit_dialogue::{BreakerStatus, RotationRules};
 use reknit_engine::{AskPerson, Overview, Question};
+use reknit_mend::{ErrorPattern, LearnedRule, RuleEvidence, RuleState, RuleValue};
 use reknit_protocol::{CallTool, Object, RunId, SideEffect, StepId, Value};
 use reknit_web::{
-    AskedQuestion, ComparedRun, ErrorUse, ListedHealth, ListedInstance, ListedModel, ListedRun, ListedTool,
-    ModelPrices, ModelUse, NewRunForm, NewRunKind, PlanFindings, RunChoice, RunList, RunUsage, ToolCapability, ToolUse,
-    compare_choice_page, compare_page, error_page, models_page, new_run_page, questions_page, run_page, runs_page,
-    sign_in_page, stats_page, tool_page, tools_page,
+    AskedQuestion, ComparedRun, ErrorUse, ListedHealth, ListedInstance, ListedModel, ListedRule, ListedRun, ListedTool,
+    ModelPrices, ModelUse, NewRunForm, NewRunKind, PlanFindings, RuleCase, RuleList, RunChoice, RunList, RunUsage,
+    ToolCapability, ToolUse, compare_choice_page, compare_page, error_page, models_page, new_run_page, questions_page,
+    rules_page, run_page, runs_page, sign_in_page, stats_page, tool_page, tools_page,
 };
 use serde_json::Value as Json;
 
@@ -199,6 +200,40 @@ fn usage(text: &str) -> RunUsage {
     usage
 }
 
+/// A rule whose every text is hostile, with cases for and against it.
+fn rules(text: &str) -> RuleList {
+    let change =
+        [(text.to_owned(), RuleValue { of: text.to_owned(), map: Some(Object::from([(text, Value::from(text))])) })];
+    let rule = LearnedRule {
+        id: text.to_owned(),
+        state: RuleState::Retired,
+        accepted_by: None,
+        capability: text.to_owned(),
+        error: ErrorPattern {
+            status: Some(404),
+            code: text.to_owned(),
+            message: text.to_owned(),
+            fields: vec![text.to_owned()],
+        },
+        absent: vec![text.to_owned()],
+        results: [(text.to_owned(), text.to_owned())].into(),
+        change: change.into(),
+        remove: vec![text.to_owned()],
+        evidence: RuleEvidence { retired: Some(text.to_owned()), ..RuleEvidence::default() },
+    };
+    let object = || Object::from([(text, Value::from(text))]);
+    let case = RuleCase {
+        run: text.to_owned(),
+        step: text.to_owned(),
+        rejected: object(),
+        accepted: object(),
+        by_rule: object(),
+    };
+    let (helps, harms) = ((20, vec![case.clone()]), (1, vec![case]));
+    let listed = ListedRule { rule, helps, harms, model_calls: 1, uses: 1, saved: 1 };
+    RuleList { rules: vec![listed], file: Some(text.to_owned()), runs: 200, unread: 1 }
+}
+
 /// The elements of the pages that show no stored run.
 fn other_pages(text: &str) -> Vec<Vec<String>> {
     let frame = reknit_web::PageFrame { here: text, caller: Some(text), ..frame() };
@@ -235,6 +270,7 @@ fn other_pages(text: &str) -> Vec<Vec<String>> {
         tool_page(&frame, text, &capability, text),
         models_page(&frame, &[model], &RotationRules::default(), &usage),
         stats_page(&frame, &usage, 1),
+        rules_page(&frame, &rules(text)),
         compare_choice_page(&frame, &choice, &[other]),
         new_run_page(&frame, &new),
         new_run_page(&frame, &NewRunForm { kind: NewRunKind::Plan, ..new.clone() }),
