@@ -74,7 +74,7 @@ by = "template"
 [limits]
 tool-calls = 5000
 calls-in-all = 2000
-calls-per-tool = 2000
+calls-per-tool = {calls_per_tool}
 
 [catalogue]
 folder = "{folder}/catalogue"
@@ -131,13 +131,13 @@ class Process:
 class Cluster:
     """Everything of one scenario. Without `restate`, the API drives the runs itself."""
 
-    def __init__(self, reknit: str, server: str, folder: Path, restate: bool = True):
+    def __init__(self, reknit: str, server: str, folder: Path, restate: bool = True, calls_per_tool: int = 2000):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         self.folder, self.deeds_file = folder, folder / "deeds.jsonl"
         ports = free_ports("node", "ingress", "admin", "balancer", "one", "two", "api", "service")
         self.ports = ports
-        (folder / "reknit.toml").write_text(REKNIT.format(folder=folder, **ports))
+        (folder / "reknit.toml").write_text(REKNIT.format(folder=folder, calls_per_tool=calls_per_tool, **ports))
         config = ["--config", folder / "reknit.toml"]
         service = [sys.executable, HERE / "service.py", ports["service"], self.deeds_file]
         self.service = Process("service", service, ports["service"], folder).start().ready()

@@ -39,9 +39,9 @@ def start_session(cluster: Cluster, run: str):
     return cluster.call("POST", "/v1/runs", {"agent": agent, "request": f"What about {run}?", "run_id": run, "mode": "start"})
 
 
-def settle(cluster: Cluster, run: str, decide) -> dict:
+def settle(cluster: Cluster, run: str, decide, patience: float = PATIENCE) -> dict:
     """Waits until a run has ended, and answers its questions."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + patience
     while time.monotonic() < end:
         view = cluster.call("GET", f"/v1/runs/{run}")
         if view["status"] not in ("running", "waiting", "stopped"):
@@ -55,7 +55,7 @@ def settle(cluster: Cluster, run: str, decide) -> dict:
                 if " 409 " not in str(error) and " 404 " not in str(error):
                     raise
         time.sleep(0.1)
-    fail(f"run {run} has not ended after {PATIENCE} s: {view}")
+    fail(f"run {run} has not ended after {patience} s: {view}")
 
 
 def kills(cluster: Cluster, count: int, seed: int):
@@ -179,7 +179,7 @@ def steps(cluster: Cluster, count: int):
     text = plan(*["look"] * count)
     begin = time.monotonic()
     start(cluster, "many-steps", text, "many")
-    view = settle(cluster, "many-steps", lambda run, question: "approve")
+    view = settle(cluster, "many-steps", lambda run, question: "approve", count)
     seconds = time.monotonic() - begin
     state = cluster.query("select key, length(value) as bytes from state where service_name = 'ReknitRun' and service_key = 'many-steps'")
     largest = max(row["bytes"] for row in state)
@@ -188,6 +188,31 @@ def steps(cluster: Cluster, count: int):
     print(f"steps: state of {sum(row['bytes'] for row in state) / 1e3:.0f} kB, largest entry {largest / 1e3:.0f} kB; {len(blobs)} blobs, {sum(blobs) / 1e6:.1f} MB, largest {max(blobs) / 1e6:.2f} MB")
     if view["status"] != "complete" or largest > 512_000:
         fail("a run of many steps does not stay small")
+
+
+def cancel(cluster: Cluster):
+    """Runs that are cancelled while their calls wait: each worker makes one call at a time. What was not sent is never sent."""
+    for at in range(2):
+        start(cluster, f"slow-{at}", plan("place"), f"slow-{at}", 3000)
+    time.sleep(0.5)
+    runs = [f"cancelled-{at}" for at in range(6)]
+    for run in runs:
+        start(cluster, run, plan("pay"), run, 0)
+    time.sleep(0.5)
+    for run in runs:
+        try:
+            cluster.call("POST", f"/v1/runs/{run}/cancel")
+        except RuntimeError as error:
+            if " 409 " not in str(error):
+                raise
+    statuses = {run: settle(cluster, run, lambda run, question: "deny")["status"] for run in runs}
+    settle(cluster, "slow-0", None), settle(cluster, "slow-1", None)
+    time.sleep(3)
+    made = {deed["order"] for deed in cluster.deeds() if deed["capability"] == "pay"}
+    print(f"cancel: {dict(collections.Counter(statuses.values()))}; calls made: {len(made)}")
+    late = [run for run in made if statuses[run] == "cancelled"]
+    if late or "cancelled" not in statuses.values():
+        fail(f"calls of cancelled runs were made: {late}")
 
 
 def waiting(cluster: Cluster, count: int):
@@ -213,16 +238,18 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("kills", type=int, nargs="?", default=20)
     parser.add_argument("seed", type=int, nargs="?", default=1)
-    parser.add_argument("--only", choices=["kills", "same", "steps", "waiting"])
+    parser.add_argument("--only", choices=["cancel", "kills", "same", "steps", "waiting"])
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--waiting", type=int, default=500)
     given = parser.parse_args()
-    wanted = [given.only] if given.only else ["same", "kills", "steps", "waiting"]
+    wanted = [given.only] if given.only else ["same", "kills", "cancel", "steps", "waiting"]
     if "same" in wanted:
         same(given.reknit, given.server, given.folder)
     for name in [name for name in wanted if name != "same"]:
-        cluster = Cluster(given.reknit, given.server, given.folder / name)
+        cluster = Cluster(given.reknit, given.server, given.folder / name, calls_per_tool=1 if name == "cancel" else 2000)
         match name:
+            case "cancel":
+                cancel(cluster)
             case "kills":
                 kills(cluster, given.kills, given.seed)
             case "steps":

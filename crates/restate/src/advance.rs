@@ -96,6 +96,11 @@ pub(crate) fn event_of(machine: &Machine, input: RunInput) -> Option<Event> {
     event.map(|event| not_before(machine, event))
 }
 
+/// Whether a run still wants a call to be made.
+pub(crate) fn wants_call(machine: &Machine, id: &EffectId) -> bool {
+    machine.pending().iter().any(|effect| matches!(effect, Effect::CallTool(call) if call.id == *id))
+}
+
 fn continues_ended_run(kind: &EventKind) -> bool {
     matches!(kind, EventKind::Retried | EventKind::FollowedUp { .. } | EventKind::BudgetChanged { .. })
 }

@@ -12,8 +12,11 @@ use restate_sdk::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::blobs::StoredJson;
-use crate::messages::{EffectRequest, PerformedEffect, RUN_OBJECT};
+use crate::messages::{CallWanted, EffectRequest, PerformedEffect, RUN_OBJECT};
 use crate::worker_parts::WorkerParts;
+
+/// A call that is made later than this after the run asked for it is made only if the run still wants it.
+const LATE_MS: i64 = 1_000;
 
 /// Performs effects.
 pub(crate) struct EffectService {
@@ -26,6 +29,8 @@ pub(crate) struct EffectService {
 enum Claim {
     /// The call may be made, by the attempt that claimed it.
     Claimed,
+    /// It could not be made at once, and is not claimed: the run may not want it any more.
+    Late,
     /// It must not be made: this follows.
     Refused(StoredJson),
 }
@@ -70,25 +75,51 @@ impl EffectService {
         // Filled by the attempt that claims the call, and by no later one: Restate does not run a completed step again.
         let admitted: Mutex<Option<AdmittedCall>> = Mutex::new(None);
         let slot = &admitted;
-        let claim = || async move {
-            Ok(Json(match self.parts.runner.admit(call).await {
-                Ok(call) => {
-                    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(call);
-                    Claim::Claimed
-                }
-                Err(event) => Claim::Refused(self.stored(event).await?),
-            }))
-        };
+        let claim = || async move { Ok(Json(self.claim(call, slot, Some(request.asked_ms)).await?)) };
         // Returns once the claim is durable.
-        match ctx.run(claim).name("claim").await?.into_inner() {
+        let mut claim = ctx.run(claim).name("claim").await?.into_inner();
+        if matches!(claim, Claim::Late) {
+            let target = RequestTarget::object(RUN_OBJECT, request.run.as_str(), "wants_call");
+            let wanted =
+                ctx.request::<_, Json<bool>>(target, Json(CallWanted { effect: call.id.clone() })).call().await?;
+            if !wanted.into_inner() {
+                let report = || async move { Ok(Json(self.stored(self.parts.runner.not_sent(call)).await?)) };
+                return Ok(Some(ctx.run(report).name("not sent").await?.into_inner()));
+            }
+            let again = || async move { Ok(Json(self.claim(call, slot, None).await?)) };
+            claim = ctx.run(again).name("claim late").await?.into_inner();
+        }
+        match claim {
             Claim::Refused(event) => Ok(Some(event)),
-            Claim::Claimed => {
+            Claim::Claimed | Claim::Late => {
                 let admitted = admitted.into_inner().unwrap_or_else(PoisonError::into_inner);
                 let (run, traceparent) = (&request.run, request.traceparent.as_deref());
                 let make = || async move { Ok(Json(self.make(run, call, traceparent, admitted).await?)) };
                 Ok(Some(ctx.run(make).name("call").await?.into_inner()))
             }
         }
+    }
+
+    /// Waits until a call may be made, and keeps the permit in `slot`, where it may be already. A call that was asked for long before
+    /// `asked_ms`, or that has waited for its permit, is late.
+    async fn claim(
+        &self,
+        call: &CallTool,
+        slot: &Mutex<Option<AdmittedCall>>,
+        asked_ms: Option<i64>,
+    ) -> HandlerResult<Claim> {
+        let kept = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let admitted = match kept {
+            Some(kept) => kept,
+            None => match self.parts.runner.admit(call).await {
+                Ok(admitted) => admitted,
+                Err(event) => return Ok(Claim::Refused(self.stored(event).await?)),
+            },
+        };
+        let is_old = |asked_ms: i64| self.parts.runner.now_ms().saturating_sub(asked_ms) > LATE_MS;
+        let is_late = asked_ms.is_some_and(|asked_ms| admitted.has_waited() || is_old(asked_ms));
+        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(admitted);
+        Ok(if is_late { Claim::Late } else { Claim::Claimed })
     }
 
     /// Makes a call that this attempt has claimed. Another attempt may have made it.

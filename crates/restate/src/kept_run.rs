@@ -7,6 +7,7 @@ use reknit_engine::{
     ApplyError, Ending, Event, MACHINE_VERSION, MIGRATIONS, Machine, MigrationError, migrate_snapshot,
 };
 use reknit_protocol::{Sha256, hex};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::advance::{advance, begin};
@@ -23,7 +24,7 @@ const MIN_BYTES_PER_SNAPSHOT: usize = 256 * 1024;
 const PAGE_BYTES: usize = 1024 * 1024;
 
 /// A run, as its object keeps it.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct KeptRun {
     /// What is known without the machine.
     pub(crate) head: RunHead,

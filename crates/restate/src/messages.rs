@@ -36,9 +36,19 @@ pub(crate) struct EffectRequest {
     pub(crate) effect: StoredJson,
     /// Its digest: a build that reads another effect does not perform it.
     pub(crate) digest: String,
+    /// When the run asked for it, in milliseconds since 1970.
+    #[serde(default)]
+    pub(crate) asked_ms: i64,
     /// The trace of a call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) traceparent: Option<String>,
+}
+
+/// Asks whether a run still wants a call to be made.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct CallWanted {
+    /// The call.
+    pub(crate) effect: EffectId,
 }
 
 /// What became of an effect.

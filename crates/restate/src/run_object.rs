@@ -9,17 +9,18 @@ use reknit_protocol::RunId;
 use restate_sdk::context::RequestTarget;
 use restate_sdk::prelude::*;
 
-use crate::advance::{Consequences, RunInput, RunOutput, advance, begin, event_of};
+use crate::advance::{Consequences, RunInput, RunOutput, advance, begin, event_of, wants_call};
 use crate::blobs::{StoredJson, digest_of};
 use crate::kept_run::{KeptRun, RestoreFailure};
 use crate::messages::{
-    BeginRun, EFFECT_SERVICE, EffectRequest, EventPage, GraceOver, OutsideEvent, PerformedEffect, RUN_OBJECT,
-    ReadEvents, RunHead, StoredRow, WakeRun,
+    BeginRun, CallWanted, EFFECT_SERVICE, EffectRequest, EventPage, GraceOver, OutsideEvent, PerformedEffect,
+    RUN_OBJECT, ReadEvents, RunHead, WakeRun,
 };
 use crate::worker_parts::WorkerParts;
 
-const HEAD: &str = "head";
-const TAIL: &str = "tail";
+/// The state entry with all that the object keeps. There is one only: Restate applies writes one after the other, and a reader must
+/// not see half of an event.
+const RUN: &str = "run";
 
 /// The object of a run. Its key is the id of the run.
 pub(crate) struct RunObject {
@@ -32,8 +33,8 @@ impl RunObject {
     #[handler]
     async fn begin(&self, ctx: ObjectContext<'_>, message: Json<BeginRun>) -> HandlerResult<()> {
         let text = message.into_inner().first.get().to_owned();
-        if let Some(head) = ctx.get::<Json<RunHead>>(HEAD).await? {
-            if head.into_inner().first == digest_of(&text) {
+        if let Some(kept) = ctx.get::<Json<KeptRun>>(RUN).await? {
+            if kept.into_inner().head.first == digest_of(&text) {
                 return Ok(());
             }
             let message = format!("run `{}` has begun with another request", ctx.key());
@@ -80,25 +81,29 @@ impl RunObject {
     /// The events from a position on.
     #[handler]
     async fn events(&self, ctx: SharedObjectContext<'_>, message: Json<ReadEvents>) -> HandlerResult<Json<EventPage>> {
-        let Some(head) = ctx.get::<Json<RunHead>>(HEAD).await? else { return Ok(Json(EventPage::default())) };
-        let head = head.into_inner();
         let from = message.into_inner().from;
-        if from >= head.len {
-            return Ok(Json(EventPage::default()));
-        }
-        let tail = ctx.get::<Json<Vec<StoredRow>>>(TAIL).await?.map(Json::into_inner).unwrap_or_default();
-        // An event may have been added between the two reads.
-        if head.tail_start() + tail.len() as u64 != head.len {
-            return Ok(Json(EventPage::default()));
-        }
-        let events = KeptRun { head, tail }.events_from(from, &*self.parts.blobs).await?;
+        let events = match ctx.get::<Json<KeptRun>>(RUN).await?.map(Json::into_inner) {
+            Some(kept) if kept.head.len > from => kept.events_from(from, &*self.parts.blobs).await?,
+            Some(_) | None => Vec::new(),
+        };
         Ok(Json(EventPage { events }))
+    }
+
+    /// Whether the run still wants a call to be made.
+    #[handler]
+    async fn wants_call(&self, ctx: SharedObjectContext<'_>, message: Json<CallWanted>) -> HandlerResult<Json<bool>> {
+        let effect = message.into_inner().effect;
+        let machine = match ctx.get::<Json<KeptRun>>(RUN).await? {
+            Some(kept) => kept.into_inner().restore(&*self.parts.blobs).await?,
+            None => None,
+        };
+        Ok(Json(machine.is_some_and(|machine| wants_call(&machine, &effect))))
     }
 
     /// What is known without the machine.
     #[handler]
     async fn head(&self, ctx: SharedObjectContext<'_>) -> HandlerResult<Json<Option<RunHead>>> {
-        Ok(Json(ctx.get::<Json<RunHead>>(HEAD).await?.map(Json::into_inner)))
+        Ok(Json(ctx.get::<Json<KeptRun>>(RUN).await?.map(|kept| kept.into_inner().head)))
     }
 }
 
@@ -111,11 +116,7 @@ impl RunObject {
 
     /// Applies what an input leads to. An input for a run that is not there, or that it does not wait for, changes nothing.
     async fn apply(&self, ctx: &ObjectContext<'_>, input: RunInput) -> HandlerResult<()> {
-        // Both are read at every attempt, whether or not the machine is known here: an attempt must do what the one before did.
-        let head = ctx.get::<Json<RunHead>>(HEAD).await?.map(Json::into_inner);
-        let tail = ctx.get::<Json<Vec<StoredRow>>>(TAIL).await?.map(Json::into_inner).unwrap_or_default();
-        let Some(head) = head else { return Ok(()) };
-        let kept = KeptRun { head, tail };
+        let Some(kept) = ctx.get::<Json<KeptRun>>(RUN).await?.map(Json::into_inner) else { return Ok(()) };
         let machine = match self.parts.machines.take(ctx.key(), &kept.head.chain) {
             Some(machine) => Some(machine),
             None => kept.restore(&*self.parts.blobs).await?,
@@ -142,8 +143,7 @@ impl RunObject {
     ) -> HandlerResult<()> {
         kept.add(text, due, &machine, &*self.parts.blobs).await?;
         let chain = kept.head.chain.clone();
-        ctx.set(TAIL, Json(kept.tail));
-        ctx.set(HEAD, Json(kept.head));
+        ctx.set(RUN, Json(kept));
         for output in outputs {
             self.send(ctx, &machine, output).await?;
         }
@@ -175,6 +175,7 @@ impl RunObject {
         Ok(EffectRequest {
             run: RunId::new(run),
             digest: effect.digest(),
+            asked_ms: machine.now_ms(),
             traceparent: self.parts.runner.traceparent(machine, effect),
             effect: StoredJson::store(serde_json::to_string(effect)?, &*self.parts.blobs).await?,
         })

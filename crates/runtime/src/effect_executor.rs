@@ -181,7 +181,7 @@ impl EffectExecutor {
 }
 
 /// The failure of a call whose run was stopped before it was sent.
-fn not_sent(call: &CallTool) -> EventKind {
+pub(crate) fn not_sent(call: &CallTool) -> EventKind {
     let message = "the run was stopped before the call was sent".to_owned();
     let failure = TransportFailure { kind: TransportKind::NotCallable, delivery: Delivery::NotSent, message };
     EventKind::ToolFailed { effect: call.id.clone(), failure }

@@ -4,7 +4,7 @@ use reknit_engine::{Effect, EventKind, Machine};
 use reknit_protocol::{CallTool, Delivery, RunId, TransportFailure, TransportKind};
 
 use crate::breakers::{BreakerOpen, Permit};
-use crate::effect_executor::EffectExecutor;
+use crate::effect_executor::{EffectExecutor, not_sent};
 
 /// Performs effects with the tools, models, call limits and circuit breakers of a [`Runtime`](crate::Runtime). Cloning is cheap.
 #[derive(Debug, Clone)]
@@ -16,6 +16,14 @@ pub struct EffectRunner {
 #[derive(Debug)]
 pub struct AdmittedCall {
     permit: Permit,
+    has_waited: bool,
+}
+
+impl AdmittedCall {
+    /// Whether the call had to wait, so that the run may not want it any more.
+    pub fn has_waited(&self) -> bool {
+        self.has_waited
+    }
 }
 
 impl EffectRunner {
@@ -37,10 +45,19 @@ impl EffectRunner {
             let failure = TransportFailure { kind: TransportKind::NotCallable, delivery: Delivery::NotSent, message };
             return Err(EventKind::ToolFailed { effect: call.id.clone(), failure });
         }
-        match self.executor.breakers.acquire_tool(call.agent.as_str()).await {
-            Ok(permit) => Ok(AdmittedCall { permit }),
+        let (breakers, tool) = (&self.executor.breakers, call.agent.as_str());
+        if let Some(permit) = breakers.try_acquire_tool(tool) {
+            return Ok(AdmittedCall { permit, has_waited: false });
+        }
+        match breakers.acquire_tool(tool).await {
+            Ok(permit) => Ok(AdmittedCall { permit, has_waited: true }),
             Err(BreakerOpen { until_ms }) => Err(EventKind::BreakerOpen { effect: call.id.clone(), until_ms }),
         }
+    }
+
+    /// The event that follows if a run does not want a call any more that was not sent.
+    pub fn not_sent(&self, call: &CallTool) -> EventKind {
+        not_sent(call)
     }
 
     /// Makes a call. If it [needs a claim](CallTool::needs_claim), the claim must be stored.

@@ -38,6 +38,8 @@ pub(super) struct RemoteLoop {
     state: DrivenMachine,
     mailbox: Mailbox,
     abandoned: CancellationToken,
+    /// The newest message of the inbox that is in the outbox, or was. The mailbox may return one that was read already.
+    newest: Option<SignalId>,
     /// What the engine has not been told yet, in order.
     outbox: VecDeque<Outgoing>,
     /// The last thing that the engine was told, until it is among the events here.
@@ -87,6 +89,7 @@ impl RemoteLoop {
             state,
             mailbox,
             abandoned,
+            newest: None,
             outbox: VecDeque::new(),
             awaited: None,
             reopening: None,
@@ -138,6 +141,12 @@ impl RemoteLoop {
 
     /// Lets the engine know of an event.
     fn tell(&mut self, id: String, kind: EventKind, message: Option<SignalId>) -> Wakeup {
+        if message.is_some() {
+            if message <= self.newest {
+                return Wakeup::Look;
+            }
+            self.newest = message;
+        }
         let event = Event { at_ms: self.driver.executor().clock.now_ms(), kind };
         self.outbox.push_back(Outgoing { id, event, message });
         Wakeup::Told

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reknit_engine::{Decision, Effect, Event, EventKind, Machine};
-use reknit_journal::DueEffect;
+use reknit_journal::{DueEffect, RunSignal};
 use reknit_plan::read_plan_file;
 use reknit_protocol::{ReplyBody, RunId, ToolError, ToolReply, Value};
 use reknit_runtime::{
@@ -96,7 +96,9 @@ impl RemoteEngine for Elsewhere {
             let from = usize::try_from(from).expect("a short run");
             let mut events = self.runs.lock().expect("nobody panicked")[run].events[from..].to_vec();
             if self.decides_otherwise.load(Ordering::Relaxed) {
-                events.iter_mut().for_each(|event| event.due.push(DueEffect::new("other/call/1", "digest")));
+                for event in &mut events {
+                    event.due.push(DueEffect::new("other/call/1", "digest"));
+                }
             }
             Ok(events)
         })
@@ -193,6 +195,30 @@ async fn a_run_goes_on_only_with_the_kind_of_engine_that_began_it() {
         let outcome = own.driver().join(&run).await.expect("the run ends");
         assert!(matches!(outcome, DriveOutcome::Finished(_)), "{outcome:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_that_arrive_while_the_engine_is_away_are_passed_on_once() {
+    let engine = Arc::new(Elsewhere::default());
+    let reknit = runtime(&engine).await;
+    let start = started(&reknit, ASKS);
+    let run = start.run.clone();
+    assert_eq!(reknit.driver().start(start).await.expect("the run waits"), DriveOutcome::Waiting);
+    engine.is_away.store(true, Ordering::Relaxed);
+    let question = load_run(&reknit.journal, &run).await.expect("the copy can be read").questions().remove(0);
+    let decision = signals::decide(question.id, question.hash, Decision::Approve);
+    reknit.journal.send(&run, decision, system_ms()).await.expect("the decision is stored");
+    let (driver, id) = (reknit.driver(), run.clone());
+    let joined = tokio::spawn(async move { driver.join(&id).await });
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    // The mailbox now reads the whole inbox again.
+    reknit.journal.send(&run, RunSignal::new("note", "{}"), system_ms()).await.expect("the message is stored");
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    engine.is_away.store(false, Ordering::Relaxed);
+    let outcome = joined.await.expect("nobody panicked").expect("the run ends");
+    assert!(matches!(outcome, DriveOutcome::Finished(_)), "{outcome:?}");
+    let texts = engine.texts(&run);
+    assert_eq!(texts.iter().filter(|text| text.contains("person_decided")).count(), 1, "{texts:?}");
 }
 
 #[tokio::test(start_paused = true)]
