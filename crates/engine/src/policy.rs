@@ -77,7 +77,6 @@ pub enum EngineKind {
 
 impl EngineKind {
     /// Whether the process that has the journal drives the run.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
     pub fn is_embedded(&self) -> bool {
         *self == Self::Embedded
     }

@@ -113,6 +113,7 @@ impl RemoteLoop {
             Err(_) => self.driver.give_back(&self.lease).await,
             Ok(_) => {}
         }
+        Box::pin(self.driver.wait_for_rules(self.state.rule_change)).await;
         result
     }
 
