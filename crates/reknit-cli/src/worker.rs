@@ -5,17 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reknit_restate::{FileBlobs, RestateAddressError, RestateClient, Worker};
-use reknit_runtime::{RemoteError, Runtime};
+use reknit_runtime::Runtime;
 use tokio::net::TcpListener;
 
 use crate::cli::WorkerArguments;
 use crate::end_signals::EndSignals;
 use crate::failure::Failure;
-use crate::print::print_message;
+use crate::print::{print_message, print_warning};
 use crate::setup::Setup;
 
-/// How long the server may take to start, if it is started together with the worker.
-const REGISTRATION_ATTEMPTS: u32 = 60;
 const REGISTRATION_PAUSE: Duration = Duration::from_secs(1);
 
 pub(crate) async fn run(arguments: &WorkerArguments) -> Result<ExitCode, Failure> {
@@ -32,38 +30,33 @@ pub(crate) async fn run(arguments: &WorkerArguments) -> Result<ExitCode, Failure
     let worker = Worker::new(setup.reknit.effect_runner(), Arc::new(blobs));
     let serving = worker.serve(listener, async move { _ = signals.next().await });
     let registering = async {
-        register(&admin, &advertised, &arguments.restate).await?;
+        register(&admin, &advertised, &arguments.restate).await;
         print_message(&format!("working for {} at {address}, registered as {advertised}\n", arguments.restate));
-        std::future::pending::<Result<(), Failure>>().await
+        std::future::pending::<()>().await;
     };
     // Restate asks a worker for its services while it registers it.
-    let result = tokio::select! {
-        () = serving => Ok(ExitCode::SUCCESS),
-        failed = registering => failed.map(|()| ExitCode::SUCCESS),
-    };
+    tokio::select! {
+        () = serving => {}
+        () = registering => {}
+    }
     setup.telemetry.end().await;
-    result
+    Ok(ExitCode::SUCCESS)
 }
 
-/// Registers the workers. A server that cannot be reached may be starting.
-async fn register(admin: &RestateClient, advertised: &str, restate: &str) -> Result<(), Failure> {
-    let mut attempt = 1;
-    loop {
-        match admin.register(advertised).await {
-            Ok(()) => return Ok(()),
-            Err(RemoteError::Unreachable { problem, .. }) if attempt < REGISTRATION_ATTEMPTS => {
-                if attempt == 1 {
-                    print_message(&format!("waiting for Restate at {restate}: {problem}\n"));
-                }
-                attempt += 1;
-                tokio::time::sleep(REGISTRATION_PAUSE).await;
-            }
-            Err(error) => {
-                let hint = "start the server, or name its admin API: `--restate http://127.0.0.1:9070`; it must reach the worker at the \
-                            address of `--advertise`";
-                return Err(Failure::usage(error.to_string(), hint));
-            }
+/// Registers the workers, however long it takes: the server or the balancer may be starting, and the worker serves meanwhile. Says each
+/// new reason for waiting.
+async fn register(admin: &RestateClient, advertised: &str, restate: &str) {
+    let mut last_problem = String::new();
+    while let Err(error) = admin.register(advertised).await {
+        let problem = error.to_string();
+        if problem != last_problem {
+            print_warning(&format!(
+                "not registered at {restate} yet: {problem}; `--restate` names its admin API, as in `--restate http://127.0.0.1:9070`, \
+                 and it must reach the worker at {advertised} (`--advertise`)"
+            ));
+            last_problem = problem;
         }
+        tokio::time::sleep(REGISTRATION_PAUSE).await;
     }
 }
 
