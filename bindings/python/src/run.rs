@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::{PyAssertionError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use reknit::protocol::{Category, Object, RunId, SideEffect, ToolError, Value};
+use reknit::protocol::{Category, Object, Retryable, RunId, SideEffect, ToolError, Value};
 use reknit::testing::ExpectError;
 use reknit::toolkit::{CallContext, CapabilityDefinition};
 use reknit::{Follow, Reknit, RunError, RunEvent, RunResult, Tool};
@@ -149,7 +149,8 @@ fn tool_error(py: Python<'_>, error: &PyErr, effect: SideEffect) -> ToolError {
     {
         tool_error.details = details;
     }
-    tool_error
+    let retryable = value.getattr("retryable").ok().and_then(|flag| flag.extract::<bool>().ok());
+    tool_error.retryable(Retryable::from(retryable))
 }
 
 /// A run that goes on.

@@ -18,7 +18,7 @@ def shop(scripted):
 
 def test_a_run_is_as_expected(scripted):
     shop(scripted)
-    scripted.tool("bank/refund", "keyed", reknit.ToolError("busy", category="SERVICE_ERROR"), {"id": "r-7"})
+    scripted.tool("bank/refund", "keyed", reknit.ToolError("busy", category="SERVICE_ERROR", retryable=True), {"id": "r-7"})
     run = scripted.run_plan(PLAN)
     run.expect(
         status="complete",
@@ -28,7 +28,7 @@ def test_a_run_is_as_expected(scripted):
             {"call": "bank/refund", "with": {"order": 7, "amount": 19.99}},
             {"call": "bank/refund", "step": "pay"},
         ],
-        values={"pay.amount": {"value": 19.99, "from": "order.total"}},
+        values={"pay.amount": {"value": 19.99, "from": "order.data.total"}},
         mended=[{"step": "pay", "by": "resend"}],
         limits={"tool_calls": 3, "model_calls": 0},
         answer={"contains": ["r-7"]},

@@ -1,7 +1,7 @@
 """Tests of plans and agents: scripted models and tools, and assertions in the words of a test file.
 
     def test_a_refund_is_sent_again(scripted):
-        scripted.tool("bank/refund", "keyed", ToolError("busy", category="SERVICE_ERROR"), {"id": "r-7"})
+        scripted.tool("bank/refund", "keyed", ToolError("busy", category="SERVICE_ERROR", retryable=True), {"id": "r-7"})
         run = scripted.run_plan("steps: [{id: pay, tool: bank/refund, with: {order: 7}}]")
         run.expect(status="complete", mended=[{"step": "pay", "by": "resend"}])
 

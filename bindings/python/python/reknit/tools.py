@@ -22,15 +22,25 @@ class ToolError(Exception):
     `category` is `INPUT_ERROR` (other parameters may work), `NOT_FOUND`, `AUTH_ERROR`, `RATE_LIMIT` or `SERVICE_ERROR`
     (the same call may work later). Any other exception counts as an error of the input if it is a `ValueError`, a
     `TypeError` or a `LookupError`; otherwise nobody knows what the call did.
+
+    `retryable=True` says that the call had no effect. Without it, a `keyed` function is not called again with the same
+    idempotency key, because it may have done its work: a call that is sent again gets the same error.
     """
 
     def __init__(
-        self, message: str, *, code: str = "ERROR", category: str = "INPUT_ERROR", details: dict[str, Any] | None = None
+        self,
+        message: str,
+        *,
+        code: str = "ERROR",
+        category: str = "INPUT_ERROR",
+        details: dict[str, Any] | None = None,
+        retryable: bool | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
         self.category = category
         self.details = details or {}
+        self.retryable = retryable
 
     @property
     def status(self) -> int:
