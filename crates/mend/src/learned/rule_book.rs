@@ -137,13 +137,19 @@ impl LearnedRule {
             }
             return Some(BookChange::Judged(self.id.clone()));
         }
-        // A place that is not listed could count twice.
-        if self.evidence.helps.len() >= MAX_PLACES {
+        let confirms = self.is_confirmed_by(lesson)
+            && !self.evidence.confirmations.iter().any(|known| run_of(known) == run_of(place));
+        let is_listed = self.evidence.helps.len() < MAX_PLACES;
+        // A place that is not listed could count twice. A run that confirms the rule is listed all the same: one run with many items must
+        // not keep later ones from confirming it.
+        if !is_listed && !confirms {
             return None;
         }
-        list(&mut self.evidence.helps);
-        self.evidence.model_calls += lesson.model_calls;
-        if self.is_confirmed_by(lesson) {
+        if is_listed {
+            self.evidence.helps.push(place.clone());
+            self.evidence.model_calls += lesson.model_calls;
+        }
+        if confirms {
             list(&mut self.evidence.confirmations);
         }
         let runs: BTreeSet<&str> = self.evidence.confirmations.iter().map(|place| run_of(place)).collect();
@@ -160,7 +166,7 @@ impl LearnedRule {
     }
 }
 
-/// The run of a place.
+/// The run of a place. Ids of runs have no `/`.
 fn run_of(place: &str) -> &str {
-    place.rsplit_once('/').map_or(place, |(run, _)| run)
+    place.split_once('/').map_or(place, |(run, _)| run)
 }

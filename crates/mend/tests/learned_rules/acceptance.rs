@@ -141,3 +141,16 @@ fn a_place_counts_once_however_often_its_run_ends() {
     }
     assert_eq!((book.rules[0].evidence.helps.len(), book.rules[0].evidence.model_calls), (helps, calls));
 }
+
+#[test]
+fn a_run_with_many_items_does_not_keep_later_runs_from_confirming_a_rule() {
+    let mut book = RuleBook::default();
+    let confirmed = |place: &str| currency(place, "how much are 5 GBP?", "GBP");
+    for item in 0..60 {
+        book.learn(&confirmed(&format!("r1/s[{item}]")), 3);
+    }
+    assert_eq!(states(&book), [RuleState::Proposed]);
+    book.learn(&confirmed("r2"), 3);
+    book.learn(&confirmed("r3"), 3);
+    assert_eq!(states(&book), [RuleState::Accepted], "{:?}", book.rules[0].evidence);
+}

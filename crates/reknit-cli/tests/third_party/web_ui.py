@@ -270,7 +270,7 @@ def stays_smooth(driver, site):
 def pages(site):
     runs = ["/runs/killed", "/runs/killed?step=one", "/runs/large", "/runs/large?step=s7"]
     runs += ["/runs/killed/compare", "/runs/killed/compare?with=row-1", "/runs/killed/compare?with=large"]
-    return ["/", "/?status=failed", "/questions", "/new", "/new?kind=plan", "/tools", "/tools/bank/pay", "/models", "/stats", "/sign-in"] + runs
+    return ["/", "/?status=failed", "/questions", "/new", "/new?kind=plan", "/tools", "/tools/bank/pay", "/models", "/stats", "/rules", "/sign-in"] + runs
 
 
 def has_no_violations(site, axe):

@@ -1,7 +1,7 @@
 //! The files with rules: reading, locking and replacing them.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -78,16 +78,19 @@ impl RuleFiles {
     /// The rules of both files.
     pub(super) fn read_all(&self) -> Result<RuleBook, RuleStoreError> {
         let main = self.read_main()?;
-        Ok(merge(&main.book, &self.read_notes().book))
+        Ok(merge(&main.book, &self.read_notes()?.book))
     }
 
-    /// Notes that cannot be read are made anew: they can be learned again.
-    fn read_notes(&self) -> RuleText {
-        read(&self.notes).unwrap_or_else(|error| {
-            let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-            tracing::warn!(target: TARGET, "{error}; what runs have noted there is forgotten: {source}");
-            RuleText::default()
-        })
+    /// Notes that are damaged are made anew: they can be learned again.
+    fn read_notes(&self) -> Result<RuleText, RuleStoreError> {
+        match read(&self.notes) {
+            Err(error @ RuleStoreError::Invalid { .. }) => {
+                let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+                tracing::warn!(target: TARGET, "{error}; what runs have noted there is forgotten: {source}");
+                Ok(RuleText::default())
+            }
+            notes => notes,
+        }
     }
 
     /// Changes the rules. A new or changed rule that is not in the file of people gets there if `is_kept` says so.
@@ -98,7 +101,7 @@ impl RuleFiles {
     ) -> Result<T, RuleStoreError> {
         let _lock = self.lock()?;
         for _ in 0..MAX_SAVES {
-            let (main, notes) = (self.read_main()?, self.read_notes());
+            let (main, notes) = (self.read_main()?, self.read_notes()?);
             let before = merge(&main.book, &notes.book);
             let mut after = before.clone();
             let outcome = change(&mut after);
@@ -222,7 +225,10 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     // A link stays a link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let part = path.with_extension(format!("part-{}", std::process::id()));
-    fs::write(&part, text)?;
+    let mut file = File::create(&part)?;
+    file.write_all(text.as_bytes())?;
+    // Otherwise a power cut could leave an empty file, which is a valid one without rules.
+    file.sync_all()?;
     if let Ok(data) = fs::metadata(&path) {
         fs::set_permissions(&part, data.permissions())?;
     }
