@@ -39,6 +39,7 @@ fn the_program_has_a_help_page() {
       tools        Connect, list, show, find, call and check tools
       mcp          Offer the tools to an MCP client, such as an editor or an agent: every call mended, journalled and approved
       serve        Serve the HTTP API: start, follow and control runs, and mend calls of other programs
+      worker       Drive runs on this machine for a Restate server, together with other workers
       tokens       Make, list and remove the tokens of `reknit serve`
       callbacks    Receive the calls with which tools report the end of a long job
       models       List the models, and where their API keys come from

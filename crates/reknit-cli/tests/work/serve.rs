@@ -224,6 +224,7 @@ fn an_address_that_others_can_reach_needs_tokens() {
           --tls-key <FILE>            The private key of the certificate, in PEM
           --agent <FILE>              An agent file that clients can ask as the model `agent/NAME`, or call over MCP; repeat it for several
           --max-runs <N>              How many runs go on at the same time; more are answered with 429 [default: 1000]
+          --engine <ENGINE>           What drives the runs: `restate=URL` with the ingress of a Restate server, whose workers drive them [default: this process]
           --journal <FILE>            The journal file [default: reknit/journal.db in your data folder]
           --config <FILE>             The configuration file [default: reknit.toml in the current folder]
           --tool <NAME=URL>           A tool, in addition to those in the configuration

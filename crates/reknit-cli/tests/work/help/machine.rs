@@ -1,6 +1,41 @@
-//! Help pages of `models`, `doctor` and the statistics and transfer of runs.
+//! Help pages of `models`, `worker`, `doctor` and the statistics and transfer of runs.
 
 use super::help;
+
+#[test]
+fn worker_has_a_help_page() {
+    insta::assert_snapshot!(help(&["worker"]), @r"
+    exit status 0
+    --- stdout
+    Drive runs on this machine for a Restate server, together with other workers
+
+    Usage: reknit worker [OPTIONS] --restate <URL> --blobs <FOLDER>
+
+    Options:
+          --restate <URL>             The admin API of the Restate server, where the worker registers itself
+          --blobs <FOLDER>            The folder for large values, which all workers share
+          --listen <ADDRESS>          The address to listen at [default: 127.0.0.1:9080]
+          --advertise <URL>           Where Restate reaches the workers, if not at `--listen`: the address of their load balancer
+          --journal <FILE>            The journal file [default: reknit/journal.db in your data folder]
+          --config <FILE>             The configuration file [default: reknit.toml in the current folder]
+          --tool <NAME=URL>           A tool, in addition to those in the configuration
+          --model-url <URL>           The base URL of an OpenAI-compatible server, used instead of the configured models
+          --model <NAME>              The name of the model on that server [default: default]
+          --model-key-env <VARIABLE>  The environment variable that holds its API key
+      -h, --help                      Print help
+
+    A worker advances runs and performs their effects when a Restate server asks it to. It needs the same configuration (tools, models,
+    keys) as the other workers and as `reknit serve --engine restate=URL`, which starts runs. It keeps nothing: it can be killed and
+    replaced at any moment. Several workers share an address through a load balancer, and a folder for large values: docs/scale.md.
+
+    Examples:
+      reknit worker --restate http://127.0.0.1:9070 --blobs /var/lib/reknit/blobs
+      reknit worker --restate http://127.0.0.1:9070 --blobs /mnt/blobs --listen 10.0.0.5:9080 --advertise http://balancer:9080
+      reknit serve --engine restate=http://127.0.0.1:8080
+
+    Exit status: 0 the worker was told to stop, 1 it failed, 2 not started.
+    ");
+}
 
 #[test]
 fn models_has_a_help_page() {
