@@ -108,7 +108,7 @@ pub use piece_watcher::PieceWatcher;
 pub use reknit_tools::BoxFuture;
 pub use remote_engine::{RemoteEngine, RemoteError, RemoteEvent};
 pub use replay::RestoreError;
-pub use rule_review::{RuleReview, RuleReviewError, RuleSavings};
+pub use rule_review::{KeptLessons, RuleReview, RuleReviewError, RuleSavings};
 pub use rule_store::{RuleStore, RuleStoreError};
 pub use run_owner::{RunOwner, month_of};
 pub use run_start::RunStart;

@@ -1,8 +1,12 @@
 //! What people look at before they accept or reject learned rules: the rules, what runs propose, and what speaks for and against.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use reknit_engine::Run;
-use reknit_journal::{Journal, RunFilter, StorageError};
+use reknit_journal::{Journal, RunFilter, RunSummary, StorageError};
 use reknit_mend::{LearnedRule, Lesson, RuleBook, RuleState, Rung, propose_rules};
+use reknit_protocol::RunId;
 
 use crate::rule_store::{RuleStore, RuleStoreError};
 use crate::saved_run::load_run;
@@ -43,10 +47,15 @@ pub struct RuleSavings {
 }
 
 impl RuleReview {
-    /// Reads the rules, and the corrections of the newest runs.
-    pub async fn load(journal: &Journal, store: Option<&RuleStore>, runs: u32) -> Result<Self, RuleReviewError> {
+    /// Reads the rules, and the corrections of the newest runs. Runs that `kept` knows are not read again.
+    pub async fn load(
+        journal: &Journal,
+        store: Option<&RuleStore>,
+        runs: u32,
+        kept: &KeptLessons,
+    ) -> Result<Self, RuleReviewError> {
         let book = store.map(RuleStore::load).transpose()?.unwrap_or_default();
-        let (lessons, unread) = lessons_of(journal, runs).await?;
+        let (lessons, unread) = kept.newest(journal, runs).await?;
         let judged = |rule: &LearnedRule| rule.clone().with_evidence(&rule.evaluate(&lessons));
         let mut rules: Vec<LearnedRule> = book.rules.iter().map(judged).collect();
         rules.sort_by_key(|rule| rule.state != RuleState::Accepted);
@@ -85,16 +94,49 @@ fn new_proposals(book: &RuleBook, lessons: &[Lesson]) -> Vec<LearnedRule> {
     proposals
 }
 
-/// The corrections of the newest runs, the oldest first. A fork repeats what its origin did, and teaches nothing. Nor does a run that
-/// this build cannot restore, which is counted.
-async fn lessons_of(journal: &Journal, runs: u32) -> Result<(Vec<Lesson>, u64), StorageError> {
-    let (mut lessons, mut unread) = (Vec::new(), 0);
-    for run in journal.runs(&RunFilter::newest(runs)).await?.iter().rev() {
-        match load_run(journal, &run.run).await {
-            Ok(saved) if saved.machine.fork().is_some() => {}
-            Ok(saved) => lessons.extend(saved.machine.as_run().map(Run::lessons).unwrap_or_default()),
-            Err(_) => unread += 1,
+/// The corrections in runs of one journal, each read once for each state of its run.
+#[derive(Debug, Default)]
+pub struct KeptLessons(Mutex<HashMap<RunId, (u64, RunLessons)>>);
+
+/// The corrections of a run; `None` if this build cannot restore it.
+type RunLessons = Option<Arc<[Lesson]>>;
+
+/// How many runs are kept.
+const MAX_KEPT: usize = 2_000;
+
+impl KeptLessons {
+    /// The corrections of the newest runs, the oldest first, and how many runs this build cannot restore.
+    async fn newest(&self, journal: &Journal, runs: u32) -> Result<(Vec<Lesson>, u64), StorageError> {
+        let (mut lessons, mut unread) = (Vec::new(), 0);
+        for run in journal.runs(&RunFilter::newest(runs)).await?.iter().rev() {
+            match self.of(journal, run).await {
+                Some(found) => lessons.extend(found.iter().cloned()),
+                None => unread += 1,
+            }
         }
+        Ok((lessons, unread))
     }
-    Ok((lessons, unread))
+
+    async fn of(&self, journal: &Journal, run: &RunSummary) -> RunLessons {
+        if let Some((_, lessons)) = self.lock().get(&run.run).filter(|(len, _)| *len == run.len) {
+            return lessons.clone();
+        }
+        let lessons: RunLessons = match load_run(journal, &run.run).await {
+            // A fork repeats what its origin did, and teaches nothing.
+            Ok(saved) if saved.machine.fork().is_some() => Some(Arc::default()),
+            Ok(saved) => Some(saved.machine.as_run().map(Run::lessons).unwrap_or_default().into()),
+            Err(_) => None,
+        };
+        let mut kept = self.lock();
+        if kept.len() >= MAX_KEPT {
+            kept.clear();
+        }
+        kept.insert(run.run.clone(), (run.len, lessons.clone()));
+        lessons
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, (u64, RunLessons)>> {
+        // Whoever panicked had changed one entry or none.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

@@ -23,6 +23,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
+use reknit_runtime::KeptLessons;
 
 use loaded_runs::LoadedRuns;
 pub(crate) use page::errors_as_pages;
@@ -41,6 +42,7 @@ const MAX_FORM: usize = 1 << 20;
 struct UiState {
     server: ServerState,
     digests: Arc<RunDigests>,
+    lessons: Arc<KeptLessons>,
     loaded: Arc<LoadedRuns>,
     gate: Arc<Gate>,
 }
@@ -48,7 +50,7 @@ struct UiState {
 /// The pages.
 pub(crate) fn router(server: &ServerState, gate: Arc<Gate>) -> Router {
     let digests = Arc::new(RunDigests::new(server.reknit.runtime().policy.prices.clone()));
-    let state = UiState { server: server.clone(), digests, loaded: Arc::default(), gate };
+    let state = UiState { server: server.clone(), digests, lessons: Arc::default(), loaded: Arc::default(), gate };
     Router::new()
         .route("/", get(runs::page))
         .route("/runs/{run}", get(run::page))

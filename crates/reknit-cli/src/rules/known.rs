@@ -3,7 +3,7 @@
 use reknit_journal::Journal;
 use reknit_mend::LearnedRule;
 use reknit_protocol::spelling::nearest;
-use reknit_runtime::{RuleReview, RuleReviewError, RuleStore, RuleStoreError};
+use reknit_runtime::{KeptLessons, RuleReview, RuleReviewError, RuleStore, RuleStoreError};
 
 use super::listed::ListedRule;
 use crate::cli::RuleSources;
@@ -30,10 +30,12 @@ impl KnownRules {
         let config = read_config(sources.files.config.as_deref())?;
         let store = config.rules.file.as_deref().map(|path| RuleStore::open(path, 0)).transpose().map_err(unusable)?;
         let journal = open_journal(&sources.files)?;
-        let review = RuleReview::load(&journal, store.as_ref(), sources.runs).await.map_err(|error| match error {
-            RuleReviewError::Rules(error) => unusable(error),
-            RuleReviewError::Journal(error) => Failure::journal(error),
-        })?;
+        let review = RuleReview::load(&journal, store.as_ref(), sources.runs, &KeptLessons::default()).await.map_err(
+            |error| match error {
+                RuleReviewError::Rules(error) => unusable(error),
+                RuleReviewError::Journal(error) => Failure::journal(error),
+            },
+        )?;
         if review.unread > 0 {
             let runs = count(review.unread, "run");
             print_message(&format!(

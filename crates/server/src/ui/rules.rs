@@ -15,7 +15,7 @@ use super::page::{PageResult, show};
 use super::page_context::PageContext;
 use crate::api_error::ApiError;
 
-/// How many of the newest runs speak for and against rules. Each is restored for the page.
+/// How many of the newest runs speak for and against rules. Each is restored once for each of its states.
 const JUDGED_RUNS: u32 = 200;
 
 /// The most cases for or against a rule that are shown.
@@ -24,7 +24,7 @@ const MAX_CASES: usize = 10;
 async fn review(context: &PageContext) -> Result<RuleReview, ApiError> {
     let store = context.runtime().rule_store().cloned();
     let journal = context.journal();
-    RuleReview::load(journal, store.as_deref(), JUDGED_RUNS).await.map_err(|error| match error {
+    RuleReview::load(journal, store.as_deref(), JUDGED_RUNS, &context.ui.lessons).await.map_err(|error| match error {
         RuleReviewError::Rules(error) => unusable(&error),
         RuleReviewError::Journal(error) => error.into(),
     })
