@@ -581,7 +581,7 @@ impl Driver {
     /// Waits until what a run changes in the file with rules is written, so that it is not lost when the program ends.
     pub(crate) async fn wait_for_rules(&self, change: Option<u64>) {
         if let (Some(rules), Some(change)) = (&self.shared.rules, change) {
-            rules.is_written(change).await;
+            rules.wait_until_written(change).await;
         }
     }
 

@@ -121,10 +121,10 @@ pub(crate) struct DrivenMachine {
 }
 
 impl DrivenMachine {
-    /// Whether a wait of the machine is over, such as the time for a decision.
-    pub(crate) fn is_wait_over(&self, now_ms: i64) -> bool {
+    /// Whether only a person can go on. Once the time for a decision is over, the machine goes on without one.
+    pub(crate) fn waits_for_person(&self, now_ms: i64) -> bool {
         let is_over = |effect: &Effect| matches!(effect, Effect::Sleep { until_ms, .. } if *until_ms <= now_ms);
-        self.pending.iter().any(is_over)
+        self.machine.is_waiting_for_person() && !self.pending.iter().any(is_over)
     }
 
     pub(crate) fn begin(

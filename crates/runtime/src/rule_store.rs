@@ -92,7 +92,7 @@ impl RuleStore {
 
     fn change_seen(&self, seen: &LearnedRule, mut change: impl FnMut(&mut RuleBook)) -> Result<bool, RuleStoreError> {
         self.change(|book| {
-            let is_seen = book.get(&seen.id).is_none_or(|known| known.does_the_same_as(seen));
+            let is_seen = book.get(&seen.id).is_none_or(|known| known.has_same_content(seen));
             if is_seen {
                 change(book);
             }
@@ -146,7 +146,7 @@ impl RuleStore {
         if machine.fork().is_some() {
             return None;
         }
-        let rejections: Vec<RejectedRule> = RejectedRule::all_of(machine);
+        let rejections: Vec<RejectedRule> = RejectedRule::of_machine(machine);
         (!rejections.is_empty()).then(|| self.add(|waiting| waiting.add_rejections(rejections)))
     }
 
@@ -168,11 +168,11 @@ impl RuleStore {
         let mut rejections = Vec::new();
         for run in runs.iter().filter(|run| run.status.is_some()) {
             let Ok(Some(ending)) = journal.ending(&run.run).await else { continue };
-            rejections.extend(RejectedRule::all_in(&ending, &run.run, &book));
+            rejections.extend(RejectedRule::of_ending(&ending, &run.run, &book));
         }
         if !rejections.is_empty() {
             let change = self.add(|waiting| waiting.add_rejections(rejections));
-            self.is_written(change).await;
+            self.wait_until_written(change).await;
         }
     }
 
@@ -190,7 +190,7 @@ impl RuleStore {
     }
 
     /// Waits until a change is written or given up.
-    pub(crate) async fn is_written(&self, number: u64) {
+    pub(crate) async fn wait_until_written(&self, number: u64) {
         // The sender lives as long as this store.
         let _ = self.written.subscribe().wait_for(|written| *written >= number).await;
     }

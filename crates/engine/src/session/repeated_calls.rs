@@ -50,7 +50,7 @@ impl Session {
     }
 
     /// Lets a call that the same answer has twice be made once, unless the model states why it is made again.
-    pub(super) fn stop_calls_made_twice(&mut self, calls: &mut [Call]) {
+    pub(super) fn merge_equal_calls(&mut self, calls: &mut [Call]) {
         let mut made: Vec<(usize, UncertainCall)> = Vec::new();
         for (index, call) in calls.iter_mut().enumerate() {
             let Some(identity) = call.identity() else { continue };

@@ -59,7 +59,7 @@ impl Session {
         for (index, call) in classified.calls.iter_mut().enumerate() {
             self.stop_repeated_call(index, call);
         }
-        self.stop_calls_made_twice(&mut classified.calls);
+        self.merge_equal_calls(&mut classified.calls);
         let (started, plan) = self.start_of_calls(&classified.calls);
         // An earlier call may have taken effect, and this one would have another idempotency key.
         let is_uncertain = |call: UncertainCall| self.state.uncertain_calls.contains(&call);

@@ -159,7 +159,7 @@ impl LearnedRule {
     }
 
     /// Whether another rule does the same, whatever their ids and states are.
-    pub fn does_the_same_as(&self, other: &Self) -> bool {
+    pub fn has_same_content(&self, other: &Self) -> bool {
         self.computed_id() == other.computed_id()
     }
 

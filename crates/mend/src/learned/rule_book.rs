@@ -67,7 +67,7 @@ impl RuleBook {
     /// A tool rejected in a run what a rule sent. Retires the rule, unless this rejection was known when somebody accepted it again,
     /// or the rule has been corrected since.
     pub fn reject(&mut self, rule: &LearnedRule, run: &str, error: &str) -> Option<BookChange> {
-        let known = self.rules.iter_mut().find(|known| known.id == rule.id && known.does_the_same_as(rule))?;
+        let known = self.rules.iter_mut().find(|known| known.id == rule.id && known.has_same_content(rule))?;
         let rejections = &mut known.evidence.rejections;
         if rejections.iter().any(|rejection| rejection == run) {
             return None;

@@ -13,7 +13,7 @@ pub(super) fn new_rules(file: &RuleBook, known: &RuleBook) -> Result<Vec<(String
         .iter()
         .filter(|rule| {
             let ids = [rule.id.clone(), rule.computed_id()];
-            ids.iter().any(|id| known.get(id).is_some_and(|known| !known.does_the_same_as(rule)))
+            ids.iter().any(|id| known.get(id).is_some_and(|known| !known.has_same_content(rule)))
         })
         .map(|rule| format!("`{}`", rule.id))
         .collect();
@@ -22,8 +22,8 @@ pub(super) fn new_rules(file: &RuleBook, known: &RuleBook) -> Result<Vec<(String
     }
     let mut new: Vec<(String, LearnedRule)> = Vec::new();
     for rule in file.rules.iter().filter(|rule| rule.state != RuleState::Retired) {
-        let is_known = known.rules.iter().any(|known| known.does_the_same_as(rule))
-            || new.iter().any(|(_, other)| other.does_the_same_as(rule));
+        let is_known = known.rules.iter().any(|known| known.has_same_content(rule))
+            || new.iter().any(|(_, other)| other.has_same_content(rule));
         if !is_known {
             let (state, accepted_by, evidence) = (RuleState::Proposed, None, RuleEvidence::default());
             let proposal = LearnedRule { state, accepted_by, evidence, ..rule.clone() };

@@ -115,7 +115,7 @@ impl Driver {
         let how = (Changes::Refused, self.shared.migrations);
         let state = restore(journal, session, telemetry, &Watcher::default(), how).await?;
         let now_ms = self.executor().clock.now_ms();
-        Ok(state.machine.is_waiting_for_person() && !state.is_wait_over(now_ms))
+        Ok(state.waits_for_person(now_ms))
     }
 
     /// Asks a session to end, whoever drives it. Returns whether it was told, or has ended.

@@ -293,11 +293,7 @@ impl RemoteLoop {
     /// Whether only a person can go on with the run, as far as the engine has said. Once a wait is over, the engine says more.
     fn waits_for_person(&self) -> bool {
         let now_ms = self.driver.executor().clock.now_ms();
-        let is_over = |effect: &Effect| matches!(effect, Effect::Sleep { until_ms, .. } if *until_ms <= now_ms);
-        self.state.machine.is_waiting_for_person()
-            && self.outbox.is_empty()
-            && self.awaited.is_none()
-            && !self.state.pending.iter().any(is_over)
+        self.state.waits_for_person(now_ms) && self.outbox.is_empty() && self.awaited.is_none()
     }
 
     async fn is_inbox_empty(&self) -> Result<bool, DriveError> {

@@ -155,7 +155,8 @@ impl RunLoop {
                 return Ok(outcome);
             }
             self.sync_tasks();
-            if self.waits_for_person() && self.is_inbox_empty().await? {
+            let now_ms = self.driver.executor().clock.now_ms();
+            if self.state.waits_for_person(now_ms) && self.is_inbox_empty().await? {
                 Box::pin(self.driver.release(&self.lease, &self.state)).await?;
                 return Ok(DriveOutcome::Waiting);
             }
@@ -163,11 +164,6 @@ impl RunLoop {
             let wakeup = self.wait().await?;
             Box::pin(self.handle(wakeup)).await?;
         }
-    }
-
-    /// Whether only a person can go on. Once the time for a decision is over, the machine goes on without one.
-    fn waits_for_person(&self) -> bool {
-        self.state.machine.is_waiting_for_person() && !self.state.is_wait_over(self.driver.executor().clock.now_ms())
     }
 
     /// Ends the sessions of agents that nobody waits for any more.

@@ -153,7 +153,7 @@ impl RuleFiles {
 /// The rules of people, each with what runs noted about it, and the proposals of runs.
 fn merge(main: &RuleBook, notes: &RuleBook) -> RuleBook {
     let with_notes = |rule: &LearnedRule| {
-        let Some(known) = notes.get(&rule.id).filter(|known| known.does_the_same_as(rule)) else { return rule.clone() };
+        let Some(known) = notes.get(&rule.id).filter(|known| known.has_same_content(rule)) else { return rule.clone() };
         let is_as_before = known.state == rule.state;
         let mut evidence = if is_as_before { known.evidence.clone() } else { rule.evidence.clone() };
         // Rejections are known even if somebody accepted the rule by hand, and removed what was noted.

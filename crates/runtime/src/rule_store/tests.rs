@@ -47,7 +47,7 @@ async fn a_rejected_rule_is_not_used_from_that_moment_on_and_nobody_waits_for_th
     assert!(start.elapsed() < Duration::from_secs(1), "who notes a rejection does not wait for another process");
     assert_eq!(fs::read_to_string(store.path()).expect("readable"), RULES, "the other process holds the file");
     drop(lock);
-    store.is_written(change).await;
+    store.wait_until_written(change).await;
     let text = fs::read_to_string(store.path()).expect("readable");
     assert!(text.starts_with("# ours\nrules:\n  # names are codes\n") && text.contains("state: retired"), "{text}");
     assert!(used(&store).is_empty());
@@ -56,14 +56,14 @@ async fn a_rejected_rule_is_not_used_from_that_moment_on_and_nobody_waits_for_th
 #[tokio::test]
 async fn a_rule_that_a_person_accepts_again_is_used_at_once() {
     let (_folder, store) = store();
-    store.is_written(reject(&store, "r1")).await;
+    store.wait_until_written(reject(&store, "r1")).await;
     let other_process = RuleStore::open(store.path(), 0).expect("readable");
     let seen = other_process.load().expect("readable").get("codes").expect("it is there").clone();
     assert!(other_process.accept(&seen).expect("writable"));
     assert_eq!(used(&store), ["codes"], "by a process that saw it rejected");
-    store.is_written(reject(&store, "r1")).await;
+    store.wait_until_written(reject(&store, "r1")).await;
     assert_eq!(used(&store), ["codes"], "the same rejection does not count twice");
-    store.is_written(reject(&store, "r2")).await;
+    store.wait_until_written(reject(&store, "r2")).await;
     assert!(used(&store).is_empty(), "another run rejects it");
 }
 
@@ -72,11 +72,11 @@ async fn a_rule_that_cannot_be_retired_in_the_file_is_not_used_and_is_retired_wi
     let (folder, store) = store();
     // A folder cannot be opened as the lock.
     fs::create_dir(folder.path().join("rules.yaml.lock")).expect("it is created");
-    store.is_written(reject(&store, "r1")).await;
+    store.wait_until_written(reject(&store, "r1")).await;
     assert!(used(&store).is_empty());
     assert_eq!(fs::read_to_string(store.path()).expect("readable"), RULES);
     fs::remove_dir(folder.path().join("rules.yaml.lock")).expect("it is removed");
-    store.is_written(reject(&store, "r2")).await;
+    store.wait_until_written(reject(&store, "r2")).await;
     let text = fs::read_to_string(store.path()).expect("readable");
     assert!(text.contains("state: retired") && text.contains("rejected in run r1"), "{text}");
 }

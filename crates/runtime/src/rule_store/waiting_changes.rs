@@ -25,7 +25,7 @@ impl RejectedRule {
     }
 
     /// The rejected rules of a run or session.
-    pub(super) fn all_of(machine: &Machine) -> Vec<Self> {
+    pub(super) fn of_machine(machine: &Machine) -> Vec<Self> {
         let rules = &machine.policy().rules;
         let rejected = machine.rejected_rules().iter().filter_map(|(id, error)| {
             let rule = rules.iter().find(|rule| rule.id == *id)?.clone();
@@ -35,7 +35,7 @@ impl RejectedRule {
     }
 
     /// The rejected rules in what was stored when a run ended. Those whose rejection the rules know already are left out.
-    pub(super) fn all_in(ending: &str, run: &RunId, book: &RuleBook) -> Vec<Self> {
+    pub(super) fn of_ending(ending: &str, run: &RunId, book: &RuleBook) -> Vec<Self> {
         if !ending.contains("\"rejected_rules\"") {
             return Vec::new();
         }
@@ -142,6 +142,6 @@ impl WaitingChanges {
 
     /// Whether a rule waits to be retired. A rule under the same id that does something else does not.
     pub(super) fn is_rejected(&self, rule: &LearnedRule) -> bool {
-        self.rejections.iter().any(|rejected| rejected.rule.id == rule.id && rejected.rule.does_the_same_as(rule))
+        self.rejections.iter().any(|rejected| rejected.rule.id == rule.id && rejected.rule.has_same_content(rule))
     }
 }
