@@ -46,7 +46,7 @@ impl Run {
             return Ok(false);
         }
         let call = self.faulty_call(planned, step, fault)?;
-        let fixes: Vec<RuleFix> = rules.iter().filter_map(|rule| rule.apply(&call)).collect();
+        let fixes: Vec<RuleFix> = rules.iter().filter_map(|rule| rule.fix(&call)).collect();
         let Some(fix) = fixes.first() else { return Ok(false) };
         if let Some(other) = fixes.iter().find(|other| other.parameters != fix.parameters) {
             let words = format!("the rules {} and {} disagree", fix.rule, other.rule);
