@@ -32,7 +32,7 @@ async fn review(context: &PageContext) -> Result<RuleReview, ApiError> {
 
 fn unusable(error: &RuleStoreError) -> ApiError {
     let source = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
-    ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "rules", format!("{error}: {source}"))
+    ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", format!("{error}: {source}"))
 }
 
 /// All rules.
