@@ -67,7 +67,9 @@ impl Run {
         let change = changed_text(&step.parameters, &bound.parameters);
         step.rules += 1;
         step.set_parameters(bound.parameters, bound.provenance);
-        let words = format!("{change}, by the learned rule {}", fix.rule);
+        let formulas: Vec<String> = fix.changes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        let formulas = if formulas.is_empty() { String::new() } else { format!(": {}", formulas.join(", ")) };
+        let words = format!("{change}, by the learned rule {}{formulas}", fix.rule);
         let mend = Mend { rung: Rung::Rules, effect: MendEffect::Applied, description: words.clone() };
         self.add_mend(index, mend, MendDetail::ByLearnedRule { rule: fix.rule.clone() })?;
         let approval = if held.is_empty() { Approval::IfUnsafe } else { Approval::Required };
