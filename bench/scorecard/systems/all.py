@@ -54,5 +54,6 @@ def all_systems(reknit: str, private: Path) -> list[System]:
         LiteLLMProxy(private, "litellm", "litellm-proxy", "LiteLLM proxy", "litellm_peer.py", ["litellm"], {"agent"}),
         NodePeer(private, "vercel", "Vercel AI SDK", "vercel_peer.mjs", ["ai", "@ai-sdk/openai-compatible"], {"agent", "approve"}, {"kill": DURABLE_VERCEL}),
         NodePeer(private, "mastra", "Mastra", "mastra_peer.mjs", ["@mastra/core", "@mastra/libsql"], EVERYTHING),
+        RustPeer(private, "rig", "Rig", ["rig"], {"agent", "approve", "kill"}),
         RustPeer(private, "io-harness", "io-harness", ["io-harness"], {"agent", "approve", "kill"}, {"plan": PLAN_IO_HARNESS}),
     ]  # fmt: skip
