@@ -1,4 +1,4 @@
-"""A backup: everything is stopped and copied, the originals are removed, and another folder goes on from the copies."""
+"""A backup: everything is stopped and copied, the originals are removed, and the copies go on at other addresses."""
 
 import collections
 import concurrent.futures
@@ -43,8 +43,8 @@ def backup(reknit: str, server: str, folder: Path) -> list[str]:
     copied = time.monotonic()
     shutil.rmtree(cluster.folder)
     size = sum(path.stat().st_size for path in to.rglob("*") if path.is_file())
-    # The server knows the workers by the address of their balancer, so that stays; see docs/scale.md for another one.
-    restored = Cluster(reknit, server, to, kept_ports=cluster.ports)
+    restored = Cluster(reknit, server, to, restored=True)
+    move_invocations(restored)
     person.cluster = restored
     print(
         f"backup: stopped in {stopped - begin:.1f} s, {size / 1e6:.0f} MB copied in {copied - stopped:.1f} s, "
@@ -64,3 +64,11 @@ def backup(reknit: str, server: str, folder: Path) -> list[str]:
             broken += problems + ([f"runs `{kind}`: {dict(ended)}"] if ended["complete"] != len(of_kind) else [])
     restored.close()
     return broken
+
+
+def move_invocations(cluster: Cluster):
+    """The invocations in progress belong to the address of the workers at which they began. Everything has another address here."""
+    address = f"http://127.0.0.1:{cluster.ports['balancer']}"
+    for deployment in cluster.admin("GET", "/deployments")["deployments"]:
+        if deployment["uri"].rstrip("/") != address:
+            cluster.admin("PATCH", f"/deployments/{deployment['id']}", {"uri": address})

@@ -20,6 +20,8 @@ REPLICAS = 3
 # What the disk of a machine writes without a pause, and what its network takes.
 DISK_BYTES_PER_SECOND = 500e6
 DAY = 86_400
+# The name of the threads of the server that apply a partition each.
+PARTITION_THREAD = "rt:pp"
 
 
 def rounded(number: float) -> int:
@@ -50,25 +52,23 @@ class Model:
         return self.runs * self.steps * self.figures[f"{process}_thread_ms"].get(thread, 0.0) / 1000 / BUSY
 
     def kept(self, name: str) -> float:
-        """Bytes that stay for each run, if it is as long as the one that was measured, in proportion to its steps."""
-        return self.figures["kept_bytes"][name] * self.steps / self.figures["steps_of_kept_run"]
+        """Bytes that stay of each run."""
+        return self.each_run(self.figures["kept_bytes"][name])
 
     def limits(self) -> list[tuple[float, str]]:
         """Up to how many runs per second one of each is enough, the smallest first."""
         processors = {part: f"the processors of one machine with {CORES_PER_MACHINE} cores as {part}" for part in ["server", "workers", "api", "balancer"]}
         found = [(self.runs * CORES_PER_MACHINE / self.cores(part), text) for part, text in processors.items()]
-        found += [(self.runs / needed, text) for needed, text in self.single_threads() if needed]
+        found += [(self.runs / needed, one) for needed, _, one in self.single_threads() if needed]
         found += [(self.runs * DISK_BYTES_PER_SECOND / self.written(part), f"one disk of {part}") for part in ["server", "workers", "api"] if self.written(part)]
         return sorted(found)
 
-    def single_threads(self) -> list[tuple[float, str]]:
+    def single_threads(self) -> list[tuple[float, str, str]]:
+        """What is one thread each: how many are needed, of what, and what one is."""
         return [
-            (self.of_thread("api", "journal-writer"), "the thread of one API process that writes its journal"),
-            (self.of_thread("server", PARTITION_THREAD) / self.figures["partitions"], "the threads of the partitions"),
+            (self.of_thread("server", PARTITION_THREAD), "partitions, each applied by one thread of a server", "one partition"),
+            (self.of_thread("api", "journal-writer"), "API processes, each with a journal that one thread writes", "the journal of one API process"),
         ]
-
-
-PARTITION_THREAD = "rt:pp"
 
 
 def main():
@@ -89,8 +89,8 @@ def main():
         ms = model.each_run(model.figures["cpu_ms"][part])
         print(f"| {part:10} | {ms:10.1f} | {model.cores(part):8,.0f} | {model.machines(part):8,} | {written / 1e6:13,.0f} | {disks:5} |")
     print()
-    for needed, text in model.single_threads():
-        print(f"needed of {text}: {rounded(needed):,}")
+    for needed, things, _ in model.single_threads():
+        print(f"{rounded(needed):,} {things}")
     for name in model.figures["kept_bytes"]:
         print(f"kept in {name}: {model.kept(name) / 1000:.1f} kB per run, {model.runs * model.kept(name) * DAY / 1e12:,.1f} TB per day")
     print()

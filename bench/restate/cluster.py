@@ -40,7 +40,7 @@ bind-port = {admin}
 disable-web-ui = true
 """
 
-# TCP, because the server speaks HTTP/2 with prior knowledge. A worker that does not answer gets no new connections.
+# As deploy/restate/haproxy.cfg.
 HAPROXY = """
 global
   maxconn 4096
@@ -51,14 +51,14 @@ defaults
   timeout client 1h
   timeout server 1h
   retries 3
-  option redispatch
+  option redispatch 1
 frontend workers
   bind 127.0.0.1:{balancer}
   default_backend workers
 backend workers
-  balance roundrobin
+  balance leastconn
 """
-WORKER = "  server {name} 127.0.0.1:{port} check inter 100ms fall 1 rise 1 on-marked-down shutdown-sessions\n"
+WORKER = "  server {name} 127.0.0.1:{port} check inter 1s fall 12 rise 1 on-marked-down shutdown-sessions\n"
 
 REKNIT = (
     TOOLS
@@ -98,8 +98,7 @@ class Balancer(Node):
 
 
 class Cluster:
-    """Everything of one scenario. Without `restate`, the API drives the runs itself. A folder that is kept is one that a cluster with the
-    same ports has used before."""
+    """Everything of one scenario. Without `restate`, the API drives the runs itself. With `restored`, the folder has the data of another cluster."""
 
     def __init__(
         self,
@@ -110,14 +109,14 @@ class Cluster:
         calls_per_tool: int = 2000,
         workers: int = 2,
         partitions: int = 4,
-        kept_ports: dict[str, int] | None = None,
+        restored: bool = False,
     ):
-        if kept_ports is None:
+        if not restored:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
         self.folder, self.deeds_file, self.is_on_restate = folder, folder / "deeds.jsonl", restate
         names = NUMBERS[:workers]
-        ports = kept_ports or free_ports("node", "ingress", "admin", "balancer", *names, "api", "service")
+        ports = free_ports("node", "ingress", "admin", "balancer", *names, "api", "service")
         self.ports = ports
         (folder / "reknit.toml").write_text(REKNIT.format(folder=folder, calls_per_tool=calls_per_tool, **ports))
         service = [sys.executable, HERE / "service.py", ports["service"], self.deeds_file]

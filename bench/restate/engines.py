@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 
 from cluster import Balancer, Cluster, Node, plan, request
+from server_metrics import server_counts
 
 import client  # of bench/load, whose folder cluster.py has put into the path
 
@@ -89,7 +90,7 @@ def start_handwritten(program: str, cluster: Cluster, ports: dict[str, int]) -> 
     return {"workers": workers, "balancer": [balancer]}
 
 
-COUNTERS = ["cpu", "written", "server_threads", "api_threads"]
+COUNTERS = ["cpu", "written", "counts", "server_threads", "api_threads"]
 
 
 @dataclass
@@ -102,6 +103,8 @@ class Cost:
     # Processor seconds and written bytes, by what the processes are. `client` is this program.
     cpu: collections.Counter = field(default_factory=collections.Counter)
     written: collections.Counter = field(default_factory=collections.Counter)
+    # What the server counts.
+    counts: collections.Counter = field(default_factory=collections.Counter)
     # Processor seconds of each thread of the server and the API, which have threads that do one thing.
     server_threads: collections.Counter = field(default_factory=collections.Counter)
     api_threads: collections.Counter = field(default_factory=collections.Counter)
@@ -128,6 +131,8 @@ def reading(engine: Engine) -> Cost:
         cost.written[part] = sum(node.written_bytes() for node in running)
         if part in ("server", "api"):
             getattr(cost, f"{part}_threads").update(running[0].threads())
+    if "server" in cost.cpu:
+        cost.counts = server_counts(engine.cluster.ports["node"])
     cost.cpu["client"] = time.process_time()
     return cost
 

@@ -114,6 +114,10 @@ def under_load(engines: list[Engine], rounds: int, runs: int) -> list[str]:
     for name, cost in costs.items():
         columns = "".join(f"{cost.cpu_ms_per_step(part):10.2f}" for part in parts)
         print(f"overhead: {name:26}{columns}{cost.steps_per_second():10.0f}", flush=True)
+    for name, cost in costs.items():
+        counts = ", ".join(f"{number / cost.steps:.1f} {what}" for what, number in cost.counts.items() if "bytes" not in what)
+        if counts:
+            print(f"overhead: at the server for each step, {name}: {counts}")
     own = {name: cost.cpu_ms_per_step("server", "workers", "balancer", "api") for name, cost in costs.items()}
     ratio = own[OURS] / own[BY_HAND]
     others = ", ".join(f"{own[OURS] / own[name]:.2f} x {name}" for name in [BY_HAND_INVOCATIONS, EMBEDDED])

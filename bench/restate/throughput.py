@@ -62,13 +62,16 @@ def set_workers(cluster: Cluster, count: int):
 def figures(cluster: Cluster, engine: Reknit, rounds: int, runs: int, folder: Path):
     """What a run costs, and what each of its steps costs: from runs of few and of many steps."""
     set_workers(cluster, 2)
-    few, many, grown = Cost(), Cost(), collections.Counter()
+    few, many, kept_of_few, kept_of_many = Cost(), Cost(), collections.Counter(), collections.Counter()
     load(engine, MANY, 10, 10)
     for _ in range(rounds):
-        few.add(load(engine, FEW, 2 * runs, 64))
         before = sizes(cluster)
+        few.add(load(engine, FEW, 2 * runs, 64))
+        between = sizes(cluster)
         many.add(load(engine, MANY, runs // 2, 64))
-        grown.update({name: size - before[name] for name, size in sizes(cluster).items()})
+        after = sizes(cluster)
+        kept_of_few.update({name: between[name] - before[name] for name in before})
+        kept_of_many.update({name: after[name] - between[name] for name in before})
 
     def fitted(of_few: float, of_many: float) -> dict[str, float]:
         """Per run and per step, so that both loads cost what they did."""
@@ -82,9 +85,9 @@ def figures(cluster: Cluster, engine: Reknit, rounds: int, runs: int, folder: Pa
         "cores": os.cpu_count(),
         "partitions": PARTITIONS,
         "cpu_ms": cpu_ms,
+        "counts": {what: fitted(few.counts[what], many.counts[what]) for what in many.counts},
         "written_bytes": written,
-        "kept_bytes": {name: size / many.runs for name, size in grown.items()},
-        "steps_of_kept_run": len(MANY),
+        "kept_bytes": {name: fitted(kept_of_few[name], size) for name, size in kept_of_many.items()},
         # The busiest threads of their kind, which are the first to have no time left.
         "server_thread_ms": by_name(many.server_threads, many.steps),
         "api_thread_ms": by_name(many.api_threads, many.steps),
@@ -97,8 +100,10 @@ def figures(cluster: Cluster, engine: Reknit, rounds: int, runs: int, folder: Pa
     for what in ["server", "api"]:
         threads = ", ".join(f"{name} {ms:.2f}" for name, ms in list(found[f"{what}_thread_ms"].items())[:8])
         print(f"throughput: threads of the {what}, ms per step: {threads}")
-    kept = ", ".join(f"{name} {size / 1000:.1f} kB" for name, size in found["kept_bytes"].items())
-    print(f"throughput: what a run of {len(MANY)} steps leaves: {kept}")
+    kept = ", ".join(f"{name} {of['run'] / 1000:.1f} kB and {of['step'] / 1000:.2f} kB for each step" for name, of in found["kept_bytes"].items())
+    print(f"throughput: what a run leaves: {kept}")
+    counts = ", ".join(f"{of['step']:.0f} {what}" for what, of in found["counts"].items())
+    print(f"throughput: counted by the server for each step: {counts}")
     of_step = ", ".join(f"{part} {of['step'] / 1000:.1f} kB" for part, of in written.items())
     print(f"throughput: written to disk for each step: {of_step}")
     print(f"throughput: figures for capacity.py are in {path}", flush=True)

@@ -110,7 +110,8 @@ impl HandwrittenOrder {
             let is_alone = stage.len() == 1;
             let key = |number: usize| format!("{}/{at}/{number}", ctx.key());
             let calls = stage.into_iter().enumerate();
-            let calls = calls.map(|(number, capability)| ToolCall { capability, order: order.clone(), key: key(number) });
+            let calls =
+                calls.map(|(number, capability)| ToolCall { capability, order: order.clone(), key: key(number) });
             if is_alone && !all_as_invocations {
                 for call in calls {
                     results.push(call_in_steps!(&self.0, ctx, &call));
