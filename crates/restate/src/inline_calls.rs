@@ -77,12 +77,10 @@ impl InlineCall<'_> {
         if !only_reads {
             return Ok(Some(parts.stored(send.await).await?));
         }
-        match tokio::time::timeout(FAST, send).await {
-            Ok(kind) => Ok(Some(parts.stored(kind).await?)),
-            Err(_) => {
-                parts.speeds.note(self.call, Duration::MAX);
-                Ok(None)
-            }
-        }
+        let Ok(kind) = tokio::time::timeout(FAST, send).await else {
+            parts.speeds.note(self.call, Duration::MAX);
+            return Ok(None);
+        };
+        Ok(Some(parts.stored(kind).await?))
     }
 }

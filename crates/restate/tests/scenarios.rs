@@ -1,6 +1,7 @@
 //! The recorded tests of this project on both engines: the same file leads to the same events, whichever engine drives the run.
 //!
-//! Needs a Restate server: `bench/restate/run --only files` starts one, and names it in RESTATE_ADMIN and RESTATE_INGRESS.
+//! Needs a Restate server: `bench/restate/run --only files` starts one, and names it in `RESTATE_ADMIN` and `RESTATE_INGRESS`.
+#![cfg(test)]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -95,7 +96,9 @@ fn records(runs: &[PlayedRun]) -> Records {
 
 /// The order in which calls that run at the same time end is not decided by an engine.
 fn in_any_order(mut records: Records) -> Records {
-    records.values_mut().for_each(|lines| lines.sort());
+    for lines in records.values_mut() {
+        lines.sort();
+    }
     records
 }
 
@@ -121,10 +124,10 @@ async fn the_same_test_file_leads_to_the_same_events_on_both_engines() {
         let name = path.file_stem().unwrap().to_str().unwrap();
         let test = TestFile::read(&std::fs::read_to_string(path).unwrap()).unwrap();
         let folder = path.parent().unwrap();
-        let (here, events_here) = test.play_on(folder, async |_| None).await.unwrap();
+        let (here, embedded) = test.play_on(folder, async |_| None).await.unwrap();
         let connect = async |runner| Some(server.engine(name, runner).await);
-        let (there, events_there) = test.play_on(folder, connect).await.unwrap();
-        let [one, other] = [records(&events_here), records(&events_there)];
+        let (there, remote) = test.play_on(folder, connect).await.unwrap();
+        let [one, other] = [records(&embedded), records(&remote)];
         let count: usize = one.values().map(Vec::len).sum();
         let status = |run: &TestRun| run.facts.status.clone();
         let problems = test.mismatches(&there);

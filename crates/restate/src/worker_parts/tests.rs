@@ -26,9 +26,9 @@ impl BlobStore for AwayFor {
 
 #[tokio::test(start_paused = true)]
 async fn the_outcome_of_a_call_is_not_lost_while_the_blobs_are_away() {
+    static MADE: AtomicU32 = AtomicU32::new(0);
     let (machine, _) = Machine::begin(&started(&chain_of(1)).await).unwrap();
     let call = due_call(&machine.pending()).clone();
-    static MADE: AtomicU32 = AtomicU32::new(0);
     let place = async |_: Order| {
         MADE.fetch_add(1, Ordering::Relaxed);
         Ok::<String, ToolError>("x".repeat(MAX_INLINE_BYTES))

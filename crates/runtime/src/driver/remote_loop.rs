@@ -50,10 +50,16 @@ pub(super) struct RemoteLoop {
     sessions: JoinSet<(EffectId, EventKind)>,
     /// The calls of agents that are made here, each with what aborts it.
     session_calls: BTreeMap<EffectId, CancellationToken>,
-    is_cancel_sent: bool,
-    is_stop_sent: bool,
+    told: ToldToEnd,
     is_reachable: bool,
     renew_at_ms: i64,
+}
+
+/// What the tokens of this process have made it tell the engine.
+#[derive(Debug, Default)]
+struct ToldToEnd {
+    cancel: bool,
+    stop: bool,
 }
 
 /// An event for the engine.
@@ -96,8 +102,7 @@ impl RemoteLoop {
             is_end_stored: false,
             sessions: JoinSet::new(),
             session_calls: BTreeMap::new(),
-            is_cancel_sent: false,
-            is_stop_sent: false,
+            told: ToldToEnd::default(),
             is_reachable: true,
             renew_at_ms,
         }
@@ -379,13 +384,13 @@ impl RemoteLoop {
         tokio::select! {
             biased;
             () = self.abandoned.cancelled() => Err(DriveError::Abandoned),
-            () = shared.cancel.cancelled(), if !self.is_cancel_sent => {
-                self.is_cancel_sent = true;
+            () = shared.cancel.cancelled(), if !self.told.cancel => {
+                self.told.cancel = true;
                 let id = format!("cancelled-{}", self.state.machine.event_count());
                 Ok(self.tell(id, clock.now_ms(), EventKind::Cancelled, None))
             }
-            () = shared.stop.cancelled(), if !self.is_stop_sent => {
-                self.is_stop_sent = true;
+            () = shared.stop.cancelled(), if !self.told.stop => {
+                self.told.stop = true;
                 let id = format!("stopped-{}", self.state.machine.event_count());
                 Ok(self.tell(id, clock.now_ms(), EventKind::Stopped, None))
             }
