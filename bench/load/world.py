@@ -2,120 +2,57 @@
 
 import argparse
 import asyncio
-import atexit
 import collections
 import contextlib
 import json
-import os
 import shutil
-import signal
-import socket
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 from client import Client, Disconnected, Event
+from processes import TOOLS, Process, free_port, plan
 
 HERE = Path(__file__).parent
-TICK, PAGE = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
 # How long runs may take to end after the load is over.
 SETTLE = 120
 # How long a server may take to stop: 20 seconds for runs in progress, and a moment.
 STOP = 25
-CONFIGURATION = """
-[[tools]]
-name = "shop"
-url = "http://127.0.0.1:{port}"
-
-[[models]]
-name = "scripted"
-provider = "openai"
-model = "scripted"
-url = "http://127.0.0.1:{port}/v1"
-key-env = "SCRIPTED_KEY"
-
-[answer]
-by = "template"
-
+CONFIGURATION = (
+    TOOLS
+    + """
 [limits]
 calls-in-all = 2000
 calls-per-tool = 2000
 
-[catalogue]
-folder = "{folder}/catalogue"
-
 [journal]
 keep-runs = {keep_runs}
 """
-
-
-def plan(*steps: str) -> str:
-    """Steps one after the other, each a capability of the shop."""
-    lines = ["inputs: {order: {type: string}, delay_ms: {type: integer, default: 0}}", "steps:"]
-    for at, name in enumerate(steps):
-        after = f", after: s{at - 1}" if at else ""
-        parameters = '{order: "{{inputs.order}}", delay_ms: "{{inputs.delay_ms}}"}'
-        lines.append(f"- {{id: s{at}, tool: shop/{name}, with: {parameters}{after}}}")
-    return "\n".join(lines)
-
+)
 
 READ_AND_WRITE, EVERY_CLASS = plan("look", "place"), plan("look", "place", "pay")
 # A person approves the write.
 ASKS_FIRST = READ_AND_WRITE.replace("tool: shop/place", "approve: true, tool: shop/place")
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        return held.getsockname()[1]
+class Server(Process):
+    """A process for clients that share one event loop with whoever starts and stops it."""
 
-
-class Process:
-    """A program that listens on a port."""
-
-    def __init__(self, command: list, port: int, log: Path):
-        with open(log, "ab") as out:
-            self.process = subprocess.Popen(
-                [str(word) for word in command],
-                stdout=out,
-                stderr=out,
-                cwd=log.parent,
-                env={**os.environ, "SCRIPTED_KEY": "sk-scripted", "XDG_STATE_HOME": str(log.parent / "state")},
-            )
-        atexit.register(self.process.kill)
-        self.port, self.log = port, log
-
-    async def ready(self) -> "Process":
+    async def ready(self) -> "Server":
         end = time.monotonic() + SETTLE
-        while time.monotonic() < end and self.process.poll() is None:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
+        while time.monotonic() < end and self.is_running():
+            if self.is_listening():
                 return self
-            except OSError:
-                await asyncio.sleep(0.02)
+            await asyncio.sleep(0.02)
         sys.exit(f"a server does not start; see {self.log}")
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
 
     async def stop(self) -> float:
         """Sends SIGTERM and waits for the end. Returns the seconds."""
         begin = time.monotonic()
-        self.process.send_signal(signal.SIGTERM)
-        while self.process.poll() is None and time.monotonic() - begin < 2 * STOP:
+        self.terminate()
+        while self.is_running() and time.monotonic() - begin < 2 * STOP:
             await asyncio.sleep(0.02)
         return time.monotonic() - begin
-
-    def cpu(self) -> float:
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICK
-
-    def memory_mb(self) -> float:
-        return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * PAGE / 1e6
-
-    def open_files(self) -> int:
-        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
 
 class World:
@@ -127,15 +64,16 @@ class World:
         self.reknit, self.folder, self.servers = reknit, folder, []
         self.deeds_file = folder / "deeds.jsonl"
         port = free_port()
-        self.service = Process([sys.executable, HERE / "service.py", port, self.deeds_file], port, folder / "service.log")
-        (folder / "reknit.toml").write_text(CONFIGURATION.format(port=port, folder=folder, keep_runs=keep_runs))
+        command = [sys.executable, HERE / "service.py", port, self.deeds_file]
+        self.service = Server(command, port, folder / "service.log").start()
+        (folder / "reknit.toml").write_text(CONFIGURATION.format(service=port, folder=folder, keep_runs=keep_runs))
 
-    async def serve(self, *options, port: int | None = None) -> Process:
+    async def serve(self, *options, port: int | None = None) -> Server:
         await self.service.ready()
         port = port or free_port()
         files = ["--config", self.folder / "reknit.toml", "--journal", self.folder / "journal.db"]
         command = [self.reknit, "serve", "--listen", f"127.0.0.1:{port}", *files, *options]
-        server = Process(command, port, self.folder / f"serve-{port}.log")
+        server = Server(command, port, self.folder / f"serve-{port}.log").start()
         self.servers.append(server)
         return await server.ready()
 

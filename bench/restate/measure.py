@@ -10,12 +10,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from urllib.parse import quote
 
-from cluster import PATIENCE, Cluster, plan
+from backup import backup
+from cluster import Cluster, plan
+from overhead import overhead
+from promises import Person, check_calls
+from runs import ASKS_FIRST, EVERY_CLASS, fail, settle, start, start_session
+from throughput import throughput
+from upgrade import upgrade
+from waiting import waiting
 
-EVERY_CLASS = plan("look", "place", "note", "pay")
-ASKS_FIRST = plan("look", "place").replace("tool: shop/place", "approve: true, tool: shop/place")
 ORDER = '"{{inputs.order}}"'
 PARALLEL = "\n".join(
     ["inputs: {order: {type: string}}", "steps:"]
@@ -24,59 +28,14 @@ PARALLEL = "\n".join(
 SCENARIOS = {"every-class": EVERY_CLASS, "parallel": PARALLEL, "approval": ASKS_FIRST}
 
 
-def fail(message: str):
-    print(f"MISSED: {message}", flush=True)
-    sys.exit(1)
-
-
-def start(cluster: Cluster, run: str, text: str, order: str, delay_ms: int | None = None, mode: str = "start"):
-    inputs = {"order": order} if delay_ms is None else {"order": order, "delay_ms": delay_ms}
-    return cluster.call("POST", "/v1/runs", {"plan": text, "inputs": inputs, "run_id": run, "mode": mode})
-
-
-def start_session(cluster: Cluster, run: str):
-    """An agent that answers with a report; the model is scripted."""
-    agent = "You are a clerk. Answer in one sentence."
-    return cluster.call("POST", "/v1/runs", {"agent": agent, "request": f"What about {run}?", "run_id": run, "mode": "start"})
-
-
-def settle(cluster: Cluster, run: str, decide, patience: float = PATIENCE) -> dict:
-    """Waits until a run has ended, and answers its questions."""
-    end = time.monotonic() + patience
-    while time.monotonic() < end:
-        view = cluster.call("GET", f"/v1/runs/{run}")
-        if view["status"] not in ("running", "waiting", "stopped"):
-            return view
-        for question in view["questions"]:
-            decision = decide(run, question)
-            try:
-                path = f"/v1/runs/{run}/decisions/{quote(question['question'], safe='')}"
-                cluster.call("POST", path, {"hash": question["hash"], "decision": decision})
-            except RuntimeError as error:
-                if " 409 " not in str(error) and " 404 " not in str(error):
-                    raise
-        time.sleep(0.1)
-    fail(f"run {run} has not ended after {patience} s: {view}")
-
-
 def kills(cluster: Cluster, count: int, seed: int):
     """Random SIGKILLs while runs with every class of side effect go on."""
     chosen = random.Random(seed)
-    decisions: dict[str, str] = {}
-    killed = collections.Counter()
-
-    def decide(run: str, question: dict) -> str:
-        # The person looks at the service, as a person would.
-        if question["about"].get("kind") not in (None, "send_again"):
-            return "approve"
-        done = any(deed["capability"] == "pay" and deed["order"] == run for deed in cluster.deeds())
-        decisions[run] = "happened" if done else "did_not_happen"
-        return decisions[run]
-
+    person, killed = Person(cluster), collections.Counter()
     # What the outcomes are without kills.
     start(cluster, "undisturbed", EVERY_CLASS, "undisturbed", 0)
     start_session(cluster, "undisturbed-session")
-    run_status, session_status = (settle(cluster, run, decide)["status"] for run in ["undisturbed", "undisturbed-session"])
+    run_status, session_status = (settle(cluster, run, person.decide)["status"] for run in ["undisturbed", "undisturbed-session"])
     runs: list[str] = []
     sessions: list[str] = []
     begin = time.monotonic()
@@ -99,28 +58,18 @@ def kills(cluster: Cluster, count: int, seed: int):
             time.sleep(1)
         for one in started:
             one.result()
-        views = list(pool.map(lambda run: settle(cluster, run, decide), runs))
-        reports = list(pool.map(lambda run: settle(cluster, run, decide), sessions))
+        views = list(pool.map(lambda run: settle(cluster, run, person.decide), runs))
+        reports = list(pool.map(lambda run: settle(cluster, run, person.decide), sessions))
     seconds = time.monotonic() - begin
     statuses = collections.Counter(view["status"] for view in views)
-    by_name = collections.defaultdict(list)
-    for deed in cluster.deeds():
-        by_name[deed["capability"], deed["order"]].append(deed)
     problems = [f"{run}: {view['status']}" for run, view in zip(runs, views) if view["status"] != run_status]
     problems += [f"{run}: {view['status']}" for run, view in zip(sessions, reports) if view["status"] != session_status]
-    repeats = collections.Counter()
-    for run in runs:
-        for name in ["place", "note", "pay"]:
-            calls = by_name[name, run]
-            if len({deed["key"] for deed in calls}) != 1:
-                problems.append(f"{name} of {run} was sent under {len({deed['key'] for deed in calls})} keys")
-            if name == "pay" and len(calls) != 1:
-                problems.append(f"{name} of {run} was made {len(calls)} times (a person said {decisions.get(run)})")
-            repeats[name] += len(calls) - 1
+    of_calls, repeats = check_calls(cluster, runs, ["place", "note", "pay"], person)
+    problems += of_calls
     print(f"kills: {count} SIGKILLs (seed {seed}): {dict(killed)}")
     of_sessions = collections.Counter(view["status"] for view in reports)
     print(f"kills: {len(runs)} runs in {seconds:.0f} s: {dict(statuses)}; {len(sessions)} sessions: {dict(of_sessions)}")
-    print(f"kills: sent again under the same key: {dict(repeats)}; questions to a person: {dict(collections.Counter(decisions.values()))}")
+    print(f"kills: sent again under the same key: {dict(repeats)}; questions to a person: {dict(collections.Counter(person.said.values()))}")
     if problems:
         fail("; ".join(problems[:5]) + f" ({len(problems)} in all)")
     print("kills: every run and session ends as without kills, one key per call, no unsafe call twice: ok", flush=True)
@@ -227,50 +176,54 @@ def cancel(cluster: Cluster):
         fail(f"calls of cancelled runs were made: {late}")
 
 
-def waiting(cluster: Cluster, count: int):
-    """Runs that wait for a person: what the workers hold."""
-    before = [worker.memory_mb() for worker in cluster.workers]
-    with concurrent.futures.ThreadPoolExecutor(16) as pool:
-        list(pool.map(lambda number: start(cluster, f"wait-{number}", ASKS_FIRST, f"wait-{number}"), range(count)))
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            rows = cluster.query("select count(1) as n from sys_invocation where target_service_name like 'Reknit%' and status not in ('completed', 'scheduled')")
-            if rows[0]["n"] == 0:
-                break
-            time.sleep(0.5)
-    after = [worker.memory_mb() for worker in cluster.workers]
-    grown = ", ".join(f"{one:.0f} -> {other:.0f} MB" for one, other in zip(before, after))
-    print(f"waiting: {count} runs wait for a person; invocations in progress: {rows[0]['n']}; memory of the workers: {grown}")
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("reknit")
     parser.add_argument("server")
+    parser.add_argument("handwritten")
     parser.add_argument("folder", type=Path)
     parser.add_argument("kills", type=int, nargs="?", default=20)
     parser.add_argument("seed", type=int, nargs="?", default=1)
-    parser.add_argument("--only", choices=["cancel", "files", "kills", "same", "steps", "waiting"])
+    parser.add_argument("--only", choices=["backup", "cancel", "files", "kills", "overhead", "same", "steps", "throughput", "upgrade", "waiting"])
     parser.add_argument("--steps", type=int, default=1000)
-    parser.add_argument("--waiting", type=int, default=500)
+    parser.add_argument("--waiting", type=int, default=10_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--old")
     given = parser.parse_args()
-    wanted = [given.only] if given.only else ["same", "kills", "cancel", "steps", "waiting"]
-    if "same" in wanted:
-        same(given.reknit, given.server, given.folder)
-    for name in [name for name in wanted if name != "same"]:
-        cluster = Cluster(given.reknit, given.server, given.folder / name, calls_per_tool=1 if name == "cancel" else 2000)
+    wanted = [given.only] if given.only else ["same", "kills", "cancel", "steps", "overhead", "throughput", "waiting", "backup"]
+    wanted += ["upgrade"] if given.old and not given.only else []
+    reknit, server, folder = given.reknit, given.server, given.folder
+    broken: list[str] = []
+    for name in wanted:
         match name:
-            case "cancel":
-                cancel(cluster)
-            case "files":
-                files(cluster)
-            case "kills":
-                kills(cluster, given.kills, given.seed)
-            case "steps":
-                steps(cluster, given.steps)
+            case "same":
+                same(reknit, server, folder)
+            case "backup":
+                broken += backup(reknit, server, folder)
+            case "overhead":
+                broken += overhead(reknit, server, given.handwritten, folder, given.rounds, given.runs)
+            case "throughput":
+                throughput(reknit, server, folder, given.rounds, given.runs)
             case "waiting":
-                waiting(cluster, given.waiting)
-        cluster.close()
+                broken += waiting(reknit, server, folder, given.waiting)
+            case "upgrade":
+                broken += upgrade(given.old or fail("`upgrade` needs OLD, the program of the old build"), reknit, server, folder, given.seed)
+            case _:
+                cluster = Cluster(reknit, server, folder / name, calls_per_tool=1 if name == "cancel" else 2000)
+                match name:
+                    case "cancel":
+                        cancel(cluster)
+                    case "files":
+                        files(cluster)
+                    case "kills":
+                        kills(cluster, given.kills, given.seed)
+                    case "steps":
+                        steps(cluster, given.steps)
+                cluster.close()
+    for promise in broken[:20]:
+        print(f"MISSED: {promise}")
+    sys.exit(1 if broken else 0)
 
 
 if __name__ == "__main__":
