@@ -14,7 +14,7 @@ async fn worker(identity_keys: &[&str]) -> Result<Worker, IdentityKeyError> {
 /// What a worker answers to a server that asks for its services.
 async fn discovery(worker: &Worker) -> (u16, String) {
     let request = http::Request::get("http://worker/discover");
-    let request = request.header("accept", "application/vnd.restate.endpointmanifest.v3+json");
+    let request = request.header("accept", "application/vnd.restate.endpointmanifest.v4+json");
     let answer = worker.endpoint.handle(request.body(reqwest::Body::from("")).unwrap());
     let (status, mut body) = (answer.status().as_u16(), Box::pin(answer.into_body()));
     let mut text = Vec::new();
