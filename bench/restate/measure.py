@@ -4,6 +4,7 @@ import argparse
 import collections
 import concurrent.futures
 import json
+import os
 import random
 import subprocess
 import sys
@@ -53,6 +54,8 @@ def kills(cluster: Cluster, count: int, seed: int):
             victim.kill()
             time.sleep(chosen.uniform(0.0, 0.3))
             victim.start().ready()
+            # A kill of the server or the balancer interrupts every call in progress, and a call that is interrupted four times is given up.
+            time.sleep(1)
         for one in started:
             one.result()
         views = list(pool.map(lambda run: settle(cluster, run, person.decide), runs))
@@ -123,6 +126,15 @@ def same(reknit: str, server: str, folder: Path):
     print("same: equal records: ok", flush=True)
 
 
+def files(cluster: Cluster):
+    """The recorded tests of this project on both engines: see crates/restate/tests/scenarios.rs. They bring their own workers."""
+    address = lambda port: f"http://127.0.0.1:{cluster.ports[port]}"
+    environment = {**os.environ, "RESTATE_ADMIN": address("admin"), "RESTATE_INGRESS": address("ingress")}
+    command = ["cargo", "test", "--locked", "-p", "reknit-restate", "--test", "scenarios", "--", "--ignored", "--nocapture"]
+    if subprocess.run(command, cwd=Path(__file__).parent, env=environment).returncode:
+        fail("the recorded tests differ")
+
+
 def steps(cluster: Cluster, count: int):
     """A run of many steps: what is stored, and how large its messages are."""
     text = plan(*["look"] * count)
@@ -172,7 +184,7 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("kills", type=int, nargs="?", default=20)
     parser.add_argument("seed", type=int, nargs="?", default=1)
-    parser.add_argument("--only", choices=["backup", "cancel", "kills", "overhead", "same", "steps", "throughput", "upgrade", "waiting"])
+    parser.add_argument("--only", choices=["backup", "cancel", "files", "kills", "overhead", "same", "steps", "throughput", "upgrade", "waiting"])
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--waiting", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=3)
@@ -202,6 +214,8 @@ def main():
                 match name:
                     case "cancel":
                         cancel(cluster)
+                    case "files":
+                        files(cluster)
                     case "kills":
                         kills(cluster, given.kills, given.seed)
                     case "steps":

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use reknit_restate::{FileBlobs, RestateAddressError, RestateClient, Worker};
 use reknit_runtime::Runtime;
-use tokio::net::TcpListener;
 
 use crate::cli::WorkerArguments;
 use crate::end_signals::EndSignals;
@@ -23,11 +22,12 @@ pub(crate) async fn run(arguments: &WorkerArguments) -> Result<ExitCode, Failure
         Failure::usage(message, "name one with `--blobs FOLDER`, the same for all workers")
     })?;
     let setup = Setup::for_worker(&arguments.setup).await?;
-    let listener = TcpListener::bind(arguments.listen).await.map_err(Failure::start("the worker"))?;
+    let worker = Worker::new(setup.reknit.effect_runner(), Arc::new(blobs), &arguments.identity_keys)
+        .map_err(|error| Failure::usage(error.to_string(), "the server prints it when it starts: `publickeyv1_...`"))?;
+    let listener = Worker::listen(arguments.listen).map_err(Failure::start("the worker"))?;
     let address = listener.local_addr().map_err(Failure::start("the worker"))?;
     let advertised = arguments.advertise.clone().unwrap_or_else(|| format!("http://{address}"));
     let mut signals = EndSignals::new().map_err(Failure::start("the worker"))?;
-    let worker = Worker::new(setup.reknit.effect_runner(), Arc::new(blobs));
     let serving = worker.serve(listener, async move { _ = signals.next().await });
     let registering = async {
         register(&admin, &advertised, &arguments.restate).await;

@@ -1,9 +1,11 @@
 //! What the object of a run does with an input: pure decisions, so that every attempt at an invocation decides the same.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use reknit_engine::{ApplyError, Effect, Event, EventKind, Machine};
-use reknit_protocol::EffectId;
+use reknit_protocol::{CallTool, EffectId};
+use reknit_runtime::signals::late_decision;
 
 use crate::messages::WakeRun;
 
@@ -80,7 +82,9 @@ pub(crate) fn event_of(machine: &Machine, input: RunInput) -> Option<Event> {
     };
     let event = match input {
         RunInput::Outcome { effect, event } => is_pending(&effect).then_some(event),
-        RunInput::Signal(event) => Some(event),
+        RunInput::Signal(event) => {
+            Some(if is_late_decision(&pending, &event) { Event { kind: late_decision(), ..event } } else { event })
+        }
         RunInput::Woke { wake, until_ms, now_ms } => {
             let is_over = |effect: &Effect| matches!(effect, Effect::Sleep { id, until_ms: end } if *id == wake && *end <= until_ms);
             // Restate's clock may be ahead of this one.
@@ -96,9 +100,72 @@ pub(crate) fn event_of(machine: &Machine, input: RunInput) -> Option<Event> {
     event.map(|event| not_before(machine, event))
 }
 
+/// Takes the call out of the outputs of an event that the object may make itself: the only thing that the run now waits for, apart from
+/// the end of its time.
+pub(crate) fn take_lone_call(machine: &Machine, outputs: &mut Vec<RunOutput>) -> Option<Arc<CallTool>> {
+    let is_performed = |effect: &&Effect| {
+        !matches!(effect, Effect::Sleep { .. } | Effect::AskPerson(_) | Effect::Finish(_) | Effect::Report(_))
+    };
+    if machine.pending().iter().filter(is_performed).count() != 1 {
+        return None;
+    }
+    let at = outputs.iter().position(|output| matches!(output, RunOutput::Perform(Effect::CallTool(_))))?;
+    match outputs.remove(at) {
+        RunOutput::Perform(Effect::CallTool(call)) => Some(call),
+        _ => None,
+    }
+}
+
 /// Whether a run still wants a call to be made.
 pub(crate) fn wants_call(machine: &Machine, id: &EffectId) -> bool {
     machine.pending().iter().any(|effect| matches!(effect, Effect::CallTool(call) if call.id == *id))
+}
+
+/// Why a signal is refused: only workers may say this.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not what a run is told from outside")]
+pub(crate) struct RefusedSignal(&'static str);
+
+/// Refuses what the API does not send. What became of a call, only the worker says that makes it; but the API makes the calls of agents,
+/// and a tool that has the URL for it reports the end of a job there (`has_callbacks`), maybe before it answers the call.
+pub(crate) fn check_signal(machine: &Machine, kind: &EventKind, has_callbacks: bool) -> Result<(), RefusedSignal> {
+    let is_session_call = |id: &EffectId| {
+        let is_it = |effect: &Effect| matches!(effect, Effect::CallTool(call) if call.id == *id && machine.is_session_call(call));
+        machine.pending().iter().any(is_it)
+    };
+    let is_allowed = match kind {
+        EventKind::PersonDecided { .. }
+        | EventKind::Cancelled
+        | EventKind::Stopped
+        | EventKind::Retried
+        | EventKind::FollowedUp { .. }
+        | EventKind::BudgetChanged { .. }
+        | EventKind::UnreadableMessage { .. } => true,
+        EventKind::ToolAnswered { effect, .. } => {
+            has_callbacks || !wants_call(machine, effect) || is_session_call(effect)
+        }
+        EventKind::ToolFailed { effect, .. } => !wants_call(machine, effect) || is_session_call(effect),
+        EventKind::Started(_)
+        | EventKind::SessionStarted(_)
+        | EventKind::Resumed
+        | EventKind::ModelAnswered { .. }
+        | EventKind::ModelFailed { .. }
+        | EventKind::BreakerOpen { .. }
+        | EventKind::ReceiptKnown { .. }
+        | EventKind::KeyHeld { .. }
+        | EventKind::TokensCounted { .. }
+        | EventKind::Woke { .. }
+        | EventKind::Interrupted { .. } => false,
+    };
+    if is_allowed { Ok(()) } else { Err(RefusedSignal(kind.name())) }
+}
+
+/// Whether a person decided after the time for it. The wake-up at that time may not have arrived yet.
+fn is_late_decision(pending: &[Effect], event: &Event) -> bool {
+    let EventKind::PersonDecided { effect: decided, .. } = &event.kind else { return false };
+    pending
+        .iter()
+        .any(|effect| matches!(effect, Effect::AskPerson(ask) if ask.id == *decided && ask.has_expired(event.at_ms)))
 }
 
 fn continues_ended_run(kind: &EventKind) -> bool {

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use reknit_protocol::{Sha256, hex};
 use reknit_runtime::BoxFuture;
@@ -12,6 +13,8 @@ use serde_json::value::RawValue;
 
 /// Texts up to this size are part of a message or a state entry.
 pub(crate) const MAX_INLINE_BYTES: usize = 16 * 1024;
+/// The longest pause before an outcome is stored again.
+const MAX_PAUSE: Duration = Duration::from_secs(5);
 
 /// Stores texts under their digests. All workers of an engine must reach the same store. Another one than [`FileBlobs`], such as an
 /// object store, implements this.
@@ -109,6 +112,19 @@ impl StoredJson {
             return Ok(Self::Inline(RawValue::from_string(json)?));
         }
         Self::store_as_blob(json, blobs).await
+    }
+
+    /// Stores JSON, however long the store of blobs is away: what became of a call must not be lost.
+    pub(crate) async fn store_patiently(json: String, blobs: &dyn BlobStore) -> Self {
+        let mut pause = Duration::from_millis(100);
+        loop {
+            match Self::store(json.clone(), blobs).await {
+                Ok(stored) => return stored,
+                Err(error) => tracing::warn!("an outcome cannot be stored, and is stored again: {error}"),
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(MAX_PAUSE);
+        }
     }
 
     /// Stores JSON of any size as a blob.

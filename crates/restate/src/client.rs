@@ -10,7 +10,7 @@ use reqwest::{Client, Response, StatusCode, Url};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::messages::{BeginRun, EventPage, OutsideEvent, RUN_OBJECT, ReadEvents};
+use crate::messages::{BeginRun, EventPage, EventRow, NOT_HERE, OutsideEvent, RUN_OBJECT, ReadEvents, SignalHandled};
 
 /// How long one request may take. Restate answers when the object has handled it.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -82,11 +82,10 @@ impl RestateClient {
         let message = message.as_ref().and_then(|body| body.get("message")?.as_str()).unwrap_or(text.trim());
         let problem = format!("{status}: {message}");
         // Without workers, Restate does not know the object, which answers as 404.
-        let is_refused = matches!(status, StatusCode::BAD_REQUEST | StatusCode::CONFLICT);
-        Err(if is_refused {
-            RemoteError::Refused { address, problem }
-        } else {
-            RemoteError::Unreachable { address, problem }
+        Err(match status {
+            StatusCode::BAD_REQUEST | StatusCode::CONFLICT => RemoteError::Refused { address, problem },
+            status if status.as_u16() == NOT_HERE => RemoteError::NotThere { address, problem },
+            _ => RemoteError::Unreachable { address, problem },
         })
     }
 
@@ -103,35 +102,44 @@ impl RestateClient {
         serde_json::to_string(message).map_err(|error| self.unreadable(&error))
     }
 
+    fn page(&self, text: &str) -> Result<Vec<RemoteEvent>, RemoteError> {
+        let page: EventPage = serde_json::from_str(text).map_err(|error| self.unreadable(&error))?;
+        let event = |row: EventRow| RemoteEvent {
+            body: row.body.get().to_owned(),
+            due: row.due.into_iter().map(|(effect, digest)| DueEffect::new(effect, digest)).collect(),
+        };
+        Ok(page.events.into_iter().map(event).collect())
+    }
+
     fn unreadable(&self, error: &serde_json::Error) -> RemoteError {
         RemoteError::Refused { address: self.base.to_string(), problem: format!("a message cannot be read: {error}") }
     }
 }
 
 impl RemoteEngine for RestateClient {
-    fn begin<'a>(&'a self, run: &'a RunId, first: &'a str) -> BoxFuture<'a, Result<(), RemoteError>> {
+    fn begin<'a>(&'a self, run: &'a RunId, first: &'a str) -> BoxFuture<'a, Result<Vec<RemoteEvent>, RemoteError>> {
         Box::pin(async move {
             let first = RawValue::from_string(first.to_owned()).map_err(|error| self.unreadable(&error))?;
-            self.call(run, "begin", None, self.json(&BeginRun { first })?).await.map(|_| ())
+            let text = self.call(run, "begin", None, self.json(&BeginRun { first })?).await?;
+            // A worker of the first build answers with nothing.
+            if text.is_empty() { Ok(Vec::new()) } else { self.page(&text) }
         })
     }
 
     fn events<'a>(&'a self, run: &'a RunId, from: u64) -> BoxFuture<'a, Result<Vec<RemoteEvent>, RemoteError>> {
         Box::pin(async move {
             let text = self.call(run, "events", None, self.json(&ReadEvents { from })?).await?;
-            let page: EventPage = serde_json::from_str(&text).map_err(|error| self.unreadable(&error))?;
-            let event = |row: crate::messages::EventRow| RemoteEvent {
-                body: row.body.get().to_owned(),
-                due: row.due.into_iter().map(|(effect, digest)| DueEffect::new(effect, digest)).collect(),
-            };
-            Ok(page.events.into_iter().map(event).collect())
+            self.page(&text)
         })
     }
 
-    fn send<'a>(&'a self, run: &'a RunId, id: &'a str, event: &'a Event) -> BoxFuture<'a, Result<(), RemoteError>> {
+    fn send<'a>(&'a self, run: &'a RunId, id: &'a str, event: &'a Event) -> BoxFuture<'a, Result<u64, RemoteError>> {
         Box::pin(async move {
             let body = self.json(&OutsideEvent { event: event.clone() })?;
-            self.call(run, "signal", Some(id), body).await.map(|_| ())
+            let text = self.call(run, "signal", Some(id), body).await?;
+            // A worker of the first build answers with nothing.
+            let handled: SignalHandled = serde_json::from_str(&text).unwrap_or_default();
+            Ok(handled.len)
         })
     }
 }

@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reknit_engine::{Effect, Event, EventKind};
+use reknit_engine::Effect;
 use reknit_protocol::{CallTool, RunId};
 use reknit_runtime::AdmittedCall;
 use restate_sdk::context::RequestTarget;
@@ -51,10 +51,7 @@ impl EffectService {
             Effect::CallTool(call) if call.needs_claim() => self.claim_and_call(&ctx, &request, call).await?,
             effect => {
                 let (run, traceparent) = (&request.run, request.traceparent.as_deref());
-                let perform = || async move {
-                    let performed = self.parts.runner.perform(run, effect, traceparent).await;
-                    Ok(Json(self.event(performed).await?))
-                };
+                let perform = || async move { Ok(Json(self.perform_unclaimed(run, effect, traceparent).await?)) };
                 ctx.run(perform).name("perform").await?.into_inner()
             }
         };
@@ -66,6 +63,26 @@ impl EffectService {
 }
 
 impl EffectService {
+    /// Performs an effect that is repeated if its worker dies.
+    async fn perform_unclaimed(
+        &self,
+        run: &RunId,
+        effect: &Effect,
+        traceparent: Option<&str>,
+    ) -> HandlerResult<Option<StoredJson>> {
+        let kind = match effect {
+            Effect::CallTool(call) => match self.parts.runner.admit(call).await {
+                Ok(admitted) => Some(self.parts.send(run, call, traceparent, admitted).await),
+                Err(event) => Some(event),
+            },
+            effect => self.parts.runner.perform(run, effect, traceparent).await,
+        };
+        match kind {
+            Some(kind) => Ok(Some(self.parts.stored(kind).await?)),
+            None => Ok(None),
+        }
+    }
+
     async fn claim_and_call(
         &self,
         ctx: &Context<'_>,
@@ -83,7 +100,7 @@ impl EffectService {
             let wanted =
                 ctx.request::<_, Json<bool>>(target, Json(CallWanted { effect: call.id.clone() })).call().await?;
             if !wanted.into_inner() {
-                let report = || async move { Ok(Json(self.stored(self.parts.runner.not_sent(call)).await?)) };
+                let report = || async move { Ok(Json(self.parts.stored(self.parts.runner.not_sent(call)).await?)) };
                 return Ok(Some(ctx.run(report).name("not sent").await?.into_inner()));
             }
             let again = || async move { Ok(Json(self.claim(call, slot, None).await?)) };
@@ -94,7 +111,7 @@ impl EffectService {
             Claim::Claimed | Claim::Late => {
                 let admitted = admitted.into_inner().unwrap_or_else(PoisonError::into_inner);
                 let (run, traceparent) = (&request.run, request.traceparent.as_deref());
-                let make = || async move { Ok(Json(self.make(run, call, traceparent, admitted).await?)) };
+                let make = || async move { Ok(Json(self.parts.make(run, call, traceparent, admitted).await?)) };
                 Ok(Some(ctx.run(make).name("call").await?.into_inner()))
             }
         }
@@ -113,40 +130,13 @@ impl EffectService {
             Some(kept) => kept,
             None => match self.parts.runner.admit(call).await {
                 Ok(admitted) => admitted,
-                Err(event) => return Ok(Claim::Refused(self.stored(event).await?)),
+                Err(event) => return Ok(Claim::Refused(self.parts.stored(event).await?)),
             },
         };
         let is_old = |asked_ms: i64| self.parts.runner.now_ms().saturating_sub(asked_ms) > LATE_MS;
         let is_late = asked_ms.is_some_and(|asked_ms| admitted.has_waited() || is_old(asked_ms));
         *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(admitted);
         Ok(if is_late { Claim::Late } else { Claim::Claimed })
-    }
-
-    /// Makes a call that this attempt has claimed. Another attempt may have made it.
-    async fn make(
-        &self,
-        run: &RunId,
-        call: &CallTool,
-        traceparent: Option<&str>,
-        admitted: Option<AdmittedCall>,
-    ) -> HandlerResult<StoredJson> {
-        let kind = match admitted {
-            Some(admitted) => self.parts.runner.send(run, call, traceparent, admitted).await,
-            None => EventKind::Interrupted { effect: call.id.clone() },
-        };
-        self.stored(kind).await
-    }
-
-    async fn event(&self, kind: Option<EventKind>) -> HandlerResult<Option<StoredJson>> {
-        match kind {
-            Some(kind) => Ok(Some(self.stored(kind).await?)),
-            None => Ok(None),
-        }
-    }
-
-    async fn stored(&self, kind: EventKind) -> HandlerResult<StoredJson> {
-        let event = Event { at_ms: self.parts.runner.now_ms(), kind };
-        Ok(StoredJson::store(serde_json::to_string(&event)?, &*self.parts.blobs).await?)
     }
 }
 

@@ -54,6 +54,9 @@ pub(crate) enum RestoreFailure {
         /// Why.
         source: ApplyError,
     },
+    /// There is no event.
+    #[error("the run has no events")]
+    Empty,
     /// The snapshot of another build cannot be used.
     #[error("the snapshot of the run cannot be used")]
     Migration(#[from] MigrationError),
@@ -81,7 +84,7 @@ impl KeptRun {
     }
 
     /// Restores the machine: from the snapshot and the events after it. Fails if other effects become due than before.
-    pub(crate) async fn restore(&self, blobs: &dyn BlobStore) -> Result<Option<Machine>, RestoreFailure> {
+    pub(crate) async fn restore(&self, blobs: &dyn BlobStore) -> Result<Machine, RestoreFailure> {
         let mut machine = None;
         if let Some(snapshot) = &self.head.snapshot {
             let text = snapshot.machine.load(blobs).await?;
@@ -105,7 +108,7 @@ impl KeptRun {
                 return Err(RestoreFailure::Mismatch { seq });
             }
         }
-        Ok(machine)
+        machine.ok_or(RestoreFailure::Empty)
     }
 
     /// The rows from a position on, in order, each with its position.

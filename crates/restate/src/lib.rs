@@ -17,8 +17,10 @@
 
 mod advance;
 mod blobs;
+mod call_speeds;
 mod client;
 mod effect_service;
+mod inline_calls;
 mod kept_run;
 mod machine_cache;
 mod messages;
@@ -30,4 +32,4 @@ mod worker_parts;
 
 pub use blobs::{BlobStore, FileBlobs};
 pub use client::{RestateAddressError, RestateClient};
-pub use worker::Worker;
+pub use worker::{IdentityKeyError, Worker};

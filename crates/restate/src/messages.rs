@@ -13,6 +13,9 @@ pub(crate) const RUN_OBJECT: &str = "ReknitRun";
 /// The name of the service that performs effects.
 pub(crate) const EFFECT_SERVICE: &str = "ReknitEffect";
 
+/// The status with which the object of a run answers that has not begun. Restate itself answers 404 if there are no workers.
+pub(crate) const NOT_HERE: u16 = 410;
+
 /// Begins a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct BeginRun {
@@ -25,6 +28,13 @@ pub(crate) struct BeginRun {
 pub(crate) struct OutsideEvent {
     /// The event.
     pub(crate) event: Event,
+}
+
+/// What became of an outside event.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct SignalHandled {
+    /// How many events the run has now.
+    pub(crate) len: u64,
 }
 
 /// An effect to perform.

@@ -5,22 +5,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reknit_engine::{Effect, Event, Machine};
-use reknit_protocol::RunId;
+use reknit_protocol::{CallTool, RunId};
 use restate_sdk::context::RequestTarget;
 use restate_sdk::prelude::*;
 
-use crate::advance::{Consequences, RunInput, RunOutput, advance, begin, event_of, wants_call};
+use crate::advance::{
+    Consequences, RunInput, RunOutput, advance, begin, check_signal, event_of, take_lone_call, wants_call,
+};
 use crate::blobs::{StoredJson, digest_of};
+use crate::inline_calls::InlineCall;
 use crate::kept_run::{KeptRun, RestoreFailure};
 use crate::messages::{
-    BeginRun, CallWanted, EFFECT_SERVICE, EffectRequest, EventPage, GraceOver, OutsideEvent, PerformedEffect,
-    RUN_OBJECT, ReadEvents, RunHead, WakeRun,
+    BeginRun, CallWanted, EFFECT_SERVICE, EffectRequest, EventPage, GraceOver, NOT_HERE, OutsideEvent, PerformedEffect,
+    RUN_OBJECT, ReadEvents, SignalHandled, WakeRun,
 };
 use crate::worker_parts::WorkerParts;
 
 /// The state entry with all that the object keeps. There is one only: Restate applies writes one after the other, and a reader must
 /// not see half of an event.
 const RUN: &str = "run";
+
+/// How many calls an invocation makes itself. Between two invocations, the run takes messages.
+const MAX_INLINE_CALLS: usize = 32;
 
 /// The object of a run. Its key is the id of the run.
 pub(crate) struct RunObject {
@@ -29,13 +35,13 @@ pub(crate) struct RunObject {
 
 #[object(name = "ReknitRun")]
 impl RunObject {
-    /// Begins the run. Beginning it again with the same event changes nothing.
+    /// Begins the run, and returns what has happened after the first event. Beginning it again with the same event changes nothing.
     #[handler]
-    async fn begin(&self, ctx: ObjectContext<'_>, message: Json<BeginRun>) -> HandlerResult<()> {
+    async fn begin(&self, ctx: ObjectContext<'_>, message: Json<BeginRun>) -> HandlerResult<Json<EventPage>> {
         let text = message.into_inner().first.get().to_owned();
-        if let Some(kept) = ctx.get::<Json<KeptRun>>(RUN).await? {
-            if kept.into_inner().head.first == digest_of(&text) {
-                return Ok(());
+        if let Some(kept) = ctx.get::<Json<KeptRun>>(RUN).await?.map(Json::into_inner) {
+            if kept.head.first == digest_of(&text) {
+                return Ok(Json(self.page(&kept, 1).await?));
             }
             let message = format!("run `{}` has begun with another request", ctx.key());
             return Err(TerminalError::new_with_code(409, message).into());
@@ -45,7 +51,8 @@ impl RunObject {
         let (machine, consequences) =
             begin(&event).map_err(|error| TerminalError::new_with_code(400, error.to_string()))?;
         let kept = KeptRun::new(&text);
-        self.commit(&ctx, kept, machine, text, consequences).await
+        let kept = self.commit(&ctx, kept, machine, text, consequences).await?;
+        Ok(Json(self.page(&kept, 1).await?))
     }
 
     /// An effect has an outcome.
@@ -53,13 +60,18 @@ impl RunObject {
     async fn outcome(&self, ctx: ObjectContext<'_>, message: Json<PerformedEffect>) -> HandlerResult<()> {
         let PerformedEffect { effect, event } = message.into_inner();
         let event: Event = serde_json::from_str(&event.load(&*self.parts.blobs).await?)?;
-        self.apply(&ctx, RunInput::Outcome { effect, event }).await
+        self.take(&ctx, RunInput::Outcome { effect, event }).await
     }
 
-    /// Something happened outside of the workers.
+    /// Something happened outside of the workers. What cannot be applied is refused, and does not keep the run from going on.
     #[handler]
-    async fn signal(&self, ctx: ObjectContext<'_>, message: Json<OutsideEvent>) -> HandlerResult<()> {
-        self.apply(&ctx, RunInput::Signal(message.into_inner().event)).await
+    async fn signal(&self, ctx: ObjectContext<'_>, message: Json<OutsideEvent>) -> HandlerResult<Json<SignalHandled>> {
+        let kept = known(ctx.key(), ctx.get::<Json<KeptRun>>(RUN).await?)?;
+        let (kept, machine) = self.restored(ctx.key(), kept).await?;
+        let event = message.into_inner().event;
+        check_signal(&machine, &event.kind, self.parts.runner.has_callbacks()).map_err(|error| refused(&error))?;
+        let len = self.apply(&ctx, kept, machine, RunInput::Signal(event)).await?;
+        Ok(Json(SignalHandled { len }))
     }
 
     /// A wait is over.
@@ -67,7 +79,7 @@ impl RunObject {
     async fn wake(&self, ctx: ObjectContext<'_>, message: Json<WakeRun>) -> HandlerResult<()> {
         let WakeRun { effect, until_ms } = message.into_inner();
         let now_ms = self.now_ms(&ctx).await?;
-        self.apply(&ctx, RunInput::Woke { wake: effect, until_ms, now_ms }).await
+        self.take(&ctx, RunInput::Woke { wake: effect, until_ms, now_ms }).await
     }
 
     /// The grace period of an aborted call is over.
@@ -75,35 +87,24 @@ impl RunObject {
     async fn grace_over(&self, ctx: ObjectContext<'_>, message: Json<GraceOver>) -> HandlerResult<()> {
         let GraceOver { effect } = message.into_inner();
         let now_ms = self.now_ms(&ctx).await?;
-        self.apply(&ctx, RunInput::GraceOver { effect, now_ms }).await
+        self.take(&ctx, RunInput::GraceOver { effect, now_ms }).await
     }
 
     /// The events from a position on.
     #[handler]
     async fn events(&self, ctx: SharedObjectContext<'_>, message: Json<ReadEvents>) -> HandlerResult<Json<EventPage>> {
         let from = message.into_inner().from;
-        let events = match ctx.get::<Json<KeptRun>>(RUN).await?.map(Json::into_inner) {
-            Some(kept) if kept.head.len > from => kept.events_from(from, &*self.parts.blobs).await?,
-            Some(_) | None => Vec::new(),
-        };
-        Ok(Json(EventPage { events }))
+        let kept = known(ctx.key(), ctx.get::<Json<KeptRun>>(RUN).await?)?;
+        Ok(Json(self.page(&kept, from).await?))
     }
 
     /// Whether the run still wants a call to be made.
     #[handler]
     async fn wants_call(&self, ctx: SharedObjectContext<'_>, message: Json<CallWanted>) -> HandlerResult<Json<bool>> {
         let effect = message.into_inner().effect;
-        let machine = match ctx.get::<Json<KeptRun>>(RUN).await? {
-            Some(kept) => kept.into_inner().restore(&*self.parts.blobs).await?,
-            None => None,
-        };
-        Ok(Json(machine.is_some_and(|machine| wants_call(&machine, &effect))))
-    }
-
-    /// What is known without the machine.
-    #[handler]
-    async fn head(&self, ctx: SharedObjectContext<'_>) -> HandlerResult<Json<Option<RunHead>>> {
-        Ok(Json(ctx.get::<Json<KeptRun>>(RUN).await?.map(|kept| kept.into_inner().head)))
+        let Some(kept) = ctx.get::<Json<KeptRun>>(RUN).await? else { return Ok(Json(false)) };
+        let machine = kept.into_inner().restore(&*self.parts.blobs).await?;
+        Ok(Json(wants_call(&machine, &effect)))
     }
 }
 
@@ -114,41 +115,100 @@ impl RunObject {
         ctx.run(|| async move { Ok(now_ms) }).name("now").await
     }
 
-    /// Applies what an input leads to. An input for a run that is not there, or that it does not wait for, changes nothing.
-    async fn apply(&self, ctx: &ObjectContext<'_>, input: RunInput) -> HandlerResult<()> {
-        let Some(kept) = ctx.get::<Json<KeptRun>>(RUN).await?.map(Json::into_inner) else { return Ok(()) };
-        let machine = match self.parts.machines.take(ctx.key(), &kept.head.chain) {
-            Some(machine) => Some(machine),
-            None => kept.restore(&*self.parts.blobs).await?,
-        };
-        let Some(mut machine) = machine else { return Ok(()) };
-        let Some(event) = event_of(&machine, input) else {
-            self.parts.machines.keep(ctx.key(), kept.head.chain, machine);
-            return Ok(());
-        };
-        let refused = |source| RestoreFailure::Refused { seq: kept.head.len, source };
-        let consequences = advance(&mut machine, &event).map_err(refused)?;
-        let text = serde_json::to_string(&event)?;
-        self.commit(ctx, kept, machine, text, consequences).await
+    /// Applies what a message of a worker or of this object leads to. A run that is not there has been removed.
+    async fn take(&self, ctx: &ObjectContext<'_>, input: RunInput) -> HandlerResult<()> {
+        let Some(kept) = ctx.get::<Json<KeptRun>>(RUN).await? else { return Ok(()) };
+        let (kept, machine) = self.restored(ctx.key(), kept.into_inner()).await?;
+        self.apply(ctx, kept, machine, input).await.map(|_| ())
     }
 
-    /// Stores an event, and sends what it made due.
+    /// A run with its machine.
+    async fn restored(&self, run: &str, kept: KeptRun) -> Result<(KeptRun, Machine), RestoreFailure> {
+        let machine = match self.parts.machines.take(run, &kept.head.chain) {
+            Some(machine) => machine,
+            None => kept.restore(&*self.parts.blobs).await?,
+        };
+        Ok((kept, machine))
+    }
+
+    /// Applies what an input leads to, and returns how many events the run has then. An input that the run does not wait for changes
+    /// nothing.
+    async fn apply(
+        &self,
+        ctx: &ObjectContext<'_>,
+        kept: KeptRun,
+        mut machine: Machine,
+        input: RunInput,
+    ) -> HandlerResult<u64> {
+        let is_signal = matches!(input, RunInput::Signal(_));
+        let len = kept.head.len;
+        let Some(event) = event_of(&machine, input) else {
+            self.parts.machines.keep(ctx.key(), kept.head.chain, machine);
+            return Ok(len);
+        };
+        let consequences = match advance(&mut machine, &event) {
+            Ok(consequences) => consequences,
+            Err(error) if is_signal => return Err(refused(&error)),
+            // Another build may be able to: the outcome of a call is not thrown away.
+            Err(source) => return Err(RestoreFailure::Refused { seq: len, source }.into()),
+        };
+        let text = serde_json::to_string(&event)?;
+        Ok(self.commit(ctx, kept, machine, text, consequences).await?.head.len)
+    }
+
+    async fn page(&self, kept: &KeptRun, from: u64) -> Result<EventPage, RestoreFailure> {
+        let is_behind = kept.head.len > from;
+        let events = if is_behind { kept.events_from(from, &*self.parts.blobs).await? } else { Vec::new() };
+        Ok(EventPage { events })
+    }
+
+    /// Stores an event and sends what it made due. If that is one fast call, makes it, and does the same with its outcome, and so on. What
+    /// the object keeps is written once, at the end: a later attempt has the outcomes of the calls in its journal.
     async fn commit(
         &self,
         ctx: &ObjectContext<'_>,
         mut kept: KeptRun,
-        machine: Machine,
-        text: String,
-        Consequences { outputs, due }: Consequences,
-    ) -> HandlerResult<()> {
-        kept.add(text, due, &machine, &*self.parts.blobs).await?;
-        let chain = kept.head.chain.clone();
-        ctx.set(RUN, Json(kept));
-        for output in outputs {
-            self.send(ctx, &machine, output).await?;
+        mut machine: Machine,
+        mut text: String,
+        mut consequences: Consequences,
+    ) -> HandlerResult<KeptRun> {
+        for calls_left in (0..=MAX_INLINE_CALLS).rev() {
+            let Consequences { mut outputs, due } = consequences;
+            kept.add(text, due, &machine, &*self.parts.blobs).await?;
+            let call = if calls_left > 0 { take_lone_call(&machine, &mut outputs) } else { None };
+            for output in outputs {
+                self.send(ctx, &machine, output).await?;
+            }
+            let Some(call) = call else { break };
+            let Some(event) = self.outcome_of(ctx, &machine, call).await? else { break };
+            let refused = |source| RestoreFailure::Refused { seq: kept.head.len, source };
+            consequences = advance(&mut machine, &event).map_err(refused)?;
+            text = serde_json::to_string(&event)?;
         }
-        self.parts.machines.keep(ctx.key(), chain, machine);
-        Ok(())
+        // As `Json` writes it.
+        ctx.set(RUN, serde_json::to_vec(&kept)?);
+        self.parts.machines.keep(ctx.key(), kept.head.chain.clone(), machine);
+        Ok(kept)
+    }
+
+    /// Makes a call and returns the event that follows. `None` if the effect service makes it.
+    async fn outcome_of(
+        &self,
+        ctx: &ObjectContext<'_>,
+        machine: &Machine,
+        call: Arc<CallTool>,
+    ) -> HandlerResult<Option<Event>> {
+        let effect = Effect::CallTool(Arc::clone(&call));
+        let run = RunId::new(ctx.key());
+        let traceparent = self.parts.runner.traceparent(machine, &effect);
+        let asked_ms = machine.now_ms();
+        let inline = InlineCall { run: &run, call: &call, traceparent: traceparent.as_deref(), asked_ms };
+        let Some(outcome) = inline.make(ctx, &self.parts).await? else {
+            self.send(ctx, machine, RunOutput::Perform(effect)).await?;
+            return Ok(None);
+        };
+        let event = serde_json::from_str(&outcome.load(&*self.parts.blobs).await?)?;
+        Ok(event_of(machine, RunInput::Outcome { effect: call.id.clone(), event }))
     }
 
     async fn send(&self, ctx: &ObjectContext<'_>, machine: &Machine, output: RunOutput) -> HandlerResult<()> {
@@ -180,4 +240,15 @@ impl RunObject {
             effect: StoredJson::store(serde_json::to_string(effect)?, &*self.parts.blobs).await?,
         })
     }
+}
+
+/// The run, if it has begun here.
+fn known(run: &str, kept: Option<Json<KeptRun>>) -> Result<KeptRun, TerminalError> {
+    let unknown = || TerminalError::new_with_code(NOT_HERE, format!("run `{run}` has not begun at this engine"));
+    kept.map(Json::into_inner).ok_or_else(unknown)
+}
+
+/// Ends an invocation for good, so that the next one of this run begins.
+fn refused(error: &dyn std::error::Error) -> HandlerError {
+    TerminalError::new_with_code(400, error.to_string()).into()
 }

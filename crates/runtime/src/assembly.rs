@@ -409,7 +409,7 @@ impl Runtime {
 
     /// Performs single effects of runs that an engine elsewhere keeps.
     pub fn effect_runner(&self) -> EffectRunner {
-        EffectRunner { executor: self.driver().executor().clone() }
+        self.driver().effect_runner()
     }
 
     /// Waits until the approval webhook has heard of the questions of a run, or cannot be reached. Call it when a run waits; if it

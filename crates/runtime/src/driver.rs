@@ -34,6 +34,7 @@ use crate::business_keys::key_changes;
 use crate::callbacks::Callbacks;
 use crate::clock::{Clock, ShiftedClock};
 use crate::effect_executor::EffectExecutor;
+use crate::effect_runner::EffectRunner;
 use crate::error::DriveError;
 use crate::learned_mappings;
 use crate::parking::ParkReason;
@@ -187,9 +188,14 @@ impl Driver {
 
     /// Lets an engine elsewhere drive the runs, and follows them.
     #[must_use]
-    pub(crate) fn with_remote(mut self, remote: Option<Arc<dyn RemoteEngine>>) -> Self {
+    pub fn with_remote(mut self, remote: Option<Arc<dyn RemoteEngine>>) -> Self {
         self.parts_mut().remote = remote;
         self
+    }
+
+    /// Performs single effects of runs that an engine elsewhere keeps.
+    pub fn effect_runner(&self) -> EffectRunner {
+        EffectRunner { executor: self.executor().clone() }
     }
 
     /// Prunes the journal now and then.

@@ -32,9 +32,23 @@ impl EffectRunner {
         self.executor.telemetry.traceparent(machine, effect)
     }
 
+    /// Whether tools get URLs at which they report the end of a job.
+    pub fn has_callbacks(&self) -> bool {
+        self.executor.callbacks.is_some()
+    }
+
     /// The current time in milliseconds since 1970. It never goes back within a process.
     pub fn now_ms(&self) -> i64 {
         self.executor.clock.now_ms()
+    }
+
+    /// A permit for a call that may be made at once. `None` if it must wait or must not be made, which [`Self::admit`] finds out.
+    pub fn try_admit(&self, call: &CallTool) -> Option<AdmittedCall> {
+        let permit = match call.business_key {
+            Some(_) => None,
+            None => self.executor.breakers.try_acquire_tool(call.agent.as_str()),
+        };
+        permit.map(|permit| AdmittedCall { permit, has_waited: false })
     }
 
     /// Waits until a call may be made. Returns the event that follows if it must not be made.
@@ -45,11 +59,10 @@ impl EffectRunner {
             let failure = TransportFailure { kind: TransportKind::NotCallable, delivery: Delivery::NotSent, message };
             return Err(EventKind::ToolFailed { effect: call.id.clone(), failure });
         }
-        let (breakers, tool) = (&self.executor.breakers, call.agent.as_str());
-        if let Some(permit) = breakers.try_acquire_tool(tool) {
-            return Ok(AdmittedCall { permit, has_waited: false });
+        if let Some(admitted) = self.try_admit(call) {
+            return Ok(admitted);
         }
-        match breakers.acquire_tool(tool).await {
+        match self.executor.breakers.acquire_tool(call.agent.as_str()).await {
             Ok(permit) => Ok(AdmittedCall { permit, has_waited: true }),
             Err(BreakerOpen { until_ms }) => Err(EventKind::BreakerOpen { effect: call.id.clone(), until_ms }),
         }

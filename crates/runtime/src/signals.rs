@@ -83,23 +83,54 @@ pub(crate) fn to_events(inbox: &[InboxMessage]) -> Vec<EventKind> {
 /// The messages to a run that goes on. A decision that came after the time for it becomes a note; if none came in time, the wait for it
 /// ends.
 pub(crate) fn events_of_inbox(pending: &[Effect], inbox: &[InboxMessage], now_ms: i64) -> Vec<EventKind> {
-    let asks: Vec<&AskPerson> = pending.iter().filter_map(as_question).filter(|ask| ask.has_expired(now_ms)).collect();
-    let decides =
-        |ask: &AskPerson, message: &InboxMessage| decisions(std::slice::from_ref(message)).contains_key(&ask.id);
-    let is_late =
-        |message: &InboxMessage| asks.iter().any(|ask| ask.has_expired(message.at_ms) && decides(ask, message));
-    let (late, in_time): (Vec<InboxMessage>, Vec<InboxMessage>) = inbox.iter().cloned().partition(is_late);
-    let undecided = asks.iter().filter(|ask| !in_time.iter().any(|message| decides(ask, message)));
+    let expired = expired_questions(pending, now_ms);
+    let (late, in_time) = split_by_time(&expired, inbox);
+    let undecided = expired.iter().filter(|ask| !in_time.iter().any(|message| decides(ask, message)));
     let end_of = |ask: &AskPerson| {
         let ends = [EffectKind::ApprovalExpiry, EffectKind::PlanApprovalExpiry].map(|kind| ask.id.with_kind(kind));
         pending.iter().filter_map(Effect::id).find(|id| ends.contains(id)).cloned()
     };
     let ends = undecided.filter_map(|ask| end_of(ask)).map(|effect| EventKind::Woke { effect });
-    let note = |_: &InboxMessage| {
-        let words = "a decision came after the time for it, and does not count".to_owned();
-        EventKind::UnreadableMessage { words }
-    };
-    late.iter().map(note).chain(ends).chain(to_events(&in_time)).collect()
+    late.iter().map(|_| late_decision()).chain(ends).chain(to_events(&in_time)).collect()
+}
+
+/// The same for a run that an engine elsewhere drives, each event with its message. The engine itself ends waits.
+pub(crate) fn messages_for_engine(
+    pending: &[Effect],
+    inbox: &[InboxMessage],
+    now_ms: i64,
+) -> Vec<(InboxMessage, EventKind)> {
+    let (late, in_time) = split_by_time(&expired_questions(pending, now_ms), inbox);
+    let events = to_events(&in_time);
+    let notes = late.into_iter().map(|message| (message, late_decision()));
+    let mut messages: Vec<_> = notes.chain(in_time.into_iter().zip(events)).collect();
+    messages.sort_by_key(|(message, _)| message.id);
+    messages
+}
+
+/// The note about a message from before a run that had ended went on.
+pub(crate) fn note_before_reopening(message: &InboxMessage) -> EventKind {
+    EventKind::UnreadableMessage { words: format!("`{}` came before the run went on", message.signal.kind) }
+}
+
+/// The note about a decision that came after the time for it.
+pub fn late_decision() -> EventKind {
+    EventKind::UnreadableMessage { words: "a decision came after the time for it, and does not count".to_owned() }
+}
+
+fn expired_questions(pending: &[Effect], now_ms: i64) -> Vec<&AskPerson> {
+    pending.iter().filter_map(as_question).filter(|ask| ask.has_expired(now_ms)).collect()
+}
+
+fn decides(ask: &AskPerson, message: &InboxMessage) -> bool {
+    decisions(std::slice::from_ref(message)).contains_key(&ask.id)
+}
+
+/// The decisions that came too late, and the other messages.
+fn split_by_time(expired: &[&AskPerson], inbox: &[InboxMessage]) -> (Vec<InboxMessage>, Vec<InboxMessage>) {
+    let is_late =
+        |message: &InboxMessage| expired.iter().any(|ask| ask.has_expired(message.at_ms) && decides(ask, message));
+    inbox.iter().cloned().partition(is_late)
 }
 
 fn as_question(effect: &Effect) -> Option<&AskPerson> {

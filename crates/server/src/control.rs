@@ -206,6 +206,16 @@ pub(crate) async fn decide(
     Ok((StatusCode::ACCEPTED, Json(view(caller.reknit.runtime(), &run).await?)))
 }
 
+/// The same for an id of a question whose `/` are not written as `%2F`.
+pub(crate) async fn decide_plain(
+    server: State<ServerState>,
+    caller: Extension<Caller>,
+    Path((run, owner, rest)): Path<(String, String, String)>,
+    body: JsonBody<DecisionBody>,
+) -> Accepted {
+    decide(server, caller, Path((run, format!("{owner}/{rest}"))), body).await
+}
+
 /// Continues a run here, unless a living process drives it.
 pub(crate) async fn drive_if_nobody_does(server: &ServerState, run: &RunId) -> Result<(), ApiError> {
     if server.runs.driven_run(run).is_some() {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::serve::{Listener, ListenerExt as _};
 use axum::{Json, Router, middleware};
 use reknit::{Mender, Reknit};
@@ -241,6 +241,7 @@ fn routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(control::retry))
         .routes(routes!(control::message))
         .routes(routes!(control::decide))
+        .route("/v1/runs/{run}/decisions/{question}/{*rest}", post(control::decide_plain))
         .routes(routes!(mending::mend))
         .routes(routes!(mending::repair))
         .routes(routes!(plan_check::check))

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use reknit_journal::Journal;
 use reknit_protocol::RunId;
-use reknit_runtime::{CallLimits, Clock, DriveError, DriveOutcome, Driver, RunStart, Transport, run_overview};
+use reknit_runtime::{
+    CallLimits, Clock, DriveError, DriveOutcome, Driver, EffectRunner, RemoteEngine, RunStart, Transport, run_overview,
+};
 
 use crate::error_chain::causes;
 use crate::expectations::{Mismatch, describe_call, nearest_call, parameter_differences};
@@ -103,16 +105,24 @@ impl TestFile {
 
 fn run_with(file: &TestFile, folder: &Path, strictness: Strictness) -> Result<TestRun, TestStartError> {
     let start = run_start(file, folder)?;
-    Ok(in_virtual_time(|| play(file, start, strictness)))
+    Ok(in_virtual_time(async || play(file, start, strictness, async |_| None).await.0))
 }
 
-async fn play(file: &TestFile, start: RunStart, strictness: Strictness) -> TestRun {
+/// Plays a test on the engine that `connect` returns, or on that of this process. Also returns the journal.
+pub(crate) async fn play(
+    file: &TestFile,
+    start: RunStart,
+    strictness: Strictness,
+    connect: impl AsyncFnOnce(EffectRunner) -> Option<Arc<dyn RemoteEngine>>,
+) -> (TestRun, Journal) {
     let player = Arc::new(Player::new(file, strictness));
     let clock = TestClock::starting_at(file.at_ms);
     let journal = Journal::in_memory();
     let transport = Arc::clone(&player) as Arc<dyn Transport>;
     let driver = Driver::new(journal.clone(), transport, Arc::new(clock), CallLimits::default());
     let driver = driver.with_cancel_token(player.stop.clone());
+    let remote = connect(driver.effect_runner()).await;
+    let driver = driver.with_remote(remote);
     let mut people = People::of(file);
     let outcome = drive_to_end(&driver, &journal, &clock, Some(start), &mut people).await;
     let mut facts = facts(&journal).await;
@@ -120,13 +130,8 @@ async fn play(file: &TestFile, start: RunStart, strictness: Strictness) -> TestR
     let used = player.played();
     facts.calls.clone_from(&used.made);
     let unused = if used.unexpected.is_empty() { unused(file, &used, &people) } else { Vec::new() };
-    TestRun {
-        facts,
-        unused,
-        unexpected: used.unexpected,
-        digests: used.digests,
-        failure: outcome.err().map(|error| causes(&error)),
-    }
+    let failure = outcome.err().map(|error| causes(&error));
+    (TestRun { facts, unused, unexpected: used.unexpected, digests: used.digests, failure }, journal)
 }
 
 /// Runs a future in a thread and a runtime of its own, in which time passes only while everything waits for it.

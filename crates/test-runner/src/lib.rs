@@ -43,6 +43,7 @@ mod expectations;
 mod facts;
 mod json;
 mod people;
+mod play_on_engine;
 mod player;
 mod record;
 mod recording;
@@ -62,6 +63,7 @@ pub use expectations::{
     Expectations, ExpectedAnswer, ExpectedCall, ExpectedLimits, ExpectedRepair, ExpectedValue, Mismatch,
 };
 pub use facts::{AppliedRepair, MadeCall, ObservedRun, SentValue, WAITING};
+pub use play_on_engine::PlayedRun;
 pub use player::UnexpectedRequest;
 pub use record::{RecordOptions, RecordRunError, propose_expectations, record_run, recorded_overview};
 pub use recording::{CallRecording, DecisionRecording, ModelMatch, ModelRecording, PlayCount, prompt_digest};

@@ -33,6 +33,9 @@ pub(crate) struct WorkerArguments {
     /// Where Restate reaches the workers, if not at `--listen`: the address of their load balancer
     #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
     pub(crate) advertise: Option<String>,
+    /// Serve only the server with this public key, which signs its requests; may be repeated
+    #[arg(long = "identity-key", value_name = "KEY")]
+    pub(crate) identity_keys: Vec<String>,
 
     #[command(flatten)]
     pub(crate) setup: SetupArguments,

@@ -55,3 +55,41 @@ async fn a_run_that_has_ended_takes_only_what_continues_it() {
     let retried = Event { at_ms: 3_000, kind: EventKind::Retried };
     assert_eq!(event_of(&machine, RunInput::Signal(retried.clone())), Some(retried));
 }
+
+#[tokio::test]
+async fn only_a_worker_says_what_became_of_a_call() {
+    let (machine, _) = begin(&started(&chain_of(1)).await).unwrap();
+    let call = due_call(&machine.pending()).clone();
+    let answered = answered(&call, 2_000).kind;
+    assert_eq!(
+        check_signal(&machine, &answered, false).unwrap_err().to_string(),
+        "`tool_answered` is not what a run is told from outside"
+    );
+    // A tool that got a URL for it may call back before it answers.
+    check_signal(&machine, &answered, true).unwrap();
+    let interrupted = EventKind::Interrupted { effect: call.id.clone() };
+    for kind in [interrupted, started(&chain_of(1)).await.kind, EventKind::Woke { effect: call.id.clone() }] {
+        check_signal(&machine, &kind, true).unwrap_err();
+    }
+    for kind in [EventKind::Cancelled, EventKind::Stopped, EventKind::Retried] {
+        check_signal(&machine, &kind, false).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_decision_after_the_time_for_it_does_not_count_also_if_the_wake_up_is_delayed() {
+    let plan = "steps: [{id: s0, approve: true, tool: shop/place, with: {number: 1}}]";
+    let (machine, _) = begin(&started(plan).await).unwrap();
+    let ask = machine.pending().into_iter().find_map(|effect| match effect {
+        Effect::AskPerson(ask) => Some(ask),
+        _ => None,
+    });
+    let ask = ask.unwrap();
+    let decided = |at_ms| {
+        let (decision, by) = (reknit_engine::Decision::Approve, reknit_engine::DecidedBy::Person);
+        let kind = EventKind::PersonDecided { effect: ask.id.clone(), hash: ask.hash.clone(), decision, by };
+        event_of(&machine, RunInput::Signal(Event { at_ms, kind })).unwrap().kind
+    };
+    assert!(matches!(decided(ask.expires_ms - 1), EventKind::PersonDecided { .. }));
+    assert_eq!(decided(ask.expires_ms), late_decision());
+}

@@ -19,13 +19,13 @@ use super::{DriveOutcome, Driver};
 use crate::error::DriveError;
 use crate::remote_engine::{RemoteEngine, RemoteError, RemoteEvent};
 use crate::replay::{DrivenMachine, RestoreError};
-use crate::signals::{to_event, to_events};
+use crate::signals::{messages_for_engine, note_before_reopening, to_event};
 use crate::telemetry::log::TARGET;
 
 /// How often the lease of the copy is renewed.
 const RENEW_MS: i64 = 10_000;
 /// The pauses between two looks at a run: short while something happens, then longer.
-const MIN_PAUSE_MS: i64 = 10;
+const MIN_PAUSE_MS: i64 = 50;
 const MAX_PAUSE_MS: i64 = 500;
 /// The pause after the engine could not be reached.
 const UNREACHABLE_PAUSE_MS: i64 = 1_000;
@@ -42,10 +42,11 @@ pub(super) struct RemoteLoop {
     newest: Option<SignalId>,
     /// What the engine has not been told yet, in order.
     outbox: VecDeque<Outgoing>,
-    /// The last thing that the engine was told, until it is among the events here.
-    awaited: Option<EventKind>,
-    /// What lets a run go on that had ended, until it is among the events here.
-    reopening: Option<EventKind>,
+    /// How many events the run had at the engine when that had handled what it was told last. They are copied before this process
+    /// says that the run waits or has ended.
+    awaited_len: u64,
+    /// Whether the journal knows that the run has ended, if it has.
+    is_end_stored: bool,
     sessions: JoinSet<(EffectId, EventKind)>,
     /// The calls of agents that are made here, each with what aborts it.
     session_calls: BTreeMap<EffectId, CancellationToken>,
@@ -91,8 +92,8 @@ impl RemoteLoop {
             abandoned,
             newest: None,
             outbox: VecDeque::new(),
-            awaited: None,
-            reopening: None,
+            awaited_len: 0,
+            is_end_stored: false,
             sessions: JoinSet::new(),
             session_calls: BTreeMap::new(),
             is_cancel_sent: false,
@@ -122,34 +123,55 @@ impl RemoteLoop {
             return Err(RemoteError::Unsupported("forks").into());
         }
         match entry {
-            Entry::New => {}
-            Entry::TakenOver => {
-                let inbox = self.driver.executor().journal.inbox(self.lease.run()).await?;
-                for (message, kind) in inbox.iter().zip(to_events(&inbox)) {
-                    self.tell(format!("message-{}", message.id), kind, Some(message.id));
-                }
-            }
+            Entry::New => self.is_end_stored = true,
+            // The process before died while it opened the run again. Only the engine knows whether the run goes on.
+            Entry::TakenOver if self.state.machine.ending().is_some() => {}
+            Entry::TakenOver => self.tell_inbox().await?,
             Entry::Reopened(events) => {
                 let len = self.state.machine.event_count();
-                self.reopening = events.last().cloned();
-                for (index, kind) in events.into_iter().enumerate() {
-                    self.tell(format!("reopened-{len}-{index}"), kind, None);
+                let notes = self.drop_messages_before(i64::MAX).await?;
+                for (index, kind) in events.into_iter().chain(notes).enumerate() {
+                    self.tell(format!("reopened-{len}-{index}"), self.now_ms(), kind, None);
                 }
             }
         }
         Ok(())
     }
 
+    /// Passes on the messages in the inbox.
+    async fn tell_inbox(&mut self) -> Result<(), DriveError> {
+        let inbox = self.driver.executor().journal.inbox(self.lease.run()).await?;
+        for (message, kind) in messages_for_engine(&self.state.pending, &inbox, self.now_ms()) {
+            self.tell(format!("message-{}", message.id), message.at_ms, kind, Some(message.id));
+        }
+        Ok(())
+    }
+
+    /// Removes the messages from before the run went on at this time, which are not for what follows, and returns notes about them.
+    async fn drop_messages_before(&mut self, at_ms: i64) -> Result<Vec<EventKind>, DriveError> {
+        let mut inbox = self.driver.executor().journal.inbox(self.lease.run()).await?;
+        inbox.retain(|message| message.at_ms < at_ms);
+        if !inbox.is_empty() {
+            let mut append = Append::at(self.state.machine.event_count());
+            append.consumed = inbox.iter().map(|message| message.id).collect();
+            self.driver.executor().journal.append(&self.lease, append).await?;
+        }
+        Ok(inbox.iter().map(note_before_reopening).collect())
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.driver.executor().clock.now_ms()
+    }
+
     /// Lets the engine know of an event.
-    fn tell(&mut self, id: String, kind: EventKind, message: Option<SignalId>) -> Wakeup {
+    fn tell(&mut self, id: String, at_ms: i64, kind: EventKind, message: Option<SignalId>) -> Wakeup {
         if message.is_some() {
             if message <= self.newest {
                 return Wakeup::Look;
             }
             self.newest = message;
         }
-        let event = Event { at_ms: self.driver.executor().clock.now_ms(), kind };
-        self.outbox.push_back(Outgoing { id, event, message });
+        self.outbox.push_back(Outgoing { id, event: Event { at_ms, kind }, message });
         Wakeup::Told
     }
 
@@ -157,18 +179,26 @@ impl RemoteLoop {
         self.begin().await?;
         let mut pause_ms = MIN_PAUSE_MS;
         loop {
-            if let Some(ending) = self.state.machine.ending()
-                && self.reopening.is_none()
+            if self.is_end_stored
+                && let Some(outcome) = self.outcome()
             {
-                return Ok(ending.into());
+                return Ok(outcome);
             }
             match self.exchange().await {
                 Ok(true) => {
                     pause_ms = MIN_PAUSE_MS;
                     self.is_reachable = true;
-                    continue;
+                    if self.outcome().is_some() {
+                        continue;
+                    }
                 }
-                Ok(false) => self.is_reachable = true,
+                Ok(false) => {
+                    self.is_reachable = true;
+                    if let Some(outcome) = self.outcome() {
+                        self.store_end_again().await?;
+                        return Ok(outcome);
+                    }
+                }
                 Err(DriveError::Remote(error @ RemoteError::Unreachable { .. })) => {
                     self.report_unreachable(&error);
                     pause_ms = UNREACHABLE_PAUSE_MS;
@@ -191,10 +221,32 @@ impl RemoteLoop {
         }
     }
 
+    /// The outcome of a run that has ended, also as far as the engine has said.
+    fn outcome(&self) -> Option<DriveOutcome> {
+        self.state.machine.ending().filter(|_| self.is_up_to_date()).map(DriveOutcome::from)
+    }
+
+    /// Whether the engine knows all that happened here, and its answer is among the events.
+    fn is_up_to_date(&self) -> bool {
+        self.outbox.is_empty() && self.state.machine.event_count() >= self.awaited_len
+    }
+
+    /// Ends a run in the journal that was opened again there, but did not go on at the engine. Messages to it are not for anything
+    /// that follows.
+    async fn store_end_again(&mut self) -> Result<(), DriveError> {
+        let inbox = self.driver.executor().journal.inbox(self.lease.run()).await?;
+        let consumed = inbox.iter().map(|message| message.id).collect();
+        let append = self.driver.apply_events(&mut self.state, &[], consumed)?;
+        self.driver.executor().journal.append(&self.lease, append).await?;
+        Ok(())
+    }
+
     /// Begins the run at the engine, unless it is known to have begun. The engine may be away for a while: the run is in the journal
     /// and is not lost.
     async fn begin(&mut self) -> Result<(), DriveError> {
-        if self.state.machine.event_count() > 1 || self.state.machine.ending().is_some() {
+        // One that ended with its first event has nothing to do there.
+        let has_ended = self.is_end_stored && self.state.machine.ending().is_some();
+        if self.state.machine.event_count() > 1 || has_ended {
             return Ok(());
         }
         let run = self.lease.run().clone();
@@ -204,7 +256,13 @@ impl RemoteLoop {
         loop {
             match self.engine.begin(&run, &first.body).await {
                 Err(error @ RemoteError::Unreachable { .. }) => self.report_unreachable(&error),
-                begun => return Ok(begun?),
+                begun => {
+                    let events = begun?;
+                    if !events.is_empty() {
+                        self.commit(events).await?;
+                    }
+                    return Ok(());
+                }
             }
             match self.wait(UNREACHABLE_PAUSE_MS).await? {
                 Wakeup::Told | Wakeup::Look => {}
@@ -219,9 +277,17 @@ impl RemoteLoop {
     /// Tells the engine what it does not know yet, and reads what has happened there. Returns whether anything has.
     async fn exchange(&mut self) -> Result<bool, DriveError> {
         while let Some(outgoing) = self.outbox.front() {
-            self.engine.send(self.lease.run(), &outgoing.id, &outgoing.event).await?;
+            let len = match self.engine.send(self.lease.run(), &outgoing.id, &outgoing.event).await {
+                // It will be refused whenever it is sent, and must not keep other messages from being sent.
+                Err(error @ RemoteError::Refused { .. }) => {
+                    let kind = outgoing.event.kind.name();
+                    tracing::warn!(target: TARGET, run = %self.lease.run(), "`{kind}` is not passed on: {error}");
+                    0
+                }
+                sent => sent?,
+            };
             let Some(outgoing) = self.outbox.pop_front() else { break };
-            self.awaited = Some(outgoing.event.kind);
+            self.awaited_len = self.awaited_len.max(len);
             if let Some(message) = outgoing.message {
                 let mut append = Append::at(self.state.machine.event_count());
                 append.consumed.push(message);
@@ -232,20 +298,25 @@ impl RemoteLoop {
         if events.is_empty() {
             return Ok(false);
         }
-        self.commit(events).await?;
+        let had_ended = self.state.machine.ending().is_some() && self.awaited_len == 0;
+        let went_on_ms = self.commit(events).await?;
+        if had_ended && self.state.machine.ending().is_none() {
+            for (index, note) in self.drop_messages_before(went_on_ms).await?.into_iter().enumerate() {
+                self.tell(format!("dropped-{went_on_ms}-{index}"), went_on_ms, note, None);
+            }
+            self.tell_inbox().await?;
+        }
         Ok(true)
     }
 
-    /// Applies events of the engine and appends them to the journal. Fails if other effects become due here than there.
-    async fn commit(&mut self, remote: Vec<RemoteEvent>) -> Result<(), DriveError> {
+    /// Applies events of the engine and appends them to the journal. Fails if other effects become due here than there. Returns the
+    /// time of the first one.
+    async fn commit(&mut self, remote: Vec<RemoteEvent>) -> Result<i64, DriveError> {
         let from = self.state.machine.event_count();
-        let mut events = Vec::with_capacity(remote.len());
+        let mut events: Vec<Event> = Vec::with_capacity(remote.len());
         for (seq, event) in (from..).zip(&remote) {
             let event = serde_json::from_str(&event.body).map_err(|source| RestoreError::Unreadable { seq, source })?;
             events.push(event);
-        }
-        for awaited in [&mut self.awaited, &mut self.reopening] {
-            awaited.take_if(|kind| events.iter().any(|event: &Event| event.kind == *kind));
         }
         let append = self.driver.apply_events(&mut self.state, &events, Vec::new())?;
         for ((seq, here), there) in (from..).zip(&append.events).zip(&remote) {
@@ -257,12 +328,13 @@ impl RemoteLoop {
             cancelled = self.driver.cancel_sessions(self.state.machine.abandoned_sessions()).await;
         }
         self.driver.executor().journal.append(&self.lease, append).await?;
+        self.is_end_stored = self.state.machine.ending().is_some();
         self.driver.notify(&mut self.state, &events);
         if !cancelled.is_empty() {
             self.sessions.abort_all();
             self.driver.end_sessions(cancelled).await;
         }
-        Ok(())
+        Ok(events.first().map_or(i64::MIN, |event| event.at_ms))
     }
 
     /// Makes the calls of agents that are due, and aborts those that the run no longer wants.
@@ -292,8 +364,7 @@ impl RemoteLoop {
 
     /// Whether only a person can go on with the run, as far as the engine has said. Once a wait is over, the engine says more.
     fn waits_for_person(&self) -> bool {
-        let now_ms = self.driver.executor().clock.now_ms();
-        self.state.waits_for_person(now_ms) && self.outbox.is_empty() && self.awaited.is_none()
+        self.state.waits_for_person(self.now_ms()) && self.is_up_to_date()
     }
 
     async fn is_inbox_empty(&self) -> Result<bool, DriveError> {
@@ -310,15 +381,17 @@ impl RemoteLoop {
             () = self.abandoned.cancelled() => Err(DriveError::Abandoned),
             () = shared.cancel.cancelled(), if !self.is_cancel_sent => {
                 self.is_cancel_sent = true;
-                Ok(self.tell(format!("cancelled-{}", self.state.machine.event_count()), EventKind::Cancelled, None))
+                let id = format!("cancelled-{}", self.state.machine.event_count());
+                Ok(self.tell(id, clock.now_ms(), EventKind::Cancelled, None))
             }
             () = shared.stop.cancelled(), if !self.is_stop_sent => {
                 self.is_stop_sent = true;
-                Ok(self.tell(format!("stopped-{}", self.state.machine.event_count()), EventKind::Stopped, None))
+                let id = format!("stopped-{}", self.state.machine.event_count());
+                Ok(self.tell(id, clock.now_ms(), EventKind::Stopped, None))
             }
             message = self.mailbox.next() => match message {
-                Ok(InboxMessage { id, signal, .. }) => {
-                    Ok(self.tell(format!("message-{id}"), to_event(&signal), Some(id)))
+                Ok(InboxMessage { id, signal, at_ms }) => {
+                    Ok(self.tell(format!("message-{id}"), at_ms, to_event(&signal), Some(id)))
                 }
                 Err(RunReadError::Storage(error)) => {
                     tracing::warn!(target: TARGET, run = %self.lease.run(), "the inbox cannot be read, and is read again: {error}");
@@ -328,7 +401,7 @@ impl RemoteLoop {
                 Err(error) => Err(error.into()),
             },
             Some(joined) = self.sessions.join_next() => match joined {
-                Ok((id, event)) => Ok(self.tell(format!("session-{id}"), event, None)),
+                Ok((id, event)) => Ok(self.tell(format!("session-{id}"), clock.now_ms(), event, None)),
                 Err(error) if error.is_cancelled() => Ok(Wakeup::Look),
                 Err(error) => Err(DriveError::Task(error.to_string())),
             },

@@ -17,7 +17,7 @@ use super::{DriveOutcome, Driver};
 use crate::effect_executor::{CallStops, EffectOutcome};
 use crate::error::DriveError;
 use crate::replay::DrivenMachine;
-use crate::signals::to_event;
+use crate::signals::{note_before_reopening, to_event};
 use crate::snapshot::snapshot_of;
 use crate::telemetry::log::TARGET;
 
@@ -139,9 +139,7 @@ impl RunLoop {
     /// Opens the run again. Messages from before its end are not for what follows.
     pub(super) async fn reopen(&mut self, events: Vec<EventKind>) -> Result<(), DriveError> {
         let inbox = self.driver.executor().journal.inbox(self.lease.run()).await?;
-        let words = |message: &InboxMessage| format!("`{}` came before the run went on", message.signal.kind);
-        let notes = inbox.iter().map(|message| EventKind::UnreadableMessage { words: words(message) });
-        let events = notes.chain(events).collect();
+        let events = inbox.iter().map(note_before_reopening).chain(events).collect();
         self.commit(events, inbox.iter().map(|message| message.id).collect(), Claims::WithEvents).await
     }
 

@@ -1,12 +1,12 @@
 //! Runs that an engine elsewhere drives: this process begins them there, passes on what people decide, and keeps a copy.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reknit_engine::{Decision, Effect, Event, EventKind, Machine};
-use reknit_journal::{DueEffect, RunSignal};
+use reknit_journal::{Append, DueEffect, Holder, Lease, LeaseTerm, Reopening, RunSignal};
 use reknit_plan::read_plan_file;
 use reknit_protocol::{ReplyBody, RunId, ToolError, ToolReply, Value};
 use reknit_runtime::{
@@ -21,6 +21,8 @@ struct Elsewhere {
     is_away: AtomicBool,
     /// It says that other effects became due than did.
     decides_otherwise: AtomicBool,
+    /// So many calls are rejected from now on.
+    rejected_calls: AtomicU32,
 }
 
 #[derive(Debug)]
@@ -44,7 +46,7 @@ impl RunElsewhere {
         self.events.push(RemoteEvent { body: serde_json::to_string(event).expect("an event is JSON"), due });
     }
 
-    fn answer_calls(&mut self) {
+    fn answer_calls(&mut self, rejected: &AtomicU32) {
         loop {
             let pending = self.machine.pending();
             let call = pending.iter().find_map(|effect| match effect {
@@ -52,8 +54,10 @@ impl RunElsewhere {
                 _ => None,
             });
             let Some(effect) = call else { return };
-            let body = ReplyBody::Json(Value::from(9));
-            let reply = ToolReply { status: 200, retry_after_ms: None, body, job: None };
+            let is_rejected =
+                rejected.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
+            let (status, value) = if is_rejected { (403, Value::from("not now")) } else { (200, Value::from(9)) };
+            let reply = ToolReply { status, retry_after_ms: None, body: ReplyBody::Json(value), job: None };
             self.apply(&Event { at_ms: self.machine.now_ms() + 1, kind: EventKind::ToolAnswered { effect, reply } });
         }
     }
@@ -74,7 +78,7 @@ impl Elsewhere {
 }
 
 impl RemoteEngine for Elsewhere {
-    fn begin<'a>(&'a self, run: &'a RunId, first: &'a str) -> BoxFuture<'a, Result<(), RemoteError>> {
+    fn begin<'a>(&'a self, run: &'a RunId, first: &'a str) -> BoxFuture<'a, Result<Vec<RemoteEvent>, RemoteError>> {
         Box::pin(async move {
             self.check()?;
             let mut runs = self.runs.lock().expect("nobody panicked");
@@ -83,10 +87,12 @@ impl RemoteEngine for Elsewhere {
                 let (machine, _) = Machine::begin(&event).expect("the run begins");
                 let first = RemoteEvent { body: first.to_owned(), due: due(&[], &machine.pending()) };
                 let mut begun = RunElsewhere { machine, events: vec![first], known: BTreeSet::new() };
-                begun.answer_calls();
+                begun.answer_calls(&self.rejected_calls);
                 runs.insert(run.clone(), begun);
             }
-            Ok(())
+            // Some of what has happened.
+            let count = usize::from(!self.decides_otherwise.load(Ordering::Relaxed));
+            Ok(runs[run].events.iter().skip(1).take(count).cloned().collect())
         })
     }
 
@@ -104,17 +110,18 @@ impl RemoteEngine for Elsewhere {
         })
     }
 
-    fn send<'a>(&'a self, run: &'a RunId, id: &'a str, event: &'a Event) -> BoxFuture<'a, Result<(), RemoteError>> {
+    fn send<'a>(&'a self, run: &'a RunId, id: &'a str, event: &'a Event) -> BoxFuture<'a, Result<u64, RemoteError>> {
         Box::pin(async move {
             self.check()?;
             let mut runs = self.runs.lock().expect("nobody panicked");
             let run = runs.get_mut(run).expect("the run has begun");
-            if run.known.insert(id.to_owned()) {
+            let goes_on = matches!(event.kind, EventKind::Retried | EventKind::FollowedUp { .. });
+            if run.known.insert(id.to_owned()) && (goes_on || run.machine.ending().is_none()) {
                 let at_ms = event.at_ms.max(run.machine.now_ms());
                 run.apply(&Event { at_ms, kind: event.kind.clone() });
-                run.answer_calls();
+                run.answer_calls(&self.rejected_calls);
             }
-            Ok(())
+            Ok(run.events.len() as u64)
         })
     }
 }
@@ -246,4 +253,96 @@ async fn a_copy_that_decides_otherwise_than_the_engine_is_parked() {
     assert!(matches!(error, DriveError::Restore(RestoreError::Mismatch { seq: 1, .. })), "{error:?}");
     let summary = reknit.journal.summary(&run).await.expect("it is in the journal");
     assert!(summary.parked.is_some() && summary.len == 1, "{summary:?}");
+}
+
+/// A run that failed, because its call was rejected.
+async fn failed_run(engine: &Arc<Elsewhere>, reknit: &Runtime) -> RunId {
+    engine.rejected_calls.store(1, Ordering::Relaxed);
+    let start = started(reknit, "steps: [{id: one, tool: geometry/area, with: {side: 3}}]");
+    let run = start.run.clone();
+    reknit.driver().start(start).await.expect("the run ends");
+    let status = reknit.journal.summary(&run).await.expect("it is in the journal").status;
+    assert_eq!(status.as_deref(), Some("failed"), "{:?}", engine.texts(&run));
+    run
+}
+
+/// What a process does first that opens a run again. Then it dies.
+async fn reopen_and_die(reknit: &Runtime, run: &RunId) -> Lease {
+    let summary = reknit.journal.summary(run).await.expect("it is in the journal");
+    let reopening = Reopening { expected_len: summary.len, cost_so_far: 0, reservation: None };
+    let term = LeaseTerm { now_ms: system_ms() - 3_600_000, ttl_ms: 1_000 };
+    reknit.journal.reopen(run, &Holder::this_process(), term, reopening).await.expect("the run has ended")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_whose_process_died_while_it_opened_it_again_has_its_ending_again() {
+    let engine = Arc::new(Elsewhere::default());
+    let reknit = runtime(&engine).await;
+    let run = failed_run(&engine, &reknit).await;
+    reopen_and_die(&reknit, &run).await;
+    assert_eq!(reknit.journal.summary(&run).await.expect("it is in the journal").status, None);
+    let outcome = reknit.driver().resume(&run).await.expect("the run has ended");
+    assert!(matches!(outcome, DriveOutcome::Finished(_)), "{outcome:?}");
+    let summary = reknit.journal.summary(&run).await.expect("it is in the journal");
+    assert_eq!((summary.status.as_deref(), summary.lease), (Some("failed"), None));
+    assert_eq!(copied(&reknit, &run).await, engine.texts(&run));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_the_engine_was_told_to_go_on_with_is_followed_by_the_next_process() {
+    let engine = Arc::new(Elsewhere::default());
+    let reknit = runtime(&engine).await;
+    let run = failed_run(&engine, &reknit).await;
+    reopen_and_die(&reknit, &run).await;
+    reknit.journal.send(&run, signals::cancel(), system_ms()).await.expect("it is stored");
+    let retried = Event { at_ms: system_ms() + 1_000, kind: EventKind::Retried };
+    engine.send(&run, "reopened", &retried).await.expect("the run is there");
+    reknit.driver().resume(&run).await.expect("the run ends");
+    let summary = reknit.journal.summary(&run).await.expect("it is in the journal");
+    assert_eq!(summary.status.as_deref(), Some("complete"));
+    assert_eq!(copied(&reknit, &run).await, engine.texts(&run));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_from_before_the_end_does_not_reach_a_run_that_is_opened_again() {
+    let engine = Arc::new(Elsewhere::default());
+    let reknit = runtime(&engine).await;
+    let start = started(&reknit, ASKS);
+    let run = start.run.clone();
+    assert_eq!(reknit.driver().start(start).await.expect("the run waits"), DriveOutcome::Waiting);
+    decide(&reknit, &run, Decision::Approve, system_ms()).await;
+    engine.rejected_calls.store(1, Ordering::Relaxed);
+    reknit.driver().join(&run).await.expect("the run fails");
+    // A cancellation that came together with the end.
+    let lease = reopen_and_die(&reknit, &run).await;
+    reknit.journal.send(&run, signals::cancel(), system_ms()).await.expect("it is stored");
+    let len = reknit.journal.summary(&run).await.expect("it is in the journal").len;
+    reknit.journal.append(&lease, Append::at(len).ending("failed", system_ms())).await.expect("the run ends again");
+    let outcome = reknit.driver().retry(&run).await.expect("the run goes on");
+    assert!(reknit.journal.inbox(&run).await.expect("the inbox can be read").is_empty());
+    let texts = engine.texts(&run);
+    assert!(!texts.iter().any(|text| text.contains(r#""cancelled""#)), "{outcome:?}: {texts:?}");
+}
+
+async fn decide(reknit: &Runtime, run: &RunId, decision: Decision, at_ms: i64) {
+    let question = load_run(&reknit.journal, run).await.expect("the copy can be read").questions().remove(0);
+    let decision = signals::decide(question.id, question.hash, decision);
+    reknit.journal.send(run, decision, at_ms).await.expect("the decision is stored");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decision_in_time_counts_and_a_later_one_after_the_expiry_does_not() {
+    let engine = Arc::new(Elsewhere::default());
+    let reknit = runtime(&engine).await;
+    let start = started(&reknit, ASKS);
+    let run = start.run.clone();
+    assert_eq!(reknit.driver().start(start).await.expect("the run waits"), DriveOutcome::Waiting);
+    let expires_ms = load_run(&reknit.journal, &run).await.expect("it can be read").questions().remove(0).expires_ms;
+    decide(&reknit, &run, Decision::Deny { reason: None }, expires_ms - 1).await;
+    decide(&reknit, &run, Decision::Approve, expires_ms + 1).await;
+    tokio::time::sleep(Duration::from_millis(u64::try_from(expires_ms - system_ms()).expect("in future") + 10)).await;
+    reknit.driver().resume(&run).await.expect("the run ends");
+    let texts = engine.texts(&run);
+    let decided: Vec<&String> = texts.iter().filter(|text| text.contains("person_decided")).collect();
+    assert!(matches!(&decided[..], [denied] if denied.contains("deny")), "{texts:?}");
 }

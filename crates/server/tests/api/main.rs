@@ -152,7 +152,8 @@ async fn a_question_is_decided_once_and_only_for_what_it_shows() {
     assert!(error_of(stale, StatusCode::CONFLICT).await.contains("something else"));
     let unknown = api.post("/v1/runs/r/decisions/x", &json!({"hash": hash, "decision": "approve"}));
     error_of(unknown, StatusCode::NOT_FOUND).await;
-    let approved = api.post(&path, &json!({"hash": hash, "decision": "approve"})).send().await.unwrap();
+    let plain = format!("/v1/runs/r/decisions/{question}");
+    let approved = api.post(&plain, &json!({"hash": hash, "decision": "approve"})).send().await.unwrap();
     json_of(approved, StatusCode::ACCEPTED).await;
     let events = api.get("/v1/runs/r/events").send().await.unwrap().text().await.unwrap();
     assert!(events.contains("refund"), "{events}");

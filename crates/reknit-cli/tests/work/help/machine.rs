@@ -16,6 +16,7 @@ fn worker_has_a_help_page() {
           --blobs <FOLDER>            The folder for large values, which all workers share
           --listen <ADDRESS>          The address to listen at [default: 127.0.0.1:9080]
           --advertise <URL>           Where Restate reaches the workers, if not at `--listen`: the address of their load balancer
+          --identity-key <KEY>        Serve only the server with this public key, which signs its requests; may be repeated
           --journal <FILE>            The journal file [default: reknit/journal.db in your data folder]
           --config <FILE>             The configuration file [default: reknit.toml in the current folder]
           --tool <NAME=URL>           A tool, in addition to those in the configuration
