@@ -88,7 +88,7 @@ def records(reknit: str, cluster: Cluster, run: str) -> list[str]:
 def without_times(value):
     if isinstance(value, dict):
         # The hash of a question, and the digest of a wait or a question, contain the time at which they end; that of a call does not.
-        kept = [key for key in value if not key.endswith("_ms") and key not in ("url", "digest", "hash", "seed", "seq", "events")]
+        kept = [key for key in value if not key.endswith("_ms") and key not in ("url", "digest", "engine", "hash", "seed", "seq", "events")]
         if "due" in value:
             value = {**value, "due": [[effect, digest] if "/call/" in effect else [effect] for effect, digest in value["due"]]}
         return {key: without_times(value[key]) for key in kept}

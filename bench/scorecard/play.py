@@ -2,8 +2,8 @@
 
 usage: python play.py REKNIT PRIVATE [--systems a,b] [--out FILE] [--continue] [WORDS]
 
-PRIVATE is the folder with the environments of the peers. WORDS choose the scenarios whose id or group contains them. Writes raw results as JSON;
-`--continue` keeps the cells that FILE has.
+PRIVATE is the folder with the environments of the peers. WORDS choose the scenarios whose id or group contains them; `timed` are those that measure time. Writes
+raw results as JSON; `--continue` keeps the cells that FILE has.
 """
 
 import argparse
@@ -103,6 +103,8 @@ class Player:
             "tool_calls": tools.calls,
             "tokens": models.tokens_in + models.tokens_out,
             "seconds": round(seconds, 3),
+            # How busy the machine was: on a busy one the seconds mean nothing.
+            "load": round(os.getloadavg()[0], 1),
             "kills": kills,
             "transcript": self.lines,
         }
@@ -141,7 +143,8 @@ def main() -> int:
     wanted = [name for name in options.systems.split(",") if name]
     systems = [system for system in all_systems(options.reknit, options.private) if not wanted or system.name in wanted]
     ids = {s.id for s in SCENARIOS}
-    is_meant = lambda word, s: word in (s.id, s.group) or (word not in ids and word in s.id)
+    is_timed = lambda s: s.id == "plain" or s.critical_path is not None
+    is_meant = lambda word, s: is_timed(s) if word == "timed" else word in (s.id, s.group) or (word not in ids and word in s.id)
     chosen = [s for s in SCENARIOS if not options.words or any(is_meant(word, s) for word in options.words)]
     player, cells = Player(folder), []
     versions = {system.name: {"label": system.label, "version": system.missing() or system.version()} for system in systems}

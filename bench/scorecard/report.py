@@ -2,7 +2,8 @@
 
 usage: python report.py RESULTS.json... DOCS
 
-Writes DOCS/scorecard.md, and DOCS/scorecard/ with index.html, a page for each scenario, and results.json without transcripts.
+Writes DOCS/scorecard.md, and DOCS/scorecard/ with index.html, a page for each scenario, results.json without transcripts, and what was played with a real
+model (real.py), which it keeps if no RESULTS.json has anything newer.
 """
 
 import html
@@ -20,6 +21,7 @@ from scenarios import SCENARIOS
 from systems import Outcome
 
 MARKS = {CORRECT: "✓", TOLD: "–", SILENT: "✗", NOT_APPLICABLE: " "}
+REAL = "real.json"
 TITLES = {
     "arguments": "Arguments that a model writes wrongly",
     "calls": "Damaged, misnamed and repeated calls",
@@ -56,8 +58,9 @@ class Results:
 
     @property
     def load(self) -> float:
-        """The load of the machine when it was busiest."""
-        return max((entry["load"] for entry in self.systems.values()), default=0)
+        """The load of the machine when it was busiest while time was measured."""
+        timed = {s["id"] for s in self.scenarios if s["id"] == "plain" or s["critical_path"]}
+        return max((cell["load"] for cell in self.cells.values() if cell["scenario"] in timed and cell.get("load")), default=0)
 
     def of(self, system: str, group: str | None = None) -> list[dict]:
         """The cells of a system that are applicable."""
@@ -208,7 +211,26 @@ def busy(results: Results) -> list[str]:
     return [f"- The machine was busy with other work (load up to {results.load} on {machine['cores']} cores), so this report shows no times."]
 
 
-def page(results: Results) -> str:
+def with_a_real_model(plays: list[dict]) -> list[str]:
+    if not plays:
+        return []
+    lines = [
+        "",
+        "## With a real model",
+        "",
+        "By hand, a small sample: the first call is wrong as in the scenarios, and all that follows is what the real model answers to what the system shows it. Correct: the",
+        "tools did what the user wanted, once, and an answer that needs a value has it. In brackets: calls of the real model.",
+    ]
+    for play in plays:
+        systems, scenarios = (list(dict.fromkeys(cell[name] for cell in play["cells"])) for name in ("system", "scenario"))
+        cells = {(cell["scenario"], cell["system"]): f"{MARKS[cell['verdict']]} ({cell['calls']})" for cell in play["cells"]}
+        how = "with a parser in front of it that makes calls of what it writes as text" if play["is_parsed"] else "as it writes"
+        lines += ["", f"{play['model']}, {how}, played on {play['date']}:", "", "| | " + " | ".join(systems) + " |", "|---|" + "---|" * len(systems)]
+        lines += [f"| {scenario} | " + " | ".join(cells.get((scenario, system), "") for system in systems) + " |" for scenario in scenarios]
+    return lines
+
+
+def page(results: Results, plays: list[dict]) -> str:
     value = results.value
     machine = value["machine"]
     versions = [f"- {entry['label']}: {entry['version']}, played on {entry['played']}" for entry in results.systems.values()]
@@ -246,6 +268,7 @@ def page(results: Results) -> str:
         *differences(results),
         *faster(results),
         *not_applicable(results),
+        *with_a_real_model(plays),
         "",
         "## How it is played",
         "",
@@ -254,16 +277,14 @@ def page(results: Results) -> str:
         "Each peer is written as its documentation recommends, with retries, fallback models, checkpoints and approvals on where it has them. All peers get typed",
         "arguments, the same time limits, and the id of the model's call as idempotency key. Their HTTP client sends calls again that may be sent again, and waits as",
         "long as `Retry-After` says. What a kill interrupted is started again with what its storage has.",
-        "Rig, Everruns and io-harness, which are written in Rust, are not played yet.",
+        "Everruns, which is written in Rust too, is not played yet.",
         "`bench/scorecard/run` installs everything and plays it again; [bench/README.md](../bench/README.md) says more.",
         "",
         "## Notes",
         "",
         "- Reknit runs with `[effects] undeclared = \"ask\"`, so it asks a person about an undeclared call whose process was killed, also where sending it again would have been",
-        "  right. Its default is to send it again, which is the other mistake.",
-        "- Reknit was played again after three of its mistakes in an earlier report were fixed: the same order twice in one turn, arguments inside a member `arguments`, and the page",
-        "  of a login. The peers were not played again. For the last one the tool service announces now that results are objects, which the code of the peers took for granted",
-        "  before; it changes nothing for them.",
+        "  right. Its default is to send it again, which is the other mistake: the peers that are right there send the mail twice if the process is killed after the mail was sent.",
+        "  A tool that is declared `keyed` or `unsafe`, or that can be looked up, needs no such choice.",
         "- `amount: 0` that a service accepts is no failure, so nothing is mended: neither the tool nor its schema says that 0 is wrong. A schema with a minimum does, and so does",
         "  an approval rule or `expect` of a plan; a guess about which zero was meant would be worse.",
         "- Reknit needs one more model call where it lets the model decide instead of dropping something: a field that the tool does not have is named to the model and not dropped in",
@@ -274,6 +295,11 @@ def page(results: Results) -> str:
         "  the loop over LiteLLM show every error of a tool to the model, as is their default, so it repeats calls whose outcome is unknown. LangGraph and PydanticAI end the run.",
         "- The OpenAI Agents SDK and the Vercel AI SDK have no fallback models of their own, which decides most scenarios with model servers that fail for ever.",
         "- Durable agents of Mastra are in beta. After a kill they make the call again, and end with an error.",
+        "- Rig is an agent with hooks where nothing is killed or approved, and a run that is driven step by step, with its state in a file, where something is: as its documentation does both.",
+        "  A step that was killed is made again, whatever its tool is.",
+        "- io-harness offers its tools for files, git and commands in every request, which are most of its tokens. Its tools get no id of a call, so here the idempotency key is made of the",
+        "  arguments, and the same order twice is one order. It replaces the ids of calls by its own; the scripted model then finds its calls by tool and arguments. An approval is",
+        "  about a tool for the rest of the run and not about a call, and is asked for again if the process is killed after it.",
         "",
         "## All scenarios",
         "",
@@ -283,13 +309,16 @@ def page(results: Results) -> str:
     return "\n".join(lines) + "\n"
 
 
+def load_of(value: dict) -> float:
+    return value["machine"].get("load", 0)
+
+
 def merged(values: list[dict]) -> dict:
     """Several results, of other systems or other scenarios, as one; the later ones count."""
     scenarios = {s["id"]: s for value in values for s in value["scenarios"]}
-    cells = {(cell["scenario"], cell["system"]): judged(cell) for value in values for cell in value["cells"]}
-    # Systems may be played at different times: each says when, and how busy the machine was.
-    about = lambda value: {"played": value["date"], "load": value["machine"].get("load", 0)}
-    systems = {name: {**about(value), **entry} for value in values for name, entry in value["systems"].items()}
+    cells = {(cell["scenario"], cell["system"]): {"load": load_of(value), **judged(cell)} for value in values for cell in value["cells"]}
+    # Systems may be played at different times: each says when it was played last.
+    systems = {name: {"played": value["date"], **entry} for value in values for name, entry in value["systems"].items()}
     return {**values[-1], "systems": systems, "scenarios": list(scenarios.values()), "cells": list(cells.values())}
 
 
@@ -311,9 +340,12 @@ def shown_transcripts(folder: Path) -> dict[tuple[str, str], str]:
 
 
 def main():
-    results = Results(merged([json.loads(without_paths(Path(file).read_text())) for file in sys.argv[1:-1]]))
+    values = [json.loads(without_paths(Path(file).read_text())) for file in sys.argv[1:-1]]
+    results = Results(merged([value for value in values if "real" not in value]))
     docs = Path(sys.argv[-1])
     folder = docs / "scorecard"
+    kept = folder / REAL
+    plays = [value["real"] for value in values if "real" in value] or (json.loads(kept.read_text()) if kept.exists() else [])
     # What was not played again keeps its transcript: the results in the documentation have none.
     known = shown_transcripts(folder)
     for key, cell in results.cells.items():
@@ -321,7 +353,9 @@ def main():
             cell["shown_transcript"] = known[key]
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    (docs / "scorecard.md").write_text(page(results))
+    (docs / "scorecard.md").write_text(page(results, plays))
+    if plays:
+        kept.write_text(json.dumps(plays, indent=0, ensure_ascii=False))
     (folder / "index.html").write_text(report_html.overview(results, MARKS, TITLES))
     for scenario in results.scenarios:
         (folder / f"{scenario['id']}.html").write_text(report_html.scenario_page(results, scenario))

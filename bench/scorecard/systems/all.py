@@ -7,11 +7,13 @@ from .litellm import LiteLLMProxy, LiteLLMRouter
 from .node_peer import NodePeer
 from .python_peer import PythonPeer
 from .reknit import Reknit
+from .rust_peer import RustPeer
 
 EVERYTHING = {"agent", "kill", "approve", "program"}
 DURABLE_AGENTS = "it leaves durable execution to DBOS, Temporal or Restate; see OpenAI Agents SDK with DBOS"
 DURABLE_PYDANTIC = "it leaves durable execution to DBOS, Temporal or Prefect; see PydanticAI with DBOS"
 DURABLE_VERCEL = "its `ToolLoopAgent` is lost with the process; its `WorkflowAgent` needs the build and the runtime of the Workflow DevKit"
+PLAN_IO_HARNESS = "its plan is text that a person approves; the calls that follow are those of an agent"
 PYDANTIC = ("pydantic_ai", "pydantic_ai.models.openai", "pydantic_ai.models.fallback")
 
 
@@ -52,4 +54,6 @@ def all_systems(reknit: str, private: Path) -> list[System]:
         LiteLLMProxy(private, "litellm", "litellm-proxy", "LiteLLM proxy", "litellm_peer.py", ["litellm"], {"agent"}),
         NodePeer(private, "vercel", "Vercel AI SDK", "vercel_peer.mjs", ["ai", "@ai-sdk/openai-compatible"], {"agent", "approve"}, {"kill": DURABLE_VERCEL}),
         NodePeer(private, "mastra", "Mastra", "mastra_peer.mjs", ["@mastra/core", "@mastra/libsql"], EVERYTHING),
+        RustPeer(private, "rig", "Rig", ["rig"], {"agent", "approve", "kill"}),
+        RustPeer(private, "io-harness", "io-harness", ["io-harness"], {"agent", "approve", "kill"}, {"plan": PLAN_IO_HARNESS}),
     ]  # fmt: skip

@@ -102,7 +102,7 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self):
-        self.send(200, {"object": "list", "data": [{"id": "scripted", "object": "model"}]})
+        self.send_text(200, json.dumps({"object": "list", "data": [{"id": "scripted", "object": "model"}]}), "application/json")
 
     def do_POST(self):
         world, server = self.world, self.path.split("/")[1]

@@ -1,12 +1,14 @@
 """What the scripted model says, decided from the conversation alone. It is the same for all systems.
 
-- A result is JSON. Any other text is an error to the model, whoever wrote it and however it is worded, and so is an object with nothing but an error.
+- A result is JSON, also in a tag and below a line with the name of its tool in brackets. Any other text is an error to the model, whoever wrote it and however it is
+  worded, and so is an object with nothing but an error, and one that says that a person has to approve the call first.
 - After an error it writes the next arguments that the scenario has for this call. If there are none, it makes the same call again, twice at
   most, without waiting, whatever the error advises. Then it gives up and says so: an answer begins with `DONE:` or `FAILED:`.
 - A careful model also sees an `error` inside a result. It reads notes beside a result: if its user wants a call to be repeated and the note says
   that it was not, it makes the call once more and states why.
 
-The id of a call says which call of the scenario it is, so that results are found whatever a system makes of the order of messages.
+The id of a call says which call of the scenario it is, so that results are found whatever a system makes of the order of messages. If a system
+replaces the ids by its own, it is the first call of the scenario with this tool and these arguments, or with this tool, that is not done yet.
 """
 
 import json
@@ -21,6 +23,11 @@ PLACEHOLDER = re.compile(r"\{(\w+)\.(\w+)\}")
 ERROR_MEMBERS = {"error", "message", "code", "type", "status", "isError"}
 # A result that a system shortened, because it is too long for the conversation.
 SHORTENED = ("(stored as", "[cleared]")
+TRUNCATED = "[truncated"
+# Some systems write a tag and the name of the tool above a result.
+HEADER = re.compile(r"\A\s*(<\w+>\s*)?\[\w+\]\n")
+# A call that was not made, because a person has to approve it; it is made again after that.
+NOT_APPROVED_YET = "tool_approval_required"
 CALL_ID = re.compile(r"call_(\d+)_(\d+)_")
 
 
@@ -34,26 +41,46 @@ def text_of(message: dict) -> str:
 def value_of(text: str) -> dict | None:
     """The JSON object with which a result begins."""
     try:
-        value, _ = json.JSONDecoder().raw_decode(text.strip())
+        value, _ = json.JSONDecoder().raw_decode(HEADER.sub("", text, count=1).strip())
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
 
 
-def results_of(messages: list[dict]) -> dict[tuple[int, int], list[str]]:
+class Conversation:
     """The texts that came back for each call of the scenario, by turn and place in the turn."""
-    found: dict[tuple[int, int], list[str]] = {}
-    for message in messages:
-        if message.get("role") == "tool" and (known := CALL_ID.search(message.get("tool_call_id") or "")):
-            found.setdefault((int(known[1]), int(known[2])), []).append(text_of(message))
-    return found
+
+    def __init__(self, scenario, messages: list[dict]):
+        self.scenario = scenario
+        self.found: dict[tuple[int, int], list[str]] = {}
+        made = {call["id"]: call["function"] for message in messages for call in message.get("tool_calls") or []}
+        for message in messages:
+            if message.get("role") == "tool" and (call := self.call_of(message.get("tool_call_id") or "", made)):
+                self.found.setdefault(call, []).append(text_of(message))
+
+    def call_of(self, id: str, made: dict[str, dict]) -> tuple[int, int] | None:
+        if known := CALL_ID.search(id):
+            return int(known[1]), int(known[2])
+        function = made.get(id) or {}
+        calls = [((number, place), call) for number, turn in enumerate(self.scenario.turns) for place, call in enumerate(turn)]
+        same = [(where, call) for where, call in calls if call.tool == function.get("name")]
+        equal = [(where, call) for where, call in same if parsed(function) in call.tries]
+        undone = lambda some: [where for where, _ in some if where not in self.found or is_error(self.found[where][-1], self.scenario.careful)]
+        return next(iter(undone(equal) + undone(same) + [where for where, _ in same]), None)
+
+
+def parsed(function: dict) -> dict | None:
+    try:
+        return json.loads(function.get("arguments") or "{}")
+    except ValueError:
+        return None
 
 
 def is_error(text: str, careful: bool) -> bool:
-    if text.startswith(SHORTENED):
+    if text.startswith(SHORTENED) or TRUNCATED in text:
         return False
     value = value_of(text)
-    if value is None or value.get("error") is True or (value.get("error") and set(value) <= ERROR_MEMBERS):
+    if value is None or value.get("error") is True or value.get("code") == NOT_APPROVED_YET or (value.get("error") and set(value) <= ERROR_MEMBERS):
         return True
     return careful and bool(value.get("error"))
 
@@ -101,7 +128,7 @@ class Policy:
 
     def next_message(self, messages: list[dict], offered: list[str]) -> dict:
         """What the model says after this conversation, as a message of the API."""
-        found, values = results_of(messages), {}
+        found, values = Conversation(self.scenario, messages).found, {}
         for number, turn in enumerate(self.scenario.turns):
             calls = []
             for place, call in enumerate(turn):

@@ -34,8 +34,8 @@ pub const MIGRATIONS: &[SnapshotMigration] =
     &[SnapshotMigration { from: 6, change: add_retries }, SnapshotMigration { from: 7, change: keep }];
 
 /// Version 8 makes a call once that an answer of a model has twice, remembers rejected rules in a session from turn to turn, removes a
-/// layer around the arguments of a call, and looks at what tools announce also for the calls of agents. The state is the same: what it
-/// adds is empty for older ones.
+/// layer around the arguments of a call, and looks at what tools announce also for the calls of agents. The state is the same. What it
+/// adds is empty for older ones: a session may use a rule once more that a tool rejected in the turn of the snapshot.
 #[expect(clippy::unnecessary_wraps, reason = "a row of the table")]
 fn keep(_: SnapshotPart, _: &mut Value) -> Result<(), String> {
     Ok(())

@@ -23,6 +23,7 @@ mod consultations;
 mod finish;
 mod found_values;
 mod judge_correction;
+mod known_inputs;
 mod lessons;
 mod loops;
 mod nested;

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use reknit_demo::{Demo, DemoTools, Faults};
 use reknit_models::Target;
-use reknit_protocol::{Object, Value};
 use reknit_runtime::config::{ConfiguredTool, SettingOrigin};
 use reknit_tools::Address;
 
@@ -30,9 +29,7 @@ pub(crate) async fn run(
     }
     let demo = Demo::start().await.map_err(Failure::start("the demo"))?;
     let mut config = read_config(arguments.files.config.as_deref())?;
-    config.tools = demo_tools(&demo.tools.endpoints())?;
-    // The configuration is about other tools.
-    config = config.with("effects.classes", Value::Object(Object::new()), SettingOrigin::Program)?;
+    config = config.with_other_tools(demo_tools(&demo.tools.endpoints())?)?;
     if live {
         config = with_detected_model(with_model(config, &arguments.model)?).await;
         if config.models.is_empty() {

@@ -3,22 +3,25 @@
 mod files;
 mod waiting_changes;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use reknit_engine::{Machine, Policy, Run};
-use reknit_journal::{Journal, RunFilter};
+use reknit_engine::{EventKind, Machine, Overview, Policy, Run};
+use reknit_journal::{Journal, RunFilter, StatusFilter};
 use reknit_mend::{BookChange, LearnedRule, RuleBook, RuleState};
+use reknit_protocol::RunId;
 use tokio::sync::watch;
 
 pub use self::files::RuleStoreError;
 use self::files::{RuleFiles, stamp_of};
 use self::waiting_changes::{RejectedRule, WaitingChanges};
+use crate::replay::from_row;
 use crate::telemetry::log::TARGET;
 
-/// How many of the newest runs are looked at when a process starts.
-const RUNS_AT_START: u32 = 20;
+/// How many of the newest runs that have ended are looked at when a process starts.
+const RUNS_AT_START: u32 = 100;
 
 /// A file with learned rules. A file that does not exist has none.
 ///
@@ -80,7 +83,8 @@ impl RuleStore {
         self.files.change(|_| true, change)
     }
 
-    /// A person accepts a rule that they have seen. Returns whether they have: the file may have another rule under this id by now.
+    /// A person accepts a rule that they have seen. Returns whether they have: by now the file may have another rule under this id, or a
+    /// tool may have rejected it.
     pub fn accept(&self, seen: &LearnedRule) -> Result<bool, RuleStoreError> {
         self.change_seen(seen, |book| book.accept(seen))
     }
@@ -92,7 +96,7 @@ impl RuleStore {
 
     fn change_seen(&self, seen: &LearnedRule, mut change: impl FnMut(&mut RuleBook)) -> Result<bool, RuleStoreError> {
         self.change(|book| {
-            let is_seen = book.get(&seen.id).is_none_or(|known| known.has_same_content(seen));
+            let is_seen = book.get(&seen.id).is_none_or(|known| known.version() == seen.version());
             if is_seen {
                 change(book);
             }
@@ -159,17 +163,24 @@ impl RuleStore {
     /// Notes the rejections in the newest runs that have ended: their process may have been killed before it could. Those that are
     /// known change nothing.
     pub(crate) async fn note_rejections_in(self: &Arc<Self>, journal: &Journal) {
-        let book = self.known.lock().unwrap_or_else(PoisonError::into_inner).book.clone();
-        if book.for_runs().is_empty() {
+        // Whoever uses the file reports that it cannot be read, and so does whoever needs the journal.
+        let Ok(book) = self.load() else { return };
+        if book.rules.iter().all(|rule| rule.state == RuleState::Proposed) {
             return;
         }
-        // A journal that cannot be read is reported by whoever needs it.
-        let Ok(runs) = journal.runs(&RunFilter::newest(RUNS_AT_START)).await else { return };
+        let ended = RunFilter::of_status(StatusFilter::Ended, RUNS_AT_START);
+        let Ok(runs) = journal.runs(&ended).await else { return };
         let mut rejections = Vec::new();
-        for run in runs.iter().filter(|run| run.status.is_some()) {
+        for run in &runs {
             let Ok(Some(ending)) = journal.ending(&run.run).await else { continue };
-            rejections.extend(RejectedRule::of_ending(&ending, &run.run, &book));
+            let rejected = rejected_rules(&ending);
+            if rejected.is_empty() {
+                continue;
+            }
+            let Some(policy) = started_policy(journal, &run.run).await else { continue };
+            rejections.extend(RejectedRule::of_policy(&rejected, &policy, &run.run));
         }
+        rejections.retain(|rejected: &RejectedRule| !rejected.is_known_in(&book));
         if !rejections.is_empty() {
             let change = self.add(|waiting| waiting.add_rejections(rejections));
             self.wait_until_written(change).await;
@@ -242,6 +253,25 @@ impl Drop for GiveUpOnPanic<'_> {
             let number = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).give_up();
             self.0.written.send_replace(number);
         }
+    }
+}
+
+/// The rules that a tool rejected, in what was stored when a run ended, each with the error.
+fn rejected_rules(ending: &str) -> BTreeMap<String, String> {
+    if !ending.contains("\"rejected_rules\"") {
+        return BTreeMap::new();
+    }
+    let overview = serde_json::from_str::<Overview>(ending).ok();
+    overview.and_then(|overview| overview.rejected_rules().cloned()).unwrap_or_default()
+}
+
+/// The policy that a run started with: its rules may have been corrected since.
+async fn started_policy(journal: &Journal, run: &RunId) -> Option<Arc<Policy>> {
+    let first = journal.events_page(run, 0, 1).await.ok()?.pop()?;
+    match from_row(&first).ok()?.kind {
+        EventKind::Started(started) => Some(started.policy),
+        EventKind::SessionStarted(started) => Some(started.policy),
+        _ => None,
     }
 }
 

@@ -127,7 +127,7 @@ impl Gate {
             && let Err(wait) = self.limits.count(name, limit, Instant::now())
         {
             let seconds = u32::try_from(wait.as_secs() + 1).unwrap_or(u32::MAX);
-            let message = format!("the token `{name}` has sent {limit} requests in this minute, which is its limit");
+            let message = format!("the token `{name}` has reached its limit of requests in a minute ({limit})");
             return Err(ApiError::busy(message).with_retry_after(seconds));
         }
         Ok(caller.clone())

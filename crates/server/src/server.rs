@@ -168,7 +168,11 @@ async fn accept<L: Listener<Addr = SocketAddr>>(
         told.notify_one();
     };
     let drained = async {
-        ended.notified().await;
+        // A server that stops takes over no more runs.
+        tokio::select! {
+            () = ended.notified() => {}
+            () = take_over(&state) => {}
+        }
         let answered = async {
             state.open_requests.answered().await;
             // A run that a request has started ends with it, or goes on.
@@ -186,21 +190,20 @@ async fn accept<L: Listener<Addr = SocketAddr>>(
     tokio::select! {
         () = drained => {}
         () = served => {}
-        () = take_over(state.clone()) => {}
     }
 }
 
 /// Continues the runs that were left unfinished, and then those of other processes that have died, again and again.
-async fn take_over(state: ServerState) {
-    match state.reknit.resume_unfinished().await {
-        Ok(handles) => handles.iter().for_each(|handle| state.runs.add(handle)),
-        Err(error) => tracing::error!("unfinished runs cannot be continued: {error}"),
+async fn take_over(state: &ServerState) {
+    loop {
+        match state.reknit.resume_unfinished().await {
+            Ok(handles) => break handles.iter().for_each(|handle| state.runs.add(handle)),
+            Err(error) => tracing::error!("unfinished runs cannot be continued: {error}"),
+        }
+        tokio::time::sleep(TAKE_OVER_INTERVAL).await;
     }
     loop {
         tokio::time::sleep(TAKE_OVER_INTERVAL).await;
-        if state.is_stopping() {
-            std::future::pending::<()>().await;
-        }
         match state.reknit.resume_abandoned().await {
             Ok(handles) => handles.iter().for_each(|handle| {
                 tracing::info!(run = %handle.id, "continues a run whose process has ended");

@@ -356,7 +356,7 @@ impl RuleSite {
         assert_eq!(run["status"], "complete", "{run}");
     }
 
-    /// The path of the only rule, and the digest of what the page shows of it.
+    /// The path of the only rule, and which version of it the page shows.
     async fn only_rule(&self) -> (String, String) {
         let shown = page(self.site.get("/rules"), StatusCode::OK).await;
         let between = |start: &str, end: char| {
@@ -402,10 +402,15 @@ async fn a_rule_is_shown_with_its_evidence_and_accepted_rejected_and_accepted_ag
     let shown = page(site.get("/rules"), StatusCode::OK).await;
     assert!(shown.contains("used 1 time, which saved about 1 model call"), "{shown}");
 
-    assert_eq!(goes_to(&site.form(&format!("{path}/reject"), &[("seen", &seen)]).send().await.unwrap()), "/rules");
+    let reject = format!("{path}/reject");
+    let stale = page(site.form(&reject, &[("seen", &seen)]), StatusCode::CONFLICT).await;
+    assert!(stale.contains("the rule has changed"), "it was a proposal: {stale}");
+    let (_, seen) = rules.only_rule().await;
+    assert_eq!(goes_to(&site.form(&reject, &[("seen", &seen)]).send().await.unwrap()), "/rules");
     rules.convert("r-3").await;
     assert_eq!(rules.model.requests().len(), 2, "a rejected rule is not used");
     assert!(page(site.get("/rules"), StatusCode::OK).await.contains("Retired: rejected by a person"));
+    let (_, seen) = rules.only_rule().await;
     assert_eq!(goes_to(&site.form(&accept, &[("seen", &seen)]).send().await.unwrap()), "/rules");
     rules.convert("r-4").await;
     assert_eq!(rules.model.requests().len(), 2, "it is used again at once");

@@ -76,10 +76,17 @@ pub async fn record_run(journal: &Journal, run: &RunId, options: &RecordOptions)
     if recorder.hides_models && !recorder.models.is_empty() && !options.with_model_texts {
         return Err(RecordRunError::HiddenTexts(run.clone()));
     }
+    let unsupported = |reason: &'static str| Err(RecordRunError::Unsupported { run: run.clone(), reason });
     let mut file = match &first.kind {
+        EventKind::Started(_) if options.agent.is_some() => {
+            return unsupported("it is no session of an agent; leave out the agent file");
+        }
+        EventKind::SessionStarted(_) if options.plan.is_some() => {
+            return unsupported("it is a session of an agent, without a plan; leave out the plan file");
+        }
         EventKind::Started(started) => of_run(started, options, &recorder),
         EventKind::SessionStarted(started) => of_session(started, options, &recorder),
-        _ => return Err(RecordRunError::Unsupported { run: run.clone(), reason: "its first event is unknown" }),
+        _ => return unsupported("its first event is unknown"),
     };
     file.at_ms = first.at_ms;
     recorder.calls.sort_by_key(|(due, _)| *due);

@@ -18,7 +18,7 @@ pub(crate) struct Reply {
 pub(crate) enum Retention {
     /// The call has had an effect, or that is unknown: it must not run again under the same key.
     Keep,
-    /// The handler has said that the call had no effect: it may run again under the same key.
+    /// The handler has said that the call had no effect, or refused it as one too many: it may run again under the same key.
     Forget,
 }
 
@@ -36,9 +36,10 @@ impl Reply {
 
     /// A failure with another status than that of its category.
     pub(crate) fn with_status(status: u16, error: &ToolError) -> Self {
-        let retention = match error.retryable {
-            Retryable::Yes => Retention::Forget,
-            Retryable::No | Retryable::Unspecified => Retention::Keep,
+        let retention = match (&error.category, error.retryable) {
+            // Too many requests: this one was not processed.
+            (Some(Category::RateLimit), _) | (_, Retryable::Yes) => Retention::Forget,
+            (_, Retryable::No | Retryable::Unspecified) => Retention::Keep,
         };
         let retry_after = error.details.get("retry_after").and_then(whole_seconds);
         Self { status, body: ToolResponse::fail(error.clone()).to_value().to_string(), retry_after, retention }

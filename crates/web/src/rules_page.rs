@@ -192,11 +192,11 @@ fn row(case: &RuleCase, is_against: bool) -> Markup {
 }
 
 fn decisions(rule: &LearnedRule) -> Markup {
-    // The digest of what the page shows: a rule that somebody changed meanwhile is not accepted.
+    // A rule that somebody changed, or a tool rejected, since the page was shown is not accepted.
     let form = |verb: &str, class: &str, words: &str| {
         html! {
             form method="post" action={"/rules/" (percent_encoded(&rule.id)) "/" (verb)} {
-                input type="hidden" name="seen" value=(rule.computed_id());
+                input type="hidden" name="seen" value=(rule.version());
                 button class=(class) type="submit" aria-label={(words) " of " (exact_line(&rule.capability, 120)) " " (exact_line(&rule.id, 60))} {
                     (words)
                 }

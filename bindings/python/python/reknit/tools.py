@@ -13,6 +13,7 @@ from typing import Any, Union
 Model = Union[str, tuple[str, str], Callable[[dict[str, Any]], Any]]
 """The URL of a server, the URL and the name of a model, or a function that answers requests."""
 
+_EFFECTS = ("read", "idempotent", "keyed", "undeclared", "unsafe")
 _STATUS = {"INPUT_ERROR": 400, "AUTH_ERROR": 401, "NOT_FOUND": 404, "RATE_LIMIT": 429, "SERVICE_ERROR": 503}
 
 
@@ -64,6 +65,8 @@ class Tool:
         effect: str = "undeclared",
         schema: dict[str, Any] | None = None,
     ) -> None:
+        if effect not in _EFFECTS:
+            raise ValueError(f"`effect` is {effect!r}; write one of {', '.join(_EFFECTS)}")
         self.function = function
         self.name = name or function.__name__
         self.service = service

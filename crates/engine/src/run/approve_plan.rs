@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use reknit_bind::{InputSource, Provenance};
+use reknit_bind::{Expression, InputSource, Provenance};
 use reknit_mend::PeoplePolicy;
-use reknit_plan::{INPUTS, StepIndex};
+use reknit_plan::{INPUTS, ITEM, PlannedStep, StepIndex};
 use reknit_protocol::{EffectId, EffectKind, EffectOwner, Object, SideEffect, StepId};
 
 use super::Run;
+use super::known_inputs::KnownInputs;
 use super::state::{PlanApproval, Stage};
 use crate::answer::StepApproval;
 use crate::approval_rules::AskScope;
@@ -43,20 +44,33 @@ impl Run {
         Ok(())
     }
 
-    /// The calls of the plan as they are written in it.
+    /// The calls of the plan as they are written in it, with the values of its inputs.
     fn preview(&self) -> Vec<PreviewedCall> {
         let written = self.state.plan.as_ref().map(|plan| plan.steps.as_slice()).unwrap_or_default();
-        let parameters = |id: &StepId| -> Object {
+        let inputs = self.inputs.as_ref();
+        let parameters = |id: &StepId, known: Option<&KnownInputs>| -> Object {
             let step = written.iter().find(|step| step.step_id == *id);
-            step.and_then(|step| step.parameters()).cloned().unwrap_or_default()
+            let written = step.and_then(|step| step.parameters()).cloned().unwrap_or_default();
+            match known {
+                Some(known) => written.iter().map(|(name, value)| (name.to_owned(), known.fill(value))).collect(),
+                None => written,
+            }
         };
-        let call = |planned: &reknit_plan::PlannedStep| PreviewedCall {
-            step: planned.id.clone(),
-            agent: planned.agent.clone(),
-            capability: planned.capability.clone(),
-            side_effect: self.side_effect(planned),
-            parameters: parameters(&planned.id),
-            foreach: planned.foreach().map(|foreach| foreach.list.to_string()),
+        let call = |planned: &PlannedStep| {
+            let item = planned.foreach().map(|_| ITEM.into());
+            let ids = self.source_ids(planned).into_iter().chain(item).collect();
+            let known = inputs.map(|inputs| KnownInputs::new(ids, inputs));
+            let list = |list: &Expression| {
+                known.as_ref().map_or_else(|| list.to_string(), |known| known.fill_expression(list))
+            };
+            PreviewedCall {
+                step: planned.id.clone(),
+                agent: planned.agent.clone(),
+                capability: planned.capability.clone(),
+                side_effect: self.side_effect(planned),
+                parameters: parameters(&planned.id, known.as_ref()),
+                foreach: planned.foreach().map(|foreach| list(&foreach.list)),
+            }
         };
         let steps = self.plan.indices().zip(self.plan.written_steps());
         steps.filter(|(index, _)| self.is_previewed_step(*index)).map(|(_, planned)| call(planned)).collect()

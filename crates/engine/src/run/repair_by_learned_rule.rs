@@ -46,7 +46,7 @@ impl Run {
             return Ok(false);
         }
         let call = self.faulty_call(planned, step, fault)?;
-        let fixes: Vec<RuleFix> = rules.iter().filter_map(|rule| rule.apply(&call)).collect();
+        let fixes: Vec<RuleFix> = rules.iter().filter_map(|rule| rule.fix(&call)).collect();
         let Some(fix) = fixes.first() else { return Ok(false) };
         if let Some(other) = fixes.iter().find(|other| other.parameters != fix.parameters) {
             let words = format!("the rules {} and {} disagree", fix.rule, other.rule);
@@ -67,7 +67,9 @@ impl Run {
         let change = changed_text(&step.parameters, &bound.parameters);
         step.rules += 1;
         step.set_parameters(bound.parameters, bound.provenance);
-        let words = format!("{change}, by the learned rule {}", fix.rule);
+        let formulas: Vec<String> = fix.changes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        let formulas = if formulas.is_empty() { String::new() } else { format!(": {}", formulas.join(", ")) };
+        let words = format!("{change}, by the learned rule {}{formulas}", fix.rule);
         let mend = Mend { rung: Rung::Rules, effect: MendEffect::Applied, description: words.clone() };
         self.add_mend(index, mend, MendDetail::ByLearnedRule { rule: fix.rule.clone() })?;
         let approval = if held.is_empty() { Approval::IfUnsafe } else { Approval::Required };

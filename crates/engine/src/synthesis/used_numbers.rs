@@ -60,7 +60,12 @@ pub(crate) fn step_texts(step: &Step) -> impl Iterator<Item = String> {
 pub(crate) fn unused_numbers(request: &str, plan: &Plan, others: &str) -> Vec<String> {
     let used = PlanNumbers::new(plan, others);
     let mut seen = HashSet::new();
-    let unused = numbers_in(request).into_iter().filter(|number| !used.uses(number, request));
+    let numbers = numbers_in(request);
+    // A learned rule refers to the only number of a request by this name.
+    if numbers.len() == 1 && others.contains("request.number") {
+        return Vec::new();
+    }
+    let unused = numbers.into_iter().filter(|number| !used.uses(number, request));
     unused.map(|number| number.text).filter(|text| seen.insert(text.clone())).collect()
 }
 

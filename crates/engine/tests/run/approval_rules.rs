@@ -5,12 +5,12 @@ use std::sync::Arc;
 use reknit_bind::Provenance;
 use reknit_engine::{
     ApprovalPolicy, ApprovalRule, AskScope, DecidedBy, Decision, EventKind, IfAbsent, Outcome, OutcomeCheck, Policy,
-    Question, RecordKind, Run, RunRecord, Status,
+    Question, RecordKind, Run, RunRecord, Started, Status,
 };
 use reknit_mend::PeoplePolicy;
-use reknit_plan::CatalogueEntry;
+use reknit_plan::{CatalogueEntry, read_plan_file};
 use reknit_protocol::{CallTool, Delivery};
-use reknit_protocol::{Capability, Object, SideEffect, Step, TransportFailure, TransportKind};
+use reknit_protocol::{Capability, Object, Plan, SideEffect, Step, TransportFailure, TransportKind};
 
 use crate::world::{Play, effect_id, failure_reason, json, object, plan, policy, question, started, step};
 
@@ -22,16 +22,20 @@ fn when(text: &str) -> Policy {
 
 /// A run over `t/pay`, an unsafe capability with a positive amount.
 fn paying(class: SideEffect, policy: Policy, steps: Vec<Step>) -> Play {
+    Play::begin(payment(class, policy, plan(steps)))
+}
+
+fn payment(class: SideEffect, policy: Policy, plan: Plan) -> Started {
     let mut pay = Capability::new("pay");
     pay.effect = class;
     let schema = json(
         r#"{"type": "object", "required": ["amount"], "additionalProperties": false, "properties":
             {"amount": {"type": "number", "exclusiveMinimum": 0}, "to": {"type": "string"}}}"#,
     );
-    let mut started = started(Some(plan(steps)), policy);
+    let mut started = started(Some(plan), policy);
     let entry = CatalogueEntry::new(pay, Some(schema)).expect("the schema is valid");
     Arc::make_mut(&mut started.catalogue).tools[0].capabilities.push(entry);
-    Play::begin(started)
+    started
 }
 
 fn decide(play: &mut Play, decision: Decision) {
@@ -278,6 +282,33 @@ fn a_plan_is_approved_once_from_a_preview_of_its_calls() {
         play.answer_model("s/feedback/1", r#"{"should_retry": true, "suggested_changes": {"amount": 120}}"#);
     }
     assert!(matches!(question(&play).question, Question::SendCorrected { .. }), "a correction is asked about");
+}
+
+#[test]
+fn the_preview_of_a_plan_shows_the_values_of_its_inputs() {
+    let text = r#"
+inputs: {amount: {type: integer}, who: eve, parts: [1, 2]}
+steps:
+  - {id: a, tool: t/read}
+  - {id: whole, tool: t/pay, with: {amount: "{{inputs.amount}}", to: "{{inputs.who}}"}}
+  - {id: part, tool: t/pay, with: {amount: "{{inputs.amount * a.v}}", to: "for {{inputs.who}} of {{a.name}}"}}
+  - {id: each, tool: t/pay, foreach: inputs.parts, with: {amount: "{{item * inputs.amount}}"}}
+"#;
+    let (read, _) = read_plan_file(text).expect("a plan");
+    let approvals = ApprovalPolicy { ask: AskScope::Plan, ..ApprovalPolicy::default() };
+    let started = payment(SideEffect::Keyed, Policy { approvals, ..policy() }, read);
+    let play = Play::begin(Started { inputs: object(r#"{"amount": 1000000}"#), ..started });
+    let Question::RunPlan { calls, .. } = question(&play).question else { panic!("the plan") };
+    let shown: Vec<String> = calls.iter().map(|call| format!("{} {:?}", call.parameters, call.foreach)).collect();
+    assert_eq!(
+        shown,
+        [
+            "{} None",
+            r#"{"amount":1000000,"to":"eve"} None"#,
+            r#"{"amount":"{{1000000 * a.v}}","to":"for eve of {{a.name}}"} None"#,
+            r#"{"amount":"{{item * 1000000}}"} Some("[1,2]")"#
+        ]
+    );
 }
 
 #[test]

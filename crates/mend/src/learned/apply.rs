@@ -2,7 +2,7 @@
 
 use reknit_protocol::{Object, Value};
 
-use super::{FaultyCall, LearnedRule};
+use super::{AcceptedBy, FaultyCall, LearnedRule};
 
 /// What a rule makes of a failed call.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +52,16 @@ impl LearnedRule {
             changes.push((name.clone(), value.to_string()));
         }
         (parameters != call.parameters).then(|| RuleFix { rule: self.id.clone(), parameters, changes })
+    }
+
+    /// What a run sends: the changed call, as [`LearnedRule::apply`] says. If no person accepted the rule, the request must name what a
+    /// map gives, as the requests did that confirmed the rule.
+    pub fn fix(&self, call: &FaultyCall) -> Option<RuleFix> {
+        let fix = self.apply(call)?;
+        let is_named = |name: &String| fix.parameters.get(name).is_some_and(|new| call.is_named_in_request(new));
+        let mut mapped = self.change.iter().filter(|(_, value)| value.map.is_some());
+        let is_supported = self.accepted_by == Some(AcceptedBy::Person) || mapped.all(|(name, _)| is_named(name));
+        is_supported.then_some(fix)
     }
 }
 

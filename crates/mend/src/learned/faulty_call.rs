@@ -122,6 +122,11 @@ impl FaultyCall {
         }
         listed || holds(&self.fault.body, value) || holds(&details, value) || has_word(&self.fault.message, &text)
     }
+
+    /// Whether the request names a text, as whole words.
+    pub(super) fn is_named_in_request(&self, value: &Value) -> bool {
+        value.as_str().is_some_and(|text| has_word(&self.request, text))
+    }
 }
 
 /// Whether a value has a list somewhere inside with another value as an item.

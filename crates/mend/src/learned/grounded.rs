@@ -4,7 +4,7 @@ use reknit_bind::Reference;
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Segment, Value};
 
-use super::faulty_call::{ERROR, PARAMETERS, REQUEST, has_word};
+use super::faulty_call::{ERROR, PARAMETERS, REQUEST};
 use super::{LearnedRule, Lesson, RuleValue};
 
 impl LearnedRule {
@@ -23,9 +23,12 @@ impl LearnedRule {
     }
 
     /// Whether the rule puts something else in the place of a parameter. A value that is computed from the one before is the same
-    /// in another form.
+    /// in another form; one that a map gives for it is not.
     pub fn replaces(&self, name: &str) -> bool {
         let keeps = |value: &RuleValue| {
+            if value.map.is_some() {
+                return false;
+            }
             let expression = self.expression(value);
             let references = expression.iter().flat_map(reknit_bind::Expression::references);
             references.collect::<Vec<_>>().iter().any(|reference| is_parameter(reference, name))
@@ -43,8 +46,7 @@ impl LearnedRule {
     fn is_grounded(&self, name: &str, value: &RuleValue, lesson: &Lesson) -> bool {
         let Some(expression) = self.expression(value) else { return false };
         if value.map.is_some() {
-            let new = lesson.corrected.get(name).and_then(Value::as_str);
-            return new.is_some_and(|new| has_word(&lesson.call.request, new));
+            return lesson.corrected.get(name).is_some_and(|new| lesson.call.is_named_in_request(new));
         }
         let is_number = |literal: &&Value| literal.as_number().is_some();
         let is_lossy = |function: &&str| LOSSY.contains(function);

@@ -163,6 +163,13 @@ impl LearnedRule {
         self.computed_id() == other.computed_id()
     }
 
+    /// What a person must have seen before they decide about the rule: it changes with what the rule does, with its state, and with
+    /// each rejection by a tool.
+    pub fn version(&self) -> String {
+        let by = self.accepted_by.map_or("nobody", AcceptedBy::as_str);
+        format!("{}-{}-{by}-{}", self.computed_id(), self.state.as_str(), self.evidence.rejections.len())
+    }
+
     /// The rule without its evidence, as runs get it.
     #[must_use]
     pub fn for_runs(&self) -> Self {

@@ -28,6 +28,21 @@ fn a_rule_for_a_read_accepts_itself_after_confirmations_from_enough_runs() {
 }
 
 #[test]
+fn a_map_that_no_person_accepted_gives_only_what_the_request_names() {
+    let mut book = RuleBook::default();
+    for run in ["r1", "r2"] {
+        book.learn(&currency(run, "how much are 5 GBP?", "GBP"), 2);
+    }
+    let rule = book.rules[0].clone();
+    assert_eq!(rule.accepted_by, Some(AcceptedBy::Confirmations));
+    let call = |request: &str| currency("r3", request, "GBP").call;
+    assert!(rule.fix(&call("and 7 GBP?")).is_some());
+    assert_eq!(rule.fix(&call("and 7 Egyptian pounds?")), None);
+    book.accept(&rule);
+    assert!(book.rules[0].fix(&call("and 7 Egyptian pounds?")).is_some(), "a person knows better");
+}
+
+#[test]
 fn no_rule_accepts_itself_for_another_call_than_a_read_or_if_that_is_not_configured() {
     for (side_effect, after) in [
         (SideEffect::Idempotent, 1),

@@ -21,7 +21,7 @@ cases are run with the recorded answers. Each case is
   reported          the run says what is missing or uncertain
   open              a model would have to react to something that was never recorded
   wrong and silent  the run claims what is not true, or an effect took place twice
-  cannot go on      no process can restore the run, or drive it to its end
+  cannot go on      no process can restore the run or drive it to its end, or the fault did not happen
 
 JSON (--json):
   {\"status\", \"effects\", \"kills\": \"tasks\" | \"process\", \"counts\", \"cases\": [{\"effect\", \"of\", \"fault\", \"verdict\", \"status\", \"reason\"?, \"duplicates\"?,

@@ -12,6 +12,7 @@ use crate::session::{examples, run_page};
 
 mod accounted;
 mod command_lines;
+mod error_codes;
 mod links;
 mod output;
 mod page;
@@ -153,13 +154,17 @@ fn every_example_in_the_table_of_functions_has_the_value_that_is_shown() {
 }
 
 #[test]
-fn every_code_of_a_problem_and_of_a_failure_has_a_section() {
-    let page = fs::read_to_string(root().join("docs/reference/error-codes.md")).expect("the page can be read");
-    let problems = reknit_plan::ProblemCode::ALL.iter().map(|code| code.as_str());
-    let classes = reknit_dialogue::ErrorClass::ALL.iter().map(|class| class.as_str());
-    let missing: Vec<&str> =
-        problems.chain(classes).filter(|code| !page.contains(&format!("\n### {code}\n"))).collect();
-    assert!(missing.is_empty(), "docs/reference/error-codes.md has no section for {missing:?}");
+fn every_error_code_has_a_page_and_a_line_in_the_index() {
+    let codes = error_codes::codes();
+    let pages = error_codes::codes_with_page();
+    let index = fs::read_to_string(root().join("docs/reference/error-codes.md")).expect("the page can be read");
+    let without_page: Vec<&String> = codes.difference(&pages).collect();
+    let invented: Vec<&String> = pages.difference(&codes).collect();
+    let not_listed: Vec<&String> =
+        codes.iter().filter(|code| !index.contains(&format!("[`{code}`](errors/{code}.md)"))).collect();
+    assert!(without_page.is_empty(), "docs/reference/errors has no page for {without_page:?}");
+    assert!(invented.is_empty(), "the program has no code {invented:?}, but docs/reference/errors has a page");
+    assert!(not_listed.is_empty(), "docs/reference/error-codes.md does not list {not_listed:?}");
 }
 
 #[test]

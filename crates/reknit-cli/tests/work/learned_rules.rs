@@ -177,6 +177,13 @@ async fn a_rejected_rule_is_retired_while_its_run_waits_and_again_if_a_kill_lost
     assert!(run(&world).starts_with("exit status 0"));
     assert_eq!(bank.call_count() - calls, 3, "it is used, and rejected by another run");
     assert!(rules_of(&world).contains("state: retired"));
+
+    // A person corrects the rule under its id: what the old one did says nothing about it.
+    let world = world.file("rules.yaml", &WRONG.replace("Yen: JPY", "Yen: SEK"));
+    let calls = bank.call_count();
+    assert!(run(&world).starts_with("exit status 0"));
+    assert_eq!(bank.call_count() - calls, 2, "it is used: as the plan says, as the rule says");
+    assert!(rules_of(&world).contains("state: accepted"), "{}", rules_of(&world));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

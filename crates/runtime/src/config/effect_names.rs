@@ -1,11 +1,11 @@
 //! Whether `effects.classes`, `[[checks]]`, `[[keys]]`, `[[confirm]]` and `[[approve]]` name tools and capabilities that exist.
 
 use reknit_plan::Catalogue;
-use reknit_protocol::SideEffect;
 use reknit_protocol::spelling::nearest;
+use reknit_protocol::{Object, SideEffect, Value};
 
 use super::business_keys::problem_of_key;
-use super::{Config, ConfigError, SettingOrigin};
+use super::{Config, ConfigError, ConfiguredTool, SettingOrigin};
 
 /// The setting.
 const CLASSES: &str = "effects.classes";
@@ -95,6 +95,22 @@ impl Config {
             }
         }
         Ok(())
+    }
+
+    /// The configuration with other tools: what it says about the tools before is left out.
+    pub fn with_other_tools(mut self, tools: Vec<ConfiguredTool>) -> Result<Self, ConfigError> {
+        let is_kept = |name: &str| {
+            let tool = name.split_once('/').map_or(name, |(tool, _)| tool);
+            tool.contains('*') || tools.iter().any(|known| known.name.as_str() == tool)
+        };
+        let classes = self.policy.effects.classes.iter().filter(|(name, _)| is_kept(name));
+        let classes: Object = classes.map(|(name, class)| (name.clone(), class.as_str().into())).collect();
+        self.checks.retain(|name, _| is_kept(name));
+        self.business_keys.retain(|name, _| is_kept(name));
+        self.confirmations.retain(|name, _| is_kept(name));
+        self.approval_rules.retain(|(rule, _)| rule.capability.as_deref().is_none_or(is_kept));
+        self.tools = tools;
+        self.with(CLASSES, Value::Object(classes), SettingOrigin::Program)
     }
 
     fn effect_names(&self) -> Vec<EffectName<'_>> {

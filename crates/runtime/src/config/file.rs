@@ -53,6 +53,10 @@ pub(super) fn parse(text: &str, name: &str) -> Result<FileContent, ConfigError> 
     Ok(content)
 }
 
+/// The lists of entries that [`parse`] knows.
+const LISTS: [&str; 10] =
+    ["tools", "checks", "keys", "openapi", "mcp", "http", "command", "models", "confirm", "approve"];
+
 struct File<'a> {
     text: &'a str,
     name: &'a str,
@@ -116,10 +120,12 @@ impl File<'_> {
             }
             other => {
                 let section = if matches!(other, DeValue::Table(_)) { nearest_section(name) } else { None };
-                let hint = match (section, nearest_setting(name)) {
-                    (Some(section), _) => format!("did you mean `[{section}]`?"),
-                    (None, Some(setting)) => format!("did you mean `{setting}`?"),
-                    (None, None) => "`reknit config reference` lists all settings".to_owned(),
+                let list = if matches!(other, DeValue::Array(_)) { nearest(name, LISTS) } else { None };
+                let hint = match (section, list, nearest_setting(name)) {
+                    (Some(section), _, _) => format!("did you mean `[{section}]`?"),
+                    (None, Some(list), _) => format!("did you mean `[[{list}]]`?"),
+                    (None, None, Some(setting)) => format!("did you mean `{setting}`?"),
+                    (None, None, None) => "`reknit config reference` lists all settings".to_owned(),
                 };
                 Err(ConfigError::unknown_setting(self.origin(&span), name, &hint))
             }
@@ -194,7 +200,12 @@ impl File<'_> {
         // The span of a table is only its header.
         let is_table = matches!(value.get_ref(), DeValue::Table(_));
         let written = kind.shown(if is_table { cut(toml(&read)) } else { self.excerpt(value.span()) });
-        Err(ConfigError::invalid_value(self.origin(key), name, &written, &(kind.expected() + quotes)))
+        let meant = match (kind, read.as_str()) {
+            (SettingKind::Word(words), Some(word)) => nearest(word, words()),
+            _ => None,
+        };
+        let meant = meant.map_or_else(String::new, |word| format!("did you mean `{word}`? "));
+        Err(ConfigError::invalid_value(self.origin(key), name, &written, &(meant + &kind.expected() + quotes)))
     }
 }
 

@@ -176,7 +176,8 @@ fn split(main: &RuleBook, after: &RuleBook, is_kept: impl Fn(&LearnedRule) -> bo
         match main.get(&rule.id) {
             Some(before) if before.for_runs() == rule.for_runs() => {
                 people.rules.push(before.clone());
-                if before.evidence != rule.evidence {
+                // Rejections stay in the notes, so that they are known if somebody removes the evidence by hand.
+                if before.evidence != rule.evidence || !rule.evidence.rejections.is_empty() {
                     notes.rules.push(rule.clone());
                 }
             }

@@ -108,6 +108,28 @@ fn nobody_accepts_what_they_have_not_seen() {
     assert!(used(&store).is_empty(), "another rule has this id by now");
 }
 
+#[tokio::test]
+async fn nobody_accepts_a_rule_that_a_tool_has_rejected_since_they_looked() {
+    let (_folder, store) = store();
+    let seen = store.load().expect("readable").get("codes").expect("it is there").clone();
+    store.wait_until_written(reject(&store, "r1")).await;
+    assert!(!store.accept(&seen).expect("readable"));
+    assert!(used(&store).is_empty());
+    let seen = store.load().expect("readable").get("codes").expect("it is there").clone();
+    assert!(store.accept(&seen).expect("writable"), "who has seen the rejection may accept it");
+}
+
+#[tokio::test]
+async fn a_rejection_stays_known_if_somebody_removes_the_evidence_and_another_rule_changes() {
+    let (_folder, store) = store();
+    store.wait_until_written(reject(&store, "r1")).await;
+    fs::write(store.path(), RULES).expect("a person accepts it by hand");
+    let new = LearnedRule { id: "new".to_owned(), ..store.load().expect("readable").rules[0].clone() };
+    store.change(|book| book.put(new.clone())).expect("writable");
+    store.wait_until_written(reject(&store, "r1")).await;
+    assert!(used(&store).contains(&"codes".to_owned()), "the same rejection does not count twice");
+}
+
 #[test]
 fn what_runs_note_is_beside_the_file_of_people() {
     let (folder, store) = store();

@@ -1,7 +1,9 @@
 //! What runs want to change in the file with rules, until a background task has written it.
 
-use reknit_engine::{Machine, Overview, Run};
-use reknit_mend::{BookChange, LearnedRule, RuleBook, RuleState};
+use std::collections::BTreeMap;
+
+use reknit_engine::{Machine, Policy, Run};
+use reknit_mend::{BookChange, LearnedRule, RuleBook};
 use reknit_protocol::RunId;
 
 use crate::telemetry::log::TARGET;
@@ -26,29 +28,22 @@ impl RejectedRule {
 
     /// The rejected rules of a run or session.
     pub(super) fn of_machine(machine: &Machine) -> Vec<Self> {
-        let rules = &machine.policy().rules;
-        let rejected = machine.rejected_rules().iter().filter_map(|(id, error)| {
-            let rule = rules.iter().find(|rule| rule.id == *id)?.clone();
-            Some(Self { rule, run: machine.id().to_string(), error: error.clone() })
-        });
-        rejected.collect()
+        Self::of_policy(machine.rejected_rules(), machine.policy(), machine.id())
     }
 
-    /// The rejected rules in what was stored when a run ended. Those whose rejection the rules know already are left out.
-    pub(super) fn of_ending(ending: &str, run: &RunId, book: &RuleBook) -> Vec<Self> {
-        if !ending.contains("\"rejected_rules\"") {
-            return Vec::new();
-        }
-        let Ok(overview) = serde_json::from_str::<Overview>(ending) else { return Vec::new() };
-        let rejected = overview.rejected_rules().into_iter().flatten().filter_map(|(id, error)| {
-            let rule = book.rules.iter().find(|rule| rule.id == *id && rule.state == RuleState::Accepted)?.clone();
+    /// The rejected rules of a run that started with a policy, by their ids, each with the error.
+    pub(super) fn of_policy(rejected: &BTreeMap<String, String>, policy: &Policy, run: &RunId) -> Vec<Self> {
+        let rules = rejected.iter().filter_map(|(id, error)| {
+            let rule = policy.rules.iter().find(|rule| rule.id == *id)?.clone();
             Some(Self { rule, run: run.to_string(), error: error.clone() })
         });
-        rejected.filter(|rejected| !rejected.is_known()).collect()
+        rules.collect()
     }
 
-    fn is_known(&self) -> bool {
-        self.rule.evidence.rejections.contains(&self.run)
+    /// Whether this rejection is known, or is about a rule that is not there any more.
+    pub(super) fn is_known_in(&self, book: &RuleBook) -> bool {
+        let known = book.get(&self.rule.id).filter(|known| known.has_same_content(&self.rule));
+        known.is_none_or(|known| known.evidence.rejections.contains(&self.run))
     }
 
     pub(super) fn apply(&self, book: &mut RuleBook) -> Option<BookChange> {

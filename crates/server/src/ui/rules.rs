@@ -32,7 +32,7 @@ async fn review(context: &PageContext) -> Result<RuleReview, ApiError> {
 
 fn unusable(error: &RuleStoreError) -> ApiError {
     let source = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
-    ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "rules", format!("{error}: {source}"))
+    ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", format!("{error}: {source}"))
 }
 
 /// All rules.
@@ -99,7 +99,7 @@ async fn change(
     let review = review(&context).await?;
     let rule = review.rules.into_iter().find(|rule| rule.id == id);
     let rule = rule.ok_or_else(|| ApiError::not_found(format!("there is no rule `{id}`")))?;
-    if form.get("seen") != Some(&rule.computed_id()) {
+    if form.get("seen") != Some(&rule.version()) {
         return Err(changed());
     }
     let store = context.runtime().rule_store().map(Arc::clone);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use reknit_protocol::{Object, SideEffect, ToolError, Value};
+use reknit_protocol::{Category, Object, SideEffect, ToolError, Value};
 use reknit_toolkit::{CallContext, CapabilityDefinition, IdempotencyKey, LocalCapability};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -43,6 +43,20 @@ async fn a_keyed_capability_runs_once_for_all_calls_under_one_key() {
     assert_eq!(capability.call(amount(5), Some(key())).await, first);
     assert_eq!(capability.call(amount(6), Some(key())).await.status, 409, "another request under the same key");
     assert_eq!(calls.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_keyed_call_that_was_refused_by_a_rate_limit_runs_again_under_its_key() {
+    let calls = AtomicU32::new(0);
+    let handler = move |_: CallContext, _: Amount| {
+        let is_first = calls.fetch_add(1, Ordering::SeqCst) == 0;
+        let refused = || ToolError::new("BUSY", "too many payments", Category::RateLimit);
+        async move { if is_first { Err(refused()) } else { Ok("paid") } }
+    };
+    let definition = CapabilityDefinition::new("pay", SideEffect::Keyed, handler);
+    let capability = LocalCapability::new(definition).expect("a valid schema");
+    assert_eq!(capability.call(amount(5), Some(key())).await.status, 429);
+    assert_eq!(capability.call(amount(5), Some(key())).await.status, 200);
 }
 
 #[tokio::test]

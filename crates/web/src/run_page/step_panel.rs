@@ -85,8 +85,8 @@ fn parameters(facts: &RunFacts<'_>, run: &RunOverview, step: &StepView) -> Marku
     }
     let is_calculated = step.provenance.iter().any(|(_, from)| matches!(from, Provenance::Expression { .. }));
     let author = run.planned_by.filter(|_| is_calculated).map(|author| match author {
-        PlanAuthor::Model => "The calculations stand in the plan, which a model wrote; Reknit computed them.",
-        PlanAuthor::Person => "The calculations stand in the plan, which came with the request; Reknit computed them.",
+        PlanAuthor::Model => "A model wrote the calculations, in the plan or in a correction; Reknit computed them.",
+        PlanAuthor::Person => "The calculations stand in the plan or in a correction; Reknit computed them.",
     });
     html! {
         h3 { "Parameters" }
