@@ -40,25 +40,28 @@ bind-port = {admin}
 disable-web-ui = true
 """
 
-# As deploy/restate/haproxy.cfg.
+# As deploy/restate/haproxy.cfg, which says why.
 HAPROXY = """
 global
   maxconn 4096
+  tune.h2.max-concurrent-streams 1000
   stats socket {socket} level user
 defaults
-  mode tcp
+  mode http
+  option http-no-delay
   timeout connect 1s
-  timeout client 1h
-  timeout server 1h
+  timeout client 24h
+  timeout server 24h
   retries 3
   option redispatch 1
+  http-reuse always
 frontend workers
-  bind 127.0.0.1:{balancer}
+  bind 127.0.0.1:{balancer} proto h2
   default_backend workers
 backend workers
   balance leastconn
 """
-WORKER = "  server {name} 127.0.0.1:{port} check inter 1s fall 12 rise 1 on-marked-down shutdown-sessions\n"
+WORKER = "  server {name} 127.0.0.1:{port} proto h2 check inter 1s downinter 200ms fall 12 rise 1 on-marked-down shutdown-sessions\n"
 
 REKNIT = (
     TOOLS
