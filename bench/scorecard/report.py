@@ -289,6 +289,8 @@ def page(results: Results, plays: list[dict]) -> str:
         "  an approval rule or `expect` of a plan; a guess about which zero was meant would be worse.",
         "- Reknit needs one more model call where it lets the model decide instead of dropping something: a field that the tool does not have is named to the model and not dropped in",
         "  silence, a call that succeeded is repeated only with a reason, and a model that calls the same tool for ever is asked for a report at the end.",
+        "- An agent of Reknit answers by calling a tool (`final_report`), and the scripted model calls it where it is offered. A model that only ever writes text is asked for the call",
+        "  again, five times with these settings, and the run ends as `partial` with that text: for such a model the peers need fewer calls, and say `done`.",
         "- In the scenario in which a model misspells what is approved, most peers show the text of the model to the person, and send what their types made of it. Executed and",
         "  shown are compared exactly, so that counts as wrong.",
         "- Retries of a model are not counted as extra effects; calls that it repeats after an error are, if both took effect. The OpenAI Agents SDK, the Vercel AI SDK, Mastra and",
