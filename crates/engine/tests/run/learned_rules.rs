@@ -46,8 +46,9 @@ fn the_second_occurrence_of_an_error_costs_no_model_call() {
     assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"from":"JPY","to":"KRW"}"#);
     let mend = last_mend(&play);
     assert_eq!((mend.rung, mend.effect), (Rung::Rules, MendEffect::Applied));
-    assert_eq!(mend.description, format!(r#"from: "Yen" -> "JPY", by the learned rule {}"#, rule.id));
     let text = r#"parameters.from by Yen -> "JPY""#.to_owned();
+    let words = format!(r#"from: "Yen" -> "JPY", by the learned rule {}: from = {text}"#, rule.id);
+    assert_eq!(mend.description, words);
     let backing = Backing::Rule { rule: rule.id.clone(), text };
     let origin = Provenance::Corrected { rung: "rules".to_owned(), backing };
     assert!(play.run.steps()[0].provenance.contains(&("from".to_owned(), origin)));

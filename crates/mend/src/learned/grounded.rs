@@ -23,12 +23,9 @@ impl LearnedRule {
     }
 
     /// Whether the rule puts something else in the place of a parameter. A value that is computed from the one before is the same
-    /// in another form; one that a map gives for it is not.
+    /// in another form, and so is what a map gives for it.
     pub fn replaces(&self, name: &str) -> bool {
         let keeps = |value: &RuleValue| {
-            if value.map.is_some() {
-                return false;
-            }
             let expression = self.expression(value);
             let references = expression.iter().flat_map(reknit_bind::Expression::references);
             references.collect::<Vec<_>>().iter().any(|reference| is_parameter(reference, name))

@@ -124,7 +124,7 @@ async fn a_problem_of_a_model_comes_with_a_hint() {
     exit status 2
     --- stderr
     error: cannot use the configuration
-      caused by: reknit.toml, line 4: `models.provider` is "opnai"; write one of `openai`, `openai-responses`, `azure`, `anthropic`, `gemini`, `vertex`, `vertex-anthropic`, `bedrock`, `cohere`, `ollama`, `compatible`
+      caused by: reknit.toml, line 4: `models.provider` is "opnai"; did you mean `openai`? write one of `openai`, `openai-responses`, `azure`, `anthropic`, `gemini`, `vertex`, `vertex-anthropic`, `bedrock`, `cohere`, …
     "#);
     insta::assert_snapshot!(ask(&section("a", "url = \"htp://127.0.0.1/v1\"")), @"
     exit status 2

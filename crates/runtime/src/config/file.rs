@@ -201,7 +201,8 @@ impl File<'_> {
         let is_table = matches!(value.get_ref(), DeValue::Table(_));
         let written = kind.shown(if is_table { cut(toml(&read)) } else { self.excerpt(value.span()) });
         let meant = match (kind, read.as_str()) {
-            (SettingKind::Word(words), Some(word)) => nearest(word, words()),
+            // A short word is near to ones that mean something else: `safe` to `unsafe`.
+            (SettingKind::Word(words), Some(word)) if word.len() > 4 => nearest(word, words()),
             _ => None,
         };
         let meant = meant.map_or_else(String::new, |word| format!("did you mean `{word}`? "));
