@@ -299,15 +299,21 @@ async fn a_run_whose_tools_are_not_configured_here_is_left_for_a_process_that_ha
     let journal = folder.path().join("runs.db");
     let rule = || ApprovalRule { capability: Some("shop/order".into()), ..ApprovalRule::default() };
     let builder = || Reknit::builder().journal(&journal).configure(move |config| config.approve(rule()));
-    let reknit = started(builder()).await;
-    let run = reknit.run_plan(plan("steps:\n  - {id: order, tool: shop/order, with: {count: 2}}\n"), Object::new());
-    let questions = run.questions().await.expect("it can be read");
-    let id = run.id.clone();
-    // A run that waits for a person is given back a moment after its question can be read.
-    while reknit.runtime().journal.summary(&id).await.expect("it is there").lease.is_some() {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    drop((run, reknit));
+    let ask = async {
+        let reknit = started(builder()).await;
+        let run = reknit.run_plan(plan("steps:\n  - {id: order, tool: shop/order, with: {count: 2}}\n"), Object::new());
+        let questions = run.questions().await.expect("it can be read");
+        // A run that waits for a person is given back a moment after its question can be read.
+        while reknit.runtime().journal.summary(&run.id).await.expect("it is there").lease.is_some() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        (run.id.clone(), questions)
+    };
+    // A task of its own would go on with the run as soon as it is decided; here it ends with its tokio runtime, as with a process.
+    let (id, questions) = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| tokio::runtime::Runtime::new().expect("a runtime").block_on(ask));
+        asked.join().expect("it waits for a person")
+    });
 
     let other = Reknit::builder().journal(&journal).start().await.expect("it starts without tools");
     assert_eq!(other.resume_unfinished().await.expect("the journal can be read").len(), 0);
