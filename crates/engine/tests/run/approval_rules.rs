@@ -287,11 +287,12 @@ fn a_plan_is_approved_once_from_a_preview_of_its_calls() {
 #[test]
 fn the_preview_of_a_plan_shows_the_values_of_its_inputs() {
     let text = r#"
-inputs: {amount: {type: integer}, who: eve, parts: [1, 2]}
+inputs: {amount: {type: integer}, who: eve, parts: [1, 2], a: inputs.who}
 steps:
   - {id: a, tool: t/read}
   - {id: whole, tool: t/pay, with: {amount: "{{inputs.amount}}", to: "{{inputs.who}}"}}
   - {id: part, tool: t/pay, with: {amount: "{{inputs.amount * a.v}}", to: "for {{inputs.who}} of {{a.name}}"}}
+  - {id: tricky, tool: t/pay, with: {amount: 1, to: "{{join([inputs.a, inputs.who, a.name], inputs.a)}}"}}
   - {id: each, tool: t/pay, foreach: inputs.parts, with: {amount: "{{item * inputs.amount}}"}}
 "#;
     let (read, _) = read_plan_file(text).expect("a plan");
@@ -306,6 +307,7 @@ steps:
             "{} None",
             r#"{"amount":1000000,"to":"eve"} None"#,
             r#"{"amount":"{{1000000 * a.v}}","to":"for eve of {{a.name}}"} None"#,
+            r#"{"amount":1,"to":"{{join([\"inputs.who\", \"eve\", a.name], \"inputs.who\")}}"} None"#,
             r#"{"amount":"{{item * 1000000}}"} Some("[1,2]")"#
         ]
     );
