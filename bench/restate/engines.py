@@ -119,6 +119,9 @@ class Cost:
     def steps_per_second(self) -> float:
         return self.steps / self.seconds
 
+    def cpu_ms_per_run(self, *parts: str) -> float:
+        return 1000 * sum(self.cpu[part] for part in parts or self.cpu) / self.runs
+
     def cpu_ms_per_step(self, *parts: str) -> float:
         return 1000 * sum(self.cpu[part] for part in parts or self.cpu) / self.steps
 

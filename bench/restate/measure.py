@@ -130,7 +130,7 @@ def files(cluster: Cluster):
     """The recorded tests of this project on both engines: see crates/restate/tests/scenarios.rs. They bring their own workers."""
     address = lambda port: f"http://127.0.0.1:{cluster.ports[port]}"
     environment = {**os.environ, "RESTATE_ADMIN": address("admin"), "RESTATE_INGRESS": address("ingress")}
-    command = ["cargo", "test", "--locked", "-p", "reknit-restate", "--test", "scenarios", "--", "--ignored", "--nocapture"]
+    command = ["cargo", "test", "--locked", "--workspace", "--test", "scenarios", "--", "--ignored", "--nocapture"]
     if subprocess.run(command, cwd=Path(__file__).parent, env=environment).returncode:
         fail("the recorded tests differ")
 

@@ -17,6 +17,8 @@ OURS, BY_HAND, BY_HAND_INVOCATIONS, EMBEDDED = "on Restate", "by hand", "by hand
 KINDS = ["look", "place", "pay"]
 LONG, SHORT = 21, 1
 MIXED = ["look", "place", "look", "pay", "look"] * 2
+# The tool service and the client are the same for all.
+OWN_PARTS = ["server", "workers", "balancer", "api"]
 
 
 def latency(engine: Engine, kind: str) -> float:
@@ -104,23 +106,36 @@ def alone(engines: list[Engine], service: int, rounds: int) -> list[str]:
 
 
 def under_load(engines: list[Engine], rounds: int, runs: int) -> list[str]:
-    costs = {engine.name: Cost() for engine in engines}
+    """Runs of two lengths: the difference is what a step costs, and the rest what beginning and ending a run costs."""
+    lengths = [len(MIXED), 3 * len(MIXED)]
+    costs = {(engine.name, length): Cost() for engine in engines for length in lengths}
     for _ in range(rounds):
         for engine in engines:
-            costs[engine.name].add(load(engine, MIXED, runs, 32))
-    parts = ["server", "workers", "balancer", "api", "service", "client"]
-    print(f"overhead: {runs} runs of {len(MIXED)} steps, 32 at once, {rounds} rounds: processor ms per step")
-    print(f"overhead: {'':26}" + "".join(f"{part:>10}" for part in [*parts, "steps/s"]))
-    for name, cost in costs.items():
-        columns = "".join(f"{cost.cpu_ms_per_step(part):10.2f}" for part in parts)
-        print(f"overhead: {name:26}{columns}{cost.steps_per_second():10.0f}", flush=True)
-    for name, cost in costs.items():
+            for length in lengths:
+                costs[engine.name, length].add(load(engine, MIXED * (length // len(MIXED)), runs, 32))
+    short, long = lengths
+    all_parts = ["server", "workers", "balancer", "api", "service", "client"]
+
+    def per_step(name: str, *parts: str) -> float:
+        return (costs[name, long].cpu_ms_per_run(*parts) - costs[name, short].cpu_ms_per_run(*parts)) / (long - short)
+
+    def per_run(name: str, *parts: str) -> float:
+        return costs[name, short].cpu_ms_per_run(*parts) - short * per_step(name, *parts)
+
+    print(f"overhead: {runs} runs of {short} and of {long} steps, 32 at once, {rounds} rounds: processor ms for each step, and steps per second with {long} steps")
+    print(f"overhead: {'':26}" + "".join(f"{part:>10}" for part in [*all_parts, "each run", "steps/s"]))
+    for engine in engines:
+        columns = "".join(f"{per_step(engine.name, part):10.2f}" for part in all_parts)
+        print(f"overhead: {engine.name:26}{columns}{per_run(engine.name, *OWN_PARTS):10.2f}{costs[engine.name, long].steps_per_second():10.0f}", flush=True)
+    for engine in engines:
+        cost = costs[engine.name, long]
         counts = ", ".join(f"{number / cost.steps:.1f} {what}" for what, number in cost.counts.items() if "bytes" not in what)
         if counts:
-            print(f"overhead: at the server for each step, {name}: {counts}")
-    own = {name: cost.cpu_ms_per_step("server", "workers", "balancer", "api") for name, cost in costs.items()}
+            print(f"overhead: at the server for each step, {engine.name}: {counts}")
+    own = {engine.name: per_step(engine.name, *OWN_PARTS) for engine in engines}
     ratio = own[OURS] / own[BY_HAND]
-    others = ", ".join(f"{own[OURS] / own[name]:.2f} x {name}" for name in [BY_HAND_INVOCATIONS, EMBEDDED])
-    without_api = costs[OURS].cpu_ms_per_step("server", "workers", "balancer") / own[BY_HAND]
-    print(f"overhead: processor time without service and client: {ratio:.2f} x by hand (bar: {BAR}; {without_api:.2f} x without the API process), {others}")
+    others = f"{own[OURS] / own[BY_HAND_INVOCATIONS]:.2f} x {BY_HAND_INVOCATIONS}, {own[OURS] / own[EMBEDDED]:.2f} x {EMBEDDED}"
+    print(f"overhead: processor time of a step without service and client: {ratio:.2f} x {BY_HAND} (bar: {BAR}), {others}")
+    whole = {engine.name: costs[engine.name, short].cpu_ms_per_run(*OWN_PARTS) for engine in engines}
+    print(f"overhead: processor time of a whole run of {short} steps: {whole[OURS] / whole[BY_HAND]:.2f} x {BY_HAND}, {whole[OURS] / whole[BY_HAND_INVOCATIONS]:.2f} x {BY_HAND_INVOCATIONS}")
     return [f"a step needs {ratio:.2f} times the processor time of one by hand"] if ratio > BAR else []

@@ -12,7 +12,7 @@ use std::fmt;
 
 use reknit_protocol::spelling::nearest;
 use reknit_protocol::{Path, Plan, Value};
-use reknit_salvage::Fix;
+use reknit_salvage::{Fix, ReadTextError};
 
 use super::read::{PlanError, read_plan};
 pub use document::Document;
@@ -79,7 +79,11 @@ impl fmt::Display for FileProblem {
 /// # Ok::<(), reknit_plan::PlanError>(())
 /// ```
 pub fn read_plan_file(text: &str) -> Result<(Plan, Vec<Fix>), PlanError> {
-    let as_answer = |text: &str| read_plan(text, "").map(|(plan, reading)| (plan, reading.fixes));
+    let as_answer = |text: &str| match read_plan(text, "") {
+        Ok((plan, reading)) => Ok((plan, reading.fixes)),
+        Err(PlanError::Unreadable(error)) => Err(PlanError::File(vec![no_plan(&error)])),
+        Err(error) => Err(error),
+    };
     match Document::read(text) {
         Ok(document) if is_plan_file(&document.value) => {
             reader::read(&document).map(|plan| (plan, document.fixes)).map_err(PlanError::File)
@@ -100,11 +104,24 @@ pub fn read_plan_file(text: &str) -> Result<(Plan, Vec<Fix>), PlanError> {
 
 /// The error of an empty file.
 fn empty_file() -> FileProblem {
+    let hint = "a plan has at least `steps:` with a list of steps";
     FileProblem {
         path: Path::root(),
         position: None,
         message: "the file is empty".to_owned(),
-        hint: Some("a plan has at least `steps:` with a list of steps".to_owned()),
+        hint: Some(hint.to_owned()),
+    }
+}
+
+/// The error of a text that is not a plan in any form.
+fn no_plan(error: &ReadTextError) -> FileProblem {
+    let hint = "a plan has `steps:`, a list whose steps have `id`, `tool` and `with`";
+    let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
+    FileProblem {
+        path: Path::root(),
+        position: None,
+        message: format!("found no plan: {error}{cause}"),
+        hint: Some(hint.to_owned()),
     }
 }
 

@@ -1,10 +1,9 @@
 //! `reknit agent`: starts a session.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use reknit_engine::RequestDigest;
-use reknit_runtime::{NamedAgent, RunStart};
+use reknit_runtime::RunStart;
 
 use crate::agent_files::AgentFile;
 use crate::agent_start::{named, start_failure, with_limits_of_models};
@@ -54,9 +53,4 @@ pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure>
     }
     let started = RunStart::from(started.with_metadata(metadata)).with_request_digest(digest);
     drive(&setup, started, &drive_arguments).await
-}
-
-/// The agents of these files, for servers that offer them.
-pub(crate) fn named_agents(paths: &[PathBuf], setup: &Setup) -> Result<Vec<NamedAgent>, Failure> {
-    paths.iter().map(|path| AgentFile::read(path, &setup.reknit.session).map(named)).collect()
 }

@@ -9,12 +9,14 @@ mod doctor;
 mod eval;
 mod init;
 mod keys;
+#[cfg(feature = "serve")]
 mod mcp;
 mod plan;
 mod repair;
 mod rules;
 mod run_arguments;
 mod runs;
+#[cfg(feature = "serve")]
 mod serve;
 mod test;
 mod tools;
@@ -36,6 +38,7 @@ pub(crate) use doctor::DoctorArguments;
 pub(crate) use eval::EvalArguments;
 pub(crate) use init::InitArguments;
 pub(crate) use keys::KeysCommand;
+#[cfg(feature = "serve")]
 pub(crate) use mcp::McpArguments;
 pub(crate) use plan::{DrawArguments, PlanCommand};
 pub(crate) use repair::RepairArguments;
@@ -48,9 +51,12 @@ pub(crate) use runs::{
     ApproveArguments, ContinueArguments, DecideArguments, DeleteArguments, DenyArguments, ForkArguments, ListArguments,
     PruneArguments, ResumeArguments, RunArgument, RunsCommand, SettleArguments, StatsArguments,
 };
+#[cfg(feature = "serve")]
 pub(crate) use serve::{ServeArguments, TokensCommand, money};
 pub(crate) use test::{RecordArguments, RunTestsArguments, TestArguments, TestCommand};
-pub(crate) use tools::{AcceptArguments, AddArguments, CallArguments, SignInArguments, ToolsCommand};
+#[cfg(feature = "mcp")]
+pub(crate) use tools::SignInArguments;
+pub(crate) use tools::{AcceptArguments, AddArguments, CallArguments, ToolsCommand};
 pub(crate) use trust::TrustArguments;
 #[cfg(feature = "restate")]
 pub(crate) use worker::{EngineArgument, WorkerArguments};
@@ -180,9 +186,11 @@ pub(crate) enum Command {
     #[command(subcommand, after_help = tools::EXAMPLES)]
     Tools(ToolsCommand),
     /// Offer the tools to an MCP client, such as an editor or an agent: every call mended, journalled and approved
+    #[cfg(feature = "serve")]
     #[command(after_help = mcp::DETAILS)]
     Mcp(McpArguments),
     /// Serve the HTTP API: start, follow and control runs, and mend calls of other programs
+    #[cfg(feature = "serve")]
     #[command(after_help = serve::DETAILS)]
     Serve(ServeArguments),
     /// Drive runs on this machine for a Restate server, together with other workers
@@ -190,6 +198,7 @@ pub(crate) enum Command {
     #[command(after_help = worker::DETAILS)]
     Worker(WorkerArguments),
     /// Make, list and remove the tokens of `reknit serve`
+    #[cfg(feature = "serve")]
     #[command(subcommand)]
     Tokens(TokensCommand),
     /// Receive the calls with which tools report the end of a long job

@@ -31,6 +31,7 @@ mod init;
 mod input;
 mod keys;
 mod last_targets;
+#[cfg(feature = "serve")]
 mod mcp;
 mod models;
 mod plan_agents;
@@ -54,14 +55,19 @@ mod run_tests;
 mod runs;
 mod saved_run;
 mod schema_file;
+#[cfg(feature = "serve")]
 mod serve;
+#[cfg(feature = "serve")]
+mod server_setup;
 mod setup;
 mod start;
 mod telemetry;
 mod terminal_size;
 mod terminal_text;
 mod test_command;
+#[cfg(feature = "serve")]
 mod token_file;
+#[cfg(feature = "serve")]
 mod tokens;
 mod tools;
 mod trust;
@@ -161,10 +167,13 @@ fn main() -> ExitCode {
         }
         Command::Plan(PlanCommand::Draw(arguments)) => setup::block_on(plan_draw::run(&arguments)),
         Command::Callbacks(command) => setup::block_on(callbacks::run(&command)),
+        #[cfg(feature = "serve")]
         Command::Mcp(arguments) => setup::block_on(mcp::run(&arguments)),
+        #[cfg(feature = "serve")]
         Command::Serve(arguments) => setup::block_on(serve::run(&arguments)),
         #[cfg(feature = "restate")]
         Command::Worker(arguments) => setup::block_on(worker::run(&arguments)),
+        #[cfg(feature = "serve")]
         Command::Tokens(command) => tokens::run(&command),
         Command::Tools(command) => setup::block_on(tools::run(command)),
         Command::Config(ConfigCommand::Show { changed, json, answer, setup }) => {

@@ -6,9 +6,9 @@ use reknit::Reknit;
 use reknit_mcp_server::{McpServer, Offering};
 use tracing::level_filters::LevelFilter;
 
-use crate::agent::named_agents;
 use crate::cli::McpArguments;
 use crate::failure::Failure;
+use crate::server_setup::named_agents;
 use crate::setup::Setup;
 
 pub(crate) async fn run(arguments: &McpArguments) -> Result<ExitCode, Failure> {

@@ -58,7 +58,14 @@ pub(crate) fn print_answer(
         None if answer.written_by == AnswerAuthor::Raw => ResultText::Data(escape_controls(&answer.full_text())),
         None => ResultText::Prose(escape_controls(&answer.full_text())),
     };
-    print_with_summary(&text, &summary(run, answer))?;
+    let summary = summary(run, answer);
+    if answer.status == Status::Failed && format == ResultFormat::Text {
+        // Also with `--quiet`: the results alone do not say that the run failed.
+        print_result(&text)?;
+        print_failure(&escape_controls(&summary));
+    } else {
+        print_with_summary(&text, &summary)?;
+    }
     Ok(exit_code(answer.status))
 }
 
@@ -85,17 +92,21 @@ pub(crate) enum ResultText {
 
 /// Prints a result on standard output and its summary on standard error.
 pub(crate) fn print_with_summary(result: &ResultText, summary: &str) -> Result<(), Failure> {
+    print_result(result)?;
+    print_message(&escape_controls(summary));
+    Ok(())
+}
+
+fn print_result(result: &ResultText) -> Result<(), Failure> {
     let printed = match result {
         ResultText::Data(text) => print_data(&format!("{text}\n")),
         ResultText::Prose(text) => print_text(&format!("{text}\n")),
     };
     match printed {
         // The exit status still tells how the run ended.
-        Err(failure) if failure.is_broken_pipe() => {}
-        printed => printed?,
+        Err(failure) if failure.is_broken_pipe() => Ok(()),
+        printed => printed,
     }
-    print_message(&escape_controls(summary));
-    Ok(())
 }
 
 /// Prints which calls of a run wait for approval, and how to approve them.

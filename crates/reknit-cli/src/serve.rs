@@ -10,11 +10,11 @@ use reknit_server::{Access, Server, TlsFiles, Token};
 use tokio::net::TcpListener;
 use tracing::level_filters::LevelFilter;
 
-use crate::agent::named_agents;
 use crate::cli::ServeArguments;
 use crate::end_signals::EndSignals;
 use crate::failure::Failure;
 use crate::print::print_message;
+use crate::server_setup::named_agents;
 use crate::setup::Setup;
 use crate::terminal_text::one_line;
 use crate::token_file;

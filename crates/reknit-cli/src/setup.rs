@@ -14,7 +14,6 @@ use reknit_runtime::config::{
 };
 use reknit_runtime::{Runtime, StartError};
 use reknit_tools::{Address, Discovery, DiscoveryProblem, ListingStore, discover_all};
-use tracing::level_filters::LevelFilter;
 
 use crate::cli::{AnswerBy, ApprovalArguments, DriveArguments, FileArguments, ModelArguments, SetupArguments};
 use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, named_config};
@@ -23,7 +22,7 @@ use crate::environment::{os_variable, state_folder, variable, warn_of_unknown_va
 use crate::failure::Failure;
 use crate::find_model::with_detected_model;
 use crate::input::Input;
-use crate::print::{print_message, print_progress, print_warning};
+use crate::print::{print_message, print_warning};
 use crate::telemetry::TelemetrySetup;
 use crate::terminal_text::one_line;
 use crate::trust::{check_listing_trust, check_trust};
@@ -77,30 +76,8 @@ impl Setup {
         Self::start(config, files).await
     }
 
-    /// What a server needs that makes calls for others. `log` is the level of its log if nothing sets it.
-    pub(crate) async fn for_server(arguments: &SetupArguments, log: LevelFilter) -> Result<Self, Failure> {
-        let config = config_with_arguments(arguments)?;
-        Ok(Self::with_server_log(Self::start(with_log_level(config, log), &arguments.files).await?))
-    }
-
-    /// What a worker needs, whose runs are kept elsewhere: no journal.
-    #[cfg(feature = "restate")]
-    pub(crate) async fn for_worker(arguments: &SetupArguments) -> Result<Self, Failure> {
-        let mut config = with_log_level(config_with_arguments(arguments)?, LevelFilter::WARN);
-        config.journal = None;
-        Ok(Self::with_server_log(Self::start_with_journal(config, &arguments.files).await?))
-    }
-
-    fn with_server_log(mut setup: Self) -> Self {
-        // A server does not wait for whoever reads its log.
-        let telemetry = setup.telemetry.telemetry(|line| {
-            let _ = print_progress(line);
-        });
-        setup.reknit = setup.reknit.with_telemetry(telemetry);
-        setup
-    }
-
-    async fn start(mut config: Config, files: &FileArguments) -> Result<Self, Failure> {
+    /// Starts with the journal that the configuration, an option or a variable names.
+    pub(crate) async fn start(mut config: Config, files: &FileArguments) -> Result<Self, Failure> {
         config.journal = Some(journal_path(&config, files)?).filter(|path| !is_in_memory(path));
         if config.journal.is_none() {
             print_message("note: the journal is in memory: what happens now is forgotten when this process ends\n");
@@ -109,7 +86,7 @@ impl Setup {
     }
 
     /// Starts with the journal that the configuration names, or with one in memory.
-    async fn start_with_journal(config: Config, files: &FileArguments) -> Result<Self, Failure> {
+    pub(crate) async fn start_with_journal(config: Config, files: &FileArguments) -> Result<Self, Failure> {
         check_trust(&config, files.config.as_deref())?;
         let config = with_detected_model(config).await;
         let telemetry = TelemetrySetup::new(config.log)?;
@@ -119,14 +96,6 @@ impl Setup {
         warn_about_tools(&reknit.problems, &reknit.notes);
         Ok(Self { reknit, models, telemetry, sets_answers })
     }
-}
-
-/// The level of the log, unless something sets it.
-fn with_log_level(mut config: Config, level: LevelFilter) -> Config {
-    if !config.is_set("log.level") {
-        config.log.level = level;
-    }
-    config
 }
 
 /// Reads the configuration and adds the tools and the model of the command line.

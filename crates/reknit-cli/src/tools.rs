@@ -6,7 +6,9 @@ mod call;
 mod check;
 mod list;
 mod probe;
+mod probe_mcp;
 mod show;
+#[cfg(feature = "mcp")]
 mod sign_in;
 
 use std::path::Path;
@@ -29,7 +31,9 @@ pub(crate) async fn run(command: ToolsCommand) -> Result<ExitCode, Failure> {
         ToolsCommand::Call(arguments) => Box::pin(call::run(arguments)).await,
         ToolsCommand::Accept(arguments) => accept::run(&arguments).await,
         ToolsCommand::Add(arguments) => add::run(&arguments).await,
+        #[cfg(feature = "mcp")]
         ToolsCommand::SignIn(arguments) => sign_in::sign_in(&arguments).await,
+        #[cfg(feature = "mcp")]
         ToolsCommand::SignOut(arguments) => sign_in::sign_out(&arguments).await,
         ToolsCommand::Check { json, setup } => check::run(&setup, json).await,
     }

@@ -11,6 +11,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+#[cfg(feature = "mcp")]
 use reknit_mcp::McpConnection;
 use reknit_models::{Target, detect};
 use reknit_protocol::{Sha256, Value, hex, redact_url};
@@ -158,6 +159,7 @@ fn callback_use(config: &Config) -> Option<String> {
 }
 
 /// The same for one tool, whose key or token is used.
+#[cfg(feature = "mcp")]
 pub(crate) fn check_tool_trust(tool: &ConfiguredTool, file: Option<&Path>) -> Result<(), Failure> {
     require_trust(&command_of(tool).into_iter().chain(key_uses(tool, is_there)).collect::<Vec<_>>(), file)
 }
@@ -168,6 +170,7 @@ fn command_of(tool: &ConfiguredTool) -> Option<String> {
         ConfiguredSource::Command(command) => {
             Some(format!("tool `{}`: the command `{}` is run", tool.name, command.command_line()))
         }
+        #[cfg(feature = "mcp")]
         ConfiguredSource::Mcp(options) => match &options.connection {
             McpConnection::Stdio(program) => {
                 let words = [program.program.display().to_string()];
@@ -191,27 +194,32 @@ fn through_proxy(tool: &ConfiguredTool) -> String {
     proxy.map(|proxy| format!(", through the proxy {proxy}")).unwrap_or_default()
 }
 
+/// Where the keys of a service are sent.
+fn sent_to(tool: &ConfiguredTool) -> String {
+    let text = |key: &str| tool.shown().get(key).and_then(Value::as_str).map(str::to_owned);
+    let hosts = tool.shown().get("allow-hosts").map(ToString::to_string);
+    let address = text("url").or_else(|| text("document")).unwrap_or_else(|| "the service".to_owned());
+    let others = [
+        text("token-url").map(|url| format!(", to {url} for a token")),
+        hosts.map(|hosts| format!(", to the hosts {hosts}")),
+    ];
+    format!("sent to {address}{}{}", others.into_iter().flatten().collect::<String>(), through_proxy(tool))
+}
+
 /// Where the keys of a tool go: `tool, source, URL`.
 fn key_uses(tool: &ConfiguredTool, counts: fn(&KeySource) -> bool) -> Vec<String> {
     let goal = match &tool.source {
         ConfiguredSource::Command(_) => "passed to the command".to_owned(),
+        #[cfg(feature = "mcp")]
         ConfiguredSource::Mcp(options) if matches!(options.connection, McpConnection::Stdio(_)) => {
             "passed to the MCP server".to_owned()
         }
+        #[cfg(feature = "mcp")]
+        ConfiguredSource::Mcp(_) => sent_to(tool),
         ConfiguredSource::Service { .. }
         | ConfiguredSource::OpenApi(_)
-        | ConfiguredSource::Mcp(_)
         | ConfiguredSource::PlainHttp(_)
-        | ConfiguredSource::Program(_) => {
-            let text = |key: &str| tool.shown().get(key).and_then(Value::as_str).map(str::to_owned);
-            let hosts = tool.shown().get("allow-hosts").map(ToString::to_string);
-            let address = text("url").or_else(|| text("document")).unwrap_or_else(|| "the service".to_owned());
-            let others = [
-                text("token-url").map(|url| format!(", to {url} for a token")),
-                hosts.map(|hosts| format!(", to the hosts {hosts}")),
-            ];
-            format!("sent to {address}{}{}", others.into_iter().flatten().collect::<String>(), through_proxy(tool))
-        }
+        | ConfiguredSource::Program(_) => sent_to(tool),
     };
     let use_of = |source: &KeySource| {
         let place = match source {

@@ -102,6 +102,12 @@ fn in_any_order(mut records: Records) -> Records {
     records
 }
 
+/// The lines that are not among the others.
+fn only_in(some: &Records, others: &Records) -> Vec<String> {
+    let others: Vec<&String> = others.values().flatten().collect();
+    some.values().flatten().filter(|line| !others.contains(line)).cloned().collect()
+}
+
 fn files() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folders = ["examples/plans/tests", "examples/agents/tests", "crates/test-runner/tests/recorded"];
@@ -137,11 +143,12 @@ async fn the_same_test_file_leads_to_the_same_events_on_both_engines() {
             let order = if one == other { "" } else { ", parallel calls in another order" };
             println!("files: {name}: {} with {count} events: equal{order}", status(&there));
         } else {
-            let lines = |records: &Records| records.values().flatten().cloned().collect::<Vec<_>>();
-            let (one, other) = (lines(&one), lines(&other));
-            let at = one.iter().zip(&other).position(|(one, other)| one != other).unwrap_or(one.len().min(other.len()));
             println!("files: {name}: {} and {}: {problems:?}", status(&here), status(&there));
-            println!("  embedded: {:?}\n  restate:  {:?}", one.get(at), other.get(at));
+            for (engine, some, others) in [("embedded", &one, &other), ("restate", &other, &one)] {
+                for line in only_in(some, others) {
+                    println!("  only {engine}: {line}");
+                }
+            }
             differ.push(name.to_owned());
         }
     }

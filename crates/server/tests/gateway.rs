@@ -286,6 +286,15 @@ async fn a_request_is_translated_for_a_server_with_another_api() {
 }
 
 #[tokio::test]
+async fn options_that_the_model_did_not_get_are_named_as_the_caller_named_them() {
+    let gateway = Gateway::answering([Reply::text("hello")]).await;
+    let body = json!({"model": "m", "max_tokens": 5000, "messages": [{"role": "user", "content": "hi"}],
+        "top_k": 40, "thinking": {"type": "enabled", "budget_tokens": 2000}});
+    let response = gateway.post("/v1/messages", &body).await;
+    assert_eq!(header(&response, "x-reknit-omitted"), "top_k; thinking");
+}
+
+#[tokio::test]
 async fn errors_have_the_form_of_the_api_and_say_what_is_wrong() {
     let gateway = Gateway::answering([]).await;
     let response = gateway.chat(&json!({"model": "nobody", "messages": [{"role": "user", "content": "hi"}]})).await;

@@ -50,7 +50,10 @@ pub(super) fn read(options: &mut Options<'_>) -> Result<ModelRequest, RequestErr
     if let Some(schema) = format.or(config).and_then(|format| at(format, &["schema"])) {
         request.format = ResponseFormat::Schema { name: "answer".to_owned(), schema: schema.clone() };
     }
-    if let Some(top_k) = options.get("top_k").filter(|top_k| top_k.as_number().and_then(Number::as_u64).is_none()) {
+    // Other APIs have no such option, so it does not count as read.
+    if let Some(top_k) =
+        options.unread_field("top_k").filter(|top_k| top_k.as_number().and_then(Number::as_u64).is_none())
+    {
         return Err(RequestError(format!("`top_k` is {top_k}, not a count")));
     }
     Ok(request)

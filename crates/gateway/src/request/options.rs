@@ -44,6 +44,11 @@ impl<'a> Options<'a> {
         field(self.body, key)
     }
 
+    /// A field, which does not count as read.
+    pub(super) fn unread_field(&self, key: &str) -> Option<&'a Value> {
+        field(self.body, key)
+    }
+
     /// The fields that were not read and are not null.
     pub(super) fn unread(&self) -> impl Iterator<Item = &'a str> {
         let body = self.body;

@@ -44,6 +44,7 @@ Examples:
   reknit tools add petstore.yaml --url https://petstore.example.com/v3 --dry-run
   reknit tools add --name time -- uvx mcp-server-time --local-timezone Asia/Seoul";
 
+#[cfg(feature = "mcp")]
 const SIGN_IN_DETAILS: &str = "\
 Prints the address of a page. When a person has signed in there, the browser is sent back to a port of 127.0.0.1, where Reknit
 waits. The tokens are stored encrypted, and renewed when they expire. The command says where the file and its key are.
@@ -96,9 +97,11 @@ pub(crate) enum ToolsCommand {
     #[command(after_help = ACCEPT_DETAILS)]
     Accept(AcceptArguments),
     /// Sign in at an MCP server with `auth = "oauth"`, in a browser
+    #[cfg(feature = "mcp")]
     #[command(after_help = SIGN_IN_DETAILS)]
     SignIn(SignInArguments),
     /// Sign out: remove the stored tokens of an MCP server
+    #[cfg(feature = "mcp")]
     SignOut(SignInArguments),
     /// List the capabilities of each tool, with every problem, and those that declare no side effect class
     Check {
@@ -163,6 +166,7 @@ pub(crate) struct AddArguments {
     pub(crate) config: Option<PathBuf>,
 }
 
+#[cfg(feature = "mcp")]
 #[derive(Debug, Args)]
 pub(crate) struct SignInArguments {
     /// The tool, as it is named in the configuration

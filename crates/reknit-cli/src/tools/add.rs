@@ -11,7 +11,8 @@ use reknit_protocol::Value;
 use reknit_runtime::config::Config;
 use reknit_tools::Client;
 
-use super::probe::{FoundService, Wanted, probe, probe_command};
+use super::probe::{FoundService, Wanted, probe};
+use super::probe_mcp::probe_command;
 use crate::cli::AddArguments;
 use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, named_config, toml_text};
 use crate::end_signals::unless_ended;

@@ -2,19 +2,18 @@
 
 use std::time::Duration;
 
-use reknit_mcp::{McpConnection, McpEndpoint, McpOptions, McpProgram, McpSource};
 use reknit_protocol::{AgentName, redact_url};
 use reknit_tools::{
-    Address, Client, DocumentLocation, HttpService, Listing, OpenApiOptions, OpenApiService, Sandbox, SandboxMode,
-    ToolService, ToolSource,
+    Address, Client, DocumentLocation, HttpService, Listing, OpenApiOptions, OpenApiService, ToolService, ToolSource,
 };
 use secrecy::SecretString;
 
+use super::probe_mcp::mcp_server;
 use crate::config_file::toml_text;
 use crate::failure::Failure;
 
 /// How long an address may take to answer.
-const LIMIT: Duration = Duration::from_secs(10);
+pub(super) const LIMIT: Duration = Duration::from_secs(10);
 
 /// Where services usually publish their description.
 const USUAL_PLACES: [&str; 7] = [
@@ -103,40 +102,6 @@ async fn tool_protocol(wanted: &Wanted<'_>, client: &Client) -> Result<FoundServ
     Ok(FoundService { list: "tools", keys, title: host_name(wanted.target), listing })
 }
 
-/// The MCP server that a command line starts.
-pub(super) async fn probe_command(command: &[String]) -> Result<FoundService, Failure> {
-    let (program, arguments) = command
-        .split_first()
-        .ok_or_else(|| Failure::usage("there is no command", "write it behind `--`: `-- uvx mcp-server-time`"))?;
-    let program = McpProgram {
-        program: program.into(),
-        arguments: arguments.to_vec(),
-        sandbox: Some(Sandbox::new(SandboxMode::Auto)),
-        ..McpProgram::default()
-    };
-    let title = program.program.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let source = McpSource::new(McpOptions::new("tool", McpConnection::Stdio(program)));
-    let listing = source.list().await.map_err(|problem| {
-        let message = format!("`{}` is not an MCP server that can be used: {problem}", command.join(" "));
-        Failure::usage(message, "run it yourself to see what it prints; variables that it needs go into `environment`")
-    })?;
-    source.close().await;
-    let words: Vec<String> = command.iter().map(|word| toml_text(word)).collect();
-    let keys = vec![("command", format!("[{}]", words.join(", ")))];
-    Ok(FoundService { list: "mcp", keys, title: title.replace("mcp-server-", ""), listing })
-}
-
-async fn mcp_server(wanted: &Wanted<'_>) -> Result<FoundService, String> {
-    let endpoint = McpEndpoint { url: wanted.target.to_owned(), bearer: wanted.key.clone(), ..McpEndpoint::default() };
-    let mut options = McpOptions::new("tool", McpConnection::Http(endpoint));
-    options.connect_limit = LIMIT;
-    let source = McpSource::new(options);
-    let listing = within_limit(source.list()).await?;
-    source.close().await;
-    let keys = vec![("url", toml_text(wanted.target))];
-    Ok(FoundService { list: "mcp", keys, title: host_name(wanted.target), listing })
-}
-
 async fn document(wanted: &Wanted<'_>, place: &str, client: &Client) -> Result<FoundService, String> {
     let location = DocumentLocation::parse(place)?;
     let mut options = OpenApiOptions::new(AgentName::from("tool"), location);
@@ -160,13 +125,13 @@ async fn document(wanted: &Wanted<'_>, place: &str, client: &Client) -> Result<F
 }
 
 /// The result of an attempt, or an error if it takes too long.
-async fn within_limit<T>(attempt: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+pub(super) async fn within_limit<T>(attempt: impl Future<Output = Result<T, String>>) -> Result<T, String> {
     let outcome = tokio::time::timeout(LIMIT, attempt).await;
     outcome.unwrap_or_else(|_| Err(format!("it did not answer within {LIMIT:?}")))
 }
 
 /// The first label of the host, or `tool` if the host is a number.
-fn host_name(address: &str) -> String {
+pub(super) fn host_name(address: &str) -> String {
     let host = address.split("://").nth(1).unwrap_or_default().split(['/', ':', '?']).next().unwrap_or_default();
     let label = host.split('.').find(|label| !matches!(*label, "www" | "api")).unwrap_or_default();
     let is_number = label.is_empty() || label.chars().all(|letter| letter.is_ascii_digit());

@@ -148,7 +148,7 @@ fn with_json_an_error_is_json_on_standard_output() {
     insta::assert_snapshot!(world.reknit(&["plan", "check", "--json", "plan.json"]), @r#"
     exit status 1
     --- stdout
-    {"ok":false,"problems":[{"code":"not_a_plan","message":"found no plan: expected JSON with `steps`, each with `step_id` and `agent_name`: the value does not fit the schema: `$`: the property `steps` is missing"}]}
+    {"ok":false,"problems":[{"code":"not_a_plan","path":"$","message":"found no plan: the value does not fit the schema: `$`: the property `steps` is missing","hint":"a plan has `steps:`, a list whose steps have `id`, `tool` and `with`"}]}
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "--json", "0123"]), @r#"
     exit status 2

@@ -66,8 +66,7 @@ async fn a_file_that_is_not_a_plan_is_rejected() {
     exit status 2
     --- stderr
     error: cannot run the plan
-      - found no plan: expected JSON with `steps`, each with `step_id` and `agent_name`
-      - cannot read the text as JSON at line 1, column 1: expected a value, found text
+      - found no plan: cannot read the text as JSON at line 1, column 1: expected a value, found text (a plan has `steps:`, a list whose steps have `id`, `tool` and `with`)
     ");
     insta::assert_snapshot!(world.reknit(&["run", "other.json"]), @"
     exit status 2

@@ -106,11 +106,26 @@ fn describe(headers: &mut HeaderMap, request: &GatewayRequest, served: &MendedRe
     }
 }
 
+/// The options that the model did not get, as the caller names them. An option that the caller has not set is not among them: we set the
+/// temperature for nobody.
 fn omitted(request: &GatewayRequest, by_target: &[String]) -> Vec<String> {
     let mut omitted = request.foreign_options.clone();
-    // We set the temperature for nobody, so only what the caller has set counts.
-    omitted.extend(by_target.iter().filter(|option| request.body.contains_key(option)).cloned());
+    for option in by_target {
+        let names = caller_names(option);
+        omitted.extend(names.into_iter().find(|name| request.body.contains_key(name)).map(str::to_owned));
+    }
     omitted
+}
+
+/// The fields in which requests of the three APIs have an option.
+fn caller_names(option: &str) -> Vec<&str> {
+    match option {
+        "effort" => vec!["reasoning_effort", "reasoning"],
+        "parallel_tool_calls" => vec!["parallel_tool_calls", "tool_choice"],
+        "stop" => vec!["stop", "stop_sequences"],
+        "thinking_tokens" => vec!["thinking"],
+        same => vec![same],
+    }
 }
 
 /// Inserts a header. Characters that headers cannot have are replaced.
