@@ -55,7 +55,7 @@ def bare_call(port: int, kind: str) -> float:
 def warm_up(engine: Engine):
     async def once():
         engine.client = client.Client(engine.port)
-        await run_many(engine, MIXED, 8, 4)
+        await run_many(engine, MIXED, 16, 4)
         engine.client.close()
 
     asyncio.run(once())
@@ -85,7 +85,7 @@ def overhead(reknit: str, server: str, handwritten: str, folder: Path, rounds: i
 def alone(engines: list[Engine], service: int, rounds: int) -> list[str]:
     times: dict[tuple[str, str], list[float]] = {}
     bare: dict[str, list[float]] = {}
-    for _ in range(2 * rounds):
+    for _ in range(5 * rounds):
         for kind in KINDS:
             bare.setdefault(kind, []).append(bare_call(service, kind))
             for engine in engines:

@@ -124,11 +124,11 @@ pub(crate) fn wants_call(machine: &Machine, id: &EffectId) -> bool {
 /// Why a signal is refused: only workers may say this.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not what a run is told from outside")]
-pub(crate) struct RefusedSignal(&'static str);
+pub(crate) struct UnexpectedEvent(&'static str);
 
 /// Refuses what the API does not send. What became of a call, only the worker says that makes it; but the API makes the calls of agents,
 /// and a tool that has the URL for it reports the end of a job there (`has_callbacks`), maybe before it answers the call.
-pub(crate) fn check_signal(machine: &Machine, kind: &EventKind, has_callbacks: bool) -> Result<(), RefusedSignal> {
+pub(crate) fn check_signal(machine: &Machine, kind: &EventKind, has_callbacks: bool) -> Result<(), UnexpectedEvent> {
     let is_session_call = |id: &EffectId| {
         let is_it = |effect: &Effect| matches!(effect, Effect::CallTool(call) if call.id == *id && machine.is_session_call(call));
         machine.pending().iter().any(is_it)
@@ -157,7 +157,7 @@ pub(crate) fn check_signal(machine: &Machine, kind: &EventKind, has_callbacks: b
         | EventKind::Woke { .. }
         | EventKind::Interrupted { .. } => false,
     };
-    if is_allowed { Ok(()) } else { Err(RefusedSignal(kind.name())) }
+    if is_allowed { Ok(()) } else { Err(UnexpectedEvent(kind.name())) }
 }
 
 /// Whether a person decided after the time for it. The wake-up at that time may not have arrived yet.

@@ -23,7 +23,7 @@ impl CallSpeeds {
     }
 
     /// Whether the last call of the same capability was fast. `None` if there was none.
-    pub(crate) fn was_fast(&self, call: &CallTool) -> Option<bool> {
+    pub(crate) fn last_call_was_fast(&self, call: &CallTool) -> Option<bool> {
         let name = (call.agent.clone(), call.capability.clone());
         self.was_fast.lock().unwrap_or_else(PoisonError::into_inner).get(&name).copied()
     }

@@ -39,8 +39,11 @@ impl InlineCall<'_> {
         let admitted: Mutex<Option<AdmittedCall>> = Mutex::new(None);
         let slot = &admitted;
         let claim = || async move {
-            let claimed =
-                if parts.speeds.was_fast(self.call) == Some(true) { parts.runner.try_admit(self.call) } else { None };
+            let claimed = if parts.speeds.last_call_was_fast(self.call) == Some(true) {
+                parts.runner.try_admit(self.call)
+            } else {
+                None
+            };
             let is_claimed = claimed.is_some();
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = claimed;
             Ok(is_claimed)
@@ -69,7 +72,7 @@ impl InlineCall<'_> {
             return Ok(Some(parts.stored(EventKind::Interrupted { effect: self.call.id.clone() }).await?));
         }
         // A call that only reads can be given up, so it is tried.
-        if !parts.speeds.was_fast(self.call).unwrap_or(only_reads) {
+        if !parts.speeds.last_call_was_fast(self.call).unwrap_or(only_reads) {
             return Ok(None);
         }
         let Some(admitted) = parts.runner.try_admit(self.call) else { return Ok(None) };
@@ -84,3 +87,6 @@ impl InlineCall<'_> {
         Ok(Some(parts.stored(kind).await?))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -93,3 +93,16 @@ async fn a_decision_after_the_time_for_it_does_not_count_also_if_the_wake_up_is_
     assert!(matches!(decided(ask.expires_ms - 1), EventKind::PersonDecided { .. }));
     assert_eq!(decided(ask.expires_ms), late_decision());
 }
+
+#[tokio::test]
+async fn a_call_is_made_where_its_run_is_only_if_nothing_else_is_to_be_performed() {
+    let (machine, Consequences { mut outputs, .. }) = begin(&started(&chain_of(2)).await).unwrap();
+    let call = take_lone_call(&machine, &mut outputs).unwrap();
+    assert_eq!(call.id, due_call(&machine.pending()).id);
+    assert!(outputs.iter().all(|output| matches!(output, RunOutput::WakeAt(_))), "{outputs:?}");
+    let two = "steps: [{id: a, tool: shop/place, with: {number: 1}}, {id: b, tool: shop/place, with: {number: 2}}]";
+    let (machine, Consequences { mut outputs, .. }) = begin(&started(two).await).unwrap();
+    let before = outputs.clone();
+    assert_eq!(take_lone_call(&machine, &mut outputs), None);
+    assert_eq!(outputs, before);
+}
