@@ -1,6 +1,7 @@
 //! Runs as the API shows them.
 
-use reknit_engine::{AskPerson, Ending, Overview};
+use reknit_dialogue::Usage;
+use reknit_engine::{AskPerson, Ending, Overview, Spent};
 use reknit_journal::{Journal, RunSummary};
 use reknit_protocol::{RunId, Value};
 use reknit_runtime::{DriveError, Runtime, load_run, run_overview};
@@ -122,17 +123,19 @@ pub(crate) async fn view(runtime: &Runtime, run: &RunId) -> Result<RunView, ApiE
     Ok(RunView { line, answer, report, questions: Vec::new() })
 }
 
-/// What a run says to whoever asked: its answer or report, or which decision it waits for.
-pub(crate) async fn answer_text(journal: &Journal, run: &RunId) -> Result<String, ApiError> {
+/// What a run says to whoever asked: its answer or report, or which decision it waits for. And the tokens that it has spent, if it has ended.
+pub(crate) async fn answer_text(journal: &Journal, run: &RunId) -> Result<(String, Usage), ApiError> {
     if journal.summary(run).await?.status.is_none() {
         let asks = open_questions(journal, run).await?;
         let asks: Vec<String> = asks.iter().map(|ask| format!("`{}`", ask.id)).collect();
-        return Ok(format!("This waits for a person. The run `{run}` asks {}.", asks.join(", ")));
+        let text = format!("This waits for a person. The run `{run}` asks {}.", asks.join(", "));
+        return Ok((text, Usage::reported(0, 0)));
     }
+    let usage = |spent: &Spent| Usage::reported(spent.input_tokens, spent.output_tokens);
     let overview: Overview = run_overview(journal, run).await?;
     Ok(match overview.ending() {
-        Some(Ending::Answer(answer)) => answer.text.clone(),
-        Some(Ending::Report(report)) => report.content.clone(),
-        None => String::new(),
+        Some(Ending::Answer(answer)) => (answer.text.clone(), usage(&answer.spent)),
+        Some(Ending::Report(report)) => (report.content.clone(), usage(&report.spent)),
+        None => (String::new(), Usage::reported(0, 0)),
     })
 }

@@ -319,7 +319,10 @@ async fn the_engine_answers_as_a_model() {
     let body = json!({"model": "reknit/ask", "messages": [{"role": "user", "content": "Do nothing."}]});
     let response = gateway.chat(&body).await;
     assert!(!header(&response, "x-reknit-run").is_empty());
-    assert_eq!(json_of(response).await["model"], "reknit/ask");
+    let answer = json_of(response).await;
+    assert_eq!(answer["model"], "reknit/ask");
+    let spent = gateway.models["m"].requests().len() as u64;
+    assert!(answer["usage"]["completion_tokens"].as_u64() >= Some(spent), "what the run has spent: {answer}");
 }
 
 #[test]

@@ -66,11 +66,11 @@ impl EngineModel {
         let handle = server.start(|| caller.reknit.start(start)).map_err(|error| refused(&error, Some(1_000)))?;
         let failed = |message: String| GatewayError { status: 500, code: "run_failed", message, retry_after_ms: None };
         handle.settled().await.map_err(|error| refused(&ApiError::from(error), None))?;
-        let text = answer_text(server.journal(), &handle.id).await.map_err(|error| failed(error.to_string()))?;
+        let (text, usage) = answer_text(server.journal(), &handle.id).await.map_err(|error| failed(error.to_string()))?;
         if text.is_empty() {
             return Err(failed(format!("the run `{}` ended without an answer", handle.id)));
         }
-        Ok(respond(request, &handle, text))
+        Ok(respond(request, &handle, text, usage))
     }
 }
 
@@ -80,9 +80,8 @@ fn refused(error: &ApiError, retry_after_ms: Option<u64>) -> GatewayError {
     GatewayError { status, code, message: error.to_string(), retry_after_ms }
 }
 
-fn respond(request: &GatewayRequest, handle: &RunHandle, text: String) -> Response {
-    // What the run spent is in the run; these tokens are not counted twice.
-    let answer = ModelAnswer::complete(text, request.model.as_str(), Usage::reported(0, 0));
+fn respond(request: &GatewayRequest, handle: &RunHandle, text: String, usage: Usage) -> Response {
+    let answer = ModelAnswer::complete(text, request.model.as_str(), usage);
     let (content_type, body) = if request.stream {
         let mut writer = StreamWriter::new(request.api, identity(), &request.model, request.include_usage);
         let mut out = Vec::new();
