@@ -66,7 +66,8 @@ impl EngineModel {
         let handle = server.start(|| caller.reknit.start(start)).map_err(|error| refused(&error, Some(1_000)))?;
         let failed = |message: String| GatewayError { status: 500, code: "run_failed", message, retry_after_ms: None };
         handle.settled().await.map_err(|error| refused(&ApiError::from(error), None))?;
-        let (text, usage) = answer_text(server.journal(), &handle.id).await.map_err(|error| failed(error.to_string()))?;
+        let (text, usage) =
+            answer_text(server.journal(), &handle.id).await.map_err(|error| failed(error.to_string()))?;
         if text.is_empty() {
             return Err(failed(format!("the run `{}` ended without an answer", handle.id)));
         }
