@@ -6,6 +6,10 @@ mod call;
 mod check;
 mod list;
 mod probe;
+#[cfg(feature = "mcp")]
+mod probe_mcp;
+#[cfg(not(feature = "mcp"))]
+#[path = "tools/probe_no_mcp.rs"]
 mod probe_mcp;
 mod show;
 #[cfg(feature = "mcp")]

@@ -1,19 +1,13 @@
 //! Finds out whether an address or a command line is an MCP server.
 
-#[cfg(feature = "mcp")]
 use reknit_mcp::{McpConnection, McpEndpoint, McpOptions, McpProgram, McpSource};
-#[cfg(feature = "mcp")]
 use reknit_tools::{Sandbox, SandboxMode, ToolSource as _};
 
-use super::probe::{FoundService, Wanted};
-#[cfg(feature = "mcp")]
-use super::probe::{LIMIT, host_name, within_limit};
-#[cfg(feature = "mcp")]
+use super::probe::{FoundService, LIMIT, Wanted, host_name, within_limit};
 use crate::config_file::toml_text;
 use crate::failure::Failure;
 
 /// The MCP server that a command line starts.
-#[cfg(feature = "mcp")]
 pub(super) async fn probe_command(command: &[String]) -> Result<FoundService, Failure> {
     let (program, arguments) = command
         .split_first()
@@ -37,7 +31,6 @@ pub(super) async fn probe_command(command: &[String]) -> Result<FoundService, Fa
 }
 
 /// The MCP server at an address.
-#[cfg(feature = "mcp")]
 pub(super) async fn mcp_server(wanted: &Wanted<'_>) -> Result<FoundService, String> {
     let endpoint = McpEndpoint { url: wanted.target.to_owned(), bearer: wanted.key.clone(), ..McpEndpoint::default() };
     let mut options = McpOptions::new("tool", McpConnection::Http(endpoint));
@@ -47,19 +40,4 @@ pub(super) async fn mcp_server(wanted: &Wanted<'_>) -> Result<FoundService, Stri
     source.close().await;
     let keys = vec![("url", toml_text(wanted.target))];
     Ok(FoundService { list: "mcp", keys, title: host_name(wanted.target), listing })
-}
-
-#[cfg(not(feature = "mcp"))]
-const WITHOUT_MCP: &str = "this program was built without the feature `mcp`";
-
-/// The MCP server that a command line starts.
-#[cfg(not(feature = "mcp"))]
-pub(super) async fn probe_command(_command: &[String]) -> Result<FoundService, Failure> {
-    Err(Failure::usage(WITHOUT_MCP, "build it with its default features: `cargo build`"))
-}
-
-/// The MCP server at an address.
-#[cfg(not(feature = "mcp"))]
-pub(super) async fn mcp_server(_wanted: &Wanted<'_>) -> Result<FoundService, String> {
-    Err(WITHOUT_MCP.to_owned())
 }
