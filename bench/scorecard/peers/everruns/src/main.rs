@@ -14,8 +14,8 @@ use everruns::execution_api::ToolApprovalAnswer;
 use everruns::hosting::services::{HostServices, LlmRetryConfig};
 use everruns::hosting::{Admission, AdmissionState, AgentBuild, SessionHosting, SqliteHosting, ToolApprovalDecision};
 use everruns::{
-    Agent, CancellationToken, Engine, FunctionTool, Harness, MessageId, RunError, SessionId, ToolCall,
-    ToolCallContext, ToolResponse, Turn, TurnStopReason,
+    Agent, CancellationToken, Engine, FunctionTool, Harness, MessageId, RunError, SessionId, ToolCall, ToolCallContext,
+    ToolResponse, Turn, TurnStopReason,
 };
 use scorecard_peer::{Cell, Error, INSTRUCTIONS, Outcome, Tool, shown};
 use serde_json::Value;
@@ -83,7 +83,8 @@ async fn decide(cell: &Cell, hosting: &SqliteHosting, session: SessionId) -> Res
 }
 
 fn question_of(calls: &[ToolCall]) -> Vec<Value> {
-    let show = |call: &ToolCall| shown(call.arguments["tool"].as_str().unwrap_or_default(), &call.arguments["arguments"]);
+    let show =
+        |call: &ToolCall| shown(call.arguments["tool"].as_str().unwrap_or_default(), &call.arguments["arguments"]);
     calls.iter().filter(|call| call.name == APPROVAL).map(show).collect()
 }
 
