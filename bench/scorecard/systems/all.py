@@ -56,4 +56,5 @@ def all_systems(reknit: str, private: Path) -> list[System]:
         NodePeer(private, "mastra", "Mastra", "mastra_peer.mjs", ["@mastra/core", "@mastra/libsql"], EVERYTHING),
         RustPeer(private, "rig", "Rig", ["rig"], {"agent", "approve", "kill"}),
         RustPeer(private, "io-harness", "io-harness", ["io-harness"], {"agent", "approve", "kill"}, {"plan": PLAN_IO_HARNESS}),
+        RustPeer(private, "everruns", "Everruns", ["everruns"], {"agent", "approve", "kill"}),
     ]  # fmt: skip

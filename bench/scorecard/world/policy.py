@@ -23,7 +23,7 @@ PLACEHOLDER = re.compile(r"\{(\w+)\.(\w+)\}")
 ERROR_MEMBERS = {"error", "message", "code", "type", "status", "isError"}
 # A result that a system shortened, because it is too long for the conversation.
 SHORTENED = ("(stored as", "[cleared]")
-TRUNCATED = "[truncated"
+TRUNCATED = re.compile(r"\[(Output )?truncated")
 # Some systems write a tag and the name of the tool above a result.
 HEADER = re.compile(r"\A\s*(<\w+>\s*)?\[\w+\]\n")
 # A call that was not made, because a person has to approve it; it is made again after that.
@@ -77,7 +77,7 @@ def parsed(function: dict) -> dict | None:
 
 
 def is_error(text: str, careful: bool) -> bool:
-    if text.startswith(SHORTENED) or TRUNCATED in text:
+    if text.startswith(SHORTENED) or TRUNCATED.search(text):
         return False
     value = value_of(text)
     if value is None or value.get("error") is True or value.get("code") == NOT_APPROVED_YET or (value.get("error") and set(value) <= ERROR_MEMBERS):
