@@ -40,6 +40,10 @@ pub(crate) const MODEL_HINT: &str =
 /// Runs an async command on a new runtime.
 pub(crate) fn block_on(command: impl Future<Output = Result<ExitCode, Failure>>) -> Result<ExitCode, Failure> {
     warn_of_unknown_variables();
+    // Waiting runs hold buffers that they never touch, and huge pages would back them with real memory. If this fails, runs
+    // only take more memory.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(Failure::start("the async runtime"))?;
     runtime.block_on(command)
