@@ -7,6 +7,7 @@ pub(crate) mod parse_error;
 mod parser;
 mod print;
 mod quoted;
+mod replace_references;
 
 use reknit_protocol::{Path, StepId, Value};
 

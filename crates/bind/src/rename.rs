@@ -113,29 +113,10 @@ impl<'a> Renaming<'a> {
     }
 
     fn renamed(&self, expression: &Expression) -> Expression {
-        Expression { root: self.node(&expression.root) }
-    }
-
-    /// The parser limits how deeply expressions nest.
-    fn node(&self, node: &Node) -> Node {
-        let inner = |node: &Node| Box::new(self.node(node));
-        match node {
-            Node::Literal(_) | Node::Item(..) => node.clone(),
-            Node::Reference(reference) => {
-                let step = (self.rename)(reference.step());
-                Node::Reference(Reference::new(step, reference.path().clone(), self.after))
-            }
-            Node::Negate(node) => Node::Negate(inner(node)),
-            Node::Not(node) => Node::Not(inner(node)),
-            Node::Chain(first, rest) => {
-                Node::Chain(inner(first), rest.iter().map(|(operator, node)| (*operator, self.node(node))).collect())
-            }
-            Node::Call(function, arguments) => {
-                Node::Call(*function, arguments.iter().map(|argument| self.node(argument)).collect())
-            }
-            Node::List(items) => Node::List(items.iter().map(|item| self.node(item)).collect()),
-            Node::ForItem(name, body) => Node::ForItem(name.clone(), inner(body)),
-            Node::Access(node, path) => Node::Access(inner(node), path.clone()),
-        }
+        let rename = |reference: &Reference| {
+            let step = (self.rename)(reference.step());
+            Node::Reference(Reference::new(step, reference.path().clone(), self.after))
+        };
+        Expression { root: expression.root.replace_references(&rename) }
     }
 }

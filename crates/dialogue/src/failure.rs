@@ -99,6 +99,13 @@ impl ModelFailure {
         }
     }
 
+    /// Whether the provider refused the request in a way in which it will refuse the next one of the same conversation, too: the model does not
+    /// exist, the request is invalid for it, or a content filter blocks it. A window that is too small is none: the next request may be shorter.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self.class, ErrorClass::ModelError | ErrorClass::ContentFilter)
+            && self.status.is_some_and(|status| (400..500).contains(&status))
+    }
+
     fn describe(&self) -> String {
         let status = self.status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
         let colon = if self.message.is_empty() { "" } else { ": " };
@@ -143,6 +150,23 @@ mod tests {
         ] {
             let failure = ModelFailure { status, ..ModelFailure::new(class, "no") };
             assert_eq!(failure.is_target_specific(), expected, "{class:?} {status:?}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_has_the_status_of_a_client_error() {
+        for (class, status, expected) in [
+            (ErrorClass::ModelError, Some(404), true),
+            (ErrorClass::ContentFilter, Some(400), true),
+            (ErrorClass::ModelError, Some(500), false),
+            (ErrorClass::ModelError, None, false),
+            // The answer of a model that refuses: the next turn may be harmless.
+            (ErrorClass::ContentFilter, None, false),
+            (ErrorClass::ContextLength, Some(400), false),
+            (ErrorClass::RateLimit, Some(429), false),
+        ] {
+            let failure = ModelFailure { status, ..ModelFailure::new(class, "no") };
+            assert_eq!(failure.is_refusal(), expected, "{class:?} {status:?}");
         }
     }
 

@@ -67,7 +67,7 @@ pub use purpose::Purpose;
 pub use raw_event::RawEvent;
 pub use reknit_protocol::{TargetName, ToolCallId};
 pub use request::{Effort, ModelRequest, ResponseFormat};
-pub use rotation::{GiveUpReason, Next, OnAuthError, Rotation, RotationPolicy, RotationRules};
+pub use rotation::{AfterRefusal, GiveUpReason, Next, OnAuthError, Rotation, RotationPolicy, RotationRules};
 pub use temperature::{Temperature, TemperatureError};
 pub use tool_definition::{ToolChoice, ToolDefinition};
 pub use top_p::{TopP, TopPError};

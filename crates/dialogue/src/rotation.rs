@@ -11,7 +11,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 pub use next::{GiveUpReason, Next};
-pub use rules::{OnAuthError, RotationPolicy, RotationRules};
+pub use rules::{AfterRefusal, OnAuthError, RotationPolicy, RotationRules};
 use slot::RotationSlot;
 
 use crate::{ErrorClass, ModelFailure, TargetName};
@@ -30,7 +30,7 @@ use crate::{ErrorClass, ModelFailure, TargetName};
 /// | an open breaker ([`Rotation::breaker_open`]) | the next target; if all are open or rate limited, a wait | the next target; if all are open, a wait for the first that half-opens |
 ///
 /// Both policies wrap around until the attempts are spent, and never wait without an attempt to follow. The next request
-/// starts at the first target again.
+/// starts at the first target again, or at the first that has not refused a request ([`RotationRules::after_refusal`]).
 ///
 /// The caller reports what happened, and the rotation says what to do. It is pure, and can be serialized at any point and
 /// continued from there.
@@ -97,6 +97,8 @@ impl Rotation {
                 return self.give_up(GiveUpReason::Fatal(failure.class));
             }
             self.drop_target();
+        } else if self.is_skipped_after(failure) {
+            self.mark_refused();
         }
         match self.rules.policy {
             RotationPolicy::Advance => self.advance_after_failure(failure, now_ms),
@@ -137,22 +139,32 @@ impl Rotation {
         })
     }
 
+    /// Lets later requests ask a target that refused one, because they will not have what it refused.
+    pub fn forget_refusal(&mut self, target: &TargetName) {
+        for slot in self.slots.iter_mut().filter(|slot| slot.target == *target) {
+            slot.refused = false;
+        }
+    }
+
     /// Makes every excluded target eligible again, for a request that has changed.
     pub fn readmit(&mut self) {
         for slot in &mut self.slots {
-            slot.excluded = false;
+            (slot.excluded, slot.refused) = (false, false);
         }
     }
 
     /// Restarts, after an answer or for the next request: at the first target, with all attempts. Targets that were dropped for their key or
-    /// their quota stay out, because waiting does not help them.
+    /// their quota stay out, because waiting does not help them; those that refused a request are skipped while another is eligible.
     pub fn restart(&mut self) {
-        self.cursor = 0;
         self.attempts = 0;
         self.breaker_waits = 0;
         for slot in &mut self.slots {
-            *slot = RotationSlot::new(slot.target.clone());
+            *slot = slot.for_next_request();
         }
+        if self.all_excluded() {
+            self.readmit();
+        }
+        self.cursor = self.slots.iter().position(|slot| !slot.excluded).unwrap_or(0);
         self.gave_up = if self.slots.is_empty() {
             Some(GiveUpReason::NoTargets)
         } else if self.rules.max_attempts == 0 {
@@ -204,6 +216,20 @@ impl Rotation {
         for slot in &mut self.slots {
             let too_small = windows.get(&slot.target).zip(own).is_some_and(|(window, own)| is_too_small(*window, own));
             slot.excluded |= slot.target == current || too_small;
+        }
+    }
+
+    /// Whether later requests skip the target. [`RotationPolicy::PreferPrimary`] uses no other target to get around a content filter.
+    fn is_skipped_after(&self, failure: &ModelFailure) -> bool {
+        let is_filter_kept =
+            self.rules.policy == RotationPolicy::PreferPrimary && failure.class == ErrorClass::ContentFilter;
+        self.rules.after_refusal == AfterRefusal::Skip && failure.is_refusal() && !is_filter_kept
+    }
+
+    fn mark_refused(&mut self) {
+        let Some(current) = self.slots.get(self.cursor).map(|slot| slot.target.clone()) else { return };
+        for slot in self.slots.iter_mut().filter(|slot| slot.target == current) {
+            slot.refused = true;
         }
     }
 

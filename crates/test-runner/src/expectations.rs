@@ -101,11 +101,17 @@ pub struct Mismatch {
     pub expected: String,
     /// What happened.
     pub actual: String,
+    /// Whether the call was made, but before or after others that it was expected after or before.
+    pub is_only_order: bool,
 }
 
 impl Mismatch {
     pub(crate) fn new(what: impl Into<String>, expected: impl Into<String>, actual: impl Into<String>) -> Self {
-        Self { what: what.into(), expected: expected.into(), actual: actual.into() }
+        Self { what: what.into(), expected: expected.into(), actual: actual.into(), is_only_order: false }
+    }
+
+    pub(crate) fn only_order(self) -> Self {
+        Self { is_only_order: true, ..self }
     }
 }
 

@@ -15,6 +15,9 @@ pub struct RotationRules {
     pub max_attempts: u32,
     /// What follows a refused key or an exceeded quota.
     pub on_auth_error: OnAuthError,
+    /// What later requests do with a target that refused one. Rules that were stored without it ask the target again.
+    #[serde(default, skip_serializing_if = "AfterRefusal::is_default")]
+    pub after_refusal: AfterRefusal,
     /// The shortest wait after a rate limit.
     pub min_wait_ms: u64,
     /// The longest wait; it wins over `min_wait_ms`.
@@ -34,12 +37,14 @@ impl RotationRules {
 }
 
 impl Default for RotationRules {
-    /// [`RotationPolicy::Advance`], three attempts, waits of 1 to 60 seconds, and giving up at a refused key.
+    /// [`RotationPolicy::Advance`], three attempts, waits of 1 to 60 seconds, giving up at a refused key, and skipping targets that refused a
+    /// request.
     fn default() -> Self {
         Self {
             policy: RotationPolicy::Advance,
             max_attempts: 3,
             on_auth_error: OnAuthError::End,
+            after_refusal: AfterRefusal::Skip,
             min_wait_ms: 1_000,
             max_wait_ms: 60_000,
             short_wait_ms: 5_000,
@@ -66,4 +71,21 @@ pub enum OnAuthError {
     End,
     /// Drop the target and go on with the others, as long as there are any.
     Skip,
+}
+
+/// What later requests do with a target that refused one: it does not exist, the request is invalid for it, or its content filter blocks it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AfterRefusal {
+    /// They ask it again.
+    #[default]
+    AskAgain,
+    /// They skip it while another target is eligible.
+    Skip,
+}
+
+impl AfterRefusal {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }

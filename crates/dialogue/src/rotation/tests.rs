@@ -61,6 +61,50 @@ fn only_a_full_round_of_rate_limits_causes_a_wait_for_the_longest_retry_after() 
 }
 
 #[test]
+fn the_next_request_skips_a_target_whose_provider_refused_one() {
+    let missing = failure(ErrorClass::ModelError).with_status(404);
+    for (after_refusal, expected) in [(AfterRefusal::Skip, ["b", "c", "b"]), (AfterRefusal::AskAgain, ["a", "b", "c"])]
+    {
+        let mut rotation = rotation(&["a", "b", "c"], RotationRules { after_refusal, ..many_attempts() });
+        rotation.failed(&missing, 0);
+        rotation.restart();
+        let mut seen = Vec::new();
+        for _ in 0..3 {
+            seen.push(current(&rotation).to_owned());
+            rotation.failed(&failure(ErrorClass::NetworkError), 0);
+        }
+        assert_eq!(seen, expected, "{after_refusal:?}");
+    }
+}
+
+#[test]
+fn the_next_request_asks_all_targets_again_if_every_provider_refused_one() {
+    let mut rotation = rotation(&["a", "b"], RotationRules { max_attempts: 2, ..RotationRules::default() });
+    for _ in 0..2 {
+        rotation.failed(&failure(ErrorClass::ContentFilter).with_status(400), 0);
+    }
+    rotation.restart();
+    assert_eq!(current(&rotation), "a");
+}
+
+#[test]
+fn a_content_filter_is_not_avoided_by_the_next_request_if_the_primary_is_preferred() {
+    let mut rotation = prefer(&["a", "b"]);
+    rotation.failed(&failure(ErrorClass::ContentFilter).with_status(400), 0);
+    rotation.restart();
+    assert_eq!(current(&rotation), "a");
+}
+
+#[test]
+fn a_request_that_has_changed_may_go_to_a_target_that_refused_the_one_before() {
+    let mut rotation = prefer(&["a", "b"]);
+    rotation.failed(&failure(ErrorClass::ModelError).with_status(400), 0);
+    rotation.readmit();
+    rotation.restart();
+    assert_eq!(current(&rotation), "a");
+}
+
+#[test]
 fn a_target_that_refuses_a_request_is_excluded_while_another_is_eligible() {
     let refused = [
         failure(ErrorClass::ModelError).with_status(404),
@@ -246,15 +290,17 @@ fn any_rules() -> impl Strategy<Value = RotationRules> {
     let policies = prop::sample::select(vec![RotationPolicy::Advance, RotationPolicy::PreferPrimary]);
     let context_windows =
         prop::collection::btree_map((0..5_u8).prop_map(|index| format!("t{index}").into()), 1..4_u32, 0..5);
-    (0..8_u32, prop::bool::ANY, policies, context_windows).prop_map(|(max_attempts, skip, policy, context_windows)| {
-        RotationRules {
+    let after_refusal = prop::sample::select(vec![AfterRefusal::AskAgain, AfterRefusal::Skip]);
+    (0..8_u32, prop::bool::ANY, policies, context_windows, after_refusal).prop_map(
+        |(max_attempts, skip, policy, context_windows, after_refusal)| RotationRules {
             policy,
             max_attempts,
             on_auth_error: if skip { OnAuthError::Skip } else { OnAuthError::End },
+            after_refusal,
             context_windows,
             ..RotationRules::default()
-        }
-    })
+        },
+    )
 }
 
 /// A failed attempt, or the remaining time of an open breaker.
@@ -335,9 +381,16 @@ proptest! {
         for event in &events {
             report(&mut rotation, event, 0);
         }
+        let is_refused: Vec<bool> = rotation.slots.iter().map(|slot| slot.refused).collect();
         rotation.restart();
         let left = rotation.slots.iter().map(|slot| slot.target.clone()).collect();
-        prop_assert_eq!(rotation, Rotation::new(left, rules));
+        if is_refused.contains(&true) {
+            prop_assert_eq!(rules.after_refusal, AfterRefusal::Skip);
+            let first = is_refused.iter().position(|is_refused| !is_refused).unwrap_or(0);
+            prop_assert_eq!(rotation.cursor, first);
+        } else {
+            prop_assert_eq!(rotation, Rotation::new(left, rules));
+        }
     }
 
     #[test]

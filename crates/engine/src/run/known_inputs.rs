@@ -70,34 +70,12 @@ impl KnownInputs {
 
     /// The text of an expression with the values of its inputs.
     fn with_known_parts(&self, expression: &Expression) -> String {
-        let inputs = expression.references().into_iter().filter(|reference| is_input(reference));
-        let known: Vec<(String, String)> = inputs
-            .filter_map(|reference| {
-                let value = Expression::from(reference.clone()).evaluate(&self.inputs).ok()?.value;
-                Some((reference.to_string(), value.to_string()))
-            })
-            .collect();
-        replace_once(&expression.to_string(), &known)
+        let value_of = |reference: &Reference| {
+            let is_known = is_input(reference).then(|| Expression::from(reference.clone()).evaluate(&self.inputs));
+            Some(is_known?.ok()?.value)
+        };
+        expression.with_values(&value_of).to_string()
     }
-}
-
-/// Replaces names by values, from left to right, so that a value that looks like a name stays as it is. Of two names at one place the
-/// longer one counts: `inputs.amounts`, not `inputs.amount`.
-fn replace_once(text: &str, known: &[(String, String)]) -> String {
-    let (mut written, mut rest) = (String::new(), text);
-    loop {
-        let found = known.iter().filter_map(|(name, value)| Some((rest.find(name)?, name, value)));
-        let first = found.min_by_key(|(at, name, _)| (*at, std::cmp::Reverse(name.len())));
-        let parts = first.and_then(|(at, name, value)| {
-            let (before, after) = rest.split_at_checked(at)?;
-            Some((before, value, after.strip_prefix(name.as_str())?))
-        });
-        let Some((before, value, after)) = parts else { break };
-        written.push_str(before);
-        written.push_str(value);
-        rest = after;
-    }
-    written + rest
 }
 
 fn is_input(reference: &Reference) -> bool {

@@ -65,13 +65,23 @@ impl Session {
         if let Some(usage) = &failure.usage {
             self.state.spent.add_tokens(usage);
         }
+        // What is learned changes the next question: it asks for a shorter answer, or is compacted.
         let is_too_long = failure.class == ErrorClass::ContextLength;
-        if is_too_long && self.learn_stated_window(&record.target, &failure.message) {
-            // The next question asks for a shorter answer, or is compacted.
-        } else if !self.learn_output_limit(&record.target, failure) && is_too_long {
+        let is_learned = (is_too_long && self.learn_stated_window(&record.target, &failure.message))
+            || self.learn_output_limit(&record.target, failure);
+        if is_too_long && !is_learned {
             self.learn_window(&record.target);
         }
-        self.fail_attempt(Attempt { usage: failure.usage, ..record }, failure, None);
+        let next = self.rotate(failure);
+        if is_learned {
+            self.state.rotation.forget_refusal(&record.target);
+        }
+        self.fail_attempt(Attempt { usage: failure.usage, ..record }, failure, next, None);
+    }
+
+    /// Reports a failed attempt to the rotation.
+    fn rotate(&mut self, failure: &ModelFailure) -> Next {
+        self.state.rotation.failed(failure, u64::try_from(self.state.now_ms).unwrap_or(0))
     }
 
     /// Takes over the output limit that a provider states when it refuses a larger one; returns whether it states one.
@@ -141,7 +151,8 @@ impl Session {
         self.state.max_output_tokens = self.started.rules.max_output_tokens.saturating_mul(factor);
         let message = classified.notices.first().map(|notice| notice.text.clone());
         self.add_notices(classified.notices.drain(..));
-        self.fail_attempt(record, &failure, message);
+        let next = self.rotate(&failure);
+        self.fail_attempt(record, &failure, next, message);
     }
 
     fn classify(&self, answer: &ModelAnswer) -> (AnswerKind, ClassifiedAnswer) {
@@ -203,9 +214,8 @@ impl Session {
     }
 
     /// Handles an attempt without a usable answer.
-    fn fail_attempt(&mut self, record: Attempt, failure: &ModelFailure, message: Option<String>) {
+    fn fail_attempt(&mut self, record: Attempt, failure: &ModelFailure, next: Next, message: Option<String>) {
         let attempt = record.attempt;
-        let next = self.state.rotation.failed(failure, u64::try_from(self.state.now_ms).unwrap_or(0));
         let directive = RetryDirective::new(failure, &next, message);
         self.state.last_error = Some(failure.to_string());
         self.record_attempt(Attempt { error: Some(failure.to_string()), directive: Some(directive), ..record });

@@ -92,6 +92,19 @@ fn every_turn_starts_with_the_first_target_and_rotates_after_a_failure() {
 }
 
 #[test]
+fn a_model_that_does_not_exist_is_not_asked_again_in_later_turns() {
+    let mut driver = TestDriver::new();
+    driver.fail(ModelFailure::new(ErrorClass::ModelError, "The model does not exist").with_status(404));
+    driver.good_turn();
+    driver.answer(saying("words"));
+    driver.answer(reporting("done"));
+    assert_eq!(
+        driver.attempt_lines(),
+        ["1.1 a model_error", "1.2 b tool_calls", "2.1 b text_only", "2.2 b final_report"]
+    );
+}
+
+#[test]
 fn the_session_waits_only_when_every_target_is_rate_limited() {
     let mut driver = TestDriver::new();
     driver.fail(rate_limited(None));

@@ -64,8 +64,8 @@ An agent file:
   ---
   You work for a shop. Say where an order is, and when it arrives.
 
-Other settings: description, agents, plans, mending, textCalls, maxOutputTokens, temperature, reasoning, maxToolCalls, maxModelCalls, maxTime,
-maxResultBytes, toolsAtOnce. docs/agents.md describes them.
+Other settings: description, agents, plans, mending, textCalls, textAnswers, maxOutputTokens, temperature, reasoning, maxToolCalls, maxModelCalls,
+maxTime, maxResultBytes, toolsAtOnce. docs/agents.md describes them.
 Ctrl-C asks for the report in one last turn; a second Ctrl-C cancels the session.
 
 Exit status:

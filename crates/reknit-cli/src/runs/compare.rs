@@ -56,7 +56,7 @@ impl Comparison<'_> {
         let mut text = format!("compared with run {run}:\n");
         let width = self.run.0.len().max(self.other.0.len()) + 2;
         let indent = format!("\n{}", " ".repeat(4 + width));
-        for Mismatch { what, expected, actual } in &self.differences {
+        for Mismatch { what, expected, actual, .. } in &self.differences {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "  {what}");
             for (word, value) in [(self.run.0, expected), (self.other.0, actual)] {
@@ -67,7 +67,7 @@ impl Comparison<'_> {
     }
 
     fn as_json(&self) -> Value {
-        let difference = |Mismatch { what, expected, actual }: &Mismatch| {
+        let difference = |Mismatch { what, expected, actual, .. }: &Mismatch| {
             let fields = [("what", what.as_str()), (self.run.0, expected.as_str()), (self.other.0, actual.as_str())];
             Value::from(fields.map(|(key, text)| (key, Value::from(text))))
         };

@@ -7,7 +7,7 @@ const WITHOUT_MCP: &str = "this program was built without the feature `mcp`";
 
 /// The MCP server that a command line starts.
 pub(super) async fn probe_command(_command: &[String]) -> Result<FoundService, Failure> {
-    Err(Failure::usage(WITHOUT_MCP, "build it with its default features: `cargo build`"))
+    Err(Failure::usage(WITHOUT_MCP, "build it with `cargo build --features mcp`, or with its default features"))
 }
 
 /// The MCP server at an address.

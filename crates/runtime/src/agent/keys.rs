@@ -12,7 +12,7 @@ use crate::config::{Field, POSITIVE, POSITIVE_DURATION, SettingKind, word};
 type ReadSetting = fn(&mut Agent, &Value) -> Result<(), String>;
 
 /// All settings.
-pub(super) const AGENT_SETTINGS: [(&str, ReadSetting); 20] = [
+pub(super) const AGENT_SETTINGS: [(&str, ReadSetting); 21] = [
     ("description", |agent, value| set(&mut agent.description, text(value))),
     ("targets", |agent, value| set(&mut agent.targets, names(value).map(Some))),
     ("tools", |agent, value| set(&mut agent.tools, names(value).map(Some))),
@@ -20,6 +20,7 @@ pub(super) const AGENT_SETTINGS: [(&str, ReadSetting); 20] = [
     ("plans", |agent, value| set(&mut agent.rules.plans, read(value, SettingKind::Switch))),
     ("mending", |agent, value| set(&mut agent.rules.mending, read(value, word::<AgentMending>()))),
     ("textCalls", |agent, value| set(&mut agent.rules.calls_in_text, read(value, SettingKind::Switch))),
+    ("textAnswers", |agent, value| set(&mut agent.rules.text_answers, read(value, SettingKind::Switch))),
     ("maxTurns", |agent, value| set(&mut agent.rules.max_turns, read(value, POSITIVE))),
     ("maxRetries", |agent, value| set(&mut agent.rules.max_retries, read(value, POSITIVE))),
     ("maxOutputTokens", |agent, value| set(&mut agent.rules.max_output_tokens, read(value, POSITIVE))),

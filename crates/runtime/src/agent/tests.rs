@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use reknit_dialogue::Effort;
-use reknit_engine::{AgentMending, CallsInText, Plans, ReportFormat, SessionRules};
+use reknit_engine::{AgentMending, CallsInText, Plans, ReportFormat, SessionRules, TextAnswers};
 
 use super::keys::AGENT_SETTINGS;
 use super::*;
@@ -25,7 +25,7 @@ fn a_file_without_settings_is_an_agent_with_the_default_rules() {
 
 #[test]
 fn every_setting_is_read() {
-    let text = "#!/usr/bin/env -S reknit agent\n---\ndescription: finds orders\ntargets: [local, other]\ntools: shop\nagents: [other.md]\nplans: true\nmending: rules\ntextCalls: false\nmaxResultBytes: 500\n\
+    let text = "#!/usr/bin/env -S reknit agent\n---\ndescription: finds orders\ntargets: [local, other]\ntools: shop\nagents: [other.md]\nplans: true\nmending: rules\ntextCalls: false\ntextAnswers: true\nmaxResultBytes: 500\n\
                 maxTurns: 6\nmaxRetries: 2\nmaxOutputTokens: 900\nllmTimeout: 30s\ntemperature: 0.3\nreasoning: low\n\
                 maxToolCalls: 7\nmaxModelCalls: 8\nmaxTime: 2 min\ntoolsAtOnce: 1\noutput:\n  format: json\n  schema: {type: object}\n\
                 ---\nFind it.\n\n---\nReally.\n";
@@ -43,6 +43,7 @@ fn every_setting_is_read() {
     assert_eq!(rules.report.format, ReportFormat::Json);
     assert!(rules.report.schema.is_some());
     assert_eq!((rules.mending, rules.calls_in_text), (AgentMending::Rules, CallsInText::Ignored));
+    assert_eq!(rules.text_answers, TextAnswers::Accepted);
     assert_eq!(rules.max_time_ms, Some(120_000));
     let limits = AgentLimits { tool_calls: Some(7), model_calls: Some(8), calls_at_once: Some(1) };
     assert_eq!(agent.limits, limits);

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use reknit_dialogue::{Effort, Money, OnAuthError, RotationPolicy, Temperature};
 use reknit_engine::{
-    AgentMending, AskScope, CallsInText, IfAbsent, LlmDebug, Metadata, Plans, Synthesis, UndeclaredPolicy, UnfitResults,
+    AgentMending, AskScope, CallsInText, IfAbsent, LlmDebug, Metadata, Plans, Synthesis, TextAnswers, UndeclaredPolicy,
+    UnfitResults,
 };
 use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, IndependentSteps, Learning, PeoplePolicy, ResolutionPolicy};
@@ -65,6 +66,7 @@ choices! {
     AgentMending { "spelling": Self::Spelling, "rules": Self::Rules, "models": Self::Models }
     ErrorsInSuccess { "detect": Self::Detect, "ignore": Self::Ignore }
     CallsInText { "true": Self::Made, "false": Self::Ignored }
+    TextAnswers { "true": Self::Accepted, "false": Self::Refused }
     FindModel { "true": Self::Allowed, "false": Self::Off }
     IndependentSteps { "true": Self::Allowed, "false": Self::Denied }
     Learning { "true": Self::On, "false": Self::Off }

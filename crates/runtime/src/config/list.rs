@@ -254,6 +254,8 @@ settings! {
     agent_mending(AgentMending: word::<AgentMending>()) "session.mending" => session.mending;
     /// Whether calls that a model writes as text are made.
     text_calls(bool: Switch) "session.text-calls" => session.calls_in_text;
+    /// Whether a text without calls is the report of an agent. If not, the model is told to call the tool that reports.
+    text_answers(bool: Switch) "session.text-answers" => session.text_answers;
     /// Maximum size of a tool result in the conversation, in bytes.
     result_bytes(u32: POSITIVE) "session.result-bytes" => session.result_bytes;
 

@@ -30,6 +30,11 @@ fn writes_calls() -> Scene {
     Scene { is_session: true, ..scene }
 }
 
+/// A model that answers with a sentence in every turn.
+fn writes_text() -> Scene {
+    Scene { is_session: true, ..Scene::request(|_, _| ModelReply::Text("It is done.".to_owned())) }
+}
+
 /// A call as text.
 const CALL: &str = r#"{"name": "t__read", "arguments": {}}"#;
 
@@ -108,6 +113,7 @@ pub(crate) fn cases() -> Vec<Case> {
             ("AgentTurn", "AgentTurn ErrorAnalysis SemanticRetry"),
         ),
         case("session.text-calls", "false", writes_calls, |observed| observed.log.calls.len().to_string(), ("9", "0")),
+        case("session.text-answers", "true", writes_text, |observed| observed.log.asks.len().to_string(), ("6", "1")),
         case("session.result-bytes", "2048", busy, result_size, ("8 KB", "3 KB")),
     ]
 }

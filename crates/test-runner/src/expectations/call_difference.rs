@@ -54,7 +54,7 @@ pub(super) fn compare_calls(expected: &[ExpectedCall], made: &[MadeCall]) -> Vec
             found.push(Mismatch::new(format!("{what} {title}"), expected, actual));
         } else {
             let place = made.iter().position(|call| std::ptr::eq(call, other)).unwrap_or_default();
-            found.push(Mismatch::new(what, line, format!("it was made as calls[{place}]")));
+            found.push(Mismatch::new(what, line, format!("it was made as calls[{place}]")).only_order());
         }
     }
     for index in extra {
