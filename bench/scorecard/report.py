@@ -17,6 +17,7 @@ from pathlib import Path
 
 import report_html
 from judge import CORRECT, NOT_APPLICABLE, SILENT, TOLD, judge
+from reasons import REASONS
 from scenarios import SCENARIOS
 from systems import Outcome
 
@@ -146,6 +147,16 @@ def matrix(results: Results) -> list[str]:
     return lines
 
 
+def title_of(scenario: dict) -> str:
+    return f"[{scenario['title']}](scorecard/{scenario['id']}.html)"
+
+
+def reason_of(scenario: dict) -> str:
+    if scenario["id"] not in REASONS:
+        raise SystemExit(f"a peer is better in `{scenario['id']}`; say why in reasons.py, or change Reknit")
+    return REASONS[scenario["id"]]
+
+
 def differences(results: Results) -> list[str]:
     """Where Reknit is not correct, and which peers are; where every peer is wrong and Reknit is not."""
     worse, alone = [], []
@@ -158,9 +169,9 @@ def differences(results: Results) -> list[str]:
         able = [cell for cell in peers.values() if cell["verdict"] != NOT_APPLICABLE]
         if ours["verdict"] != CORRECT:
             who = "correct: " + ", ".join(right) if right else "no peer is correct either"
-            worse.append(f"- [{s['title']}](scorecard/{s['id']}.html): {ours['verdict']} ({ours['why']}); {who}.")
+            worse.append(f"- {title_of(s)}: {ours['verdict']} ({ours['why']}); {who}. Why: {reason_of(s)}.")
         elif able and not right:
-            alone.append(f"- [{s['title']}](scorecard/{s['id']}.html)")
+            alone.append(f"- {title_of(s)}")
     lines = ["", "## Where Reknit is not correct", ""] + (worse or ["In no scenario."])
     return lines + ["", "## Where only Reknit is correct", ""] + (alone or ["In no scenario."])
 
@@ -175,20 +186,35 @@ def tokens_of_a_plain_run(results: Results) -> list[str]:
     return [f"- Tokens of a run without faults: {', '.join(fewer)}; Reknit {ours}, because every request offers the tools with which an agent reports and reads long results."]
 
 
+def times_of_peers(results: Results) -> list[str]:
+    """The peers with a smaller figure than Reknit in the columns of times."""
+    lines = []
+    for name, title, form, factor in (("overhead", "A run without faults", "{:.0f} ms", 1000), ("over_path", "Time over the longest path", "{:.2f} ×", 1)):
+        figures = {entry["label"]: results.summary(system)[name] for system, entry in results.systems.items() if results.of(system)}
+        ours = figures.pop("Reknit", None)
+        less = [f"{label} {form.format(factor * value)}" for label, value in figures.items() if ours and value and value < ours]
+        if less:
+            lines.append(f"- {title}: {', '.join(less)}; Reknit {form.format(factor * ours)}. Why: {REASONS[name]}.")
+    return lines
+
+
 def faster(results: Results) -> list[str]:
-    """Where a peer needs fewer model calls or less time than Reknit, though both are correct."""
-    lines = ["", "## Where a peer needs less", "", *tokens_of_a_plain_run(results)]
-    fewer: dict[str, list[str]] = defaultdict(list)
+    """Where a peer needs fewer tokens, less time or fewer model calls than Reknit, though both are correct."""
+    lines = ["", "## Where a peer needs less", "", *tokens_of_a_plain_run(results), *times_of_peers(results)]
+    fewer = []
     for s in results.scenarios:
         ours = results.cells.get((s["id"], "reknit"))
         if not ours or ours["verdict"] != CORRECT:
             continue
+        peers: dict[int, list[str]] = defaultdict(list)
         for system in results.systems:
             cell = results.cells.get((s["id"], system))
             if system != "reknit" and cell and cell["verdict"] == CORRECT and cell["model_calls"] < ours["model_calls"]:
-                fewer[s["title"]].append(f"{results.systems[system]['label']} {cell['model_calls']} instead of {ours['model_calls']}")
-    lines += [f"- {title}: {', '.join(texts)} model calls" for title, texts in fewer.items()]
-    return lines if fewer else lines + ["In no scenario that both solve does a peer make fewer model calls."]
+                peers[cell["model_calls"]].append(results.systems[system]["label"])
+        if peers:
+            counts = "; ".join(f"{count} by {', '.join(labels)}" for count, labels in sorted(peers.items()))
+            fewer.append(f"- {title_of(s)}: {ours['model_calls']} model calls, {counts}. Why: {reason_of(s)}.")
+    return lines + (fewer or ["In no scenario that both solve does a peer make fewer model calls."])
 
 
 def not_applicable(results: Results) -> list[str]:
@@ -281,19 +307,13 @@ def page(results: Results, plays: list[dict]) -> str:
         "",
         "## Notes",
         "",
-        "- Reknit runs with `[effects] undeclared = \"ask\"`, so it asks a person about an undeclared call whose process was killed, also where sending it again would have been",
-        "  right. Its default is to send it again, which is the other mistake: the peers that are right there send the mail twice if the process is killed after the mail was sent.",
-        "  A tool that is declared `keyed` or `unsafe`, or that can be looked up, needs no such choice.",
-        "- Reknit was changed after an earlier report of these scenarios: it was wrong about the same order twice in one turn, arguments inside a member `arguments`, and the page of a login.",
-        "  No peer had that chance.",
+        "- Reknit was changed after earlier reports of these scenarios: it was wrong about the same order twice in one turn, arguments inside a member `arguments`, and the page of a login, and asked a",
+        "  model again in each turn that does not exist or whose content filter blocks the request. No peer had that chance.",
         "- The scripted model was changed for io-harness: it reads results in a tag and below a header, takes a result marked as truncated for a result, and finds its calls without its ids.",
         "  For Everruns, it knows the words with which Everruns marks one.",
-        "- `amount: 0` that a service accepts is no failure, so nothing is mended: neither the tool nor its schema says that 0 is wrong. A schema with a minimum does, and so does",
-        "  an approval rule or `expect` of a plan; a guess about which zero was meant would be worse.",
-        "- Reknit needs one more model call where it lets the model decide instead of dropping something: a field that the tool does not have is named to the model and not dropped in",
-        "  silence, a call that succeeded is repeated only with a reason, and a model that calls the same tool for ever is asked for a report at the end.",
         "- An agent of Reknit answers by calling a tool (`final_report`), and the scripted model calls it where it is offered. A model that only ever writes text is asked for the call",
         "  again, five times with these settings, and the run ends as `partial` with that text. Tried once, with LangGraph and Rig beside it: they need one call, and say `done`.",
+        "  So does Reknit with `textAnswers: true` in the agent file, which is off by default: a model that announces a call and does not make it (the scenarios have one) would then be believed.",
         "- In the scenario in which a model misspells what is approved, most peers show the text of the model to the person, and send what their types made of it. Executed and",
         "  shown are compared exactly, so that counts as wrong.",
         "- Retries of a model are not counted as extra effects; calls that it repeats after an error are, if both took effect. The OpenAI Agents SDK, the Vercel AI SDK, Mastra and",

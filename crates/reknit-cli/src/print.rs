@@ -43,9 +43,14 @@ pub(crate) fn hide_messages() {
     IS_QUIET.store(true, Ordering::Relaxed);
 }
 
+/// Whether `--quiet` hides messages.
+pub(crate) fn are_messages_hidden() -> bool {
+    IS_QUIET.load(Ordering::Relaxed)
+}
+
 /// Prints a message for people, unless `--quiet` hides it.
 pub(crate) fn print_message(text: &str) {
-    if !IS_QUIET.load(Ordering::Relaxed) {
+    if !are_messages_hidden() {
         print_failure(text);
     }
 }

@@ -3,13 +3,13 @@
 use std::io;
 use std::process::ExitCode;
 
-use reknit_engine::{Answer, AnswerAuthor, Outcome, Question, Status};
+use reknit_engine::{Answer, AnswerAuthor, Outcome, Question, Status, StepReport};
 use reknit_protocol::{Object, RunId, Value};
 
 use crate::approvals::ApprovalRequest;
 use crate::cli::ResultFormat;
 use crate::failure::Failure;
-use crate::print::{print_data, print_failure, print_message, print_text};
+use crate::print::{are_messages_hidden, print_data, print_failure, print_message, print_text};
 use crate::terminal_text::{escape_controls, one_line};
 use crate::usage::{count, seconds, usage_summary, with_decimal_costs};
 
@@ -60,13 +60,24 @@ pub(crate) fn print_answer(
     };
     let summary = summary(run, answer);
     if answer.status == Status::Failed && format == ResultFormat::Text {
-        // Also with `--quiet`: the results alone do not say that the run failed.
+        // Also with `--quiet`: the results alone do not say that the run failed, and why.
         print_result(&text)?;
-        print_failure(&escape_controls(&summary));
+        let is_reason_missing = are_messages_hidden() && answer.written_by == AnswerAuthor::Raw;
+        let failures = if is_reason_missing { failed_steps(answer) } else { String::new() };
+        print_failure(&escape_controls(&format!("{failures}{summary}")));
     } else {
         print_with_summary(&text, &summary)?;
     }
     Ok(exit_code(answer.status))
+}
+
+/// A line for each step that failed.
+fn failed_steps(answer: &Answer) -> String {
+    let line = |step: &StepReport| match &step.outcome {
+        Outcome::Failed { reason, .. } => Some(format!("{} failed: {}\n", step.step, one_line(reason, usize::MAX))),
+        Outcome::Done(_) | Outcome::Unconfirmed { .. } | Outcome::Skipped { .. } => None,
+    };
+    answer.steps.iter().filter_map(line).collect()
 }
 
 /// A result as a line of JSON; among events it says which it is.

@@ -85,6 +85,7 @@ pub enum AfterRefusal {
 }
 
 impl AfterRefusal {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     fn is_default(&self) -> bool {
         *self == Self::default()
     }

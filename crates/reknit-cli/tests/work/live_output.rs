@@ -54,6 +54,21 @@ async fn quiet_still_prints_warnings_errors_and_what_waits_for_a_person() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn quiet_still_says_that_a_run_failed() {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("find", "{}")]));
+    for failing in
+        [&["run", "--quiet", "--answer", "raw", "plan.json"][..], &["tools", "call", "--quiet", "shop/find", "{}"]]
+    {
+        let output = world.output(failing);
+        let printed = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{failing:?}: {printed}");
+        assert!(printed.contains("failed: 0 of 1 step done"), "{failing:?}: {printed}");
+        assert!(printed.contains("the catalogue is lost"), "{failing:?}: {printed}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn events_are_lines_of_json_and_the_last_one_is_the_answer() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));

@@ -1,0 +1,20 @@
+"""Why Reknit is as it is where a peer is better, by scenario. The report prints them beside the figures; it fails if one is missing."""
+
+REASONS = {
+    "zero-accepted": "neither the tool nor its schema says that 0 is wrong, so there is no failure to mend. A schema with a minimum says so, and an approval rule or "
+    "`expect` of a plan catches it; a guess about which zero was meant would be worse",
+    "kill-undeclared-unprocessed": 'it runs with `[effects] undeclared = "ask"`, so it asks a person about a call of which nothing is declared. Its default is to send the call again, '
+    "which is the other mistake: those that are right here send the mail twice if the process is killed after the mail was sent. A tool that is declared `keyed` or "
+    "`unsafe`, or that can be looked up, needs no such choice",
+    "invented-field": "the model is told that there is no such field, because it may have meant something by it (here: to notify the customer). The peers drop it in silence",
+    "twice-on-purpose": "a call that succeeded is made again only with a reason, for which the model is asked once. The price of the two scenarios above it, in which the peers order twice",
+    "endless-loop": "an agent that has used up its turns is asked for a report of what it knows, up to three times. The peers end with an error",
+    "read-503-for-ever": "the model reads the error and may do something else; here it repeats the call. LangGraph and PydanticAI end the run with the error",
+    "model-context": "the server states a window of 8192 tokens, into which the second question fits, so Reknit asks that model again. In the scenario the statement is wrong",
+    "stream-no-end": "a stream without its end mark may be cut anywhere, so the answer is asked for again",
+    "all-models-down": "each model is asked for a report once more before the run is given up. The others retry one server and know no second one",
+    "kill-unsafe-answered": "Reknit has the answer of the transfer in its journal and finishes the run. The others stop with a call of which they do not know the outcome",
+    "overhead": "it is the whole life of a process: it starts, asks the service for its tools, creates its journal, and syncs every step to the disk before it goes on",
+    "over_path": "it contains the same; in these scenarios it is most of what is above 1",
+    "reject": "the model reads why the transfer was rejected and may propose something else. io-harness ends the run",
+}
