@@ -15,6 +15,6 @@ REASONS = {
     "all-models-down": "each model is asked for a report once more before the run is given up. The others retry one server and know no second one",
     "kill-unsafe-answered": "Reknit has the answer of the transfer in its journal and finishes the run. The others stop with a call of which they do not know the outcome",
     "overhead": "it is the whole life of a process: it starts, asks the service for its tools, creates its journal, and syncs every step to the disk before it goes on",
-    "over_path": "it contains the same; in these scenarios it is most of what is above 1",
+    "over_path": "Reknit waits up to a quarter longer than `Retry-After` says, so that many clients do not come back at the same moment, and longer each time that the service refuses again",
     "reject": "the model reads why the transfer was rejected and may propose something else. io-harness ends the run",
 }
