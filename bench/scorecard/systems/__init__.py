@@ -1,5 +1,7 @@
 """The systems that are compared, and the limits that are the same for all of them."""
 
+import os
+import select
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,11 +52,14 @@ class Process:
         self.pid = self.popen.pid
 
     def wait(self, seconds: float) -> int:
-        """The exit status. Raises `TimeoutError`."""
+        """The exit status. Raises `TimeoutError`. Unlike `Popen.wait`, it does not look every 50 ms whether the process has ended."""
+        ended = os.pidfd_open(self.pid)
         try:
-            return self.popen.wait(seconds)
-        except subprocess.TimeoutExpired:
-            raise TimeoutError from None
+            if not select.select([ended], [], [], seconds)[0]:
+                raise TimeoutError
+        finally:
+            os.close(ended)
+        return self.popen.wait()
 
 
 class System:
