@@ -59,7 +59,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use reknit_dialogue::{Message, Rotation, RotationRules};
-use reknit_mend::{MendingPolicy, ResolutionPolicy, RuleChanges};
+use reknit_mend::{Corrector, MendingPolicy, ResolutionPolicy, RuleChanges};
 use reknit_plan::PlanAuthor;
 use reknit_protocol::ScopeLevel;
 use reknit_salvage::Schema;
@@ -291,13 +291,14 @@ fn first_messages(started: &SessionStarted) -> Vec<Message> {
 }
 
 /// Turns off the repairs that the rules of an agent do not allow.
-fn limit_mending(policy: &mut MendingPolicy, allowed: AgentMending) {
+fn limit_mending(policy: &mut MendingPolicy, allowed: AgentMending, corrector: Corrector) {
     if allowed == AgentMending::Models {
         return;
     }
     policy.resolution = ResolutionPolicy::Off;
     policy.feedback = 0;
     policy.context = 0;
+    policy.corrector = corrector;
     if allowed == AgentMending::Spelling {
         policy.rule_changes = RuleChanges::SpellingOnly;
     }
@@ -310,7 +311,7 @@ impl SessionSetup {
         let report_schema = report_schema.map_err(|error| ApplyError::ReportSchema(error.to_string()))?;
         let mut policy = started.policy.as_ref().clone();
         policy.synthesis = Synthesis::Template;
-        limit_mending(&mut policy.mending, started.rules.mending);
+        limit_mending(&mut policy.mending, started.rules.mending, started.rules.corrector);
         // Calls that are given up at the time limit must leave time for the final turn.
         let reserve_ms = started.rules.max_time_ms.map_or(u64::MAX, final_turn_reserve_ms);
         policy.limits.active_ms = None;

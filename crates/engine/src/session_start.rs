@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use reknit_dialogue::{Attachment, Effort, Money, TargetName, Temperature};
+use reknit_mend::Corrector;
 use reknit_protocol::{RunId, Value, exact, word_enum};
 use serde::{Deserialize, Serialize};
 
@@ -168,6 +169,9 @@ pub struct SessionRules {
     /// How far calls may be changed before they are sent.
     #[serde(default)]
     pub mending: AgentMending,
+    /// Who may correct a call that is not mended. The errors of sessions that were stored without it do not say that the agent may.
+    #[serde(default, skip_serializing_if = "Corrector::is_nobody")]
+    pub corrector: Corrector,
     /// Whether calls that a model writes as text are made.
     #[serde(default)]
     pub calls_in_text: CallsInText,
@@ -191,6 +195,7 @@ impl Default for SessionRules {
             result_bytes: 12_288,
             plans: Plans::Off,
             mending: AgentMending::Spelling,
+            corrector: Corrector::Agent,
             calls_in_text: CallsInText::Made,
             text_answers: TextAnswers::Refused,
             report: ReportRules { format: ReportFormat::Markdown, schema: None },

@@ -66,7 +66,7 @@ pub use learned::{
     RuleFix, RuleProblem, RuleState, RuleValue, ValueOrigin, Verdicts, propose_rules,
 };
 pub use policy::{
-    ErrorsInSuccess, IndependentSteps, LadderPolicy, Learning, MendingPolicy, PeoplePolicy, ResendPolicy,
+    Corrector, ErrorsInSuccess, IndependentSteps, LadderPolicy, Learning, MendingPolicy, PeoplePolicy, ResendPolicy,
     ResolutionPolicy, RuleChanges,
 };
 pub use remedy::{Remedy, RepairState, ResendRule, choose_remedy, context_or_give_up, resend_or_give_up};

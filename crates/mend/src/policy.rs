@@ -50,6 +50,27 @@ pub struct MendingPolicy {
     pub context_statuses: Vec<u16>,
     /// Whether the context rung is allowed for a step without dependencies, which has only the request to go by.
     pub independent_steps: IndependentSteps,
+    /// Who may correct a call that no model of the ladder may correct.
+    #[serde(default, skip_serializing_if = "Corrector::is_nobody")]
+    pub corrector: Corrector,
+}
+
+/// Who may correct a call that no model of the ladder may correct. The error of the call says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Corrector {
+    /// Nobody.
+    #[default]
+    Nobody,
+    /// The agent that made the call, with another call.
+    Agent,
+}
+
+impl Corrector {
+    /// Whether nobody may.
+    pub fn is_nobody(&self) -> bool {
+        *self == Self::Nobody
+    }
 }
 
 /// Whether errors are looked for in the replies of a tool that have the status of a success.
@@ -144,6 +165,7 @@ impl Default for MendingPolicy {
             context: 2,
             context_statuses: vec![400, 404, 409, 422],
             independent_steps: IndependentSteps::Allowed,
+            corrector: Corrector::Nobody,
         }
     }
 }

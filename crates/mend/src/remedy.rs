@@ -3,7 +3,7 @@
 use reknit_protocol::{SideEffect, TransportKind, human_duration};
 
 use crate::fault::{CallFault, Fate, FaultOrigin, Verdict};
-use crate::policy::{IndependentSteps, LadderPolicy, PeoplePolicy};
+use crate::policy::{Corrector, IndependentSteps, LadderPolicy, PeoplePolicy};
 
 /// After this many steps failed in the same way no model is asked about the next one: it would see the same error again.
 const MAX_SIMILAR_FAILURES: u32 = 3;
@@ -206,6 +206,8 @@ pub fn context_or_give_up(fault: &CallFault, state: RepairState, policy: LadderP
         "the step depends on no other step, so there are no results that could help"
     } else if state.similar_failures >= MAX_SIMILAR_FAILURES {
         "other steps failed in the same way, and asking a model did not help them"
+    } else if mending.context == 0 && mending.feedback == 0 && mending.corrector == Corrector::Agent {
+        "the call can be made again with corrected arguments"
     } else if mending.context == 0 && mending.feedback == 0 {
         "no model may correct it (`[mending]` turns off `feedback` and `context`)"
     } else if mending.context == 0 {

@@ -82,6 +82,9 @@ fn by_default_a_rejected_call_goes_back_to_the_model_of_the_agent() {
     let results: Vec<&str> = driver.session.history().iter().rev().take(2).map(Message::text).collect();
     assert!(results[1].contains("no order 7"), "{results:?}");
     assert!(results[0].contains("amount"), "{results:?}");
+    for result in results {
+        assert!(result.ends_with("; the call can be made again with corrected arguments)"), "{result}");
+    }
 }
 
 #[test]
