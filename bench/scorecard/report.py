@@ -314,6 +314,8 @@ def page(results: Results, plays: list[dict]) -> str:
         "- An agent of Reknit answers by calling a tool (`final_report`), and the scripted model calls it where it is offered. A model that only ever writes text is asked for the call",
         "  again, five times with these settings, and the run ends as `partial` with that text. Tried once, with LangGraph and Rig beside it: they need one call, and say `done`.",
         "  So does Reknit with `textAnswers: true` in the agent file, which is off by default: a model that announces a call and does not make it (the scenarios have one) would then be believed.",
+        "- With the real model, Reknit was played a second time after the error of a rejected call was changed: it said that no model may correct the call, and now says that the call can be made",
+        "  again with corrected arguments. The outcomes are the same: this small model reports the error instead of calling again.",
         "- In the scenario in which a model misspells what is approved, most peers show the text of the model to the person, and send what their types made of it. Executed and",
         "  shown are compared exactly, so that counts as wrong.",
         "- Retries of a model are not counted as extra effects; calls that it repeats after an error are, if both took effect. The OpenAI Agents SDK, the Vercel AI SDK, Mastra and",
