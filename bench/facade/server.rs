@@ -1,7 +1,7 @@
 //! A model that calls the tool `price` once and then answers: `scripted-model [REPORT]`. Prints its base URL, and ends with its input.
 
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::{Reply, ScriptedModel};
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::{Reply, ScriptedModel};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,6 +1,6 @@
 //! Decoding the answers of models in each wire format, as streams and as whole bodies.
 
-use reknit_dialogue::{Delta, Message, ModelAnswer, ModelRequest};
+use reknit_model_api::{Delta, Message, ModelAnswer, ModelRequest};
 use reknit_models::{DecodeError, Provider, decode_body, decode_stream};
 
 /// `chat/completions`.

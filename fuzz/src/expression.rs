@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reknit_bind::Expression;
+use reknit_expressions::Expression;
 use reknit_protocol::{StepId, Value};
 
 use crate::{read_value, text_of};

@@ -1,6 +1,6 @@
 //! Parsing templates, and binding them to results.
 
-use reknit_bind::{Binding, Parameters, Template, TextPart, bind};
+use reknit_expressions::{Binding, Parameters, Template, TextPart, bind};
 use reknit_protocol::{Object, Value};
 
 use crate::expression::{ids, results};

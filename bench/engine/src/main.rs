@@ -7,7 +7,7 @@ mod contest;
 mod graph;
 mod instructions;
 mod langgraph;
-#[path = "../../bind/src/report.rs"]
+#[path = "../../expressions/src/report.rs"]
 mod report;
 
 use std::cell::RefCell;

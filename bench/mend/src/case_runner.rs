@@ -127,7 +127,7 @@ impl CaseRunner {
         let (agent, capability, before) = &call.before;
         let steps = vec![
             Step::new("before", *agent, capability, "first").with_parameters(before.clone()),
-            Step::new("call", call.agent, call.capability, call.request.as_str())
+            Step::new("call", call.tool, call.capability, call.request.as_str())
                 .with_parameters(parameters.clone())
                 .after("before"),
         ];

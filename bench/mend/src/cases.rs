@@ -5,12 +5,12 @@ use reknit_protocol::{Object, Value};
 /// A correct call, with the step before it.
 #[derive(Clone)]
 pub struct Call {
-    pub agent: &'static str,
+    pub tool: &'static str,
     pub capability: &'static str,
     pub correct: Object,
     /// The request of the user.
     pub request: String,
-    /// The step before it: agent, capability, parameters.
+    /// The step before it: tool, capability, parameters.
     pub before: (&'static str, &'static str, Object),
 }
 
@@ -53,7 +53,7 @@ fn calls() -> Vec<Call> {
     for (place, lat, lon) in PLACES {
         for units in ["metric", "imperial"] {
             calls.push(Call {
-                agent: "weather-tool",
+                tool: "weather-tool",
                 capability: "get_weather",
                 correct: object(&[
                     ("lat", number(&lat.to_string())),
@@ -68,7 +68,7 @@ fn calls() -> Vec<Call> {
     for (from, _) in CURRENCIES {
         for (to, _) in CURRENCIES.iter().filter(|(to, _)| *to != from) {
             calls.push(Call {
-                agent: "currency-tool",
+                tool: "currency-tool",
                 capability: "convert_currency",
                 correct: object(&[("from", from.into()), ("to", (*to).into()), ("amount", number("1500.5"))]),
                 request: format!("Convert 1500.5 {from} to {to}."),
@@ -80,7 +80,7 @@ fn calls() -> Vec<Call> {
         let before = ("stock-tool", "get_stock_quote", object(&[("symbol", symbol.into())]));
         for shares in [10, 25, 100] {
             calls.push(Call {
-                agent: "stock-tool",
+                tool: "stock-tool",
                 capability: "place_order",
                 correct: object(&[("symbol", symbol.into()), ("shares", shares.into())]),
                 request: format!("Sell {shares} shares of {name}."),

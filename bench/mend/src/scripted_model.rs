@@ -1,6 +1,6 @@
 //! The scripted model. It knows the correct call, and replies with the differences.
 
-use reknit_dialogue::{ModelAnswer, Purpose, Usage};
+use reknit_model_api::{ModelAnswer, Purpose, Usage};
 use reknit_protocol::{Object, Value};
 
 /// The reply to a request about a wrong call.

@@ -43,7 +43,7 @@ fn sales() -> Vec<Case> {
             wrong.insert("amount", 0);
             let request = format!("I am planning to sell {count} {name} shares to fund my travel to {city}.");
             let before = ("stock-tool", "get_stock_quote", object(&[("symbol", symbol.into())]));
-            let call = Call { agent: "currency-tool", capability: "convert_currency", correct, request, before };
+            let call = Call { tool: "currency-tool", capability: "convert_currency", correct, request, before };
             cases.push(case("the amount of a sale is 0", call, wrong));
         }
     }
@@ -55,7 +55,7 @@ fn places() -> Vec<Case> {
     let case_of = |(city, part, country): (&str, &str, &str)| {
         let location = |text: String| object(&[("location", text.into())]);
         let call = Call {
-            agent: "geocoding-tool",
+            tool: "geocoding-tool",
             capability: "geocode",
             correct: location(format!("{city}, {country}")),
             request: format!("What is the weather in {city}, {part}?"),

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use reknit_dialogue::{
+use reknit_model_api::{
     Attachment, Delta, ErrorClass, Message, ModelRequest, ResponseFormat, ToolChoice, ToolDefinition,
 };
 use reknit_models::{FormatSupport, Models, Streaming, Target};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use reknit_dialogue::{Message, ModelRequest};
+use reknit_model_api::{Message, ModelRequest};
 use reknit_models::{Models, Streaming, Target};
 
 use crate::{MAX_TOKENS, MODEL, Mode, QUESTION, Result, SYSTEM, WORDS};

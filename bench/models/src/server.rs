@@ -3,8 +3,8 @@
 use std::io::{Read, Write};
 use std::process::{Command, ExitCode};
 
-use reknit_testing::model::{Script, RequestMatcher};
-use reknit_testing::{Reply, ScriptedModel};
+use reknit_fakes::model::{Script, RequestMatcher};
+use reknit_fakes::{Reply, ScriptedModel};
 
 use crate::lines::LineProcess;
 use crate::{Result, WORDS};

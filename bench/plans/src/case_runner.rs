@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{ModelAnswer, Usage};
 use reknit_engine::{
     Effect, Event, EventKind, MACHINE_VERSION, Metadata, Policy, Run, Started, Status, Synthesis, Templates,
 };
 use reknit_mend::PeoplePolicy;
+use reknit_model_api::{ModelAnswer, Usage};
 use reknit_protocol::{EffectOwner, Object, ReplyBody, ToolReply, Value};
 
 use crate::domains::Scenario;

@@ -168,12 +168,12 @@ fn names() -> Vec<(&'static str, ChangeStep)> {
         }),
         ("NAME()", |step| ScenarioStep { capability: format!("{}()", step.capability), ..step.clone() }),
         ("tool.NAME without a tool", |step| ScenarioStep {
-            agent: String::new(),
+            tool: String::new(),
             capability: format!("tool.{}", step.capability),
             ..step.clone()
         }),
         ("**NAME**", |step| ScenarioStep { capability: format!("**{}**", step.capability), ..step.clone() }),
-        ("`TOOL`", |step| ScenarioStep { agent: format!("`{}`", step.agent), ..step.clone() }),
+        ("`TOOL`", |step| ScenarioStep { tool: format!("`{}`", step.tool), ..step.clone() }),
         ("**value**", |step| with_values(step, |text| format!("**{text}**"))),
         ("`value`", |step| with_values(step, |text| format!("`{text}`"))),
         ("**parameter**", |step| {
@@ -217,7 +217,7 @@ fn written(steps: &[ScenarioStep]) -> String {
         ]);
         Value::Object(Object::from([
             ("step_id", Value::from(step.id.as_str())),
-            ("agent_name", step.agent.as_str().into()),
+            ("agent_name", step.tool.as_str().into()),
             ("depends_on", step.after.iter().map(|id| Value::from(id.as_str())).collect()),
             ("metadata", Value::Object(metadata)),
         ]))

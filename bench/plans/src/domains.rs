@@ -35,7 +35,7 @@ pub struct Scenario {
 #[derive(Clone)]
 pub struct ScenarioStep {
     pub id: String,
-    pub agent: String,
+    pub tool: String,
     pub capability: String,
     pub parameters: Object,
     pub after: Vec<String>,
@@ -66,7 +66,7 @@ fn step(value: &Value) -> ScenarioStep {
     let after = value.get("after").and_then(Value::as_array).unwrap_or_default();
     ScenarioStep {
         id: text_of(value, "id"),
-        agent: agent.to_owned(),
+        tool: agent.to_owned(),
         capability: capability.to_owned(),
         parameters: value.get("with").and_then(Value::as_object).expect("parameters").clone(),
         after: after.iter().filter_map(Value::as_str).map(str::to_owned).collect(),

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use reknit_dialogue::{ModelAnswer, ModelFailure};
 use reknit_engine::AskModel;
 use reknit_journal::Durability;
+use reknit_model_api::{ModelAnswer, ModelFailure};
 use reknit_protocol::Value;
 use reknit_protocol::{CallTool, ReplyBody, ToolReply, TransportFailure};
 use reknit_runtime::{BoxFuture, CallLimits, Driver, Transport};

@@ -119,7 +119,7 @@ impl Fixture {
         let call = CallTool {
             id: "bare/call/1".parse().unwrap(),
             step: "bare".into(),
-            agent: NAME.into(),
+            tool: NAME.into(),
             capability: capability.into(),
             parameters: object(parameters)?,
             side_effect: SideEffect::Read,

@@ -86,7 +86,7 @@ async fn calls() -> Result<bool, Box<dyn Error>> {
     let call = CallTool {
         id: "s/call/1".parse()?,
         step: "s".into(),
-        agent: "bench".into(),
+        tool: "bench".into(),
         capability: "get_item_0".into(),
         parameters: Object::from([("id", "7".into()), ("limit", 3.into())]),
         side_effect: SideEffect::Read,

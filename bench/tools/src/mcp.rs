@@ -101,7 +101,7 @@ async fn compare(name: &str, ours: &Tools, bare: &RunningService<RoleClient, ()>
     let call = CallTool {
         id: "s/call/1".parse()?,
         step: "s".into(),
-        agent: "bench".into(),
+        tool: "bench".into(),
         capability: "get_item".into(),
         parameters: Object::from([("id", "7".into()), ("limit", 3.into())]),
         side_effect: SideEffect::Read,

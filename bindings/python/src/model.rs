@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use reknit::ModelClient;
-use reknit::dialogue::{ErrorClass, Message, ModelAnswer, ModelFailure, ModelRequest, ToolCall, Usage};
+use reknit::model_api::{ErrorClass, Message, ModelAnswer, ModelFailure, ModelRequest, ToolCall, Usage};
 use reknit::models::{OnDelta, Target};
 use reknit::protocol::{Object, Value};
 

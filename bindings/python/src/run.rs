@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyAssertionError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use reknit::protocol::{Category, Object, Retryable, RunId, SideEffect, ToolError, Value};
 use reknit::testing::ExpectError;
-use reknit::toolkit::{CallContext, CapabilityDefinition};
+use reknit::tool_service::{CallContext, CapabilityDefinition};
 use reknit::{Follow, Reknit, RunError, RunEvent, RunResult, Tool};
 use tokio::runtime::Runtime;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_toolkit::CapabilityDefinition;
+use reknit_tool_service::CapabilityDefinition;
 
 use crate::data::Data;
 use crate::{DemoStartError, Faults, currency, geocoding, stock, weather};

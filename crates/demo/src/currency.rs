@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use reknit_protocol::tool::codes;
 use reknit_protocol::{Category, Number, Retryable, SideEffect, ToolError, Value};
-use reknit_toolkit::{CallContext, CapabilityDefinition, ExactNumber, Handler, Service};
+use reknit_tool_service::{CallContext, CapabilityDefinition, ExactNumber, Handler, Service};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! The embedded data.
 
-use reknit_toolkit::ExactNumber;
+use reknit_tool_service::ExactNumber;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! The whole demo: tools, model and request.
 
-use reknit_testing::ScriptedModel;
-use reknit_toolkit::ShutdownError;
+use reknit_fakes::ScriptedModel;
+use reknit_tool_service::ShutdownError;
 
 use crate::data::Data;
 use crate::{DemoStartError, DemoTools, Faults, scenario};

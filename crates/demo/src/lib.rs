@@ -7,7 +7,7 @@
 //! currency-tool   convert_currency
 //! ```
 //!
-//! The tools are built with `reknit-toolkit` and speak the protocol on loopback. Their data is fixed and small, but they
+//! The tools are built with `reknit-tool-service` and speak the protocol on loopback. Their data is fixed and small, but they
 //! compute every result from it and return an error for anything that it does not contain. The replies of the model are
 //! fixed, too, and careless: the plan comes in prose with a trailing comma, and the amount to convert is 0. No reply
 //! contains a computed number.

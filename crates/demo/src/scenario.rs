@@ -3,9 +3,9 @@
 //! The rules of the script match the first line of the system message (`purpose: plan_generation`, `error_analysis`, `semantic_retry`,
 //! `synthesis`) and the line `capability: <name>` in the user message.
 
+use reknit_fakes::Reply;
+use reknit_fakes::model::{RequestMatcher, Script};
 use reknit_protocol::Number;
-use reknit_testing::Reply;
-use reknit_testing::model::{RequestMatcher, Script};
 
 use crate::currency::exact_product;
 use crate::data::Data;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_toolkit::{RunningService, Service, ShutdownError};
+use reknit_tool_service::{RunningService, Service, ShutdownError};
 
 use crate::data::Data;
 use crate::{Faults, Orders, currency, geocoding, stock, weather};
@@ -22,7 +22,7 @@ pub enum DemoStartError {
         /// The name of the tool.
         name: String,
         /// The error of the tool server.
-        source: reknit_toolkit::ServeError,
+        source: reknit_tool_service::ServeError,
     },
     /// The scripted model cannot start.
     #[error("cannot start the scripted model")]

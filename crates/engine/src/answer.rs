@@ -2,7 +2,7 @@
 
 pub(crate) mod account;
 
-use reknit_protocol::{AgentName, CapabilityName, Object, RunId, StepId, exact, word_enum};
+use reknit_protocol::{CapabilityName, Object, RunId, StepId, ToolName, exact, word_enum};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Spent;
@@ -103,7 +103,8 @@ pub struct StepReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item_of: Option<StepId>,
     /// The tool.
-    pub agent: AgentName,
+    #[serde(rename = "agent")]
+    pub tool: ToolName,
     /// The tool's capability.
     pub capability: CapabilityName,
     /// The run with the session of its agent, if the step ran one.

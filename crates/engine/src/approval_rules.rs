@@ -1,6 +1,6 @@
 //! Approval rules: which calls a person approves before they are sent.
 
-use reknit_bind::{Expression, StepResult, StepResults, TemplateProblem, UnboundReason};
+use reknit_expressions::{Expression, StepResult, StepResults, TemplateProblem, UnboundReason};
 use reknit_protocol::{CallTool, Object, SideEffect, StepId, Value};
 use serde::{Deserialize, Serialize};
 
@@ -91,7 +91,7 @@ impl ApprovalRule {
     fn reason_to_ask(&self, call: &CallTool) -> Option<String> {
         let named = self.capability.as_deref().is_none_or(|pattern| {
             let (tool, capability) = split(pattern).unwrap_or((pattern, "*"));
-            matches_pattern(tool, call.agent.as_str()) && matches_pattern(capability, call.capability.as_str())
+            matches_pattern(tool, call.tool.as_str()) && matches_pattern(capability, call.capability.as_str())
         });
         if !named || self.class.is_some_and(|class| class != call.side_effect) {
             return None;
@@ -180,7 +180,7 @@ mod tests {
         CallTool {
             id: "s/call/1".parse().unwrap(),
             step: "s".into(),
-            agent: "payments".into(),
+            tool: "payments".into(),
             capability: capability.into(),
             parameters: Value::parse(parameters).unwrap().as_object().unwrap().clone(),
             side_effect: class,

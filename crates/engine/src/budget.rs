@@ -3,7 +3,7 @@
 
 mod quote;
 
-use reknit_dialogue::{Money, Purpose, TargetName, Usage};
+use reknit_model_api::{Money, Purpose, TargetName, Usage};
 use serde::{Deserialize, Serialize};
 
 use crate::policy::{Policy, Synthesis};

@@ -1,8 +1,8 @@
 //! What is expected of every result of a capability, whichever plan calls it.
 
-use reknit_bind::{Expression, Parameters};
+use reknit_expressions::{Expression, Parameters};
 use reknit_plan::{REPLY, RESULT};
-use reknit_protocol::{AgentName, CapabilityName, Object, Step, StepId, Value, exact, parse_human_duration};
+use reknit_protocol::{CapabilityName, Object, Step, StepId, ToolName, Value, exact, parse_human_duration};
 use serde::{Deserialize, Serialize};
 
 /// What is expected of the results of a capability, as `expect` and `verify` of a step say it.
@@ -20,7 +20,8 @@ pub struct Confirmation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConfirmingCall {
     /// The tool.
-    pub agent: AgentName,
+    #[serde(rename = "agent")]
+    pub tool: ToolName,
     /// The tool's capability; it must change nothing.
     pub capability: CapabilityName,
     /// Its parameters, as templates over `result`.
@@ -69,7 +70,7 @@ impl ConfirmingCall {
     /// The object that a plan has under `verify`.
     fn to_object(&self) -> Object {
         let mut object = Object::from([
-            ("tool", Value::from(format!("{}/{}", self.agent, self.capability))),
+            ("tool", Value::from(format!("{}/{}", self.tool, self.capability))),
             ("with", Value::Object(self.parameters.clone())),
             ("expect", Value::from(self.expect.as_str())),
         ]);

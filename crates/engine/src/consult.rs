@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{ModelFailure, ModelRequest, Next, Purpose, Rotation, TargetName};
+use reknit_model_api::{ModelFailure, ModelRequest, Next, Purpose, Rotation, TargetName};
 use reknit_protocol::{EffectId, EffectKind, EffectOwner};
 use serde::{Deserialize, Serialize};
 

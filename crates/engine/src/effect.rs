@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use reknit_bind::Provenance;
-use reknit_dialogue::{ModelRequest, Money, Purpose, TargetName};
-use reknit_protocol::{AgentName, CallTool, CapabilityName, EffectId, Object, ScopeLevel, SideEffect, StepId, exact};
+use reknit_expressions::Provenance;
+use reknit_model_api::{ModelRequest, Money, Purpose, TargetName};
+use reknit_protocol::{CallTool, CapabilityName, EffectId, Object, ScopeLevel, SideEffect, StepId, ToolName, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
@@ -135,7 +135,8 @@ pub enum Question {
     /// Rules say that a person approves several calls of a loop before they are sent. The answer counts for all of them.
     SendItems {
         /// The tool.
-        agent: AgentName,
+        #[serde(rename = "agent")]
+        tool: ToolName,
         /// The tool's capability.
         capability: CapabilityName,
         /// The side effect of each call.
@@ -188,7 +189,8 @@ pub struct PreviewedCall {
     /// The step.
     pub step: StepId,
     /// The tool.
-    pub agent: AgentName,
+    #[serde(rename = "agent")]
+    pub tool: ToolName,
     /// The tool's capability.
     pub capability: CapabilityName,
     /// The side effect.

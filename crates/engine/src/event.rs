@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use reknit_bind::ParameterMapping;
-use reknit_dialogue::{Attachment, ModelAnswer, ModelFailure, Money, TargetName};
+use reknit_expressions::ParameterMapping;
+use reknit_model_api::{Attachment, ModelAnswer, ModelFailure, Money, TargetName};
 use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{EffectId, Object, Plan, RunId, ToolReply, TransportFailure, Value, exact};
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub const MACHINE_VERSION: u32 = 8;
 
 /// Older versions whose events this machine applies. Where it decides otherwise for them, other effects become due than then, and
 /// whoever replays them notices.
-pub const REPLAYED_VERSIONS: &[u32] = &[6, 7];
+pub const REPLAYED_VERSIONS: &[u32] = &[];
 
 /// An event and its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -115,7 +115,7 @@ fn of_call(record: &RunRecord) -> Option<(String, Details)> {
             [
                 ("step", call.step.as_str().into()),
                 ("call", call.id.to_string().into()),
-                ("tool", call.agent.as_str().into()),
+                ("tool", call.tool.as_str().into()),
                 ("capability", call.capability.as_str().into()),
                 ("parameters", Value::Object(call.parameters.clone())),
             ],
@@ -151,7 +151,7 @@ fn of_step(record: &RunRecord) -> Option<(String, Details)> {
             "step_started",
             [
                 ("step", step.step.as_str().into()),
-                ("tool", step.agent.as_str().into()),
+                ("tool", step.tool.as_str().into()),
                 ("capability", step.capability.as_str().into()),
             ],
         ),

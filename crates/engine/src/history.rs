@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use reknit_dialogue::{TargetName, Usage};
 use reknit_mend::Mend;
+use reknit_model_api::{TargetName, Usage};
 use reknit_protocol::{CallTool, EffectId, EffectKind, EffectOwner, Object, SmallMap, StepId, exact};
 use serde::{Deserialize, Serialize};
 
@@ -188,7 +188,7 @@ impl HistoryBuilder {
             CallEnd::Replied { status, .. } => Some(*status),
             CallEnd::Failed { .. } | CallEnd::Interrupted => None,
         };
-        let capability = format!("{}/{}", call.agent, call.capability);
+        let capability = format!("{}/{}", call.tool, call.capability);
         self.end(&call.id, at_ms, HistoryKind::Checked { capability, parameters: call.parameters.clone(), status });
     }
 

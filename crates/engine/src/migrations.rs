@@ -3,7 +3,7 @@
 //! When `MACHINE_VERSION` changes, add a row to [`MIGRATIONS`]: a function that changes each part of a snapshot, as JSON, from the
 //! version before. Rows of recent versions are kept, so that runs that wait continue after an upgrade.
 
-use reknit_protocol::{Object, Value};
+use reknit_protocol::Value;
 
 use crate::event::MACHINE_VERSION;
 
@@ -29,41 +29,8 @@ pub struct SnapshotMigration {
     pub change: fn(SnapshotPart, &mut Value) -> Result<(), String>,
 }
 
-/// The migrations that this build has, the oldest first.
-pub const MIGRATIONS: &[SnapshotMigration] =
-    &[SnapshotMigration { from: 6, change: add_retries }, SnapshotMigration { from: 7, change: keep }];
-
-/// Version 8 makes a call once that an answer of a model has twice, remembers rejected rules in a session from turn to turn, removes a
-/// layer around the arguments of a call, and looks at what tools announce also for the calls of agents. The state is the same. What it
-/// adds is empty for older ones: a session may use a rule once more that a tool rejected in the turn of the snapshot.
-#[expect(clippy::unnecessary_wraps, reason = "a row of the table")]
-fn keep(_: SnapshotPart, _: &mut Value) -> Result<(), String> {
-    Ok(())
-}
-
-/// Version 7 can retry a run that has ended. No run of version 6 was retried.
-fn add_retries(part: SnapshotPart, value: &mut Value) -> Result<(), String> {
-    let (SnapshotPart::RunState, Value::Object(state)) = (part, value) else { return Ok(()) };
-    let zeros = |names: &[&str]| -> Object { names.iter().map(|name| ((*name).to_owned(), Value::from(0))).collect() };
-    state.insert("retries", 0);
-    state.insert("spent_before", zeros(&["tool_calls", "model_calls", "input_tokens", "output_tokens", "active_ms"]));
-    state.insert("asked", zeros(&["selection", "plan", "answer"]));
-    let Some(Value::Array(steps)) = state.get_mut("steps") else { return Err("a run has no steps".to_owned()) };
-    for step in steps {
-        let Value::Object(step) = step else { return Err("a step is not an object".to_owned()) };
-        step.insert("before_retry", zeros(&["resends", "resolutions", "corrections"]));
-        // Which attempt had which key was not stored. The current key was not sent with other parameters than the last ones.
-        let correction = step.get("correction").cloned().ok_or("a step has no corrections")?;
-        let Some(Value::Array(attempts)) = step.get_mut("attempts") else {
-            return Err("a step has no attempts".to_owned());
-        };
-        for attempt in attempts {
-            let Value::Object(attempt) = attempt else { return Err("an attempt is not an object".to_owned()) };
-            attempt.insert("correction", correction.clone());
-        }
-    }
-    Ok(())
-}
+/// The migrations of this build, the oldest first. Version 8 is the version of the first release.
+pub const MIGRATIONS: &[SnapshotMigration] = &[];
 
 /// Why a snapshot cannot be brought to the current version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use reknit_bind::{Binding, Expression, Parameters, bind};
+use reknit_expressions::{Binding, Expression, Parameters, bind};
 use reknit_mend::{ReplyContext, Verdict, classify_reply};
-use reknit_protocol::{AgentName, CallTool, CapabilityName, Object, SideEffect, StepId, ToolReply, Value, exact};
+use reknit_protocol::{CallTool, CapabilityName, Object, SideEffect, StepId, ToolName, ToolReply, Value, exact};
 use serde::{Deserialize, Serialize};
 
 /// Names that the templates of a check may use, beside the parameters of the call.
@@ -17,7 +17,8 @@ const REPLY: &str = "reply";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeCheck {
     /// The tool.
-    pub agent: AgentName,
+    #[serde(rename = "agent")]
+    pub tool: ToolName,
     /// The tool's capability; it must change nothing.
     pub capability: CapabilityName,
     /// Its parameters, as templates: `{{call.order_id}}` is a parameter of the call, `{{key}}` its idempotency key.

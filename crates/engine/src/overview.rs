@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use reknit_dialogue::{Message, Money, Role};
+use reknit_model_api::{Message, Money, Role};
 use reknit_plan::{PlanAuthor, ToolSelection};
 use reknit_protocol::{RunId, StepId, Value, exact};
 use serde::{Deserialize, Serialize};

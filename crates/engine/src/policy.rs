@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use reknit_dialogue::{Message, ModelRequest, Money, Prices, RotationRules, TargetName, Temperature};
 use reknit_mend::{ErrorsInSuccess, LadderPolicy, LearnedRule, MendingPolicy, PeoplePolicy, ResendPolicy};
+use reknit_model_api::{Message, ModelRequest, Money, Prices, RotationRules, TargetName, Temperature};
 use reknit_plan::{Catalogue, PlanLanguage};
 use reknit_protocol::{KeyRule, Plan, SideEffect, Step};
 use serde::{Deserialize, Serialize};
@@ -309,7 +309,7 @@ impl SideEffectPolicy {
             return;
         }
         for step in plan.steps.iter_mut().filter(|step| !step.is_computed()) {
-            let name = format!("{}/{}", step.agent_name, step.capability().unwrap_or_default());
+            let name = format!("{}/{}", step.tool, step.capability().unwrap_or_default());
             if let Some(confirmation) = self.confirmations.get(&name) {
                 confirmation.add_to(step);
             }
@@ -318,7 +318,7 @@ impl SideEffectPolicy {
 
     /// The side effect of the call of a step; `None` if the catalogue does not have its capability.
     pub fn class_of_step(&self, step: &Step, catalogue: &Catalogue) -> Option<SideEffect> {
-        let (agent, capability) = (step.agent_name.as_str(), step.capability()?);
+        let (agent, capability) = (step.tool.as_str(), step.capability()?);
         let entry = catalogue.entry(agent, capability)?;
         Some(self.class(agent, capability, entry.capability.effect))
     }

@@ -38,7 +38,7 @@ impl Question {
                 let call = |call: &PreviewedCall| line("call", format!("{}: {}", call.step, preview_text(call)));
                 calls.iter().map(call).chain([limit]).collect()
             }
-            Self::SendItems { agent, capability, side_effect, calls, reason } => {
+            Self::SendItems { tool: agent, capability, side_effect, calls, reason } => {
                 let class = side_effect.as_str();
                 let count = calls.len();
                 let head = line(
@@ -70,7 +70,7 @@ impl Question {
         let mut facts = Object::from([("kind", self.kind().into())]);
         let texts: Vec<(&str, &str)> = match self {
             Self::SendCall { reason, .. } => vec![("reason", reason)],
-            Self::SendItems { agent, capability, side_effect, calls, reason } => {
+            Self::SendItems { tool: agent, capability, side_effect, calls, reason } => {
                 facts.insert("agent", agent.as_str());
                 facts.insert("capability", capability.as_str());
                 facts.insert("class", side_effect.as_str());
@@ -99,7 +99,7 @@ impl Question {
     pub fn call_facts(&self) -> Option<Object> {
         self.call().map(|call| {
             Object::from([
-                ("agent", call.agent.as_str().into()),
+                ("agent", call.tool.as_str().into()),
                 ("capability", call.capability.as_str().into()),
                 ("class", call.side_effect.as_str().into()),
                 ("parameters", Value::Object(call.parameters.clone())),
@@ -110,13 +110,13 @@ impl Question {
 
 fn call_text(call: &CallTool) -> String {
     let class = call.side_effect.as_str();
-    format!("`{}` of `{}` ({class}) with {}", call.capability, call.agent, call.parameters)
+    format!("`{}` of `{}` ({class}) with {}", call.capability, call.tool, call.parameters)
 }
 
 fn preview_text(call: &PreviewedCall) -> String {
     let class = call.side_effect.as_str();
     let items = call.foreach.as_ref().map_or_else(String::new, |list| format!(", for each item of `{list}`"));
-    format!("`{}` of `{}` ({class}) with {}{items}", call.capability, call.agent, call.parameters)
+    format!("`{}` of `{}` ({class}) with {}{items}", call.capability, call.tool, call.parameters)
 }
 
 fn item_facts(call: &ItemCall) -> Value {
@@ -127,7 +127,7 @@ fn item_facts(call: &ItemCall) -> Value {
 fn preview_facts(call: &PreviewedCall) -> Value {
     Value::Object(Object::from([
         ("step", call.step.as_str().into()),
-        ("agent", call.agent.as_str().into()),
+        ("agent", call.tool.as_str().into()),
         ("capability", call.capability.as_str().into()),
         ("class", call.side_effect.as_str().into()),
         ("parameters", Value::Object(call.parameters.clone())),
@@ -146,7 +146,7 @@ mod tests {
         Box::new(CallTool {
             id: "pay/call/1".parse().unwrap(),
             step: "pay".into(),
-            agent: "bank".into(),
+            tool: "bank".into(),
             capability: "pay".into(),
             parameters: Object::from([("amount", 5_u64.into())]),
             side_effect: SideEffect::Unsafe,
@@ -164,7 +164,7 @@ mod tests {
             parameters: Object::from([("amount", amount.into())]),
         };
         Question::SendItems {
-            agent: "bank".into(),
+            tool: "bank".into(),
             capability: "pay".into(),
             side_effect: SideEffect::Unsafe,
             calls: [5, 6].map(item).to_vec(),
@@ -176,7 +176,7 @@ mod tests {
     fn every_question_is_told_in_words_and_as_json() {
         let preview = PreviewedCall {
             step: "pay".into(),
-            agent: "bank".into(),
+            tool: "bank".into(),
             capability: "pay".into(),
             side_effect: SideEffect::Unsafe,
             parameters: Object::new(),

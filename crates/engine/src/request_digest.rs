@@ -1,6 +1,6 @@
 //! The digest of a request: whether two starts with the same run id want the same.
 
-use reknit_dialogue::{Attachment, AttachmentSource};
+use reknit_model_api::{Attachment, AttachmentSource};
 use reknit_plan::PlanAuthor;
 use reknit_protocol::{Object, Plan, Value, hex};
 

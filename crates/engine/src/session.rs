@@ -58,8 +58,8 @@ mod view;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use reknit_dialogue::{Message, Rotation, RotationRules};
 use reknit_mend::{Corrector, MendingPolicy, ResolutionPolicy, RuleChanges};
+use reknit_model_api::{Message, Rotation, RotationRules};
 use reknit_plan::PlanAuthor;
 use reknit_protocol::ScopeLevel;
 use reknit_salvage::Schema;

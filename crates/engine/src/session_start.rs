@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{Attachment, Effort, Money, TargetName, Temperature};
 use reknit_mend::Corrector;
+use reknit_model_api::{Attachment, Effort, Money, TargetName, Temperature};
 use reknit_protocol::{RunId, Value, exact, word_enum};
 use serde::{Deserialize, Serialize};
 

@@ -136,7 +136,7 @@ impl Statistics {
     fn add_run(&mut self, run: &RunOverview) {
         for step in &run.steps {
             let Some(entries) = run.history.get(&step.id) else { continue };
-            let name = match step.agent.as_str() {
+            let name = match step.tool.as_str() {
                 "" => step.capability.to_string(),
                 tool => format!("{tool}/{}", step.capability),
             };

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use minijinja::{Environment, UndefinedBehavior};
-use reknit_dialogue::Message;
+use reknit_model_api::Message;
 use serde::{Deserialize, Serialize};
 
 use crate::data_fence::fenced;

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use reknit_protocol::spelling::are_alike;
-use reknit_protocol::{AgentName, CapabilityName, Number, Object, Value, exact};
+use reknit_protocol::{CapabilityName, Number, Object, ToolName, Value, exact};
 use serde::{Deserialize, Serialize};
 
 /// A tool call, reduced to what decides whether another call is the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct UncertainCall {
-    pub(crate) agent: AgentName,
+    #[serde(rename = "agent")]
+    pub(crate) tool: ToolName,
     pub(crate) capability: CapabilityName,
     #[serde(with = "exact")]
     pub(crate) parameters: Object,
@@ -28,7 +29,7 @@ impl UncertainCall {
     /// Whether another call is the same, except that a number or a boolean may be written as text, and a key in another
     /// spelling.
     pub(crate) fn is_same_as(&self, other: &Self) -> bool {
-        self.agent == other.agent
+        self.tool == other.tool
             && self.capability == other.capability
             && are_same_objects(&self.parameters, &other.parameters)
     }
@@ -65,7 +66,7 @@ mod tests {
     #[test]
     fn a_call_is_the_same_if_only_types_differ() {
         let call = |parameters: &str| UncertainCall {
-            agent: "shop".into(),
+            tool: "shop".into(),
             capability: "order".into(),
             parameters: Value::parse(parameters).unwrap().as_object().unwrap().clone(),
         };

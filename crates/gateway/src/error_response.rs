@@ -1,6 +1,6 @@
 //! Errors in the form of each API.
 
-use reknit_dialogue::{Api, ErrorClass, ModelFailure};
+use reknit_model_api::{Api, ErrorClass, ModelFailure};
 use reknit_protocol::{Object, Value};
 
 /// An error for the caller.

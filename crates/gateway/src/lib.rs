@@ -12,7 +12,7 @@
 //! model's server are passed on if it has the same API.
 //!
 //! ```
-//! use reknit_dialogue::{Api, ModelAnswer, Usage};
+//! use reknit_model_api::{Api, ModelAnswer, Usage};
 //! use reknit_gateway::{AnswerMender, Identity, read_request, write_response};
 //! use reknit_protocol::Value;
 //!

@@ -1,6 +1,6 @@
 //! Mending of answers: tool calls are fitted to the tools of the request, structured output to its schema.
 
-use reknit_dialogue::{
+use reknit_model_api::{
     FinishReason, Message, ModelAnswer, ModelRequest, ResponseFormat, Role, ToolCall, ToolChoice, ToolDefinition,
 };
 use reknit_protocol::spelling::{are_alike, nearest};

@@ -5,7 +5,7 @@ mod messages;
 mod options;
 mod responses;
 
-use reknit_dialogue::{Api, ModelRequest};
+use reknit_model_api::{Api, ModelRequest};
 use reknit_protocol::Object;
 
 use crate::json::{at, field};

@@ -4,7 +4,7 @@ pub(crate) mod chat;
 pub(crate) mod messages;
 pub(crate) mod responses;
 
-use reknit_dialogue::{Api, ModelAnswer, Thought};
+use reknit_model_api::{Api, ModelAnswer, Thought};
 use reknit_protocol::{Object, Value};
 
 /// What a response is known by.

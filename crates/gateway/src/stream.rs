@@ -5,7 +5,7 @@ mod messages;
 mod responses;
 mod stream_mender;
 
-use reknit_dialogue::{Api, ModelAnswer};
+use reknit_model_api::{Api, ModelAnswer};
 
 use crate::response::Identity;
 pub use stream_mender::StreamMender;

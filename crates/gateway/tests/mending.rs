@@ -1,10 +1,10 @@
 //! What is changed in an answer, and what is left as it is.
 #![cfg(test)]
 
-use reknit_dialogue::{
+use reknit_gateway::{AnswerMender, Identity, MendedAnswer, StreamMender, StreamWriter, read_request};
+use reknit_model_api::{
     Api, FinishReason, Message, ModelAnswer, ModelRequest, RawEvent, ToolCall, ToolChoice, ToolDefinition, Usage,
 };
-use reknit_gateway::{AnswerMender, Identity, MendedAnswer, StreamMender, StreamWriter, read_request};
 use reknit_protocol::Value;
 
 fn request(messages: Vec<Message>) -> ModelRequest {

@@ -2,11 +2,11 @@
 #![cfg(test)]
 
 use proptest::prelude::*;
-use reknit_dialogue::{
-    Api, Delta, FinishReason, Message, ModelAnswer, ModelRequest, ToolCall, ToolChoice, ToolDefinition, Usage,
-};
 use reknit_gateway::{
     AnswerMender, Identity, MendedAnswer, StreamMender, StreamWriter, patch_response, read_request, write_response,
+};
+use reknit_model_api::{
+    Api, Delta, FinishReason, Message, ModelAnswer, ModelRequest, ToolCall, ToolChoice, ToolDefinition, Usage,
 };
 use reknit_models::{Provider, decode_body, decode_stream};
 use reknit_protocol::{Object, Value};

@@ -14,7 +14,7 @@ pub(crate) const STEP: &str = "call";
 /// The start of a run that makes one call. The arguments are inputs of the plan, so that a text in them that looks like a reference
 /// is sent as it is.
 pub(crate) fn start_of_call(runtime: &Runtime, called: &OfferedCapability, arguments: &Object) -> Started {
-    let key = format!("{}/{}", called.agent, called.capability);
+    let key = format!("{}/{}", called.tool, called.capability);
     let (mut parameters, mut inputs) = (Object::new(), Object::new());
     for (at, (name, value)) in arguments.iter().enumerate() {
         if *value == Value::Null {
@@ -25,7 +25,7 @@ pub(crate) fn start_of_call(runtime: &Runtime, called: &OfferedCapability, argum
             inputs.insert(input, value.clone());
         }
     }
-    let step = Step::new(STEP, called.agent.clone(), called.capability.as_str(), "").with_parameters(parameters);
+    let step = Step::new(STEP, called.tool.clone(), called.capability.as_str(), "").with_parameters(parameters);
     // What the client wants is all in the call: it supports corrections.
     let request = format!("{key} {}", Value::Object(arguments.clone()));
     let mut plan = Plan::new(key, request.as_str(), vec![step]);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use reknit::runtime::NamedAgent;
 use reknit_engine::{add_repeat_argument, needs_repeat_reason, tool_name};
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
-use reknit_protocol::{AgentName, CapabilityName, SideEffect, Value};
+use reknit_protocol::{CapabilityName, SideEffect, ToolName, Value};
 use rmcp::model::{Tool, ToolAnnotations};
 
 use crate::input_schema::input_schema;
@@ -34,7 +34,7 @@ pub(crate) enum Offered {
 /// A capability under the name that clients are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OfferedCapability {
-    pub(crate) agent: AgentName,
+    pub(crate) tool: ToolName,
     pub(crate) capability: CapabilityName,
     /// Whether its calls only read.
     pub(crate) only_reads: bool,
@@ -108,7 +108,10 @@ impl Offer {
             text => text.to_owned(),
         };
         let shown = Tool::new(name, description, input_schema(&schema)).with_annotations(annotations(class));
-        self.add(shown, Offered::Capability(OfferedCapability { agent, capability, only_reads, repeat_argument }));
+        self.add(
+            shown,
+            Offered::Capability(OfferedCapability { tool: agent, capability, only_reads, repeat_argument }),
+        );
     }
 }
 

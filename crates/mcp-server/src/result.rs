@@ -121,7 +121,7 @@ fn failure_text(failure: &RunFailure) -> String {
             Fate::Rejected => "The tool rejected it, so it had no effect.",
             Fate::Unknown => "It may have taken effect: do not call it again before you know.",
         };
-        format!("`{}` of `{}` failed: {}. {fate}", step.capability, step.agent, step.reason)
+        format!("`{}` of `{}` failed: {}. {fate}", step.capability, step.tool, step.reason)
     });
     let steps: Vec<String> = steps.collect();
     match (steps.is_empty(), &failure.reason) {

@@ -178,7 +178,7 @@ impl McpServer {
                 Err(result) => result,
             };
         };
-        let call = format!("{}/{} {}", called.agent, called.capability, Value::Object(arguments.clone()).canonical());
+        let call = format!("{}/{} {}", called.tool, called.capability, Value::Object(arguments.clone()).canonical());
         match self.known.start((&self.reknit, &*self.limit), (&caller(context), &call), started).await {
             Ok(CallRun::First(handle)) => self.follow(&self.waited_for(handle), context, result_of_call).await,
             Ok(CallRun::Repeated(handle)) => {

@@ -8,12 +8,12 @@ use reknit::runtime::NamedAgent;
 use reknit::runtime::agent::Agent;
 use reknit::{ConfigBuilder, Reknit};
 use reknit_engine::ApprovalRule;
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{CallBarrier, Reply, ScriptedModel, ScriptedTool};
 use reknit_journal::{RunFilter, StatusFilter};
 use reknit_mcp_server::{McpServeError, McpServer, Offering};
 use reknit_protocol::{SideEffect, Value};
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{CallBarrier, Reply, ScriptedModel, ScriptedTool};
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
     ElicitationAction, ErrorData, Implementation, PaginatedRequestParams,

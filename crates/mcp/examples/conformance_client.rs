@@ -114,7 +114,7 @@ fn call(tool: &str, parameters: Object) -> Result<CallTool, Box<dyn Error>> {
     Ok(CallTool {
         id: "step-1/call/1".parse()?,
         step: "step-1".into(),
-        agent: "conformance".into(),
+        tool: "conformance".into(),
         capability: tool.into(),
         parameters,
         side_effect: SideEffect::Undeclared,

@@ -77,5 +77,5 @@ pub(crate) fn unreadable(call: &CallTool, problem: &str) -> TransportFailure {
 }
 
 pub(crate) fn failure(kind: TransportKind, delivery: Delivery, call: &CallTool, problem: &str) -> TransportFailure {
-    TransportFailure { kind, delivery, message: format!("`{}` {problem}", call.agent) }
+    TransportFailure { kind, delivery, message: format!("`{}` {problem}", call.tool) }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use reknit_protocol::{AgentName, redact_url};
+use reknit_protocol::{ToolName, redact_url};
 use reknit_tools::ConnectionOptions;
 use reknit_tools::Sandbox;
 use secrecy::SecretString;
@@ -15,7 +15,7 @@ const MAX_MESSAGE: usize = 16 << 20;
 #[derive(Debug, Clone)]
 pub struct McpOptions {
     /// The name of the tool in plans.
-    pub name: AgentName,
+    pub name: ToolName,
     /// How it is reached.
     pub connection: McpConnection,
     /// Whether the annotations of its tools are believed. Without it the side effect of every tool is undeclared.
@@ -34,7 +34,7 @@ pub struct McpOptions {
 
 impl McpOptions {
     /// A server that is not trusted, with all its tools and the usual limits.
-    pub fn new(name: impl Into<AgentName>, connection: McpConnection) -> Self {
+    pub fn new(name: impl Into<ToolName>, connection: McpConnection) -> Self {
         Self {
             name: name.into(),
             connection,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use reknit_protocol::{AgentName, Object, Value, truncate};
+use reknit_protocol::{Object, ToolName, Value, truncate};
 use reknit_tools::{BoxFuture, ListedCapability, Listing, ToolSource};
 use rmcp::model::{ServerPeerInfo, ServerResult};
 use rmcp::service::ServiceError;
@@ -208,7 +208,7 @@ impl McpSource {
 }
 
 impl ToolSource for McpSource {
-    fn name(&self) -> &AgentName {
+    fn name(&self) -> &ToolName {
         &self.server.options.name
     }
 

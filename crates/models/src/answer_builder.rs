@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use reknit_dialogue::{
+use reknit_model_api::{
     Citation, Delta, ErrorClass, FinishReason, FormatUsed, Message, ModelAnswer, ModelFailure, ModelRequest, Money,
     ProviderState, Thought, ToolCall, ToolCallId, Usage,
 };

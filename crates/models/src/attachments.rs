@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use reknit_dialogue::{Attachment, AttachmentKind, AttachmentSource, ErrorClass, Message, ModelFailure, ModelRequest};
+use reknit_model_api::{Attachment, AttachmentKind, AttachmentSource, ErrorClass, Message, ModelFailure, ModelRequest};
 
 use crate::{Provider, Target};
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
-use reknit_dialogue::{Delta, ErrorClass, FormatUsed, ModelAnswer, ModelFailure, ModelRequest, RawEvent, Timings};
+use reknit_model_api::{Delta, ErrorClass, FormatUsed, ModelAnswer, ModelFailure, ModelRequest, RawEvent, Timings};
 use reknit_protocol::Value;
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, LOCATION};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use reknit_dialogue::{Delta, ModelAnswer, ModelFailure, ModelRequest};
+use reknit_model_api::{Delta, ModelAnswer, ModelFailure, ModelRequest};
 
 /// Receives the pieces of an answer as they arrive.
 pub type OnDelta<'a> = &'a mut (dyn FnMut(Delta<'_>) + Send);
@@ -15,7 +15,7 @@ pub type OnDelta<'a> = &'a mut (dyn FnMut(Delta<'_>) + Send);
 /// Dropping the future must cancel the request.
 ///
 /// ```
-/// use reknit_dialogue::{ModelAnswer, ModelFailure, ModelRequest, Usage};
+/// use reknit_model_api::{ModelAnswer, ModelFailure, ModelRequest, Usage};
 /// use reknit_models::{ModelClient, OnDelta};
 ///
 /// struct Echo;

@@ -1,7 +1,7 @@
 //! Decoding of streamed answers, without a network.
 
 use memchr::memchr2;
-use reknit_dialogue::{Delta, FormatUsed, ModelAnswer, ModelFailure, ModelRequest};
+use reknit_model_api::{Delta, FormatUsed, ModelAnswer, ModelFailure, ModelRequest};
 
 use crate::Provider;
 use crate::answer_builder::{AnswerBuilder, OnDelta};
@@ -14,7 +14,7 @@ use crate::wire_format::WireFormat;
 /// the bytes are split into chunks makes no difference.
 ///
 /// ```
-/// use reknit_dialogue::{Message, ModelRequest};
+/// use reknit_model_api::{Message, ModelRequest};
 /// use reknit_models::{Provider, decode_stream};
 ///
 /// let request = ModelRequest::new(vec![Message::user("Say hello.")], 10);
@@ -53,7 +53,7 @@ pub fn decode_stream<'a>(
 /// Decodes an answer from the recorded body of a response that was not streamed.
 ///
 /// ```
-/// use reknit_dialogue::{Message, ModelRequest};
+/// use reknit_model_api::{Message, ModelRequest};
 /// use reknit_models::{Provider, decode_body};
 ///
 /// let request = ModelRequest::new(vec![Message::user("Say hello.")], 10);

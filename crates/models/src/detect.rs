@@ -168,8 +168,8 @@ async fn probe_port(name: &str, port: u16) -> Option<DetectedTarget> {
 
 #[cfg(test)]
 mod tests {
-    use reknit_testing::ScriptedModel;
-    use reknit_testing::model::Script;
+    use reknit_fakes::ScriptedModel;
+    use reknit_fakes::model::Script;
     use secrecy::ExposeSecret;
 
     use super::*;

@@ -1,6 +1,6 @@
 //! Error responses of servers.
 
-use reknit_dialogue::{ErrorClass, FailureEvidence, ModelFailure, classify_with_provider_names};
+use reknit_model_api::{ErrorClass, FailureEvidence, ModelFailure, classify_with_provider_names};
 use reknit_protocol::{RetryAfter, Value};
 
 use crate::gemini;

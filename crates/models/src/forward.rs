@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use reknit_dialogue::{Api, Delta, ErrorClass, ModelAnswer, ModelFailure, ModelRequest, RawEvent, TargetName};
+use reknit_model_api::{Api, Delta, ErrorClass, ModelAnswer, ModelFailure, ModelRequest, RawEvent, TargetName};
 use reknit_protocol::{Object, Value};
 
 use crate::sse_blocks::SseBlocks;

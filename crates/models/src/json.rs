@@ -1,6 +1,6 @@
 //! Access to the JSON of servers.
 
-use reknit_dialogue::{Citation, Money};
+use reknit_model_api::{Citation, Money};
 use reknit_protocol::Value;
 
 /// Parses JSON; none if the bytes are not valid.

@@ -7,12 +7,12 @@
 //! ```
 //!
 //! One call of [`Models::ask`] is one HTTP request. This crate never retries, follows a redirect or falls back to another
-//! target: [`Rotation`](reknit_dialogue::Rotation) decides that. Every wait has a timeout, every body a largest size, and a
-//! truncated answer is a [`ModelFailure`](reknit_dialogue::ModelFailure), never a short answer. Dropping the future closes
+//! target: [`Rotation`](reknit_model_api::Rotation) decides that. Every wait has a timeout, every body a largest size, and a
+//! truncated answer is a [`ModelFailure`](reknit_model_api::ModelFailure), never a short answer. Dropping the future closes
 //! the connection.
 //!
 //! ```no_run
-//! use reknit_dialogue::{Delta, Message, ModelRequest};
+//! use reknit_model_api::{Delta, Message, ModelRequest};
 //! use reknit_models::{Models, Target};
 //!
 //! # #[tokio::main(flavor = "current_thread")]

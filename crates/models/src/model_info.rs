@@ -3,7 +3,7 @@
 //! The configuration overrides this list, because prices change and contracts differ. A model that is not listed has no
 //! price and no window: the server alone decides which requests are too long.
 
-use reknit_dialogue::{Price, Prices};
+use reknit_model_api::{Price, Prices};
 
 use crate::Provider;
 
@@ -145,7 +145,7 @@ pub(crate) fn base_name(model: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use reknit_dialogue::Usage;
+    use reknit_model_api::Usage;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure, ModelRequest, TargetName};
+use reknit_model_api::{ErrorClass, ModelAnswer, ModelFailure, ModelRequest, TargetName};
 
 #[cfg(feature = "http")]
 use crate::attempt::Attempt;
@@ -95,7 +95,7 @@ impl Models {
     ///
     /// | failure | when |
     /// |---|---|
-    /// | by status and body, see [`classify`](reknit_dialogue::classify) | the server reports an error, as its response or inside a stream |
+    /// | by status and body, see [`classify`](reknit_model_api::classify) | the server reports an error, as its response or inside a stream |
     /// | `network_error` | the connection failed or broke |
     /// | `timeout` | one of the [`Timeouts`](crate::Timeouts) passed |
     /// | `invalid_response` | the answer is truncated, too long, or not in the wire format |

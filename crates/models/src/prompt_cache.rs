@@ -1,6 +1,6 @@
 //! Which part of a request the provider should keep in its cache: the part that the next request begins with as well.
 
-use reknit_dialogue::{Message, ModelRequest};
+use reknit_model_api::{Message, ModelRequest};
 
 use crate::{Caching, Target};
 
@@ -71,7 +71,7 @@ fn bytes(message: &Message) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use reknit_dialogue::{ToolCall, ToolChoice};
+    use reknit_model_api::{ToolCall, ToolChoice};
 
     use super::*;
     use crate::sample::conversation;

@@ -1,6 +1,6 @@
 //! Construction of request bodies, shared by the wire formats.
 
-use reknit_dialogue::{FormatUsed, Message, ToolCallId, ToolDefinition};
+use reknit_model_api::{FormatUsed, Message, ToolCallId, ToolDefinition};
 use reknit_protocol::{Object, Value};
 
 /// Body of a request in a wire format.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reknit_dialogue::{ModelRequest, TopP};
+use reknit_model_api::{ModelRequest, TopP};
 use reknit_protocol::{Object, Value};
 
 /// Options for requests that do not set them.
@@ -97,7 +97,7 @@ mod tests {
         let mut request = ModelRequest::new(vec![], 9);
         defaults.apply(&mut request);
         assert_eq!((request.top_p, request.thinking_tokens), (defaults.top_p, Some(2_000)));
-        let effort = Some(reknit_dialogue::Effort::Low);
+        let effort = Some(reknit_model_api::Effort::Low);
         let mut request = ModelRequest { parallel_tool_calls: Some(true), effort, ..ModelRequest::new(vec![], 9) };
         defaults.apply(&mut request);
         assert_eq!((request.parallel_tool_calls, request.thinking_tokens), (Some(true), None));

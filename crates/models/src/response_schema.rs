@@ -1,6 +1,6 @@
 //! The response format that a server is asked for, with the schema as this server accepts it.
 
-use reknit_dialogue::{FormatUsed, ResponseFormat};
+use reknit_model_api::{FormatUsed, ResponseFormat};
 use reknit_protocol::Value;
 
 use crate::schema_subset::{Dialect, translate};

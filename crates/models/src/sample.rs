@@ -1,6 +1,6 @@
 //! Sample conversation for the tests of every wire format.
 
-use reknit_dialogue::{Effort, Message, ModelRequest, ProviderState, Thought, ToolCall, ToolChoice, ToolDefinition};
+use reknit_model_api::{Effort, Message, ModelRequest, ProviderState, Thought, ToolCall, ToolChoice, ToolDefinition};
 use reknit_protocol::Value;
 
 use crate::{Provider, Streaming, Target};

@@ -1,6 +1,6 @@
 //! Configured models.
 
-use reknit_dialogue::{AttachmentKind, FormatUsed, Prices, ResponseFormat, TargetName};
+use reknit_model_api::{AttachmentKind, FormatUsed, Prices, ResponseFormat, TargetName};
 use secrecy::SecretString;
 
 use crate::client::{ModelClient, SharedClient};

@@ -1,6 +1,6 @@
 //! Errors in the configuration of targets.
 
-use reknit_dialogue::TargetName;
+use reknit_model_api::TargetName;
 
 /// Why a list of targets cannot be used. Reported before any request is sent.
 #[derive(Debug, thiserror::Error)]

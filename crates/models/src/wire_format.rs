@@ -1,6 +1,6 @@
 //! Wire formats: rendering of requests and reading of responses.
 
-use reknit_dialogue::{ErrorClass, ModelRequest};
+use reknit_model_api::{ErrorClass, ModelRequest};
 use reknit_protocol::Value;
 
 use crate::answer_builder::{AnswerBuilder, OnDelta};

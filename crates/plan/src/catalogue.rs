@@ -9,7 +9,7 @@ pub use json::CatalogueError;
 use std::sync::{Arc, OnceLock};
 
 use reknit_protocol::schema::normalise_types;
-use reknit_protocol::{AgentName, Capability, Value, exact};
+use reknit_protocol::{Capability, ToolName, Value, exact};
 use reknit_salvage::{Formats, Schema, SchemaError};
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ pub struct Catalogue {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CatalogueTool {
     /// Its name.
-    pub name: AgentName,
+    pub name: ToolName,
     /// What it is for; empty if the tool does not say.
     pub description: String,
     /// Its capabilities.

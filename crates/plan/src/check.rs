@@ -14,7 +14,7 @@ mod verify;
 
 use std::sync::Arc;
 
-use reknit_bind::Reference;
+use reknit_expressions::Reference;
 use reknit_protocol::{Capability, Object, Plan, SideEffect, Step, Value};
 use reknit_salvage::Schema;
 use serde::{Deserialize, Serialize};
@@ -135,7 +135,7 @@ pub fn plan_graph(plan: &Plan) -> Result<StepGraph, Vec<PlanProblem>> {
 
 /// What a step calls: `tool/capability`, or only the capability if the plan names no tool.
 fn label(step: &Step) -> String {
-    let tool = step.agent_name.as_str();
+    let tool = step.tool.as_str();
     match step.capability() {
         _ if step.is_computed() => COMPUTE.to_owned(),
         _ if step.sub_plan().is_some() => step.sub_plan().unwrap_or_default().to_owned(),
@@ -263,7 +263,7 @@ fn checked_plan(
         let dependencies = parsed_step.dependencies.iter();
         PlannedStep {
             id: step.step_id.clone(),
-            agent: step.agent_name.clone(),
+            tool: step.tool.clone(),
             capability: capability.name.clone(),
             description: capability.description.clone(),
             instruction: step.instruction.clone(),

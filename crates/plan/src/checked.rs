@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use reknit_bind::{Expression, Parameters, Reference};
-use reknit_protocol::{AgentName, CapabilityName, ErrorFields, KeyRule, SideEffect, StepId, Value};
+use reknit_expressions::{Expression, Parameters, Reference};
+use reknit_protocol::{CapabilityName, ErrorFields, KeyRule, SideEffect, StepId, ToolName, Value};
 use reknit_salvage::Schema;
 use serde::{Deserialize, Serialize};
 
@@ -161,7 +161,7 @@ pub struct Until {
 #[derive(Debug, Clone)]
 pub struct Verify {
     /// The tool.
-    pub agent: AgentName,
+    pub tool: ToolName,
     /// The tool's capability; it only reads.
     pub capability: CapabilityName,
     /// Its parameters, which may refer to the `result` of the step.
@@ -223,7 +223,7 @@ pub struct PlannedStep {
     /// The id of the step.
     pub id: StepId,
     /// The tool.
-    pub agent: AgentName,
+    pub tool: ToolName,
     /// The capability of the tool.
     pub capability: CapabilityName,
     /// What the capability does, as the tool describes it.

@@ -1,6 +1,6 @@
 //! Adds the steps of a second plan to a plan that has run.
 
-use reknit_bind::{RenameError, Renaming, StepIds};
+use reknit_expressions::{RenameError, Renaming, StepIds};
 use reknit_protocol::{Plan, Step, StepId};
 
 use crate::file::rewrite_step;
@@ -77,7 +77,7 @@ fn is_same_work(one: &Step, other: &Step) -> bool {
         let given = step.metadata.iter().filter(|(_, value)| !value.is_null());
         given.map(|(key, value)| (key.to_owned(), value.clone())).collect::<reknit_protocol::Object>()
     };
-    one.agent_name == other.agent_name && work(one) == work(other)
+    one.tool == other.tool && work(one) == work(other)
 }
 
 /// The ids of the new steps: their own, or the first free one of `pay-2`, `pay-3` and so on.

@@ -17,7 +17,7 @@ mod source_names;
 
 use std::ops::Range;
 
-use reknit_bind::{Reference, StepIds};
+use reknit_expressions::{Reference, StepIds};
 use reknit_protocol::{Path, StepId};
 
 use crate::announced::AnnouncedResults;

@@ -22,7 +22,7 @@ pub fn verify_call(step: &Step) -> Option<Step> {
 
 /// Replaces the tool of a step's `verify`.
 pub(crate) fn set_tool(step: &mut Step, call: &Step) {
-    let tool = format!("{}/{}", call.agent_name, call.capability().unwrap_or_default());
+    let tool = format!("{}/{}", call.tool, call.capability().unwrap_or_default());
     if let Some(Value::Object(mut verify)) = step.metadata.get("verify").cloned() {
         verify.insert("tool", tool);
         step.metadata.insert("verify", Value::Object(verify));

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentName, BusinessKey, CapabilityName, EffectId, JobRequest, Object, SideEffect, StepId, exact};
+use crate::{BusinessKey, CapabilityName, EffectId, JobRequest, Object, SideEffect, StepId, ToolName, exact};
 
 /// A request to call one capability once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -12,7 +12,8 @@ pub struct CallTool {
     /// The step that needs the result.
     pub step: StepId,
     /// The tool.
-    pub agent: AgentName,
+    #[serde(rename = "agent")]
+    pub tool: ToolName,
     /// The tool's capability.
     pub capability: CapabilityName,
     /// The parameters to send.

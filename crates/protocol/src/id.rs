@@ -77,7 +77,7 @@ ids! {
     /// The id of a step, unique within its plan: `step-1`.
     StepId,
     /// The name of a tool or agent: `weather-service`.
-    AgentName,
+    ToolName,
     /// The name of a capability, unique within its tool or agent: `get_weather`.
     CapabilityName,
     /// The name of a configured model on a server: `local`, `groq-70b`. The user chooses it, not the provider.

@@ -58,7 +58,7 @@ pub use effect_id::{EffectId, EffectIdError, EffectKind, EffectOwner, ScopeLevel
 pub use hidden_char::{is_hidden, json_without_hidden};
 pub use http_method::HttpMethod;
 pub use human_duration::{human_duration, parse_human_duration};
-pub use id::{AgentName, CapabilityName, PlanId, RunId, StepId, TargetName, ToolCallId};
+pub use id::{CapabilityName, PlanId, RunId, StepId, TargetName, ToolCallId, ToolName};
 pub use json::number::{Number, NumberError};
 pub use json::object::{self, Object};
 pub use json::parse::{MAX_DEPTH, NextChar, ParseError, ParseProblem};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use reknit_bind::Provenance;
 use reknit_engine::{AskPerson, Decision, Effect, Machine};
+use reknit_expressions::Provenance;
 use reknit_journal::{InboxMessage, Journal};
 use reknit_protocol::{Object, RunId, Value};
 use reknit_runtime::signals;

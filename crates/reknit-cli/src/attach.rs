@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use reknit_dialogue::{Attachment, TargetName};
+use reknit_model_api::{Attachment, TargetName};
 use reknit_models::Target;
 use reknit_runtime::config::check_regular_file;
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use reknit_protocol::{ReplyBody, ToolResponse, Value};
-use reknit_toolkit::LocalCapability;
+use reknit_tool_service::LocalCapability;
 
 use crate::config_file::MAX_CONFIG_BYTES;
 use crate::failure::Failure;

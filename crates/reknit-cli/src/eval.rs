@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use reknit_bind::{
+use reknit_expressions::{
     Evaluation, EvaluationError, Exactness, Expression, TemplateParseError, TemplateProblem, UnboundReason,
 };
 use reknit_protocol::{StepId, Value};

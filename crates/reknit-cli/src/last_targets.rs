@@ -1,7 +1,7 @@
 //! The models that the limits of the configuration are for when a run is resumed.
 
-use reknit_dialogue::TargetName;
 use reknit_engine::{Machine, SessionStarted};
+use reknit_model_api::TargetName;
 
 /// The last model in the list of the run, and of each agent in it.
 pub(crate) fn last_targets(machine: &Machine) -> Vec<&TargetName> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use reknit_dialogue::{ErrorClass, Message, ModelAnswer, ModelFailure, ModelRequest, TargetName};
+use reknit_model_api::{ErrorClass, Message, ModelAnswer, ModelFailure, ModelRequest, TargetName};
 use reknit_models::{Models, Target};
 use reknit_protocol::redact_url;
 use reknit_runtime::config::{Config, KeySource};

@@ -204,7 +204,7 @@ fn state_text(step: &StepView, now_ms: i64) -> String {
             format!("not yet as wished, asked {}, again in {} s", times(*polls), seconds_left(*until_ms, now_ms))
         }
         StepState::BreakerOpen { until_ms } => {
-            format!("circuit breaker of {} open, retrying in {} s", step.agent, seconds_left(*until_ms, now_ms))
+            format!("circuit breaker of {} open, retrying in {} s", step.tool, seconds_left(*until_ms, now_ms))
         }
         StepState::KeyHeld { by, until_ms } => {
             format!("waiting for the same call of run {by}, asking again in {} s", seconds_left(*until_ms, now_ms))
@@ -262,7 +262,7 @@ mod tests {
     fn step(id: &str, capability: &str, state: StepState) -> StepView {
         StepView {
             id: id.into(),
-            agent: "tool".into(),
+            tool: "tool".into(),
             capability: capability.into(),
             instruction: String::new(),
             needs: Vec::new(),
@@ -281,7 +281,7 @@ mod tests {
         let call = CallTool {
             id: "pay/call/1".parse().unwrap(),
             step: "pay".into(),
-            agent: "tool".into(),
+            tool: "tool".into(),
             capability: "pay".into(),
             parameters: Object::new(),
             side_effect: SideEffect::Unsafe,

@@ -1,6 +1,6 @@
 //! Where the value of a parameter comes from, as text.
 
-use reknit_bind::{Backing, InputSource, Provenance, ResolvedBy};
+use reknit_expressions::{Backing, InputSource, Provenance, ResolvedBy};
 use reknit_plan::ITEM;
 use reknit_protocol::{Path, StepId};
 

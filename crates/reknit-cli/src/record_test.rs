@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
 use reknit_engine::Overview;
-use reknit_test_runner::{RecordOptions, RecordRunError, propose_expectations, record_run, recorded_overview};
+use reknit_recorded_tests::{RecordOptions, RecordRunError, propose_expectations, record_run, recorded_overview};
 
 use crate::cli::RecordArguments;
 use crate::failure::Failure;

@@ -8,12 +8,12 @@ use reknit_engine::{SessionStarted, Started};
 use reknit_journal::{Durability, Journal, OpenError};
 use reknit_plan::{Catalogue, PlanAuthor, correct_plan};
 use reknit_protocol::{Plan, RunId, SideEffect};
-use reknit_runtime::config::{Config, SettingOrigin};
-use reknit_runtime::{DriveOutcome, RunStart, Runtime};
-use reknit_test_runner::{
+use reknit_recorded_tests::{
     ChaosError, ChaosReport, ChildProcesses, RecordOptions, TestFile, drive_chaos_child, propose_expectations,
     record_run, recorded_overview, run_chaos_with,
 };
+use reknit_runtime::config::{Config, SettingOrigin};
+use reknit_runtime::{DriveOutcome, RunStart, Runtime};
 
 use crate::agent_files::AgentFile;
 use crate::agent_start::{named, start_failure, with_limits_of_models};
@@ -192,7 +192,7 @@ async fn drive(reknit: &Runtime, start: RunStart) -> Result<TestFile, Failure> {
         return Err(Failure::usage("the run waits for the approval of a call", hint));
     }
     let options = RecordOptions { with_model_texts: true, ..RecordOptions::default() };
-    let failure = |error: reknit_test_runner::RecordRunError| Failure::Usage {
+    let failure = |error: reknit_recorded_tests::RecordRunError| Failure::Usage {
         message: plan_file::chain(&error).join(": "),
         hint: None,
     };
@@ -215,8 +215,7 @@ fn writes_of_plan(plan: &Plan, started: &Started) -> Vec<String> {
     let write =
         plan.steps.iter().filter(|step| !step.is_computed() && step.agent_file().is_none()).filter_map(|step| {
             let class = effects.class_of_step(step, &started.catalogue)?;
-            (class != SideEffect::Read)
-                .then(|| format!("{}/{}", step.agent_name, step.capability().unwrap_or_default()))
+            (class != SideEffect::Read).then(|| format!("{}/{}", step.tool, step.capability().unwrap_or_default()))
         });
     let mut names: Vec<String> = write.collect();
     names.extend(started.agents.iter().flat_map(|agent| writes_of_session(&agent.session)));

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use reknit_protocol::{Object, Value};
-use reknit_test_runner::{Mismatch, TestFile, updated_text};
+use reknit_recorded_tests::{Mismatch, TestFile, updated_text};
 
 use crate::cli::RunTestsArguments;
 use crate::failure::Failure;

@@ -1,7 +1,7 @@
 //! Text about what a run used: calls, time and cost.
 
-use reknit_dialogue::Money;
 use reknit_engine::Spent;
+use reknit_model_api::Money;
 use reknit_protocol::Value;
 
 /// Replaces the costs of a serialized [`Spent`], which are in billionths, by decimal amounts.

@@ -50,11 +50,11 @@ pub(crate) fn expand(options: &ToolOptions, mut function: ItemFn) -> syn::Result
             #[allow(clippy::needless_pass_by_value, clippy::unused_async)]
             #function
 
-            let handler = |context: ::reknit::toolkit::CallContext, arguments: Arguments| async move {
+            let handler = |context: ::reknit::tool_service::CallContext, arguments: Arguments| async move {
                 let _ = (&context, &arguments);
                 #result
             };
-            let definition = ::reknit::toolkit::CapabilityDefinition::new(
+            let definition = ::reknit::tool_service::CapabilityDefinition::new(
                 #capability,
                 ::reknit::protocol::SideEffect::#side_effect,
                 handler,

@@ -69,7 +69,7 @@
 //! | continue after a crash | `ReknitBuilder::journal`, [`Reknit::resume_unfinished`] |
 //! | read why a run failed | [`RunError`], [`RunFailure`] |
 //! | read a model's text as JSON | [`salvage::read_as`] |
-//! | serve tools to others | `toolkit::Service`, with the feature `serve` |
+//! | serve tools to others | `tool_service::Service`, with the feature `serve` |
 //!
 //! Features only add parts. The first three are on by default; without any, there are functions as tools ([`Tool::new`]),
 //! [`ModelClient`]s, plans, agents and a journal in memory, built from at most 100 packages and without a C compiler.
@@ -89,7 +89,7 @@
 //!
 //! A setting, tool or model that needs a missing feature is an error that names the feature.
 //!
-//! The parts of Reknit are re-exported as modules: [`engine`] decides, [`runtime`] acts, and [`plan`], [`bind`], [`mend`] and
+//! The parts of Reknit are re-exported as modules: [`engine`] decides, [`runtime`] acts, and [`plan`], [`expressions`], [`mend`] and
 //! [`salvage`] can be used alone.
 
 mod builder;
@@ -133,15 +133,15 @@ pub use reknit_runtime::StartError;
 pub use reknit_runtime::config::ConfigBuilder;
 
 #[doc(inline)]
-pub use reknit_bind as bind;
-#[doc(inline)]
-pub use reknit_dialogue as dialogue;
-#[doc(inline)]
 pub use reknit_engine as engine;
+#[doc(inline)]
+pub use reknit_expressions as expressions;
 #[doc(inline)]
 pub use reknit_journal as journal;
 #[doc(inline)]
 pub use reknit_mend as mend;
+#[doc(inline)]
+pub use reknit_model_api as model_api;
 #[doc(inline)]
 pub use reknit_models as models;
 #[doc(inline)]
@@ -155,7 +155,7 @@ pub use reknit_runtime as runtime;
 #[doc(inline)]
 pub use reknit_salvage as salvage;
 #[doc(inline)]
-pub use reknit_toolkit as toolkit;
+pub use reknit_tool_service as tool_service;
 #[doc(inline)]
 pub use reknit_tools as tools;
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use reknit_dialogue::TargetName;
 use reknit_engine::{
     ApplyError, AskModel, Effect, Event, EventKind, MACHINE_VERSION, Metadata, Outcome, Policy, Question, Record,
     RecordKind, Run, RunRecord, Started, Synthesis, Templates,
 };
 use reknit_mend::{Mend, MendEffect, MendingPolicy};
+use reknit_model_api::TargetName;
 use reknit_models::{ModelClient, Models, Target, TargetError};
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
 use reknit_protocol::{

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use reknit_dialogue::{Delta, ErrorClass, ModelAnswer, ModelFailure, ModelRequest, ToolCall, Usage};
 use reknit_engine::REPORT_TOOL;
+use reknit_model_api::{Delta, ErrorClass, ModelAnswer, ModelFailure, ModelRequest, ToolCall, Usage};
 use reknit_models::{ModelClient, OnDelta};
 use reknit_protocol::Value;
 

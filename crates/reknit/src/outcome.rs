@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_engine::{Answer, Ending, MendedCall, Outcome, Report, Spent, Status, StepReport};
 use reknit_mend::{CallFault, Fate, Mend, MendEffect, Rung};
-use reknit_protocol::{AgentName, CapabilityName, Object, RunId, StepId, Value};
+use reknit_protocol::{CapabilityName, Object, RunId, StepId, ToolName, Value};
 use reknit_runtime::{DriveError, DriveOutcome};
 use serde::de::DeserializeOwned;
 
@@ -191,7 +191,7 @@ pub struct FailedStep {
     /// The step.
     pub step: StepId,
     /// The tool.
-    pub agent: AgentName,
+    pub tool: ToolName,
     /// The tool's capability.
     pub capability: CapabilityName,
     /// Why nothing more was tried.
@@ -258,7 +258,7 @@ fn failed_steps(answer: &Answer, events: &[RunEvent]) -> Vec<FailedStep> {
     });
     let step = |(report, reason, fate): (&StepReport, &String, Fate)| FailedStep {
         step: report.step.clone(),
-        agent: report.agent.clone(),
+        tool: report.tool.clone(),
         capability: report.capability.clone(),
         reason: reason.clone(),
         fate,

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use reknit_dialogue::{ModelAnswer, Purpose, TargetName};
 use reknit_engine::{
     AskPerson, CallEnd, Decision, Ending, ModelRecord, Record, RecordKind, RunRecord, SessionRecord, Status, StepEnd,
     event_json,
 };
 use reknit_mend::{CallFault, Mend, MendEffect};
+use reknit_model_api::{ModelAnswer, Purpose, TargetName};
 use reknit_protocol::{CallTool, EffectId, Object, RunId, ScopeLevel, StepId};
 use serde::{Deserialize, Serialize};
 
@@ -212,13 +212,13 @@ impl fmt::Display for RunEvent {
             RunEventKind::ModelFailed { reason } => write!(out, "model failed: {reason}"),
             RunEventKind::StepStarted { step } => write!(out, "step {step} started"),
             RunEventKind::CallStarted(call) => {
-                write!(out, "call {}/{} with {}", call.agent, call.capability, call.parameters)
+                write!(out, "call {}/{} with {}", call.tool, call.capability, call.parameters)
             }
             RunEventKind::CallEnded { call, fault: None, .. } => {
-                write!(out, "call {}/{} succeeded", call.agent, call.capability)
+                write!(out, "call {}/{} succeeded", call.tool, call.capability)
             }
             RunEventKind::CallEnded { call, fault: Some(fault), .. } => {
-                write!(out, "call {}/{} failed: {fault}", call.agent, call.capability)
+                write!(out, "call {}/{} failed: {fault}", call.tool, call.capability)
             }
             RunEventKind::Mended { step, mend } if mend.effect == MendEffect::Applied => {
                 write!(out, "step {step} mended by {}: {}", mend.rung.as_str(), mend.description)

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use reknit_dialogue::Delta;
 use reknit_engine::{AskModel, Record};
 use reknit_journal::Journal;
+use reknit_model_api::Delta;
 use reknit_protocol::RunId;
 use reknit_runtime::{AnswerText, EventOrigin, PieceWatcher, TextChange, Watcher};
 use tokio::sync::watch;

@@ -35,7 +35,7 @@ mod tool_script;
 
 pub use crate::ModelScript;
 #[doc(inline)]
-pub use reknit_test_runner::*;
+pub use reknit_recorded_tests::*;
 pub use tool_script::ToolScript;
 
 use reknit_protocol::RunId;

@@ -1,6 +1,6 @@
 //! A function of the program as a tool.
 
-use reknit_toolkit::CapabilityDefinition;
+use reknit_tool_service::CapabilityDefinition;
 
 /// The service of tools that name no other one.
 const DEFAULT_SERVICE: &str = "functions";
@@ -30,7 +30,7 @@ impl Tool {
     ///
     /// ```
     /// use reknit::protocol::SideEffect;
-    /// use reknit::toolkit::{CallContext, CapabilityDefinition};
+    /// use reknit::tool_service::{CallContext, CapabilityDefinition};
     /// use reknit::{Object, Tool, ToolError, Value};
     ///
     /// async fn greet(_: CallContext, arguments: Object) -> Result<String, ToolError> {

@@ -2,11 +2,11 @@
 //! `./check features` runs these tests without features.
 #![cfg(test)]
 
-use reknit::dialogue::{ModelAnswer, ModelFailure, ModelRequest, Usage};
+use reknit::model_api::{ModelAnswer, ModelFailure, ModelRequest, Usage};
 use reknit::models::{Target, TargetError};
 use reknit::plan::read_plan_file;
 use reknit::protocol::SideEffect;
-use reknit::toolkit::{CallContext, CapabilityDefinition};
+use reknit::tool_service::{CallContext, CapabilityDefinition};
 use reknit::{ModelClient, ModelScript, Object, Reknit, StartError, Tool, ToolError, Value};
 
 #[derive(serde::Deserialize)]

@@ -4,12 +4,12 @@
 
 use std::time::Duration;
 
-use reknit::dialogue::{ErrorClass, Message, ModelFailure};
 use reknit::engine::{ApprovalRule, Outcome};
 use reknit::mend::{Fate, Rung};
+use reknit::model_api::{ErrorClass, Message, ModelFailure};
 use reknit::plan::read_plan_file;
 use reknit::protocol::{Category, SideEffect};
-use reknit::toolkit::CallContext;
+use reknit::tool_service::CallContext;
 use reknit::{
     AgentError, Decision, EventCursor, ModelScript, Object, Plan, Reknit, ReknitBuilder, RunEventKind, RunHandle,
     RunResult, Status, TextPiece, ToolError, Value,

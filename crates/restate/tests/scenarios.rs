@@ -10,9 +10,9 @@ use std::sync::Arc;
 use reknit_engine::Event;
 use reknit_journal::{DueEffect, StoredEvent};
 use reknit_protocol::RunId;
+use reknit_recorded_tests::{Mismatch, PlayedRun, TestFile, TestRun};
 use reknit_restate::{FileBlobs, RestateClient, Worker};
 use reknit_runtime::{BoxFuture, EffectRunner, RemoteEngine, RemoteError, RemoteEvent};
-use reknit_test_runner::{Mismatch, PlayedRun, TestFile, TestRun};
 use serde_json::Value;
 
 /// The server knows the runs of a test under another name: all tests call theirs the same.
@@ -124,7 +124,7 @@ fn problems(test: &TestFile, run: &TestRun) -> Vec<Mismatch> {
 
 fn files() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folders = ["examples/plans/tests", "examples/agents/tests", "crates/test-runner/tests/recorded"];
+    let folders = ["examples/plans/tests", "examples/agents/tests", "crates/recorded-tests/tests/recorded"];
     let entries = folders.iter().flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap());
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|end| end == "yaml"));

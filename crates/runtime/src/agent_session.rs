@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::TargetName;
 use reknit_engine::{MACHINE_VERSION, Metadata, Policy, ReportFormat, SessionStarted, Started, SubAgent};
+use reknit_model_api::TargetName;
 use reknit_plan::{AgentAnnouncement, AgentToolError, Catalogue, CatalogueTool};
 use reknit_protocol::{Plan, RunId};
 

@@ -1,7 +1,7 @@
 //! The text of an answer while a model writes it, collected from the pieces that a [`PieceWatcher`](crate::PieceWatcher) sees.
 
-use reknit_dialogue::{Delta, Purpose};
 use reknit_engine::{AskModel, REPORT_TOOL};
+use reknit_model_api::{Delta, Purpose};
 use reknit_protocol::EffectId;
 use reknit_salvage::Reader;
 
@@ -125,8 +125,8 @@ impl AnswerText {
 mod tests {
     use std::sync::Arc;
 
-    use reknit_dialogue::ModelRequest;
     use reknit_engine::OpenBreakerPolicy;
+    use reknit_model_api::ModelRequest;
 
     use super::*;
 

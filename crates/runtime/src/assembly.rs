@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::TargetName;
 use reknit_engine::{MACHINE_VERSION, Metadata, Policy, SessionRules, Started, Templates};
 use reknit_journal::{Journal, RunFilter, RunReadError, RunSummary, StorageError};
+use reknit_model_api::TargetName;
 use reknit_models::{Models, Target};
 use reknit_plan::{Catalogue, PlanAuthor};
 use reknit_protocol::{Object, Plan, RunId};

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reknit_dialogue::{Admission, Breaker, BreakerRules, BreakerStatus, CallOutcome, CallPermit, TargetName};
+use reknit_model_api::{Admission, Breaker, BreakerRules, BreakerStatus, CallOutcome, CallPermit, TargetName};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::call_rate::{CallRate, RateLimit};

@@ -8,7 +8,7 @@ use reknit_protocol::{BusinessKey, CallTool, Delivery, EffectId, TransportFailur
 pub(crate) fn key_claim(call: &CallTool, key: &BusinessKey, id: &EffectId) -> KeyClaim {
     KeyClaim {
         key: key.id.clone(),
-        capability: format!("{}/{}", call.agent, call.capability),
+        capability: format!("{}/{}", call.tool, call.capability),
         values: key.values.to_string(),
         window_ms: key.window_ms,
         step: id.owner_text(),

@@ -75,10 +75,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reknit_dialogue::{BreakerRules, RotationRules, TargetName};
 use reknit_engine::{Confirmation, OutcomeCheck, Policy, PromptBuilder, SessionRules};
 use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, MendingPolicy};
+use reknit_model_api::{BreakerRules, RotationRules, TargetName};
 use reknit_models::{Target, Timeouts};
 use reknit_protocol::{KeyRule, Value};
 use reknit_tools::{ListingStore, PinPolicy, SourceProvider, ToolSource};

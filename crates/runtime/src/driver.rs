@@ -19,9 +19,9 @@ pub(crate) use restore::restore;
 
 use std::sync::Arc;
 
-use reknit_dialogue::Money;
 use reknit_engine::{Answer, Effect, Ending, EngineKind, Event, EventKind, Overview, Report, SnapshotMigration};
 use reknit_journal::{Append, CreateError, Holder, Lease, LeaseError, LeaseTerm, Mailbox, NewRun, SignalId};
+use reknit_model_api::Money;
 use reknit_protocol::RunId;
 use reknit_tools::BoxFuture;
 use tokio::sync::Semaphore;

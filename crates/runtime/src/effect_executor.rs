@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::CallOutcome;
 use reknit_engine::{AskModel, CountTokens, Effect, EventKind, OpenBreakerPolicy};
 use reknit_journal::{ClaimOutcome, EffectClaim, FenceError, Journal, KeyedClaim, Lease};
+use reknit_model_api::CallOutcome;
 use reknit_protocol::{CallTool, Delivery, RunId, ToolReply, TransportFailure, TransportKind};
 
 use tokio_util::sync::CancellationToken;
@@ -136,7 +136,7 @@ impl EffectExecutor {
             biased;
             () = stops.abandoned.cancelled() => return Ok(None),
             () = stops.aborted.cancelled() => return Ok(Some(not_sent(call))),
-            permit = self.breakers.acquire_tool(call.agent.as_str()) => permit,
+            permit = self.breakers.acquire_tool(call.tool.as_str()) => permit,
         };
         let permit = match permit {
             Ok(permit) => permit,

@@ -46,7 +46,7 @@ impl EffectRunner {
     pub fn try_admit(&self, call: &CallTool) -> Option<AdmittedCall> {
         let permit = match call.business_key {
             Some(_) => None,
-            None => self.executor.breakers.try_acquire_tool(call.agent.as_str()),
+            None => self.executor.breakers.try_acquire_tool(call.tool.as_str()),
         };
         permit.map(|permit| AdmittedCall { permit, has_waited: false })
     }
@@ -62,7 +62,7 @@ impl EffectRunner {
         if let Some(admitted) = self.try_admit(call) {
             return Ok(admitted);
         }
-        match self.executor.breakers.acquire_tool(call.agent.as_str()).await {
+        match self.executor.breakers.acquire_tool(call.tool.as_str()).await {
             Ok(permit) => Ok(AdmittedCall { permit, has_waited: true }),
             Err(BreakerOpen { until_ms }) => Err(EventKind::BreakerOpen { effect: call.id.clone(), until_ms }),
         }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use reknit_plan::CatalogueEntry;
-use reknit_protocol::{AgentName, CallTool, Delivery, ToolReply, TransportFailure, TransportKind, Value};
-use reknit_toolkit::{BuildError, CapabilityDefinition, IdempotencyKey, LocalCapability};
+use reknit_protocol::{CallTool, Delivery, ToolName, ToolReply, TransportFailure, TransportKind, Value};
+use reknit_tool_service::{BuildError, CapabilityDefinition, IdempotencyKey, LocalCapability};
 use reknit_tools::{BoxFuture, DefinitionAuthor, ListedCapability, Listing, Route, ToolSource};
 
 /// A function of this program as one capability of a tool.
 #[derive(Debug)]
 pub(crate) struct FunctionTool {
-    name: AgentName,
+    name: ToolName,
     route: Arc<FunctionRoute>,
 }
 
@@ -36,7 +36,7 @@ impl FunctionTool {
 }
 
 impl ToolSource for FunctionTool {
-    fn name(&self) -> &AgentName {
+    fn name(&self) -> &ToolName {
         &self.name
     }
 

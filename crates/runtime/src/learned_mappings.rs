@@ -1,7 +1,7 @@
 //! Learned mappings: where earlier runs found the values of parameters that their plans left out.
 
-use reknit_bind::{MappingStatus, ParameterMapping};
 use reknit_engine::{Machine, Run, Started};
+use reknit_expressions::{MappingStatus, ParameterMapping};
 use reknit_journal::{Journal, LearnedMapping, StorageError, StoredMapping};
 use reknit_mend::Learning;
 

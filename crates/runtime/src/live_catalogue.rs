@@ -4,7 +4,7 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use reknit_plan::Catalogue;
-use reknit_protocol::AgentName;
+use reknit_protocol::ToolName;
 use reknit_telemetry::Severity;
 use reknit_tools::{
     DefinitionChange, Discovery, DiscoveryProblem, ListingStore, SourceProvider, ToolInstance, ToolSource, Tools,
@@ -19,7 +19,7 @@ use crate::telemetry::log::emit_event;
 pub(crate) struct FoundCatalogue {
     pub(crate) catalogue: Arc<Catalogue>,
     /// The tools that cannot be reached, whose last known capabilities are in the catalogue.
-    pub(crate) stale: Vec<AgentName>,
+    pub(crate) stale: Vec<ToolName>,
     pub(crate) instances: Vec<ToolInstance>,
     pub(crate) problems: Vec<DiscoveryProblem>,
     pub(crate) notes: Vec<DiscoveryProblem>,

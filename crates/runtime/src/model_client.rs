@@ -4,7 +4,7 @@ mod stream;
 
 use std::sync::Arc;
 
-use reknit_dialogue::{
+use reknit_model_api::{
     CallOutcome, Delta, ErrorClass, GiveUpReason, ModelAnswer, ModelFailure, ModelRequest, Next, Rotation,
     RotationRules, TargetName,
 };

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use reknit_dialogue::Delta;
 use reknit_engine::AskModel;
+use reknit_model_api::Delta;
 
 type OnPiece = dyn Fn(&AskModel, Delta<'_>) + Send + Sync;
 

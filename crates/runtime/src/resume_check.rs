@@ -1,7 +1,7 @@
 //! Checks whether a stored run can go on with the tools and models of this process.
 
-use reknit_dialogue::TargetName;
 use reknit_engine::{EngineKind, Machine, Progress, Run, StepState, StepView};
+use reknit_model_api::TargetName;
 use reknit_plan::{AGENT_TOOL, Catalogue};
 
 use crate::assembly::Runtime;
@@ -55,7 +55,7 @@ fn missing_capabilities(run: &Run, catalogue: &Catalogue) -> Vec<String> {
 fn missing_of_steps(run: &Run, catalogue: &Catalogue, is_needed: impl Fn(&StepView) -> bool) -> Vec<String> {
     let steps = run.steps();
     let missing = steps.iter().filter(|step| is_needed(step) && !is_available(step, catalogue));
-    missing.map(|step| format!("`{}` of tool `{}`", step.capability, step.agent)).collect()
+    missing.map(|step| format!("`{}` of tool `{}`", step.capability, step.tool)).collect()
 }
 
 fn is_open(step: &StepView) -> bool {
@@ -67,6 +67,6 @@ fn is_open(step: &StepView) -> bool {
 
 fn is_available(step: &StepView, catalogue: &Catalogue) -> bool {
     // A step that computes calls no tool, and a run has its agents.
-    let (agent, capability) = (step.agent.as_str(), step.capability.as_str());
+    let (agent, capability) = (step.tool.as_str(), step.capability.as_str());
     catalogue.entry(agent, capability).is_some() || (agent, capability) == ("compute", "compute") || agent == AGENT_TOOL
 }

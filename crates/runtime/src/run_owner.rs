@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reknit_dialogue::Money;
 use reknit_journal::{Reservation, RunSummary, Spending};
+use reknit_model_api::Money;
 use reknit_plan::{Catalogue, CatalogueTool};
 
 /// A caller of a server that several callers share.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::Money;
 use reknit_engine::{EngineKind, EventKind, RequestDigest, SessionStarted, Started, TraceParent};
+use reknit_model_api::Money;
 use reknit_protocol::RunId;
 
 /// The start of a run or a session, as a driver takes it.

@@ -1,6 +1,6 @@
 //! Counts the tokens of a request with the tokenizer of its model.
 
-use reknit_dialogue::ModelRequest;
+use reknit_model_api::ModelRequest;
 use tiktoken_rs::bpe_for_tokenizer;
 use tiktoken_rs::tokenizer::get_tokenizer;
 
@@ -59,7 +59,7 @@ fn chunks(text: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use std::time::Instant;
 
-    use reknit_dialogue::{Message, ToolChoice, ToolDefinition};
+    use reknit_model_api::{Message, ToolChoice, ToolDefinition};
     use reknit_protocol::Value;
 
     use super::*;

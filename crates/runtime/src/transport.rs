@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{ModelAnswer, ModelFailure};
 use reknit_engine::{AskModel, CountTokens};
+use reknit_model_api::{ModelAnswer, ModelFailure};
 use reknit_models::{Models, OnDelta};
 use reknit_protocol::{CallTool, ToolReply, TransportFailure};
 use reknit_tools::{BoxFuture, Tools};

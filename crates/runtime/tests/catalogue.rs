@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reknit_engine::Outcome;
+use reknit_fakes::ScriptedTool;
 use reknit_plan::{Catalogue, CatalogueEntry};
 use reknit_protocol::{
-    AgentName, CallTool, Capability, Plan, ReplyBody, SideEffect, ToolReply, TransportFailure, Value,
+    CallTool, Capability, Plan, ReplyBody, SideEffect, ToolName, ToolReply, TransportFailure, Value,
 };
 use reknit_registry::RedisUrl;
 use reknit_runtime::telemetry::log::{Log, LogSettings};
 use reknit_runtime::{DriveOutcome, Runtime};
-use reknit_testing::ScriptedTool;
 use reknit_tools::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
 use tracing::level_filters::LevelFilter;
 
@@ -62,7 +62,7 @@ async fn what_a_tool_announces_without_effect_is_noted_at_the_start() {
 /// A source that has one more capability whenever it is asked.
 #[derive(Debug)]
 struct Growing {
-    name: AgentName,
+    name: ToolName,
     asked: AtomicUsize,
 }
 
@@ -81,7 +81,7 @@ impl Route for Answer {
 }
 
 impl ToolSource for Growing {
-    fn name(&self) -> &AgentName {
+    fn name(&self) -> &ToolName {
         &self.name
     }
 
@@ -155,12 +155,12 @@ async fn what_a_refresh_in_the_background_finds_is_logged_once() {
 /// A source that answers once.
 #[derive(Debug)]
 struct Failing {
-    name: AgentName,
+    name: ToolName,
     asked: AtomicUsize,
 }
 
 impl ToolSource for Failing {
-    fn name(&self) -> &AgentName {
+    fn name(&self) -> &ToolName {
         &self.name
     }
 

@@ -139,7 +139,7 @@ fn steps_of(answer: &Answer) -> Vec<NaturalStep> {
         };
         NaturalStep {
             step_id: report.step.to_string(),
-            tool_name: report.agent.to_string(),
+            tool_name: report.tool.to_string(),
             success: error.is_none(),
             error,
         }

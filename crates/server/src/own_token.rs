@@ -1,7 +1,7 @@
 //! What a token may do, for its owner.
 
 use axum::{Extension, Json};
-use reknit_dialogue::Money;
+use reknit_model_api::Money;
 use reknit_runtime::{month_of, system_ms};
 use serde::Serialize;
 use utoipa::ToSchema;

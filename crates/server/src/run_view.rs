@@ -1,8 +1,8 @@
 //! Runs as the API shows them.
 
-use reknit_dialogue::Usage;
 use reknit_engine::{AskPerson, Ending, Overview, Spent};
 use reknit_journal::{Journal, RunSummary};
+use reknit_model_api::Usage;
 use reknit_protocol::{RunId, Value};
 use reknit_runtime::{DriveError, Runtime, load_run, run_overview};
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use reknit_dialogue::Money;
+use reknit_model_api::Money;
 use reknit_protocol::{Sha256, hex};
 use reknit_runtime::RunOwner;
 use ring::rand::{SecureRandom, SystemRandom};

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use reknit::{ConfigBuilder, Reknit};
-use reknit_dialogue::RotationPolicy;
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::scenario::FAULT_SCENARIOS;
+use reknit_fakes::{CallBarrier, Reply, Scenario, ScriptedModel, paced};
+use reknit_model_api::RotationPolicy;
 use reknit_models::{Provider, Target};
 use reknit_server::{Access, Server};
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::scenario::FAULT_SCENARIOS;
-use reknit_testing::{CallBarrier, Reply, Scenario, ScriptedModel, paced};
 use serde_json::{Value as Json, json};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;

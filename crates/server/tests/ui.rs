@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use reknit::{ConfigBuilder, Reknit};
 use reknit_engine::ApprovalRule;
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{Reply, ScriptedModel, ScriptedTool};
 use reknit_models::Target;
 use reknit_protocol::{SideEffect, Value};
 use reknit_server::{Access, Scope, Server, Token};
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{Reply, ScriptedModel, ScriptedTool};
 use reqwest::{RequestBuilder, Response, StatusCode};
 use serde_json::{Value as Json, json};
 use tokio::net::TcpListener;
@@ -323,7 +323,7 @@ impl RuleSite {
         let error = reknit_protocol::ToolError::new("NO_RATE", "no <i>rate</i>", reknit_protocol::Category::NotFound)
             .retryable(reknit_protocol::Retryable::Yes)
             .detail("names", names);
-        let is_code = |call: &reknit_testing::tool::RecordedCall| {
+        let is_code = |call: &reknit_fakes::tool::RecordedCall| {
             call.parameters.get("from").and_then(Value::as_str) == Some("JPY")
         };
         let tool = ScriptedTool::new("bank")

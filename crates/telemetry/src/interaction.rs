@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use reknit_dialogue::{Message, ModelAnswer, ModelFailure, ModelRequest, Purpose, TargetName, ToolCall};
 use reknit_engine::{ApplyError, Event, LlmDebug, Machine, ModelQuestion, ModelRecord, Record, RecordKind};
+use reknit_model_api::{Message, ModelAnswer, ModelFailure, ModelRequest, Purpose, TargetName, ToolCall};
 use reknit_protocol::{EffectId, Object, Value};
 
 use crate::redact::redact_text;

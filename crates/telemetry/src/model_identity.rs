@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reknit_dialogue::TargetName;
+use reknit_model_api::TargetName;
 
 /// The provider and the model of a target, as standard telemetry names them.
 #[derive(Debug, Clone, PartialEq, Eq)]

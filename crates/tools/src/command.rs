@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reknit_plan::CatalogueEntry;
-use reknit_protocol::{AgentName, CallTool, Delivery, Object, ToolReply, TransportFailure, TransportKind};
+use reknit_protocol::{CallTool, Delivery, Object, ToolName, ToolReply, TransportFailure, TransportKind};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::defined_capability::{DefinedCapability, InvalidDefinition, not_made};
@@ -155,7 +155,7 @@ impl CommandTool {
 }
 
 impl ToolSource for CommandTool {
-    fn name(&self) -> &AgentName {
+    fn name(&self) -> &ToolName {
         &self.route.options.capability.tool
     }
 

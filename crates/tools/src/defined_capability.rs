@@ -4,7 +4,7 @@ use reknit_plan::CatalogueEntry;
 use reknit_protocol::schema::unknown_types;
 use reknit_protocol::spelling::nearest;
 use reknit_protocol::{
-    AgentName, CallTool, Capability, CapabilityName, Delivery, Object, SideEffect, TransportFailure, TransportKind,
+    CallTool, Capability, CapabilityName, Delivery, Object, SideEffect, ToolName, TransportFailure, TransportKind,
     Value,
 };
 
@@ -12,7 +12,7 @@ use reknit_protocol::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefinedCapability {
     /// The name of the tool in plans.
-    pub tool: AgentName,
+    pub tool: ToolName,
     /// The name of the capability.
     pub name: CapabilityName,
     /// A description for people and models.
@@ -108,6 +108,6 @@ impl DefinedCapability {
 
 /// The failure of a call that was not made.
 pub(crate) fn not_made(call: &CallTool, problem: &str) -> TransportFailure {
-    let message = format!("the call of `{}` of `{}` cannot be made: {problem}", call.capability, call.agent);
+    let message = format!("the call of `{}` of `{}` cannot be made: {problem}", call.capability, call.tool);
     TransportFailure { kind: TransportKind::NotCallable, delivery: Delivery::NotSent, message }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::{
-    AgentName, CallTool, CapabilityName, Delivery, Object, Sha256, SideEffect, ToolReply, TransportFailure,
+    CallTool, CapabilityName, Delivery, Object, Sha256, SideEffect, ToolName, ToolReply, TransportFailure,
     TransportKind, Value, hex, word_enum,
 };
 
@@ -64,7 +64,7 @@ pub enum ChangeOutcome {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DefinitionChange {
     /// The tool.
-    pub tool: AgentName,
+    pub tool: ToolName,
     /// The capability.
     pub capability: CapabilityName,
     /// The pinned definition: `description`, `class`, `parameters`, `result` and `tool_description`, what the tool says about
@@ -95,7 +95,7 @@ impl fmt::Display for DefinitionChange {
     }
 }
 
-fn withheld(tool: &AgentName, capability: &CapabilityName) -> String {
+fn withheld(tool: &ToolName, capability: &CapabilityName) -> String {
     format!(
         "its definition has changed since it was first seen; compare and accept it with `reknit tools accept {tool}/{capability}`"
     )
@@ -113,7 +113,7 @@ struct Pin {
 /// The pinned definitions of one tool.
 #[derive(Debug)]
 pub(crate) struct Pins {
-    tool: AgentName,
+    tool: ToolName,
     scope: String,
     /// What the tool says about itself now. Models read it with each capability.
     tool_description: String,
@@ -124,7 +124,7 @@ pub(crate) struct Pins {
 
 impl Pins {
     /// The pins of a tool of which nothing is known. `scope` is where it is: its address, or that of its registry.
-    pub(crate) fn new(tool: AgentName, scope: String) -> Self {
+    pub(crate) fn new(tool: ToolName, scope: String) -> Self {
         Self { tool, scope, tool_description: String::new(), by_capability: BTreeMap::new(), listing: None }
     }
 
@@ -148,7 +148,7 @@ impl Pins {
         Ok(self)
     }
 
-    pub(crate) fn tool(&self) -> &AgentName {
+    pub(crate) fn tool(&self) -> &ToolName {
         &self.tool
     }
 
@@ -285,7 +285,7 @@ impl Route for WithheldRoute {
         call: &'a CallTool,
         _traceparent: Option<&'a str>,
     ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
-        let message = format!("`{}` of `{}` is withheld: {}", call.capability, call.agent, self.reason);
+        let message = format!("`{}` of `{}` is withheld: {}", call.capability, call.tool, self.reason);
         let failure = TransportFailure { kind: TransportKind::NotCallable, delivery: Delivery::NotSent, message };
         Box::pin(std::future::ready(Err(failure)))
     }

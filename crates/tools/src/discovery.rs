@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reknit_plan::{Catalogue, CatalogueTool};
-use reknit_protocol::{AgentName, CapabilityName};
+use reknit_protocol::{CapabilityName, ToolName};
 use tokio::task::JoinSet;
 
 use crate::definition_pins::{ChangeOutcome, DefinitionChange, PinPolicy, Pins, WithheldRoute};
@@ -26,7 +26,7 @@ pub struct Discovery {
     /// Their routes, for calls.
     pub tools: Tools,
     /// The tools that cannot be reached, whose last known capabilities are in the catalogue.
-    pub stale: Vec<AgentName>,
+    pub stale: Vec<ToolName>,
     /// Where each tool is, in the order of the configuration.
     pub instances: Vec<ToolInstance>,
     /// The tools and capabilities that cannot be used.
@@ -41,7 +41,7 @@ pub struct Discovery {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolInstance {
     /// The tool.
-    pub tool: AgentName,
+    pub tool: ToolName,
     /// Its address, redacted.
     pub address: String,
     /// Why it did not list its capabilities when it was last asked; none if it did.
@@ -177,7 +177,7 @@ struct FoundTools {
     /// The routes of each capability, one for each instance that has it.
     routes: HashMap<String, HashMap<String, Vec<Arc<dyn Route>>>>,
     /// The tools of which at least one instance was reached.
-    fresh: HashSet<AgentName>,
+    fresh: HashSet<ToolName>,
     instances: Vec<ToolInstance>,
     problems: Vec<DiscoveryProblem>,
     notes: Vec<DiscoveryProblem>,

@@ -56,7 +56,7 @@ fn no_instance(call: &CallTool) -> TransportFailure {
     TransportFailure {
         kind: TransportKind::NotCallable,
         delivery: Delivery::NotSent,
-        message: format!("`{}` has no instance", call.agent),
+        message: format!("`{}` has no instance", call.tool),
     }
 }
 
@@ -165,7 +165,7 @@ mod tests {
         CallTool {
             id: "s/call/1".parse().expect("an id"),
             step: "s".into(),
-            agent: "shop".into(),
+            tool: "shop".into(),
             capability: "pay".into(),
             parameters: Object::new(),
             side_effect: SideEffect::Unsafe,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use reknit_openapi::{ApiDocument, ApiServer, FindingKind, Operation, OperationFilter};
 use reknit_plan::CatalogueEntry;
-use reknit_protocol::{AgentName, Object};
+use reknit_protocol::{Object, ToolName};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::http::client::Client;
@@ -32,7 +32,7 @@ const MAX_COMPILED_TOGETHER: usize = 100_000;
 #[derive(Debug, Clone)]
 pub struct OpenApiOptions {
     /// The name of the tool in plans.
-    pub name: AgentName,
+    pub name: ToolName,
     /// Where the document is.
     pub document: DocumentLocation,
     /// The address of the service, instead of those that the document names.
@@ -57,7 +57,7 @@ pub struct OpenApiOptions {
 
 impl OpenApiOptions {
     /// A service without credentials and filters.
-    pub fn new(name: impl Into<AgentName>, document: DocumentLocation) -> Self {
+    pub fn new(name: impl Into<ToolName>, document: DocumentLocation) -> Self {
         Self {
             name: name.into(),
             document,
@@ -147,7 +147,7 @@ impl OpenApiService {
 }
 
 impl ToolSource for OpenApiService {
-    fn name(&self) -> &AgentName {
+    fn name(&self) -> &ToolName {
         &self.options.name
     }
 

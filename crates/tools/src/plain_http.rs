@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::{
-    AgentName, CallTool, HttpMethod, JobRequest, ReplyBody, ToolJob, ToolReply, TransportFailure, Value,
+    CallTool, HttpMethod, JobRequest, ReplyBody, ToolJob, ToolName, ToolReply, TransportFailure, Value,
 };
 
 use crate::defined_capability::{DefinedCapability, InvalidDefinition, not_made};
@@ -52,7 +52,7 @@ pub struct PlainHttpOptions {
 pub struct PlainHttpCapability {
     address: Address,
     http: HttpOptions,
-    tool: AgentName,
+    tool: ToolName,
     entry: CatalogueEntry,
     request: RequestTemplate,
     result: Option<ResultPath>,
@@ -85,7 +85,7 @@ impl PlainHttpCapability {
 /// A capability of a service over HTTP that nothing describes.
 #[derive(Debug)]
 pub struct PlainHttpService {
-    tool: AgentName,
+    tool: ToolName,
     entry: CatalogueEntry,
     route: Arc<PlainHttpRoute>,
 }
@@ -101,7 +101,7 @@ impl PlainHttpService {
 }
 
 impl ToolSource for PlainHttpService {
-    fn name(&self) -> &AgentName {
+    fn name(&self) -> &ToolName {
         &self.tool
     }
 

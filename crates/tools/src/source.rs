@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use reknit_plan::CatalogueEntry;
-use reknit_protocol::{AgentName, CallTool, Delivery, JobRequest, ToolReply, TransportFailure, TransportKind};
+use reknit_protocol::{CallTool, Delivery, JobRequest, ToolName, ToolReply, TransportFailure, TransportKind};
 
 /// A boxed future that can be sent to another thread.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -14,7 +14,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// Where capabilities come from: a service, an API description, a program.
 pub trait ToolSource: Send + Sync + fmt::Debug {
     /// The name of the tool in plans.
-    fn name(&self) -> &AgentName;
+    fn name(&self) -> &ToolName;
 
     /// Where it is, for messages. Secrets are redacted.
     fn address(&self) -> String;
@@ -94,7 +94,7 @@ pub trait Route: Send + Sync + fmt::Debug {
         call: &'a CallTool,
         _request: &'a JobRequest,
     ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
-        let message = format!("`{}` of `{}` has no jobs", call.capability, call.agent);
+        let message = format!("`{}` of `{}` has no jobs", call.capability, call.tool);
         let (kind, delivery) = (TransportKind::NotCallable, Delivery::NotSent);
         Box::pin(std::future::ready(Err(TransportFailure { kind, delivery, message })))
     }

@@ -7,7 +7,7 @@ use reknit_plan::CatalogueEntry;
 use reknit_protocol::schema::{Summary, unknown_types};
 use reknit_protocol::spelling::nearest;
 use reknit_protocol::{
-    AgentName, CallTool, Capability, CapabilityName, JobRequest, Object, SideEffect, ToolReply, TransportFailure, Value,
+    CallTool, Capability, CapabilityName, JobRequest, Object, SideEffect, ToolName, ToolReply, TransportFailure, Value,
 };
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 
@@ -153,7 +153,7 @@ fn capabilities(announced: &Value) -> Result<&[Value], String> {
 }
 
 impl ToolSource for ToolService {
-    fn name(&self) -> &AgentName {
+    fn name(&self) -> &ToolName {
         &self.service.address().name
     }
 

@@ -43,12 +43,12 @@ impl Tools {
     /// Makes one call within a trace span, which is sent to the tool as a `traceparent` of W3C Trace Context.
     pub async fn call_within(&self, call: &CallTool, traceparent: Option<&str>) -> Result<ToolReply, TransportFailure> {
         let routes = self.routes();
-        let routes = routes.get(call.agent.as_str());
+        let routes = routes.get(call.tool.as_str());
         let Some(route) = routes.and_then(|routes| routes.get(call.capability.as_str())) else {
             return Err(TransportFailure {
                 kind: TransportKind::NotCallable,
                 delivery: Delivery::NotSent,
-                message: format!("no address is known for `{}` of `{}`", call.capability, call.agent),
+                message: format!("no address is known for `{}` of `{}`", call.capability, call.tool),
             });
         };
         let limit = Duration::from_millis(call.timeout_ms);
@@ -67,6 +67,6 @@ pub(crate) fn timed_out(call: &CallTool, limit: Duration) -> TransportFailure {
     TransportFailure {
         kind: TransportKind::TimedOut,
         delivery: Delivery::Possible,
-        message: format!("`{}` did not answer within {limit:?}", call.agent),
+        message: format!("`{}` did not answer within {limit:?}", call.tool),
     }
 }

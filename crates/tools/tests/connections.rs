@@ -67,7 +67,7 @@ impl Service {
         let call = CallTool {
             id: "s/call/1".parse().expect("an id"),
             step: "s".into(),
-            agent: "t".into(),
+            tool: "t".into(),
             capability: "c".into(),
             parameters: Object::from([("text", Value::from(text))]),
             side_effect,

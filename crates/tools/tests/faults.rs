@@ -224,7 +224,7 @@ async fn called(found: &Discovery, capability: &str) -> Result<ToolReply, Transp
     let call = CallTool {
         id: "s/call/1".parse().expect("an id"),
         step: "s".into(),
-        agent: "t".into(),
+        tool: "t".into(),
         capability: capability.into(),
         parameters: reknit_protocol::Object::default(),
         side_effect: SideEffect::Keyed,

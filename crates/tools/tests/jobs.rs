@@ -78,7 +78,7 @@ fn call(job: Option<JobRequest>) -> CallTool {
     CallTool {
         id: "s/call/1".parse().expect("an id"),
         step: "s".into(),
-        agent: "t".into(),
+        tool: "t".into(),
         capability: "print".into(),
         parameters: Object::new(),
         side_effect: SideEffect::Unsafe,

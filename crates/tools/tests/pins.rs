@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::schema::{FieldHint, Summary};
 use reknit_protocol::{
-    AgentName, CallTool, Capability, Object, ReplyBody, SideEffect, ToolReply, TransportFailure, TransportKind, Value,
+    CallTool, Capability, Object, ReplyBody, SideEffect, ToolName, ToolReply, TransportFailure, TransportKind, Value,
 };
 use reknit_tools::{
     BoxFuture, ChangeOutcome, DefinitionAuthor, Discovery, ListedCapability, Listing, ListingStore, PinPolicy, Route,
@@ -16,7 +16,7 @@ use reknit_tools::{
 /// A source with one capability, `act`, whose definition can be replaced.
 #[derive(Debug)]
 struct Changing {
-    name: AgentName,
+    name: ToolName,
     author: DefinitionAuthor,
     definition: Mutex<(&'static str, SideEffect, &'static str)>,
     /// What the source says about itself, and the type of the id that `act` returns.
@@ -38,7 +38,7 @@ impl Route for Answering {
 }
 
 impl ToolSource for Changing {
-    fn name(&self) -> &AgentName {
+    fn name(&self) -> &ToolName {
         &self.name
     }
 
@@ -176,7 +176,7 @@ async fn a_withheld_capability_is_not_called_until_its_change_is_accepted() {
     let call = CallTool {
         id: "s/call/1".parse().expect("an id"),
         step: "s".into(),
-        agent: "shop".into(),
+        tool: "shop".into(),
         capability: "act".into(),
         parameters: Object::new(),
         side_effect: SideEffect::Unsafe,

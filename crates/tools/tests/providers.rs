@@ -3,8 +3,8 @@
 
 use std::sync::{Arc, Mutex};
 
+use reknit_fakes::ScriptedTool;
 use reknit_protocol::{CallTool, Capability, Object, SideEffect, Value};
-use reknit_testing::ScriptedTool;
 use reknit_tools::{
     Address, BoxFuture, ChangeOutcome, Client, Discovery, FoundSources, HttpService, ListingStore, SourceProvider,
     ToolService, ToolSource, discover_all,
@@ -75,7 +75,7 @@ fn call() -> CallTool {
     CallTool {
         id: "s/call/1".parse().expect("an id"),
         step: "s".into(),
-        agent: "shop".into(),
+        tool: "shop".into(),
         capability: "price".into(),
         parameters: Object::new(),
         side_effect: SideEffect::Read,

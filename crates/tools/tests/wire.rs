@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{Reply, ScriptedTool};
 use reknit_protocol::{CallTool, Delivery, ReplyBody, TransportKind};
 use reknit_protocol::{Capability, Object, SideEffect, Value};
-use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{Reply, ScriptedTool};
 use reknit_tools::{Address, Client, ComponentType, Discovery};
 
 async fn discover(name: &str, url: &str) -> Discovery {
@@ -32,7 +32,7 @@ fn call(parameters: &str) -> CallTool {
     CallTool {
         id: "s/call/1".parse().unwrap(),
         step: "s".into(),
-        agent: "t".into(),
+        tool: "t".into(),
         capability: "c".into(),
         parameters: object(parameters),
         side_effect: SideEffect::Keyed,

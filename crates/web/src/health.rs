@@ -1,7 +1,7 @@
 //! Whether a tool or a model can be called now.
 
 use maud::{Markup, html};
-use reknit_dialogue::BreakerStatus;
+use reknit_model_api::BreakerStatus;
 
 use crate::frame::PageFrame;
 use crate::marks::{Mark, badge};

@@ -1,7 +1,7 @@
 //! The models in the order in which they are asked: whether they can be asked now, what they cost, and how they did.
 
 use maud::{Markup, html};
-use reknit_dialogue::{OnAuthError, Price, Prices, RotationPolicy, RotationRules};
+use reknit_model_api::{OnAuthError, Price, Prices, RotationPolicy, RotationRules};
 use reknit_protocol::human_duration;
 
 use crate::frame::{PageFrame, Tab, framed};

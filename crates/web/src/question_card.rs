@@ -1,8 +1,8 @@
 //! A question to a person as a card: what was refused, what changes, why, what will be sent, and what each button does.
 
 use maud::{Markup, html};
-use reknit_bind::Provenance;
 use reknit_engine::{AskPerson, ItemCall, PreviewedCall, Question};
+use reknit_expressions::Provenance;
 use reknit_protocol::{CallTool, Object, Value, json_without_hidden, percent_encoded};
 
 use crate::frame::PageFrame;
@@ -84,7 +84,7 @@ fn facts(question: &AskedQuestion) -> Markup {
             p { (asked_because(reason)) }
             (sent(question, call))
         },
-        Question::SendItems { agent, capability, side_effect, calls, reason } => html! {
+        Question::SendItems { tool: agent, capability, side_effect, calls, reason } => html! {
             p { (asked_because(reason)) " The answer counts for all of them." }
             p.sub {
                 "What will be sent to " (exact_line(agent.as_str(), 60)) "/" (exact_line(capability.as_str(), 60))
@@ -147,7 +147,7 @@ fn item(call: &ItemCall) -> Markup {
 fn preview(call: &PreviewedCall) -> Markup {
     html! {
         code { (exact_line(call.step.as_str(), 60)) } " "
-        (exact_line(call.agent.as_str(), 60)) "/" (exact_line(call.capability.as_str(), 60))
+        (exact_line(call.tool.as_str(), 60)) "/" (exact_line(call.capability.as_str(), 60))
         " " span.class { (call.side_effect.as_str()) }
         @if let Some(list) = &call.foreach { " for each item of " code { (exact_line(list, 80)) } }
         dl.values { @for (name, value) in &call.parameters { dt { (exact_text(name)) } dd { (whole(value)) } } }
@@ -158,7 +158,7 @@ fn sent(question: &AskedQuestion, call: &CallTool) -> Markup {
     let provenance = |name: &str| question.ask.provenance.iter().find(|(known, _)| known == name).map(|(_, from)| from);
     html! {
         p.sub {
-            "What will be sent to " (exact_line(call.agent.as_str(), 60)) "/" (exact_line(call.capability.as_str(), 60))
+            "What will be sent to " (exact_line(call.tool.as_str(), 60)) "/" (exact_line(call.capability.as_str(), 60))
             " " span.class title="What the call changes" { (call.side_effect.as_str()) }
         }
         dl.values {

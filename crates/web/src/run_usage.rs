@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reknit_dialogue::{Money, Prices, TargetName, Usage};
 use reknit_engine::{
     FailureClass, HistoryEntry, HistoryKind, Overview, RunOverview, SessionOverview, SessionRecord, Statistics,
     StepState,
 };
 use reknit_mend::MendEffect;
+use reknit_model_api::{Money, Prices, TargetName, Usage};
 use reknit_protocol::{RunId, StepId};
 
 use crate::outside_text::one_line;
@@ -203,7 +203,7 @@ impl RunUsage {
             self.planning.add(asked.unwrap_or_default());
         }
         for step in &run.steps {
-            let name = match step.agent.as_str() {
+            let name = match step.tool.as_str() {
                 "" => step.capability.to_string(),
                 agent => format!("{agent}/{}", step.capability),
             };

@@ -1,7 +1,7 @@
 //! Values, and where they come from.
 
 use maud::{Markup, html};
-use reknit_bind::{Backing, EvaluationInput, InputSource, Provenance, ResolvedBy};
+use reknit_expressions::{Backing, EvaluationInput, InputSource, Provenance, ResolvedBy};
 use reknit_plan::ITEM;
 use reknit_protocol::{Path, StepId, Value};
 

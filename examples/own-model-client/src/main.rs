@@ -6,7 +6,7 @@
 
 use std::error::Error;
 
-use reknit::dialogue::{ErrorClass, Message, ModelAnswer, ModelFailure, ModelRequest, Usage};
+use reknit::model_api::{ErrorClass, Message, ModelAnswer, ModelFailure, ModelRequest, Usage};
 use reknit::models::{OnDelta, Target};
 use reknit::{ModelClient, Reknit, RunEventKind};
 

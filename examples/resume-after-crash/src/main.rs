@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use reknit::plan::read_plan_file;
-use reknit::toolkit::CallContext;
+use reknit::tool_service::CallContext;
 use reknit::{Object, Reknit};
 
 /// Counts the articles on stock.

@@ -7,7 +7,7 @@ use std::error::Error;
 
 use reknit::plan::read_plan_file;
 use reknit::protocol::Category;
-use reknit::toolkit::CallContext;
+use reknit::tool_service::CallContext;
 use reknit::{Object, Reknit, ToolError};
 
 /// The price of an article in euros.

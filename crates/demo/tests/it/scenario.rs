@@ -46,7 +46,7 @@ fn the_plan_has_defects_that_salvage_repairs() {
         .iter()
         .map(|step| {
             let (capability, parameters) = (step.capability().unwrap(), step.parameters().unwrap());
-            format!("{} {} {capability} {parameters} after {:?}", step.step_id, step.agent_name, step.depends_on)
+            format!("{} {} {capability} {parameters} after {:?}", step.step_id, step.tool, step.depends_on)
         })
         .collect();
     insta::assert_snapshot!(steps.join("\n"), @r#"

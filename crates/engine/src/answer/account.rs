@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use reknit_bind::abridge;
+use reknit_expressions::abridge;
 use reknit_mend::{Fate, MendEffect};
 use reknit_protocol::StepId;
 

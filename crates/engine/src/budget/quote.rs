@@ -1,6 +1,6 @@
 //! The maximum cost of a model call before it is made, and the actual cost afterwards.
 
-use reknit_dialogue::{ModelRequest, Money, Prices, TargetName, Usage, UsageSource};
+use reknit_model_api::{ModelRequest, Money, Prices, TargetName, Usage, UsageSource};
 use serde::{Deserialize, Serialize};
 
 use super::{Exhausted, Spent};

@@ -75,7 +75,7 @@ fn planning(run: &RunOverview) -> Vec<ExplainedLine> {
 
 fn explained_step(run: &RunOverview, step: &StepView) -> ExplainedStep {
     let purpose = if step.instruction.is_empty() { String::new() } else { format!(": {}", step.instruction) };
-    let call = match (step.agent.as_str(), &step.session) {
+    let call = match (step.tool.as_str(), &step.session) {
         ("", _) => step.capability.to_string(),
         (_, Some(session)) => format!("agent {}, as session {session}", step.capability),
         (AGENT_TOOL, None) => format!("agent {}", step.capability),
@@ -123,10 +123,10 @@ fn is_mended(step: &StepView) -> bool {
 fn graph(run: &RunOverview) -> StepGraph {
     let step = |step: &StepView| GraphStep {
         id: step.id.clone(),
-        label: if step.agent.as_str().is_empty() {
+        label: if step.tool.as_str().is_empty() {
             step.capability.to_string()
         } else {
-            format!("{}/{}", step.agent, step.capability)
+            format!("{}/{}", step.tool, step.capability)
         },
         state: match &step.state {
             StepState::Done if is_mended(step) => GraphState::Mended,

@@ -1,6 +1,6 @@
 //! The reaction to a failed attempt. The rotation decides; this module describes the decision for records.
 
-use reknit_dialogue::{GiveUpReason, ModelFailure, Next};
+use reknit_model_api::{GiveUpReason, ModelFailure, Next};
 use reknit_protocol::word_enum;
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +55,7 @@ fn action(failure: &ModelFailure) -> Action {
 
 #[cfg(test)]
 mod tests {
-    use reknit_dialogue::ErrorClass;
+    use reknit_model_api::ErrorClass;
 
     use super::*;
 

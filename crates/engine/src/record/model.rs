@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{ModelAnswer, ModelFailure, ModelRequest, Purpose, TargetName};
+use reknit_model_api::{ModelAnswer, ModelFailure, ModelRequest, Purpose, TargetName};
 use reknit_protocol::EffectId;
 
 /// A question to a model, and what became of it.

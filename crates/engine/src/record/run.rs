@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use reknit_bind::Provenance;
-use reknit_dialogue::ModelAnswer;
+use reknit_expressions::Provenance;
 use reknit_mend::{Advice, CallFault, Mend, ModelRung};
+use reknit_model_api::ModelAnswer;
 use reknit_plan::ToolSelection;
-use reknit_protocol::{AgentName, CallTool, CapabilityName, EffectId, Object, StepId, TransportKind};
+use reknit_protocol::{CallTool, CapabilityName, EffectId, Object, StepId, ToolName, TransportKind};
 
 use serde::{Deserialize, Serialize};
 
@@ -256,7 +256,7 @@ pub struct StepDescription {
     /// The step.
     pub step: StepId,
     /// The tool.
-    pub agent: AgentName,
+    pub tool: ToolName,
     /// The tool's capability.
     pub capability: CapabilityName,
     /// What the step is for.

@@ -1,6 +1,6 @@
 //! Decisions of a session.
 
-use reknit_dialogue::{ErrorClass, Money, TargetName, Usage};
+use reknit_model_api::{ErrorClass, Money, TargetName, Usage};
 use reknit_protocol::{EffectId, word_enum};
 use reknit_salvage::TextCallForm;
 use serde::{Deserialize, Serialize};

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::Money;
 use reknit_mend::{CallFault, Verdict, classify_reply};
+use reknit_model_api::Money;
 use reknit_plan::{AGENT_TOOL, PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, JobRequest, Object, RunId, ToolReply, Value, hex, truncate};
 
@@ -108,11 +108,11 @@ impl Run {
     }
 
     fn runs_agent(&self, planned: &PlannedStep) -> bool {
-        !self.started.agents.is_empty() && planned.agent.as_str() == AGENT_TOOL && planned.foreach().is_none()
+        !self.started.agents.is_empty() && planned.tool.as_str() == AGENT_TOOL && planned.foreach().is_none()
     }
 
     fn agent(&self, call: &CallTool) -> Option<&SessionStarted> {
-        let is_agent = call.agent.as_str() == AGENT_TOOL;
+        let is_agent = call.tool.as_str() == AGENT_TOOL;
         let mut agents = self.started.agents.iter().filter(|_| is_agent);
         agents.find(|agent| agent.name == call.capability.as_str()).map(|agent| &agent.session)
     }
@@ -157,7 +157,7 @@ impl Run {
         let mut waiting = 0_u32;
         for other in self.plan.indices() {
             let (planned, step) = (planned(&self.plan, other)?, self.state.steps.get(other)?);
-            let is_agent = planned.agent.as_str() == AGENT_TOOL;
+            let is_agent = planned.tool.as_str() == AGENT_TOOL;
             let is_over = step.session_share.is_some()
                 || matches!(
                     step.stage(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_bind::{BoundParameters, CorrectionOutcome, Provenance, replace_parameters};
+use reknit_expressions::{BoundParameters, CorrectionOutcome, Provenance, replace_parameters};
 use reknit_mend::{CallFault, PeoplePolicy};
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Object};
@@ -51,7 +51,7 @@ impl Run {
     fn call_digest(&self, index: StepIndex) -> Decided<String> {
         let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
         let (run, parameters) = (self.started.run.as_str(), step.parameters.to_string());
-        Ok(digest_of(&(run, &planned.id, step.correction, &planned.agent, &planned.capability, parameters)))
+        Ok(digest_of(&(run, &planned.id, step.correction, &planned.tool, &planned.capability, parameters)))
     }
 
     /// Asks a person. The hash binds the decision to exactly this question.

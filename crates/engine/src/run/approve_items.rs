@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use reknit_bind::Binding;
+use reknit_expressions::Binding;
 use reknit_plan::{LoopItem, PlannedStep, StepIndex};
 use reknit_protocol::{Object, StepId, Value};
 
@@ -50,7 +50,7 @@ impl Run {
             return Ok(false);
         }
         let question = Question::SendItems {
-            agent: of_loop.agent.clone(),
+            tool: of_loop.tool.clone(),
             capability: of_loop.capability.clone(),
             side_effect: self.side_effect(of_loop),
             calls,
@@ -97,7 +97,7 @@ impl Run {
 
     fn item_digest(&self, planned: &PlannedStep, call: &ItemCall) -> String {
         let (run, parameters) = (self.started.run.as_str(), call.parameters.to_string());
-        let mut digest = digest_of(&(run, &call.step, &planned.agent, &planned.capability, parameters));
+        let mut digest = digest_of(&(run, &call.step, &planned.tool, &planned.capability, parameters));
         digest.truncate(KEPT_DIGITS);
         digest
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_bind::{Expression, InputSource, Provenance};
+use reknit_expressions::{Expression, InputSource, Provenance};
 use reknit_mend::PeoplePolicy;
 use reknit_plan::{INPUTS, ITEM, PlannedStep, StepIndex};
 use reknit_protocol::{EffectId, EffectKind, EffectOwner, Object, SideEffect, StepId};
@@ -65,7 +65,7 @@ impl Run {
             };
             PreviewedCall {
                 step: planned.id.clone(),
-                agent: planned.agent.clone(),
+                tool: planned.tool.clone(),
                 capability: planned.capability.clone(),
                 side_effect: self.side_effect(planned),
                 parameters: parameters(&planned.id, known.as_ref()),

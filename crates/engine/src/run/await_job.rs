@@ -207,7 +207,7 @@ impl Run {
         Ok(Arc::new(CallTool {
             id: EffectId::of_step(&planned.id, EffectKind::Job, step.job_requests),
             step: planned.id.clone(),
-            agent: planned.agent.clone(),
+            tool: planned.tool.clone(),
             capability: planned.capability.clone(),
             parameters: Object::new(),
             side_effect: SideEffect::Read,

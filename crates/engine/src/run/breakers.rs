@@ -44,7 +44,7 @@ impl Run {
             None => None,
         };
         if let Some(reason) = give_up {
-            let fault = Some(Arc::new(CallFault::breaker_open(planned.agent.as_str())));
+            let fault = Some(Arc::new(CallFault::breaker_open(planned.tool.as_str())));
             return self.set_stage(index, Stage::Failed { reason, fault });
         }
         let id = EffectId::of_step(&planned.id, EffectKind::BreakerWait, skipped);

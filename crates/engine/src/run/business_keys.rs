@@ -25,14 +25,14 @@ const MAX_WAITS: u32 = 3_000;
 impl Run {
     /// Which parameters identify the deed of a step: configured, or else declared. A read is no deed.
     fn key_rule<'s>(&'s self, planned: &'s PlannedStep) -> Option<&'s KeyRule> {
-        let configured = self.policy().effects.key(planned.agent.as_str(), planned.capability.as_str());
+        let configured = self.policy().effects.key(planned.tool.as_str(), planned.capability.as_str());
         let rule = configured.or(planned.declared_key.as_ref())?;
         (self.side_effect(planned) != SideEffect::Read).then_some(rule)
     }
 
     /// The business key of a step's call with these parameters.
     pub(super) fn business_key(&self, planned: &PlannedStep, parameters: &Object) -> Option<BusinessKey> {
-        let names = (planned.agent.as_str(), planned.capability.as_str());
+        let names = (planned.tool.as_str(), planned.capability.as_str());
         business_key(self.key_rule(planned)?, names, parameters).ok()
     }
 
@@ -41,7 +41,7 @@ impl Run {
         let plan = Arc::clone(&self.plan);
         let planned = planned(&plan, index)?;
         let step = self.state.steps.get(index)?;
-        let names = (planned.agent.as_str(), planned.capability.as_str());
+        let names = (planned.tool.as_str(), planned.capability.as_str());
         let key = self.key_rule(planned).map(|rule| business_key(rule, names, &step.parameters));
         let Some(Err(field)) = key else { return Ok(()) };
         let description =

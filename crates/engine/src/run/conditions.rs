@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use reknit_bind::{Binding, UnboundParameter, UnboundReason};
+use reknit_expressions::{Binding, UnboundParameter, UnboundReason};
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{Value, join_first};
 

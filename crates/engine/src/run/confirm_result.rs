@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use reknit_bind::Expression;
+use reknit_expressions::Expression;
 use reknit_plan::{PlannedStep, StepIndex};
-use reknit_protocol::{AgentName, CapabilityName, Value, join_first};
+use reknit_protocol::{CapabilityName, ToolName, Value, join_first};
 use reknit_salvage::Schema;
 
 use super::Run;
@@ -18,13 +18,13 @@ use crate::result_handle::{ResultHandle, response_data};
 
 /// The compiled schemas of results, by capability. They follow from the plan, and are not part of a snapshot.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ResultSchemas(HashMap<(AgentName, CapabilityName), Option<Arc<Schema>>>);
+pub(super) struct ResultSchemas(HashMap<(ToolName, CapabilityName), Option<Arc<Schema>>>);
 
 impl ResultSchemas {
     /// The schema that the tool of a step announces; `None` if it announces none that can be used.
     fn get(&mut self, planned: &PlannedStep) -> Option<Arc<Schema>> {
         let announced = planned.announced.as_deref()?;
-        let compiled = self.0.entry((planned.agent.clone(), planned.capability.clone()));
+        let compiled = self.0.entry((planned.tool.clone(), planned.capability.clone()));
         compiled.or_insert_with(|| Schema::compile(announced).ok().map(Arc::new)).clone()
     }
 }

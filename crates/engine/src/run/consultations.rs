@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{FinishReason, Message, ModelAnswer, ModelFailure, Role, Rotation, TargetName};
 use reknit_mend::ModelRung;
+use reknit_model_api::{FinishReason, Message, ModelAnswer, ModelFailure, Role, Rotation, TargetName};
 use reknit_plan::StepIndex;
 use reknit_protocol::EffectId;
 

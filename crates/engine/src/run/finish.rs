@@ -1,7 +1,7 @@
 //! How a run ends: stopped, or with every step over and an answer written.
 
-use reknit_dialogue::Purpose;
 use reknit_mend::Fate;
+use reknit_model_api::Purpose;
 use reknit_plan::{OnFailure, PlannedOutput, PlannedStep, StepIndex, write_plan_file};
 use reknit_protocol::{EffectKind, EffectOwner, Object, Plan, SideEffect, StepId, join_first};
 use reknit_salvage::fit;
@@ -280,7 +280,7 @@ impl Run {
             .map(|(planned, step)| StepReport {
                 step: planned.id.clone(),
                 item_of: self.loop_of(planned),
-                agent: planned.agent.clone(),
+                tool: planned.tool.clone(),
                 capability: planned.capability.clone(),
                 session: self.session(planned, step.sent()),
                 outcome: match step.stage() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_bind::{Provenance, ResolvedBy};
+use reknit_expressions::{Provenance, ResolvedBy};
 use reknit_mend::CallFault;
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{Object, Path, SideEffect};

@@ -1,6 +1,6 @@
 //! Which changes of a model's correction may be sent, and which a person decides.
 
-use reknit_bind::{
+use reknit_expressions::{
     Backing, BoundParameters, InputSource, Provenance, ResolvedBy, StepResult, StepResults, explain_number,
 };
 use reknit_mend::{

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reknit_bind::{Expression, Reference, Template, TextPart};
+use reknit_expressions::{Expression, Reference, Template, TextPart};
 use reknit_plan::INPUTS;
 use reknit_protocol::{StepId, Value};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_bind::{Backing, Binding, Provenance, Reference, ResolvedBy, StepIds, learnable_expression};
+use reknit_expressions::{Backing, Binding, Provenance, Reference, ResolvedBy, StepIds, learnable_expression};
 use reknit_mend::{CallFault, Lesson, Mend, MendEffect, Rung, ValueOrigin};
 use reknit_plan::PlannedStep;
 use reknit_protocol::StepId;

@@ -97,7 +97,7 @@ impl Run {
     pub(super) fn is_avoided(&self, index: StepIndex) -> Decided<bool> {
         let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
         Ok(self.state.avoided.iter().any(|call| {
-            call.agent == planned.agent && call.capability == planned.capability && call.parameters == step.parameters
+            call.tool == planned.tool && call.capability == planned.capability && call.parameters == step.parameters
         }))
     }
 
@@ -111,7 +111,7 @@ impl Run {
         let steps = self.steps_in_order().zip(self.uncertain_steps());
         let call = |((planned, step), uncertain): ((&PlannedStep, &StepRun), bool)| {
             uncertain.then(|| UncertainCall {
-                agent: planned.agent.clone(),
+                tool: planned.tool.clone(),
                 capability: planned.capability.clone(),
                 parameters: step.parameters.clone(),
             })

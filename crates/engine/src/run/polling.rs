@@ -2,7 +2,7 @@
 //!
 //! The time between two calls does not count as active time of the run; it counts for the time limit of the step.
 
-use reknit_bind::abridge;
+use reknit_expressions::abridge;
 use reknit_plan::{PlanAuthor, PlannedStep, StepIndex, Until};
 use reknit_protocol::{EffectId, EffectKind, Value};
 

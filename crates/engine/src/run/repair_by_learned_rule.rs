@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use reknit_bind::{Backing, BoundParameters, CorrectionOutcome, Provenance, replace_parameters};
+use reknit_expressions::{Backing, BoundParameters, CorrectionOutcome, Provenance, replace_parameters};
 use reknit_mend::{
     AcceptedBy, CallFault, FaultOrigin, FaultyCall, LearnedRule, Mend, MendEffect, PeoplePolicy, PriorResult,
     RuleChanges, RuleFix, RuleState, Rung, Verdict,

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use reknit_bind::{BoundParameters, CorrectionOutcome, abridge, apply_correction, replace_parameters};
-use reknit_dialogue::{Message, ModelAnswer, Purpose, ResponseFormat};
+use reknit_expressions::{BoundParameters, CorrectionOutcome, abridge, apply_correction, replace_parameters};
 use reknit_mend::{
     Advice, AdviceForm, CallFault, Fate, LadderPolicy, Mend, MendEffect, ModelRung, PeoplePolicy, Remedy, Rung,
     context_or_give_up, parse_context_advice, parse_feedback_advice, resend_or_give_up,
 };
+use reknit_model_api::{Message, ModelAnswer, Purpose, ResponseFormat};
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{EffectKind, EffectOwner, Object, Value};
@@ -132,7 +132,7 @@ impl Run {
             .map_or(Value::Null, |schema| abridge(schema.source(), MAX_SHOWN_BYTES, &wanted))
             .to_pretty();
         let common = [
-            ("agent", planned.agent.as_str()),
+            ("agent", planned.tool.as_str()),
             ("capability", planned.capability.as_str()),
             ("description", planned.description.as_str()),
             ("instruction", planned.instruction.as_str()),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_bind::{CorrectionOutcome, Provenance, replace_parameters};
+use reknit_expressions::{CorrectionOutcome, Provenance, replace_parameters};
 use reknit_mend::{
     AllowedChanges, CallFault, ChangeVerdict, ErrorReference, Fact, FaultOrigin, Mend, MendEffect, NewValueSource,
     PeoplePolicy, RejectedCall, RuleChanges, RuleRepair, Rung, ValueKind, extract_facts, facts_as_lines,

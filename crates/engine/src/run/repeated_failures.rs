@@ -39,7 +39,7 @@ impl Run {
 }
 
 fn tool_prefix(planned: &PlannedStep) -> String {
-    format!("{}/{} ", planned.agent, planned.capability)
+    format!("{}/{} ", planned.tool, planned.capability)
 }
 
 /// Identifies a way of failing: tool, status and code.

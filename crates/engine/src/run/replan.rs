@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use reknit_bind::abridge;
-use reknit_dialogue::Message;
+use reknit_expressions::abridge;
 use reknit_mend::CallFault;
+use reknit_model_api::Message;
 use reknit_plan::{
     CheckedPlan, LoopItem, PlanProblem, PlannedStep, StepIndex, TolerablePlan, append_steps, check_tolerantly,
     correct_plan,
@@ -263,12 +263,12 @@ impl Run {
         let mut problems = Vec::new();
         for new in checked.written_steps().iter().skip(kept) {
             let is_same = |(step, _): &&(&PlannedStep, &StepRun)| {
-                !new.computed && step.agent == new.agent && step.capability == new.capability
+                !new.computed && step.tool == new.tool && step.capability == new.capability
             };
             if let Some((step, _)) = uncertain.iter().find(is_same) {
                 problems.push(format!(
                     "step `{}`: `{}/{}` may have happened in step `{}`, so it is not planned again (leave it out)",
-                    new.id, new.agent, new.capability, step.id
+                    new.id, new.tool, new.capability, step.id
                 ));
             }
             for (needed, at) in new.dependencies.iter().zip(&new.dependency_indices) {
@@ -349,14 +349,14 @@ impl Run {
             return Ok(None);
         }
         let call = |planned: &PlannedStep, step: &StepRun| UncertainCall {
-            agent: planned.agent.clone(),
+            tool: planned.tool.clone(),
             capability: planned.capability.clone(),
             parameters: step.parameters.clone(),
         };
         let wanted = call(planned, step);
         let steps = self.plan.steps.iter().zip(self.state.steps.iter());
         Ok(steps
-            .filter(|(other, _)| other.agent == planned.agent && other.capability == planned.capability)
+            .filter(|(other, _)| other.tool == planned.tool && other.capability == planned.capability)
             .filter(|(other, step)| step.sent() > 0 && !self.is_of_second_plan(other))
             .find_map(|(other, step)| match step.stage() {
                 Stage::Done(result) if wanted.is_same_as(&call(other, step)) => Some(result.clone()),
@@ -371,5 +371,5 @@ fn shown_call(planned: &PlannedStep, step: &StepRun) -> String {
         return format!("{} (compute)", planned.id);
     }
     let parameters = abridge(&step.parameters.clone().into(), SHOWN_PARAMETERS, &[]);
-    format!("{} ({}/{} with {parameters})", planned.id, planned.agent, planned.capability)
+    format!("{} ({}/{} with {parameters})", planned.id, planned.tool, planned.capability)
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::sync::Arc;
 
-use reknit_dialogue::{Purpose, ResponseFormat};
+use reknit_model_api::{Purpose, ResponseFormat};
 use reknit_plan::{
     Catalogue, PlanLanguage, PlanProblem, ProblemCode, check_read_calls, check_tolerantly, correct_plan,
     describe_tools, place_controls, plan_json_schema, read_plan, resolve_inputs,

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use reknit_bind::{
+use reknit_expressions::{
     Binding, FilledParameters, MappingCandidate, MappingStatus, ParameterMapping, Provenance, ResolvedBy,
     UnboundParameter, bind_with_mappings, fill_missing, learnable_expression,
 };
-use reknit_dialogue::ModelAnswer;
 use reknit_mend::{Learning, Mend, MendEffect, PeoplePolicy, Rung, parse_parameter_values};
+use reknit_model_api::ModelAnswer;
 use reknit_plan::{ITEM, PlannedStep, StepIndex};
 use reknit_protocol::{Object, SideEffect, StepId, truncate};
 
@@ -206,7 +206,7 @@ fn wire_sources(planned: &PlannedStep) -> Cow<'_, [StepId]> {
 
 /// A capability as mappings and rules name it.
 pub(super) fn capability(planned: &PlannedStep) -> String {
-    format!("{}/{}", planned.agent, planned.capability)
+    format!("{}/{}", planned.tool, planned.capability)
 }
 
 /// The parameters of interest: the missing ones, or else all that the tool declares.

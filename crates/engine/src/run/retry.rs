@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::Money;
 use reknit_mend::CallFault;
+use reknit_model_api::Money;
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::SideEffect;
 use serde::{Deserialize, Serialize};

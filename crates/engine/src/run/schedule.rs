@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_bind::{Binding, BoundParameters, ResolvedBy, UnboundParameter};
+use reknit_expressions::{Binding, BoundParameters, ResolvedBy, UnboundParameter};
 use reknit_mend::{CallFault, Mend, MendEffect, ModelRung, PeoplePolicy, ResolutionPolicy, Rung, Verdict};
 use reknit_plan::{OnFailure, PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Object, SideEffect, StepId, Value, join_first};
@@ -100,7 +100,7 @@ impl Run {
     pub(super) fn record_start(&mut self, planned: &PlannedStep) {
         self.record(RunRecord::StepStarted(StepDescription {
             step: planned.id.clone(),
-            agent: planned.agent.clone(),
+            tool: planned.tool.clone(),
             capability: planned.capability.clone(),
             instruction: planned.instruction.clone(),
         }));
@@ -238,7 +238,7 @@ impl Run {
         CallTool {
             id: EffectId::of_step(&planned.id, EffectKind::Call, 1),
             step: planned.id.clone(),
-            agent: planned.agent.clone(),
+            tool: planned.tool.clone(),
             capability: planned.capability.clone(),
             parameters: parameters.clone(),
             side_effect: self.side_effect(planned),
@@ -263,7 +263,7 @@ impl Run {
 
     /// The side effect of a step's call, as declared by the tool or overridden by the policy.
     pub(super) fn side_effect(&self, planned: &PlannedStep) -> SideEffect {
-        self.policy().effects.class(planned.agent.as_str(), planned.capability.as_str(), planned.declared)
+        self.policy().effects.class(planned.tool.as_str(), planned.capability.as_str(), planned.declared)
     }
 
     /// Moves a step to another stage, and records it if the step is over.

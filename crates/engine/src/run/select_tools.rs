@@ -1,6 +1,6 @@
 //! Large catalogues: before planning, a model selects the tools that the planner is shown.
 
-use reknit_dialogue::{Purpose, ResponseFormat};
+use reknit_model_api::{Purpose, ResponseFormat};
 use reknit_plan::{ToolSelection, summarize_tools};
 use reknit_protocol::{EffectKind, EffectOwner};
 

@@ -41,7 +41,7 @@ impl Run {
 
     fn check_of(&self, index: StepIndex) -> Decided<Option<&OutcomeCheck>> {
         let planned = planned(&self.plan, index)?;
-        Ok(self.policy().effects.check(planned.agent.as_str(), planned.capability.as_str()))
+        Ok(self.policy().effects.check(planned.tool.as_str(), planned.capability.as_str()))
     }
 
     /// Calls the check of a step. Without an answer that settles the outcome, the step fails for the reason `give_up`, or a
@@ -67,7 +67,7 @@ impl Run {
         let call = Arc::new(CallTool {
             id: EffectId::of_step(&last.step, EffectKind::Check, step.checks),
             step: last.step,
-            agent: check.agent,
+            tool: check.tool,
             capability: check.capability,
             parameters,
             side_effect: SideEffect::Read,
@@ -121,7 +121,7 @@ impl Run {
         check: &OutcomeCheck,
         finding: Finding,
     ) -> Decided {
-        let name = format!("`{}` of `{}`", check.capability, check.agent);
+        let name = format!("`{}` of `{}`", check.capability, check.tool);
         let most = self.resend_policy(planned(&self.plan, index)?).times;
         let resends_left = self.state.steps.get(index)?.resends < most;
         let words = match finding {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use reknit_bind::{StepResult, StepResults, abridge_results};
+use reknit_expressions::{StepResult, StepResults, abridge_results};
 use reknit_plan::{CheckedPlan, INPUTS, ITEM, OnFailure, PlanAuthor, PlannedStep, REPLY, RESULT, StepIndex};
 use reknit_protocol::{StepId, Value};
 

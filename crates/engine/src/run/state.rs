@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use reknit_dialogue::TargetName;
+use reknit_model_api::TargetName;
 use reknit_protocol::{CallTool, EffectId, EffectKind, EffectOwner, Plan, StepId, exact};
 use serde::{Deserialize, Serialize};
 

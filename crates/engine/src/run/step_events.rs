@@ -143,7 +143,7 @@ impl Run {
         let kind = announced.and_then(|schema| schema.get("type")).and_then(Value::as_str);
         let has_properties = announced.is_some_and(|schema| schema.get("properties").is_some());
         ReplyContext {
-            errors_in_success: self.policy().errors_in_success.get(planned.agent.as_str()).copied().unwrap_or_default(),
+            errors_in_success: self.policy().errors_in_success.get(planned.tool.as_str()).copied().unwrap_or_default(),
             error_fields: planned.error_fields.as_ref(),
             announces_data: has_properties || matches!(kind, Some("object" | "array")),
             ..ReplyContext::new(self.side_effect(planned), self.state.now_ms)

@@ -6,9 +6,9 @@ mod ready_index;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use reknit_bind::Provenance;
-use reknit_dialogue::Money;
+use reknit_expressions::Provenance;
 use reknit_mend::{CallFault, Fate, FaultOrigin, Mend, ModelRung, RepairState, ResendRule};
+use reknit_model_api::Money;
 use reknit_plan::{CheckedPlan, LoopItem, PlannedStep, StepIndex};
 use reknit_protocol::{EffectKind, Object, SideEffect, StepId, Value, exact};
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use reknit_bind::{Backing, BoundParameters, Provenance, StepResult, StepResults, explain_number};
+use reknit_expressions::{Backing, BoundParameters, Provenance, StepResult, StepResults, explain_number};
 use reknit_mend::{Advice, CallFault, Remedy, context_or_give_up};
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{Number, Object, Value};

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use reknit_bind::{Binding, abridge, bind};
+use reknit_expressions::{Binding, abridge, bind};
 use reknit_mend::{ReplyContext, Verdict, classify_failure, classify_reply};
 use reknit_plan::{PlanAuthor, PlannedStep, StepIndex, Verify};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Object, SideEffect, Value, join_first};
@@ -142,7 +142,7 @@ impl Run {
         let call = Arc::new(CallTool {
             id: EffectId::of_step(&planned.id, EffectKind::Verify, step.verify_calls),
             step: planned.id.clone(),
-            agent: verify.agent.clone(),
+            tool: verify.tool.clone(),
             capability: verify.capability.clone(),
             parameters,
             side_effect: SideEffect::Read,
@@ -282,7 +282,7 @@ impl Run {
                 (reason, unmet, failures, (failures <= resends).then_some(wait_ms))
             }
         };
-        let capability = format!("{}/{}", verify.agent, verify.capability);
+        let capability = format!("{}/{}", verify.tool, verify.capability);
         let unconfirmed = |more: &str| Stage::Unconfirmed {
             result: result.clone(),
             reason: format!("`verify` with `{capability}`: {reason}{more}"),

@@ -1,9 +1,9 @@
 //! A run as people see it.
 
-use reknit_bind::Provenance;
+use reknit_expressions::Provenance;
 use reknit_mend::{Mend, Rung};
 use reknit_plan::{PlannedStep, StepIndex, ToolSelection};
-use reknit_protocol::{AgentName, CapabilityName, EffectId, Object, RunId, StepId, exact};
+use reknit_protocol::{CapabilityName, EffectId, Object, RunId, StepId, ToolName, exact};
 use serde::{Deserialize, Serialize};
 
 use super::Run;
@@ -37,7 +37,8 @@ pub struct StepView {
     /// The step.
     pub id: StepId,
     /// The tool.
-    pub agent: AgentName,
+    #[serde(rename = "agent")]
+    pub tool: ToolName,
     /// The tool's capability.
     pub capability: CapabilityName,
     /// What the step is for.
@@ -207,7 +208,7 @@ impl Run {
     fn view(&self, planned: &PlannedStep, step: &StepRun, index: StepIndex) -> StepView {
         StepView {
             id: planned.id.clone(),
-            agent: planned.agent.clone(),
+            tool: planned.tool.clone(),
             capability: planned.capability.clone(),
             instruction: planned.instruction.clone(),
             needs: planned.dependencies.clone(),

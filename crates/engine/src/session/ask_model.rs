@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{Message, ModelRequest, Money, Purpose, TargetName, ToolChoice, Usage};
+use reknit_model_api::{Message, ModelRequest, Money, Purpose, TargetName, ToolChoice, Usage};
 
 use super::Session;
 use super::context_window::WindowFit;

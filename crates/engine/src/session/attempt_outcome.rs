@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{
+use reknit_model_api::{
     ErrorClass, GiveUpReason, ModelAnswer, ModelFailure, Next, TargetName, UsageSource, stated_output_limit,
 };
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use reknit_dialogue::Money;
+use reknit_model_api::Money;
 use reknit_plan::PlanAuthor;
 use reknit_protocol::{EffectId, Object, RunId, ScopeLevel, Value};
 use serde::{Deserialize, Serialize};
@@ -292,7 +292,7 @@ impl Session {
             let uncertain = child.machine.uncertain_calls();
             let new = uncertain.iter().filter(|call| !self.state.uncertain_calls.contains(call));
             let in_doubt: Vec<String> =
-                new.map(|call| in_doubt(&call.agent, &call.capability, &call.parameters)).collect();
+                new.map(|call| in_doubt(&call.tool, &call.capability, &call.parameters)).collect();
             self.state.in_doubt.extend(in_doubt);
             self.add_uncertain_calls(uncertain);
             self.set_child_state(child.call, ChildState::Ended(output));

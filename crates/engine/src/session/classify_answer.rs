@@ -1,7 +1,7 @@
 //! Classifies an answer: calls, a report, or one of the kinds of unusable answers.
 
-use reknit_dialogue::{FinishReason, ModelAnswer, ToolCall};
-use reknit_protocol::{AgentName, CapabilityName, Object, SideEffect, Value, exact};
+use reknit_model_api::{FinishReason, ModelAnswer, ToolCall};
+use reknit_protocol::{CapabilityName, Object, SideEffect, ToolName, Value, exact};
 use reknit_salvage::{TextCall, TextCallForm, TextCalls, calls_in_text, is_meant, read_parameters, without_reasoning};
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +65,7 @@ pub(super) struct Call {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Callee {
     /// A capability of a tool in the catalogue.
-    Capability { agent: AgentName, capability: CapabilityName },
+    Capability { tool: ToolName, capability: CapabilityName },
     /// The tool that reads stored results.
     StoredResult,
     /// A call that succeeded before: its index in the session's list of completed calls.
@@ -81,9 +81,9 @@ pub(super) enum Callee {
 impl Call {
     /// The call as it is compared with uncertain calls; `None` unless it calls a tool of the catalogue.
     pub(super) fn identity(&self) -> Option<UncertainCall> {
-        let Callee::Capability { agent, capability } = &self.callee else { return None };
+        let Callee::Capability { tool: agent, capability } = &self.callee else { return None };
         let (agent, capability) = (agent.clone(), capability.clone());
-        Some(UncertainCall { agent, capability, parameters: self.parameters.clone() })
+        Some(UncertainCall { tool: agent, capability, parameters: self.parameters.clone() })
     }
 }
 

@@ -3,7 +3,7 @@
 //! A question that does not fit goes to a target with a larger window. If it fits no window, older results are replaced
 //! by references, then the turn becomes the final one, and then the oldest turns are dropped from it.
 
-use reknit_dialogue::{Message, TargetName, stated_window};
+use reknit_model_api::{Message, TargetName, stated_window};
 
 use super::Session;
 use super::state::Phase;

@@ -1,6 +1,6 @@
 //! Doubts about a report: figures in it that neither the request nor a result states.
 
-use reknit_dialogue::Message;
+use reknit_model_api::Message;
 
 use super::Session;
 use crate::report::ReportStatus;

@@ -1,6 +1,6 @@
 //! The next message of the user, after the report: the session goes on with what it knows.
 
-use reknit_dialogue::{Message, Role, ToolCall};
+use reknit_model_api::{Message, Role, ToolCall};
 
 use super::Session;
 use super::state::Phase;

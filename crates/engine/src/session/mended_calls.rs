@@ -23,7 +23,7 @@ pub(super) fn mended_calls<'a>(
 
 /// The approvals of a call, for the report.
 pub(super) fn approved_calls(report: &StepReport) -> impl Iterator<Item = String> + '_ {
-    report.approvals.iter().map(|approval| format!("`{}` of `{}`: {approval}", report.capability, report.agent))
+    report.approvals.iter().map(|approval| format!("`{}` of `{}`: {approval}", report.capability, report.tool))
 }
 
 /// All changes of a call, for the model that wrote it; `None` if it was sent as written.

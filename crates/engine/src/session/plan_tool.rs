@@ -5,7 +5,7 @@
 //!            {"id": "order", "tool": "shop__order", "with": {"most": "{{price.amount}}"}}]}
 //! ```
 
-use reknit_dialogue::ToolDefinition;
+use reknit_model_api::ToolDefinition;
 use reknit_protocol::{Object, Plan, Step, StepId, Value};
 
 use super::classify_answer::Callee;
@@ -62,7 +62,7 @@ fn read_step(index: usize, step: &Value, toolbox: &Toolbox, language: PlanLangua
     let name = text("tool").ok_or_else(|| format!("`tool` of step `{id}` is no text"))?;
     let (agent, capability) = match toolbox.find(name) {
         ToolLookup::Found(tool) => match &tool.callee {
-            Callee::Capability { agent, capability } => (agent.clone(), capability.clone()),
+            Callee::Capability { tool: agent, capability } => (agent.clone(), capability.clone()),
             Callee::Agent(_) | Callee::Plan | Callee::StoredResult | Callee::EarlierResult(_) | Callee::SameTurn(_) => {
                 return Err(format!("step `{id}`: a plan can only call tools, and `{name}` is none"));
             }

@@ -1,6 +1,6 @@
 //! Images, sound and files in the result of a tool: a model looks at them instead of reading their bytes.
 
-use reknit_dialogue::Attachment;
+use reknit_model_api::Attachment;
 use reknit_protocol::{Object, Value};
 
 /// More of them stay in the text.
@@ -48,7 +48,7 @@ fn take_bytes(object: &mut Object, key: &str) -> Option<Attachment> {
 
 #[cfg(test)]
 mod tests {
-    use reknit_dialogue::AttachmentKind;
+    use reknit_model_api::AttachmentKind;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reknit_dialogue::{Message, Rotation, TargetName, ToolCall};
+use reknit_model_api::{Message, Rotation, TargetName, ToolCall};
 use serde::{Deserialize, Serialize};
 
 use super::child_machines::ChildState;

@@ -1,7 +1,7 @@
 //! Results that are too long for the conversation. The model gets a reference and a tool to read and search them.
 
-use reknit_bind::abridge;
-use reknit_dialogue::ToolDefinition;
+use reknit_expressions::abridge;
+use reknit_model_api::ToolDefinition;
 use reknit_protocol::{Object, Value};
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reknit_dialogue::{Attachment, Message, ModelRequest, TargetName, ToolDefinition};
+use reknit_model_api::{Attachment, Message, ModelRequest, TargetName, ToolDefinition};
 use serde::{Deserialize, Serialize};
 
 /// The overhead of a message or tool besides its text.
@@ -84,7 +84,7 @@ impl TokenCounts {
 
 #[cfg(test)]
 mod tests {
-    use reknit_dialogue::ToolChoice;
+    use reknit_model_api::ToolChoice;
     use reknit_protocol::Value;
 
     use super::*;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use reknit_bind::Parameters;
-use reknit_dialogue::{Message, ModelAnswer, ToolCall};
+use reknit_expressions::Parameters;
 use reknit_mend::Fate;
-use reknit_protocol::{AgentName, CapabilityName, Object, RunId, ScopeLevel, StepId, Value, truncate};
+use reknit_model_api::{Message, ModelAnswer, ToolCall};
+use reknit_protocol::{CapabilityName, Object, RunId, ScopeLevel, StepId, ToolName, Value, truncate};
 use serde::{Deserialize, Serialize};
 
 use super::Session;
@@ -87,11 +87,11 @@ impl Session {
     }
 
     fn step(&self, index: usize, call: &Call) -> Option<PlannedStep> {
-        let Callee::Capability { agent, capability } = &call.callee else { return None };
+        let Callee::Capability { tool: agent, capability } = &call.callee else { return None };
         let entry = self.started.catalogue.entry(agent.as_str(), capability.as_str());
         Some(PlannedStep {
             id: StepId::new(call_name(index)),
-            agent: agent.clone(),
+            tool: agent.clone(),
             capability: capability.clone(),
             description: entry.map(|entry| entry.capability.description.clone()).unwrap_or_default(),
             instruction: format!("a call that a model made while it worked on: {}", self.input()),
@@ -188,7 +188,7 @@ impl Session {
         let in_doubt =
             reports.iter().zip(run.sent_parameters()).filter_map(|(report, parameters)| match report.outcome {
                 Outcome::Failed { fate: Fate::Unknown, .. } => {
-                    Some(in_doubt(&report.agent, &report.capability, &parameters))
+                    Some(in_doubt(&report.tool, &report.capability, &parameters))
                 }
                 _ => None,
             });
@@ -298,7 +298,7 @@ fn call_outputs(calls: &[Call], child_states: Vec<ChildState>, reports: &[StepRe
 }
 
 /// The sentence about a call that failed and may have taken effect.
-pub(super) fn in_doubt(agent: &AgentName, capability: &CapabilityName, parameters: &Object) -> String {
+pub(super) fn in_doubt(agent: &ToolName, capability: &CapabilityName, parameters: &Object) -> String {
     format!("`{capability}` of `{agent}` with {parameters} failed, and may have taken effect")
 }
 

@@ -1,6 +1,6 @@
 //! The tools that a model may call in a session: capabilities of the catalogue, other agents, a plan, and the report.
 
-use reknit_dialogue::ToolDefinition;
+use reknit_model_api::ToolDefinition;
 use reknit_protocol::spelling::{are_alike, nearest};
 use reknit_protocol::{Object, SideEffect, Value};
 
@@ -68,7 +68,7 @@ impl Toolbox {
                 let repeat_argument = needs_repeat_reason(class).then(|| add_repeat_argument(&mut schema)).flatten();
                 let description = description(&tool.description, &entry.capability.description);
                 definitions.push(ToolDefinition { name: name.clone(), description, schema });
-                let callee = Callee::Capability { agent, capability };
+                let callee = Callee::Capability { tool: agent, capability };
                 entries.push(NamedTool { name, callee, class, repeat_argument });
             }
         }
@@ -98,8 +98,8 @@ impl Toolbox {
     /// The name of the tool that a step calls.
     pub(super) fn name_of<'a>(&'a self, step: &'a StepReport) -> &'a str {
         let is_called = |entry: &&NamedTool| {
-            matches!(&entry.callee, Callee::Capability { agent, capability }
-                if *agent == step.agent && *capability == step.capability)
+            matches!(&entry.callee, Callee::Capability { tool: agent, capability }
+                if *agent == step.tool && *capability == step.capability)
         };
         self.entries.iter().find(is_called).map_or(step.capability.as_str(), |entry| &entry.name)
     }

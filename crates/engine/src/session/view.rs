@@ -1,6 +1,6 @@
 //! A view of a session for people and programs.
 
-use reknit_dialogue::{Message, TargetName};
+use reknit_model_api::{Message, TargetName};
 
 use super::Session;
 use super::state::Phase;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{Money, Price, Prices};
 use reknit_engine::{
     EventKind, MACHINE_VERSION, Metadata, Outcome, Policy, Run, SessionRequest, SessionRules, SessionStarted,
     SessionTexts, Started, Status, SubAgent, Templates,
 };
+use reknit_model_api::{Money, Price, Prices};
 use reknit_plan::{AGENT_TOOL, AgentAnnouncement};
 use reknit_protocol::{RunId, Step};
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use reknit_bind::Provenance;
 use reknit_engine::{
     ApprovalPolicy, ApprovalRule, AskScope, DecidedBy, Decision, EventKind, IfAbsent, Outcome, OutcomeCheck, Policy,
     Question, RecordKind, Run, RunRecord, Started, Status,
 };
+use reknit_expressions::Provenance;
 use reknit_mend::PeoplePolicy;
 use reknit_plan::{CatalogueEntry, read_plan_file};
 use reknit_protocol::{CallTool, Delivery};
@@ -212,7 +212,7 @@ fn ask_all_asks_about_every_call_but_reads() {
 fn the_check_of_an_outcome_is_not_asked_about() {
     let mut policy = when("x == 1");
     let check = OutcomeCheck {
-        agent: "t".into(),
+        tool: "t".into(),
         capability: "read".into(),
         parameters: object(r#"{"x": "{{call.x}}"}"#),
         happened: "reply.found".to_owned(),

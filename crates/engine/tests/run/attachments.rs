@@ -1,7 +1,7 @@
 //! Images and files beside the words of a request.
 
-use reknit_dialogue::{Attachment, Message, ModelRequest};
 use reknit_engine::{Effect, Started, Synthesis};
+use reknit_model_api::{Attachment, Message, ModelRequest};
 
 use crate::world::{Play, policy, started};
 

@@ -1,8 +1,8 @@
 //! Open circuit breakers of tools and models.
 
-use reknit_dialogue::{ErrorClass, OnAuthError, RotationRules, Usage};
 use reknit_engine::{Effect, EventKind, Outcome, Policy, Status, StepState, Synthesis};
 use reknit_mend::Fate;
+use reknit_model_api::{ErrorClass, OnAuthError, RotationRules, Usage};
 
 use crate::world::{Play, effect_id, model_failure, policy, started, step};
 

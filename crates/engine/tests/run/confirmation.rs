@@ -357,7 +357,7 @@ fn an_effect_is_verified_with_a_call_that_reads() {
 fn the_tool_of_a_verification_may_be_left_out_if_one_has_the_capability() {
     let mut play = run(&VERIFY.replace("tool: t/read", "tool: read"));
     play.answer_tool("refund/call/1", 200, r#"{"id": "r1"}"#);
-    assert_eq!(play.call("refund/verify/1").agent.as_str(), "t");
+    assert_eq!(play.call("refund/verify/1").tool.as_str(), "t");
 }
 
 /// A run with a tool that announces `{"price": number}`.
@@ -437,7 +437,7 @@ steps:
 #[test]
 fn a_read_call_of_the_configuration_verifies_every_call_of_a_capability() {
     let verify = ConfirmingCall {
-        agent: "t".into(),
+        tool: "t".into(),
         capability: "read".into(),
         parameters: object(r#"{"id": "{{result.id}}"}"#),
         expect: "reply.state == \"booked\" and reply.id == result.id".to_owned(),

@@ -1,7 +1,7 @@
 //! The context rung: a model corrects a call, shown the request, earlier results and all attempts.
 
-use reknit_dialogue::ErrorClass;
 use reknit_engine::EventKind;
+use reknit_model_api::ErrorClass;
 
 use crate::world::{Play, failure_reason, plan, policy, started, step};
 

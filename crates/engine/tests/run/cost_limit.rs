@@ -1,10 +1,10 @@
 //! The cost limit: reservations, settlements, and that no run exceeds it.
 
 use proptest::prelude::*;
-use reknit_dialogue::{
+use reknit_engine::{Effect, EventKind, Policy, Run, Status, Synthesis};
+use reknit_model_api::{
     ErrorClass, ModelAnswer, ModelFailure, ModelRequest, Money, Price, Prices, TargetName, Usage, UsageSource,
 };
-use reknit_engine::{Effect, EventKind, Policy, Run, Status, Synthesis};
 use reknit_protocol::{EffectId, EffectKind};
 
 use crate::world::{Play, effect_id, model_answer, plan, policy, started, step};

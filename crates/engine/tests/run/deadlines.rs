@@ -1,8 +1,8 @@
 //! Time limits of steps and runs.
 
-use reknit_dialogue::ErrorClass;
 use reknit_engine::{Decision, Effect, EventKind, Outcome, Policy, Status};
 use reknit_mend::Fate;
+use reknit_model_api::ErrorClass;
 use reknit_protocol::{Delivery, TransportFailure, TransportKind};
 use reknit_protocol::{Step, Value};
 
@@ -183,7 +183,8 @@ fn the_deadline_of_a_question_is_extended_by_the_downtime() {
     let mut play = with(vec![step("a", "read", "{}")], |_| ());
     play.answer_tool("a/call/1", 400, "{}");
     let rate_limit = |play: &mut Play, id: &str| {
-        let failure = reknit_dialogue::ModelFailure::new(ErrorClass::RateLimit, "slow down").with_retry_after_ms(2_000);
+        let failure =
+            reknit_model_api::ModelFailure::new(ErrorClass::RateLimit, "slow down").with_retry_after_ms(2_000);
         play.happen(EventKind::ModelFailed { effect: effect_id(id), failure });
     };
     rate_limit(&mut play, "a/feedback/1");

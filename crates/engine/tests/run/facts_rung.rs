@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use reknit_bind::{Backing, Provenance};
 use reknit_engine::{Decision, EventKind, Policy, Started, Status};
+use reknit_expressions::{Backing, Provenance};
 use reknit_mend::{MendEffect, Rung};
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::{Capability, SideEffect};

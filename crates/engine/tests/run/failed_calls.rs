@@ -1,9 +1,9 @@
 //! Failed calls: retries, backoffs, and the rungs that mend them.
 
-use reknit_bind::Provenance;
-use reknit_dialogue::ErrorClass;
 use reknit_engine::{Decision, EventKind, Outcome, Started, Status};
+use reknit_expressions::Provenance;
 use reknit_mend::{IndependentSteps, Rung};
+use reknit_model_api::ErrorClass;
 
 use crate::world::{Play, failure_reason, plan, policy, question, started, step};
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::ErrorClass;
 use reknit_engine::{EventKind, Policy, Started, Status};
 use reknit_mend::Rung;
+use reknit_model_api::ErrorClass;
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::{Capability, Step};
 

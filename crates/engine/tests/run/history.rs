@@ -43,7 +43,7 @@ fn the_history_of_a_step_lists_calls_questions_waits_and_mends_in_order() {
     play.now_ms += 40;
     play.answer_tool("convert/call/1", 400, r#"{"error": "amount must be greater than 0"}"#);
     play.now_ms += 300;
-    play.fail_model("convert/feedback/1", reknit_dialogue::ErrorClass::NetworkError);
+    play.fail_model("convert/feedback/1", reknit_model_api::ErrorClass::NetworkError);
     play.answer_model("convert/feedback/2", r#"{"should_retry": false, "reason": "not known here"}"#);
     play.answer_model(
         "convert/context/1",

@@ -58,7 +58,7 @@ fn the_answer_prompt_lists_failures_and_a_template_replaces_a_failed_model() {
         assert!(prompt.contains(text), "{text} is not in {prompt}");
     }
     for ask in 1..=3 {
-        play.fail_model(&format!("answer/ask/{ask}"), reknit_dialogue::ErrorClass::ModelError);
+        play.fail_model(&format!("answer/ask/{ask}"), reknit_model_api::ErrorClass::ModelError);
     }
     let answer = play.run.answer().expect("the run has ended");
     assert!(matches!(answer.written_by, AnswerAuthor::TemplateInstead(_)), "{:?}", answer.written_by);

@@ -1,7 +1,7 @@
 //! The rung of learned rules: the second occurrence of an error costs no model call.
 
-use reknit_bind::{Backing, Provenance};
 use reknit_engine::{EventKind, MendDetail, Policy, Question, RecordKind, RunRecord, Started, Status};
+use reknit_expressions::{Backing, Provenance};
 use reknit_mend::{AcceptedBy, LearnedRule, Mend, MendEffect, PeoplePolicy, RuleState, Rung, propose_rules};
 
 use crate::world::{Play, plan, policy, question, started, step};

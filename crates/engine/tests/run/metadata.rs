@@ -1,7 +1,7 @@
 //! The metadata of a request: in the first event, and in prompts only if the policy names its keys.
 
-use reknit_dialogue::Message;
 use reknit_engine::{Effect, Event, Metadata, Policy, Run, Started, Synthesis};
+use reknit_model_api::Message;
 
 use crate::world::{Play, plan, policy, started, step};
 

@@ -88,7 +88,7 @@ fn a_name_in_another_case_is_corrected_without_another_question() {
         play.answer_model("plan/ask/1", &text);
         let call = play.call("s/call/1");
         assert_eq!(
-            (call.agent.as_str(), call.capability.as_str()),
+            (call.tool.as_str(), call.capability.as_str()),
             ("weather-tool", "get_weather"),
             "case: {agent}/{capability}"
         );

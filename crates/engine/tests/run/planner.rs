@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{ErrorClass, FinishReason, ModelAnswer, ResponseFormat};
 use reknit_engine::{Effect, EventKind, Progress, Started, Status};
+use reknit_model_api::{ErrorClass, FinishReason, ModelAnswer, ResponseFormat};
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::Capability;
 

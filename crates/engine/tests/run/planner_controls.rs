@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::ResponseFormat;
 use reknit_engine::{Effect, Policy, Run, Started, Status};
+use reknit_model_api::ResponseFormat;
 use reknit_plan::{Catalogue, PlanLanguage};
 
 use crate::world::{Play, json, policy, started};

@@ -1,7 +1,7 @@
 //! Snapshots of every prompt of a run.
 
-use reknit_dialogue::{ModelRequest, ResponseFormat};
 use reknit_engine::{Effect, Synthesis};
+use reknit_model_api::{ModelRequest, ResponseFormat};
 
 use crate::world::{Play, plan, policy, started, step};
 

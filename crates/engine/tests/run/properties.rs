@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use proptest::prelude::*;
-use reknit_bind::{MappingStatus, Provenance, ResolvedBy};
 use reknit_engine::{CallEnd, Decision, Event, EventKind, Machine, RecordKind, Run, RunRecord, StepState, StepView};
+use reknit_expressions::{MappingStatus, Provenance, ResolvedBy};
 use reknit_mend::{MendEffect, Rung};
 use reknit_protocol::{EffectKind, SideEffect, StepId};
 

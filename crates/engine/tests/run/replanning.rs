@@ -1,8 +1,8 @@
 //! A second plan after steps failed that nothing could mend.
 
-use reknit_dialogue::ErrorClass;
 use reknit_engine::{Answer, ApprovalPolicy, AskScope, DecidedBy, Decision, EventKind, Policy, Run, Status, Synthesis};
 use reknit_mend::PeoplePolicy;
+use reknit_model_api::ErrorClass;
 
 use crate::world::{Play, plan, policy, question, started, step};
 

@@ -1,7 +1,7 @@
 //! The resolution rung: a model locates values that the plan does not give.
 
-use reknit_bind::{Backing, MappingStatus, ParameterMapping, Provenance, ResolvedBy};
 use reknit_engine::{Decision, Effect, EventKind, Policy, Question, Started};
+use reknit_expressions::{Backing, MappingStatus, ParameterMapping, Provenance, ResolvedBy};
 use reknit_mend::{Learning, PeoplePolicy, ResolutionPolicy};
 use reknit_protocol::{Object, Step, Value};
 

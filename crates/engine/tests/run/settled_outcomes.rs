@@ -31,7 +31,7 @@ fn decide(play: &mut Play, decision: Decision) {
 /// A run of a call whose outcome is unknown. `t/read` finds the payments of an order.
 fn checked(class: &str, if_absent: IfAbsent, people: PeoplePolicy) -> Play {
     let check = OutcomeCheck {
-        agent: "t".into(),
+        tool: "t".into(),
         capability: "read".into(),
         parameters: object(r#"{"order": "{{call.order_id}}", "key": "{{key}}"}"#),
         happened: "len(reply.items) > 0".to_owned(),

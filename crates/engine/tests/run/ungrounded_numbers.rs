@@ -1,7 +1,7 @@
 //! Corrections of a model that no evidence supports: ungrounded numbers and removed parameters.
 
-use reknit_bind::{Backing, Provenance};
 use reknit_engine::Started;
+use reknit_expressions::{Backing, Provenance};
 use reknit_plan::PlanAuthor;
 use reknit_protocol::PlanInput;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::Message;
 use reknit_engine::{Effect, Policy, Started, Synthesis};
+use reknit_model_api::Message;
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::{Capability, Plan, SideEffect, Step, Value};
 

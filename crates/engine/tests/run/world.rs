@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure, Usage};
 use reknit_engine::{
     Effect, Event, EventKind, MACHINE_VERSION, Metadata, Outcome, Policy, Record, Run, Started, Synthesis, Templates,
 };
+use reknit_model_api::{ErrorClass, ModelAnswer, ModelFailure, Usage};
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
 use reknit_protocol::{Capability, Object, Plan, SideEffect, Step, Value};
 use reknit_protocol::{EffectId, EffectKind, ReplyBody, ToolReply};
@@ -161,7 +161,7 @@ impl Play {
             _ => None,
         });
         let messages = found.unwrap_or_else(|| panic!("{effect} is not pending: {:?}", self.due()));
-        messages.iter().map(reknit_dialogue::Message::text).collect::<Vec<_>>().join("\n=====\n")
+        messages.iter().map(reknit_model_api::Message::text).collect::<Vec<_>>().join("\n=====\n")
     }
 }
 

@@ -1,7 +1,7 @@
 //! Classification of answers, and the reaction to each kind.
 
-use reknit_dialogue::{FinishReason, Message, ModelAnswer};
 use reknit_engine::{AnswerKind, AttemptStatus, DropReason, SessionRecord};
+use reknit_model_api::{FinishReason, Message, ModelAnswer};
 
 use crate::driver::{TestDriver, calling, rate_limited, reporting, saying, thinking, truncated};
 

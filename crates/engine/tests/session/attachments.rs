@@ -1,7 +1,7 @@
 //! Images and files beside the words of a question and of a result.
 
-use reknit_dialogue::{Attachment, Message};
 use reknit_engine::SessionStarted;
+use reknit_model_api::{Attachment, Message};
 
 use crate::driver::{TestDriver, calling, started};
 

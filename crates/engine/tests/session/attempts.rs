@@ -1,10 +1,10 @@
 //! Attempts: targets, limits and waits.
 
-use reknit_dialogue::{ErrorClass, FinishReason, ModelAnswer, ModelFailure, OnAuthError};
 use reknit_engine::{
     Action, AttemptStatus, FinalTurnReason, ModelWaitReason, Policy, ReportSource, SessionExit, SessionRecord,
     SyntheticReason, WaitEnd,
 };
+use reknit_model_api::{ErrorClass, FinishReason, ModelAnswer, ModelFailure, OnAuthError};
 use std::sync::Arc;
 
 use crate::driver::{TestDriver, calling, rate_limited, reporting, saying, started, with_rules};

@@ -124,7 +124,10 @@ fn an_invalid_plan_is_a_failed_call_that_names_the_problem() {
         assert_eq!(driver.session.view().turn, 2, "{plan}");
         let shown = last_result(&driver);
         assert!(shown.starts_with("(tool failed: ") && shown.contains(expected), "{plan}: {shown}");
-        assert!(matches!(driver.session.history().last(), Some(reknit_dialogue::Message::Tool { is_error: true, .. })));
+        assert!(matches!(
+            driver.session.history().last(),
+            Some(reknit_model_api::Message::Tool { is_error: true, .. })
+        ));
     }
 }
 
@@ -160,7 +163,7 @@ fn a_called_agent_has_its_own_turns_and_its_report_is_the_result() {
     driver.answer(reporting("It was sent."));
     assert_eq!(driver.session.view().turn, 1, "the other call is still in progress");
     driver.reply("turn-1/call-2/call/1", 200, "{}");
-    let messages: Vec<&str> = driver.session.history().iter().skip(3).map(reknit_dialogue::Message::text).collect();
+    let messages: Vec<&str> = driver.session.history().iter().skip(3).map(reknit_model_api::Message::text).collect();
     assert_eq!(messages, ["It was sent.", "{}"], "results keep the order of the calls");
     let spent = driver.session.spent();
     assert_eq!((spent.tool_calls, spent.model_calls), (2, 4), "the spending of the agent is included");
@@ -185,7 +188,7 @@ fn a_failed_agent_is_a_failed_call() {
     driver.answer(calling(&[("agent__researcher", "{}")]));
     assert!(last_result(&driver).contains("`input` is missing"), "{}", last_result(&driver));
     driver.answer(calling(&[("agent__researcher", r#"{"input": "x"}"#)]));
-    driver.fail_with(reknit_dialogue::ErrorClass::AuthError);
+    driver.fail_with(reknit_model_api::ErrorClass::AuthError);
     assert!(last_result(&driver).starts_with("(agent failed: The session ended without an answer"));
     assert_eq!(driver.session.report(), None, "the caller continues");
     let done: Vec<bool> = driver

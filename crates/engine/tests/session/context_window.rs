@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{Message, ModelAnswer, ModelFailure, Usage, UsageSource};
 use reknit_engine::{
     ContextAction, Effect, EventKind, FinalTurnReason, READ_TOOL, SessionExit, SessionRecord, SessionStarted,
     SyntheticReason,
 };
+use reknit_model_api::{Message, ModelAnswer, ModelFailure, Usage, UsageSource};
 
 use crate::driver::{TestDriver, calling, reporting, saying, started};
 
@@ -209,7 +209,7 @@ fn a_rejection_as_too_long_lowers_the_known_window_of_the_target() {
     let mut driver = TestDriver::begin(windows(&[]));
     driver = TestDriver::begin(SessionStarted { targets: vec!["a".into()], ..driver.session.started().clone() });
     long_turn(&mut driver, 9_000);
-    driver.fail(ModelFailure::new(reknit_dialogue::ErrorClass::ContextLength, "too long"));
+    driver.fail(ModelFailure::new(reknit_model_api::ErrorClass::ContextLength, "too long"));
     while driver.due()[0].contains("/count/") {
         count(&mut driver, None);
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure, Money, Price, Prices, TargetName, Usage, UsageSource};
 use reknit_engine::{Effect, EventKind, FinalTurnReason, SessionStarted, SubAgent, SyntheticReason};
+use reknit_model_api::{ErrorClass, ModelAnswer, ModelFailure, Money, Price, Prices, TargetName, Usage, UsageSource};
 
 use crate::driver::{TestDriver, calling, reporting, saying, started};
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{ErrorClass, FinishReason, ModelAnswer, ModelFailure, ModelRequest, Thought, ToolCall, Usage};
 use reknit_engine::{
     Attempt, Effect, Event, EventKind, MACHINE_VERSION, Metadata, Policy, Record, Report, ReportFormat, ReportRules,
     Session, SessionRecord, SessionRules, SessionStarted, SessionTexts, Templates,
 };
+use reknit_model_api::{ErrorClass, FinishReason, ModelAnswer, ModelFailure, ModelRequest, Thought, ToolCall, Usage};
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::{CallTool, Capability, EffectId, ReplyBody, SideEffect, ToolReply, Value};
 

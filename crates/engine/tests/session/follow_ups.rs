@@ -1,7 +1,7 @@
 //! A session goes on after its report with the next message of the user.
 
-use reknit_dialogue::{Message, ModelRequest, Role};
 use reknit_engine::{EventKind, Machine, ReportSource, ReportStatus, Session, SessionExit, SessionRecord, TextAnswers};
+use reknit_model_api::{Message, ModelRequest, Role};
 
 use crate::driver::{TestDriver, calling, reporting, saying, with_rules};
 

@@ -1,12 +1,12 @@
 //! Properties that hold for every sequence of events.
 
 use proptest::prelude::*;
-use reknit_dialogue::{ErrorClass, FinishReason, ModelAnswer};
 use reknit_engine::{
     Effect, Event, EventKind, PLAN_TOOL, Plans, READ_TOOL, Report, ReportSource, Session, SessionRecord, SessionRules,
     SessionStarted, SubAgent,
 };
 use reknit_mend::PeoplePolicy;
+use reknit_model_api::{ErrorClass, FinishReason, ModelAnswer};
 use reknit_protocol::{Delivery, TransportFailure, TransportKind};
 use std::sync::Arc;
 
@@ -100,13 +100,13 @@ fn outcome(effect: &Effect, choice: u8) -> Option<EventKind> {
             },
             1 => {
                 let class = ErrorClass::ALL[usize::from(choice / 8) % ErrorClass::ALL.len()];
-                EventKind::ModelFailed { effect: id, failure: reknit_dialogue::ModelFailure::new(class, "it failed") }
+                EventKind::ModelFailed { effect: id, failure: reknit_model_api::ModelFailure::new(class, "it failed") }
             }
             _ => {
                 // Some providers report different token counts, others none.
                 let mut answer = answer(choice / 8);
                 match choice % 4 {
-                    0 => answer.usage.source = reknit_dialogue::UsageSource::Estimated,
+                    0 => answer.usage.source = reknit_model_api::UsageSource::Estimated,
                     other => answer.usage.input_tokens = u64::from(other) * u64::from(choice),
                 }
                 EventKind::ModelAnswered { effect: id, answer }
@@ -289,7 +289,7 @@ proptest! {
             }
             let mut open: Vec<String> = Vec::new();
             for message in driver.session.history() {
-                if let reknit_dialogue::Message::Tool { call, .. } = message {
+                if let reknit_model_api::Message::Tool { call, .. } = message {
                     assert_eq!(open.first().map(String::as_str), Some(call.as_str()));
                     open.remove(0);
                 } else {

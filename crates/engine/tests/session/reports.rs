@@ -1,10 +1,10 @@
 //! Every session ends with exactly one report.
 
-use reknit_dialogue::ErrorClass;
 use reknit_engine::{
     CollapseReason, FinalTurnReason, ReportFormat, ReportRules, ReportSource, ReportStatus, SessionExit, SessionRecord,
     SyntheticReason,
 };
+use reknit_model_api::ErrorClass;
 
 use crate::driver::{TestDriver, calling, json, reporting, saying, started, truncated, with_json_report, with_rules};
 

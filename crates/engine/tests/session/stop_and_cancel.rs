@@ -1,9 +1,9 @@
 //! Stopped, cancelled and resumed sessions, and the time limit.
 
-use reknit_dialogue::{ErrorClass, ModelFailure};
 use reknit_engine::{
     Effect, EventKind, FinalTurnReason, ReportSource, SessionExit, SessionRecord, SyntheticReason, WaitEnd,
 };
+use reknit_model_api::{ErrorClass, ModelFailure};
 
 use crate::driver::{TestDriver, calling, effect_id, rate_limited, reporting, saying, with_rules};
 

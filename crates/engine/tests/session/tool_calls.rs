@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{Message, Purpose};
 use reknit_engine::{
     AgentMending, ApprovalRule, DecidedBy, Decision, Effect, EventKind, FinalTurnReason, Policy, SessionStarted,
     read_rule_file,
 };
+use reknit_model_api::{Message, Purpose};
 use reknit_protocol::schema::Summary;
 use reknit_protocol::{ReplyBody, ToolReply};
 

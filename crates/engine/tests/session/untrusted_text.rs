@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::Message;
 use reknit_engine::SessionStarted;
+use reknit_model_api::Message;
 use reknit_protocol::Value;
 
 use crate::driver::{TestDriver, calling, catalogue, saying, started, with_rules};

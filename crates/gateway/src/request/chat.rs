@@ -1,6 +1,6 @@
 //! Requests of `chat/completions`.
 
-use reknit_dialogue::{
+use reknit_model_api::{
     Attachment, Effort, Message, ModelRequest, ResponseFormat, ToolCall, ToolChoice, ToolDefinition,
 };
 use reknit_protocol::{Number, Object, Value};

@@ -1,6 +1,6 @@
 //! Requests of `messages`.
 
-use reknit_dialogue::{
+use reknit_model_api::{
     Attachment, Message, ModelRequest, ProviderState, ResponseFormat, Thought, ToolCall, ToolChoice,
 };
 use reknit_protocol::{Number, Value};

@@ -1,6 +1,6 @@
 //! The fields of a request, and which of them were read.
 
-use reknit_dialogue::{ModelRequest, Temperature, TopP};
+use reknit_model_api::{ModelRequest, Temperature, TopP};
 use reknit_protocol::{Number, Object, Value};
 
 use super::RequestError;

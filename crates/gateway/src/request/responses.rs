@@ -1,6 +1,6 @@
 //! Requests of `responses`.
 
-use reknit_dialogue::{Attachment, Message, ModelRequest, ToolCall, ToolChoice};
+use reknit_model_api::{Attachment, Message, ModelRequest, ToolCall, ToolChoice};
 use reknit_protocol::Value;
 
 use super::RequestError;

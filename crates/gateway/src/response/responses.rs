@@ -1,6 +1,6 @@
 //! Responses of `responses`.
 
-use reknit_dialogue::{FinishReason, ModelAnswer, ToolCall, Usage};
+use reknit_model_api::{FinishReason, ModelAnswer, ToolCall, Usage};
 use reknit_protocol::{Object, Value};
 
 use super::{Identity, reasoning};

@@ -1,6 +1,6 @@
 //! Streams of `chat/completions`.
 
-use reknit_dialogue::ModelAnswer;
+use reknit_model_api::ModelAnswer;
 use reknit_protocol::{Object, Value};
 
 use super::comment;

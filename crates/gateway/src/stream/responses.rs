@@ -1,6 +1,6 @@
 //! Streams of `responses`.
 
-use reknit_dialogue::{Api, ModelAnswer};
+use reknit_model_api::{Api, ModelAnswer};
 use reknit_protocol::{Object, Value};
 
 use super::comment;

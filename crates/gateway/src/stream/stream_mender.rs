@@ -1,6 +1,6 @@
 //! Mending of a stream while it passes.
 
-use reknit_dialogue::{Delta, RawEvent};
+use reknit_model_api::{Delta, RawEvent};
 use reknit_salvage::without_reasoning;
 
 use super::{StreamWriter, comment};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_mcp::{McpConnection, McpEndpoint, McpOptions, McpProgram, McpSource};
 use reknit_protocol::{
-    AgentName, CallTool, CapabilityName, EffectId, Object, ReplyBody, SideEffect, StepId, ToolReply, Value,
+    CallTool, CapabilityName, EffectId, Object, ReplyBody, SideEffect, StepId, ToolName, ToolReply, Value,
 };
 use reknit_tools::{Listing, Route, ToolSource as _};
 
@@ -36,7 +36,7 @@ pub(crate) fn call_with(tool: &str, parameters: Object) -> CallTool {
     CallTool {
         id: "step-1/call/1".parse::<EffectId>().expect("an id"),
         step: StepId::from("step-1"),
-        agent: AgentName::from("scripted"),
+        tool: ToolName::from("scripted"),
         capability: CapabilityName::from(tool),
         parameters,
         side_effect: SideEffect::Undeclared,

@@ -1,6 +1,6 @@
 //! Whether a reply is a success, and if not, whether resending or correcting the call can help. One table decides.
 
-use reknit_bind::abridge;
+use reknit_expressions::abridge;
 use reknit_protocol::spelling::folded;
 use reknit_protocol::{
     Category, Delivery, ErrorFields, ReplyBody, Retryable, SideEffect, ToolError, ToolReply, TransportFailure,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reknit_bind::{Expression, Reference, StepIds};
+use reknit_expressions::{Expression, Reference, StepIds};
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Path, Segment, StepId, Value};
 

@@ -1,6 +1,6 @@
 //! Whether more than the word of a model supports what a rule makes of a call.
 
-use reknit_bind::Reference;
+use reknit_expressions::Reference;
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Segment, Value};
 
@@ -27,7 +27,7 @@ impl LearnedRule {
     pub fn replaces(&self, name: &str) -> bool {
         let keeps = |value: &RuleValue| {
             let expression = self.expression(value);
-            let references = expression.iter().flat_map(reknit_bind::Expression::references);
+            let references = expression.iter().flat_map(reknit_expressions::Expression::references);
             references.collect::<Vec<_>>().iter().any(|reference| is_parameter(reference, name))
         };
         self.remove.iter().any(|removed| removed == name) || self.change.get(name).is_some_and(|value| !keeps(value))

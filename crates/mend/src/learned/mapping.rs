@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reknit_bind::{Expression, ParameterMapping, StepIds};
+use reknit_expressions::{Expression, ParameterMapping, StepIds};
 use reknit_protocol::StepId;
 use reknit_protocol::tool::codes;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reknit_bind::Expression;
+use reknit_expressions::Expression;
 use reknit_protocol::{Object, Sha256, StepId, Value, exact, hex, word_enum};
 use serde::{Deserialize, Serialize};
 

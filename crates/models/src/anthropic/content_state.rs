@@ -1,6 +1,6 @@
 //! The content of an answer as Anthropic sent it, where our fields lose the order of its blocks or a block.
 
-use reknit_dialogue::{ProviderState, ToolCall};
+use reknit_model_api::{ProviderState, ToolCall};
 use reknit_protocol::{Object, Value};
 
 use crate::json::text;

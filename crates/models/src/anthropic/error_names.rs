@@ -1,6 +1,6 @@
 //! Error names of this provider.
 
-use reknit_dialogue::ErrorClass;
+use reknit_model_api::ErrorClass;
 
 /// Error types. `invalid_request_error` is generic and left out.
 pub(crate) const ERROR_CLASSES: &[(&str, ErrorClass)] = &[

@@ -1,6 +1,6 @@
 //! Request bodies.
 
-use reknit_dialogue::{
+use reknit_model_api::{
     Attachment, AttachmentKind, AttachmentSource, Effort, FormatUsed, Message, ModelRequest, Role, Thought, ToolChoice,
 };
 use reknit_protocol::{Object, Value};

@@ -1,6 +1,6 @@
 //! Reading of responses.
 
-use reknit_dialogue::{FinishReason, ProviderState, Usage};
+use reknit_model_api::{FinishReason, ProviderState, Usage};
 use reknit_protocol::Value;
 
 use super::content_state::content_state;
@@ -71,7 +71,7 @@ pub(super) fn read_block(builder: &mut AnswerBuilder, block: &Value, index: Opti
 pub(super) fn read_citation(builder: &mut AnswerBuilder, json: &Value) {
     let source = citation(json, "url", "title", "cited_text");
     let title = source.title.or_else(|| text(json, &["document_title"]).map(str::to_owned));
-    builder.add_citation(reknit_dialogue::Citation { title, ..source });
+    builder.add_citation(reknit_model_api::Citation { title, ..source });
 }
 
 fn is_empty(value: &Value) -> bool {

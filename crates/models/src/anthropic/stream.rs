@@ -1,6 +1,6 @@
 //! Reading of stream events.
 
-use reknit_dialogue::ProviderState;
+use reknit_model_api::ProviderState;
 use reknit_protocol::Value;
 
 use super::STATE_FORMAT;

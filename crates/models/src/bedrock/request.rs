@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use reknit_dialogue::{
+use reknit_model_api::{
     Attachment, AttachmentKind, Effort, FormatUsed, Message, ModelRequest, ResponseFormat, Role, Thought, ToolChoice,
     ToolDefinition,
 };

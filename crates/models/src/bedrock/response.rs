@@ -1,6 +1,6 @@
 //! Reading of responses.
 
-use reknit_dialogue::{FinishReason, ProviderState, Usage};
+use reknit_model_api::{FinishReason, ProviderState, Usage};
 use reknit_protocol::Value;
 
 use super::{REDACTED_STATE_FORMAT, STATE_FORMAT};

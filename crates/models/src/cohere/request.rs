@@ -1,6 +1,6 @@
 //! Request bodies.
 
-use reknit_dialogue::{Effort, FormatUsed, Message, ModelRequest, Thought, ToolCall, ToolChoice};
+use reknit_model_api::{Effort, FormatUsed, Message, ModelRequest, Thought, ToolCall, ToolChoice};
 use reknit_protocol::{Object, Value};
 
 use super::PLAN_FORMAT;
@@ -25,7 +25,7 @@ pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     let in_range = request.temperature.is_none_or(|temperature| temperature.hundredths() <= 100);
     let temperature = request.temperature.map(|temperature| temperature.to_number().into());
     body.insert_if("temperature", in_range, "temperature", temperature);
-    body.insert_some("p", request.top_p.map(reknit_dialogue::TopP::to_number));
+    body.insert_some("p", request.top_p.map(reknit_model_api::TopP::to_number));
     if !request.stop.is_empty() {
         body.insert("stop_sequences", strings(&request.stop));
     }
@@ -112,7 +112,7 @@ fn text_part(text: &str) -> Value {
     Value::from([("type", "text".into()), ("text", text.into())])
 }
 
-fn image_part(attachment: &reknit_dialogue::Attachment) -> Value {
+fn image_part(attachment: &reknit_model_api::Attachment) -> Value {
     let image = Value::from([("url", address(attachment).into())]);
     Value::from([("type", "image_url".into()), ("image_url", image)])
 }
@@ -125,7 +125,7 @@ fn tool_call(call: &ToolCall) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use reknit_dialogue::ResponseFormat;
+    use reknit_model_api::ResponseFormat;
 
     use super::*;
     use crate::Provider;

@@ -1,6 +1,6 @@
 //! Reading of responses.
 
-use reknit_dialogue::{Citation, FinishReason, ProviderState, Usage};
+use reknit_model_api::{Citation, FinishReason, ProviderState, Usage};
 use reknit_protocol::Value;
 
 use super::PLAN_FORMAT;

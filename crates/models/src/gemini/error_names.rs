@@ -1,6 +1,6 @@
 //! Error names of this provider.
 
-use reknit_dialogue::ErrorClass;
+use reknit_model_api::ErrorClass;
 use reknit_protocol::{RetryAfter, Value};
 
 use crate::json::{list, text};

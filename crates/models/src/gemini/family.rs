@@ -1,6 +1,6 @@
 //! Reasoning settings by model family.
 
-use reknit_dialogue::Effort;
+use reknit_model_api::Effort;
 use reknit_protocol::Object;
 
 use crate::model_info::base_name;

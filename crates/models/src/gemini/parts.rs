@@ -1,6 +1,6 @@
 //! The parts of an answer as Gemini sent them, where a part besides a call carries a signature.
 
-use reknit_dialogue::{ProviderState, ToolCall};
+use reknit_model_api::{ProviderState, ToolCall};
 use reknit_protocol::{Object, Value};
 
 use crate::json::{at, text};

@@ -1,6 +1,6 @@
 //! Request bodies.
 
-use reknit_dialogue::{Attachment, AttachmentSource, FormatUsed, Message, ModelRequest, Role, ToolCall, ToolChoice};
+use reknit_model_api::{Attachment, AttachmentSource, FormatUsed, Message, ModelRequest, Role, ToolCall, ToolChoice};
 use reknit_protocol::{Object, Value};
 
 use super::STATE_FORMAT;

@@ -1,6 +1,6 @@
 //! Reading of responses. An event of a stream has the format of a whole response.
 
-use reknit_dialogue::{FinishReason, ProviderState, Usage};
+use reknit_model_api::{FinishReason, ProviderState, Usage};
 use reknit_protocol::Value;
 
 use super::{Parts, STATE_FORMAT};

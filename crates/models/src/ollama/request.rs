@@ -1,6 +1,6 @@
 //! Request bodies.
 
-use reknit_dialogue::{Effort, FormatUsed, Message, ModelRequest, ToolCall, ToolChoice};
+use reknit_model_api::{Effort, FormatUsed, Message, ModelRequest, ToolCall, ToolChoice};
 use reknit_protocol::{Object, Value};
 
 use crate::attachments::base64_of;
@@ -107,7 +107,7 @@ fn tool_call(call: &ToolCall) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use reknit_dialogue::{Attachment, ResponseFormat};
+    use reknit_model_api::{Attachment, ResponseFormat};
 
     use super::*;
     use crate::Provider;

@@ -1,6 +1,6 @@
 //! Reading of responses. A line of a stream has the format of a whole response.
 
-use reknit_dialogue::{FinishReason, Usage};
+use reknit_model_api::{FinishReason, Usage};
 use reknit_protocol::Value;
 
 use crate::answer_builder::{AnswerBuilder, CallPiece, OnDelta};

@@ -1,6 +1,6 @@
 //! Error names of this provider.
 
-use reknit_dialogue::ErrorClass;
+use reknit_model_api::ErrorClass;
 
 /// Codes and types of this provider and of compatible servers, besides the common ones.
 pub(crate) const ERROR_CLASSES: &[(&str, ErrorClass)] = &[

@@ -1,6 +1,6 @@
 //! Supported options by model family.
 
-use reknit_dialogue::Effort;
+use reknit_model_api::Effort;
 
 use crate::model_info::base_name;
 

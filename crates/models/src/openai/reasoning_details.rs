@@ -1,6 +1,6 @@
 //! Reasoning as routers send it: a list of typed items, which must be sent back unchanged.
 
-use reknit_dialogue::ProviderState;
+use reknit_model_api::ProviderState;
 use reknit_protocol::{Object, Value};
 
 /// Format of the list.

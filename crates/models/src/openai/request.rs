@@ -1,6 +1,6 @@
 //! Request bodies.
 
-use reknit_dialogue::{
+use reknit_model_api::{
     Attachment, AttachmentKind, Effort, FormatUsed, Message, ModelRequest, ResponseFormat, Thought, ToolCall,
     ToolChoice,
 };

@@ -1,6 +1,6 @@
 //! Request bodies.
 
-use reknit_dialogue::{
+use reknit_model_api::{
     Attachment, AttachmentKind, FormatUsed, Message, ModelRequest, ResponseFormat, Thought, ToolDefinition,
 };
 use reknit_protocol::{Object, Value};

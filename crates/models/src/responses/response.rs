@@ -1,6 +1,6 @@
 //! Reading of responses.
 
-use reknit_dialogue::{FinishReason, ProviderState, Usage};
+use reknit_model_api::{FinishReason, ProviderState, Usage};
 use reknit_protocol::Value;
 
 use super::STATE_FORMAT;
@@ -74,7 +74,7 @@ pub(super) fn read_item(builder: &mut AnswerBuilder, item: &Value, index: u64, o
 pub(super) fn read_annotation(builder: &mut AnswerBuilder, annotation: &Value) {
     let source = citation(annotation, "url", "title", "quote");
     let title = source.title.or_else(|| text(annotation, &["filename"]).map(str::to_owned));
-    builder.add_citation(reknit_dialogue::Citation { title, ..source });
+    builder.add_citation(reknit_model_api::Citation { title, ..source });
 }
 
 /// Keeps a reasoning item that can be sent back. One without encrypted content exists only on the server.

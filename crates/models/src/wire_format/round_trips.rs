@@ -1,6 +1,6 @@
 //! Several turns with tools and reasoning: what a provider needs back is sent as it came, byte for byte.
 
-use reknit_dialogue::{Message, ModelAnswer};
+use reknit_model_api::{Message, ModelAnswer};
 
 use super::*;
 use crate::event_decoder::frames::tests::event;

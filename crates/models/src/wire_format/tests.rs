@@ -1,7 +1,7 @@
 //! For each wire format: a stream and a whole response must give the same answer, however the stream is split into chunks.
 
 use proptest::prelude::*;
-use reknit_dialogue::{Delta, FinishReason, FormatUsed, ModelAnswer};
+use reknit_model_api::{Delta, FinishReason, FormatUsed, ModelAnswer};
 
 use super::*;
 use crate::decode_stream;
@@ -410,22 +410,22 @@ data: {"type":"message_stop"}
 
 #[test]
 fn a_generated_call_id_occurs_in_no_earlier_turn() {
-    let mut request = ModelRequest::new(vec![reknit_dialogue::Message::user("?")], 9);
+    let mut request = ModelRequest::new(vec![reknit_model_api::Message::user("?")], 9);
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..3 {
         let answer = decode_stream(Provider::Gemini, &request, [GEMINI_STREAM.as_bytes()], &mut |_| {}).unwrap();
         for call in &answer.tool_calls {
             assert!(seen.insert(call.id.clone()), "{} occurs twice", call.id);
-            request.messages.push(reknit_dialogue::Message::tool_result(call, "1"));
+            request.messages.push(reknit_model_api::Message::tool_result(call, "1"));
         }
-        request.messages.insert(1, reknit_dialogue::Message::from(&answer));
+        request.messages.insert(1, reknit_model_api::Message::from(&answer));
     }
     assert_eq!(seen.len(), 6);
 }
 
 #[test]
 fn an_answer_keeps_its_sources_its_cost_and_its_stop_sequence() {
-    let citation = |url: &str, title: &str, text: Option<&str>| reknit_dialogue::Citation {
+    let citation = |url: &str, title: &str, text: Option<&str>| reknit_model_api::Citation {
         url: Some(url.to_owned()),
         title: Some(title.to_owned()),
         text: text.map(str::to_owned),

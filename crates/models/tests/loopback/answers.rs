@@ -1,6 +1,6 @@
 //! Servers that answer.
 
-use reknit_dialogue::{Delta, FinishReason, ModelAnswer, Price, Prices, Usage, UsageSource};
+use reknit_model_api::{Delta, FinishReason, ModelAnswer, Price, Prices, Usage, UsageSource};
 use reknit_models::{Models, Target};
 use serde_json::json;
 
@@ -163,7 +163,7 @@ async fn an_unknown_target_is_a_failure_with_its_name() {
 async fn a_request_that_cannot_fit_is_not_sent() {
     let mut server = Server::new([]).await;
     let fitting = Target { max_context: Some(3), ..server.target() };
-    assert_ne!(failure(fitting).await.class, reknit_dialogue::ErrorClass::ContextLength);
+    assert_ne!(failure(fitting).await.class, reknit_model_api::ErrorClass::ContextLength);
     assert_eq!(server.requests(), 1);
     let small = Target { max_context: Some(2), ..server.target() };
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Servers that respond with an error.
 
-use reknit_dialogue::ErrorClass;
+use reknit_model_api::ErrorClass;
 use reknit_models::Target;
 use serde_json::json;
 

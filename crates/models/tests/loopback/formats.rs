@@ -1,6 +1,6 @@
 //! The addresses, headers, bodies and framing of the formats that only one provider speaks, and attachments.
 
-use reknit_dialogue::{Attachment, ErrorClass, FinishReason, Message, ModelAnswer, ModelFailure, ModelRequest};
+use reknit_model_api::{Attachment, ErrorClass, FinishReason, Message, ModelAnswer, ModelFailure, ModelRequest};
 use reknit_models::{Models, Provider, RequestDefaults, RequestExtras, Streaming, Target};
 use reknit_protocol::Value;
 
@@ -183,8 +183,8 @@ async fn the_reported_cost_counts_where_no_price_is_known() {
     let server = Server::responding("200 OK", JSON, body).await;
     let answer = ask(server.whole_target(), &question()).await.unwrap();
     assert_eq!((answer.cost.unwrap().to_string(), answer.cost), ("0.25".to_owned(), answer.reported_cost));
-    let million = reknit_dialogue::Price::from_micros(1_000_000);
-    let prices = Some(reknit_dialogue::Prices::new(million, million));
+    let million = reknit_model_api::Price::from_micros(1_000_000);
+    let prices = Some(reknit_model_api::Prices::new(million, million));
     let answer = ask(Target { prices, ..server.whole_target() }, &question()).await.unwrap();
     assert_eq!(
         (answer.cost.unwrap().to_string(), answer.reported_cost.unwrap().to_string()),
@@ -242,7 +242,7 @@ async fn an_attachment_is_sent_in_the_form_of_each_format() {
 
 #[tokio::test]
 async fn documents_sound_and_the_attachments_of_results_have_their_place() {
-    let call = reknit_dialogue::ToolCall::new("c-1", "f", "{}");
+    let call = reknit_model_api::ToolCall::new("c-1", "f", "{}");
     let with = |attachment: &Attachment| {
         let messages = vec![
             Message::user("?").with_attachments(vec![attachment.clone()]),
@@ -280,7 +280,7 @@ async fn documents_sound_and_the_attachments_of_results_have_their_place() {
     ] {
         let mut server = Server::responding("200 OK", JSON, "{}").await;
         // Only the configuration says what the models of some providers take.
-        let inputs = Some(reknit_dialogue::AttachmentKind::ALL.to_vec());
+        let inputs = Some(reknit_model_api::AttachmentKind::ALL.to_vec());
         let target = Target { inputs, ..target(&server, provider, "", Streaming::Off) };
         let _ = ask(target, &with(attachment)).await;
         let (.., sent) = parts(&server.request().await);
@@ -290,7 +290,7 @@ async fn documents_sound_and_the_attachments_of_results_have_their_place() {
 
 #[tokio::test]
 async fn a_model_that_may_not_take_the_attachment_of_a_result_reads_about_it() {
-    let call = reknit_dialogue::ToolCall::new("c-1", "f", "{}");
+    let call = reknit_model_api::ToolCall::new("c-1", "f", "{}");
     let result = Message::tool_result(&call, "a chart").with_attachments(vec![Attachment::bytes("image/png", b"abc")]);
     let request = ModelRequest::new(vec![Message::user("?"), result], 100);
     let mut server = Server::responding("200 OK", JSON, "{}").await;

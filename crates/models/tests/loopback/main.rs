@@ -9,7 +9,7 @@ mod server;
 mod timeouts;
 mod truncated;
 
-use reknit_dialogue::{Delta, Message, ModelAnswer, ModelFailure, ModelRequest};
+use reknit_model_api::{Delta, Message, ModelAnswer, ModelFailure, ModelRequest};
 use reknit_models::{Models, Target};
 
 fn request() -> ModelRequest {

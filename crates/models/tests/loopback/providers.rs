@@ -1,10 +1,10 @@
 //! One script in the wire format of each provider, streamed and not.
 
-use reknit_dialogue::{FinishReason, Message, ModelAnswer, ModelRequest, ToolCall, ToolChoice, ToolDefinition};
+use reknit_fakes::model::{ModelApi, RequestMatcher, Script};
+use reknit_fakes::{Cassette, Reply, ScriptedModel};
+use reknit_model_api::{FinishReason, Message, ModelAnswer, ModelRequest, ToolCall, ToolChoice, ToolDefinition};
 use reknit_models::{Models, Provider, Streaming, Target};
 use reknit_protocol::Value;
-use reknit_testing::model::{ModelApi, RequestMatcher, Script};
-use reknit_testing::{Cassette, Reply, ScriptedModel};
 
 use crate::without_timings;
 

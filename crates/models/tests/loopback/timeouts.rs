@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reknit_dialogue::{ErrorClass, ModelFailure};
+use reknit_model_api::{ErrorClass, ModelFailure};
 use reknit_models::Timeouts;
 
 use crate::failure;
@@ -69,7 +69,7 @@ async fn an_endless_answer_reaches_the_total_timeout() {
 async fn a_request_may_have_a_shorter_timeout_than_its_target() {
     for actions in [vec![ServerAction::Silence], vec![stream_head(), chunk(&delta("x")), ServerAction::Silence]] {
         let server = Server::new(actions).await;
-        let request = reknit_dialogue::ModelRequest { timeout_ms: Some(50), ..crate::request() };
+        let request = reknit_model_api::ModelRequest { timeout_ms: Some(50), ..crate::request() };
         let models = reknit_models::Models::new(vec![server.target()]).unwrap();
         let failure = models.ask(&"a".into(), &request, &mut |_| {}).await.unwrap_err();
         assert!(failure.to_string().starts_with("timed out: not complete within 50ms"), "{failure}");

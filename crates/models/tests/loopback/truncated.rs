@@ -1,6 +1,6 @@
 //! Servers that break off, or send something other than an answer.
 
-use reknit_dialogue::{ErrorClass, UsageSource};
+use reknit_model_api::{ErrorClass, UsageSource};
 use tokio::net::TcpListener;
 
 use crate::server::{Server, ServerAction, chunk, delta, stream_head};

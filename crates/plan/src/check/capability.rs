@@ -13,7 +13,7 @@ pub(super) fn find<'c>(
     catalogue: &'c Catalogue,
     author: PlanAuthor,
 ) -> Result<&'c CatalogueEntry, PlanProblem> {
-    let agent = step.agent_name.as_str();
+    let agent = step.tool.as_str();
     let Some(tool) = catalogue.tool(agent) else { return Err(unknown_tool(step, location, catalogue)) };
     let names: Vec<&str> =
         tool.capabilities.iter().filter(|entry| is_visible(entry, author)).map(CatalogueEntry::name).collect();
@@ -55,7 +55,7 @@ fn is_visible(entry: &CatalogueEntry, author: PlanAuthor) -> bool {
 }
 
 fn unknown_tool(step: &Step, location: PlanLocation, catalogue: &Catalogue) -> PlanProblem {
-    let agent = step.agent_name.as_str();
+    let agent = step.tool.as_str();
     let location = location.key("agent_name");
     let Some(wanted) = step.capability().filter(|_| agent.is_empty()) else {
         let names: Vec<&str> = catalogue.tools.iter().map(|tool| tool.name.as_str()).collect();

@@ -1,6 +1,6 @@
 //! Reads the keys that say when a step runs and what follows from its failure.
 
-use reknit_bind::{Expression, Parameters, StepIds};
+use reknit_expressions::{Expression, Parameters, StepIds};
 use reknit_protocol::{Number, Object, Step, StepId, Value, human_duration, parse_human_duration};
 
 use super::parsed_plan::template_problem;
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
         let call = verify_call(self.step)?;
         Some(Verify {
             capability: call.capability().unwrap_or_default().into(),
-            agent: call.agent_name,
+            tool: call.tool,
             parameters: parameters?,
             schema: None,
             expect: expect?,

@@ -1,6 +1,6 @@
 //! Checks the parameters of a step against the schema of its capability.
 
-use reknit_bind::fit_parameters;
+use reknit_expressions::fit_parameters;
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Path, PlanInput, Segment, Step, Value};
 use reknit_salvage::{FitProblemKind, Schema};

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use reknit_bind::{Expression, Parameters, Reference, StepIds, TemplateParseError, TemplateProblem};
+use reknit_expressions::{Expression, Parameters, Reference, StepIds, TemplateParseError, TemplateProblem};
 use reknit_protocol::spelling::nearest;
 use reknit_protocol::{Object, Plan, Segment, Step, StepId};
 

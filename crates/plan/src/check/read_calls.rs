@@ -37,7 +37,7 @@ struct NotRead {
 
 fn not_read(step: &Step, side_effect: impl Fn(&Step) -> Option<SideEffect>) -> Option<NotRead> {
     let class = side_effect(step).filter(|class| *class != SideEffect::Read)?;
-    let capability = format!("{}/{}", step.agent_name, step.capability().unwrap_or_default());
+    let capability = format!("{}/{}", step.tool, step.capability().unwrap_or_default());
     let hint =
         format!("call one that only reads, or declare it with `\"{capability}\" = \"read\"` in `[effects.classes]`");
     let message = format!("the side effect class of `{capability}` is `{}`, not `read`", class.as_str());

@@ -1,6 +1,6 @@
 //! Checks that references lead to values that can exist and can fit.
 
-use reknit_bind::{Expression, Reference, Template, TextPart};
+use reknit_expressions::{Expression, Reference, Template, TextPart};
 use reknit_protocol::{Path, Segment, Step, Value};
 
 use super::parsed_plan::{ParsedPlan, ParsedStep};

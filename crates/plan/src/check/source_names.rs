@@ -1,6 +1,6 @@
 //! The names that the expressions of a step may refer to.
 
-use reknit_bind::StepIds;
+use reknit_expressions::StepIds;
 use reknit_protocol::{Plan, Step, StepId};
 
 use super::controls::Sources;

@@ -1,6 +1,6 @@
 //! A step whose texts refer to steps by other names.
 
-use reknit_bind::{RenameError, Renaming};
+use reknit_expressions::{RenameError, Renaming};
 use reknit_protocol::{Object, Step, Value};
 
 /// The step with the new names in all its templates and expressions. Its id, and those that it comes after, stay.

@@ -4,7 +4,7 @@
 //! `stock.STEP`; and `stock`, which computes the outputs when all of them are over. Texts are rewritten so that every reference
 //! means what it meant in its own file.
 
-use reknit_bind::{RenameError, Renaming, StepIds};
+use reknit_expressions::{RenameError, Renaming, StepIds};
 use reknit_protocol::{Object, Path, Plan, PlanInput, Step, StepId, Value};
 
 use super::rewrite_step::{escape_braces, rewrite_step};

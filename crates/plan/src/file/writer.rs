@@ -56,7 +56,7 @@ fn write_step(text: &mut String, step: &Step) {
         line(text, 4, "agent", &scalar(file));
     } else {
         let capability = step.capability().unwrap_or_default();
-        let tool = match step.agent_name.as_str() {
+        let tool = match step.tool.as_str() {
             "" => capability.to_owned(),
             tool => format!("{tool}/{capability}"),
         };

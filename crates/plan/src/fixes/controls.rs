@@ -44,7 +44,7 @@ fn take_parameter(step: &mut Step, key: &str, catalogue: &Catalogue) -> Option<V
     if !step.parameters()?.contains_key(key) {
         return None;
     }
-    let entry = step.capability().and_then(|capability| catalogue.entry(step.agent_name.as_str(), capability));
+    let entry = step.capability().and_then(|capability| catalogue.entry(step.tool.as_str(), capability));
     let schema = entry.and_then(CatalogueEntry::json_schema);
     let lacks_it = schema.is_some_and(|schema| schema.get("properties").is_some_and(|all| all.get(key).is_none()));
     if !lacks_it {
@@ -59,9 +59,9 @@ fn take_parameter(step: &mut Step, key: &str, catalogue: &Catalogue) -> Option<V
 /// A step that computes, as models write it: as a call of the tool `compute`, as they are told, or with the value itself under
 /// `compute` or `result`.
 fn read_computation(step: &mut Step, catalogue: &Catalogue) -> Option<PlanFix> {
-    let calls_tool = catalogue.tool(step.agent_name.as_str()).is_some();
+    let calls_tool = catalogue.tool(step.tool.as_str()).is_some();
     let of_compute = step.metadata.get(COMPUTE).filter(|value| !matches!(value, Value::Null | Value::Bool(_)));
-    let is_named = are_alike(step.agent_name.as_str(), COMPUTE);
+    let is_named = are_alike(step.tool.as_str(), COMPUTE);
     if calls_tool || !(is_named || of_compute.is_some() || step.is_computed()) {
         return None;
     }
@@ -72,7 +72,7 @@ fn read_computation(step: &mut Step, catalogue: &Catalogue) -> Option<PlanFix> {
         (None, Some(value)) => Some((RESULT, value.clone())),
         (None, None) => None,
     };
-    step.agent_name = COMPUTE.into();
+    step.tool = COMPUTE.into();
     step.metadata.remove("capability");
     step.metadata.insert(COMPUTE, true);
     let (key, value) = found?;

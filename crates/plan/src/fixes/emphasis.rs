@@ -37,9 +37,9 @@ fn remove_from_id(step: &mut Step, ids: &[StepId], fixes: &mut Vec<PlanFix>) {
 }
 
 fn remove_from_names(step: &mut Step, fixes: &mut Vec<PlanFix>) {
-    if let Some(plain) = plain(step.agent_name.as_str()) {
-        fixes.push(PlanFix::new(&step.step_id, PlanFixKind::Tool, step.agent_name.as_str(), plain));
-        step.agent_name = plain.into();
+    if let Some(plain) = plain(step.tool.as_str()) {
+        fixes.push(PlanFix::new(&step.step_id, PlanFixKind::Tool, step.tool.as_str(), plain));
+        step.tool = plain.into();
     }
     if let Some(name) = step.capability().map(str::to_owned)
         && let Some(plain) = plain(&name)

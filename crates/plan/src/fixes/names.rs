@@ -33,7 +33,7 @@ pub(super) fn correct(plan: &mut Plan, catalogue: &Catalogue, author: PlanAuthor
 fn correct_verify(step: &mut Step, catalogue: &Catalogue, author: PlanAuthor) -> Vec<PlanFix> {
     let Some(mut call) = verify_call(step) else { return Vec::new() };
     let fixes = correct_step(&mut call, catalogue, author);
-    if !call.agent_name.as_str().is_empty() {
+    if !call.tool.as_str().is_empty() {
         set_tool(step, &call);
     }
     fixes
@@ -43,16 +43,16 @@ fn correct_step(step: &mut Step, catalogue: &Catalogue, author: PlanAuthor) -> V
     let mut fixes = remove_decoration(step, catalogue);
     let id = step.step_id.clone();
     let fix = |kind, before: &str, after: &str| PlanFix::new(&id, kind, before, after);
-    let agent = step.agent_name.as_str();
+    let agent = step.tool.as_str();
     if catalogue.tool(agent).is_none()
         && let Some(tool) = intended_tool(agent, step.capability(), catalogue, author)
     {
         if !agent.is_empty() {
             fixes.push(fix(PlanFixKind::Tool, agent, tool.name.as_str()));
         }
-        step.agent_name = tool.name.clone();
+        step.tool = tool.name.clone();
     }
-    let Some(tool) = catalogue.tool(step.agent_name.as_str()) else { return fixes };
+    let Some(tool) = catalogue.tool(step.tool.as_str()) else { return fixes };
     let Some(wanted) = step.capability().filter(|wanted| tool.entry(wanted).is_none()) else { return fixes };
     if let Some(name) = only(capabilities_like(tool, wanted)).map(|entry| entry.capability.name.as_str()) {
         fixes.push(fix(PlanFixKind::Capability, wanted, name));
@@ -65,20 +65,20 @@ fn correct_step(step: &mut Step, catalogue: &Catalogue, author: PlanAuthor) -> V
 /// capability of a tool. A name that the catalogue has stays as it is.
 fn remove_decoration(step: &mut Step, catalogue: &Catalogue) -> Vec<PlanFix> {
     let mut fixes = Vec::new();
-    let agent = step.agent_name.as_str().to_owned();
+    let agent = step.tool.as_str().to_owned();
     if catalogue.tool(&agent).is_none()
         && let Some(plain) = undecorated(&agent)
     {
         fixes.push(PlanFix::new(&step.step_id, PlanFixKind::Tool, &agent, plain));
-        step.agent_name = plain.into();
+        step.tool = plain.into();
     }
     let is_known = |name: &str| catalogue.tools.iter().any(|tool| tool.entry(name).is_some());
     if let Some(wanted) = step.capability().map(str::to_owned).filter(|wanted| !is_known(wanted)) {
         let plain = undecorated(&wanted).unwrap_or(&wanted);
         let of_tool = plain.split_once(['.', '/']).filter(|(tool, name)| catalogue.entry(tool, name).is_some());
         let plain = match of_tool {
-            Some((tool, name)) if [tool, ""].contains(&step.agent_name.as_str()) => {
-                step.agent_name = tool.into();
+            Some((tool, name)) if [tool, ""].contains(&step.tool.as_str()) => {
+                step.tool = tool.into();
                 name
             }
             _ => plain,
@@ -89,13 +89,13 @@ fn remove_decoration(step: &mut Step, catalogue: &Catalogue) -> Vec<PlanFix> {
         }
     }
     // A step that names only its capability, as if it were the tool.
-    let agent = step.agent_name.as_str().to_owned();
+    let agent = step.tool.as_str().to_owned();
     if step.capability().is_none() && catalogue.tool(&agent).is_none() && !agent.is_empty() {
         let (tool, name) = agent.split_once(['.', '/']).unwrap_or(("", &agent));
         if catalogue.entry(tool, name).is_some() || tool.is_empty() && is_known(name) {
             fixes.push(PlanFix::new(&step.step_id, PlanFixKind::Capability, "", name));
             step.metadata.insert("capability", name);
-            step.agent_name = tool.into();
+            step.tool = tool.into();
         }
     }
     fixes

@@ -1,6 +1,6 @@
 //! Decides whether a text in another template language can only be a reference.
 
-use reknit_bind::Expression;
+use reknit_expressions::Expression;
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Path, Segment, Value};
 

@@ -1,6 +1,6 @@
 //! Searches a text for references in other template languages.
 
-use reknit_bind::{Expression, placeholder_len};
+use reknit_expressions::{Expression, placeholder_len};
 
 use super::context::ParameterContext;
 use super::forms::{DELIMITERS, Form, SIGILS};

@@ -57,7 +57,7 @@ impl SourceNames {
         for (position, step) in plan.steps.iter().enumerate() {
             let source = Source::Step(StepIndex::new(position));
             names.add(step.step_id.as_str(), source);
-            for callee in [step.capability(), Some(step.agent_name.as_str())].into_iter().flatten() {
+            for callee in [step.capability(), Some(step.tool.as_str())].into_iter().flatten() {
                 names.callees.entry(folded(callee)).or_default().push(source);
             }
             if let Some(number) = trailing_number(step.step_id.as_str()) {

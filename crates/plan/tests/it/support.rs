@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reknit_bind::{Binding, bind};
+use reknit_expressions::{Binding, bind};
 use reknit_plan::{Catalogue, PlanAuthor, PlanFix, PlanProblem, check, correct_plan, read_plan};
 use reknit_protocol::{StepId, Value};
 

@@ -21,11 +21,7 @@ fn a_decorated_name_is_the_tool() {
         let mut plan = Plan::new("p", "", vec![Step::new("s", agent, capability, "")]);
         correct_plan(&mut plan, &catalogue(), PlanAuthor::Model);
         let step = &plan.steps[0];
-        assert_eq!(
-            (step.agent_name.as_str(), step.capability()),
-            ("stocks", Some("get_quote")),
-            "{agent} {capability}"
-        );
+        assert_eq!((step.tool.as_str(), step.capability()), ("stocks", Some("get_quote")), "{agent} {capability}");
     }
 }
 

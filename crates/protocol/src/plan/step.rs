@@ -1,7 +1,7 @@
 //! One step of a plan.
 
 use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, object, wire};
-use crate::{AgentName, Number, Object, Path, StepId, Value};
+use crate::{Number, Object, Path, StepId, ToolName, Value};
 
 const CAPABILITY: &str = "capability";
 const PARAMETERS: &str = "parameters";
@@ -13,7 +13,7 @@ pub struct Step {
     /// The id of the step, unique within the plan.
     pub step_id: StepId,
     /// The tool or agent to call.
-    pub agent_name: AgentName,
+    pub tool: ToolName,
     /// The namespace of that tool or agent, if the plan names one.
     pub namespace: Option<String>,
     /// The purpose of the step, for people and models; empty if the plan gives none.
@@ -33,13 +33,13 @@ impl Step {
     /// A step that calls a capability, without parameters.
     pub fn new(
         step_id: impl Into<StepId>,
-        agent_name: impl Into<AgentName>,
+        tool: impl Into<ToolName>,
         capability: &str,
         instruction: impl Into<String>,
     ) -> Self {
         Self {
             step_id: step_id.into(),
-            agent_name: agent_name.into(),
+            tool: tool.into(),
             namespace: None,
             instruction: instruction.into(),
             depends_on: Vec::new(),
@@ -108,7 +108,7 @@ impl Wire for Step {
         let mut fields = ObjectReader::new(value, path)?;
         Ok(Self {
             step_id: fields.require_text("step_id")?.into(),
-            agent_name: fields.require_text("agent_name")?.into(),
+            tool: fields.require_text("agent_name")?.into(),
             namespace: fields.text("namespace")?,
             instruction: fields.text("instruction")?.unwrap_or_default(),
             depends_on: fields.list("depends_on", StepId::read)?,
@@ -120,7 +120,7 @@ impl Wire for Step {
     fn write(&self) -> Value {
         ObjectWriter::new(&self.extra)
             .with("step_id", self.step_id.as_str())
-            .with("agent_name", self.agent_name.as_str())
+            .with("agent_name", self.tool.as_str())
             .with_some("namespace", self.namespace.as_deref())
             .with_default("instruction", "", self.instruction.as_str())
             .with_texts("depends_on", self.depends_on.iter().map(StepId::as_str))

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
-use reknit_dialogue::Money;
+use reknit_model_api::Money;
 use reknit_server::Scope;
 
 #[cfg(feature = "restate")]

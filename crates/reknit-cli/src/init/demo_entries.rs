@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use reknit_protocol::{Object, Value};
-use reknit_toolkit::LocalCapability;
+use reknit_tool_service::LocalCapability;
 
 use crate::config_file::toml_text;
 use crate::environment::os_variable;

@@ -6,8 +6,8 @@ use std::io::{self, IsTerminal, Stderr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use reknit_dialogue::{Delta, TargetName};
 use reknit_engine::{AskModel, Machine, ModelRecord, Progress, Record, RecordKind, SessionRecord};
+use reknit_model_api::{Delta, TargetName};
 use reknit_protocol::{EffectId, StepId};
 use reknit_runtime::{AnswerText, TextChange};
 

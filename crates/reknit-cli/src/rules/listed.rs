@@ -1,6 +1,6 @@
 //! A rule of either kind, as it is listed.
 
-use reknit_bind::{MappingStatus, ParameterMapping};
+use reknit_expressions::{MappingStatus, ParameterMapping};
 use reknit_journal::{LearnedMapping, StoredMapping};
 use reknit_mend::{AcceptedBy, LearnedRule, RuleState};
 use reknit_protocol::{Object, Value};

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use reknit_journal::Journal;
 use reknit_protocol::{RunId, Value};
+use reknit_recorded_tests::{Mismatch, compare_runs};
 use reknit_runtime::run_overview;
-use reknit_test_runner::{Mismatch, compare_runs};
 
 use super::open_run;
 use crate::cli::{FileArguments, RunArgument};

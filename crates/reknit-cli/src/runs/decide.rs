@@ -176,7 +176,7 @@ fn check_that_outcome_is_open(
             };
             return Err(Failure::usage(problem, "decide with `reknit runs approve` or `reknit runs deny`".to_owned()));
         };
-        let (agent, capability) = (call.agent.as_str(), call.capability.as_str());
+        let (agent, capability) = (call.tool.as_str(), call.capability.as_str());
         if *decision == Decision::Check && machine.policy().effects.check(agent, capability).is_none() {
             let problem = format!("no check was configured for `{agent}/{capability}` when the run started");
             let hint = "look yourself, then settle with `--happened` or `--did-not-happen`; `[[checks]]` in the \

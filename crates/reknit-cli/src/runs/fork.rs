@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use reknit_dialogue::TargetName;
 use reknit_engine::{ForkOrigin, ForkWrites, Machine, Policy};
 use reknit_journal::Journal;
+use reknit_model_api::TargetName;
 use reknit_protocol::{Object, RunId, Value};
 use reknit_runtime::{Fork, ForkChanges, ForkError, new_run_id};
 

@@ -339,7 +339,7 @@ fn status(run: &RunOverview, state: &CurrentState<'_>) -> String {
 
 /// The lines about one step.
 fn step(view: &StepView, run: &RunOverview, entries: &[HistoryEntry], state: &CurrentState<'_>) -> Vec<String> {
-    let mut lines = vec![one_line(&format!("{} ({} of {})", view.id, view.capability, view.agent), usize::MAX)];
+    let mut lines = vec![one_line(&format!("{} ({} of {})", view.id, view.capability, view.tool), usize::MAX)];
     if !view.instruction.is_empty() {
         lines.push(format!("  for        {}", one_line(&view.instruction, VALUE_COLUMNS)));
     }

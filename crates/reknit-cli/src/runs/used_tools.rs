@@ -8,7 +8,7 @@ use reknit_engine::Overview;
 /// out.
 pub(super) fn used_tools(overview: &Overview) -> BTreeSet<String> {
     match overview {
-        Overview::Run(run) => run.steps.iter().map(|step| format!("{}/{}", step.agent, step.capability)).collect(),
+        Overview::Run(run) => run.steps.iter().map(|step| format!("{}/{}", step.tool, step.capability)).collect(),
         // Models know a capability as `tool__capability`.
         Overview::Session(session) => {
             let calls = session.conversation.iter().filter_map(|line| line.strip_prefix("call "));

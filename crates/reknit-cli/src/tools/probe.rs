@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reknit_protocol::{AgentName, redact_url};
+use reknit_protocol::{ToolName, redact_url};
 use reknit_tools::{
     Address, Client, DocumentLocation, HttpService, Listing, OpenApiOptions, OpenApiService, ToolService, ToolSource,
 };
@@ -104,7 +104,7 @@ async fn tool_protocol(wanted: &Wanted<'_>, client: &Client) -> Result<FoundServ
 
 async fn document(wanted: &Wanted<'_>, place: &str, client: &Client) -> Result<FoundService, String> {
     let location = DocumentLocation::parse(place)?;
-    let mut options = OpenApiOptions::new(AgentName::from("tool"), location);
+    let mut options = OpenApiOptions::new(ToolName::from("tool"), location);
     options.key.clone_from(&wanted.key);
     let mut keys = vec![("document", toml_text(place))];
     if let Some(url) = wanted.url {

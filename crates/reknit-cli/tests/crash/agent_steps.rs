@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::process::{Child, Output};
 
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::tool::CallMatcher;
+use reknit_fakes::{CallBarrier, Reply, ScriptedModel, ScriptedTool};
 use reknit_protocol::{SideEffect, Value};
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::tool::CallMatcher;
-use reknit_testing::{CallBarrier, Reply, ScriptedModel, ScriptedTool};
 
 use crate::world::{World, kill, stderr, stdout};
 

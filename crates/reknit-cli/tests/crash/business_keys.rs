@@ -4,10 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{CallBarrier, Reply, ScriptedModel, ScriptedTool};
 use reknit_protocol::{SideEffect, Value};
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{CallBarrier, Reply, ScriptedModel, ScriptedTool};
 use tempfile::TempDir;
 
 use crate::world::{kill, stderr, stdout};

@@ -4,8 +4,8 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output, Stdio};
 
+use reknit_fakes::Reply;
 use reknit_protocol::{SideEffect, Value};
-use reknit_testing::Reply;
 
 use crate::world::{STEPS, World, stderr, stdout};
 

@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use reknit_testing::Reply;
+use reknit_fakes::Reply;
 
 use crate::world::{World, outcome, stderr};
 

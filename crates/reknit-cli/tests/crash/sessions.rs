@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::fs;
 use std::process::{Child, Output};
 
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::{Reply, ScriptedModel};
 use reknit_protocol::{SideEffect, Value};
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::{Reply, ScriptedModel};
 
 use crate::world::{STEPS, World, kill, stderr};
 

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
 use reknit_journal::{Durability, Journal, RunFilter, StoredEvent};
 use reknit_protocol::{SideEffect, Value};
-use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{CallBarrier, Reply, ScriptedTool};
 use tempfile::TempDir;
 
 /// The steps in the order in which they run, with their side effect classes.

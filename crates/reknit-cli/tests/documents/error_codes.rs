@@ -13,7 +13,7 @@ const NOT_A_PLAN: &str = "not_a_plan";
 /// Every code of the program.
 pub(crate) fn codes() -> BTreeSet<String> {
     let of_plans = reknit_plan::ProblemCode::ALL.iter().map(|code| code.as_str().to_owned());
-    let of_models = reknit_dialogue::ErrorClass::ALL.iter().map(|class| class.as_str().to_owned());
+    let of_models = reknit_model_api::ErrorClass::ALL.iter().map(|class| class.as_str().to_owned());
     let mut codes: BTreeSet<String> = of_plans.chain(of_models).collect();
     codes.insert(NOT_A_PLAN.to_owned());
     codes.extend(of_readings(&run("reknit repair --help")));

@@ -171,6 +171,6 @@ fn every_error_code_has_a_page_and_a_line_in_the_index() {
 fn the_scenario_in_the_page_about_tests_can_be_read() {
     let page = Page::open("docs/how-to/test-agents.md".to_owned());
     let block = page.blocks.iter().find(|block| block.language == "json").expect("a scenario");
-    let scenario = reknit_testing::Scenario::read(&block.content).expect("it can be read");
+    let scenario = reknit_fakes::Scenario::read(&block.content).expect("it can be read");
     assert_eq!(scenario.models.len(), 2);
 }

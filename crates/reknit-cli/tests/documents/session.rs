@@ -12,9 +12,9 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use reknit_fakes::ScriptedModel;
+use reknit_fakes::model::Script;
 use reknit_protocol::Value;
-use reknit_testing::ScriptedModel;
-use reknit_testing::model::Script;
 
 use crate::output::is_shown;
 use crate::page::{Mark, Page};

@@ -8,7 +8,7 @@ use reknit_plan::Catalogue;
 use reknit_protocol::{Plan, SideEffect, Step, ToolError, Value};
 use reknit_registry::{Namespace, RedisUrl, RegistrationOptions, RegistrationStatus, Registry};
 use reknit_runtime::{DriveOutcome, Runtime};
-use reknit_toolkit::{CallContext, CapabilityDefinition, RunningService, Service};
+use reknit_tool_service::{CallContext, CapabilityDefinition, RunningService, Service};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;

@@ -5,10 +5,10 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::tool::{self, RunningTool, ScriptedTool};
+use reknit_fakes::{Reply, ScriptedModel};
 use reknit_protocol::{SideEffect, Value};
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::tool::{self, RunningTool, ScriptedTool};
-use reknit_testing::{Reply, ScriptedModel};
 
 use crate::interrupt::interrupt;
 use crate::world::World;

@@ -1,9 +1,9 @@
 //! Calls that a person approves before they are sent, because `[[approve]]` or `--ask` says so.
 
+use reknit_fakes::model::{self, Script};
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{Reply, ScriptedModel, ScriptedTool};
 use reknit_protocol::{SideEffect, Value};
-use reknit_testing::model::{self, Script};
-use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{Reply, ScriptedModel, ScriptedTool};
 
 use crate::world::{World, plan};
 

@@ -1,9 +1,9 @@
 //! Calls that wait for approval.
 
+use reknit_fakes::model::{self, Script};
+use reknit_fakes::tool::CallMatcher;
+use reknit_fakes::{Reply, ScriptedModel, ScriptedTool};
 use reknit_protocol::{SideEffect, Value};
-use reknit_testing::model::{self, Script};
-use reknit_testing::tool::CallMatcher;
-use reknit_testing::{Reply, ScriptedModel, ScriptedTool};
 
 use crate::exit_status::shop;
 use crate::world::{World, plan, text};

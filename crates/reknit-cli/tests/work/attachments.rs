@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::tool::RunningTool;
-use reknit_testing::{Reply, ScriptedModel};
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::tool::RunningTool;
+use reknit_fakes::{Reply, ScriptedModel};
 
 use crate::exit_status::shop;
 use crate::world::{World, plan, text};

@@ -4,10 +4,10 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::tool::{CallMatcher, RunningTool, ScriptedTool};
+use reknit_fakes::{Reply, ScriptedModel};
 use reknit_protocol::{SideEffect, Value};
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::tool::{CallMatcher, RunningTool, ScriptedTool};
-use reknit_testing::{Reply, ScriptedModel};
 
 use crate::interrupt::interrupt;
 use crate::world::{World, plan, text};

@@ -1,7 +1,7 @@
 //! The cost limit, and the cost in the summary.
 
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::{Reply, ScriptedModel};
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::{Reply, ScriptedModel};
 
 use crate::exit_status::{PRICE_AND_ORDER, shop};
 use crate::world::{World, plan};

@@ -1,7 +1,7 @@
 //! `reknit doctor`.
 
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::{Reply, ScriptedModel};
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::{Reply, ScriptedModel};
 
 use crate::exit_status::shop;
 use crate::world::{World, plan};

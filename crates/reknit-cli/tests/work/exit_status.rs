@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use reknit_fakes::model::{RequestMatcher as Asked, Script};
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{Reply, ScriptedModel, ScriptedTool};
 use reknit_protocol::{Category, SideEffect, ToolError, Value};
-use reknit_testing::model::{RequestMatcher as Asked, Script};
-use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{Reply, ScriptedModel, ScriptedTool};
 
 use crate::world::{World, plan, text};
 

@@ -1,9 +1,9 @@
 //! `reknit runs fork`.
 
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::tool::{CallMatcher, RunningTool, ScriptedTool};
+use reknit_fakes::{Reply, ScriptedModel};
 use reknit_protocol::{SideEffect, Value};
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::tool::{CallMatcher, RunningTool, ScriptedTool};
-use reknit_testing::{Reply, ScriptedModel};
 
 use crate::exit_status::{PRICE_AND_ORDER, shop};
 use crate::world::{World, plan};

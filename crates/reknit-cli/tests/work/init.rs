@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::{Reply, ScriptedModel};
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::{Reply, ScriptedModel};
 
 use crate::world::World;
 

@@ -2,9 +2,9 @@
 
 use std::process::Child;
 
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{Reply, ScriptedTool};
 use reknit_protocol::SideEffect;
-use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{Reply, ScriptedTool};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process_group};
 
 use crate::world::{World, plan};

@@ -9,8 +9,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::{Reply, ScriptedModel};
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::{Reply, ScriptedModel};
 use tokio::sync::watch;
 
 use crate::interrupt::interrupt;

@@ -1,8 +1,8 @@
 //! Business keys: listed, settled and forgotten by a person, and wrong ones explained.
 
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{Reply, ScriptedTool};
 use reknit_protocol::{KeyRule, SideEffect, Value};
-use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{Reply, ScriptedTool};
 
 use crate::world::World;
 

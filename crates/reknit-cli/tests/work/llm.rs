@@ -1,9 +1,9 @@
 //! `reknit runs show`: prompts, answers and the tools that were selected for planning.
 
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::tool::{self, RunningTool};
+use reknit_fakes::{Reply, ScriptedModel, ScriptedTool};
 use reknit_protocol::{SideEffect, Value};
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::tool::{self, RunningTool};
-use reknit_testing::{Reply, ScriptedModel, ScriptedTool};
 
 use crate::world::World;
 

@@ -1,7 +1,7 @@
 //! `reknit models` and `reknit models check`.
 
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::{Reply, ScriptedModel};
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::{Reply, ScriptedModel};
 
 use crate::world::World;
 

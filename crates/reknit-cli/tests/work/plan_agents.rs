@@ -1,9 +1,9 @@
 //! Plans whose steps run agents.
 
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::tool::{CallMatcher, RunningTool, ScriptedTool};
+use reknit_fakes::{Reply, ScriptedModel};
 use reknit_protocol::{SideEffect, Value};
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::tool::{CallMatcher, RunningTool, ScriptedTool};
-use reknit_testing::{Reply, ScriptedModel};
 
 use crate::world::World;
 

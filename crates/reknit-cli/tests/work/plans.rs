@@ -1,8 +1,8 @@
 //! Plans and requests that cannot run.
 
+use reknit_fakes::ScriptedTool;
+use reknit_fakes::tool::RunningTool;
 use reknit_protocol::SideEffect;
-use reknit_testing::ScriptedTool;
-use reknit_testing::tool::RunningTool;
 
 use crate::world::{World, plan};
 

@@ -2,9 +2,9 @@
 
 use std::process::Child;
 
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{Reply, ScriptedTool};
 use reknit_protocol::{SideEffect, Value};
-use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{Reply, ScriptedTool};
 
 use crate::world::{World, plan};
 

@@ -5,9 +5,9 @@ use std::net::TcpStream;
 use std::process::{Child, ChildStderr};
 use std::time::Duration;
 
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
 use reknit_protocol::SideEffect;
-use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{CallBarrier, Reply, ScriptedTool};
 
 use crate::interrupt::interrupt;
 use crate::world::{World, plan, text};

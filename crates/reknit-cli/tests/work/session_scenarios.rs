@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use reknit_fakes::model::{ReceivedRequest, Script};
+use reknit_fakes::tool::{CallMatcher, RunningTool, ScriptedTool};
+use reknit_fakes::{Reply, ScriptedModel};
 use reknit_protocol::{Object, SideEffect, Value, exact};
-use reknit_testing::model::{ReceivedRequest, Script};
-use reknit_testing::tool::{CallMatcher, RunningTool, ScriptedTool};
-use reknit_testing::{Reply, ScriptedModel};
 use serde::Deserialize;
 
 use crate::world::{World, text};

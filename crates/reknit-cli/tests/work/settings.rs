@@ -59,9 +59,9 @@ mod durability {
     use std::fs;
     use std::process::Command;
 
+    use reknit_fakes::tool::{CallMatcher, RunningTool};
+    use reknit_fakes::{Reply, ScriptedTool};
     use reknit_protocol::SideEffect;
-    use reknit_testing::tool::{CallMatcher, RunningTool};
-    use reknit_testing::{Reply, ScriptedTool};
 
     use crate::world::{World, plan};
 

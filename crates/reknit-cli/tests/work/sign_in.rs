@@ -5,8 +5,8 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
+use reknit_fakes::ScriptedTool;
 use reknit_protocol::SideEffect;
-use reknit_testing::ScriptedTool;
 
 use crate::sign_in_server::{SignInServer, get, location};
 use crate::world::{World, text};

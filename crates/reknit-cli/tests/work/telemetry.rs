@@ -14,11 +14,11 @@ use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 use reknit_engine::{Metadata, Synthesis};
+use reknit_fakes::tool::CallMatcher;
+use reknit_fakes::{Reply, ScriptedTool};
 use reknit_protocol::{Plan, SideEffect, Step};
 use reknit_runtime::telemetry::otlp::Otlp;
 use reknit_runtime::{DriveOutcome, Runtime};
-use reknit_testing::tool::CallMatcher;
-use reknit_testing::{Reply, ScriptedTool};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::world::{World, plan, text};

@@ -1,7 +1,7 @@
 //! `reknit tools`.
 
+use reknit_fakes::ScriptedTool;
 use reknit_protocol::{Capability, SideEffect, Value};
-use reknit_testing::ScriptedTool;
 
 use crate::exit_status::shop;
 use crate::world::World;

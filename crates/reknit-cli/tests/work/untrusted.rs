@@ -1,9 +1,9 @@
 //! Untrusted text of tools and models affects neither the run nor the terminal.
 
+use reknit_fakes::model::{self, Script};
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{Reply, ScriptedModel, ScriptedTool};
 use reknit_protocol::{Capability, Category, SideEffect, ToolError, Value};
-use reknit_testing::model::{self, Script};
-use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{Reply, ScriptedModel, ScriptedTool};
 
 use crate::masks::masked;
 use crate::world::{World, plan, text};

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-use reknit_testing::tool::RunningTool;
+use reknit_fakes::tool::RunningTool;
 use tempfile::TempDir;
 
 use crate::masks::masked;

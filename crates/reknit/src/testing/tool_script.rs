@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use reknit_protocol::{Category, Object, SideEffect, ToolError, Value};
-use reknit_toolkit::{CallContext, CapabilityDefinition};
+use reknit_tool_service::{CallContext, CapabilityDefinition};
 
 use crate::Tool;
 

@@ -1,7 +1,7 @@
 //! The settings at the top of an agent file.
 
-use reknit_dialogue::Effort;
 use reknit_engine::{AgentMending, ReportFormat};
+use reknit_model_api::Effort;
 use reknit_protocol::Value;
 use reknit_protocol::spelling::nearest;
 

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
-use reknit_dialogue::Effort;
 use reknit_engine::{AgentMending, CallsInText, Plans, ReportFormat, SessionRules, TextAnswers};
+use reknit_model_api::Effort;
 
 use super::keys::AGENT_SETTINGS;
 use super::*;

@@ -9,8 +9,8 @@ use reknit_protocol::{KeyRule, Value};
 use reknit_protocol::{SideEffect, ToolError};
 use reknit_registry::RedisUrl;
 #[cfg(feature = "schemars")]
-use reknit_toolkit::CallContext;
-use reknit_toolkit::CapabilityDefinition;
+use reknit_tool_service::CallContext;
+use reknit_tool_service::CapabilityDefinition;
 use reknit_tools::ToolSource;
 #[cfg(feature = "schemars")]
 use {schemars::JsonSchema, serde::Serialize, serde::de::DeserializeOwned};
@@ -121,7 +121,7 @@ impl ConfigBuilder {
     /// ```
     /// use reknit_runtime::Runtime;
     /// use reknit_protocol::{SideEffect, ToolError};
-    /// use reknit_toolkit::{CallContext, CapabilityDefinition};
+    /// use reknit_tool_service::{CallContext, CapabilityDefinition};
     ///
     /// #[derive(serde::Deserialize, schemars::JsonSchema)]
     /// struct Square {

@@ -21,7 +21,7 @@ pub(super) fn read_checks(entries: &[Entry]) -> Result<BTreeMap<String, OutcomeC
             return Err(entry.invalid("call", "write the tool and its capability, like `refunds/find`"));
         };
         let check = OutcomeCheck {
-            agent: agent.into(),
+            tool: agent.into(),
             capability: capability.into(),
             parameters: entry.get("parameters").unwrap_or_default(),
             happened: entry.text("happened").unwrap_or_default().to_owned(),
@@ -42,7 +42,7 @@ pub(super) fn read_checks(entries: &[Entry]) -> Result<BTreeMap<String, OutcomeC
 pub(super) fn shown_check((of, check): (&String, &OutcomeCheck)) -> Object {
     let mut shown = Object::from([
         ("of", of.as_str().into()),
-        ("call", format!("{}/{}", check.agent, check.capability).into()),
+        ("call", format!("{}/{}", check.tool, check.capability).into()),
         ("parameters", Value::Object(check.parameters.clone())),
         ("happened", check.happened.as_str().into()),
     ]);

@@ -51,7 +51,7 @@ fn read_call(entry: &Entry) -> Result<Option<ConfirmingCall>, ConfigError> {
         }
     };
     Ok(Some(ConfirmingCall {
-        agent: agent.into(),
+        tool: agent.into(),
         capability: capability.into(),
         parameters: entry.get("with").unwrap_or_default(),
         expect: expect.to_owned(),
@@ -64,7 +64,7 @@ pub(super) fn shown_confirmation((capability, confirmation): (&String, &Confirma
     let mut shown = Object::from([("capability", Value::from(capability.as_str()))]);
     shown.extend(confirmation.expect.as_ref().map(|expect| ("expect".to_owned(), expect.as_str().into())));
     if let Some(call) = &confirmation.verify {
-        shown.insert("verify", format!("{}/{}", call.agent, call.capability));
+        shown.insert("verify", format!("{}/{}", call.tool, call.capability));
         shown.insert("with", Value::Object(call.parameters.clone()));
         shown.insert("reply", call.expect.as_str());
         if let Some((wait, times)) = &call.again {

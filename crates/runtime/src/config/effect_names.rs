@@ -120,7 +120,7 @@ impl Config {
         let classes = classes.map(|name| EffectName { key: CLASSES, name: name.clone(), origin });
         let checks = self.policy.effects.checks.iter().flat_map(|(of, check)| {
             let origin = self.entry_origins.get(&("checks", of.clone())).unwrap_or(&SettingOrigin::Program);
-            let call = format!("{}/{}", check.agent, check.capability);
+            let call = format!("{}/{}", check.tool, check.capability);
             [
                 EffectName { key: "checks.of", name: of.clone(), origin },
                 EffectName { key: "checks.call", name: call, origin },
@@ -135,7 +135,7 @@ impl Config {
         });
         let confirmations = self.policy.effects.confirmations.iter().flat_map(|(capability, confirmation)| {
             let origin = self.entry_origins.get(&("confirm", capability.clone())).unwrap_or(&SettingOrigin::Program);
-            let call = confirmation.verify.as_ref().map(|call| format!("{}/{}", call.agent, call.capability));
+            let call = confirmation.verify.as_ref().map(|call| format!("{}/{}", call.tool, call.capability));
             let of = EffectName { key: "confirm.capability", name: capability.clone(), origin };
             [of].into_iter().chain(call.map(|name| EffectName { key: "confirm.verify", name, origin }))
         });

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use reknit_dialogue::{Effort, Money, OnAuthError, RotationPolicy, Temperature};
 use reknit_engine::{
     AgentMending, AskScope, CallsInText, IfAbsent, LlmDebug, Metadata, Plans, Synthesis, TextAnswers, UndeclaredPolicy,
     UnfitResults,
 };
 use reknit_journal::Durability;
 use reknit_mend::{ErrorsInSuccess, IndependentSteps, Learning, PeoplePolicy, ResolutionPolicy};
+use reknit_model_api::{Effort, Money, OnAuthError, RotationPolicy, Temperature};
 use reknit_models::FormatSupport;
 use reknit_protocol::{Number, Object, SideEffect, Value, parse_human_duration};
 use reknit_registry::{Namespace, RedisUrl};

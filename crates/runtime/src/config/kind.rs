@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reknit_dialogue::{Money, Temperature};
+use reknit_model_api::{Money, Temperature};
 use reknit_protocol::{Number, Object, SideEffect, Value};
 use reknit_registry::{Namespace, RedisUrl};
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use reknit_dialogue::{Effort, OnAuthError, RotationPolicy};
 use reknit_engine::{AgentMending, AskScope, Synthesis, UndeclaredPolicy, UnfitResults};
 use reknit_journal::Durability;
+use reknit_model_api::{Effort, OnAuthError, RotationPolicy};
 use reknit_protocol::SideEffect;
 use reknit_registry::RedisUrl;
 use reknit_tools::PinPolicy;

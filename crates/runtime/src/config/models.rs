@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use reknit_dialogue::{AttachmentKind, Price, Prices, TopP};
+use reknit_model_api::{AttachmentKind, Price, Prices, TopP};
 use reknit_models::{Caching, Provider, RequestDefaults, RequestExtras, Streaming, Target, Timeouts};
 use reknit_protocol::{Object, Value};
 

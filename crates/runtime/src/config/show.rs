@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use reknit_dialogue::Price;
+use reknit_model_api::Price;
 use reknit_models::{Caching, Streaming, Target};
 use reknit_protocol::{Number, Object, Value, redact_url};
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use reknit_dialogue::Money;
 use reknit_engine::Templates;
+use reknit_model_api::Money;
 use reknit_models::{FormatSupport, Provider, Streaming};
 use secrecy::ExposeSecret;
 
@@ -82,7 +82,7 @@ fn a_model_has_settings_for_its_requests() {
          headers = { X-Title = \"reknit\" }\nquery = { api-version = \"1\" }",
     ));
     let target = &config.models[0];
-    assert_eq!(target.inputs, Some(vec![reknit_dialogue::AttachmentKind::Image]));
+    assert_eq!(target.inputs, Some(vec![reknit_model_api::AttachmentKind::Image]));
     assert_eq!((target.defaults.thinking_tokens, target.defaults.parallel_tool_calls), (Some(2000), Some(false)));
     assert_eq!(target.defaults.top_p.unwrap().to_number().to_string(), "0.9");
     assert_eq!(target.caching, reknit_models::Caching::Off);
@@ -395,7 +395,7 @@ fn a_check_names_a_capability_that_tells_whether_a_call_took_effect() {
                 happened = \"len(reply.items) > 0\"\n";
     let config = read(file);
     let check = config.policy.effects.check("shop", "pay").expect("the check is read").clone();
-    assert_eq!((check.agent.as_str(), check.capability.as_str()), ("shop", "find"));
+    assert_eq!((check.tool.as_str(), check.capability.as_str()), ("shop", "find"));
     assert_eq!(check.if_absent, reknit_engine::IfAbsent::Ask);
     let built = Config::builder().check("shop/pay", check).build().expect("the check is valid");
     assert_eq!(built.policy, config.policy);

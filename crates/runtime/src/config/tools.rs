@@ -21,7 +21,7 @@ use std::sync::Arc;
 #[cfg(feature = "mcp")]
 use reknit_mcp::{McpConnection, McpOptions, McpSource};
 use reknit_mend::ErrorsInSuccess;
-use reknit_protocol::{AgentName, CapabilityName, Object};
+use reknit_protocol::{CapabilityName, Object, ToolName};
 #[cfg(feature = "http")]
 use reknit_tools::{
     Address, Client, HttpOptions, HttpService, PlainHttpCapability, PlainHttpService, ServiceError, ToolService,
@@ -45,7 +45,7 @@ const DEFAULT_CAPABILITY: &str = "run";
 #[derive(Debug, Clone)]
 pub struct ConfiguredTool {
     /// Its name in plans.
-    pub name: AgentName,
+    pub name: ToolName,
     /// Where its capabilities come from.
     pub source: ConfiguredSource,
     /// The capability, if it is only one. Other tools with the same name may have others.
@@ -250,7 +250,7 @@ pub(super) fn read_tools<'a>(
         // Only tools that are one capability each can share a name.
         let is_whole = |tool: &ConfiguredTool| tool.capability.is_none() || capability.is_none();
         let name = entry.name(|name| known.iter().any(|tool| tool.name.as_str() == name && is_whole(tool)))?;
-        let name = AgentName::from(name);
+        let name = ToolName::from(name);
         if known.iter().any(|tool| tool.name == name && tool.capability == capability) {
             return Err(entry.invalid("capability", "another entry of this tool has it; write a different one"));
         }
@@ -268,7 +268,7 @@ pub(super) fn read_tools<'a>(
 )]
 fn read_source(
     entry: &Entry,
-    name: &AgentName,
+    name: &ToolName,
     keys: &mut Vec<KeySource>,
     environment: EnvironmentLookup<'_>,
 ) -> Result<ConfiguredSource, ConfigError> {

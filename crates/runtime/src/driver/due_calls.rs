@@ -55,7 +55,7 @@ impl RunLoop {
                 && call.needs_claim()
                 && !self.state.machine.is_session_call(call)
                 && !self.in_progress.contains_key(&call.id)
-                && let Some(permit) = executor.breakers.try_acquire_tool(call.agent.as_str())
+                && let Some(permit) = executor.breakers.try_acquire_tool(call.tool.as_str())
             {
                 append.claims.push(executor.claim_of(call));
                 permits.push((call.id.clone(), permit));

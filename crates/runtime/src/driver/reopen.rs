@@ -1,8 +1,8 @@
 //! Continues a run that has ended: its failed steps, or the conversation of a session.
 
-use reknit_dialogue::Money;
 use reknit_engine::{EventKind, Machine};
 use reknit_journal::{Lease, LeaseError, Reopening};
+use reknit_model_api::Money;
 use reknit_protocol::RunId;
 
 use super::drain::{Entry, in_own_task};

@@ -1,7 +1,7 @@
 //! What a run reserves from the monthly budget of its owner.
 
-use reknit_dialogue::Money;
 use reknit_journal::Reservation;
+use reknit_model_api::Money;
 
 use super::Driver;
 use crate::error::DriveError;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::TargetName;
 use reknit_engine::{
     EngineKind, EventKind, ForkOrigin, ForkWrites, MACHINE_VERSION, Machine, Policy, SessionStarted, Started, Templates,
 };
+use reknit_model_api::TargetName;
 use reknit_plan::{PlanAuthor, check, correct_plan, resolve_inputs};
 use reknit_protocol::{EffectOwner, Object, Plan, RunId, Value};
 

@@ -152,8 +152,8 @@ fn is_same_question(was: &Question, now: &Question, has_same_inputs: bool) -> bo
         // The preview shows where a value comes from, and not the values of the inputs.
         (Question::RunPlan { calls: was, .. }, Question::RunPlan { calls: now, .. }) => has_same_inputs && was == now,
         (
-            Question::SendItems { agent: was_agent, capability: was_capability, calls: was, .. },
-            Question::SendItems { agent, capability, calls: now, .. },
+            Question::SendItems { tool: was_agent, capability: was_capability, calls: was, .. },
+            Question::SendItems { tool: agent, capability, calls: now, .. },
         ) => (was_agent, was_capability, was) == (agent, capability, now),
         _ => false,
     }
@@ -164,6 +164,6 @@ fn inputs_of(machine: &Machine) -> Option<&Object> {
 }
 
 fn is_same_call(one: &CallTool, other: &CallTool) -> bool {
-    (&one.agent, &one.capability, &one.parameters, &one.job)
-        == (&other.agent, &other.capability, &other.parameters, &other.job)
+    (&one.tool, &one.capability, &one.parameters, &one.job)
+        == (&other.tool, &other.capability, &other.parameters, &other.job)
 }

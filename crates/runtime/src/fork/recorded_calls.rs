@@ -86,7 +86,7 @@ impl DueCalls {
         let place = self.places.get(effect).and_then(|place| self.calls.get_mut(*place));
         // A call of an agent has no outcome here: its session has the calls.
         if let Some((call, slot)) = place
-            && call.agent.as_str() != reknit_plan::AGENT_TOOL
+            && call.tool.as_str() != reknit_plan::AGENT_TOOL
         {
             *slot = Some(outcome);
         }

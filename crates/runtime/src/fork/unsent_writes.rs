@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{ModelAnswer, ModelFailure};
 use reknit_engine::{AskModel, CountTokens};
 use reknit_journal::Journal;
+use reknit_model_api::{ModelAnswer, ModelFailure};
 use reknit_models::OnDelta;
 use reknit_protocol::{CallTool, Delivery, JobRequest, RunId, SideEffect, ToolReply, TransportFailure, TransportKind};
 use reknit_tools::BoxFuture;
@@ -32,8 +32,8 @@ impl UnsentWrites {
     fn recorded(&self, call: &CallTool) -> Option<&Result<ToolReply, TransportFailure>> {
         let is_same = |recorded: &&JournalledCall| {
             let other = &recorded.call;
-            (&other.agent, &other.capability, &other.parameters, &other.job)
-                == (&call.agent, &call.capability, &call.parameters, &call.job)
+            (&other.tool, &other.capability, &other.parameters, &other.job)
+                == (&call.tool, &call.capability, &call.parameters, &call.job)
         };
         let same = || self.calls.iter().filter(is_same);
         let has_succeeded =
@@ -47,10 +47,10 @@ impl UnsentWrites {
 
     fn refusal(&self, call: &CallTool) -> TransportFailure {
         let is_known = |recorded: &JournalledCall| {
-            (&recorded.call.agent, &recorded.call.capability) == (&call.agent, &call.capability)
+            (&recorded.call.tool, &recorded.call.capability) == (&call.tool, &call.capability)
         };
         let made = if self.calls.iter().any(is_known) { "made it with other parameters" } else { "did not make it" };
-        let (tool, capability, origin) = (&call.agent, &call.capability, &self.origin);
+        let (tool, capability, origin) = (&call.tool, &call.capability, &self.origin);
         TransportFailure {
             kind: TransportKind::NotCallable,
             delivery: Delivery::NotSent,

@@ -1,6 +1,6 @@
 //! The parts of an answer that several attempts may stream.
 
-use reknit_dialogue::{Delta, ModelAnswer};
+use reknit_model_api::{Delta, ModelAnswer};
 
 /// An item in the stream of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,13 +6,13 @@ use std::time::Duration;
 use reknit_engine::{
     Answer, ApprovalRule, Decision, Effect, Machine, Outcome, Policy, Started, Status, StepState, SubAgent, Synthesis,
 };
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::{CallBarrier, Reply};
 use reknit_plan::{AGENT_TOOL, AgentAnnouncement};
 use reknit_protocol::{EffectId, RunId, Step, Value};
 use reknit_runtime::RunOwner;
 use reknit_runtime::test_support::with_owner;
 use reknit_runtime::{DriveOutcome, Fork, ForkChanges, load_run, signals};
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::{CallBarrier, Reply};
 use tokio_util::sync::CancellationToken;
 
 use crate::fixture::{object, plan};

@@ -5,16 +5,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use reknit_dialogue::{BreakerRules, ErrorClass, ModelAnswer, ModelFailure, RotationRules, Usage};
 use reknit_engine::{Answer as RunAnswer, AskModel, Outcome, Policy, Started, Status, Synthesis};
+use reknit_fakes::ScriptedTool;
+use reknit_fakes::tool::RunningTool;
+use reknit_model_api::{BreakerRules, ErrorClass, ModelAnswer, ModelFailure, RotationRules, Usage};
 use reknit_protocol::SideEffect;
 use reknit_protocol::{CallTool, ReplyBody, ToolReply, TransportFailure};
 use reknit_runtime::test_support::SegmentedDriver;
 use reknit_runtime::{
     BoxFuture, BreakerPolicy, Breakers, CallLimits, DriveOutcome, Driver, Runtime, ToolLimits, Transport,
 };
-use reknit_testing::ScriptedTool;
-use reknit_testing::tool::RunningTool;
 use tokio::sync::Semaphore;
 
 use crate::fixture::{Fixture, ManualClock, plan, step};

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use reknit_engine::{Answer, Policy, Started, Status, Synthesis};
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
 use reknit_protocol::{KeyRule, SideEffect, Step, Value};
 use reknit_runtime::test_support::SegmentedDriver;
 use reknit_runtime::{DriveOutcome, Driver};
-use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{CallBarrier, Reply, ScriptedTool};
 
 use crate::fixture::{Fixture, plan, step};
 

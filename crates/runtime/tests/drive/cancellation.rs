@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use reknit_engine::{Outcome, Status};
+use reknit_fakes::tool::CallMatcher;
+use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
 use reknit_mend::Fate;
 use reknit_protocol::{RunId, SideEffect};
 use reknit_runtime::test_support::SegmentedDriver;
 use reknit_runtime::{CallLimits, DriveOutcome, signals};
-use reknit_testing::tool::CallMatcher;
-use reknit_testing::{CallBarrier, Reply, ScriptedTool};
 use tokio_util::sync::CancellationToken;
 
 use crate::fixture::{Fixture, plan, step};

@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure};
 use reknit_engine::AskModel;
+use reknit_fakes::ScriptedTool;
 use reknit_journal::test_support::{DiskFuture, JournalAccess, SharedJournal, SimulatedProcess};
 use reknit_journal::{Holder, Liveness};
+use reknit_model_api::{ErrorClass, ModelAnswer, ModelFailure};
 use reknit_protocol::{CallTool, ReplyBody, SideEffect, ToolReply, TransportFailure};
 use reknit_runtime::{BoxFuture, CallLimits, DriveOutcome, Driver, Transport};
-use reknit_testing::ScriptedTool;
 
 use crate::fixture::{Fixture, ManualClock, plan, step};
 

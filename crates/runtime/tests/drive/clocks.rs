@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use reknit_engine::{Decision, Effect, Policy, Status, Synthesis};
+use reknit_fakes::tool::CallMatcher;
+use reknit_fakes::{Reply, ScriptedTool, VirtualClock};
 use reknit_protocol::{KeyRule, RunId, SideEffect};
 use reknit_runtime::{DriveOutcome, signals};
-use reknit_testing::tool::CallMatcher;
-use reknit_testing::{Reply, ScriptedTool, VirtualClock};
 
 use crate::fixture::{Fixture, plan, step};
 

@@ -1,8 +1,8 @@
 //! The request of the demo: sell 100 Tesla shares for a trip to Seoul.
 
-use reknit_bind::{InputSource, Provenance};
 use reknit_demo::Demo;
 use reknit_engine::{Outcome, Status};
+use reknit_expressions::{InputSource, Provenance};
 use reknit_mend::Rung;
 use reknit_protocol::Value;
 use reknit_runtime::DriveOutcome;

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure};
 use reknit_engine::{AskModel, Status};
+use reknit_fakes::tool::CallMatcher;
+use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
 use reknit_journal::{Durability, Journal};
+use reknit_model_api::{ErrorClass, ModelAnswer, ModelFailure};
 use reknit_protocol::{CallTool, Plan, ReplyBody, RunId, SideEffect, Step, ToolReply, TransportFailure};
 use reknit_runtime::{BoxFuture, CallLimits, Clock, DriveError, DriveOutcome, Driver, Transport, Watcher};
-use reknit_testing::tool::CallMatcher;
-use reknit_testing::{CallBarrier, Reply, ScriptedTool};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use reknit_engine::{Effect, Event, MACHINE_VERSION, Machine, Metadata, Policy, Run, Started, Synthesis, Templates};
+use reknit_fakes::VirtualClock;
 use reknit_journal::Journal;
 use reknit_models::{Models, Target};
 use reknit_protocol::{Object, Plan, RunId, Step, Value};
 use reknit_runtime::{BoxFuture, CallLimits, Clock, Driver, Network, Watcher};
-use reknit_testing::VirtualClock;
 use reknit_tools::{Address, Client, Discovery};
 
 /// A clock that moves only when a test advances it.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use reknit_engine::{ApprovalRule, AskScope, Decision, ForkOrigin, ForkWrites, Policy, Started, Status};
+use reknit_fakes::Reply;
+use reknit_fakes::tool::{CallMatcher, RunningTool, ScriptedTool};
 use reknit_protocol::{KeyRule, RunId, SideEffect, Value};
 use reknit_runtime::{DriveOutcome, Fork, ForkChanges, ForkError, load_run, signals};
-use reknit_testing::Reply;
-use reknit_testing::tool::{CallMatcher, RunningTool, ScriptedTool};
 
 use crate::fixture::{Fixture, plan, step, with_one_plan};
 

@@ -8,7 +8,7 @@ use reknit_engine::Synthesis;
 use reknit_protocol::{Category, Plan, SideEffect, Step, ToolError, Value};
 use reknit_runtime::config::ConfigBuilder;
 use reknit_runtime::{DriveOutcome, Runtime};
-use reknit_toolkit::{CallContext, CapabilityDefinition};
+use reknit_tool_service::{CallContext, CapabilityDefinition};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -1,14 +1,14 @@
 //! A run uses the mappings that earlier runs have learned.
 
-use reknit_bind::{Provenance, ResolvedBy};
 use reknit_engine::Status;
+use reknit_expressions::{Provenance, ResolvedBy};
+use reknit_fakes::model::{self, Script};
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{Reply, ScriptedModel, ScriptedTool};
 use reknit_journal::StoredMapping;
 use reknit_protocol::{Plan, SideEffect, Value};
 use reknit_runtime::DriveOutcome;
 use reknit_runtime::test_support::SegmentedDriver;
-use reknit_testing::model::{self, Script};
-use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{Reply, ScriptedModel, ScriptedTool};
 
 use crate::fixture::{Fixture, plan, step};
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use reknit_engine::{AskPerson, Decision, Effect, Run, Status};
+use reknit_fakes::tool::CallMatcher;
+use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
 use reknit_protocol::{RunId, SideEffect};
 use reknit_runtime::{DriveError, DriveOutcome, signals};
-use reknit_testing::tool::CallMatcher;
-use reknit_testing::{CallBarrier, Reply, ScriptedTool};
 
 use crate::fixture::{Fixture, plan, step};
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use reknit_engine::{Answer, Outcome, Status};
+use reknit_fakes::tool::CallMatcher;
+use reknit_fakes::{Reply, ScriptedTool};
 use reknit_journal::{Durability, Journal};
 use reknit_protocol::{RunId, SideEffect};
 use reknit_runtime::{DriveOutcome, EventOrigin, Watcher};
-use reknit_testing::tool::CallMatcher;
-use reknit_testing::{Reply, ScriptedTool};
 
 use crate::fixture::{Fixture, plan, step};
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure};
 use reknit_engine::AskModel;
+use reknit_fakes::ScriptedTool;
+use reknit_model_api::{ErrorClass, ModelAnswer, ModelFailure};
 use reknit_protocol::SideEffect;
 use reknit_protocol::{CallTool, ReplyBody, ToolReply, TransportFailure};
 use reknit_runtime::{BoxFuture, CallLimits, DriveError, Driver, Transport};
-use reknit_testing::ScriptedTool;
 
 use crate::fixture::{Fixture, ManualClock, plan, step};
 

@@ -1,12 +1,12 @@
 //! A restored run must ask for the same effects as before.
 
 use reknit_engine::{Event, EventKind, MACHINE_VERSION, Run};
+use reknit_fakes::tool::CallMatcher;
+use reknit_fakes::{Reply, ScriptedTool};
 use reknit_journal::{DueEffect, Holder, Lease, LeaseTerm, NewEvent, NewRun, Snapshot};
 use reknit_protocol::{RunId, SideEffect};
 use reknit_runtime::test_support::SegmentedDriver;
 use reknit_runtime::{Changes, DriveError, DriveOutcome, ParkReason};
-use reknit_testing::tool::CallMatcher;
-use reknit_testing::{Reply, ScriptedTool};
 
 use crate::fixture::{Fixture, plan, step};
 

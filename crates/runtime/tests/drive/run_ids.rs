@@ -1,12 +1,12 @@
 //! Run ids that a caller chooses, and runs that are retried.
 
 use reknit_engine::{Metadata, Status};
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
 use reknit_journal::{Deletion, StatusFilter};
 use reknit_protocol::{RunId, SideEffect};
 use reknit_runtime::test_support::SegmentedDriver;
 use reknit_runtime::{DriveError, DriveOutcome};
-use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{CallBarrier, Reply, ScriptedTool};
 
 use crate::fixture::{Fixture, plan, step};
 

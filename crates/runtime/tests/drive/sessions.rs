@@ -8,12 +8,12 @@ use reknit_engine::{
     SessionStarted, SessionTexts,
 };
 use reknit_engine::{EventKind, MACHINE_VERSION, Templates};
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::tool::{RunningTool, ScriptedTool};
+use reknit_fakes::{Reply, ScriptedModel};
 use reknit_protocol::{RunId, SideEffect, Value};
 use reknit_runtime::DriveOutcome;
 use reknit_runtime::test_support::SegmentedDriver;
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::tool::{RunningTool, ScriptedTool};
-use reknit_testing::{Reply, ScriptedModel};
 use tokio_util::sync::CancellationToken;
 
 use crate::fixture::Fixture;
@@ -25,8 +25,8 @@ pub(crate) struct Scene {
     model: ScriptedModel,
 }
 
-fn any() -> reknit_testing::tool::CallMatcher {
-    reknit_testing::tool::CallMatcher::any()
+fn any() -> reknit_fakes::tool::CallMatcher {
+    reknit_fakes::tool::CallMatcher::any()
 }
 
 /// A script of replies, one after the other.
@@ -210,7 +210,7 @@ async fn a_session_waits_as_long_as_a_rate_limit_asks_for() {
 
 #[tokio::test]
 async fn a_stopped_session_still_writes_its_report() {
-    let barrier = reknit_testing::CallBarrier::new();
+    let barrier = reknit_fakes::CallBarrier::new();
     let script = Script::new()
         .on(RequestMatcher::any().says("wants you to stop"), reply(REPORT))
         .once(RequestMatcher::any(), reply(LOOK_UP))
@@ -231,7 +231,7 @@ async fn a_stopped_session_still_writes_its_report() {
 
 #[tokio::test]
 async fn a_resumed_session_continues_where_it_was_and_repeats_no_call() {
-    let barrier = reknit_testing::CallBarrier::new();
+    let barrier = reknit_fakes::CallBarrier::new();
     let script = Script::new()
         .once(RequestMatcher::any(), reply(ORDER))
         .once(RequestMatcher::any(), reply(REPORT).wait_at(&barrier))

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure};
 use reknit_engine::{AskModel, MACHINE_VERSION, Metadata, Policy, Started, Status, Synthesis, Templates};
 use reknit_journal::Journal;
+use reknit_model_api::{ErrorClass, ModelAnswer, ModelFailure};
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
 use reknit_protocol::{CallTool, ReplyBody, ToolReply, TransportFailure};
 use reknit_protocol::{Capability, Object, SideEffect};

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 
 use reknit_demo::Demo;
 use reknit_engine::Plans;
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{Reply, ScriptedTool};
 use reknit_protocol::{RunId, SideEffect};
 use reknit_runtime::telemetry::{Propagation, SignalBatch, Sink, Telemetry};
 use reknit_runtime::test_support::SegmentedDriver;
 use reknit_runtime::{DriveOutcome, Driver};
 use reknit_telemetry::{Signal, SignalKind, Span};
-use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{Reply, ScriptedTool};
 
 use crate::fixture::{Fixture, plan, step};
 use crate::sessions::{REPORT, Scene};

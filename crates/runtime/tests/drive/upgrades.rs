@@ -6,11 +6,11 @@ use reknit_engine::{
     ApprovalPolicy, AskScope, Decision, Effect, MACHINE_VERSION, Policy, SnapshotMigration, SnapshotPart, Status,
     Synthesis,
 };
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{Reply, ScriptedTool};
 use reknit_journal::{Holder, Journal, LeaseTerm};
 use reknit_protocol::{RunId, SideEffect, Value};
 use reknit_runtime::{DriveError, DriveOutcome, ParkReason, bare_overview, close, load_run, signals};
-use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{Reply, ScriptedTool};
 
 use crate::fixture::{Fixture, plan, step};
 use crate::golden::{exported, files, import};

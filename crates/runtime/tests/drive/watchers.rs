@@ -3,10 +3,10 @@
 use std::sync::mpsc;
 
 use reknit_engine::Status;
+use reknit_fakes::tool::CallMatcher;
+use reknit_fakes::{Reply, ScriptedTool};
 use reknit_protocol::SideEffect;
 use reknit_runtime::{DriveOutcome, Watcher};
-use reknit_testing::tool::CallMatcher;
-use reknit_testing::{Reply, ScriptedTool};
 
 use crate::fixture::{Fixture, plan, step};
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
-use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure};
 use reknit_engine::AskModel;
+use reknit_model_api::{ErrorClass, ModelAnswer, ModelFailure};
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::{
     CallTool, Capability, Delivery, Object, ReplyBody, SideEffect, ToolReply, TransportFailure, TransportKind, Value,
@@ -139,7 +139,7 @@ impl State {
             "order_stock" => format!("{} {}", text("id"), text("count")),
             _ => text("login"),
         };
-        self.deeds.push(format!("{}/{} {deed}", call.agent, call.capability));
+        self.deeds.push(format!("{}/{} {deed}", call.tool, call.capability));
         let mut reply = call.parameters.clone();
         match call.capability.as_str() {
             "refund" => _ = reply.insert("id", format!("r-{}", text("order"))),

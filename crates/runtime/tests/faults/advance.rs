@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use reknit_dialogue::{ErrorClass, GiveUpReason, OnAuthError, RotationRules};
+use reknit_model_api::{ErrorClass, GiveUpReason, OnAuthError, RotationRules};
 use reknit_models::Provider;
 
 use crate::scene::{Mode, Observed, Scene};
-use reknit_testing::paced;
+use reknit_fakes::paced;
 
 /// Three models with their first replies; then they answer.
 async fn scene(replies: [&str; 3], rules: RotationRules) -> Scene {

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use reknit_dialogue::{ErrorClass, GiveUpReason, UsageSource};
+use reknit_model_api::{ErrorClass, GiveUpReason, UsageSource};
 use reknit_models::Provider;
 use tokio::time::Instant;
 
 use crate::scene::{Mode, Observed, Scene, Transfer};
-use reknit_testing::paced;
+use reknit_fakes::paced;
 
 const SECOND: Duration = Duration::from_secs(1);
 /// One provider in every mode, the others in the default one.

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reknit_dialogue::{BreakerRules, Delta, Message, ModelRequest, RotationPolicy, RotationRules};
+use reknit_fakes::scenario::FAULT_SCENARIOS;
+use reknit_fakes::{Scenario, ScriptedModel};
+use reknit_model_api::{BreakerRules, Delta, Message, ModelRequest, RotationPolicy, RotationRules};
 use reknit_models::{Models, Provider, Streaming, Target};
 use reknit_runtime::{
     BreakerPolicy, Breakers, CallLimits, NoAnswerError, RotatingClient, ServedAnswer, StreamItem, StreamMode,
     SystemClock,
 };
-use reknit_testing::scenario::FAULT_SCENARIOS;
-use reknit_testing::{Scenario, ScriptedModel};
 use tokio::time::Instant;
 
 /// How an answer is requested and passed on.

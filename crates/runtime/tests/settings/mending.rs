@@ -1,7 +1,7 @@
 //! `[mending]`, `[effects]` and `[people]`.
 
-use reknit_dialogue::{ModelRequest, Purpose};
 use reknit_engine::{AskModel, Outcome};
+use reknit_model_api::{ModelRequest, Purpose};
 use reknit_protocol::CallTool;
 use reknit_runtime::DriveOutcome;
 

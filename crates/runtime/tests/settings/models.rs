@@ -1,7 +1,7 @@
 //! `[plan]`, `[prompts]`, `[answer]`, `[rotation]`, `[breaker]` and `[llm-debug]`.
 
-use reknit_dialogue::{ErrorClass, Purpose};
 use reknit_engine::AskModel;
+use reknit_model_api::{ErrorClass, Purpose};
 
 use crate::case::{Case, case};
 use crate::scene::{Observation, Scene, pauses, step};

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use reknit_dialogue::{Purpose, TargetName};
 use reknit_engine::{AskModel, Effect, Event, Metadata, SessionStarted, SessionTexts, Started};
 use reknit_journal::Journal;
+use reknit_model_api::{Purpose, TargetName};
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::CallTool;
 use reknit_protocol::{Capability, Plan, SideEffect, Step, Value};

@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure, ToolCall, Usage};
 use reknit_engine::AskModel;
+use reknit_model_api::{ErrorClass, ModelAnswer, ModelFailure, ToolCall, Usage};
 use reknit_protocol::Value;
 use reknit_protocol::{CallTool, Delivery, ReplyBody, ToolJob, ToolReply, TransportFailure, TransportKind};
 use reknit_runtime::{BoxFuture, Transport};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use reknit_dialogue::{Message, Purpose};
+use reknit_model_api::{Message, Purpose};
 
 use crate::case::{Case, case};
 use crate::scene::{Observation, Scene};

@@ -1,7 +1,7 @@
 //! Simulated models: they write the plan or the next turn of a run, and correct refused calls.
 
-use reknit_dialogue::{ErrorClass, FinishReason, ModelAnswer, ModelFailure, Purpose, ToolCall, Usage};
 use reknit_engine::AskModel;
+use reknit_model_api::{ErrorClass, FinishReason, ModelAnswer, ModelFailure, Purpose, ToolCall, Usage};
 use reknit_protocol::EffectOwner;
 
 use crate::plot::{Plot, PlottedRun};
@@ -9,7 +9,7 @@ use crate::random::Random;
 
 /// The answer of a model that works.
 pub(crate) fn answer(ask: &AskModel, plot: &Plot, random: &mut Random) -> ModelAnswer {
-    let text: String = ask.request.messages.iter().map(reknit_dialogue::Message::text).collect();
+    let text: String = ask.request.messages.iter().map(reknit_model_api::Message::text).collect();
     let run = plot.find(&text);
     match ask.purpose {
         Purpose::AgentTurn => turn(ask, run),

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use reknit_dialogue::{ErrorClass, ModelAnswer, ModelFailure};
 use reknit_engine::{AskModel, Effect};
+use reknit_model_api::{ErrorClass, ModelAnswer, ModelFailure};
 use reknit_protocol::{CallTool, Delivery, Object, ToolJob, ToolReply, TransportFailure, TransportKind, Value};
 use reknit_runtime::{BoxFuture, Clock, Transport, signals};
 use tokio::sync::oneshot;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::http::HeaderMap;
-use reknit_dialogue::{Api, Delta, ErrorClass, Message, ModelAnswer, ModelFailure, RawEvent, TargetName};
 use reknit_gateway::{AnswerMender, GatewayRequest, MendedAnswer, UnusableAnswer};
+use reknit_model_api::{Api, Delta, ErrorClass, Message, ModelAnswer, ModelFailure, RawEvent, TargetName};
 use reknit_models::{ForwardedRequest, Models};
 use reknit_protocol::{Object, Value};
 use reknit_runtime::telemetry::prometheus::PrometheusMetrics;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use reknit_dialogue::{Money, Prices, TargetName, Usage, UsageSource};
 use reknit_engine::Policy;
 use reknit_gateway::{GatewayError, GatewayRequest};
 use reknit_journal::{Journal, Reservation, ReserveError};
+use reknit_model_api::{Money, Prices, TargetName, Usage, UsageSource};
 use reknit_protocol::Value;
 use reknit_runtime::{RotatingClient, Runtime, month_of, system_ms};
 

@@ -3,8 +3,8 @@
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use reknit::RunHandle;
-use reknit_dialogue::{Message, ModelAnswer, Role, Usage};
 use reknit_gateway::{GatewayError, GatewayRequest, StreamWriter, write_response};
+use reknit_model_api::{Message, ModelAnswer, Role, Usage};
 use reknit_runtime::{NamedAgent, RunStart};
 
 use super::reply::identity;

@@ -5,8 +5,8 @@ use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
-use reknit_dialogue::{ModelFailure, TargetName};
 use reknit_gateway::{GatewayError, StreamMender, StreamWriter, stream_error};
+use reknit_model_api::{ModelFailure, TargetName};
 use reknit_runtime::{ModelAttempts, NoAnswerError, RotatingClient, Served};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 

@@ -2,8 +2,8 @@
 
 use axum::extract::rejection::FormRejection;
 use axum::extract::{Form, Path};
-use reknit_dialogue::TargetName;
 use reknit_journal::RunFilter;
+use reknit_model_api::TargetName;
 use reknit_plan::{CatalogueEntry, CatalogueTool};
 use reknit_protocol::{Object, Value};
 use reknit_runtime::EndpointHealth;

@@ -1,12 +1,12 @@
 //! Plans whose steps run an agent of the server.
 
 use reknit::Reknit;
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::{Reply, ScriptedModel};
 use reknit_models::Target;
 use reknit_runtime::NamedAgent;
 use reknit_runtime::agent::Agent;
 use reknit_server::{Access, Server};
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::{Reply, ScriptedModel};
 use reqwest::StatusCode;
 use serde_json::{Value as Json, json};
 use tokio::net::TcpListener;

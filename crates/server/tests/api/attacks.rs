@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use reknit_fakes::paced;
 use reknit_runtime::telemetry::log::{Log, LogSettings};
 use reknit_server::{Access, Scope, Token};
-use reknit_testing::paced;
 use reqwest::StatusCode;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

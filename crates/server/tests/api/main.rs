@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use reknit::{ConfigBuilder, Reknit};
 use reknit_engine::ApprovalRule;
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
 use reknit_protocol::{SideEffect, Value};
 use reknit_server::{Access, Scope, Server, TlsFiles, Token};
-use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{CallBarrier, Reply, ScriptedTool};
 use reqwest::{RequestBuilder, Response, StatusCode};
 use serde_json::{Value as Json, json};
 use tokio::net::TcpListener;
@@ -424,7 +424,7 @@ fn a_server_with_a_certificate_speaks_https_and_reads_a_changed_certificate_agai
     let copy = |from: &str, to: &str| std::fs::copy(certificates.join(from), folder.path().join(to)).expect("a copy");
     copy("server.pem", "cert.pem");
     copy("server.pem", "key.pem");
-    reknit_testing::paced(async {
+    reknit_fakes::paced(async {
         let reknit = Reknit::builder().start().await.expect("it starts");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("https://127.0.0.1:{}/health", listener.local_addr().expect("an address").port());

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use reknit_fakes::tool::CallMatcher;
+use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
 use reknit_server::Access;
-use reknit_testing::tool::CallMatcher;
-use reknit_testing::{CallBarrier, Reply, ScriptedTool};
 use reqwest::StatusCode;
 use serde_json::json;
 

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use reknit::Reknit;
-use reknit_dialogue::{Money, Price, Prices};
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::{CallBarrier, Reply, ScriptedModel};
+use reknit_model_api::{Money, Price, Prices};
 use reknit_models::Target;
 use reknit_server::{Access, Scope, Server, Token};
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::{CallBarrier, Reply, ScriptedModel};
 use reqwest::{RequestBuilder, StatusCode};
 use serde_json::{Value as Json, json};
 use tokio::net::TcpListener;

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use reknit_dialogue::{ErrorClass, Message, ModelAnswer, ModelFailure, ModelRequest, Purpose, Usage};
 use reknit_engine::{Attempt, ModelQuestion, ModelRecord};
+use reknit_model_api::{ErrorClass, Message, ModelAnswer, ModelFailure, ModelRequest, Purpose, Usage};
 use reknit_protocol::{EffectId, EffectOwner, ScopeLevel};
 
 use super::{OpenEffect, OpenKind, OpenSpan, StepKey, Tracer, elapsed_ms};

@@ -1,7 +1,7 @@
 //! Questions that belong to no step: tool selection, plan, answer.
 
-use reknit_dialogue::Purpose;
 use reknit_engine::{ModelQuestion, PlanRejection};
+use reknit_model_api::Purpose;
 
 use super::models::{QuestionEnd, prompt, temperature};
 use super::{Tracer, elapsed_ms};

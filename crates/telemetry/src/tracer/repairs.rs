@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use reknit_dialogue::ModelAnswer;
 use reknit_engine::{MendDetail, RejectionCause, RungStart};
 use reknit_mend::{Advice, CallFault, FaultOrigin, Mend, MendEffect, ModelRung, Rung};
+use reknit_model_api::ModelAnswer;
 use reknit_protocol::{EffectId, Object};
 
 use super::models::QuestionEnd;
@@ -51,7 +51,7 @@ impl Tracer {
         }
         let error = || AttributeValue::excerpt(&start.fault.to_string(), MAX_ERROR);
         let values =
-            [step.id(), step.capability(), step.agent(), start.uses.into(), error(), start.is_type_error.into()];
+            [step.id(), step.capability(), step.tool(), start.uses.into(), error(), start.is_type_error.into()];
         self.add_step_event(&step.key, &events::FEEDBACK_STARTED, values);
         self.count(&metrics::FEEDBACK, self.labels(step));
         let definition = if start.is_type_error { &logs::TYPE_ERROR } else { &logs::REFUSED };
@@ -232,7 +232,7 @@ impl Tracer {
             Some(status) => AttributeValue::Text(status.to_string()),
             None => reason.into(),
         };
-        self.log(&logs::RETRY, ["resend".into(), step.id(), step.agent(), times.into(), error]);
+        self.log(&logs::RETRY, ["resend".into(), step.id(), step.tool(), times.into(), error]);
     }
 
     fn map_resolution(&mut self, step: &StepTrace, answer: Option<&ModelAnswer>) {

@@ -34,8 +34,8 @@ impl StepTrace {
         self.description.step.as_str().into()
     }
 
-    pub(super) fn agent(&self) -> AttributeValue {
-        self.description.agent.as_str().into()
+    pub(super) fn tool(&self) -> AttributeValue {
+        self.description.tool.as_str().into()
     }
 
     pub(super) fn capability(&self) -> AttributeValue {
@@ -58,7 +58,7 @@ impl StepTrace {
 impl Tracer {
     pub(super) fn labels(&self, step: &StepTrace) -> [Cow<'static, str>; 3] {
         let step = &step.description;
-        [step.capability.to_string().into(), step.agent.to_string().into(), self.module()]
+        [step.capability.to_string().into(), step.tool.to_string().into(), self.module()]
     }
 
     pub(super) fn start_step(&mut self, turn: Option<u32>, step: &StepDescription) {
@@ -101,7 +101,7 @@ impl Tracer {
         let values = [
             self.run_id(),
             step.id(),
-            step.agent(),
+            step.tool(),
             step.capability(),
             AttributeValue::excerpt(&step.description.instruction, MAX_ERROR),
             status.into(),
@@ -114,7 +114,7 @@ impl Tracer {
         let [capability, agent, module] = self.labels(&step);
         self.count(&metrics::STEPS, [capability, agent, module, status.into()]);
         if let StepEnd::Failed { .. } | StepEnd::Unconfirmed { .. } = end {
-            let values = ["step_execution".into(), step.id(), step.capability(), step.agent(), message];
+            let values = ["step_execution".into(), step.id(), step.capability(), step.tool(), message];
             self.log(&logs::STEP_FAILED, values);
         }
     }

@@ -1,7 +1,7 @@
 //! The contract with dashboards and alerts beyond the names: attributes, counts and the length of texts.
 
-use reknit_dialogue::ErrorClass;
 use reknit_engine::{Event, Policy, Synthesis};
+use reknit_model_api::ErrorClass;
 use reknit_telemetry::{AttributeValue, Signal, table};
 
 use crate::paths::{BAD_AMOUNT, OTHER_PLAN, a_second_plan, path, paths};

@@ -1,7 +1,7 @@
 //! The list of questions to models with their answers.
 
-use reknit_dialogue::{ErrorClass, Purpose};
 use reknit_engine::{LlmDebug, Policy, Synthesis};
+use reknit_model_api::{ErrorClass, Purpose};
 use reknit_telemetry::interactions;
 
 use crate::run_world::{Play, json, policy, started};

@@ -1,6 +1,6 @@
 //! Log lines and metrics of a session.
 
-use reknit_dialogue::{ErrorClass, ModelFailure};
+use reknit_model_api::{ErrorClass, ModelFailure};
 
 use crate::session_world::{TestDriver, calling, rate_limited, reporting, saying, with_rules};
 use crate::signals::{self, lines, signals_of};

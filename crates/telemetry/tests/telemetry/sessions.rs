@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use reknit_dialogue::{ErrorClass, ModelFailure};
 use reknit_engine::{AgentMending, Event, EventKind, PLAN_TOOL, Plans, SessionStarted, SubAgent};
+use reknit_model_api::{ErrorClass, ModelFailure};
 use reknit_telemetry::{Signal, Span};
 
 use crate::session_world::{TestDriver, calling, rate_limited, reporting, saying, with_rules};

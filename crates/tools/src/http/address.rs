@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use reknit_protocol::{AgentName, redact_url};
+use reknit_protocol::{ToolName, redact_url};
 
 use crate::option_words::ComponentType;
 
@@ -10,7 +10,7 @@ use crate::option_words::ComponentType;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Address {
     /// The name of the tool in plans.
-    pub name: AgentName,
+    pub name: ToolName,
     /// What serves it, if the configuration states it; otherwise the tool's own announcement counts.
     pub component: Option<ComponentType>,
     base: reqwest::Url,
@@ -28,7 +28,7 @@ pub struct AddressError {
 
 impl Address {
     /// Parses the base URL of a tool. Its path is a prefix of every path that is requested.
-    pub fn parse(name: impl Into<AgentName>, text: &str) -> Result<Self, AddressError> {
+    pub fn parse(name: impl Into<ToolName>, text: &str) -> Result<Self, AddressError> {
         let invalid = |problem: String| AddressError { text: redact_url(text), problem };
         let base = reqwest::Url::parse(text).map_err(|error| invalid(error.to_string()))?;
         if !matches!(base.scheme(), "http" | "https") {
@@ -44,7 +44,7 @@ impl Address {
 
     /// The address of a service whose base URL was checked before.
     #[cfg(feature = "openapi")]
-    pub(crate) fn at(name: AgentName, base: reqwest::Url) -> Self {
+    pub(crate) fn at(name: ToolName, base: reqwest::Url) -> Self {
         Self { name, component: None, base }
     }
 

@@ -17,8 +17,8 @@ pub(crate) fn send_failure(call: &CallTool, error: &SendError) -> TransportFailu
         _ => (TransportKind::Reset, Delivery::Possible),
     };
     let mut message = match kind {
-        TransportKind::Refused => format!("`{}` cannot be reached", call.agent),
-        _ => format!("`{}` broke the connection", call.agent),
+        TransportKind::Refused => format!("`{}` cannot be reached", call.tool),
+        _ => format!("`{}` broke the connection", call.tool),
     };
     if let Some(cause) = last_cause(error) {
         message = format!("{message}: {cause}");
@@ -36,7 +36,7 @@ pub(crate) fn body_failure(call: &CallTool, status: u16, error: &BodyError) -> T
     TransportFailure {
         kind,
         delivery: Delivery::Possible,
-        message: format!("`{}` answered {status}, but {error}", call.agent),
+        message: format!("`{}` answered {status}, but {error}", call.tool),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 #[cfg(feature = "openapi")]
-use reknit_protocol::AgentName;
+use reknit_protocol::ToolName;
 use reknit_protocol::{
     CallTool, Delivery, JobRequest, ReplyBody, RetryAfter, SideEffect, ToolJob, ToolReply, TransportFailure,
     TransportKind, Value,
@@ -124,7 +124,7 @@ impl HttpService {
     /// A service at a base URL that was checked before.
     #[cfg(feature = "openapi")]
     pub(crate) fn at(
-        name: AgentName,
+        name: ToolName,
         base: reqwest::Url,
         client: Client,
         options: HttpOptions,
@@ -231,7 +231,7 @@ impl HttpService {
         self.credentials.with_token(&token.text).map_err(|error| TransportFailure {
             kind: TransportKind::NotCallable,
             delivery: Delivery::NotSent,
-            message: format!("`{}`: {error}", call.agent),
+            message: format!("`{}`: {error}", call.tool),
         })
     }
 
@@ -361,7 +361,7 @@ impl HttpService {
 }
 
 fn not_callable(call: &CallTool, problem: &str) -> TransportFailure {
-    let message = format!("`{}`: {problem}", call.agent);
+    let message = format!("`{}`: {problem}", call.tool);
     TransportFailure { kind: TransportKind::NotCallable, delivery: Delivery::NotSent, message }
 }
 
@@ -369,13 +369,13 @@ fn not_callable(call: &CallTool, problem: &str) -> TransportFailure {
 fn without_token(call: &CallTool, error: TokenError) -> Result<ToolReply, TransportFailure> {
     match error {
         TokenError::Refused(problem) => {
-            let body = ReplyBody::Text(format!("`{}` was not called: {problem}", call.agent));
+            let body = ReplyBody::Text(format!("`{}` was not called: {problem}", call.tool));
             Ok(ToolReply { status: 401, retry_after_ms: None, body, job: None })
         }
         TokenError::Unavailable(problem) => Err(TransportFailure {
             kind: TransportKind::Refused,
             delivery: Delivery::NotSent,
-            message: format!("`{}` was not called: {problem}", call.agent),
+            message: format!("`{}` was not called: {problem}", call.tool),
         }),
     }
 }

@@ -46,7 +46,7 @@ impl ResultPath {
             let shown = truncate(body.to_string(), MAX_SHOWN);
             let message = format!(
                 "`{}` answered {}, but the response has no `{}`, which is where the configuration says that the result is: {shown}",
-                call.agent, reply.status, self.text
+                call.tool, reply.status, self.text
             );
             return Err(TransportFailure { kind: TransportKind::Unreadable, delivery: Delivery::Possible, message });
         };

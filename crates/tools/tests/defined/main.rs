@@ -40,7 +40,7 @@ fn call(parameters: Object) -> CallTool {
     CallTool {
         id: "s/call/1".parse().expect("an id"),
         step: "s".into(),
-        agent: "t".into(),
+        tool: "t".into(),
         capability: "c".into(),
         parameters,
         side_effect: SideEffect::Undeclared,

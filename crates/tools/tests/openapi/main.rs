@@ -61,7 +61,7 @@ async fn call(found: &Discovery, capability: &str, parameters: &str) -> Result<T
     let call = CallTool {
         id: "s/call/1".parse().expect("an id"),
         step: "s".into(),
-        agent: "shop".into(),
+        tool: "shop".into(),
         capability: capability.into(),
         parameters,
         side_effect: effect,

@@ -71,7 +71,7 @@ impl<'r> StepFacts<'r> {
     }
 
     fn tool(&self) -> String {
-        match self.view.agent.as_str() {
+        match self.view.tool.as_str() {
             "" => one_line(self.view.capability.as_str(), 80),
             agent => one_line(&format!("{agent}/{}", self.view.capability), 120),
         }

@@ -80,7 +80,7 @@ fn activity(session: &SessionOverview) -> Markup {
         SessionActivity::Calling { steps, children } => {
             let names: Vec<String> = steps
                 .iter()
-                .map(|step| format!("{}/{}", step.agent, step.capability))
+                .map(|step| format!("{}/{}", step.tool, step.capability))
                 .chain(children.iter().map(|child| child.name.clone()))
                 .collect();
             format!("calls {}", names.join(", "))

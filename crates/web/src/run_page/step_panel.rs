@@ -1,8 +1,8 @@
 //! The panel of a step: its parameters and where they come from, what happened, and its result.
 
 use maud::{Markup, html};
-use reknit_bind::Provenance;
 use reknit_engine::{ExplainedStep, RunOverview, StepState, StepView, explain};
+use reknit_expressions::Provenance;
 use reknit_plan::PlanAuthor;
 
 use super::RunFacts;
@@ -27,7 +27,7 @@ pub(super) fn panel(facts: &RunFacts<'_>, run: &RunOverview, step: &StepView) ->
                 a.close href=(run_path(facts.run)) aria-label="Close the panel" { "✕" }
             }
             p.muted {
-                @if !step.agent.as_str().is_empty() { (one_line(step.agent.as_str(), 60)) "/" }
+                @if !step.tool.as_str().is_empty() { (one_line(step.tool.as_str(), 60)) "/" }
                 (one_line(step.capability.as_str(), 60))
                 @for rung in crate::marks::applied_rungs(step) { " " (rung_chip(rung.as_str())) }
             }

@@ -70,7 +70,7 @@ pub(super) fn section(
 }
 
 fn kind(step: &StepView) -> String {
-    match step.agent.as_str() {
+    match step.tool.as_str() {
         "" => step.capability.to_string(),
         agent => format!("{agent}/{}", step.capability),
     }

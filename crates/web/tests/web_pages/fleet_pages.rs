@@ -1,8 +1,8 @@
 //! Tools and models with their health, and statistics.
 
-use reknit_dialogue::{BreakerStatus, Price, Prices, RotationRules, TargetName};
 use reknit_engine::Overview;
 use reknit_mend::{ErrorPattern, LearnedRule, RuleEvidence, RuleState, RuleValue};
+use reknit_model_api::{BreakerStatus, Price, Prices, RotationRules, TargetName};
 use reknit_web::{
     ListedHealth, ListedInstance, ListedModel, ListedRule, ListedTool, ModelPrices, PageFrame, RuleList, RunUsage,
     models_page, rules_page, stats_page, tools_page,

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use reknit_dialogue::{BreakerStatus, RotationRules};
 use reknit_engine::{AskPerson, Overview, Question};
 use reknit_mend::{ErrorPattern, LearnedRule, RuleEvidence, RuleState, RuleValue};
+use reknit_model_api::{BreakerStatus, RotationRules};
 use reknit_protocol::{CallTool, Object, RunId, SideEffect, StepId, Value};
 use reknit_web::{
     AskedQuestion, ComparedRun, ErrorUse, ListedHealth, ListedInstance, ListedModel, ListedRule, ListedRun, ListedTool,
@@ -130,7 +130,7 @@ fn question(text: &str) -> AskedQuestion {
     let call = CallTool {
         id: "pay/call/1".parse().unwrap(),
         step: text.into(),
-        agent: text.into(),
+        tool: text.into(),
         capability: text.into(),
         parameters,
         side_effect: SideEffect::Unsafe,
@@ -151,7 +151,7 @@ fn question(text: &str) -> AskedQuestion {
         id: "pay/approval/1".parse().unwrap(),
         step: text.into(),
         question,
-        provenance: vec![("amount".to_owned(), reknit_bind::Provenance::Inferred)],
+        provenance: vec![("amount".to_owned(), reknit_expressions::Provenance::Inferred)],
         hash: text.to_owned(),
         expires_ms: 0,
     };
@@ -291,9 +291,10 @@ fn the_end_of_a_long_value_can_be_read_before_it_is_approved() {
         step: "pay[0]".into(),
         parameters: Object::from([("sql", Value::from(text.as_str()))]),
     }];
-    let (agent, capability) = (call.agent.clone(), call.capability.clone());
+    let (agent, capability) = (call.tool.clone(), call.capability.clone());
     let reason = "a rule says so".to_owned();
-    asked.ask.question = Question::SendItems { agent, capability, side_effect: SideEffect::Unsafe, calls, reason };
+    asked.ask.question =
+        Question::SendItems { tool: agent, capability, side_effect: SideEffect::Unsafe, calls, reason };
     let list = RunList { questions: vec![asked], ..RunList::default() };
     let page = reknit_web::runs_page(&frame(), &list).into_string();
     assert!(page.contains("; DELETE FROM orders"), "{page}");

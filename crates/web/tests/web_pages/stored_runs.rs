@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 /// The text that was stored with the ending of each recorded run, by the name of its file.
 pub(crate) fn endings() -> Vec<(String, Json)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/tests/golden/v7");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/tests/golden/v8");
     let mut endings = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the recorded runs are there") {
         let path = entry.expect("an entry").path();

@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use reknit_bind::{Backing, Provenance, ResolvedBy};
-use reknit_dialogue::ModelAnswer;
 use reknit_engine::{AskPerson, Decision, Effect, EventKind, Outcome, Question, Run, StepState, StepView};
+use reknit_expressions::{Backing, Provenance, ResolvedBy};
 use reknit_mend::{MendEffect, Rung};
+use reknit_model_api::ModelAnswer;
 use reknit_protocol::{CallTool, Delivery, EffectId, EffectKind, EffectOwner};
 use reknit_protocol::{Object, SideEffect, StepId, Value};
 

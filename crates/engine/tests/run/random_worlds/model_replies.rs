@@ -1,7 +1,7 @@
 //! Random answers of models.
 
-use reknit_dialogue::{ErrorClass, FinishReason, Purpose};
 use reknit_engine::{AskModel, EventKind};
+use reknit_model_api::{ErrorClass, FinishReason, Purpose};
 use reknit_protocol::{Object, Step, Value};
 
 use super::world_generator::{LITERALS, NAMES, fitting_value, required_parameter};

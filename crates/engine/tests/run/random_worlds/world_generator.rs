@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use reknit_bind::{MappingStatus, ParameterMapping};
-use reknit_dialogue::RotationPolicy;
 use reknit_engine::{
     ApprovalPolicy, ApprovalRule, AskScope, Policy, Started, Synthesis, UndeclaredPolicy, UnfitResults,
 };
+use reknit_expressions::{MappingStatus, ParameterMapping};
 use reknit_mend::{IndependentSteps, PeoplePolicy, ResolutionPolicy};
+use reknit_model_api::RotationPolicy;
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::{CallTool, Capability, EffectId, Object, Plan, PlanInput, SideEffect, Step, StepId, Value};
 

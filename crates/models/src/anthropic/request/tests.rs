@@ -1,4 +1,4 @@
-use reknit_dialogue::ResponseFormat;
+use reknit_model_api::ResponseFormat;
 
 use super::*;
 use crate::Provider;
@@ -74,7 +74,7 @@ fn an_answer_is_constrained_to_a_strict_schema_or_not_at_all() {
 
 #[test]
 fn a_temperature_above_one_is_omitted() {
-    let hot = reknit_dialogue::Temperature::from_hundredths(101).unwrap();
+    let hot = reknit_model_api::Temperature::from_hundredths(101).unwrap();
     let (text, request_body) = body("claude-sonnet-4-5", &ModelRequest::new(vec![], 5).with_temperature(hot));
     assert!(!text.contains("temperature"), "{text}");
     assert_eq!(request_body.omitted_options, ["temperature"]);
@@ -133,7 +133,7 @@ fn a_budget_counts_more_than_the_effort_and_is_omitted_where_there_is_none() {
 #[test]
 fn sampling_by_share_replaces_the_temperature_and_parallel_calls_are_part_of_the_choice() {
     let request = ModelRequest {
-        top_p: reknit_dialogue::TopP::try_from(0.9).ok(),
+        top_p: reknit_model_api::TopP::try_from(0.9).ok(),
         parallel_tool_calls: Some(false),
         effort: None,
         ..conversation()

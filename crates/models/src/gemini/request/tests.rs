@@ -1,4 +1,4 @@
-use reknit_dialogue::ResponseFormat;
+use reknit_model_api::ResponseFormat;
 
 use super::*;
 use crate::Provider;
@@ -69,7 +69,7 @@ fn a_schema_keeps_the_keywords_that_the_server_knows() {
 #[test]
 fn a_share_and_a_budget_are_part_of_the_configuration() {
     let with = |tokens: u32| ModelRequest {
-        top_p: reknit_dialogue::TopP::try_from(0.9).ok(),
+        top_p: reknit_model_api::TopP::try_from(0.9).ok(),
         thinking_tokens: Some(tokens),
         ..conversation()
     };

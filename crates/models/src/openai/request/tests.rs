@@ -1,4 +1,4 @@
-use reknit_dialogue::{Effort, Temperature};
+use reknit_model_api::{Effort, Temperature};
 
 use super::*;
 use crate::FormatSupport;
@@ -154,7 +154,7 @@ fn openai_gets_the_strict_part_of_a_schema_and_other_servers_all_of_it() {
 #[test]
 fn options_that_a_model_does_not_support_are_omitted() {
     let request = ModelRequest {
-        top_p: reknit_dialogue::TopP::try_from(0.9).ok(),
+        top_p: reknit_model_api::TopP::try_from(0.9).ok(),
         parallel_tool_calls: Some(false),
         thinking_tokens: Some(100),
         ..conversation()

@@ -1,4 +1,4 @@
-use reknit_dialogue::{Delta, FormatUsed, Message, ModelAnswer, ModelFailure, ModelRequest, ToolCall, UsageSource};
+use reknit_model_api::{Delta, FormatUsed, Message, ModelAnswer, ModelFailure, ModelRequest, ToolCall, UsageSource};
 use serde_json::json;
 
 use super::*;

@@ -1,4 +1,4 @@
-use reknit_dialogue::ToolChoice;
+use reknit_model_api::ToolChoice;
 
 use super::*;
 use crate::Provider;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use reknit_dialogue::Effort;
+use reknit_model_api::Effort;
 use reknit_protocol::SideEffect;
 use reknit_registry::RedisUrl;
 

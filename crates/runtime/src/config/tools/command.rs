@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use reknit_protocol::{AgentName, SideEffect};
+use reknit_protocol::{SideEffect, ToolName};
 use reknit_tools::{CommandInput, CommandOptions, CommandTool, SandboxMode};
 
 use super::defined::{defined, invalid};
@@ -18,7 +18,7 @@ const USUAL_VARIABLES: [&str; 3] = ["PATH", "HOME", "LANG"];
 /// Reads an entry of `[[command]]`.
 pub(super) fn tool(
     entry: &Entry,
-    name: &AgentName,
+    name: &ToolName,
     keys: &mut Vec<KeySource>,
     environment: EnvironmentLookup<'_>,
 ) -> Result<ConfiguredSource, ConfigError> {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use reknit_protocol::{AgentName, Object, SideEffect, Value};
+use reknit_protocol::{Object, SideEffect, ToolName, Value};
 use reknit_tools::{DefinedCapability, InvalidDefinition};
 
 use super::{DEFAULT_CAPABILITY, capability_name};
@@ -17,7 +17,7 @@ const MAX_SCHEMA_BYTES: u64 = 1 << 20;
 /// The capability of an entry.
 pub(super) fn defined(
     entry: &Entry,
-    tool: &AgentName,
+    tool: &ToolName,
     usual_effect: SideEffect,
 ) -> Result<DefinedCapability, ConfigError> {
     Ok(DefinedCapability {

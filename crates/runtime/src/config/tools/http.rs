@@ -1,6 +1,6 @@
 //! Services over HTTP: the entries of `[[tools]]`, and the options that all lists of services share.
 
-use reknit_protocol::{AgentName, Object};
+use reknit_protocol::{Object, ToolName};
 use reknit_tools::{Address, ClientCredentials, ComponentType, ConnectionOptions, Credential, HttpOptions};
 use secrecy::SecretString;
 
@@ -12,7 +12,7 @@ use crate::config::error::ConfigError;
 /// Reads an entry of `[[tools]]`.
 pub(super) fn service(
     entry: &Entry,
-    name: &AgentName,
+    name: &ToolName,
     keys: &mut Vec<KeySource>,
     environment: EnvironmentLookup<'_>,
 ) -> Result<ConfiguredSource, ConfigError> {

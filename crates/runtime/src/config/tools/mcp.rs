@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use reknit_mcp::{McpConnection, McpEndpoint, McpOAuth, McpOptions, McpProgram, TokenKey, ToolFilter, token_file_name};
-use reknit_protocol::{AgentName, Object};
+use reknit_protocol::{Object, ToolName};
 use reknit_tools::{Address, SandboxMode};
 
 use super::http::{certificate_key, connection};
@@ -24,7 +24,7 @@ const OAUTH_KEYS: [&str; 5] = ["client-id-env", "client-secret-env", "scopes", "
 /// Reads an entry of `[[mcp]]`.
 pub(super) fn options(
     entry: &Entry,
-    name: &AgentName,
+    name: &ToolName,
     keys: &mut Vec<KeySource>,
     environment: EnvironmentLookup<'_>,
 ) -> Result<McpOptions, ConfigError> {
@@ -102,7 +102,7 @@ fn named_paths(arguments: &[String]) -> Vec<PathBuf> {
 
 fn endpoint(
     entry: &Entry,
-    name: &AgentName,
+    name: &ToolName,
     url: &str,
     keys: &mut Vec<KeySource>,
     environment: EnvironmentLookup<'_>,
@@ -135,7 +135,7 @@ fn endpoint(
 /// How a person signs in, and where the tokens are stored.
 fn oauth(
     entry: &Entry,
-    name: &AgentName,
+    name: &ToolName,
     url: &str,
     keys: &mut Vec<KeySource>,
     environment: EnvironmentLookup<'_>,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use reknit_openapi::OperationFilter;
-use reknit_protocol::{AgentName, HttpMethod, Object};
+use reknit_protocol::{HttpMethod, Object, ToolName};
 use reknit_tools::{Address, DocumentLocation, OpenApiOptions};
 use secrecy::SecretString;
 
@@ -16,7 +16,7 @@ use crate::config::error::ConfigError;
 /// Reads an entry of `[[openapi]]`.
 pub(super) fn options(
     entry: &Entry,
-    name: &AgentName,
+    name: &ToolName,
     keys: &mut Vec<KeySource>,
     environment: EnvironmentLookup<'_>,
 ) -> Result<OpenApiOptions, ConfigError> {

@@ -1,7 +1,7 @@
 //! The capabilities of `[[http]]`: one request each.
 
 use reknit_mend::ErrorsInSuccess;
-use reknit_protocol::{AgentName, HttpMethod, Object};
+use reknit_protocol::{HttpMethod, Object, ToolName};
 use reknit_tools::{Address, PlainHttpCapability, PlainHttpOptions};
 
 use super::ConfiguredSource;
@@ -15,7 +15,7 @@ use crate::config::error::ConfigError;
 /// Reads an entry of `[[http]]`.
 pub(super) fn capability(
     entry: &Entry,
-    name: &AgentName,
+    name: &ToolName,
     keys: &mut Vec<KeySource>,
     environment: EnvironmentLookup<'_>,
 ) -> Result<ConfiguredSource, ConfigError> {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reknit_engine::{ApprovalPolicy, AskScope, Policy, Started, Synthesis};
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{Reply, ScriptedModel, ScriptedTool};
 use reknit_protocol::{Category, KeyRule, RunId, SideEffect, Step, ToolError, Value};
 use reknit_runtime::{DriveOutcome, signals};
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::tool::{CallMatcher, RunningTool};
-use reknit_testing::{Reply, ScriptedModel, ScriptedTool};
 
 use super::record;
 use crate::fixture::{Fixture, plan, step};

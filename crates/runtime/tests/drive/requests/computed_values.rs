@@ -1,7 +1,7 @@
 //! Values that follow from the request and earlier results: a model writes an expression, and the engine computes it.
 
-use reknit_bind::{Backing, Provenance};
 use reknit_engine::Status;
+use reknit_expressions::{Backing, Provenance};
 
 use super::scene::{Scene, data, plan, rejects, step};
 

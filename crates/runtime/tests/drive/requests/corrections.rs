@@ -1,9 +1,9 @@
 //! Calls that tools reject, and their corrections.
 
 use reknit_engine::{Outcome, Status};
+use reknit_fakes::Reply;
+use reknit_fakes::model::{RequestMatcher, Script};
 use reknit_protocol::{Category, Retryable, Value};
-use reknit_testing::Reply;
-use reknit_testing::model::{RequestMatcher, Script};
 
 use super::scene::{Scene, data, plan, rejects, step, tool_error};
 

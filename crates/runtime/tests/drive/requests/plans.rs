@@ -1,8 +1,8 @@
 //! Plans as models write them, and the calls that follow.
 
 use reknit_engine::Status;
-use reknit_testing::Reply;
-use reknit_testing::model::{RequestMatcher, Script};
+use reknit_fakes::Reply;
+use reknit_fakes::model::{RequestMatcher, Script};
 
 use super::scene::{Scene, data, plan, step};
 

@@ -1,11 +1,11 @@
 //! A request with a scripted tool and a scripted model on loopback.
 
 use reknit_engine::{Answer, Policy, Run};
+use reknit_fakes::model::{RequestMatcher, Script};
+use reknit_fakes::tool::{RunningTool, ScriptedTool};
+use reknit_fakes::{Reply, ScriptedModel};
 use reknit_protocol::{Capability, Category, Retryable, SideEffect, ToolError, Value};
 use reknit_runtime::DriveOutcome;
-use reknit_testing::model::{RequestMatcher, Script};
-use reknit_testing::tool::{RunningTool, ScriptedTool};
-use reknit_testing::{Reply, ScriptedModel};
 
 use crate::fixture::{Fixture, with_one_plan};
 
@@ -58,13 +58,13 @@ impl Scene {
 
     /// Makes the tool reply with this if no earlier rule matches.
     pub(crate) fn replies(mut self, capability: &str, reply: Reply) -> Self {
-        self.tool = self.tool.on(capability, reknit_testing::tool::CallMatcher::any(), reply);
+        self.tool = self.tool.on(capability, reknit_fakes::tool::CallMatcher::any(), reply);
         self
     }
 
     /// Makes the tool reply with this if a parameter has this value.
     pub(crate) fn replies_to(mut self, capability: &str, name: &str, value: impl Into<Value>, reply: Reply) -> Self {
-        self.tool = self.tool.on(capability, reknit_testing::tool::CallMatcher::any().parameter(name, value), reply);
+        self.tool = self.tool.on(capability, reknit_fakes::tool::CallMatcher::any().parameter(name, value), reply);
         self
     }
 

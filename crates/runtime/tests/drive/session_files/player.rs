@@ -8,11 +8,11 @@ use reknit_engine::{
     ContextAction, Effect, Policy, Report, ReportFormat, ReportRules, SessionRecord, SessionRules, SessionStarted,
     WaitEnd,
 };
+use reknit_fakes::model::ReceivedRequest;
+use reknit_fakes::{Scenario, ScriptedModel};
 use reknit_models::{Models, Target};
 use reknit_protocol::Value;
 use reknit_runtime::{CallLimits, Driver, Network, Watcher};
-use reknit_testing::model::ReceivedRequest;
-use reknit_testing::{Scenario, ScriptedModel};
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 

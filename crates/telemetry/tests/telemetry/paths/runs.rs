@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use reknit_bind::ParameterMapping;
-use reknit_dialogue::ErrorClass;
 use reknit_engine::{Event, EventKind, Policy, Started, Synthesis};
+use reknit_expressions::ParameterMapping;
 use reknit_mend::IndependentSteps;
+use reknit_model_api::ErrorClass;
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::{Capability, Step};
 use reknit_protocol::{Delivery, TransportFailure, TransportKind};
@@ -271,7 +271,7 @@ pub(super) fn an_unresolved_parameter() -> Vec<Event> {
 
 pub(super) fn a_learned_mapping() -> Vec<Event> {
     let mapping = ParameterMapping {
-        status: reknit_bind::MappingStatus::Inferred,
+        status: reknit_expressions::MappingStatus::Inferred,
         producer: "t/read".to_owned(),
         consumer: "t/convert".to_owned(),
         parameter: "amount".to_owned(),

@@ -121,7 +121,7 @@ fn layers(steps: &[&StepView]) -> BTreeMap<StepId, usize> {
 }
 
 fn kind(step: &StepView) -> String {
-    match step.agent.as_str() {
+    match step.tool.as_str() {
         "" => step.capability.to_string(),
         agent => format!("{agent}/{}", step.capability),
     }

@@ -1,0 +1,104 @@
+//! Binds the parameters of a step to earlier results.
+
+pub(crate) mod autowire;
+pub(crate) mod unfitted_parameters;
+
+use reknit_protocol::{Object, StepId};
+use reknit_salvage::{FitProblem, Schema};
+use serde::{Deserialize, Serialize};
+
+use crate::bind::autowire::autowire;
+use crate::bind::unfitted_parameters::UnfittedParameters;
+use crate::resolve::Resolver;
+use crate::{Parameters, Provenance, StepResults, UnboundParameter, ValueChange};
+
+/// The outcome of [`bind`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Binding {
+    /// Every parameter has a value, and together they fit the schema.
+    Bound(BoundParameters),
+    /// Some parameters have no value, so the call must not be sent.
+    Unbound {
+        /// The parameters that have a value, not fitted to the schema.
+        partial: BoundParameters,
+        /// The parameters without a value, at least one.
+        unbound: Vec<UnboundParameter>,
+    },
+    /// Every parameter has a value, but together they do not fit the schema: the tool would reject them.
+    Misfit {
+        /// The parameters, not fitted to the schema.
+        bound: BoundParameters,
+        /// The violations of the schema, at least one.
+        problems: Vec<FitProblem>,
+    },
+}
+
+/// Parameters with their provenance.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct BoundParameters {
+    /// The parameters.
+    #[serde(with = "reknit_protocol::exact")]
+    pub parameters: Object,
+    /// The provenance of each top-level parameter, in order.
+    pub provenance: Vec<(String, Provenance)>,
+    /// The changes made to values while binding.
+    pub changes: Vec<ValueChange>,
+}
+
+impl BoundParameters {
+    /// The provenance of a top-level parameter.
+    pub fn provenance_of(&self, parameter: &str) -> Option<&Provenance> {
+        self.provenance.iter().find(|(name, _)| name == parameter).map(|(_, provenance)| provenance)
+    }
+}
+
+/// Resolves the parameters of a step and fits them to the schema of the tool.
+///
+/// A required parameter that the plan omits is wired from the results of `wire_from` if exactly one value of that name
+/// fits the schema. `wire_from` should be the steps that this step depends on. An optional parameter is never wired: that
+/// a result has a field of its name does not mean that the plan wants it. Parameters that the plan sets are never overridden.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use reknit_expressions::{Binding, Parameters, Provenance, bind};
+/// use reknit_protocol::{StepId, Value};
+/// use reknit_salvage::Schema;
+///
+/// let ids: [StepId; 1] = ["geocode".into()];
+/// let results = BTreeMap::from([(ids[0].clone(), Value::parse(r#"{"data": {"lat": "35.6897", "lon": 139.6922}}"#)?)]);
+/// let schema = Schema::compile(&Value::parse(
+///     r#"{"type": "object", "required": ["lat", "lon"], "properties": {"lat": {"type": "number"}, "lon": {"type": "number"}}}"#,
+/// )?)?;
+/// let plan = Value::parse(r#"{"lat": "{{geocode.response.lat}}"}"#)?;
+/// let parameters = Parameters::parse(plan.as_object().expect("the plan is an object"), &ids)?;
+///
+/// let Binding::Bound(bound) = bind(&parameters, &results, &ids, Some(&schema)) else { panic!("every parameter has a value") };
+/// assert_eq!(bound.parameters.to_string(), r#"{"lat":35.6897,"lon":139.6922}"#);
+/// assert!(matches!(bound.provenance_of("lat"), Some(Provenance::Reference { .. })));
+/// assert!(matches!(bound.provenance_of("lon"), Some(Provenance::Wired { .. })));
+/// assert_eq!(bound.changes[0].kind, "number_in_string");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn bind(
+    parameters: &Parameters,
+    results: &dyn StepResults,
+    wire_from: &[StepId],
+    schema: Option<&Schema>,
+) -> Binding {
+    let mut resolver = Resolver::new(results);
+    let mut unfitted = UnfittedParameters::resolve(&parameters.entries, &mut resolver);
+    if let Some(schema) = schema {
+        unfitted.decide_by_schema(&mut resolver, schema);
+        autowire(&mut unfitted, parameters, results, wire_from, schema);
+    }
+    unfitted.changes.splice(0..0, resolver.changes);
+    let unbound = std::mem::take(&mut unfitted.unbound);
+    if !unbound.is_empty() {
+        return Binding::Unbound { partial: unfitted.into_bound(), unbound };
+    }
+    let Some(schema) = schema else { return Binding::Bound(unfitted.into_bound()) };
+    match unfitted.fit(schema) {
+        Ok(bound) => Binding::Bound(bound),
+        Err((bound, problems)) => Binding::Misfit { bound, problems },
+    }
+}

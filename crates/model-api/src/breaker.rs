@@ -1,0 +1,238 @@
+//! Circuit breaker with cool-down, shared by all callers of one service or model.
+
+mod call_outcome;
+mod rules;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use serde::{Deserialize, Serialize};
+
+pub use call_outcome::CallOutcome;
+pub use rules::BreakerRules;
+use window::Window;
+
+/// Circuit breaker of one service or model, shared by all its callers.
+///
+/// ```text
+///              too many recent calls fail, or several in a row
+///   closed ------------------------------------------------------> open until ...
+///     ^                                                              |       ^
+///     | the probe is answered                            time passes |       | the probe fails:
+///     '------------------------ half-open, one probe <---------------'-------'  open for longer
+/// ```
+///
+/// A rate limit starts a cool-down besides, for as long as the service asks. A refused request (4xx) says nothing about the
+/// service's health: only calls that break, time out or end in a 5xx count as failed.
+///
+/// The breaker is pure and has no clock. The caller asks [`Breaker::admit`] before a call and reports to
+/// [`Breaker::record`] after it.
+///
+/// ```
+/// use reknit_model_api::{Admission, Breaker, BreakerRules, CallOutcome};
+///
+/// let mut breaker = Breaker::new(BreakerRules::for_service());
+/// for _ in 0..10 {
+///     let Admission::Allowed(permit) = breaker.admit(0) else { unreachable!() };
+///     breaker.record(permit, CallOutcome::Failed, 0);
+/// }
+/// assert_eq!(breaker.admit(0), Admission::Rejected { until_ms: 30_000 });
+/// // Half-open: one call probes the service, all others wait for its outcome.
+/// assert!(matches!(breaker.admit(30_000), Admission::Allowed(_)));
+/// assert_eq!(breaker.admit(30_000), Admission::ProbeInFlight);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Breaker {
+    rules: BreakerRules,
+    state: State,
+    recent: Window,
+    /// Failures since the last answer.
+    consecutive_failures: u32,
+    /// Rate limits since the last answer.
+    consecutive_rate_limits: u32,
+    cool_down_until_ms: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    /// Calls that began before `since_ms` do not count.
+    Closed { since_ms: u64 },
+    /// `open_ms` is the length of this open period.
+    Open { open_ms: u64, until_ms: u64 },
+    /// The probe is in flight; `open_ms` is the length of the open period before it.
+    HalfOpen { open_ms: u64 },
+}
+
+/// Whether a call may be made.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// The call may be made. The caller hands the permit back to [`Breaker::record`].
+    Allowed(CallPermit),
+    /// The breaker is open, or cools down after a rate limit.
+    Rejected {
+        /// The earliest time of a call, in milliseconds of the clock that [`Breaker::admit`] is given.
+        until_ms: u64,
+    },
+    /// The breaker is half-open and its probe has not come back.
+    ProbeInFlight,
+}
+
+/// What a breaker does now, for whoever looks at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BreakerStatus {
+    /// Calls are made.
+    Closed {
+        /// Failures since the last answer.
+        failures: u32,
+    },
+    /// Too many calls failed: none is made until then.
+    Open {
+        /// In milliseconds of the clock that [`Breaker::admit`] is given.
+        until_ms: u64,
+    },
+    /// The service limits the rate: no call is made until then.
+    CoolingDown {
+        /// In milliseconds of the clock that [`Breaker::admit`] is given.
+        until_ms: u64,
+    },
+    /// The time is over: the next call probes the service, or does so now.
+    HalfOpen,
+}
+
+/// Permission to make one call.
+#[derive(Debug, PartialEq, Eq)]
+pub struct CallPermit {
+    kind: PermitKind,
+    began_ms: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PermitKind {
+    Regular,
+    Probe,
+}
+
+impl Breaker {
+    /// A closed breaker.
+    pub fn new(rules: BreakerRules) -> Self {
+        Self {
+            rules,
+            state: State::Closed { since_ms: 0 },
+            recent: Window::default(),
+            consecutive_failures: 0,
+            consecutive_rate_limits: 0,
+            cool_down_until_ms: 0,
+        }
+    }
+
+    /// Asks to make a call.
+    pub fn admit(&mut self, now_ms: u64) -> Admission {
+        if let Some(until_ms) = self.open_until_ms(now_ms) {
+            return Admission::Rejected { until_ms };
+        }
+        let kind = match self.state {
+            State::Closed { .. } => PermitKind::Regular,
+            State::HalfOpen { .. } => return Admission::ProbeInFlight,
+            State::Open { open_ms, .. } => {
+                self.state = State::HalfOpen { open_ms };
+                PermitKind::Probe
+            }
+        };
+        Admission::Allowed(CallPermit { kind, began_ms: now_ms })
+    }
+
+    /// The end of the open period or of the cool-down, whichever is later; none if calls may be made now.
+    pub fn open_until_ms(&self, now_ms: u64) -> Option<u64> {
+        let open_until_ms = match self.state {
+            State::Open { until_ms, .. } => until_ms,
+            State::Closed { .. } | State::HalfOpen { .. } => 0,
+        };
+        Some(open_until_ms.max(self.cool_down_until_ms)).filter(|until_ms| *until_ms > now_ms)
+    }
+
+    /// What it does now. This changes nothing.
+    pub fn status(&self, now_ms: u64) -> BreakerStatus {
+        match self.state {
+            State::Open { until_ms, .. } if until_ms > now_ms && until_ms >= self.cool_down_until_ms => {
+                BreakerStatus::Open { until_ms }
+            }
+            _ if self.cool_down_until_ms > now_ms => BreakerStatus::CoolingDown { until_ms: self.cool_down_until_ms },
+            State::Open { .. } | State::HalfOpen { .. } => BreakerStatus::HalfOpen,
+            State::Closed { .. } => BreakerStatus::Closed { failures: self.consecutive_failures },
+        }
+    }
+
+    /// Records the outcome of a call.
+    #[expect(clippy::needless_pass_by_value, reason = "consumes the permit, so that a call counts once")]
+    pub fn record(&mut self, permit: CallPermit, outcome: CallOutcome, now_ms: u64) {
+        match outcome {
+            CallOutcome::Answered => {
+                self.consecutive_rate_limits = 0;
+                self.record_answer(&permit, now_ms);
+            }
+            CallOutcome::RateLimited { retry_after_ms } => {
+                // A service that refuses for a rate limit is up.
+                self.record_answer(&permit, now_ms);
+                self.cool_down(retry_after_ms, now_ms);
+            }
+            CallOutcome::Failed => self.record_failure(&permit, now_ms),
+            CallOutcome::Cancelled => self.record_cancellation(&permit, now_ms),
+        }
+    }
+
+    fn record_answer(&mut self, permit: &CallPermit, now_ms: u64) {
+        self.consecutive_failures = 0;
+        match (permit.kind, self.state) {
+            (PermitKind::Probe, _) => {
+                self.state = State::Closed { since_ms: now_ms };
+                self.recent = Window::default();
+            }
+            // Calls that began before the breaker opened say nothing about the service now.
+            (PermitKind::Regular, State::Open { .. } | State::HalfOpen { .. }) => {}
+            (PermitKind::Regular, State::Closed { since_ms }) if permit.began_ms < since_ms => {}
+            (PermitKind::Regular, State::Closed { .. }) => self.recent.count(&self.rules, now_ms, 0),
+        }
+    }
+
+    fn record_failure(&mut self, permit: &CallPermit, now_ms: u64) {
+        match (permit.kind, self.state) {
+            (PermitKind::Probe, State::HalfOpen { open_ms }) => {
+                self.open(open_ms.saturating_mul(2).min(self.rules.max_open_ms), now_ms);
+            }
+            (PermitKind::Probe, State::Closed { .. } | State::Open { .. })
+            | (PermitKind::Regular, State::Open { .. } | State::HalfOpen { .. }) => {}
+            (PermitKind::Regular, State::Closed { since_ms }) if permit.began_ms < since_ms => {}
+            (PermitKind::Regular, State::Closed { .. }) => {
+                self.recent.count(&self.rules, now_ms, 1);
+                self.consecutive_failures = self.consecutive_failures.saturating_add(1);
+                if self.recent.is_failing(&self.rules, now_ms) {
+                    self.open(self.rules.max_open_ms, now_ms);
+                } else if self.rules.consecutive_failures.is_some_and(|limit| self.consecutive_failures >= limit) {
+                    self.open(self.rules.first_open_ms.min(self.rules.max_open_ms), now_ms);
+                }
+            }
+        }
+    }
+
+    /// A cancelled probe lets the next call probe at once.
+    fn record_cancellation(&mut self, permit: &CallPermit, now_ms: u64) {
+        if let (PermitKind::Probe, State::HalfOpen { open_ms }) = (permit.kind, self.state) {
+            self.state = State::Open { open_ms, until_ms: now_ms };
+        }
+    }
+
+    fn open(&mut self, open_ms: u64, now_ms: u64) {
+        self.state = State::Open { open_ms, until_ms: now_ms.saturating_add(open_ms) };
+        self.recent = Window::default();
+        self.consecutive_failures = 0;
+    }
+
+    /// Cools down for as long as the service asks, else for longer with each rate limit in a row; capped by the rules.
+    fn cool_down(&mut self, retry_after_ms: Option<u64>, now_ms: u64) {
+        self.consecutive_rate_limits = self.consecutive_rate_limits.saturating_add(1);
+        let default_ms = u64::from(self.consecutive_rate_limits).saturating_mul(self.rules.cool_down_ms);
+        let wait_ms = retry_after_ms.unwrap_or(default_ms).min(self.rules.max_cool_down_ms);
+        self.cool_down_until_ms = self.cool_down_until_ms.max(now_ms.saturating_add(wait_ms));
+    }
+}

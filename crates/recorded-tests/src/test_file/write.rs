@@ -1,0 +1,192 @@
+//! Writes a test.
+
+use reknit_model_api::{ErrorClass, ModelAnswer, ModelFailure};
+use reknit_plan::write_yaml;
+use reknit_protocol::{Object, ReplyBody, Value};
+
+use super::read_recordings::ANSWER_FIELDS;
+use super::write_expectations::expectations_value;
+use super::{AgentSource, PlanSource, TestAgent, TestFile, TestStart};
+use crate::json::{difference, to_value};
+use crate::recording::{CallRecording, ModelMatch, ModelRecording, PlayCount};
+
+pub(super) fn write(file: &TestFile) -> String {
+    let mut object = Object::new();
+    object.extend(file.about.as_deref().map(|about| ("about".to_owned(), about.into())));
+    add_start(&mut object, &file.start);
+    object.insert("at_ms", file.at_ms);
+    object.insert("seed", file.seed);
+    add_unless_empty(&mut object, "metadata", Value::Object(file.metadata.clone()));
+    add_unless_empty(&mut object, "targets", texts(&file.targets));
+    add_unless_empty(&mut object, "policy", file.policy.clone());
+    add_unless_empty(&mut object, "prompts", file.prompts.clone());
+    add_unless_empty(&mut object, "mappings", file.mappings.iter().map(to_value).collect());
+    add_unless_empty(&mut object, "expect", Value::Object(expectations_value(&file.expect)));
+    add_unless_empty(&mut object, "decisions", file.decisions.iter().map(decision).collect());
+    add_unless_empty(&mut object, "calls", file.calls.iter().map(call).collect());
+    add_unless_empty(&mut object, "models", file.models.iter().map(model).collect());
+    let counts = file.token_counts.iter().map(|count| count.map_or(Value::Null, Value::from));
+    add_unless_empty(&mut object, "token_counts", counts.collect());
+    add_unless_empty(&mut object, "tools", file.tools.to_value());
+    write_yaml(&Value::Object(object))
+}
+
+fn add_unless_empty(object: &mut Object, key: &str, value: Value) {
+    let is_empty = match &value {
+        Value::Object(object) => object.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    };
+    if !is_empty {
+        object.insert(key, value);
+    }
+}
+
+fn texts(texts: &[String]) -> Value {
+    texts.iter().map(|text| Value::from(text.as_str())).collect()
+}
+
+fn add_start(object: &mut Object, start: &TestStart) {
+    match start {
+        TestStart::Request(request) => _ = object.insert("request", request.as_str()),
+        TestStart::Plan { plan, request, inputs, agents } => {
+            object.extend(request.as_deref().map(|request| ("request".to_owned(), request.into())));
+            let plan = match plan {
+                PlanSource::File(path) => Value::from(path.as_str()),
+                PlanSource::Inline(plan) => plan.clone(),
+            };
+            object.insert("plan", plan);
+            add_unless_empty(object, "inputs", Value::Object(inputs.clone()));
+            add_unless_empty(object, "agents", agents.iter().map(test_agent).collect());
+        }
+        TestStart::Agent { agent, input, messages } => {
+            let agent = match agent {
+                AgentSource::File(path) => Value::from(path.as_str()),
+                AgentSource::Inline(agent) => test_agent(agent),
+            };
+            object.insert("agent", agent);
+            object.insert("input", input.as_str());
+            add_unless_empty(object, "messages", texts(messages));
+        }
+    }
+}
+
+fn test_agent(agent: &TestAgent) -> Value {
+    let mut object = Object::from([("name", Value::from(agent.name.as_str()))]);
+    if !agent.description.is_empty() {
+        object.insert("description", agent.description.as_str());
+    }
+    object.insert("prompt", agent.prompt.as_str());
+    add_unless_empty(&mut object, "rules", agent.rules.clone());
+    object.extend(agent.tools.as_deref().map(|tools| ("tools".to_owned(), texts(tools))));
+    object.extend(agent.targets.as_deref().map(|targets| ("targets".to_owned(), texts(targets))));
+    object.extend(agent.policy.clone().map(|policy| ("policy".to_owned(), policy)));
+    add_unless_empty(&mut object, "agents", agent.agents.iter().map(test_agent).collect());
+    Value::Object(object)
+}
+
+fn decision(recording: &crate::recording::DecisionRecording) -> Value {
+    let mut object = Object::new();
+    if let Some(within) = &recording.within {
+        object.insert("in", within.as_str());
+    }
+    object.insert("step", recording.step.as_str());
+    object.insert("decision", to_value(&recording.decision));
+    Value::Object(object)
+}
+
+fn add_plays(object: &mut Object, plays: PlayCount) {
+    match plays {
+        PlayCount::Times(1) => {}
+        PlayCount::Times(times) => _ = object.insert("times", times),
+        PlayCount::Any => _ = object.insert("times", "any"),
+    }
+}
+
+fn add_unless_zero(object: &mut Object, key: &str, count: u64) {
+    if count > 0 {
+        object.insert(key, count);
+    }
+}
+
+fn call(recording: &CallRecording) -> Value {
+    let mut object = Object::from([("call", Value::from(recording.call.as_str()))]);
+    object.extend(recording.step.as_deref().map(|step| ("step".to_owned(), step.into())));
+    object.insert("with", recording.parameters.clone());
+    object.extend(recording.asks.as_ref().map(|asks| ("asks".to_owned(), to_value(asks))));
+    add_unless_zero(&mut object, "took_ms", recording.took_ms);
+    add_plays(&mut object, recording.plays);
+    match &recording.outcome {
+        Err(fault) => _ = object.insert("fault", to_value(fault)),
+        Ok(reply) => {
+            if reply.status != 200 {
+                object.insert("status", u32::from(reply.status));
+            }
+            object.extend(reply.retry_after_ms.map(|ms| ("retry_after_ms".to_owned(), ms.into())));
+            match &reply.body {
+                ReplyBody::Json(value) => _ = object.insert("reply", value.clone()),
+                ReplyBody::Text(text) => _ = object.insert("text", text.as_str()),
+                ReplyBody::Repaired { value, fixes } => {
+                    let repaired = Value::from([("value", value.clone()), ("fixes", texts(fixes))]);
+                    object.insert("repaired", repaired);
+                }
+                ReplyBody::Empty => {}
+            }
+            object.extend(reply.job.as_ref().map(|job| ("job".to_owned(), to_value(job))));
+        }
+    }
+    Value::Object(object)
+}
+
+fn model(recording: &ModelRecording) -> Value {
+    let mut object = Object::from([("purpose", Value::from(recording.purpose.as_str()))]);
+    object.extend(recording.target.as_deref().map(|target| ("target".to_owned(), target.into())));
+    object.extend(recording.digest.as_deref().map(|digest| ("digest".to_owned(), digest.into())));
+    if recording.matching == ModelMatch::Purpose {
+        object.insert("match", "purpose");
+    }
+    add_unless_zero(&mut object, "took_ms", recording.took_ms);
+    add_plays(&mut object, recording.plays);
+    match &recording.outcome {
+        Ok(answer) => add_answer(&mut object, answer),
+        Err(failure) => {
+            let base = to_value(&ModelFailure::new(ErrorClass::NetworkError, ""));
+            let mut fault = Object::from([("class", to_value(&failure.class))]);
+            if let Value::Object(differences) = difference(&to_value(failure), &base) {
+                fault.extend(differences);
+            }
+            object.insert("fault", fault);
+        }
+    }
+    Value::Object(object)
+}
+
+/// The text, and what else the answer has that an answer of plain text does not have.
+fn add_answer(object: &mut Object, answer: &ModelAnswer) {
+    let plain = ModelAnswer::complete("", "recorded", reknit_model_api::Usage::reported(0, 0));
+    if !answer.text.is_empty() || answer.tool_calls.is_empty() {
+        object.insert("answer", answer.text.as_str());
+    }
+    let Value::Object(mut differences) = difference(&to_value(answer), &to_value(&plain)) else { return };
+    for key in ANSWER_FIELDS {
+        object.extend(differences.remove(key).filter(|value| !value.is_null()).map(|mut value| {
+            if key == "tool_calls" {
+                arguments_as_object(&mut value);
+            }
+            (key.to_owned(), value)
+        }));
+    }
+}
+
+/// Arguments that are an object, written as the program writes it, are easier to read as one.
+fn arguments_as_object(calls: &mut Value) {
+    for call in calls.as_array_mut().into_iter().flatten() {
+        if let Some(arguments) = call.get_mut("arguments")
+            && let Some(text) = arguments.as_str()
+            && let Ok(value @ Value::Object(_)) = Value::parse(text)
+            && value.to_string() == text
+        {
+            *arguments = value;
+        }
+    }
+}
