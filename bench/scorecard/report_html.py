@@ -115,7 +115,7 @@ def scenario_page(results, scenario: dict) -> str:
         why = f" ({html.escape(cell['why'])})" if cell["why"] else ""
         figures = f"{cell['model_calls']} model calls, {cell['tokens']} tokens, {cell['tool_calls']} tool calls, {cell['seconds']} s"
         lines.append(f"<p><b class='{CLASSES[cell['verdict']]}'>{cell['verdict']}</b>{why}; {figures}.</p>")
-        transcript = cell.get("shown_transcript") or "\n".join(map(line, cell.get("transcript", [])))
+        transcript = "\n".join(map(line, cell.get("transcript", [])))
         lines.append("<pre>" + html.escape(transcript) + "</pre>")
     return document(scenario["title"], "\n".join(lines))
 
