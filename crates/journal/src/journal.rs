@@ -18,7 +18,7 @@ use crate::memory::{IN_MEMORY, MemoryTables, in_memory};
 use crate::rules::RuleResult;
 use crate::simulated::Simulated;
 #[cfg(feature = "sqlite")]
-use crate::sqlite::{self, Rebuild, Sqlite};
+use crate::sqlite::Sqlite;
 use crate::tables::{ReadTables, WriteTables};
 use crate::{BUSY_TIMEOUT, MAX_LOCK_WAIT, Migration, StorageError};
 #[cfg(feature = "sqlite")]
@@ -73,24 +73,6 @@ impl Journal {
     pub fn in_memory_keeping(ended_runs: usize) -> Self {
         let tables = MemoryTables::keeping(ended_runs);
         Self { store: Arc::new(Store::Memory(Mutex::new(tables))), mailboxes: Arc::default() }
-    }
-
-    /// Whether the file gives unused parts back to the system without being rebuilt. One that an older version created does not.
-    pub fn shrinks_by_itself(&self) -> Result<bool, StorageError> {
-        match &*self.store {
-            Store::Memory(_) | Store::Simulated(_) => Ok(true),
-            #[cfg(feature = "sqlite")]
-            Store::Sqlite(file) => {
-                sqlite::shrinks_by_itself(&file.path).map_err(|failure| StorageError::new(&file.path, failure))
-            }
-        }
-    }
-
-    /// Rebuilds the file at `path`, so that it has its smallest size and gives unused parts back by itself from then on. It needs
-    /// as much free space as the file has, and does nothing if the file is open elsewhere, also in this process.
-    #[cfg(feature = "sqlite")]
-    pub fn rebuild(path: &Path) -> Result<Rebuild, OpenError> {
-        sqlite::rebuild(path)
     }
 
     pub(crate) fn simulated(store: Simulated, mailboxes: Arc<Mailboxes>) -> Self {

@@ -90,6 +90,4 @@ pub use run::{Append, Appended, LeaseInfo, NewRun, Reopening, RunEnding, RunFilt
 pub use signal::{InboxMessage, RunSignal, SignalId};
 pub use snapshot::Snapshot;
 pub use spending::{OverBudget, Reservation, Spending};
-#[cfg(feature = "sqlite")]
-pub use sqlite::Rebuild;
 pub use stored_mapping::{LearnedMapping, StoredMapping};

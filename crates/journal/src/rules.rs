@@ -9,9 +9,9 @@ mod lease;
 mod prune;
 mod spending;
 
-pub(crate) use append::{SplitTexts, append, create_ended, create_with, release_with, save_snapshot};
+pub(crate) use append::{SplitTexts, append, create, release_with, save_snapshot};
 pub(crate) use key::claim_with_key;
-pub(crate) use lease::{CreatedRun, TakeOver, acquire, create, park, release, renew, reopen};
+pub(crate) use lease::{CreatedRun, TakeOver, acquire, park, release, renew, reopen};
 
 pub(crate) use spending::{reserve, settle};
 

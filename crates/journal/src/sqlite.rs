@@ -6,18 +6,12 @@ mod header;
 mod log_check;
 mod migrate;
 mod open;
-mod owner_tables;
 mod readers;
-mod rebuild;
-mod run_id_tables;
 mod schema;
 mod tables;
 mod watcher;
 mod write_job;
 mod writer;
-
-pub use rebuild::Rebuild;
-pub(crate) use rebuild::{rebuild, shrinks_by_itself};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -129,6 +129,7 @@ async fn store(journal: &Journal, exported: Exported, term: LeaseTerm) -> Result
     if let Some(ending) = ending {
         append = append.result(ending);
     }
-    let created = journal.create_ended(new, append, &Holder::this_process(), term).await;
-    created.map_err(|source| ImportError::Create { run, source })
+    // It is created with its ending, so that no process continues it.
+    let created = journal.create_with(new, append, &Holder::this_process(), term).await;
+    created.map(drop).map_err(|source| ImportError::Create { run, source })
 }

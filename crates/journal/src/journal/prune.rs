@@ -85,7 +85,7 @@ impl Journal {
     }
 
     /// Gives unused parts of the file back to the system, until at most `keep_free_bytes` are unused. Returns how many bytes the
-    /// file has shrunk; 0 for a file that an older version created, which only [`Journal::rebuild`] shrinks.
+    /// file has shrunk.
     pub async fn shrink(&self, keep_free_bytes: u64) -> Result<u64, StorageError> {
         let mut pages = PAGE_BATCH;
         let mut freed = 0;

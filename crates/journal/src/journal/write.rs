@@ -18,23 +18,25 @@ use crate::{
 impl Journal {
     /// Creates a run with its event 0 and leases it to `holder`, in one transaction.
     pub async fn create(&self, run: NewRun, holder: &Holder, term: LeaseTerm) -> Result<Lease, CreateError> {
-        let NewRun { run, title, request, owner, reservation, first } = run;
-        let holder = holder.clone();
-        let mut split = None;
-        self.write_patiently(move |tables| {
-            let first = split.get_or_insert_with(|| split_first_event(first.clone()));
-            let (owner, reservation) = (owner.as_deref(), reservation.as_ref());
-            let new = CreatedRun { run: &run, title: &title, request: &request, owner, reservation };
-            rules::create(tables, &new, first, &holder, term)
-        })
-        .await
+        self.create_run(run, None, holder, term).await
     }
 
-    /// Creates a run as [`create`](Self::create) does, together with the events after its first one: `append` has them.
+    /// Creates a run as [`create`](Self::create) does, and appends to it in the same transaction. If `append` ends the run, no process
+    /// ever sees it unfinished.
     pub async fn create_with(
         &self,
         run: NewRun,
-        mut append: Append,
+        append: Append,
+        holder: &Holder,
+        term: LeaseTerm,
+    ) -> Result<Lease, CreateError> {
+        self.create_run(run, Some(append), holder, term).await
+    }
+
+    async fn create_run(
+        &self,
+        run: NewRun,
+        mut append: Option<Append>,
         holder: &Holder,
         term: LeaseTerm,
     ) -> Result<Lease, CreateError> {
@@ -43,32 +45,10 @@ impl Journal {
         let mut split = None;
         self.write_patiently(move |tables| {
             let (first, texts) =
-                split.get_or_insert_with(|| (split_first_event(first.clone()), SplitTexts::of(&mut append)));
+                split.get_or_insert_with(|| (split_first_event(first.clone()), append.as_mut().map(SplitTexts::of)));
             let (owner, reservation) = (owner.as_deref(), reservation.as_ref());
             let new = CreatedRun { run: &run, title: &title, request: &request, owner, reservation };
-            rules::create_with(tables, &new, first, (&append, texts), (&holder, term))
-        })
-        .await
-    }
-
-    /// Stores a run that has ended elsewhere, in one transaction: no process ever sees it unfinished, and continues it.
-    /// `append` has the events after the first one, and the ending.
-    pub async fn create_ended(
-        &self,
-        run: NewRun,
-        mut append: Append,
-        holder: &Holder,
-        term: LeaseTerm,
-    ) -> Result<(), CreateError> {
-        let NewRun { run, title, request, owner, reservation, first } = run;
-        let holder = holder.clone();
-        let mut split = None;
-        self.write_patiently(move |tables| {
-            let (first, texts) =
-                split.get_or_insert_with(|| (split_first_event(first.clone()), SplitTexts::of(&mut append)));
-            let (owner, reservation) = (owner.as_deref(), reservation.as_ref());
-            let new = CreatedRun { run: &run, title: &title, request: &request, owner, reservation };
-            rules::create_ended(tables, &new, first, (&append, texts), (&holder, term))
+            rules::create(tables, &new, first, append.as_ref().zip(texts.as_ref()), (&holder, term))
         })
         .await
     }

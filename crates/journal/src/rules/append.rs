@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::lease::{CreatedRun, create};
+use super::lease::{CreatedRun, add_run};
 use super::spending::settle_run;
 use super::{RuleResult, check_lease, key};
 use crate::blob::{SplitEvent, SplitText, split_event, split_text};
@@ -29,33 +29,19 @@ impl SplitTexts {
     }
 }
 
-/// Creates a run together with the rest of its events and its ending. Fails if the append does not end the run, so that nothing is
-/// written.
-pub(crate) fn create_ended(
+/// Creates a run, and appends the rest of its events if there are any: all of it or nothing.
+pub(crate) fn create(
     tables: &mut dyn WriteTables,
     new: &CreatedRun<'_>,
     first: &SplitEvent,
-    (rest, texts): (&Append, &SplitTexts),
-    (holder, term): (&Holder, LeaseTerm),
-) -> RuleResult<(), CreateError> {
-    if rest.ending.is_none() {
-        return Err(StoreFailure::Contents("a run that ended elsewhere must have an ending".to_owned()));
-    }
-    Ok(create_with(tables, new, first, (rest, texts), (holder, term))?.map(drop))
-}
-
-/// Creates a run together with more of its events, all of it or nothing.
-pub(crate) fn create_with(
-    tables: &mut dyn WriteTables,
-    new: &CreatedRun<'_>,
-    first: &SplitEvent,
-    (rest, texts): (&Append, &SplitTexts),
+    rest: Option<(&Append, &SplitTexts)>,
     (holder, term): (&Holder, LeaseTerm),
 ) -> RuleResult<Lease, CreateError> {
-    let lease = match create(tables, new, first, holder, term)? {
+    let lease = match add_run(tables, new, first, holder, term)? {
         Err(refused) => return Ok(Err(refused)),
         Ok(lease) => lease,
     };
+    let Some((rest, texts)) = rest else { return Ok(Ok(lease)) };
     match append(tables, &lease, rest, texts)? {
         Ok(_) => Ok(Ok(lease)),
         // A failure, not a refusal: what was written is undone.

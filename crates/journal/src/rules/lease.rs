@@ -23,7 +23,7 @@ pub(crate) struct CreatedRun<'a> {
 }
 
 /// Creates the run, event 0 and the first lease.
-pub(crate) fn create(
+pub(crate) fn add_run(
     tables: &mut dyn WriteTables,
     new: &CreatedRun<'_>,
     first: &SplitEvent,

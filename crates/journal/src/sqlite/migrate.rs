@@ -12,42 +12,29 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::file::side_file;
 use super::open::connect;
-use super::owner_tables::OWNER_TABLES;
-use super::run_id_tables::RUN_ID_TABLES;
-use super::schema::SCHEMA_VERSION;
 use crate::error::storage::StoreResult;
 use crate::lock_wait::{BUSY_TIMEOUT, MAX_LOCK_WAIT};
 use crate::{Migration, OpenError, StorageError};
 
-/// How the tables of each version become those of the next one, the oldest version first.
-const STEPS: &[(u32, &[&str])] = &[
-    (
-        4,
-        &[
-            RUN_ID_TABLES,
-            "
-ALTER TABLE runs ADD COLUMN parked TEXT;
--- Their format was another one, and only a driver for tests wrote them.
-DELETE FROM snapshots;
-ALTER TABLE snapshots ADD COLUMN digest BLOB;
-CREATE TABLE endings (
-    run    INTEGER PRIMARY KEY,
-    body   TEXT    NOT NULL,
-    digest BLOB    NOT NULL
-) STRICT;
-",
-        ],
-    ),
-    (5, &["ALTER TABLE runs ADD COLUMN owner TEXT;", OWNER_TABLES]),
-];
+/// How the tables of each version become those of the next one, the oldest version first. Version 6 is the version of the first
+/// release.
+const STEPS: &[(u32, &str)] = &[];
 
 /// Whether this build can migrate a file of this version.
 pub(crate) fn can_migrate(version: u32) -> bool {
-    STEPS.first().is_some_and(|(oldest, _)| (*oldest..SCHEMA_VERSION).contains(&version))
+    has_steps(STEPS, version)
 }
 
 /// Migrates the file, unless another process has done so meanwhile.
 pub(crate) fn migrate(path: &Path, sqlite: &mut Connection) -> Result<Option<Migration>, OpenError> {
+    apply_steps(STEPS, path, sqlite)
+}
+
+fn has_steps(steps: &[(u32, &str)], version: u32) -> bool {
+    matches!((steps.first(), steps.last()), (Some((oldest, _)), Some((newest, _))) if (*oldest..=*newest).contains(&version))
+}
+
+fn apply_steps(steps: &[(u32, &str)], path: &Path, sqlite: &mut Connection) -> Result<Option<Migration>, OpenError> {
     let fail = |failure| OpenError::from(StorageError::new(path, failure));
     // Another process may be copying a large file.
     sqlite.busy_timeout(MAX_LOCK_WAIT).map_err(|error| fail(error.into()))?;
@@ -55,25 +42,19 @@ pub(crate) fn migrate(path: &Path, sqlite: &mut Connection) -> Result<Option<Mig
         sqlite.transaction_with_behavior(TransactionBehavior::Immediate).map_err(|error| fail(error.into()))?;
     let from: u32 =
         transaction.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(|error| fail(error.into()))?;
-    let migration = if can_migrate(from) {
+    let mut migration = None;
+    if has_steps(steps, from) {
         let backup = back_up(path, from)?;
-        apply_steps(&transaction, from).map_err(fail)?;
-        Some(Migration { from, to: SCHEMA_VERSION, backup })
-    } else {
-        None
-    };
+        for (version, step) in steps.iter().filter(|(version, _)| *version >= from) {
+            transaction.execute_batch(step).map_err(|error| fail(error.into()))?;
+            let to = version + 1;
+            transaction.pragma_update(None, "user_version", to).map_err(|error| fail(error.into()))?;
+            migration = Some(Migration { from, to, backup: backup.clone() });
+        }
+    }
     transaction.commit().map_err(|error| fail(error.into()))?;
     sqlite.busy_timeout(BUSY_TIMEOUT).map_err(|error| fail(error.into()))?;
     Ok(migration)
-}
-
-fn apply_steps(transaction: &Connection, from: u32) -> StoreResult<()> {
-    for (_, step) in STEPS.iter().filter(|(version, _)| *version >= from) {
-        for text in *step {
-            transaction.execute_batch(text)?;
-        }
-    }
-    Ok(transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?)
 }
 
 /// Copies the file as it is now, and returns where the copy is. An earlier backup is kept.
@@ -101,7 +82,7 @@ fn back_up(path: &Path, version: u32) -> Result<PathBuf, OpenError> {
     Ok(backup)
 }
 
-/// `journal.db.v4-backup`, or `journal.db.v4-backup-2` if there is one already.
+/// `journal.db.v6-backup`, or `journal.db.v6-backup-2` if there is one already.
 fn unused_name(path: &Path, version: u32) -> PathBuf {
     let name = |number: u32| match number {
         1 => side_file(path, &format!(".v{version}-backup")),
@@ -112,4 +93,94 @@ fn unused_name(path: &Path, version: u32) -> PathBuf {
         number += 1;
     }
     name(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::sqlite::schema::SCHEMA_VERSION as OLD;
+    use crate::{Durability, Holder, Journal, LeaseTerm, NewEvent, NewRun, RunFilter};
+
+    const NEW: u32 = OLD + 2;
+    const COLUMNS: &[(u32, &str)] =
+        &[(OLD, "ALTER TABLE runs ADD COLUMN colour TEXT;"), (OLD + 1, "ALTER TABLE runs ADD COLUMN size TEXT;")];
+
+    /// A journal with one run.
+    fn old_journal() -> (TempDir, PathBuf) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("journal.db");
+        let first = NewEvent::new(0, "started", "{}");
+        let (title, request) = ("old".to_owned(), "digest".to_owned());
+        let run = NewRun { run: "r".into(), title, request, owner: None, reservation: None, first };
+        let journal = Journal::open(&path, Durability::Full).unwrap();
+        let (holder, term) = (Holder::this_process(), LeaseTerm { now_ms: 0, ttl_ms: 30_000 });
+        runtime().block_on(journal.create(run, &holder, term)).unwrap();
+        (directory, path)
+    }
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap()
+    }
+
+    fn version(path: &Path) -> u32 {
+        connect(path).unwrap().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
+    }
+
+    fn upgrade(steps: &[(u32, &str)], path: &Path) -> Result<Option<Migration>, OpenError> {
+        apply_steps(steps, path, &mut connect(path).unwrap())
+    }
+
+    #[test]
+    fn every_step_since_the_version_of_the_file_is_applied_once() {
+        let (directory, path) = old_journal();
+        let backup = directory.path().join(format!("journal.db.v{OLD}-backup"));
+        assert_eq!(upgrade(COLUMNS, &path).unwrap(), Some(Migration { from: OLD, to: NEW, backup: backup.clone() }));
+        assert_eq!((version(&path), version(&backup)), (NEW, OLD));
+        assert_eq!(std::fs::metadata(&backup).unwrap().permissions().mode() & 0o777, 0o600);
+        connect(&path).unwrap().execute("UPDATE runs SET colour = 'red', size = 'small'", []).unwrap();
+        assert_eq!(upgrade(COLUMNS, &path).unwrap(), None);
+    }
+
+    #[test]
+    fn the_backup_is_a_journal_with_the_same_runs() {
+        let (_directory, path) = old_journal();
+        let backup = upgrade(COLUMNS, &path).unwrap().unwrap().backup;
+        let journal = Journal::open(&backup, Durability::Full).unwrap();
+        let runs = runtime().block_on(journal.runs(&RunFilter::newest(9))).unwrap();
+        assert_eq!(runs.iter().map(|run| run.title.as_str()).collect::<Vec<_>>(), ["old"]);
+    }
+
+    #[test]
+    fn an_earlier_backup_is_kept_and_an_incomplete_one_replaced() {
+        let (directory, path) = old_journal();
+        let file = |end: &str| directory.path().join(format!("journal.db.v{OLD}-backup{end}"));
+        std::fs::write(file(""), "precious").unwrap();
+        std::fs::write(file(".part"), "SQLite for").unwrap();
+        assert_eq!(upgrade(COLUMNS, &path).unwrap().unwrap().backup, file("-2"));
+        assert_eq!(std::fs::read_to_string(file("")).unwrap(), "precious");
+        assert!(!file(".part").exists());
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_file_as_it_was() {
+        let (_directory, path) = old_journal();
+        let steps = &[COLUMNS[0], (OLD + 1, "ALTER TABLE missing ADD COLUMN size TEXT;")];
+        assert!(upgrade(steps, &path).is_err());
+        assert_eq!(version(&path), OLD);
+        assert_eq!(upgrade(COLUMNS, &path).unwrap().unwrap().to, NEW);
+    }
+
+    #[test]
+    fn connections_that_upgrade_together_do_it_once() {
+        let (_directory, path) = old_journal();
+        let upgrades: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| upgrade(COLUMNS, &path).unwrap())).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!((upgrades.iter().flatten().count(), version(&path)), (1, NEW));
+    }
 }

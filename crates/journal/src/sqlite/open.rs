@@ -8,8 +8,6 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::file::{self, FileIdentity};
 use super::header::FileHeader;
-use super::owner_tables::OWNER_TABLES;
-use super::run_id_tables::RUN_ID_TABLES;
 use super::schema::{APPLICATION_ID, SCHEMA_VERSION, TABLES};
 use super::{log_check, migrate};
 use crate::error::storage::{StoreFailure, StoreResult};
@@ -145,8 +143,6 @@ fn prepare_writer(connection: &mut Connection, durability: Durability) -> rusqli
     // Another process may have created the tables since the first check.
     if matches!(file_kind(&transaction)?, FileKind::New) {
         transaction.execute_batch(TABLES)?;
-        transaction.execute_batch(RUN_ID_TABLES)?;
-        transaction.execute_batch(OWNER_TABLES)?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     }

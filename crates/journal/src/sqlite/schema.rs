@@ -18,6 +18,9 @@ pub(crate) const SCHEMA_VERSION: u32 = 6;
 ///
 /// The `digest` of an ending and of a snapshot covers its text and the digest of the last event before it. `parked` says why a
 /// run cannot be driven until a person decides.
+///
+/// `run_requests` has the digest of the request of each run, `pruned_runs` what is left of a pruned run: the id of a run outlives the
+/// run. The indexes after them find what can be pruned. `counted` is the part of a run's cost that `spent` includes already.
 pub(crate) const TABLES: &str = "
 CREATE TABLE runs (
     key        INTEGER PRIMARY KEY,
@@ -123,5 +126,41 @@ CREATE TABLE business_keys (
     since_ms   INTEGER NOT NULL,
     receipt    TEXT,
     digest     TEXT    NOT NULL
+) STRICT;
+
+CREATE TABLE run_requests (
+    run    INTEGER PRIMARY KEY,
+    digest TEXT    NOT NULL
+) STRICT;
+
+CREATE TABLE pruned_runs (
+    run       TEXT    NOT NULL PRIMARY KEY,
+    request   TEXT,
+    status    TEXT    NOT NULL,
+    ended_ms  INTEGER NOT NULL,
+    pruned_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX runs_ended ON runs (updated_ms, key) WHERE status IS NOT NULL;
+CREATE INDEX inbox_by_run ON inbox (run);
+CREATE INDEX event_blobs_by_digest ON event_blobs (digest);
+CREATE INDEX business_keys_by_end ON business_keys (since_ms + window_ms);
+
+CREATE INDEX runs_by_owner ON runs (owner, created_ms, key) WHERE owner IS NOT NULL;
+
+CREATE TABLE spending (
+    account  TEXT    NOT NULL,
+    month    TEXT    NOT NULL,
+    spent    INTEGER NOT NULL,
+    reserved INTEGER NOT NULL,
+    PRIMARY KEY (account, month)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE run_spending (
+    run      INTEGER PRIMARY KEY,
+    account  TEXT    NOT NULL,
+    month    TEXT    NOT NULL,
+    reserved INTEGER NOT NULL,
+    counted  INTEGER NOT NULL
 ) STRICT;
 ";

@@ -7,7 +7,6 @@ mod child_process;
 mod crashes;
 mod damage;
 mod full_disk;
-mod migrations;
 mod permissions;
 mod processes;
 mod refused_files;

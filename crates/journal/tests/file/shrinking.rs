@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use reknit_journal::{Append, Durability, Holder, Journal, NewEvent, Rebuild, Retention, Snapshot};
+use reknit_journal::{Append, Durability, Holder, Journal, NewEvent, Retention, Snapshot};
 
 use crate::support::{TERM, leased, new_path, new_run, open};
 
@@ -26,7 +26,6 @@ async fn a_new_file_gives_the_space_of_pruned_runs_back() {
     ended_runs(&journal, 40).await;
     let before = journal.size().await.expect("a size");
     assert_eq!(journal.prune(&KEEP_TWO, 100).await.expect("it can be pruned").runs, 38);
-    assert!(journal.shrinks_by_itself().expect("it can be read"));
     assert!(journal.shrink(0).await.expect("it shrinks") > before.used_bytes / 2);
     let after = journal.size().await.expect("a size");
     assert!(after.used_bytes < before.used_bytes / 4 && after.free_bytes == 0, "{before:?} {after:?}");
@@ -45,31 +44,6 @@ async fn runs_are_pruned_until_the_file_is_small_enough() {
     let pruned = journal.prune(&retention, 100).await.expect("it can be pruned");
     assert!(journal.size().await.expect("a size").used_bytes <= limit);
     assert!((15..=25).contains(&pruned.runs) && preview.by_size.abs_diff(pruned.runs) <= 3, "{preview:?} {pruned:?}");
-}
-
-#[tokio::test]
-async fn a_file_that_cannot_shrink_is_rebuilt_when_nobody_else_has_it_open() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("journal.db");
-    let journal = Journal::open(&path, Durability::Off).expect("a new journal");
-    ended_runs(&journal, 40).await;
-    drop(journal);
-    let plain = rusqlite::Connection::open(&path).expect("it can be opened");
-    plain.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = NONE; VACUUM;").expect("it is rebuilt");
-    drop(plain);
-
-    let journal = Journal::open(&path, Durability::Off).expect("a journal");
-    journal.prune(&KEEP_TWO, 100).await.expect("it can be pruned");
-    assert!(!journal.shrinks_by_itself().expect("it can be read"));
-    assert_eq!(journal.shrink(0).await.expect("nothing happens"), 0);
-    let before = fs::metadata(&path).expect("it is there").len();
-    assert_eq!(Journal::rebuild(&path).expect("it is open"), Rebuild::InUse);
-    drop(journal);
-    assert_eq!(Journal::rebuild(&path).expect("it is free"), Rebuild::Done);
-    assert!(fs::metadata(&path).expect("it is there").len() < before.max(1_000_000) / 4);
-    let journal = Journal::open(&path, Durability::Off).expect("a journal");
-    assert!(journal.shrinks_by_itself().expect("it can be read"));
-    assert_eq!(journal.run_count().await.expect("runs"), 2);
 }
 
 #[tokio::test]

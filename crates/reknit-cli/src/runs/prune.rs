@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use jiff::Timestamp;
-use reknit_journal::{Journal, Rebuild, Retention};
+use reknit_journal::{Journal, Retention};
 use reknit_protocol::human_duration;
 use reknit_runtime::config::ByteSize;
 
 use crate::cli::PruneArguments;
 use crate::failure::Failure;
-use crate::print::{print_data, print_message};
+use crate::print::print_data;
 use crate::setup::{open_journal, read_config};
 use crate::usage::count;
 
@@ -29,7 +29,7 @@ pub(super) async fn run(arguments: &PruneArguments) -> Result<ExitCode, Failure>
         count(pruned.blobs, "long value"),
         count(pruned.keys, "business key")
     ))?;
-    let journal = shrink(journal).await?;
+    journal.shrink(0).await.map_err(Failure::journal)?;
     let after = journal.size().await.map_err(Failure::journal)?;
     let total = |size: reknit_journal::StoreSize| size.used_bytes + size.free_bytes;
     print_data(&format!("the journal: {}, before {}\n", megabytes(total(after)), megabytes(total(before))))?;
@@ -61,25 +61,6 @@ async fn preview(journal: &Journal, retention: &Retention, now_ms: i64) -> Resul
         megabytes(preview.size.free_bytes)
     ))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Gives the unused part of the file back to the system.
-async fn shrink(journal: Journal) -> Result<Journal, Failure> {
-    if journal.shrinks_by_itself().map_err(Failure::journal)? {
-        journal.shrink(0).await.map_err(Failure::journal)?;
-        return Ok(journal);
-    }
-    let Some(path) = journal.path().map(std::path::Path::to_owned) else { return Ok(journal) };
-    // A file of an older version can only be rebuilt, while nobody has it open.
-    drop(journal);
-    let open_failed = |error| Failure::Open(Box::new(error));
-    if Journal::rebuild(&path).map_err(open_failed)? == Rebuild::InUse {
-        print_message(
-            "note: the file keeps its size, because an older version created it and another process has it open; \
-             prune again when no other process uses it\n",
-        );
-    }
-    Journal::open(&path, reknit_journal::Durability::Full).map_err(open_failed)
 }
 
 /// The limits, for people.

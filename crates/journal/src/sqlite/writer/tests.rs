@@ -27,7 +27,7 @@ fn create_run(run: &str) -> impl FnMut(&mut dyn WriteTables) -> RuleResult<Lease
     let holder = Holder::this_process();
     move |tables| {
         let new = rules::CreatedRun { run: &run, title: "", request: "", owner: None, reservation: None };
-        rules::create(tables, &new, &first, &holder, TERM)
+        rules::create(tables, &new, &first, None, (&holder, TERM))
     }
 }
 
