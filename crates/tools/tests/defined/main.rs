@@ -3,6 +3,7 @@
 
 mod command;
 mod command_faults;
+mod outside_folder;
 mod plain_http;
 mod recorder;
 mod sandbox;
