@@ -28,8 +28,7 @@ use recording::Recording;
 /// # use reknit_fakes::{Reply, ScriptedModel, model::{RequestMatcher, Script}};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-/// # let folder = std::env::temp_dir().join("reknit-cassette-example");
-/// # let file = folder.with_extension("json");
+/// # let file = std::env::temp_dir().join(format!("reknit-cassette-example-{}.json", std::process::id()));
 /// # let model = ScriptedModel::start(Script::new().on(RequestMatcher::any(), Reply::text("hello"))).await?;
 /// # let real = model.base_url().trim_end_matches("/v1").to_owned();
 /// // Once, against the real server (`https://api.openai.com`):

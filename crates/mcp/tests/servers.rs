@@ -9,6 +9,9 @@ mod faults;
 mod http;
 #[path = "servers/oauth.rs"]
 mod oauth;
+// The same folder as for the sandbox of commands.
+#[path = "../../tools/tests/defined/outside_folder.rs"]
+mod outside_folder;
 #[path = "servers/program.rs"]
 mod program;
 #[path = "servers/restarts.rs"]

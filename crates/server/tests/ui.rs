@@ -120,7 +120,7 @@ async fn a_question_is_decided_with_a_form_and_only_for_what_it_shows() {
     assert_eq!(goes_to(&site.form(path, &fields).send().await.unwrap()), "/runs/r");
     // The stream says that the run has ended.
     let changes = site.get("/ui/runs/r/changes").send().await.unwrap().text();
-    let changes = tokio::time::timeout(Duration::from_secs(20), changes).await.expect("the stream ends").unwrap();
+    let changes = tokio::time::timeout(Duration::from_mins(2), changes).await.expect("the stream ends").unwrap();
     assert!(changes.contains("data: change\n\n") && changes.contains("data: end\n\n"), "{changes}");
     assert_eq!(site.tool.calls().len(), 1);
     let shown = page(site.get("/runs/r?step=refund"), StatusCode::OK).await;
@@ -222,7 +222,7 @@ async fn a_plan_is_checked_and_started_once_however_often_its_form_is_sent() {
     let good = page(site.form("/new", &[("kind", "plan"), ("text", REFUND), ("do", "check")]), StatusCode::OK).await;
     assert!(good.contains("The plan can be run: 1 step"), "{good}");
     let changes = site.get("/ui/runs/once/changes").send().await.unwrap().text();
-    tokio::time::timeout(Duration::from_secs(20), changes).await.expect("the run ends").unwrap();
+    tokio::time::timeout(Duration::from_mins(2), changes).await.expect("the run ends").unwrap();
     assert_eq!(site.tool.calls().len(), 1);
 }
 
@@ -237,7 +237,7 @@ async fn a_tool_is_called_with_a_form_made_from_its_schema() {
     let called = site.form("/tools/bank/refund", &[("p.amount", "7"), ("run_id", "call-1")]).send().await.unwrap();
     assert_eq!(goes_to(&called), "/runs/call-1");
     let changes = site.get("/ui/runs/call-1/changes").send().await.unwrap().text();
-    tokio::time::timeout(Duration::from_secs(20), changes).await.expect("the run ends").unwrap();
+    tokio::time::timeout(Duration::from_mins(2), changes).await.expect("the run ends").unwrap();
     assert!(page(site.get("/runs/call-1?step=call"), StatusCode::OK).await.contains("Call bank/refund"));
     let stats = page(site.get("/stats"), StatusCode::OK).await;
     assert!(stats.contains("bank/refund") && stats.contains("complete"), "{stats}");

@@ -73,7 +73,7 @@ impl Service {
             side_effect,
             idempotency_key: None,
             business_key: None,
-            timeout_ms: 20_000,
+            timeout_ms: 60_000,
             job: None,
             callback: None,
         };
@@ -172,7 +172,7 @@ async fn an_interim_response_is_not_the_reply_and_does_not_stop_the_call() {
 async fn an_idle_connection_is_closed_after_a_while() {
     let mut service = Service::start(Behaviour::Answers).await;
     service.call(SideEffect::Keyed, "hi").await.expect("a response");
-    let closed = tokio::time::timeout(Duration::from_secs(20), service.closed.recv()).await;
+    let closed = tokio::time::timeout(Duration::from_mins(2), service.closed.recv()).await;
     assert_eq!(closed.expect("the connection for calls that change something ends"), Some(()));
 }
 

@@ -83,7 +83,7 @@ fn call(job: Option<JobRequest>) -> CallTool {
         parameters: Object::new(),
         side_effect: SideEffect::Unsafe,
         idempotency_key: None,
-        timeout_ms: 5_000,
+        timeout_ms: 60_000,
         job,
         callback: None,
         business_key: None,

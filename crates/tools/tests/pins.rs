@@ -181,7 +181,7 @@ async fn a_withheld_capability_is_not_called_until_its_change_is_accepted() {
         parameters: Object::new(),
         side_effect: SideEffect::Unsafe,
         idempotency_key: None,
-        timeout_ms: 5_000,
+        timeout_ms: 60_000,
         business_key: None,
         job: None,
         callback: None,

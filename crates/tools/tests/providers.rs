@@ -81,7 +81,7 @@ fn call() -> CallTool {
         side_effect: SideEffect::Read,
         idempotency_key: None,
         business_key: None,
-        timeout_ms: 5_000,
+        timeout_ms: 60_000,
         job: None,
         callback: None,
     }

@@ -38,7 +38,7 @@ fn call(parameters: &str) -> CallTool {
         side_effect: SideEffect::Keyed,
         idempotency_key: Some("key-1".to_owned()),
         business_key: None,
-        timeout_ms: 300,
+        timeout_ms: 60_000,
         job: None,
         callback: None,
     }
@@ -215,7 +215,9 @@ async fn only_a_refused_connection_proves_that_nothing_was_sent() {
         ("a cut body", Reply::data("a long answer").cut_after(5), TransportKind::Reset),
     ] {
         let tool = tool(reply).await;
-        let failure = discover("t", &tool.base_url()).await.tools.call(&call("{}")).await.expect_err(case);
+        let timeout_ms = if kind == TransportKind::TimedOut { 300 } else { 60_000 };
+        let call = CallTool { timeout_ms, ..call("{}") };
+        let failure = discover("t", &tool.base_url()).await.tools.call(&call).await.expect_err(case);
         assert_eq!((failure.kind, failure.delivery), (kind, Delivery::Possible), "case: {case}");
     }
     let tool = tool(Reply::data(1)).await;
@@ -254,7 +256,7 @@ async fn a_call_that_must_not_be_sent_twice_has_a_connection_of_its_own() {
     for (side_effect, expected) in [(Read, 0), (Idempotent, 1), (Keyed, 0), (Undeclared, 3), (Unsafe, 3)] {
         let before = connections.load(Ordering::SeqCst);
         for _ in 0..3 {
-            let call = CallTool { side_effect, timeout_ms: 10_000, ..call("{}") };
+            let call = CallTool { side_effect, ..call("{}") };
             assert_eq!(discovery.tools.call(&call).await.expect("an answer").status, 200);
         }
         assert_eq!(connections.load(Ordering::SeqCst) - before, expected, "{side_effect:?}");
@@ -305,8 +307,7 @@ async fn a_call_without_a_known_address_is_not_sent() {
 async fn a_body_beyond_the_size_limit_is_rejected() {
     let tool = tool(Reply::data("x".repeat(17 << 20))).await;
     let discovery = discover("t", &tool.base_url()).await;
-    let long = CallTool { timeout_ms: 60_000, ..call("{}") };
-    let failure = discovery.tools.call(&long).await.expect_err("the body is too large");
+    let failure = discovery.tools.call(&call("{}")).await.expect_err("the body is too large");
     assert_eq!((failure.kind, failure.delivery), (TransportKind::TooLarge, Delivery::Possible), "{failure}");
     assert!(failure.to_string().contains("larger than 16777216 bytes"), "{failure}");
 }

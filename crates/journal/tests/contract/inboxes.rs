@@ -100,7 +100,7 @@ async fn a_dropped_wait_loses_no_signal() {
 
 /// The kind of the next signal, with a timeout so that a failing test ends.
 async fn next(mailbox: &mut Mailbox) -> String {
-    let message = tokio::time::timeout(Duration::from_secs(10), mailbox.next()).await;
+    let message = tokio::time::timeout(Duration::from_mins(2), mailbox.next()).await;
     message.expect("a signal within ten seconds").unwrap().signal.kind
 }
 

@@ -1,12 +1,10 @@
 //! Other processes: a test starts its own program again, with a task.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::Duration;
 
-use reknit_journal::{Append, BUSY_TIMEOUT, Durability, Holder, Journal, LeaseError, RunSignal};
+use reknit_journal::{Append, Durability, Holder, Journal, LeaseError, RunSignal};
 
 use crate::support::{TERM, event, new_run, open, report};
 
@@ -14,6 +12,9 @@ const TASK: &str = "REKNIT_JOURNAL_TEST_TASK";
 const FILE: &str = "REKNIT_JOURNAL_TEST_FILE";
 /// Marks the lines of the child: the test harness prints lines of its own.
 const MARKER: &str = "child says: ";
+
+/// The program that starts another one without capabilities, with its options.
+pub(crate) const WITHOUT_CAPABILITIES: [&str; 3] = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"];
 
 /// A process that performs a task on a journal.
 pub(crate) struct ChildProcess {
@@ -34,10 +35,10 @@ impl ChildProcess {
         Self::spawn(shell, task, file)
     }
 
-    /// Starts a process that is not root, so that permissions apply to it. `program` is a copy that every user may run.
-    pub(crate) fn start_as_nobody(program: &Path, task: &str, file: &Path) -> Self {
-        let mut command = Command::new(program);
-        command.uid(65534).gid(65534);
+    /// Starts a process to which permissions apply although root starts it: root without capabilities may do what an owner may.
+    pub(crate) fn start_without_capabilities(task: &str, file: &Path) -> Self {
+        let mut command = Command::new(WITHOUT_CAPABILITIES[0]);
+        command.args(&WITHOUT_CAPABILITIES[1..]).arg(std::env::current_exe().unwrap());
         Self::spawn(command, task, file)
     }
 
@@ -94,11 +95,11 @@ async fn a_child_process_performs_its_task() {
             let run = format!("run of {}", std::process::id());
             open(file).create(new_run(&run), &Holder::this_process(), TERM).await.unwrap();
         }
-        "lock for longer than the busy timeout" => {
+        "lock until the parent has seen it" => {
             let connection = rusqlite::Connection::open(file).unwrap();
             connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
             print_line("locked");
-            std::thread::sleep(BUSY_TIMEOUT + Duration::from_secs(2));
+            wait_for_parent();
             connection.execute_batch("ROLLBACK").unwrap();
         }
         "open" => match Journal::open(file, Durability::Full) {

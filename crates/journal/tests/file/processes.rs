@@ -36,8 +36,8 @@ async fn a_mailbox_receives_signals_of_another_process() {
     for _ in 0..2 {
         let to = path.clone();
         let sending = tokio::task::spawn_blocking(move || ChildProcess::start("send", &to).finish());
-        let message = tokio::time::timeout(Duration::from_secs(20), mailbox.next()).await;
-        assert_eq!(message.expect("a signal within twenty seconds").unwrap().signal, RunSignal::new("cancel", "{}"));
+        let message = tokio::time::timeout(Duration::from_mins(2), mailbox.next()).await;
+        assert_eq!(message.expect("a signal in time").unwrap().signal, RunSignal::new("cancel", "{}"));
         sending.await.unwrap();
     }
 }
@@ -47,15 +47,18 @@ async fn a_write_of_a_driver_waits_while_another_process_locks_the_file() {
     let (_directory, path) = new_path();
     let journal = open(&path);
     let lease = leased(&journal, "r").await;
-    let mut locker = ChildProcess::start("lock for longer than the busy timeout", &path);
+    let mut locker = ChildProcess::start("lock until the parent has seen it", &path);
     assert_eq!(locker.next_line().as_deref(), Some("locked"));
     // A signal of a user is refused after the busy timeout; the answer that a driver received is not.
-    let send = journal.send(lease.run(), RunSignal::new("cancel", "{}"), 0);
+    let send = async {
+        let refused = journal.send(lease.run(), RunSignal::new("cancel", "{}"), 0).await;
+        locker.finish();
+        refused
+    };
     let (refused, appended) = tokio::join!(send, journal.append(&lease, Append::at(1).event(event(1))));
     assert!(matches!(refused, Err(SendError::Storage(StorageError::Busy { .. }))), "{refused:?}");
     assert_eq!(appended.unwrap(), 2);
     assert_eq!(journal.locked_for(), None);
-    locker.finish();
     assert_eq!(checked_len(&journal, "r").await, 2);
 }
 

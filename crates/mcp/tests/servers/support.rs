@@ -42,7 +42,7 @@ pub(crate) fn call_with(tool: &str, parameters: Object) -> CallTool {
         side_effect: SideEffect::Undeclared,
         idempotency_key: Some("key-1".to_owned()),
         business_key: None,
-        timeout_ms: 20_000,
+        timeout_ms: 60_000,
         job: None,
         callback: None,
     }

@@ -220,7 +220,7 @@ fn work_grows_with_the_number_of_rows_at_most_linearly() {
         let started = std::time::Instant::now();
         rejection.repair();
         // Work that grows with the cube of the rows would take an hour.
-        assert!(started.elapsed().as_secs() < 20, "{row}: {:?}", started.elapsed());
+        assert!(started.elapsed().as_secs() < 120, "{row}: {:?}", started.elapsed());
     }
 }
 

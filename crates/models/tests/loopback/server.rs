@@ -62,7 +62,7 @@ impl Server {
 
     /// This server as a target that streams, with timeouts that pass only if a test is broken.
     pub(crate) fn target(&self) -> Target {
-        let timeouts = Timeouts { total: Duration::from_secs(20), ..Timeouts::default() };
+        let timeouts = Timeouts { total: Duration::from_mins(2), ..Timeouts::default() };
         Target { timeouts, ..Target::new("a", format!("http://{}/v1", self.address), "m-1") }
     }
 

@@ -203,13 +203,17 @@ async fn an_unknown_outcome_makes_the_second_wait_until_a_person_says_that_it_di
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_may_not_wait_longer_says_whom_it_waited_for_and_the_key_can_be_forgotten() {
     let shop = Shop::held().await;
-    shop.configure("window = \"1h\"", "[limits]\nstep-time = \"500ms\"\n");
+    let window = "window = \"1h\"";
+    shop.configure(window, "");
     let first = shop.refund("10");
     shop.tool.wait_for_calls(1).await;
     kill(first);
     shop.barrier.release_all();
     let key = shop.key();
+    // Only the run that waits in vain is short of time.
+    shop.configure(window, "[limits]\nstep-time = \"2s\"\n");
     let second = ended(shop.refund("10"));
+    shop.configure(window, "");
     assert_eq!(second.status.code(), Some(1), "{}", stderr(&second));
     let (run, name) = (text(&key, "run"), text(&key, "key"));
     let said = format!("{}{}", stdout(&second), stderr(&second));

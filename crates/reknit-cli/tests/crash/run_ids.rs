@@ -1,6 +1,7 @@
 //! A command with `--run-id` that is run again does nothing twice.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Output};
 
 use crate::world::{STEPS, World, done, kill, outcome, stderr};
@@ -77,15 +78,15 @@ async fn a_run_that_another_process_drives_is_waited_for() {
     let first = start(&world, "order-7");
     world.barrier.wait_for_arrivals(1).await;
     let mut second = start(&world, "order-7");
-    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
-    assert!(second.try_wait().expect("it can be asked").is_none(), "it does not wait");
-    let driver = first.id();
+    let mut said = BufReader::new(second.stderr.take().expect("it is piped")).lines().map_while(Result::ok);
+    let note = format!(": process {} on ", first.id());
+    let before: Vec<String> = said.by_ref().take_while(|line| !line.contains(&note)).collect();
+    assert!(second.try_wait().expect("it can be asked").is_none(), "it does not wait: {before:?}");
     world.barrier.release_all();
-    let (first, second) = (end(first), end(second));
-    assert_eq!(second.status.code(), Some(0), "{}", stderr(&second));
+    let (first, rest) = (end(first), said.collect::<Vec<_>>());
+    let second = end(second);
+    assert_eq!(second.status.code(), Some(0), "{before:?} {rest:?}");
     assert_eq!(outcome(&second), outcome(&first));
-    let note = format!(": process {driver} on ");
-    assert!(stderr(&second).contains(&note), "{}", stderr(&second));
     assert_eq!(world.tool.call_count(), STEPS.len());
 }
 

@@ -21,7 +21,7 @@ pub(crate) const STEPS: [(&str, SideEffect); 5] = [
 ];
 
 /// A limit that only a hanging test reaches.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const TIMEOUT: Duration = Duration::from_mins(2);
 
 pub(crate) struct World {
     pub(crate) tool: RunningTool,

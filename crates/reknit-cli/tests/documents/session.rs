@@ -21,7 +21,8 @@ use crate::page::{Mark, Page};
 
 /// The port of `reknit serve` if nobody names another one.
 const SERVE_PORT: &str = "8320";
-const LONGEST: Duration = Duration::from_mins(3);
+/// When the commands of a page hang.
+const LONGEST: Duration = Duration::from_mins(15);
 
 /// A command in a `console` block, and the output that the page shows.
 #[derive(Debug, PartialEq)]
@@ -143,7 +144,7 @@ impl Session {
             for port in waits {
                 writeln!(
                     script,
-                    "for _ in $(seq 150); do (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null && break; sleep 0.1; done"
+                    "for _ in $(seq 1200); do (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null && break; sleep 0.1; done"
                 )
                 .expect("a string");
             }

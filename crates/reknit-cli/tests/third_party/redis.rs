@@ -49,7 +49,7 @@ fn open_shop() -> Service {
 async fn registered(service: &RunningService) {
     let mut status = service.registration().expect("it registers itself");
     let registered = status.wait_for(|status| *status == RegistrationStatus::Registered);
-    tokio::time::timeout(Duration::from_mins(1), registered).await.expect("in time").expect("it goes on");
+    tokio::time::timeout(Duration::from_mins(3), registered).await.expect("in time").expect("it goes on");
 }
 
 fn options(redis: &Redis) -> RegistrationOptions {
@@ -136,7 +136,7 @@ async fn a_redis_server_that_is_killed_and_restarted_during_a_run_loses_no_tool_
     redis.kill();
     let mut status = service.registration().expect("it registers itself");
     let failing = status.wait_for(|status| matches!(status, RegistrationStatus::Failing(_)));
-    drop(tokio::time::timeout(Duration::from_mins(1), failing).await.expect("in time").expect("it goes on"));
+    drop(tokio::time::timeout(Duration::from_mins(3), failing).await.expect("in time").expect("it goes on"));
     let problems = reknit.refresh_tools().await;
     let problem = &problems.first().expect("the registry is down").to_string();
     assert!(problem.starts_with(&format!("tool `registry` at {} (gomind): cannot connect", redis.url())), "{problem}");

@@ -26,7 +26,7 @@ impl Redis {
         let mut process = command.stdout(Stdio::piped()).spawn().expect("redis-server can be started");
         let start = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            if start.elapsed() > Duration::from_mins(1) || process.try_wait().expect("a status").is_some() {
+            if start.elapsed() > Duration::from_mins(3) || process.try_wait().expect("a status").is_some() {
                 let _ = process.kill();
                 let lines = BufReader::new(process.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
                 panic!("redis-server does not start:\n{}", lines.collect::<Vec<_>>().join("\n"));

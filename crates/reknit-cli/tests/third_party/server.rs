@@ -31,7 +31,7 @@ impl Server {
         let mut process = command(port).stderr(Stdio::piped()).spawn().expect("the server can be started");
         let start = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            if start.elapsed() > Duration::from_mins(1) || process.try_wait().expect("a status").is_some() {
+            if start.elapsed() > Duration::from_mins(3) || process.try_wait().expect("a status").is_some() {
                 let _ = process.kill();
                 let lines = BufReader::new(process.stderr.take().expect("it is piped")).lines().map_while(Result::ok);
                 panic!("the server does not start:\n{}", lines.collect::<Vec<_>>().join("\n"));

@@ -150,7 +150,7 @@ async fn an_interrupt_during_a_wait_for_a_rate_limit_still_asks_for_the_report()
 async fn an_agent_file_can_be_executed() {
     let (shop, model) = (shop().await, model().await);
     let program = env!("CARGO_BIN_EXE_reknit");
-    let world = configured(&shop, &model).file("clerk.md", &format!("#!/usr/bin/env -S {program} agent\n{CLERK}"));
+    let world = configured(&shop, &model).file("clerk.md", &format!("#!/usr/bin/env -S \"{program}\" agent\n{CLERK}"));
     let path = world.path().join("clerk.md");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it can be made a program");
     let output = world.around(Command::new(&path), &["Where is order 7?"]).output().expect("it can be run");

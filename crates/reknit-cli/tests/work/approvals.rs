@@ -42,10 +42,10 @@ async fn show_lists_the_calls_that_wait_for_approval() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_decision_after_the_time_for_it_is_refused_and_the_answer_is_no() {
     let shop = shop().await;
-    let world = World::new().configured(&[&shop], "[limits]\nperson-time = \"1 s\"\n");
+    let world = World::new().configured(&[&shop], "[limits]\nperson-time = \"3 s\"\n");
     let world = world.file("plan.json", &plan(&PAY));
     world.reknit(&["run", "--answer", "template", "plan.json"]);
-    tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
+    tokio::time::sleep(std::time::Duration::from_millis(3_100)).await;
     insta::assert_snapshot!(world.reknit(&["runs", "approve", "last"]), @r"
     exit status 2
     --- stderr

@@ -1,6 +1,6 @@
 //! `reknit chat` with a scripted model and a scripted tool.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -230,7 +230,7 @@ async fn an_answer_is_drawn_while_it_is_written_and_then_printed_once() {
     let script = Script::new().on(RequestMatcher::any(), Reply::text(words).event_interval(pause));
     let model = ScriptedModel::start(script).await.expect("the model starts");
     let world = configured(&shop, &model);
-    let typed = format!("stty cols 80 rows 24 && {} chat clerk.md", env!("CARGO_BIN_EXE_reknit"));
+    let typed = format!("stty cols 80 rows 24 && '{}' chat clerk.md", env!("CARGO_BIN_EXE_reknit"));
     let child = world.around(Command::new("script"), &["-qec", &typed, "/dev/null"]).stdin(Stdio::piped()).spawn();
     let Ok(mut child) = child.inspect_err(|error| eprintln!("not tried: there is no `script` ({error})")) else {
         return;
@@ -238,12 +238,17 @@ async fn an_answer_is_drawn_while_it_is_written_and_then_printed_once() {
     let mut input = child.stdin.take().expect("it is piped");
     writeln!(input, "Where is order 7?").expect("it reads");
     // The end of input would be Ctrl-D, which counts only at the prompt.
-    while model.requests().is_empty() {
-        tokio::time::sleep(Duration::from_millis(20)).await;
+    let mut output = child.stdout.take().expect("it is piped");
+    let (mut seen, mut piece) = (Vec::new(), [0; 4096]);
+    while !String::from_utf8_lossy(&seen).contains(words) {
+        let read = output.read(&mut piece).expect("it can be read");
+        assert!(read > 0, "the answer is not printed: {:?}", String::from_utf8_lossy(&seen));
+        seen.extend_from_slice(&piece[..read]);
     }
-    tokio::time::sleep(Duration::from_secs(2)).await;
     writeln!(input, "/exit").expect("it reads");
-    let seen = text(&child.wait_with_output().expect("it ends").stdout);
+    output.read_to_end(&mut seen).expect("it can be read");
+    child.wait().expect("it ends");
+    let seen = text(&seen);
     let mut parts = (7..words.len()).filter_map(|end| words.get(..end));
     assert!(parts.any(|part| seen.contains(&format!("{part}\r\n"))), "a part of the answer is drawn:\n{seen:?}");
     let (_, after) = seen.rsplit_once("\x1b[J").expect("the drawing is removed");

@@ -105,7 +105,7 @@ async fn of_two_servers_with_one_journal_one_finishes_the_runs_of_the_other_that
     first.child.wait().expect("it ends");
     barrier.release_all();
     let mut shown = String::new();
-    for _ in 0..600 {
+    for _ in 0..3_000 {
         shown = second.request("GET", "/v1/runs/pay-7", "", "");
         if shown.contains(r#""status":"complete""#) {
             break;

@@ -6,7 +6,7 @@ use crate::world::{World, text};
 
 /// Runs a command in a terminal of this size; `None` if the program `script` is missing.
 pub(crate) fn in_terminal(world: &World, columns: usize, rows: usize, arguments: &str) -> Option<String> {
-    let typed = format!("stty cols {columns} rows {rows} && {} {arguments}", env!("CARGO_BIN_EXE_reknit"));
+    let typed = format!("stty cols {columns} rows {rows} && '{}' {arguments}", env!("CARGO_BIN_EXE_reknit"));
     let output = world.around(Command::new("script"), &["-qec", &typed, "/dev/null"]).output();
     let output = output.inspect_err(|error| eprintln!("not tried: there is no `script` ({error})")).ok()?;
     Some(text(&output.stdout))

@@ -49,7 +49,7 @@ fn finished(outcome: DriveOutcome) -> Answer {
 }
 
 async fn within<T>(future: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(20), future).await.expect("it ends in time")
+    tokio::time::timeout(Duration::from_mins(2), future).await.expect("it ends in time")
 }
 
 fn reply(text: &str) -> Reply {

@@ -139,7 +139,7 @@ impl Scene {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(20), reached).await.expect("the run gets there in time");
+        tokio::time::timeout(Duration::from_mins(2), reached).await.expect("the run gets there in time");
     }
 }
 

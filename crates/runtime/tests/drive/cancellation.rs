@@ -93,7 +93,9 @@ async fn a_call_that_does_not_return_within_the_grace_period_has_an_unknown_fate
         });
         tool.wait_for_calls(1).await;
         fixture.journal.send(&RunId::new("r"), signals::cancel(), 0).await.expect("the run exists");
-        let answer = tokio::time::timeout(Duration::from_secs(20), async {
+        // The clock stands still until then: otherwise the deadline of the call might come first.
+        fixture.wait_for_event("r", "cancelled").await;
+        let answer = tokio::time::timeout(Duration::from_mins(2), async {
             // The driver waits for the deadline, the renewal of the lease and the grace period, which ends first.
             while !run.is_finished() {
                 fixture.clock.advance(1_000);

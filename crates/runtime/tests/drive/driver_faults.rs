@@ -81,7 +81,7 @@ fn rename(connection: &rusqlite::Connection, from: &str, to: &str) {
 
 /// Waits in real time until `holds`: the journal works on threads of its own.
 async fn until(mut holds: impl AsyncFnMut() -> bool) {
-    for _ in 0..3_000 {
+    for _ in 0..12_000 {
         if holds().await {
             return;
         }

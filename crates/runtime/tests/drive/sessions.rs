@@ -220,11 +220,11 @@ async fn a_stopped_session_still_writes_its_report() {
     let driver = scene.fixture.driver().with_stop_token(stop.clone());
     let started = scene.started();
     let task = tokio::spawn(async move { driver.start(started).await });
-    tokio::time::timeout(Duration::from_secs(20), scene.model.wait_for_requests(2))
+    tokio::time::timeout(Duration::from_mins(2), scene.model.wait_for_requests(2))
         .await
         .expect("the run gets there in time");
     stop.cancel();
-    let ended = tokio::time::timeout(Duration::from_secs(20), task).await.expect("the run ends in time");
+    let ended = tokio::time::timeout(Duration::from_mins(2), task).await.expect("the run ends in time");
     let report = reported(ended.expect("the task does not panic").expect("the run is driven"));
     assert_eq!((report.exit, report.content.as_str()), (SessionExit::UserStop, "It was sent."));
 }
@@ -239,7 +239,7 @@ async fn a_resumed_session_continues_where_it_was_and_repeats_no_call() {
     let scene = Scene::new(script).await;
     let (driver, started) = (scene.fixture.driver(), scene.started());
     let task = tokio::spawn(async move { driver.start(started).await });
-    tokio::time::timeout(Duration::from_secs(20), scene.model.wait_for_requests(2))
+    tokio::time::timeout(Duration::from_mins(2), scene.model.wait_for_requests(2))
         .await
         .expect("the run gets there in time");
     task.abort();

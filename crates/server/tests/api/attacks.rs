@@ -26,11 +26,13 @@ async fn exchange(api: &Api, bytes: &str) -> String {
     stream.write_all(bytes.as_bytes()).await.expect("it is sent");
     let mut received = Vec::new();
     let mut buffer = [0; 4096];
-    while let Ok(Ok(read)) = tokio::time::timeout(Duration::from_millis(500), stream.read(&mut buffer)).await {
-        if read == 0 {
-            break;
+    loop {
+        // A loaded machine may take long for the first byte; what follows it, is on its way then.
+        let patience = if received.is_empty() { Duration::from_secs(30) } else { Duration::from_millis(500) };
+        match tokio::time::timeout(patience, stream.read(&mut buffer)).await {
+            Ok(Ok(read)) if read > 0 => received.extend_from_slice(&buffer[..read]),
+            _ => break,
         }
-        received.extend_from_slice(&buffer[..read]);
     }
     String::from_utf8_lossy(&received).into_owned()
 }

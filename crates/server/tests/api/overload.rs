@@ -32,7 +32,7 @@ async fn a_start_that_is_sent_again_returns_at_once_also_without_room_for_anothe
     let start = |id: &str| api.post("/v1/runs", &json!({"plan": REFUND, "run_id": id, "mode": "start"}));
     json_of(start("r").send().await.expect("an answer"), StatusCode::ACCEPTED).await;
     until_called(&barrier).await;
-    let again = tokio::time::timeout(Duration::from_secs(10), start("r").send()).await.expect("it does not wait");
+    let again = tokio::time::timeout(Duration::from_mins(1), start("r").send()).await.expect("it does not wait");
     assert_eq!(json_of(again.expect("an answer"), StatusCode::ACCEPTED).await["run"], "r");
     error_of(start("other"), StatusCode::TOO_MANY_REQUESTS).await;
     barrier.release_all();
@@ -62,7 +62,7 @@ async fn a_server_that_stops_waits_for_its_runs_also_if_no_client_is_connected()
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert!(!api.server.is_finished(), "the run goes on");
     barrier.release_all();
-    let stopped = tokio::time::timeout(Duration::from_secs(4), api.server).await.expect("it stops then");
+    let stopped = tokio::time::timeout(Duration::from_mins(1), api.server).await.expect("it stops then");
     stopped.expect("no panic").expect("no error");
 }
 
@@ -118,6 +118,6 @@ async fn a_server_that_stops_waits_for_mcp_calls_and_answers_them() {
     };
     let ((_, answer), ()) = tokio::join!(call, stopping);
     assert!(answer.contains("refunded"), "{answer}");
-    let stopped = tokio::time::timeout(Duration::from_secs(4), api.server).await.expect("it stops then");
+    let stopped = tokio::time::timeout(Duration::from_mins(1), api.server).await.expect("it stops then");
     stopped.expect("no panic").expect("no error");
 }

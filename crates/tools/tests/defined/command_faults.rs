@@ -11,7 +11,7 @@ use crate::command::{made, options, script, tools};
 
 /// Waits until a process has written its id to a file.
 async fn id_in(file: &Path) -> i32 {
-    for _ in 0..2_000 {
+    for _ in 0..12_000 {
         if let Some(id) = std::fs::read_to_string(file).ok().and_then(|text| text.trim().parse().ok()) {
             return id;
         }
@@ -22,7 +22,7 @@ async fn id_in(file: &Path) -> i32 {
 
 /// Waits until a process is gone, or is only waiting for its parent to read its status.
 async fn has_ended(id: i32) -> bool {
-    for _ in 0..2_000 {
+    for _ in 0..12_000 {
         let status = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
         let state = status.rsplit_once(") ").map_or("", |(_, rest)| rest);
         if state.is_empty() || state.starts_with('Z') {
@@ -76,7 +76,7 @@ wait
 async fn a_process_that_ignores_sigterm_is_killed_with_its_children() {
     let folder = tempfile::tempdir().expect("a folder");
     let options = CommandOptions {
-        time_limit: Some(Duration::from_secs(3)),
+        time_limit: Some(Duration::from_secs(5)),
         folder: Some(folder.path().to_owned()),
         ..script(STUBBORN)
     };

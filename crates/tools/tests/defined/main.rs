@@ -3,6 +3,7 @@
 
 mod command;
 mod command_faults;
+mod outside_folder;
 mod plain_http;
 mod recorder;
 mod sandbox;
@@ -46,7 +47,7 @@ fn call(parameters: Object) -> CallTool {
         side_effect: SideEffect::Undeclared,
         idempotency_key: Some("key-1".to_owned()),
         business_key: None,
-        timeout_ms: 20_000,
+        timeout_ms: 60_000,
         job: None,
         callback: None,
     }

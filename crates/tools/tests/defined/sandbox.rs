@@ -8,10 +8,12 @@ use reknit_tools::{Sandbox, SandboxMode};
 use tempfile::TempDir;
 
 use crate::command::{made, script};
+use crate::outside_folder::{outside_folder, say_skipped};
 
-/// A folder that is not one for temporary files, which every program may write.
-fn folder() -> TempDir {
-    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")
+/// Three folders outside of those that every program may write, unless there is no place for them.
+fn folders() -> Option<[TempDir; 3]> {
+    let folders = [outside_folder()?, outside_folder()?, outside_folder()?];
+    Some(folders)
 }
 
 /// Whether a script succeeds in a sandbox.
@@ -25,13 +27,26 @@ async fn succeeds(text: &str, folder: &Path, sandbox: &Sandbox) -> bool {
 /// A sandbox that the kernel enforces, unless it cannot.
 fn sandbox() -> Option<Sandbox> {
     let sandbox = Sandbox::new(SandboxMode::Required);
-    sandbox.describe().starts_with("sandboxed: ").then_some(sandbox)
+    if sandbox.describe().starts_with("sandboxed: ") {
+        return Some(sandbox);
+    }
+    say_skipped("the kernel cannot enforce a sandbox");
+    None
+}
+
+/// A sandbox, and three folders that it does not allow.
+fn sandbox_and_folders() -> Option<(Sandbox, [TempDir; 3])> {
+    let sandbox = sandbox()?;
+    let folders = folders();
+    if folders.is_none() {
+        say_skipped("this user can write only where a sandbox allows it");
+    }
+    Some((sandbox, folders?))
 }
 
 #[tokio::test]
 async fn a_confined_command_writes_only_where_it_may() {
-    let Some(mut sandbox) = sandbox() else { return };
-    let (own, other, allowed) = (folder(), folder(), folder());
+    let Some((mut sandbox, [own, other, allowed])) = sandbox_and_folders() else { return };
     let write = |folder: &Path| format!("echo x > '{}/file'", folder.display());
     assert!(succeeds(&write(other.path()), own.path(), &Sandbox::off()).await);
     sandbox.write = vec![allowed.path().to_owned()];
@@ -45,8 +60,7 @@ async fn a_confined_command_writes_only_where_it_may() {
 
 #[tokio::test]
 async fn a_confined_command_reads_only_what_it_may() {
-    let Some(mut sandbox) = sandbox() else { return };
-    let (own, other, allowed) = (folder(), folder(), folder());
+    let Some((mut sandbox, [own, other, allowed])) = sandbox_and_folders() else { return };
     for folder in [&own, &other, &allowed] {
         std::fs::write(folder.path().join("file"), "x").expect("it is written");
     }
@@ -64,9 +78,9 @@ async fn a_confined_command_without_network_opens_no_connection() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let connect = format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'");
-    let own = folder();
+    let own = tempfile::tempdir().expect("a folder");
     if !succeeds(&connect, own.path(), &sandbox).await {
-        return; // There is no bash here.
+        return say_skipped("there is no bash that opens connections");
     }
     sandbox.network = false;
     if sandbox.describe().ends_with("it does not use TCP") {

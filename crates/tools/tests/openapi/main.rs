@@ -67,7 +67,7 @@ async fn call(found: &Discovery, capability: &str, parameters: &str) -> Result<T
         side_effect: effect,
         idempotency_key: (effect != SideEffect::Read).then(|| "key-1".to_owned()),
         business_key: None,
-        timeout_ms: 2_000,
+        timeout_ms: 60_000,
         job: None,
         callback: None,
     };
