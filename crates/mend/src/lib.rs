@@ -55,9 +55,7 @@ mod remedy;
 mod rules;
 
 pub use advice::{Advice, AdviceForm, parse_context_advice, parse_feedback_advice, parse_parameter_values};
-pub use allowed_change::{
-    ChangeVerdict, ErrorReference, NewValueSource, ValueKind, is_sum_of_money, judge_change, value_kind,
-};
+pub use allowed_change::{ChangeVerdict, ErrorReference, NewValueSource, ValueKind, judge_change, value_kind};
 pub use facts::{Fact, FactKind, Field, facts_as_lines};
 pub use fault::{CallFault, Fate, FaultOrigin, ReplyContext, Verdict, classify_failure, classify_reply, extract_facts};
 pub use ladder::{Mend, MendEffect, ModelRung, Rung};
@@ -73,3 +71,8 @@ pub use remedy::{Remedy, RepairState, ResendRule, choose_remedy, context_or_give
 pub use rules::{
     AllowedChanges, RejectedCall, RuleRepair, facts_from_problems, is_same_value, propose_sum, repair_by_rules,
 };
+
+/// Whether a word is in a list of words with single spaces between them.
+fn is_listed(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
+}

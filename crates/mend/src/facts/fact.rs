@@ -6,6 +6,7 @@ use reknit_protocol::{Number, Value};
 use reknit_salvage::{Comparison, LengthUnit, SchemaType};
 
 use super::Field;
+use crate::is_listed;
 
 /// One thing that an error states.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,56 +98,28 @@ pub enum FactKind {
 }
 
 /// Names of types in the languages that tools are written in, in lower case.
-const TYPE_NAMES: [(SchemaType, &[&str]); 6] = [
-    (
-        SchemaType::Number,
-        &["number", "float", "float32", "float64", "f32", "f64", "double", "decimal", "bigdecimal", "numeric", "real"],
-    ),
+const TYPE_NAMES: [(SchemaType, &str); 6] = [
+    (SchemaType::Number, "number float float32 float64 f32 f64 double decimal bigdecimal numeric real"),
     (
         SchemaType::Integer,
-        &[
-            "integer",
-            "int",
-            "int8",
-            "int16",
-            "int32",
-            "int64",
-            "i8",
-            "i16",
-            "i32",
-            "i64",
-            "u8",
-            "u16",
-            "u32",
-            "u64",
-            "usize",
-            "uint",
-            "uint8",
-            "uint16",
-            "uint32",
-            "uint64",
-            "long",
-            "short",
-            "biginteger",
-        ],
+        "integer int int8 int16 int32 int64 i8 i16 i32 i64 u8 u16 u32 u64 usize uint uint8 uint16 uint32 uint64 long \
+         short biginteger",
     ),
-    (SchemaType::String, &["string", "str", "text", "varchar", "char"]),
-    (SchemaType::Boolean, &["boolean", "bool"]),
-    (SchemaType::Array, &["array", "list", "sequence", "slice", "tuple", "vec"]),
-    (SchemaType::Object, &["object", "map", "dict", "dictionary", "struct", "hash", "mapping"]),
+    (SchemaType::String, "string str text varchar char"),
+    (SchemaType::Boolean, "boolean bool"),
+    (SchemaType::Array, "array list sequence slice tuple vec"),
+    (SchemaType::Object, "object map dict dictionary struct hash mapping"),
 ];
 
 /// Parses the name of a type: `float64`, `Float!`, `java.lang.Double`.
 pub(super) fn parse_type(word: &str) -> Option<SchemaType> {
     let word = word.trim_end_matches('!').rsplit('.').next()?.to_ascii_lowercase();
-    TYPE_NAMES.iter().find(|(_, names)| names.contains(&word.as_str())).map(|(name, _)| *name)
+    TYPE_NAMES.iter().find(|(_, names)| is_listed(names, &word)).map(|(name, _)| *name)
 }
 
 /// Whether a field holds the version of a resource: a stale version may be replaced by the current one.
 pub(super) fn is_version_field(name: &str) -> bool {
-    ["version", "revision", "rev", "etag", "sequence", "generation"]
-        .iter()
-        .any(|known| name.eq_ignore_ascii_case(known))
+    is_listed("version revision rev etag sequence generation", &name.to_ascii_lowercase())
 }
 
 impl Fact {

@@ -6,37 +6,28 @@ use reknit_salvage::SchemaType;
 use super::object_keys::facts_in_object;
 use super::phrase::facts_in;
 use super::{Fact, FactKind, Field};
+use crate::is_listed;
 
 /// The codes of validators, and what they mean if the messages state no fact.
-const CODES: [(&[&str], FactKind); 5] = [
+const CODES: [(&str, FactKind); 5] = [
+    ("missing required value_error.missing notnull missing_argument parameter_missing", FactKind::Missing),
+    ("blank notblank notempty empty isempty can_not_be_empty", FactKind::Empty),
     (
-        &["missing", "required", "value_error.missing", "notnull", "missing_argument", "parameter_missing"],
-        FactKind::Missing,
-    ),
-    (&["blank", "notblank", "notempty", "empty", "isempty", "can_not_be_empty"], FactKind::Empty),
-    (
-        &[
-            "extra_forbidden",
-            "value_error.extra",
-            "unrecognized_keys",
-            "additionalproperties",
-            "unknown_field",
-            "unknown",
-        ],
+        "extra_forbidden value_error.extra unrecognized_keys additionalproperties unknown_field unknown",
         FactKind::UnknownField { known: Vec::new() },
     ),
-    (&["not_found", "does_not_exist", "unknown_value"], FactKind::NotFound { value: None }),
-    (&["positive", "invalid", "format", "pattern"], FactKind::Invalid),
+    ("not_found does_not_exist unknown_value", FactKind::NotFound { value: None }),
+    ("positive invalid format pattern", FactKind::Invalid),
 ];
 
 /// Codes that name a type. They are matched whole: `decimal_max_places` is about something else.
-const TYPE_CODES: [(&[&str], SchemaType); 6] = [
-    (&["float_parsing", "float_type", "decimal_parsing", "decimal_type", "type_error.float"], SchemaType::Number),
-    (&["int_parsing", "int_type", "int_from_float", "type_error.integer"], SchemaType::Integer),
-    (&["string_type", "type_error.str"], SchemaType::String),
-    (&["bool_parsing", "bool_type", "type_error.bool"], SchemaType::Boolean),
-    (&["list_type", "type_error.list"], SchemaType::Array),
-    (&["dict_type", "type_error.dict"], SchemaType::Object),
+const TYPE_CODES: [(&str, SchemaType); 6] = [
+    ("float_parsing float_type decimal_parsing decimal_type type_error.float", SchemaType::Number),
+    ("int_parsing int_type int_from_float type_error.integer", SchemaType::Integer),
+    ("string_type type_error.str", SchemaType::String),
+    ("bool_parsing bool_type type_error.bool", SchemaType::Boolean),
+    ("list_type type_error.list", SchemaType::Array),
+    ("dict_type type_error.dict", SchemaType::Object),
 ];
 
 /// One validation error.
@@ -64,10 +55,10 @@ impl FieldError<'_> {
 
 fn kind_of_code(code: &str) -> Option<FactKind> {
     let code = code.to_ascii_lowercase();
-    if let Some((_, expected)) = TYPE_CODES.iter().find(|(codes, _)| codes.contains(&code.as_str())) {
+    if let Some((_, expected)) = TYPE_CODES.iter().find(|(codes, _)| is_listed(codes, &code)) {
         return Some(FactKind::WrongType { expected: *expected, got: None });
     }
-    CODES.iter().find(|(codes, _)| codes.contains(&code.as_str())).map(|(_, kind)| kind.clone())
+    CODES.iter().find(|(codes, _)| is_listed(codes, &code)).map(|(_, kind)| kind.clone())
 }
 
 /// The string under the first of these keys that has one.

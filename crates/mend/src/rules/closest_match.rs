@@ -4,6 +4,7 @@ use reknit_protocol::Value;
 use reknit_protocol::spelling::{are_alike, folded};
 
 use super::only;
+use crate::allowed_change::words_of;
 
 /// Shorter texts are similar to too many others.
 const MIN_LETTERS: usize = 3;
@@ -62,25 +63,6 @@ fn is_abbreviation(one: &str, other: &str) -> bool {
     let (one, other) = (words_of(one), words_of(other));
     let ([one], [other]) = (one.as_slice(), other.as_slice()) else { return false };
     one.chars().count().min(other.chars().count()) >= MIN_LETTERS && (one.starts_with(other) || other.starts_with(one))
-}
-
-/// The words of a name: `to`, `currency` of `to_currency` and of `toCurrency`.
-pub(super) fn words_of(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut was_lower = false;
-    for letter in name.chars() {
-        if matches!(letter, '_' | '-' | ' ' | '.') || letter.is_uppercase() && was_lower {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut()
-            && letter.is_alphanumeric()
-        {
-            word.extend(letter.to_lowercase());
-        }
-        was_lower = letter.is_lowercase();
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 /// Whether two texts differ by two transposed neighbouring letters. In a short code this says more than an edit distance:

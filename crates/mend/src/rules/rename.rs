@@ -3,8 +3,9 @@
 use reknit_protocol::spelling::{are_alike, folded};
 use reknit_protocol::{Path, Value};
 
-use super::closest_match::{closest_name, only_match, words_of};
+use super::closest_match::{closest_name, only_match};
 use super::{Change, RejectedCall, only, parent_of};
+use crate::allowed_change::words_of;
 use crate::facts::{Fact, FactKind};
 
 /// Moves the value of an unknown field if the error names the right field, or exactly one missing name is similar.
