@@ -14,87 +14,40 @@ pub struct Fact {
     /// The field it is about, if the error names one.
     pub field: Option<Field>,
     /// What the error states about it.
-    pub kind: FactKind,
+    pub(crate) kind: FactKind,
 }
 
-/// What an error states about a field.
+/// What an error states about a field. `got` is the value that was sent, if the error shows it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum FactKind {
+pub(crate) enum FactKind {
     /// It is required and missing.
     Missing,
     /// It is present and empty.
     Empty,
-    /// The tool does not know it.
-    UnknownField {
-        /// The names that the error lists instead.
-        known: Vec<String>,
-    },
+    /// The tool does not know it; `known` are the names that the error lists instead.
+    UnknownField { known: Vec<String> },
     /// It has the wrong type.
-    WrongType {
-        /// The expected type.
-        expected: SchemaType,
-        /// The value that was sent, if the error shows it.
-        got: Option<Value>,
-    },
+    WrongType { expected: SchemaType, got: Option<Value> },
     /// It must be one of these.
-    AllowedValues {
-        /// The allowed values.
-        values: Vec<Value>,
-        /// The value that was sent, if the error shows it.
-        got: Option<Value>,
-    },
-    /// It is outside a limit.
-    Bound {
-        /// The side that is allowed.
-        side: Comparison,
-        /// The limit.
-        limit: Number,
-    },
+    AllowedValues { values: Vec<Value>, got: Option<Value> },
+    /// It is outside a limit; `side` is the side that is allowed.
+    Bound { side: Comparison, limit: Number },
     /// It is too short or too long.
-    Length {
-        /// The side that is allowed.
-        side: Comparison,
-        /// The limit.
-        limit: u64,
-        /// The unit of the limit.
-        unit: LengthUnit,
-    },
-    /// It must have another format.
-    Format {
-        /// The format as the error writes it: `YYYY-MM-DD`.
-        format: Option<String>,
-        /// A value in that format.
-        example: Option<Value>,
-    },
+    Length { side: Comparison, limit: u64, unit: LengthUnit },
+    /// It must have another format, as the error writes it (`YYYY-MM-DD`) or like an example.
+    Format { format: Option<String>, example: Option<Value> },
     /// It must be this value.
-    ExpectedValue {
-        /// The expected value.
-        value: Value,
-        /// The value that was sent, if the error shows it.
-        got: Option<Value>,
-    },
+    ExpectedValue { value: Value, got: Option<Value> },
     /// There is nothing with this value, for example no city of this name.
-    NotFound {
-        /// The value that was sent, if the error shows it.
-        value: Option<Value>,
-    },
+    NotFound { value: Option<Value> },
     /// The error suggests another field name or value: "did you mean ...?".
-    Suggestion {
-        /// The suggested name or value.
-        value: Value,
-    },
+    Suggestion { value: Value },
     /// It is wrong; the error does not say how.
     Invalid,
     /// A hint for people.
-    Hint {
-        /// The text of the hint.
-        text: String,
-    },
+    Hint { text: String },
     /// The call may be retried after this time.
-    RetryAfter {
-        /// How long to wait, in milliseconds.
-        ms: u64,
-    },
+    RetryAfter { ms: u64 },
 }
 
 /// Names of types in the languages that tools are written in, in lower case.

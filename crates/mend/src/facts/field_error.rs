@@ -30,27 +30,22 @@ const TYPE_CODES: [(&str, SchemaType); 6] = [
     ("dict_type type_error.dict", SchemaType::Object),
 ];
 
-/// One validation error.
-#[derive(Debug, Default)]
-pub(super) struct FieldError<'a> {
-    pub(super) field: Option<Field>,
-    pub(super) messages: Vec<&'a str>,
-    pub(super) code: Option<&'a str>,
-    pub(super) members: Vec<&'a Object>,
-}
-
-impl FieldError<'_> {
-    /// The facts in its messages and members, or else the meaning of its code.
-    pub(super) fn facts(&self) -> Vec<Fact> {
-        let field = self.field.as_ref();
-        let mut facts: Vec<Fact> = self.messages.iter().flat_map(|message| facts_in(message, field)).collect();
-        facts.extend(self.members.iter().flat_map(|object| facts_in_object(object, field)));
-        let is_explained = facts.iter().any(Fact::is_about_input);
-        if !is_explained && let Some(kind) = self.code.and_then(kind_of_code) {
-            facts.push(Fact::new(self.field.clone(), kind));
-        }
-        facts
+/// The facts in the messages and members of one validation error, or else the meaning of its code.
+pub(super) fn field_facts<'a>(
+    field: Option<Field>,
+    messages: impl IntoIterator<Item = &'a str>,
+    code: Option<&str>,
+    members: Option<&Object>,
+) -> Vec<Fact> {
+    let about = field.as_ref();
+    let mut facts: Vec<Fact> = messages.into_iter().flat_map(|message| facts_in(message, about)).collect();
+    facts.extend(members.into_iter().flat_map(|object| facts_in_object(object, about)));
+    if !facts.iter().any(Fact::is_about_input)
+        && let Some(kind) = code.and_then(kind_of_code)
+    {
+        facts.push(Fact::new(field, kind));
     }
+    facts
 }
 
 fn kind_of_code(code: &str) -> Option<FactKind> {

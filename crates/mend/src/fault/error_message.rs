@@ -37,7 +37,7 @@ const NO_FIELD: [&str; 4] = ["base", "non_field_errors", "nonFieldErrors", "__al
 const CODE_KEYS: &str = "code Code error_code errorCode __type status";
 
 /// The overall message of an error, as the tool wrote it.
-pub(crate) fn headline(body: &Value) -> Option<&str> {
+pub(super) fn headline(body: &Value) -> Option<&str> {
     let objects = [Some(body), body.get("error"), body.get("detail")];
     objects.into_iter().flatten().filter_map(Value::as_object).find_map(|object| first_text(object, HEADLINE_KEYS))
 }

@@ -6,9 +6,8 @@ use reknit_expressions::{Expression, Reference, StepIds};
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Path, Segment, StepId, Value};
 
-use super::conversions::conversions;
-use super::faulty_call::{ERROR, NUMBER, PARAMETERS, REQUEST, stating};
-use super::value_forms::value_forms;
+use super::faulty_call::{ERROR, FIXED_SOURCES, NUMBER, PARAMETERS, REQUEST, stating};
+use super::value_forms::{conversions, value_forms};
 use super::{ErrorPattern, LearnedRule, Lesson, RuleEvidence, RuleState, RuleValue};
 
 /// The most values of an error or a result that are compared with a new value.
@@ -75,14 +74,13 @@ impl Sources {
                 continue;
             }
             let short = result.capability.rsplit('/').next().unwrap_or_default();
-            let is_taken = |name: &str| {
-                [PARAMETERS, ERROR, REQUEST].contains(&name) || results.iter().any(|(taken, ..)| taken.as_str() == name)
-            };
+            let is_taken =
+                |name: &str| FIXED_SOURCES.contains(&name) || results.iter().any(|(taken, ..)| taken.as_str() == name);
             let name = if is_taken(short) { result.capability.as_str() } else { short };
             results.push((name.into(), result.step.clone(), result.capability.clone()));
         }
-        let fixed = [PARAMETERS, ERROR, REQUEST].map(StepId::from);
-        let ids = fixed.into_iter().chain(results.iter().map(|(name, ..)| name.clone())).collect();
+        let ids =
+            FIXED_SOURCES.map(StepId::from).into_iter().chain(results.iter().map(|(name, ..)| name.clone())).collect();
         Self { results, ids }
     }
 
