@@ -110,7 +110,8 @@ impl<'a> Importer<'a, '_> {
         let responses = self.responses(site);
         let servers = servers::of_operation(site, self.files, self.dialect, &self.servers, self.findings);
         let security = self.schemes.of_operation(site, self.files, self.findings);
-        let effect = effect::side_effect(site, idempotency_header.is_some(), self.files, self.findings);
+        let (effect, declared_effect) =
+            effect::side_effect(site, idempotency_header.is_some(), self.files, self.findings);
         self.parts += parameters.len() + servers.len() + security.iter().map(|way| 1 + way.len()).sum::<usize>();
         Some(Operation {
             name: name.into(),
@@ -120,8 +121,8 @@ impl<'a> Importer<'a, '_> {
             description: description(&site.node),
             tags: texts(&site.node, "tags"),
             deprecated: site.node.flag("deprecated"),
-            effect: effect.effect,
-            declared_effect: effect.declared,
+            effect,
+            declared_effect,
             idempotency_header,
             parameters,
             body,
