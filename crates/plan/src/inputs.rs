@@ -27,7 +27,7 @@ pub fn resolve_inputs(plan: &Plan, given: &Object) -> Result<Object, Vec<PlanPro
     if problems.is_empty() { Ok(values) } else { Err(problems) }
 }
 
-/// The default of an input. `null` means that there is none.
+/// The default of an input. `null` is not a default.
 fn default(input: &PlanInput) -> Option<&Value> {
     input.default.as_ref().filter(|value| !value.is_null())
 }

@@ -118,7 +118,7 @@ fn expected(value: &Value, field: Option<&Field>, got: Option<&Value>) -> Vec<Fa
     }
 }
 
-fn is_scalar(value: &Value) -> bool {
+pub(crate) fn is_scalar(value: &Value) -> bool {
     matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
 }
 

@@ -9,6 +9,7 @@ use reknit_protocol::{Object, Path, Segment, StepId, Value};
 use super::faulty_call::{ERROR, FIXED_SOURCES, NUMBER, PARAMETERS, REQUEST, stating};
 use super::value_forms::{conversions, value_forms};
 use super::{ErrorPattern, LearnedRule, Lesson, RuleEvidence, RuleState, RuleValue};
+use crate::facts::object_keys::is_scalar;
 
 /// The most values of an error or a result that are compared with a new value.
 const MAX_COMPARED: usize = 2_000;
@@ -206,10 +207,6 @@ impl Sources {
         let general = parsed.filter_map(|expression| expression.generalize(&source_of, &reference_for, &ids));
         general.map(|expression| expression.to_string()).collect()
     }
-}
-
-fn is_scalar(value: &Value) -> bool {
-    matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
 }
 
 /// The paths of a value inside another one, through objects only: the place of an item in a list means nothing.

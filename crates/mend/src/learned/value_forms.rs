@@ -5,33 +5,13 @@ use reknit_protocol::Value;
 use super::faulty_call::has_word;
 use super::{FaultyCall, Lesson};
 
-/// Expressions over a text, called `x`, that keep its meaning.
-const OF_TEXTS: [&str; 24] = [
-    "trim(x)",
-    "lower(x)",
-    "upper(x)",
-    "lower(trim(x))",
-    "upper(trim(x))",
-    "to_number(x)",
-    "to_number(trim(x))",
-    "to_number(replace(x, \",\", \"\"))",
-    "to_number(replace(x, \" \", \"\"))",
-    "replace(x, \" \", \"\")",
-    "replace(x, \"-\", \"\")",
-    "replace(x, \" \", \"_\")",
-    "replace(x, \" \", \"-\")",
-    "lower(replace(x, \" \", \"_\"))",
-    "lower(replace(x, \" \", \"-\"))",
-    "upper(replace(x, \" \", \"_\"))",
-    "replace(x, \"-\", \"_\")",
-    "replace(x, \"_\", \"-\")",
-    "replace(x, \"/\", \"-\")",
-    "replace(x, \".\", \"-\")",
-    "replace(x, \" \", \"T\")",
-    "first(split(x, \"T\"))",
-    "first(split(x, \" \"))",
-    "to_number(first(split(trim(x), \" \")))",
-];
+/// Expressions over a text, called `x`, that keep its meaning, with `|` between them.
+const OF_TEXTS: &str = r#"trim(x)|lower(x)|upper(x)|lower(trim(x))|upper(trim(x))|to_number(x)|to_number(trim(x))|
+to_number(replace(x, ",", ""))|to_number(replace(x, " ", ""))|replace(x, " ", "")|replace(x, "-", "")|
+replace(x, " ", "_")|replace(x, " ", "-")|lower(replace(x, " ", "_"))|lower(replace(x, " ", "-"))|
+upper(replace(x, " ", "_"))|replace(x, "-", "_")|replace(x, "_", "-")|replace(x, "/", "-")|
+replace(x, ".", "-")|replace(x, " ", "T")|first(split(x, "T"))|first(split(x, " "))|
+to_number(first(split(trim(x), " ")))"#;
 
 /// Expressions over a value of another type.
 const OF_OTHERS: [&str; 4] = ["to_string(x)", "round(x)", "abs(x)", "first(x)"];
@@ -44,7 +24,7 @@ pub(super) fn value_forms(value: &Value, reference: &str) -> Vec<String> {
     let with_reference = |form: &&str| in_form(form, reference);
     match value {
         Value::String(text) => {
-            let plain = OF_TEXTS.iter().map(with_reference);
+            let plain = OF_TEXTS.split('|').map(|form| in_form(form.trim(), reference));
             plain.chain(date_forms(text, reference)).collect()
         }
         Value::Null => Vec::new(),

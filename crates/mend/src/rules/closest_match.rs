@@ -14,14 +14,14 @@ const MAX_LETTERS: usize = 64;
 /// Words that negate what is beside them: `not active` does not mean `active`.
 const NEGATIONS: [&str; 10] = ["not", "no", "non", "never", "without", "except", "un", "in", "dis", "ex"];
 
-/// The candidate that is the same but for spelling, an abbreviation, or a typo away.
+/// The candidate that differs only in spelling, is an abbreviation, or is one typo away.
 pub(super) fn closest_name<'a>(text: &str, candidates: &[&'a str]) -> Option<&'a str> {
     only_match(candidates, |candidate| are_alike(candidate, text))
         .or_else(|| only_match(candidates, |candidate| is_abbreviation(text, candidate)))
         .or_else(|| only_match(candidates, |candidate| is_typo(text, candidate)))
 }
 
-/// The candidate that is the same but for spelling, a whole word of the value, or differs by two transposed letters or one
+/// The candidate that differs only in spelling, is a whole word of the value, or differs by two transposed letters or one
 /// letter too many or too few. Two letters make another value: `Berlin` and `Bern`, `unpaid` and `paid`.
 pub(super) fn closest_value<'a>(value: &Value, candidates: &'a [Value]) -> Option<&'a Value> {
     let text = text_of(value)?;

@@ -82,7 +82,7 @@ fn known_name(name: &str, object: &Object, declared: Option<&Object>) -> Option<
     alike.dedup();
     match alike.as_slice() {
         [only] => Some((*only).to_owned()),
-        // Without a schema the error alone knows which names there are.
+        // Without a schema only the error knows the names.
         [] if declared.is_none() => Some(name.to_owned()),
         _ => None,
     }

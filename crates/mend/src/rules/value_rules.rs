@@ -157,7 +157,7 @@ pub(super) fn same_digits(call: &RejectedCall<'_>, fact: &Fact) -> Option<Change
     call.would_fit(&at, &value).then_some(Change::Set { at, value, from: Some("a result") })
 }
 
-/// The digits of an identifier; `None` for a value that is none.
+/// The digits of an identifier; `None` for a value that is neither text nor number.
 fn digits(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),

@@ -357,7 +357,7 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
         Some(word.len() + path)
     }
 
-    /// Adds what was found unless it is no reference after all.
+    /// Adds what was found, unless it turns out not to be a reference.
     fn judge(&mut self, at: usize, len: usize, form: Form, meaning: &Meaning) -> bool {
         let is_whole = self.is_whole(at, len);
         let text = self.text.get(at..at + len).unwrap_or_default();
