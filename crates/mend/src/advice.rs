@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Value};
-use reknit_salvage::{Completeness, ReadOptions, Schema, SchemaError, fit, read};
+use reknit_salvage::{Completeness, ReadOptions, Schema, fit, read};
 
 /// A model's advice about a failed call.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,22 +44,13 @@ impl Advice {
     }
 }
 
-static SCHEMA: LazyLock<Result<Schema, SchemaError>> = LazyLock::new(|| {
-    let typed = |name: &str| Value::Object(Object::from([("type", Value::from(name))]));
-    Schema::compile(&Value::Object(Object::from([
-        ("type", Value::from("object")),
-        ("required", Value::from_iter([Value::from("should_retry")])),
-        (
-            "properties",
-            Value::Object(Object::from([
-                ("should_retry", typed("boolean")),
-                ("is_transient_error", typed("boolean")),
-                ("reason", typed("string")),
-                ("suggested_changes", typed("object")),
-                ("remove", Value::Object(Object::from([("type", "array".into()), ("items", typed("string"))]))),
-            ])),
-        ),
-    ])))
+static SCHEMA: LazyLock<Result<Schema, String>> = LazyLock::new(|| {
+    let schema = Value::parse(
+        r#"{"type": "object", "required": ["should_retry"], "properties": {
+            "should_retry": {"type": "boolean"}, "is_transient_error": {"type": "boolean"}, "reason": {"type": "string"},
+            "suggested_changes": {"type": "object"}, "remove": {"type": "array", "items": {"type": "string"}}}}"#,
+    );
+    Schema::compile(&schema.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
 });
 
 /// Other names that models use for the members of the answer.
@@ -118,7 +109,7 @@ fn has_decision(answer: &Object) -> bool {
 }
 
 fn read_decision(mut value: Value) -> Result<Advice, String> {
-    let schema = SCHEMA.as_ref().map_err(ToString::to_string)?;
+    let schema = SCHEMA.as_ref().map_err(String::clone)?;
     if let Some(object) = value.as_object_mut() {
         for (alias, name) in ALIASES {
             if !object.contains_key(name) {

@@ -16,7 +16,8 @@ mod field_error;
 pub(crate) mod object_keys;
 mod phrase;
 
-pub use fact::{Fact, FactKind};
+pub use fact::Fact;
+pub(crate) use fact::FactKind;
 pub use field::Field;
 pub(crate) use phrase::facts_in;
 

@@ -4,19 +4,18 @@ mod classify;
 mod denied_access;
 mod error_in_success;
 mod error_message;
-mod extract_facts;
 mod retry_after;
 mod structured_error;
 mod type_error;
 
 pub use classify::{ReplyContext, Verdict, classify_failure, classify_reply};
-pub(crate) use error_message::headline;
-pub use extract_facts::extract_facts;
 
 use reknit_protocol::{Category, ErrorFields, Object, TransportKind, Value, exact, human_duration};
 use serde::{Deserialize, Serialize};
 
-use crate::facts::{Fact, FactKind};
+use crate::facts::dialect::{DIALECTS, declared};
+use crate::facts::object_keys::{facts_in_object, named_field};
+use crate::facts::{Fact, FactKind, MAX_FACTS, facts_in};
 
 /// The status of a call that started a job.
 const JOB_STATUS: u16 = 202;
@@ -101,8 +100,8 @@ impl CallFault {
     }
 
     /// A call that was not sent, because the circuit breaker of its tool is open.
-    pub fn breaker_open(agent: &str) -> Self {
-        Self::without_reply(FaultOrigin::Local, Fate::NotSent, format!("the circuit breaker of `{agent}` is open"))
+    pub fn breaker_open(tool: &str) -> Self {
+        Self::without_reply(FaultOrigin::Local, Fate::NotSent, format!("the circuit breaker of `{tool}` is open"))
     }
 
     /// A call whose process ended before the reply came.
@@ -120,20 +119,22 @@ impl CallFault {
 
     /// A call whose tool has forgotten the job that the call started.
     pub fn lost_job(message: String) -> Self {
-        let fault = Self::without_reply(FaultOrigin::Status(JOB_STATUS), Fate::Unknown, message);
-        Self { code: JOB_LOST.to_owned(), ..fault }
+        Self::after_start(JOB_LOST, message)
     }
 
     /// A call whose job nobody waits for any more, although it may still end.
     pub fn unfinished_job(message: String) -> Self {
-        let fault = Self::without_reply(FaultOrigin::Status(JOB_STATUS), Fate::Unknown, message);
-        Self { code: JOB_UNFINISHED.to_owned(), ..fault }
+        Self::after_start(JOB_UNFINISHED, message)
     }
 
     /// A call of an agent whose session has ended without a usable report. What the session did is not undone.
     pub fn failed_session(message: String) -> Self {
+        Self::after_start(SESSION_FAILED, message)
+    }
+
+    fn after_start(code: &str, message: String) -> Self {
         let fault = Self::without_reply(FaultOrigin::Status(JOB_STATUS), Fate::Unknown, message);
-        Self { code: SESSION_FAILED.to_owned(), ..fault }
+        Self { code: code.to_owned(), ..fault }
     }
 
     /// Whether the call of an agent failed.
@@ -268,4 +269,33 @@ impl std::fmt::Display for CallFault {
         }
         write!(out, ": {}", self.message)
     }
+}
+
+/// The facts that an error states, each once, in the order in which the error states them.
+pub fn extract_facts(fault: &CallFault) -> Vec<Fact> {
+    let field = named_field(&fault.details);
+    let mut facts: Vec<Fact> = Vec::new();
+    let from_details = facts_in_object(&fault.details, field.as_ref());
+    // The message may be assembled from the body. Only a sentence that the tool itself wrote is read as one.
+    let is_tools_own = fault.body.is_null() || fault.body.as_str().is_some() || fault.uses_envelope();
+    let message =
+        if is_tools_own { fault.message.as_str() } else { error_message::headline(&fault.body).unwrap_or_default() };
+    let from_message = facts_in(message, field.as_ref());
+    let from_body = DIALECTS.iter().flat_map(|facts| facts(&fault.body));
+    let from_declared = fault.error_fields.iter().flat_map(|fields| declared(&fault.body, fields));
+    let from_text = fault.body.as_str().filter(|text| *text != fault.message).into_iter();
+    let from_text = from_text.flat_map(|text| facts_in(text, None));
+    let wait = fault.wait_ms.map(|ms| Fact::new(None, FactKind::RetryAfter { ms }));
+    for fact in
+        from_details.into_iter().chain(from_message).chain(from_body).chain(from_declared).chain(from_text).chain(wait)
+    {
+        // Facts are compared as text, because one of two equal facts may hold a value that the other leaves out.
+        let is_new = !fact.is_shortened()
+            && !facts.iter().any(|known| known.to_string() == fact.to_string())
+            && !matches!(fact.kind, FactKind::RetryAfter { .. } if fault.wait_ms.is_none());
+        if is_new && facts.len() < MAX_FACTS {
+            facts.push(fact);
+        }
+    }
+    facts
 }

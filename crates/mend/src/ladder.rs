@@ -1,27 +1,30 @@
 //! The repair ladder: its rungs, and the record of what a rung did.
 
+use reknit_protocol::word_enum;
 use serde::{Deserialize, Serialize};
 
-/// A rung of the repair ladder, cheapest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Rung {
-    /// Code made the parameters fit their schema.
-    Schema,
-    /// Code changed the parameters as the facts in the error determine.
-    Facts,
-    /// A rule that was learned in earlier runs changed the parameters.
-    Rules,
-    /// A model said where in the results a missing value is.
-    Resolution,
-    /// The same call was sent again.
-    Resend,
-    /// A model was shown the error.
-    Feedback,
-    /// A model was shown the error, the request and the results.
-    Context,
-    /// A check or a person told whether a call with an unknown outcome took effect.
-    Settlement,
+word_enum! {
+    /// A rung of the repair ladder, cheapest first. The words are the names in events, telemetry and output.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Rung {
+        /// Code made the parameters fit their schema.
+        Schema = "schema",
+        /// Code changed the parameters as the facts in the error determine.
+        Facts = "facts",
+        /// A rule that was learned in earlier runs changed the parameters.
+        Rules = "rules",
+        /// A model said where in the results a missing value is.
+        Resolution = "resolution",
+        /// The same call was sent again.
+        Resend = "resend",
+        /// A model was shown the error.
+        Feedback = "feedback",
+        /// A model was shown the error, the request and the results.
+        Context = "context",
+        /// A check or a person told whether a call with an unknown outcome took effect.
+        Settlement = "settlement",
+    }
 }
 
 /// A rung that asks a model.
@@ -37,20 +40,6 @@ pub enum ModelRung {
 }
 
 impl Rung {
-    /// The name in events, telemetry and output.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Schema => "schema",
-            Self::Facts => "facts",
-            Self::Rules => "rules",
-            Self::Resolution => "resolution",
-            Self::Resend => "resend",
-            Self::Feedback => "feedback",
-            Self::Context => "context",
-            Self::Settlement => "settlement",
-        }
-    }
-
     /// Whether the rung changes the parameters of a call.
     pub fn changes_parameters(self) -> bool {
         !matches!(self, Self::Resend | Self::Settlement)

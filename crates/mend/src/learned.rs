@@ -14,12 +14,8 @@
 
 mod apply;
 mod candidates;
-mod conversions;
 mod error_pattern;
 mod faulty_call;
-mod grounded;
-mod lesson;
-mod mapping;
 mod proposals;
 mod rule;
 mod rule_book;
@@ -27,8 +23,7 @@ mod value_forms;
 
 pub use apply::RuleFix;
 pub use error_pattern::ErrorPattern;
-pub use faulty_call::{FaultyCall, PriorResult};
-pub use lesson::{Lesson, ValueOrigin};
-pub use proposals::{Verdicts, propose_rules};
+pub use faulty_call::{FaultyCall, Lesson, PriorResult, ValueOrigin};
+pub use proposals::propose_rules;
 pub use rule::{AcceptedBy, LearnedRule, RuleEvidence, RuleProblem, RuleState, RuleValue};
 pub use rule_book::{BookChange, RuleBook};

@@ -41,8 +41,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Start with [`choose_remedy`], the table of remedies. [`Rung`] lists the steps of the repair ladder, [`FactKind`] what an
-//! error can state, and [`parse_feedback_advice`] reads what a model advises.
+//! Start with [`choose_remedy`], the table of remedies. [`Rung`] lists the steps of the repair ladder, [`Fact`] is what an
+//! error states, and [`parse_feedback_advice`] reads what a model advises.
 
 mod advice;
 mod allowed_change;
@@ -55,15 +55,13 @@ mod remedy;
 mod rules;
 
 pub use advice::{Advice, AdviceForm, parse_context_advice, parse_feedback_advice, parse_parameter_values};
-pub use allowed_change::{
-    ChangeVerdict, ErrorReference, NewValueSource, ValueKind, is_sum_of_money, judge_change, value_kind,
-};
-pub use facts::{Fact, FactKind, Field, facts_as_lines};
+pub use allowed_change::{ChangeVerdict, ErrorReference, NewValueSource, ValueKind, judge_change, value_kind};
+pub use facts::{Fact, Field, facts_as_lines};
 pub use fault::{CallFault, Fate, FaultOrigin, ReplyContext, Verdict, classify_failure, classify_reply, extract_facts};
 pub use ladder::{Mend, MendEffect, ModelRung, Rung};
 pub use learned::{
     AcceptedBy, BookChange, ErrorPattern, FaultyCall, LearnedRule, Lesson, PriorResult, RuleBook, RuleEvidence,
-    RuleFix, RuleProblem, RuleState, RuleValue, ValueOrigin, Verdicts, propose_rules,
+    RuleFix, RuleProblem, RuleState, RuleValue, ValueOrigin, propose_rules,
 };
 pub use policy::{
     Corrector, ErrorsInSuccess, IndependentSteps, LadderPolicy, Learning, MendingPolicy, PeoplePolicy, ResendPolicy,
@@ -73,3 +71,8 @@ pub use remedy::{Remedy, RepairState, ResendRule, choose_remedy, context_or_give
 pub use rules::{
     AllowedChanges, RejectedCall, RuleRepair, facts_from_problems, is_same_value, propose_sum, repair_by_rules,
 };
+
+/// Whether a word is in a list of words with single spaces between them.
+fn is_listed(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
+}

@@ -136,11 +136,11 @@ fn feedback_is_left(state: RepairState, policy: LadderPolicy<'_>) -> bool {
     state.feedback < policy.mending.feedback
         && state.similar_failures < MAX_SIMILAR_FAILURES
         && !state.may_have_happened
-        && !nobody_approves(state, policy)
+        && !approval_is_impossible(state, policy)
 }
 
 /// Whether no change can be sent, because it needs an approval that nobody can give.
-fn nobody_approves(state: RepairState, policy: LadderPolicy<'_>) -> bool {
+fn approval_is_impossible(state: RepairState, policy: LadderPolicy<'_>) -> bool {
     state.changes_need_approval && policy.people == PeoplePolicy::Nobody
 }
 
@@ -198,7 +198,7 @@ pub fn context_or_give_up(fault: &CallFault, state: RepairState, policy: LadderP
     let is_listed = fault.policy_status().is_some_and(|status| mending.context_statuses.contains(&status));
     let refusal = if state.may_have_happened {
         "the call may have happened, so it is not changed"
-    } else if nobody_approves(state, policy) {
+    } else if approval_is_impossible(state, policy) {
         "a change of this call needs approval, and no person can be asked for approval"
     } else if !is_listed {
         "a model is not asked about this kind of failure (`context-statuses` in `[mending]`)"

@@ -3,27 +3,17 @@
 //! A rule returns one change or none. It uses only values from the schema, the error, the plan, the request or the results,
 //! changes only the field that its fact names, and returns none where two changes are possible.
 
-mod allowed_values;
 mod closest_match;
-mod convert_type;
-mod drop_unknown;
-mod expected_value;
 mod field_location;
 mod fill_missing;
-mod other_sum;
+mod number_rules;
 mod referred_parameters;
 mod reformat_date;
 mod rejected_call;
-mod remove_sign;
 mod rename;
-mod request_values;
-mod same_digits;
 mod schema_problems;
 mod spelling;
-mod suggested_value;
-mod swap_coordinates;
-mod trim;
-mod value_sources;
+mod value_rules;
 
 pub use rejected_call::{AllowedChanges, RejectedCall};
 pub use schema_problems::facts_from_problems;
@@ -52,18 +42,18 @@ type Rule = (&'static str, fn(&RejectedCall<'_>, &Fact) -> Option<Change>);
 
 /// All rules, in the order in which they apply: moving a value comes before changing or dropping it.
 const RULES: [Rule; 12] = [
-    ("rename", rename::rule),
-    ("trim", trim::rule),
-    ("convert", convert_type::rule),
-    ("allowed", allowed_values::rule),
-    ("suggested", suggested_value::rule),
-    ("expected", expected_value::rule),
-    ("identifier", same_digits::rule),
+    ("rename", rename::rename_field),
+    ("trim", value_rules::trim),
+    ("convert", value_rules::convert_type),
+    ("allowed", value_rules::allowed_value),
+    ("suggested", value_rules::suggested_value),
+    ("expected", value_rules::expected_value),
+    ("identifier", value_rules::same_digits),
     ("date", reformat_date::rule),
-    ("sign", remove_sign::rule),
-    ("swap", swap_coordinates::rule),
-    ("fill", fill_missing::rule),
-    ("drop", drop_unknown::rule),
+    ("sign", number_rules::remove_sign),
+    ("swap", number_rules::swap_coordinates),
+    ("fill", fill_missing::fill_missing),
+    ("drop", rename::drop_unknown),
 ];
 
 /// The correction that all rules together made.
@@ -98,7 +88,7 @@ pub fn repair_by_rules(mut call: RejectedCall<'_>) -> Option<RuleRepair> {
 
 /// The change of a sum of money that the error determines. It is for a person to decide: code does not move money by itself.
 pub fn propose_sum(call: &RejectedCall<'_>) -> Option<RuleRepair> {
-    let change = other_sum::change(call).filter(|change| !call.is_referenced(change))?;
+    let change = number_rules::other_sum(call).filter(|change| !call.is_referenced(change))?;
     let mut parameters = Value::Object(call.parameters.clone());
     let description = format!("sum: {}", change.apply(&mut parameters)?);
     match parameters {

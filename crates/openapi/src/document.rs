@@ -3,7 +3,7 @@
 use reknit_protocol::Value;
 
 use crate::document_text::{self, DocumentTextError};
-use crate::files::{FileLoader, Files, NoFiles};
+use crate::files::{FileLoader, Files};
 use crate::filter::OperationFilter;
 use crate::finding::{Finding, Findings};
 use crate::import;
@@ -42,7 +42,8 @@ impl ApiDocument {
     ///
     /// Fails only if the text is no API description at all. Broken parts become [`findings`](Self::findings).
     pub fn parse(text: &str) -> Result<Self, ApiDocumentError> {
-        Self::parse_with_files(text, "", &mut NoFiles)
+        let no_files = |_: &str| Err("the document may not refer to other files".to_owned());
+        Self::parse_with_files(text, "", &mut { no_files })
     }
 
     /// Reads a document that may refer to other files. `name` is its own name, to which their names are relative.
@@ -50,9 +51,7 @@ impl ApiDocument {
         let (root, duplicates) = document_text::read(text)?;
         let dialect = dialect(&root).map_err(ApiDocumentError::Version)?;
         let mut findings = Findings::default();
-        for (pointer, key) in duplicates {
-            findings.problem(pointer, format!("the key `{key}` exists twice; the last one counts"));
-        }
+        findings.duplicate_keys("", duplicates);
         let files = Files::load(name, root, loader, &mut findings);
         let info = |key| files.root().get("info").and_then(|info| Some(info.value.get(key)?.as_str()?.to_owned()));
         let (title, version) = (info("title").unwrap_or_default(), info("version").unwrap_or_default());

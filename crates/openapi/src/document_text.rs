@@ -9,14 +9,16 @@ use std::fmt::Write as _;
 use reknit_protocol::{Number, Object, Value};
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
+use crate::finding::escaped;
+
 /// The longest text that is read.
 pub const MAX_DOCUMENT_BYTES: usize = 64 << 20;
 
 /// How deep values may be nested.
-pub const MAX_DOCUMENT_DEPTH: usize = 128;
+const MAX_DOCUMENT_DEPTH: usize = 128;
 
 /// How many values the aliases of a YAML text may add in total.
-pub const MAX_ALIAS_VALUES: usize = 1_000_000;
+const MAX_ALIAS_VALUES: usize = 1_000_000;
 
 /// Why the text of a document cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -85,10 +87,11 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-fn count(value: &Value) -> usize {
+/// How many values a value consists of.
+pub(crate) fn count_values(value: &Value) -> usize {
     match value {
-        Value::Array(items) => 1 + items.iter().map(count).sum::<usize>(),
-        Value::Object(object) => 1 + object.values().map(count).sum::<usize>(),
+        Value::Array(items) => 1 + items.iter().map(count_values).sum::<usize>(),
+        Value::Object(object) => 1 + object.values().map(count_values).sum::<usize>(),
         _ => 1,
     }
 }
@@ -121,9 +124,7 @@ impl YamlBuilder {
             Event::Scalar(text, ..) if self.wants_key() => self.begin_member(text.into_owned()),
             Event::Scalar(text, style, anchor, tag) => {
                 let is_text = tag.is_some_and(|tag| tag.suffix == "str");
-                let value = if is_text { text.as_ref().into() } else { scalar(&text, style) };
-                self.remember(anchor, &value);
-                self.put(value);
+                self.finish(anchor, if is_text { text.as_ref().into() } else { scalar(&text, style) });
             }
             Event::Alias(anchor) => {
                 let value = self.expand(anchor, at)?;
@@ -169,9 +170,7 @@ impl YamlBuilder {
     fn end(&mut self) {
         match self.open.pop() {
             Some(OpenContainer::Array { items, anchor }) => {
-                let value = Value::Array(items);
-                self.remember(anchor, &value);
-                self.put(value);
+                self.finish(anchor, Value::Array(items));
             }
             Some(OpenContainer::Object { mut object, merged, anchor, .. }) => {
                 for (key, value) in merged.into_iter().flatten() {
@@ -179,18 +178,19 @@ impl YamlBuilder {
                         object.insert(key, value);
                     }
                 }
-                let value = Value::Object(object);
-                self.remember(anchor, &value);
-                self.put(value);
+                self.finish(anchor, Value::Object(object));
             }
             None => {}
         }
     }
 
-    fn remember(&mut self, anchor: usize, value: &Value) {
+    /// Puts a complete value into its place, and remembers it if aliases may repeat it.
+    fn finish(&mut self, anchor: usize, value: Value) {
         if anchor > 0 {
-            self.anchors.insert(anchor, Anchor { depth: depth(value), count: count(value), value: value.clone() });
+            let (depth, count) = (depth(&value), count_values(&value));
+            self.anchors.insert(anchor, Anchor { depth, count, value: value.clone() });
         }
+        self.put(value);
     }
 
     fn expand(&mut self, anchor: usize, at: (usize, usize)) -> Result<Value, DocumentTextError> {
@@ -215,7 +215,7 @@ impl YamlBuilder {
                     OpenContainer::Array { items, .. } => _ = write!(pointer, "/{}", items.len()),
                     OpenContainer::Object { key, .. } => {
                         pointer.push('/');
-                        pointer.push_str(&crate::finding::escaped(key.as_deref().unwrap_or_default()));
+                        pointer.push_str(&escaped(key.as_deref().unwrap_or_default()));
                     }
                 }
             }

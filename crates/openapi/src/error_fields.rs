@@ -10,30 +10,15 @@ use crate::schema::Definitions;
 /// The most schemas in which one error is searched. Errors are small, and their schemas may be cyclic.
 const MAX_SCHEMAS: usize = 100;
 /// Names of fields that name a parameter, without spaces and in small letters.
-const PARAMETER_NAMES: [&str; 14] = [
-    "field",
-    "fieldname",
-    "parameter",
-    "parametername",
-    "param",
-    "property",
-    "propertyname",
-    "propertypath",
-    "attribute",
-    "argument",
-    "pointer",
-    "location",
-    "loc",
-    "path",
-];
+const PARAMETER_NAMES: &str = "field fieldname parameter parametername param property propertyname propertypath \
+    attribute argument pointer location loc path";
 /// Names of fields that say what is wrong.
-const MESSAGE_NAMES: [&str; 9] =
-    ["message", "msg", "reason", "detail", "details", "description", "explanation", "text", "error"];
-/// What the description of a field says that names a parameter.
-const PARAMETER_WORDS: [&str; 5] = ["field", "parameter", "property", "attribute", "argument"];
+const MESSAGE_NAMES: &str = "message msg reason detail details description explanation text error";
+/// What the description of a field says that names a parameter, each after a comma.
+const PARAMETER_WORDS: &str = "field,parameter,property,attribute,argument";
 /// What the description of a field says that tells what is wrong.
-const MESSAGE_WORDS: [&str; 8] =
-    ["message", "what is wrong", "what went wrong", "explanation", "reason", "human-readable", "human readable", "why"];
+const MESSAGE_WORDS: &str =
+    "message,what is wrong,what went wrong,explanation,reason,human-readable,human readable,why";
 
 /// The first error schema with a field for the name of a parameter decides; those of rejected input come first.
 pub(crate) fn find(errors: &[(String, Value)], definitions: &Definitions) -> Option<ErrorFields> {
@@ -49,8 +34,8 @@ fn in_schema(schema: &Value, definitions: &Definitions) -> Option<ErrorFields> {
         let properties = schema.get("properties").and_then(Value::as_object);
         let fields: Vec<(&str, &Value)> =
             properties.into_iter().flatten().map(|(name, field)| (name, definitions.resolve(field))).collect();
-        if let Some(parameter) = pick(&fields, is_path, &PARAMETER_WORDS, &PARAMETER_NAMES, None) {
-            let message = pick(&fields, is_text, &MESSAGE_WORDS, &MESSAGE_NAMES, Some(parameter));
+        if let Some(parameter) = pick(&fields, is_path, PARAMETER_WORDS, PARAMETER_NAMES, None) {
+            let message = pick(&fields, is_text, MESSAGE_WORDS, MESSAGE_NAMES, Some(parameter));
             return Some(ErrorFields::new(parameter, message.map(str::to_owned)));
         }
         let parts = ["allOf", "anyOf", "oneOf"].iter().filter_map(|word| schema.get(word)?.as_array()).flatten();
@@ -64,16 +49,16 @@ fn in_schema(schema: &Value, definitions: &Definitions) -> Option<ErrorFields> {
 fn pick<'a>(
     fields: &[(&'a str, &Value)],
     fits: fn(&Value) -> bool,
-    words: &[&str],
-    names: &[&str],
+    words: &str,
+    names: &str,
     except: Option<&str>,
 ) -> Option<&'a str> {
     let candidates = || fields.iter().filter(|(name, schema)| Some(*name) != except && fits(schema));
     let described = |schema: &Value| {
         let text = schema.get("description").and_then(Value::as_str).unwrap_or_default().to_lowercase();
-        words.iter().any(|word| has_word(&text, word))
+        words.split(',').any(|word| has_word(&text, word))
     };
-    let by_name = candidates().find(|(name, _)| names.contains(&folded(name).as_str()));
+    let by_name = candidates().find(|(name, _)| names.split(' ').any(|known| known == folded(name)));
     by_name.or_else(|| candidates().find(|(_, schema)| described(schema))).map(|(name, _)| *name)
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use percent_encoding::percent_decode_str;
 use reknit_protocol::Value;
 
 use crate::document_text;
@@ -18,16 +19,6 @@ pub trait FileLoader {
     /// The text of a file. The name is that of a reference such as `schemas/pet.yaml#/Pet`, relative to the file that was
     /// given to [`ApiDocument::parse_with_files`](crate::ApiDocument::parse_with_files), with `.` and `..` resolved.
     fn load(&mut self, name: &str) -> Result<String, String>;
-}
-
-/// A loader for documents that are one file: every other file is refused.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoFiles;
-
-impl FileLoader for NoFiles {
-    fn load(&mut self, _name: &str) -> Result<String, String> {
-        Err("the document may not refer to other files".to_owned())
-    }
 }
 
 impl<F: FnMut(&str) -> Result<String, String>> FileLoader for F {
@@ -117,7 +108,7 @@ impl Files {
         }
         let mut value: &'a Value = self.files.get(file).map(|(_, value)| value).ok_or_else(unknown)?;
         for segment in pointer.split('/').skip(1) {
-            let key = segment.replace("~1", "/").replace("~0", "~");
+            let key = unescaped(segment);
             value = match value {
                 Value::Object(object) => object.get(&key),
                 Value::Array(items) => key.parse().ok().and_then(|index: usize| items.get(index)),
@@ -145,26 +136,23 @@ impl Files {
 impl<'a> Node<'a> {
     /// A member of an object; `None` if there is none.
     pub(crate) fn get(&self, key: &str) -> Option<Self> {
-        let value = self.value.get(key)?;
-        Some(Self { value, file: self.file, pointer: format!("{}/{}", self.pointer, escaped(key)) })
+        Some(self.inside(&escaped(key), self.value.get(key)?))
     }
 
     /// The members of an object; none if this is something else.
     pub(crate) fn members(&self) -> impl Iterator<Item = (&'a str, Self)> {
-        let object = self.value.as_object();
-        object.into_iter().flat_map(|object| object.iter()).map(|(key, value)| {
-            (key, Self { value, file: self.file, pointer: format!("{}/{}", self.pointer, escaped(key)) })
-        })
+        let members = self.value.as_object().into_iter().flat_map(|object| object.iter());
+        members.map(|(key, value)| (key, self.inside(&escaped(key), value)))
     }
 
     /// The items of an array; none if this is something else.
     pub(crate) fn items(&self) -> impl Iterator<Item = Self> {
-        let items = self.value.as_array().unwrap_or_default();
-        items.iter().enumerate().map(|(index, value)| Self {
-            value,
-            file: self.file,
-            pointer: format!("{}/{index}", self.pointer),
-        })
+        let items = self.value.as_array().unwrap_or_default().iter().enumerate();
+        items.map(|(index, value)| self.inside(&index.to_string(), value))
+    }
+
+    fn inside(&self, segment: &str, value: &'a Value) -> Self {
+        Self { value, file: self.file, pointer: format!("{}/{segment}", self.pointer) }
     }
 
     /// The text of a member, without a report if it is something else.
@@ -184,17 +172,14 @@ impl<'a> Node<'a> {
 
     /// The last segment of the pointer, as written.
     pub(crate) fn last_segment(&self) -> String {
-        let last = self.pointer.rsplit('/').next().unwrap_or_default();
-        last.replace("~1", "/").replace("~0", "~")
+        unescaped(self.pointer.rsplit('/').next().unwrap_or_default())
     }
 }
 
 fn read_file(name: &str, loader: &mut dyn FileLoader, findings: &mut Findings) -> Result<Value, String> {
     let text = loader.load(name)?;
     let (value, duplicates) = document_text::read(&text).map_err(|error| error.to_string())?;
-    for (pointer, key) in duplicates {
-        findings.problem(format!("{name}{pointer}"), format!("the key `{key}` exists twice; the last one counts"));
-    }
+    findings.duplicate_keys(name, duplicates);
     Ok(value)
 }
 
@@ -217,6 +202,10 @@ fn referenced_files(value: &Value, base: &str, names: &mut Vec<String>) {
         }
         _ => {}
     }
+}
+
+fn unescaped(segment: &str) -> String {
+    segment.replace("~1", "/").replace("~0", "~")
 }
 
 fn is_remote(name: &str) -> bool {
@@ -243,23 +232,5 @@ fn join(base: &str, name: &str) -> String {
 
 /// The text without percent-encoding; `None` if the bytes are not UTF-8.
 fn percent_decoded(text: &str) -> Option<String> {
-    if !text.contains('%') {
-        return Some(text.to_owned());
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) if *first == b'%' => {
-                bytes.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            _ => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8(bytes).ok()
+    Some(percent_decode_str(text).decode_utf8().ok()?.into_owned())
 }

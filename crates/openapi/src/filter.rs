@@ -16,7 +16,7 @@ use crate::operation::Operation;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OperationFilter {
-    /// Tags, of which the operation has at least one.
+    /// Tags. The operation has at least one of them.
     pub tags: Vec<String>,
     /// The beginnings of paths, up to the end of a segment: `/pets` matches `/pets/{id}`. With `*` the whole path must match:
     /// `*` is any text inside of a segment, `**` any text.

@@ -53,6 +53,13 @@ impl Findings {
         self.push(FindingKind::Note, pointer, message.into());
     }
 
+    /// Reports the keys that objects of a file have twice.
+    pub(crate) fn duplicate_keys(&mut self, file: &str, keys: Vec<(String, String)>) {
+        for (pointer, key) in keys {
+            self.problem(format!("{file}{pointer}"), format!("the key `{key}` exists twice; the last one counts"));
+        }
+    }
+
     fn push(&mut self, kind: FindingKind, pointer: String, message: String) {
         let finding = Finding { kind, pointer, message };
         if self.seen.insert(finding.clone()) {

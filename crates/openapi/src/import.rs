@@ -43,7 +43,7 @@ pub(crate) fn import(files: &Files, dialect: Dialect, findings: &mut Findings) -
         dialect,
         requests: SchemaConverter::new(files, dialect, Direction::Request),
         responses: SchemaConverter::new(files, dialect, Direction::Response),
-        schemes: SecuritySchemes::read(files, dialect, findings),
+        schemes: security::read_schemes(files, dialect, findings),
         servers: servers::of_document(files, dialect, findings),
         parts: 0,
         findings,
@@ -109,8 +109,9 @@ impl<'a> Importer<'a, '_> {
         let (input, parameters, body) = input_schema::merge(parameters.list, body);
         let responses = self.responses(site);
         let servers = servers::of_operation(site, self.files, self.dialect, &self.servers, self.findings);
-        let security = self.schemes.of_operation(site, self.files, self.findings);
-        let effect = effect::side_effect(site, idempotency_header.is_some(), self.files, self.findings);
+        let security = security::of_operation(&self.schemes, site, self.files, self.findings);
+        let (effect, declared_effect) =
+            effect::side_effect(site, idempotency_header.is_some(), self.files, self.findings);
         self.parts += parameters.len() + servers.len() + security.iter().map(|way| 1 + way.len()).sum::<usize>();
         Some(Operation {
             name: name.into(),
@@ -120,8 +121,8 @@ impl<'a> Importer<'a, '_> {
             description: description(&site.node),
             tags: texts(&site.node, "tags"),
             deprecated: site.node.flag("deprecated"),
-            effect: effect.effect,
-            declared_effect: effect.declared,
+            effect,
+            declared_effect,
             idempotency_header,
             parameters,
             body,

@@ -47,8 +47,8 @@ mod security;
 mod server;
 
 pub use document::{ApiDocument, ApiDocumentError};
-pub use document_text::{DocumentTextError, MAX_ALIAS_VALUES, MAX_DOCUMENT_BYTES, MAX_DOCUMENT_DEPTH};
-pub use files::{FileLoader, NoFiles};
+pub use document_text::{DocumentTextError, MAX_DOCUMENT_BYTES};
+pub use files::FileLoader;
 pub use filter::OperationFilter;
 pub use finding::{Finding, FindingKind};
 pub use operation::{BodyContent, BodyKind, BodyProperty, Operation, RequestBody};

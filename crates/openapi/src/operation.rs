@@ -110,9 +110,9 @@ pub struct Operation {
     pub deprecated: bool,
     /// The class of side effect: that of the method, or the declared one if it says that the operation does more.
     pub effect: SideEffect,
-    /// The class that the document declares with `x-reknit-effect`. Use it instead only if whoever wrote the document is trusted.
+    /// The class that the document declares with `x-reknit-effect`. Use it instead only if you trust the author of the document.
     pub declared_effect: Option<SideEffect>,
-    /// The header that takes an idempotency key. It is not among the parameters: whoever sends the request sets it.
+    /// The header that takes an idempotency key. It is not among the parameters: the sender of the request sets it.
     pub idempotency_header: Option<String>,
     /// The parameters outside of the body.
     pub parameters: Vec<ApiParameter>,
@@ -120,7 +120,7 @@ pub struct Operation {
     pub body: Option<RequestBody>,
     /// The servers, the preferred one first.
     pub servers: Vec<ApiServer>,
-    /// The ways to authenticate, of which one is enough. None is needed if the list or one of its entries is empty.
+    /// The ways to authenticate; one of them is enough. None is needed if the list or one of its entries is empty.
     pub security: Vec<Vec<SecurityNeed>>,
     /// The content type of a successful response that is preferred.
     pub accept: Option<String>,

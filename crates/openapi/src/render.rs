@@ -3,16 +3,17 @@
 mod body;
 mod error;
 mod pairs;
-mod percent;
 mod style;
 
+use std::fmt::Write as _;
+
+use percent_encoding::percent_decode;
 use reknit_protocol::{HttpMethod, Object, Value, percent_encoded};
 
 use crate::operation::{BodyContent, Operation, PathPart};
-use crate::parameter::{ApiParameter, ParameterEncoding, ParameterLocation};
+use crate::parameter::{ApiParameter, ParameterEncoding, ParameterLocation, ParameterStyle};
 pub use error::RenderError;
 use pairs::Pairs;
-use percent::decoded_fully;
 use style::StyledText;
 
 /// An HTTP request, relative to a server of the operation.
@@ -151,23 +152,25 @@ fn is_dots(segment: &str) -> bool {
 }
 
 fn path_text(parameter: &ApiParameter, value: &Value) -> Result<String, RenderError> {
-    match parameter.encoding {
-        ParameterEncoding::Json => Ok(percent_encoded(&value.to_string())),
-        ParameterEncoding::Styled { style, explode, .. } => {
-            let text = StyledText::new(value).and_then(|text| text.in_path(&parameter.wire_name, style, explode));
-            text.map_err(|reason| RenderError::not_representable(&parameter.name, style, reason))
-        }
-    }
+    styled(parameter, value, percent_encoded, |text, style, explode| text.in_path(&parameter.wire_name, style, explode))
+}
+
+/// The value in the style of its parameter, or as JSON.
+fn styled(
+    parameter: &ApiParameter,
+    value: &Value,
+    of_json: fn(&str) -> String,
+    in_style: impl Fn(StyledText, ParameterStyle, bool) -> Result<String, &'static str>,
+) -> Result<String, RenderError> {
+    let ParameterEncoding::Styled { style, explode, .. } = parameter.encoding else {
+        return Ok(of_json(&value.to_string()));
+    };
+    let text = StyledText::new(value).and_then(|text| in_style(text, style, explode));
+    text.map_err(|reason| RenderError::not_representable(&parameter.name, style.as_str(), reason))
 }
 
 fn header(parameter: &ApiParameter, value: &Value) -> Result<String, RenderError> {
-    let text = match parameter.encoding {
-        ParameterEncoding::Json => percent::ascii_json(value),
-        ParameterEncoding::Styled { style, explode, .. } => {
-            let text = StyledText::new(value).and_then(|text| text.in_header(style, explode));
-            text.map_err(|reason| RenderError::not_representable(&parameter.name, style, reason))?
-        }
-    };
+    let text = styled(parameter, value, ascii, |text, style, explode| text.in_header(style, explode))?;
     let is_visible = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
     if !is_visible || text.trim() != text {
         return Err(RenderError::InvalidHeader { parameter: parameter.name.clone() });
@@ -176,11 +179,36 @@ fn header(parameter: &ApiParameter, value: &Value) -> Result<String, RenderError
 }
 
 fn cookie(parameter: &ApiParameter, value: &Value) -> Result<String, RenderError> {
-    match parameter.encoding {
-        ParameterEncoding::Json => Ok(percent_encoded(&value.to_string())),
-        ParameterEncoding::Styled { style, explode, .. } => {
-            let text = StyledText::new(value).and_then(|text| text.in_cookie(explode));
-            text.map_err(|reason| RenderError::not_representable(&parameter.name, style, reason))
+    styled(parameter, value, percent_encoded, |text, _, explode| text.in_cookie(explode))
+}
+
+/// How often a text is decoded before it counts as an attempt to hide something.
+const MAX_ROUNDS: usize = 8;
+
+/// The text, decoded until nothing is encoded any more; `None` if that takes too many rounds.
+fn decoded_fully(text: &str) -> Option<String> {
+    let mut bytes = text.as_bytes().to_vec();
+    for _ in 0..MAX_ROUNDS {
+        let decoded: Vec<u8> = percent_decode(&bytes).collect();
+        if decoded == bytes {
+            return Some(String::from_utf8_lossy(&bytes).into_owned());
+        }
+        bytes = decoded;
+    }
+    None
+}
+
+/// JSON in ASCII: other characters are escaped.
+fn ascii(json: &str) -> String {
+    let mut out = String::new();
+    for c in json.chars() {
+        if c.is_ascii() && !c.is_ascii_control() {
+            out.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                _ = write!(out, "\\u{unit:04x}");
+            }
         }
     }
+    out
 }

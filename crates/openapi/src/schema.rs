@@ -15,7 +15,7 @@ use reknit_salvage::Schema;
 use crate::files::{Files, Node};
 use crate::finding::Findings;
 use definitions::Definition;
-pub(crate) use definitions::{Definitions, count_values};
+pub(crate) use definitions::Definitions;
 use keywords::{KeywordShape, is_annotation, shape};
 
 /// The version of a document, as far as its schemas differ.
@@ -67,7 +67,7 @@ impl<'a> SchemaConverter<'a> {
     pub(crate) fn convert(&mut self, node: &Node<'a>, findings: &mut Findings) -> Value {
         self.converted += 1;
         match node.value {
-            Value::Object(_) => self.convert_object(node, findings),
+            Value::Object(_) => self.convert_keywords(node, |_| true, findings),
             Value::Bool(anything) => Value::Bool(*anything),
             other => {
                 let found = other.kind().with_article();
@@ -90,7 +90,8 @@ impl<'a> SchemaConverter<'a> {
     pub(crate) fn finish(mut self, findings: &mut Findings) -> Definitions {
         while let Some((name, node)) = self.waiting.pop() {
             let schema = self.convert(&node, findings);
-            self.definitions.insert(name, Definition::new(schema, self.files.place(&node)));
+            let place = self.files.place(&node);
+            self.definitions.insert(name, Definition { schema, place });
         }
         cycles::cut(&mut self.definitions, findings);
         Definitions::new(self.definitions)
@@ -100,10 +101,6 @@ impl<'a> SchemaConverter<'a> {
     pub(crate) fn convert_parameter(&mut self, node: &Node<'a>, findings: &mut Findings) -> Value {
         let is_used = |keyword: &str| !matches!(keyword, "required" | "$ref" | "readOnly" | "examples");
         self.convert_keywords(node, is_used, findings)
-    }
-
-    fn convert_object(&mut self, node: &Node<'a>, findings: &mut Findings) -> Value {
-        self.convert_keywords(node, |_| true, findings)
     }
 
     fn convert_keywords(&mut self, node: &Node<'a>, is_used: fn(&str) -> bool, findings: &mut Findings) -> Value {

@@ -80,8 +80,12 @@ impl CatalogueEntry {
         Self { capability, schema, withheld: None, compiled: OnceLock::new() }
     }
 
+    fn is_visible(&self) -> bool {
+        !self.capability.internal && self.withheld.is_none()
+    }
+
     /// The JSON Schema of the parameters that the tool publishes.
-    pub fn published_schema(&self) -> Option<Value> {
+    pub(crate) fn published_schema(&self) -> Option<Value> {
         self.schema.get()
     }
 
@@ -125,31 +129,32 @@ impl CatalogueEntry {
 
 impl Catalogue {
     /// The tool with this name.
-    pub fn tool(&self, agent: &str) -> Option<&CatalogueTool> {
-        self.tools.iter().find(|tool| tool.name.as_str() == agent)
+    pub fn tool(&self, name: &str) -> Option<&CatalogueTool> {
+        self.tools.iter().find(|tool| tool.name.as_str() == name)
     }
 
     /// A capability of a tool.
-    pub fn entry(&self, agent: &str, capability: &str) -> Option<&CatalogueEntry> {
-        self.tool(agent)?.entry(capability)
+    pub fn entry(&self, tool: &str, capability: &str) -> Option<&CatalogueEntry> {
+        self.tool(tool)?.entry(capability)
     }
 
     /// The catalogue without internal and withheld capabilities, as planners and agents may see it.
     #[must_use]
     pub fn without_internal(&self) -> Self {
-        let tools = self
-            .tools
-            .iter()
-            .map(|tool| CatalogueTool { capabilities: tool.visible_capabilities().cloned().collect(), ..tool.clone() });
-        Self { tools: tools.filter(|tool| !tool.capabilities.is_empty()).collect() }
+        self.with_capabilities(|_, entry| entry.is_visible())
     }
 
     /// The catalogue with only the capabilities of these keys (`tool/capability`).
     #[must_use]
     pub fn restricted_to(&self, keys: &[String]) -> Self {
+        self.with_capabilities(|tool, entry| keys.contains(&tool.key(entry)))
+    }
+
+    fn with_capabilities(&self, is_kept: impl Fn(&CatalogueTool, &CatalogueEntry) -> bool) -> Self {
         let tools = self.tools.iter().map(|tool| CatalogueTool {
-            capabilities: tool.capabilities.iter().filter(|entry| keys.contains(&tool.key(entry))).cloned().collect(),
-            ..tool.clone()
+            capabilities: tool.capabilities.iter().filter(|entry| is_kept(tool, entry)).cloned().collect(),
+            name: tool.name.clone(),
+            description: tool.description.clone(),
         });
         Self { tools: tools.filter(|tool| !tool.capabilities.is_empty()).collect() }
     }
@@ -163,7 +168,7 @@ impl CatalogueTool {
 
     /// The capabilities that planners may see: all but those that are internal or withheld.
     pub fn visible_capabilities(&self) -> impl Iterator<Item = &CatalogueEntry> {
-        self.capabilities.iter().filter(|entry| !entry.capability.internal && entry.withheld.is_none())
+        self.capabilities.iter().filter(|entry| entry.is_visible())
     }
 
     /// The key of a capability of this tool in the catalogue: `tool/capability`.

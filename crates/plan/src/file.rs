@@ -33,6 +33,13 @@ pub struct FileProblem {
     pub hint: Option<String>,
 }
 
+impl FileProblem {
+    /// An error of the whole text.
+    fn new(position: Option<(usize, usize)>, message: String, hint: Option<&str>) -> Self {
+        Self { path: Path::root(), position, message, hint: hint.map(str::to_owned) }
+    }
+}
+
 impl std::error::Error for FileProblem {}
 
 impl fmt::Display for FileProblem {
@@ -85,7 +92,8 @@ pub fn read_plan_file(text: &str) -> Result<(Plan, Vec<Fix>), PlanError> {
         Err(error) => Err(error),
     };
     match Document::read(text) {
-        Ok(document) if is_plan_file(&document.value) => {
+        Ok(mut document) if is_plan_file(&document.value) => {
+            reader::rename_keys(&mut document.value);
             reader::read(&document).map(|plan| (plan, document.fixes)).map_err(PlanError::File)
         }
         Ok(document) if document.value == Value::Null => Err(PlanError::File(vec![empty_file()])),
@@ -105,24 +113,14 @@ pub fn read_plan_file(text: &str) -> Result<(Plan, Vec<Fix>), PlanError> {
 /// The error of an empty file.
 fn empty_file() -> FileProblem {
     let hint = "a plan has at least `steps:` with a list of steps";
-    FileProblem {
-        path: Path::root(),
-        position: None,
-        message: "the file is empty".to_owned(),
-        hint: Some(hint.to_owned()),
-    }
+    FileProblem::new(None, "the file is empty".to_owned(), Some(hint))
 }
 
 /// The error of a text that is not a plan in any form.
 fn no_plan(error: &ReadTextError) -> FileProblem {
     let hint = "a plan has `steps:`, a list whose steps have `id`, `tool` and `with`";
     let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
-    FileProblem {
-        path: Path::root(),
-        position: None,
-        message: format!("found no plan: {error}{cause}"),
-        hint: Some(hint.to_owned()),
-    }
+    FileProblem::new(None, format!("found no plan: {error}{cause}"), Some(hint))
 }
 
 /// Whether a text has JSON at the start of a line or in a code fence, as the answer of a model.

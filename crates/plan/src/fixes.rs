@@ -7,11 +7,12 @@ mod references;
 
 use std::fmt;
 
-use reknit_protocol::{Object, Plan, StepId, Value};
+use reknit_protocol::{Object, Plan, StepId, Value, word_enum};
 
 use crate::PlanAuthor;
 use crate::catalogue::Catalogue;
 pub use controls::place_controls;
+pub use references::{DoubtfulText, ReadValues, read_values};
 
 /// A change to a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,37 +27,24 @@ pub struct PlanFix {
     pub after: String,
 }
 
-/// What a [`PlanFix`] changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlanFixKind {
-    /// The name of a tool.
-    Tool,
-    /// The name of a capability.
-    Capability,
-    /// The id of a step.
-    StepId,
-    /// The name of a parameter.
-    Parameter,
-    /// A value that was written with emphasis: `**TSLA**`.
-    Value,
-    /// A reference that was written without its braces: `$quote.price`.
-    Reference,
-    /// A key such as `foreach` that was written in another place, or a computation in another form.
-    Control,
-}
-
-impl PlanFixKind {
-    /// The name in messages and JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Tool => "tool",
-            Self::Capability => "capability",
-            Self::StepId => "id",
-            Self::Parameter => "parameter",
-            Self::Value => "value",
-            Self::Reference => "reference",
-            Self::Control => "control",
-        }
+word_enum! {
+    /// What a [`PlanFix`] changed. The words are the names in messages and JSON.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum PlanFixKind {
+        /// The name of a tool.
+        Tool = "tool",
+        /// The name of a capability.
+        Capability = "capability",
+        /// The id of a step.
+        StepId = "id",
+        /// The name of a parameter.
+        Parameter = "parameter",
+        /// A value that was written with emphasis: `**TSLA**`.
+        Value = "value",
+        /// A reference that was written without its braces: `$quote.price`.
+        Reference = "reference",
+        /// A key such as `foreach` that was written in another place, or a computation in another form.
+        Control = "control",
     }
 }
 

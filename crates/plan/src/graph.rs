@@ -3,9 +3,9 @@
 mod lanes;
 mod svg;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use reknit_protocol::StepId;
+use reknit_protocol::{StepId, word_enum};
 
 pub use lanes::GraphRow;
 
@@ -22,23 +22,25 @@ pub struct GraphStep {
     pub needs: Vec<StepId>,
 }
 
-/// How far a step is, as a drawing shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum GraphState {
-    /// No run has begun.
-    Planned,
-    /// It waits for other steps, a slot, a person or a job.
-    Waiting,
-    /// It is being called or mended.
-    Running,
-    /// It has a result.
-    Done,
-    /// It has a result, after it was mended.
-    Mended,
-    /// It failed.
-    Failed,
-    /// It was left out.
-    Skipped,
+word_enum! {
+    /// How far a step is, as a drawing shows it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum GraphState {
+        /// No run has begun.
+        Planned = "planned",
+        /// It waits for other steps, a slot, a person or a job.
+        Waiting = "waiting",
+        /// It is being called or mended.
+        Running = "running",
+        /// It has a result.
+        Done = "done",
+        /// It has a result, after it was mended.
+        Mended = "mended",
+        /// It failed.
+        Failed = "failed",
+        /// It was left out.
+        Skipped = "skipped",
+    }
 }
 
 impl GraphState {
@@ -51,19 +53,6 @@ impl GraphState {
             Self::Done | Self::Mended => '✓',
             Self::Failed => '✗',
             Self::Skipped => '-',
-        }
-    }
-
-    /// The state in one word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Planned => "planned",
-            Self::Waiting => "waiting",
-            Self::Running => "running",
-            Self::Done => "done",
-            Self::Mended => "mended",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
         }
     }
 }
@@ -89,25 +78,16 @@ impl GraphState {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StepGraph {
-    nodes: Vec<Node>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Node {
-    step: GraphStep,
-    /// The positions of the needed steps, all of them smaller than that of the step.
-    needs: Vec<usize>,
-    /// The length of the longest way to the step.
-    layer: usize,
+    nodes: Vec<LayeredStep>,
 }
 
 /// A step of a [`StepGraph`] with its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LayeredStep<'g> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LayeredStep {
     /// The step.
-    pub step: &'g GraphStep,
+    pub step: GraphStep,
     /// The positions of the steps that it needs in [`StepGraph::steps`], all of them smaller than its own.
-    pub needs: &'g [usize],
+    pub needs: Vec<usize>,
     /// The length of the longest way to it, from 0.
     pub layer: usize,
 }
@@ -132,30 +112,24 @@ impl StepGraph {
                 needs
             })
             .collect();
-        let mut position: Vec<Option<usize>> = vec![None; steps.len()];
-        for (place, index) in runnable_order(&needs).into_iter().enumerate() {
-            if let Some(slot) = position.get_mut(index) {
-                *slot = Some(place);
-            }
-        }
-        let mut placed: Vec<(usize, GraphStep, Vec<usize>)> = Vec::with_capacity(steps.len());
-        for ((index, step), needs) in steps.into_iter().enumerate().zip(needs) {
-            let place = |index: usize| position.get(index).copied().flatten();
-            let Some(own) = place(index) else { continue };
-            placed.push((own, step, needs.into_iter().filter_map(place).filter(|need| *need < own).collect()));
-        }
-        placed.sort_by_key(|(place, ..)| *place);
-        let mut nodes: Vec<Node> = Vec::with_capacity(placed.len());
-        for (_, step, needs) in placed {
+        let mut steps: Vec<Option<GraphStep>> = steps.into_iter().map(Some).collect();
+        let mut places: HashMap<usize, usize> = HashMap::new();
+        let mut nodes: Vec<LayeredStep> = Vec::with_capacity(steps.len());
+        for index in runnable_order(&needs) {
+            let Some(step) = steps.get_mut(index).and_then(Option::take) else { continue };
+            // A need without a place yet leads in a circle.
+            let needs = needs.get(index).into_iter().flatten().filter_map(|need| places.get(need).copied());
+            let needs: Vec<usize> = needs.collect();
             let above = needs.iter().filter_map(|need| nodes.get(*need)).map(|node| node.layer + 1).max();
-            nodes.push(Node { step, needs, layer: above.unwrap_or(0) });
+            places.insert(index, nodes.len());
+            nodes.push(LayeredStep { step, needs, layer: above.unwrap_or(0) });
         }
         Self { nodes }
     }
 
     /// The steps with their layers, in the order of [`Self::steps`], for a caller that draws them itself.
-    pub fn layers(&self) -> impl ExactSizeIterator<Item = LayeredStep<'_>> {
-        self.nodes.iter().map(|node| LayeredStep { step: &node.step, needs: &node.needs, layer: node.layer })
+    pub fn layers(&self) -> impl ExactSizeIterator<Item = &LayeredStep> {
+        self.nodes.iter()
     }
 
     /// The steps, each after those that it needs.
@@ -176,9 +150,8 @@ fn runnable_order(needs: &[Vec<usize>]) -> Vec<usize> {
             }
         }
     }
-    let mut ready: std::collections::BTreeSet<usize> =
-        (0..needs.len()).filter(|index| open.get(*index) == Some(&0)).collect();
-    let mut left: std::collections::BTreeSet<usize> = (0..needs.len()).collect();
+    let mut ready: BTreeSet<usize> = (0..needs.len()).filter(|index| open.get(*index) == Some(&0)).collect();
+    let mut left: BTreeSet<usize> = (0..needs.len()).collect();
     let mut order = Vec::with_capacity(needs.len());
     while let Some(next) = ready.pop_first().or_else(|| left.first().copied()) {
         if !left.remove(&next) {

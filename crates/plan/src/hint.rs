@@ -5,7 +5,7 @@ use reknit_protocol::spelling::nearest;
 /// The most names in a hint.
 const MAX_LISTED: usize = 8;
 
-/// Suggests the closest name, or lists the names there are.
+/// Suggests the closest name, or lists the existing names.
 pub(super) fn suggestion(wanted: &str, names: &[&str]) -> String {
     match nearest(wanted, names.iter().copied()) {
         Some(name) => format!("did you mean `{name}`?"),
@@ -13,7 +13,7 @@ pub(super) fn suggestion(wanted: &str, names: &[&str]) -> String {
     }
 }
 
-/// Lists the names there are, at most [`MAX_LISTED`] of them.
+/// Lists the existing names, at most [`MAX_LISTED`] of them.
 pub(super) fn listed(names: &[&str]) -> String {
     let shown: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
     match names.len().checked_sub(MAX_LISTED) {

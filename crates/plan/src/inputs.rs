@@ -1,15 +1,17 @@
-//! The values of the inputs of a plan.
+//! The values of the inputs of a plan, and the types of its inputs and outputs.
+
+use std::sync::Arc;
 
 use reknit_protocol::schema::X_TYPE;
-use reknit_protocol::{Object, Plan, PlanInput, Value};
-use reknit_salvage::{Schema, fit};
+use reknit_protocol::{Object, Plan, PlanInput, PlanOutput, Value};
+use reknit_salvage::{FitProblem, Schema, fit};
 
 use super::INPUTS;
 use super::hint::suggestion;
 use super::problem::{PlanLocation, PlanProblem, ProblemCode as Code};
 
 /// The types that hints list; [`reknit_protocol::schema::for_type`] accepts more names for them.
-pub(super) const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
+const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
 
 /// The value of each input, the given one or else the default, fitted to its type.
 pub fn resolve_inputs(plan: &Plan, given: &Object) -> Result<Object, Vec<PlanProblem>> {
@@ -25,7 +27,7 @@ pub fn resolve_inputs(plan: &Plan, given: &Object) -> Result<Object, Vec<PlanPro
     if problems.is_empty() { Ok(values) } else { Err(problems) }
 }
 
-/// The default of an input. `null` means that there is none.
+/// The default of an input. `null` is not a default.
 fn default(input: &PlanInput) -> Option<&Value> {
     input.default.as_ref().filter(|value| !value.is_null())
 }
@@ -33,7 +35,7 @@ fn default(input: &PlanInput) -> Option<&Value> {
 /// Checks the types and defaults of the inputs.
 pub(super) fn check(plan: &Plan) -> Vec<PlanProblem> {
     let problems = plan.inputs.iter().flat_map(|(name, input)| {
-        let unknown = unknown_type(name, input).into_iter().collect::<Vec<_>>();
+        let unknown = unknown_type(INPUTS, name, &input.schema()).into_iter().collect::<Vec<_>>();
         match default(input) {
             Some(default) if unknown.is_empty() => fit_input(name, input, default).err().unwrap_or_default(),
             _ => unknown,
@@ -57,8 +59,7 @@ fn fit_input(name: &str, input: &PlanInput, value: &Value) -> Result<Value, Vec<
     let schema = Schema::compile(&Value::Object(input.schema()))
         .map_err(|error| vec![PlanProblem::new(Code::UnknownType, location(), error.to_string())])?;
     fit(value.clone(), &schema).map(|fitted| fitted.value).map_err(|misfit| {
-        let problem =
-            |problem: &reknit_salvage::FitProblem| PlanProblem::new(Code::BadValue, location(), &*problem.message);
+        let problem = |problem: &FitProblem| PlanProblem::new(Code::BadValue, location(), &*problem.message);
         misfit.problems.iter().map(problem).collect()
     })
 }
@@ -77,10 +78,26 @@ fn unknown(plan: &Plan, name: &str) -> Option<PlanProblem> {
     })
 }
 
-fn unknown_type(name: &str, input: &PlanInput) -> Option<PlanProblem> {
-    let schema = input.schema();
+/// The problem of an input or output with a type that does not exist.
+fn unknown_type(list: &str, name: &str, schema: &Object) -> Option<PlanProblem> {
     let word = schema.get(X_TYPE)?.as_str()?;
-    let message = format!("there is no type `{word}`");
-    let location = PlanLocation::named(INPUTS, name).key("type");
-    Some(PlanProblem::new(Code::UnknownType, location, message).with_hint(Some(suggestion(word, &TYPES))))
+    let problem = PlanProblem::new(
+        Code::UnknownType,
+        PlanLocation::named(list, name).key("type"),
+        format!("there is no type `{word}`"),
+    );
+    Some(problem.with_hint(Some(suggestion(word, &TYPES))))
+}
+
+/// The schema of an output; `None` if it declares no type. Fails if there is no such type.
+pub(super) fn output_schema(name: &str, output: &PlanOutput) -> Result<Option<Arc<Schema>>, PlanProblem> {
+    let Some(schema) = output.schema() else { return Ok(None) };
+    if let Some(problem) = unknown_type("outputs", name, &schema) {
+        return Err(problem);
+    }
+    let location = || PlanLocation::named("outputs", name).key("type");
+    let compiled = Schema::compile(&Value::Object(schema));
+    compiled
+        .map(|schema| Some(Arc::new(schema)))
+        .map_err(|error| PlanProblem::new(Code::UnknownType, location(), error.to_string()))
 }

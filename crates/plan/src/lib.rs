@@ -41,11 +41,9 @@ mod fixes;
 mod graph;
 mod hint;
 mod inputs;
-mod outputs;
 mod planner;
 mod problem;
 mod read;
-mod read_values;
 mod second_plan;
 mod unbraced;
 mod verify_call;
@@ -65,13 +63,11 @@ pub use file::{
     AgentReference, Document, FilePosition, FileProblem, LoadText, LoadedPlan, PlanText, load_plan_file,
     read_plan_file, write_plan_file,
 };
-pub use fixes::{PlanFix, PlanFixKind, correct_plan, place_controls};
+pub use fixes::{DoubtfulText, PlanFix, PlanFixKind, ReadValues, correct_plan, place_controls, read_values};
 pub use graph::{GraphRow, GraphState, GraphStep, LayeredStep, StepGraph};
 pub use inputs::resolve_inputs;
 pub use planner::{PlanLanguage, ToolSelection, describe_tools, plan_json_schema, summarize_tools};
 pub use problem::{PlanLocation, PlanProblem, ProblemCode};
 pub use read::{PlanError, read_plan};
-pub use read_values::{DoubtfulText, ReadValues, read_values};
 pub use second_plan::{ExtendedPlan, append_steps};
-pub use verify_call::verify_call;
 pub use yaml::{write_yaml, yaml_line};

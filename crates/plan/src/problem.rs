@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use reknit_protocol::{Object, Path, Segment, StepId, Value};
+use reknit_protocol::{Object, Path, Segment, StepId, Value, word_enum};
 
 use crate::StepIndex;
 
@@ -28,80 +28,61 @@ pub struct PlanLocation {
     pub path: Path,
 }
 
-/// Defines the codes in one list, so that `ALL` and `as_str` are complete.
-macro_rules! codes {
-    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// The kinds of problems.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum ProblemCode {
-            $($(#[$doc])* $name,)*
-        }
-
-        impl ProblemCode {
-            /// All codes.
-            pub const ALL: &[Self] = &[$(Self::$name),*];
-
-            /// The stable name of the code.
-            pub const fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$name => $text,)*
-                }
-            }
-        }
-    };
-}
-
-codes! {
-    /// The plan has too many steps.
-    TooManySteps = "too_many_steps",
-    /// A step has no id.
-    EmptyId = "empty_id",
-    /// Two steps have the same id.
-    DuplicateId = "duplicate_id",
-    /// A step depends on itself.
-    SelfDependency = "self_dependency",
-    /// A step depends on a step that does not exist.
-    UnknownDependency = "unknown_dependency",
-    /// Steps depend on each other in a cycle.
-    Cycle = "cycle",
-    /// The tool does not exist.
-    UnknownTool = "unknown_tool",
-    /// Several tools have the capability, and the step names none of them.
-    AmbiguousTool = "ambiguous_tool",
-    /// The tool does not have the capability.
-    UnknownCapability = "unknown_capability",
-    /// The capability exists but was not shown to the model that wrote the plan.
-    NotShown = "not_shown",
-    /// The capability must not be called now, because its definition has changed.
-    Withheld = "withheld",
-    /// The schema of the capability's parameters cannot be used.
-    UnusableSchema = "unusable_schema",
-    /// A required parameter is missing, and no earlier step could give it.
-    MissingParameter = "missing_parameter",
-    /// The capability does not have the parameter.
-    UnknownParameter = "unknown_parameter",
-    /// A value does not fit its schema, even after conversion without loss.
-    BadValue = "bad_value",
-    /// A reference to something that is neither a step nor an input.
-    UnknownReference = "unknown_reference",
-    /// A reference to a field that the result of the step cannot have.
-    BadPath = "bad_path",
-    /// A reference to a value whose type cannot fit.
-    BadType = "bad_type",
-    /// A value was given for an input that the plan does not declare.
-    UnknownInput = "unknown_input",
-    /// An input has no default, and no value was given.
-    MissingInput = "missing_input",
-    /// The type of an input does not exist.
-    UnknownType = "unknown_type",
-    /// A step has the id that is reserved for the inputs of the plan.
-    ReservedId = "reserved_id",
-    /// A text looks like a reference, but is not written between `{{` and `}}`.
-    UnbracedReference = "unbraced_reference",
-    /// A key that says when a step runs, or what follows from its failure, has a value that it cannot have.
-    BadControl = "bad_control",
-    /// A template or an expression cannot be parsed.
-    BadExpression = "bad_expression",
+word_enum! {
+    /// The kinds of problems. The words are stable.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum ProblemCode {
+        /// The plan has too many steps.
+        TooManySteps = "too_many_steps",
+        /// A step has no id.
+        EmptyId = "empty_id",
+        /// Two steps have the same id.
+        DuplicateId = "duplicate_id",
+        /// A step depends on itself.
+        SelfDependency = "self_dependency",
+        /// A step depends on a step that does not exist.
+        UnknownDependency = "unknown_dependency",
+        /// Steps depend on each other in a cycle.
+        Cycle = "cycle",
+        /// The tool does not exist.
+        UnknownTool = "unknown_tool",
+        /// Several tools have the capability, and the step names none of them.
+        AmbiguousTool = "ambiguous_tool",
+        /// The tool does not have the capability.
+        UnknownCapability = "unknown_capability",
+        /// The capability exists but was not shown to the model that wrote the plan.
+        NotShown = "not_shown",
+        /// The capability must not be called now, because its definition has changed.
+        Withheld = "withheld",
+        /// The schema of the capability's parameters cannot be used.
+        UnusableSchema = "unusable_schema",
+        /// A required parameter is missing, and no earlier step could give it.
+        MissingParameter = "missing_parameter",
+        /// The capability does not have the parameter.
+        UnknownParameter = "unknown_parameter",
+        /// A value does not fit its schema, even after conversion without loss.
+        BadValue = "bad_value",
+        /// A reference to something that is neither a step nor an input.
+        UnknownReference = "unknown_reference",
+        /// A reference to a field that the result of the step cannot have.
+        BadPath = "bad_path",
+        /// A reference to a value whose type cannot fit.
+        BadType = "bad_type",
+        /// A value was given for an input that the plan does not declare.
+        UnknownInput = "unknown_input",
+        /// An input has no default, and no value was given.
+        MissingInput = "missing_input",
+        /// The type of an input does not exist.
+        UnknownType = "unknown_type",
+        /// A step has the id that is reserved for the inputs of the plan.
+        ReservedId = "reserved_id",
+        /// A text looks like a reference, but is not written between `{{` and `}}`.
+        UnbracedReference = "unbraced_reference",
+        /// A key that says when a step runs, or what follows from its failure, has a value that it cannot have.
+        BadControl = "bad_control",
+        /// A template or an expression cannot be parsed.
+        BadExpression = "bad_expression",
+    }
 }
 
 impl PlanProblem {
@@ -221,12 +202,6 @@ impl fmt::Display for PlanLocation {
                 write!(out, "`{step}{}`", path.strip_prefix('$').unwrap_or(&path))
             }
         }
-    }
-}
-
-impl fmt::Display for ProblemCode {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.as_str())
     }
 }
 

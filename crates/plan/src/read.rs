@@ -28,38 +28,19 @@ pub enum PlanError {
     Schema(#[source] SchemaError),
 }
 
-// Only what distinguishes a plan from other JSON in the same text; the check looks at the rest.
-static STEPS: LazyLock<Value> = LazyLock::new(|| {
-    let texts = Object::from([("type", Value::from("array")), ("items", typed("string"))]);
-    let step = Object::from([
-        ("type", Value::from("object")),
-        ("required", Value::from_iter(["step_id", "agent_name"].map(Value::from))),
-        (
-            "properties",
-            Value::Object(Object::from([
-                ("step_id", typed("string")),
-                ("agent_name", typed("string")),
-                ("instruction", typed("string")),
-                ("depends_on", Value::Object(texts)),
-                ("metadata", typed("object")),
-            ])),
-        ),
-    ]);
-    Value::Object(Object::from([("type", Value::from("array")), ("items", Value::Object(step))]))
-});
+/// Only what distinguishes the steps of a plan from other JSON in the same text; the check looks at the rest.
+const STEPS: &str = r#"{"type": "array", "items": {"type": "object", "required": ["step_id", "agent_name"], "properties": {
+    "step_id": {"type": "string"}, "agent_name": {"type": "string"}, "instruction": {"type": "string"},
+    "depends_on": {"type": "array", "items": {"type": "string"}}, "metadata": {"type": "object"}}}}"#;
 
 static PLAN: LazyLock<Result<Schema, SchemaError>> = LazyLock::new(|| {
-    Schema::compile(&Value::Object(Object::from([
-        ("type", Value::from("object")),
-        ("required", Value::from_iter([Value::from("steps")])),
-        ("properties", Value::Object(Object::from([("steps", STEPS.clone())]))),
-    ])))
+    compiled(&format!(r#"{{"type": "object", "required": ["steps"], "properties": {{"steps": {STEPS}}}}}"#))
 });
 
-static BARE_STEPS: LazyLock<Result<Schema, SchemaError>> = LazyLock::new(|| Schema::compile(&STEPS));
+static BARE_STEPS: LazyLock<Result<Schema, SchemaError>> = LazyLock::new(|| compiled(STEPS));
 
-fn typed(name: &str) -> Value {
-    Value::Object(Object::from([("type", Value::from(name))]))
+fn compiled(schema: &str) -> Result<Schema, SchemaError> {
+    Schema::compile(&Value::parse(schema).unwrap_or_default())
 }
 
 /// Reads a plan or a bare list of steps. Fills in the request and the id of the plan if they are missing.

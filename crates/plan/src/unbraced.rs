@@ -11,7 +11,6 @@ mod mention;
 mod operand;
 mod plan_texts;
 mod reference_object;
-mod residue;
 mod scan;
 mod source_names;
 
@@ -87,7 +86,7 @@ impl<'a> UnbracedFinder<'a> {
         if found.is_empty() {
             found.extend(mention::whole_text(self, text, context));
         }
-        if residue::is_doubtful(text, &found) {
+        if is_doubtful(text, &found) {
             for each in &mut found {
                 each.certainty = Certainty::Doubtful;
             }
@@ -99,18 +98,12 @@ impl<'a> UnbracedFinder<'a> {
 impl UnbracedReference {
     /// What is wrong, for people and models.
     pub(crate) fn message(&self) -> String {
-        let text = &self.text;
-        match self.reason {
-            UnbracedReason::Unbraced => {
-                format!("`{text}` would be sent as text: a reference is written between `{{{{` and `}}}}`")
-            }
-            UnbracedReason::Unsupported => {
-                format!("`{text}` would be sent as text: it looks like a reference that is not supported")
-            }
-            UnbracedReason::UnknownStep => {
-                format!("`{text}` would be sent as text: it looks like a reference, but names no step")
-            }
-        }
+        let reason = match self.reason {
+            UnbracedReason::Unbraced => "a reference is written between `{{` and `}}`",
+            UnbracedReason::Unsupported => "it looks like a reference that is not supported",
+            UnbracedReason::UnknownStep => "it looks like a reference, but names no step",
+        };
+        format!("`{}` would be sent as text: {reason}", self.text)
     }
 
     /// What to write instead.
@@ -124,4 +117,25 @@ impl UnbracedReference {
             None => format!("write `{{{{step.field}}}}` with the id of a step, or {literal} for the text itself"),
         }
     }
+}
+
+/// Signs that nobody writes around a value on purpose: quotes, and halves of delimiters.
+const SIGNS: &str = "\"'`“”‘’=<>[]{}()|^~\\$@#%&:;";
+
+/// Whether only quotes and signs stand around the references of a text: `"$a.name"`, `=$a.name`, `[[a.name]`. They may belong to the
+/// language in which the reference was written, and then they must not be sent.
+fn is_doubtful(text: &str, found: &[UnbracedReference]) -> bool {
+    let (Some(first), Some(last)) = (found.first(), found.last()) else { return false };
+    let before = text.get(..first.range.start).unwrap_or_default();
+    let after = text.get(last.range.end..).unwrap_or_default();
+    // A formatted string of Python.
+    let before = before.trim();
+    let before = before.strip_prefix('f').filter(|rest| rest.starts_with(['"', '\''])).unwrap_or(before);
+    let mut signs = before.chars().chain(after.trim().chars()).peekable();
+    signs.peek().is_some() && signs.all(|sign| SIGNS.contains(sign))
+}
+
+/// Whether a word is in a list of words with single spaces between them.
+fn is_listed(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
 }

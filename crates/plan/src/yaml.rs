@@ -74,12 +74,14 @@ fn write_member(text: &mut String, value: &Value, indent: usize) {
             text.push('\n');
             write_items(text, items, indent + 2);
         }
-        other => {
-            text.push(' ');
-            text.push_str(&yaml_line(other));
-            text.push('\n');
-        }
+        other => write_line(text, other),
     }
+}
+
+fn write_line(text: &mut String, value: &Value) {
+    text.push(' ');
+    text.push_str(&yaml_line(value));
+    text.push('\n');
 }
 
 fn write_items(text: &mut String, items: &[Value], indent: usize) {
@@ -96,11 +98,7 @@ fn write_items(text: &mut String, items: &[Value], indent: usize) {
                 text.push('\n');
                 write_items(text, inner, indent + 2);
             }
-            other => {
-                text.push(' ');
-                text.push_str(&yaml_line(other));
-                text.push('\n');
-            }
+            other => write_line(text, other),
         }
     }
 }
@@ -166,12 +164,17 @@ fn push_indent(text: &mut String, indent: usize) {
     text.extend(std::iter::repeat_n(' ', indent));
 }
 
+/// Whether YAML reads a text without quotes as the same text. `also` are further characters that it may have.
+pub(crate) fn is_plain_scalar(text: &str, also: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || " _-./?!()=+*".contains(c) || also.contains(c);
+    let is_reserved = RESERVED.iter().any(|word| text.eq_ignore_ascii_case(word));
+    let begins_well = text.starts_with(|c: char| c.is_ascii_alphabetic());
+    begins_well && !text.ends_with(' ') && !is_reserved && text.chars().all(is_plain)
+}
+
 /// Text without quotes where YAML reads it as the same text, also inside brackets, and in double quotes otherwise.
 fn scalar(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || " _-./?!()=+*".contains(c);
-    let begins_well = text.starts_with(|c: char| c.is_ascii_alphabetic());
-    let is_reserved = RESERVED.iter().any(|word| text.eq_ignore_ascii_case(word));
-    if begins_well && !text.ends_with(' ') && !is_reserved && text.chars().all(is_plain) {
+    if is_plain_scalar(text, "") {
         return text.to_owned();
     }
     let mut quoted = String::new();

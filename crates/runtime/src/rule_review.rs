@@ -56,7 +56,7 @@ impl RuleReview {
     ) -> Result<Self, RuleReviewError> {
         let book = store.map(RuleStore::load).transpose()?.unwrap_or_default();
         let (lessons, unread) = kept.newest(journal, runs).await?;
-        let judged = |rule: &LearnedRule| rule.clone().with_evidence(&rule.evaluate(&lessons));
+        let judged = |rule: &LearnedRule| rule.clone().with_evidence(rule.evaluate(&lessons));
         let mut rules: Vec<LearnedRule> = book.rules.iter().map(judged).collect();
         rules.sort_by_key(|rule| rule.state != RuleState::Accepted);
         rules.extend(new_proposals(&book, &lessons));

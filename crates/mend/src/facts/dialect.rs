@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use reknit_protocol::{ErrorFields, Object, Value};
 
-use super::field_error::{FieldError, objects, text_at};
+use super::field_error::{field_facts, objects, text_at};
 use super::object_keys::{facts_in_object, named_field, strings};
 use super::phrase::facts_in;
 use super::{Fact, FactKind, Field, MAX_FACTS};
@@ -31,8 +31,8 @@ fn problem(body: &Value) -> Vec<Fact> {
         .filter(|object| !object.contains_key("source"))
         .flat_map(|object| {
             let field = named_field(object).or_else(|| Field::from_value(object.get("name")?));
-            let messages = text_at(object, &["detail", "reason", "message"]).into_iter().collect();
-            FieldError { field, messages, code: text_at(object, &["code", "type"]), members: vec![object] }.facts()
+            let message = text_at(object, &["detail", "reason", "message"]);
+            field_facts(field, message, text_at(object, &["code", "type"]), Some(object))
         })
         .collect()
 }
@@ -45,9 +45,8 @@ fn json_api(body: &Value) -> Vec<Fact> {
         let text = |name| source.and_then(|source| source.get(name)).and_then(Value::as_str);
         let pointer = text("pointer").and_then(Field::parse).map(|field| field.without_prefix(&["data", "attributes"]));
         let field = pointer.or_else(|| Field::parse(text("parameter")?));
-        let messages = ["detail", "title"].iter().filter_map(|name| error.get(name)?.as_str()).collect();
-        let meta = error.get("meta").and_then(Value::as_object).into_iter().collect();
-        FieldError { field, messages, code: text_at(error, &["code"]), members: meta }.facts()
+        let messages = ["detail", "title"].iter().filter_map(|name| error.get(name)?.as_str());
+        field_facts(field, messages, text_at(error, &["code"]), error.get("meta").and_then(Value::as_object))
     };
     errors.flat_map(read).collect()
 }
@@ -61,9 +60,8 @@ fn pydantic(body: &Value) -> Vec<Fact> {
         for part in REQUEST_PARTS {
             field = field.map(|field| field.without_prefix(&[part]));
         }
-        let context = error.get("ctx").and_then(Value::as_object).into_iter().collect();
-        let messages = text_at(error, &["msg"]).into_iter().collect();
-        FieldError { field, messages, code: text_at(error, &["type"]), members: context }.facts()
+        let context = error.get("ctx").and_then(Value::as_object);
+        field_facts(field, text_at(error, &["msg"]), text_at(error, &["type"]), context)
     };
     errors.flat_map(read).collect()
 }
@@ -74,9 +72,8 @@ fn spring(body: &Value) -> Vec<Fact> {
     let names = ["field", "propertyPath", "param", "target"];
     let read = |error: &Object| {
         let Some(field) = names.iter().find_map(|name| Field::from_value(error.get(name)?)) else { return Vec::new() };
-        let messages = text_at(error, &["defaultMessage", "message", "description", "msg"]).into_iter().collect();
-        let code = text_at(error, &["code", "type"]);
-        FieldError { field: Some(field), messages, code, members: vec![error] }.facts()
+        let message = text_at(error, &["defaultMessage", "message", "description", "msg"]);
+        field_facts(Some(field), message, text_at(error, &["code", "type"]), Some(error))
     };
     listed(body, lists).flat_map(read).collect()
 }
@@ -128,9 +125,7 @@ fn graphql(body: &Value) -> Vec<Fact> {
     let is_graphql = |error: &&Object| error.contains_key("extensions") || error.contains_key("locations");
     let read = |error: &Object| {
         let extensions = error.get("extensions").and_then(Value::as_object);
-        let messages = text_at(error, &["message"]).into_iter().collect();
-        let field = extensions.and_then(named_field);
-        FieldError { field, messages, code: None, members: extensions.into_iter().collect() }.facts()
+        field_facts(extensions.and_then(named_field), text_at(error, &["message"]), None, extensions)
     };
     objects(body.get("errors")).filter(is_graphql).flat_map(read).collect()
 }
@@ -157,8 +152,7 @@ fn ajv(error: &Object) -> Vec<Fact> {
     if let Some(field) = named("additionalProperty").and_then(inner) {
         return vec![Fact::new(Some(field), FactKind::UnknownField { known: Vec::new() })];
     }
-    let messages = text_at(error, &["message"]).into_iter().collect();
-    FieldError { field, messages, code: text_at(error, &["keyword"]), members: params.into_iter().collect() }.facts()
+    field_facts(field, text_at(error, &["message"]), text_at(error, &["keyword"]), params)
 }
 
 fn zod(error: &Object) -> Vec<Fact> {
@@ -167,11 +161,10 @@ fn zod(error: &Object) -> Vec<Fact> {
     let mut members = error.clone();
     members.remove("received");
     members.remove("path");
-    if text_at(error, &["message"]) == Some("Required") {
-        return vec![Fact::new(field, FactKind::Missing)];
+    match text_at(error, &["message"]) {
+        Some("Required") => vec![Fact::new(field, FactKind::Missing)],
+        message => field_facts(field, message, text_at(error, &["code"]), Some(&members)),
     }
-    let messages = text_at(error, &["message"]).into_iter().collect();
-    FieldError { field, messages, code: text_at(error, &["code"]), members: vec![&members] }.facts()
 }
 
 /// Google and Kubernetes: field errors under `error.details[].fieldViolations` and `details.causes`.
@@ -181,8 +174,7 @@ fn cloud(body: &Value) -> Vec<Fact> {
     let causes = objects(body.get("details").and_then(|details| details.get("causes")));
     let read = |error: &Object| {
         let field = error.get("field").and_then(Field::from_value);
-        let messages = text_at(error, &["description", "message"]).into_iter().collect();
-        FieldError { field, messages, code: None, members: Vec::new() }.facts()
+        field_facts(field, text_at(error, &["description", "message"]), None, None)
     };
     violations.chain(causes).flat_map(read).collect()
 }
@@ -198,9 +190,8 @@ pub(crate) fn declared(body: &Value, fields: &ErrorFields) -> Vec<Fact> {
         if let Some(object) = value.as_object()
             && let Some(field) = object.get(&fields.parameter).and_then(Field::from_value)
         {
-            let messages = fields.message.iter().filter_map(|name| object.get(name)?.as_str()).collect();
-            let code = text_at(object, &["code", "type"]);
-            facts.extend(FieldError { field: Some(field), messages, code, members: vec![object] }.facts());
+            let messages = fields.message.iter().filter_map(|name| object.get(name)?.as_str());
+            facts.extend(field_facts(Some(field), messages, text_at(object, &["code", "type"]), Some(object)));
         }
         let inner = value.as_object().into_iter().flat_map(Object::values);
         values.extend(inner.chain(value.as_array().into_iter().flatten()).take(MAX_FACTS));

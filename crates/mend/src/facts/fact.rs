@@ -6,6 +6,7 @@ use reknit_protocol::{Number, Value};
 use reknit_salvage::{Comparison, LengthUnit, SchemaType};
 
 use super::Field;
+use crate::is_listed;
 
 /// One thing that an error states.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,140 +14,65 @@ pub struct Fact {
     /// The field it is about, if the error names one.
     pub field: Option<Field>,
     /// What the error states about it.
-    pub kind: FactKind,
+    pub(crate) kind: FactKind,
 }
 
-/// What an error states about a field.
+/// What an error states about a field. `got` is the value that was sent, if the error shows it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum FactKind {
+pub(crate) enum FactKind {
     /// It is required and missing.
     Missing,
     /// It is present and empty.
     Empty,
-    /// The tool does not know it.
-    UnknownField {
-        /// The names that the error lists instead.
-        known: Vec<String>,
-    },
+    /// The tool does not know it; `known` are the names that the error lists instead.
+    UnknownField { known: Vec<String> },
     /// It has the wrong type.
-    WrongType {
-        /// The expected type.
-        expected: SchemaType,
-        /// The value that was sent, if the error shows it.
-        got: Option<Value>,
-    },
+    WrongType { expected: SchemaType, got: Option<Value> },
     /// It must be one of these.
-    AllowedValues {
-        /// The allowed values.
-        values: Vec<Value>,
-        /// The value that was sent, if the error shows it.
-        got: Option<Value>,
-    },
-    /// It is outside a limit.
-    Bound {
-        /// The side that is allowed.
-        side: Comparison,
-        /// The limit.
-        limit: Number,
-    },
+    AllowedValues { values: Vec<Value>, got: Option<Value> },
+    /// It is outside a limit; `side` is the side that is allowed.
+    Bound { side: Comparison, limit: Number },
     /// It is too short or too long.
-    Length {
-        /// The side that is allowed.
-        side: Comparison,
-        /// The limit.
-        limit: u64,
-        /// The unit of the limit.
-        unit: LengthUnit,
-    },
-    /// It must have another format.
-    Format {
-        /// The format as the error writes it: `YYYY-MM-DD`.
-        format: Option<String>,
-        /// A value in that format.
-        example: Option<Value>,
-    },
+    Length { side: Comparison, limit: u64, unit: LengthUnit },
+    /// It must have another format, as the error writes it (`YYYY-MM-DD`) or like an example.
+    Format { format: Option<String>, example: Option<Value> },
     /// It must be this value.
-    ExpectedValue {
-        /// The expected value.
-        value: Value,
-        /// The value that was sent, if the error shows it.
-        got: Option<Value>,
-    },
+    ExpectedValue { value: Value, got: Option<Value> },
     /// There is nothing with this value, for example no city of this name.
-    NotFound {
-        /// The value that was sent, if the error shows it.
-        value: Option<Value>,
-    },
+    NotFound { value: Option<Value> },
     /// The error suggests another field name or value: "did you mean ...?".
-    Suggestion {
-        /// The suggested name or value.
-        value: Value,
-    },
+    Suggestion { value: Value },
     /// It is wrong; the error does not say how.
     Invalid,
     /// A hint for people.
-    Hint {
-        /// The text of the hint.
-        text: String,
-    },
+    Hint { text: String },
     /// The call may be retried after this time.
-    RetryAfter {
-        /// How long to wait, in milliseconds.
-        ms: u64,
-    },
+    RetryAfter { ms: u64 },
 }
 
 /// Names of types in the languages that tools are written in, in lower case.
-const TYPE_NAMES: [(SchemaType, &[&str]); 6] = [
-    (
-        SchemaType::Number,
-        &["number", "float", "float32", "float64", "f32", "f64", "double", "decimal", "bigdecimal", "numeric", "real"],
-    ),
+const TYPE_NAMES: [(SchemaType, &str); 6] = [
+    (SchemaType::Number, "number float float32 float64 f32 f64 double decimal bigdecimal numeric real"),
     (
         SchemaType::Integer,
-        &[
-            "integer",
-            "int",
-            "int8",
-            "int16",
-            "int32",
-            "int64",
-            "i8",
-            "i16",
-            "i32",
-            "i64",
-            "u8",
-            "u16",
-            "u32",
-            "u64",
-            "usize",
-            "uint",
-            "uint8",
-            "uint16",
-            "uint32",
-            "uint64",
-            "long",
-            "short",
-            "biginteger",
-        ],
+        "integer int int8 int16 int32 int64 i8 i16 i32 i64 u8 u16 u32 u64 usize uint uint8 uint16 uint32 uint64 long \
+         short biginteger",
     ),
-    (SchemaType::String, &["string", "str", "text", "varchar", "char"]),
-    (SchemaType::Boolean, &["boolean", "bool"]),
-    (SchemaType::Array, &["array", "list", "sequence", "slice", "tuple", "vec"]),
-    (SchemaType::Object, &["object", "map", "dict", "dictionary", "struct", "hash", "mapping"]),
+    (SchemaType::String, "string str text varchar char"),
+    (SchemaType::Boolean, "boolean bool"),
+    (SchemaType::Array, "array list sequence slice tuple vec"),
+    (SchemaType::Object, "object map dict dictionary struct hash mapping"),
 ];
 
 /// Parses the name of a type: `float64`, `Float!`, `java.lang.Double`.
 pub(super) fn parse_type(word: &str) -> Option<SchemaType> {
     let word = word.trim_end_matches('!').rsplit('.').next()?.to_ascii_lowercase();
-    TYPE_NAMES.iter().find(|(_, names)| names.contains(&word.as_str())).map(|(name, _)| *name)
+    TYPE_NAMES.iter().find(|(_, names)| is_listed(names, &word)).map(|(name, _)| *name)
 }
 
 /// Whether a field holds the version of a resource: a stale version may be replaced by the current one.
 pub(super) fn is_version_field(name: &str) -> bool {
-    ["version", "revision", "rev", "etag", "sequence", "generation"]
-        .iter()
-        .any(|known| name.eq_ignore_ascii_case(known))
+    is_listed("version revision rev etag sequence generation", &name.to_ascii_lowercase())
 }
 
 impl Fact {

@@ -6,29 +6,18 @@ use reknit_salvage::Comparison;
 use super::fact::{is_version_field, parse_type};
 use super::phrase::facts_in;
 use super::{Fact, FactKind, Field};
+use crate::is_listed;
 
 /// Keys of the field that the error is about.
-const FIELD: [&str; 8] = ["field", "parameter", "param", "property", "argument", "pointer", "path", "missingProperty"];
-const ALLOWED: [&str; 9] = [
-    "allowed",
-    "allowedValues",
-    "allowed_values",
-    "options",
-    "enum",
-    "choices",
-    "valid_values",
-    "accepted",
-    "enum_values",
-];
+const FIELD: &str = "field parameter param property argument pointer path missingProperty";
+const ALLOWED: &str = "allowed allowedValues allowed_values options enum choices valid_values accepted enum_values";
 /// Prefixes of keys that list allowed values: `known_currencies`.
-const ALLOWED_PREFIXES: [&str; 6] = ["known_", "valid_", "supported_", "available_", "allowed_", "accepted_"];
-const SUGGESTED: [&str; 7] =
-    ["did_you_mean", "didYouMean", "suggestion", "suggestions", "suggested", "suggested_value", "closest_match"];
-const MISSING_FIELDS: [&str; 5] = ["missing", "missing_fields", "missingFields", "missing_field", "required_fields"];
-const UNKNOWN_FIELDS: [&str; 5] =
-    ["unknown_fields", "unknown_field", "additionalProperty", "unexpected_fields", "keys"];
-const KNOWN_FIELDS: [&str; 3] = ["fields", "known_fields", "valid_fields"];
-const GOT: [&str; 6] = ["actual", "got", "received", "rejectedValue", "rejected_value", "input_value"];
+const ALLOWED_PREFIXES: &str = "known_ valid_ supported_ available_ allowed_ accepted_";
+const SUGGESTED: &str = "did_you_mean didYouMean suggestion suggestions suggested suggested_value closest_match";
+const MISSING_FIELDS: &str = "missing missing_fields missingFields missing_field required_fields";
+const UNKNOWN_FIELDS: &str = "unknown_fields unknown_field additionalProperty unexpected_fields keys";
+const KNOWN_FIELDS: &str = "fields known_fields valid_fields";
+const GOT: &str = "actual got received rejectedValue rejected_value input_value";
 const LIMITS: [(&str, Comparison); 14] = [
     ("gt", Comparison::MoreThan),
     ("ge", Comparison::AtLeast),
@@ -46,28 +35,28 @@ const LIMITS: [(&str, Comparison); 14] = [
     ("exclusiveMaximum", Comparison::LessThan),
 ];
 /// Prefixes of keys that hold the value that would have been right: `current_version`.
-const CURRENT_PREFIXES: [&str; 2] = ["current_", "latest_"];
+const CURRENT_PREFIXES: &str = "current_ latest_";
 
 /// The field that an object names.
 pub(crate) fn named_field(object: &Object) -> Option<Field> {
-    FIELD.iter().find_map(|name| Field::from_value(object.get(name)?))
+    FIELD.split(' ').find_map(|name| Field::from_value(object.get(name)?))
 }
 
 /// The facts that an object states. Those that name no field of their own are about `field`.
 pub(crate) fn facts_in_object(object: &Object, field: Option<&Field>) -> Vec<Fact> {
     let mut facts = Vec::new();
     let about = |kind| Fact::new(field.cloned(), kind);
-    let first = |names: &[&str]| names.iter().find_map(|name| object.get(name));
-    let got = first(&GOT).filter(|value| is_scalar(value)).cloned();
+    let first = |names: &str| names.split(' ').find_map(|name| object.get(name));
+    let got = first(GOT).filter(|value| is_scalar(value)).cloned();
     for (names, kind) in
-        [(&MISSING_FIELDS, FactKind::Missing), (&UNKNOWN_FIELDS, FactKind::UnknownField { known: Vec::new() })]
+        [(MISSING_FIELDS, FactKind::Missing), (UNKNOWN_FIELDS, FactKind::UnknownField { known: Vec::new() })]
     {
         let listed = first(names).map(strings).unwrap_or_default();
         facts.extend(
             listed.iter().filter_map(|name| Field::parse(name)).map(|name| Fact::new(Some(name), kind.clone())),
         );
     }
-    if let Some(values) = first(&ALLOWED).and_then(scalar_list) {
+    if let Some(values) = first(ALLOWED).and_then(scalar_list) {
         facts.push(about(FactKind::AllowedValues { values, got: got.clone() }));
     }
     for (key, value) in object {
@@ -76,13 +65,13 @@ pub(crate) fn facts_in_object(object: &Object, field: Option<&Field>) -> Vec<Fac
     for (key, side) in LIMITS {
         facts.extend(object.get(key).and_then(number).map(|limit| about(FactKind::Bound { side, limit })));
     }
-    facts.extend(first(&["expected"]).into_iter().flat_map(|value| expected(value, field, got.as_ref())));
-    let known = first(&KNOWN_FIELDS).map(strings).unwrap_or_default();
+    facts.extend(object.get("expected").into_iter().flat_map(|value| expected(value, field, got.as_ref())));
+    let known = first(KNOWN_FIELDS).map(strings).unwrap_or_default();
     if !known.is_empty() && field.is_some() {
         facts.push(about(FactKind::UnknownField { known }));
     }
-    facts.extend(first(&SUGGESTED).into_iter().flat_map(scalars).map(|value| about(FactKind::Suggestion { value })));
-    let (format, example) = (first(&["format", "pattern"]).and_then(Value::as_str), first(&["example"]));
+    facts.extend(first(SUGGESTED).into_iter().flat_map(scalars).map(|value| about(FactKind::Suggestion { value })));
+    let (format, example) = (first("format pattern").and_then(Value::as_str), object.get("example"));
     if format.is_some() || example.is_some() {
         let example = example.filter(|value| is_scalar(value)).cloned();
         facts.push(about(FactKind::Format { format: format.map(str::to_owned), example }));
@@ -96,8 +85,8 @@ pub(crate) fn facts_in_object(object: &Object, field: Option<&Field>) -> Vec<Fac
 }
 
 fn fact_by_prefix(key: &str, value: &Value, field: Option<&Field>) -> Option<Fact> {
-    if let Some(name) = ALLOWED_PREFIXES.iter().find_map(|prefix| key.strip_prefix(prefix)) {
-        if ALLOWED.contains(&key) || KNOWN_FIELDS.contains(&key) {
+    if let Some(name) = ALLOWED_PREFIXES.split(' ').find_map(|prefix| key.strip_prefix(prefix)) {
+        if is_listed(ALLOWED, key) || is_listed(KNOWN_FIELDS, key) {
             return None;
         }
         let values = scalar_list(value)?;
@@ -108,7 +97,7 @@ fn fact_by_prefix(key: &str, value: &Value, field: Option<&Field>) -> Option<Fac
     }
     // A tool that states the current price does not ask for it; one that states the current version does.
     let current =
-        CURRENT_PREFIXES.iter().find_map(|prefix| key.strip_prefix(prefix)).filter(|name| is_version_field(name));
+        CURRENT_PREFIXES.split(' ').find_map(|prefix| key.strip_prefix(prefix)).filter(|name| is_version_field(name));
     let name = current.or_else(|| key.strip_prefix("expected_"))?;
     let value = Some(value).filter(|value| is_scalar(value))?.clone();
     Some(Fact::new(Field::parse(name), FactKind::ExpectedValue { value, got: None }))
@@ -129,7 +118,7 @@ fn expected(value: &Value, field: Option<&Field>, got: Option<&Value>) -> Vec<Fa
     }
 }
 
-fn is_scalar(value: &Value) -> bool {
+pub(crate) fn is_scalar(value: &Value) -> bool {
     matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
 }
 

@@ -1,6 +1,5 @@
 //! Facts in sentences: a table of phrases, and the facts that each of them states.
 
-mod go_validator_tag;
 mod list;
 mod pattern;
 mod table;
@@ -106,7 +105,7 @@ impl Meaning {
             Self::Expected | Self::Current => some(value.map(|value| FactKind::ExpectedValue { value, got })),
             Self::NotFound => vec![FactKind::NotFound { value: got }],
             Self::Suggestion => list.into_iter().map(|value| FactKind::Suggestion { value }).collect(),
-            Self::Tag => some(value.as_ref().and_then(Value::as_str).map(go_validator_tag::fact_kind)),
+            Self::Tag => some(value.as_ref().and_then(Value::as_str).map(fact_of_go_tag)),
             Self::Wait => some(rest.as_deref().and_then(wait_ms).map(|ms| FactKind::RetryAfter { ms })),
             Self::Invalid => vec![FactKind::Invalid],
         }
@@ -138,4 +137,19 @@ fn wait_ms(text: &str) -> Option<u64> {
     let mut starts = (1..=words.len()).rev().filter_map(|length| words.get(..length));
     let wait = starts.find_map(|start| RetryAfter::from_text(&start.join(" "), "", 0));
     wait.map(|wait| wait.ms).filter(|ms| *ms < LONGEST_WAIT_MS)
+}
+
+/// The fact that a tag of Go's validator package states: `failed on the 'required' tag`. Most errors show a tag without its limit.
+fn fact_of_go_tag(tag: &str) -> FactKind {
+    let (name, parameter) = tag.split_once('=').unwrap_or((tag, ""));
+    let bound = |side| Number::parse(parameter).map_or(FactKind::Invalid, |limit| FactKind::Bound { side, limit });
+    match name {
+        "required" => FactKind::Missing,
+        "gt" => bound(Comparison::MoreThan),
+        "gte" | "min" => bound(Comparison::AtLeast),
+        "lt" => bound(Comparison::LessThan),
+        "lte" | "max" => bound(Comparison::AtMost),
+        "datetime" | "email" | "url" | "uuid" => FactKind::Format { format: Some(name.to_owned()), example: None },
+        _ => FactKind::Invalid,
+    }
 }

@@ -3,48 +3,13 @@
 use reknit_protocol::{Object, ReplyBody, Value};
 
 use super::denied_access::is_denial_code;
+use crate::is_listed;
 
 /// Nouns that follow `Error` in the titles of documents and in statistics.
-const COMPOUNDS: [&str; 38] = [
-    "analysis",
-    "bar",
-    "bars",
-    "boundaries",
-    "boundary",
-    "budget",
-    "budgets",
-    "codes",
-    "correction",
-    "count",
-    "counts",
-    "detection",
-    "estimate",
-    "estimates",
-    "estimation",
-    "free",
-    "handler",
-    "handlers",
-    "handling",
-    "log",
-    "logging",
-    "logs",
-    "management",
-    "margin",
-    "messages",
-    "model",
-    "monitoring",
-    "prevention",
-    "propagation",
-    "rate",
-    "rates",
-    "recovery",
-    "report",
-    "reporting",
-    "reports",
-    "statistics",
-    "tracking",
-    "types",
-];
+const COMPOUNDS: &str = "analysis bar bars boundaries boundary budget budgets codes correction count counts \
+    detection estimate estimates estimation free handler handlers handling log logging logs management margin \
+    messages model monitoring prevention propagation rate rates recovery report reporting reports statistics \
+    tracking types";
 /// Texts that say that there is no error.
 const NO_ERROR: [&str; 9] = ["none", "null", "nil", "no", "0", "false", "n/a", "no error", "ok"];
 /// Members under which a tool returns a text and nothing else.
@@ -85,16 +50,19 @@ fn has_error(body: &Object) -> bool {
     match body.get("error") {
         None => false,
         Some(error) if is_empty(error) => false,
-        Some(Value::Number(_)) => MESSAGE_MEMBERS.iter().any(|name| body.get(name).is_some_and(|text| !is_empty(text))),
+        Some(Value::Number(_)) => has_message(body),
         Some(_) => true,
     }
+}
+
+fn has_message(body: &Object) -> bool {
+    MESSAGE_MEMBERS.iter().any(|name| body.get(name).is_some_and(|text| !is_empty(text)))
 }
 
 /// A `code` of denied access beside a message, and no data.
 fn has_denial(body: &Object) -> bool {
     let is_denial = body.get("code").is_some_and(is_denial_code);
-    let has_message = MESSAGE_MEMBERS.iter().any(|name| body.get(name).is_some_and(|text| !is_empty(text)));
-    is_denial && has_message && body.get("data").is_none_or(is_empty)
+    is_denial && has_message(body) && body.get("data").is_none_or(is_empty)
 }
 
 /// A list `errors` of objects with messages, and no data: GraphQL and JSON:API.
@@ -164,7 +132,7 @@ fn is_error_sentence(words: &str) -> bool {
     let word = word.to_lowercase();
     match word.as_str() {
         "code" | "message" => rest.trim_start().starts_with(|letter: char| letter == ':' || letter.is_ascii_digit()),
-        word => !COMPOUNDS.contains(&word),
+        word => !is_listed(COMPOUNDS, word),
     }
 }
 

@@ -19,79 +19,27 @@ const MAX_DEPTH: usize = 4;
 const MAX_CODE_BYTES: usize = 64;
 
 /// Keys of the overall message.
-const HEADLINE_KEYS: [&str; 10] = [
-    "message",
-    "Message",
-    "detail",
-    "error_description",
-    "errorMessage",
-    "error_message",
-    "error",
-    "title",
-    "msg",
-    "description",
-];
+const HEADLINE_KEYS: &str = "message Message detail error_description errorMessage error_message error title msg \
+    description";
 /// Keys of field errors, as a list or by field.
-const LIST_KEYS: [&str; 17] = [
-    "errors",
-    "detail",
-    "details",
-    "fieldViolations",
-    "causes",
-    "issues",
-    "violations",
-    "fieldErrors",
-    "field_errors",
-    "validationErrors",
-    "subErrors",
-    "invalid-params",
-    "invalid_params",
-    "invalidParams",
-    "message",
-    "messages",
-    "error",
-];
+const LIST_KEYS: &str = "errors detail details fieldViolations causes issues violations fieldErrors field_errors \
+    validationErrors subErrors invalid-params invalid_params invalidParams message messages error";
 /// Keys of the message of one field error.
-const MESSAGE_KEYS: [&str; 11] = [
-    "msg",
-    "message",
-    "Message",
-    "detail",
-    "description",
-    "defaultMessage",
-    "reason",
-    "title",
-    "error",
-    "code",
-    "keyword",
-];
+const MESSAGE_KEYS: &str = "msg message Message detail description defaultMessage reason title error code keyword";
 /// Keys of the field of one field error.
-const FIELD_KEYS: [&str; 13] = [
-    "loc",
-    "field",
-    "propertyPath",
-    "instancePath",
-    "path",
-    "pointer",
-    "parameter",
-    "param",
-    "property",
-    "argument",
-    "attribute",
-    "target",
-    "name",
-];
+const FIELD_KEYS: &str = "loc field propertyPath instancePath path pointer parameter param property argument \
+    attribute target name";
 /// Prefixes that are no part of the field.
 const FIELD_PREFIXES: [&[&str]; 6] =
     [&["body"], &["query"], &["path"], &["header"], &["form"], &["data", "attributes"]];
 /// Names that mean the whole object and no field.
 const NO_FIELD: [&str; 4] = ["base", "non_field_errors", "nonFieldErrors", "__all__"];
-const CODE_KEYS: [&str; 6] = ["code", "Code", "error_code", "errorCode", "__type", "status"];
+const CODE_KEYS: &str = "code Code error_code errorCode __type status";
 
 /// The overall message of an error, as the tool wrote it.
-pub(crate) fn headline(body: &Value) -> Option<&str> {
+pub(super) fn headline(body: &Value) -> Option<&str> {
     let objects = [Some(body), body.get("error"), body.get("detail")];
-    objects.into_iter().flatten().filter_map(Value::as_object).find_map(|object| first_text(object, &HEADLINE_KEYS))
+    objects.into_iter().flatten().filter_map(Value::as_object).find_map(|object| first_text(object, HEADLINE_KEYS))
 }
 
 /// The overall message and the field errors in one sentence. `None` if the body has neither.
@@ -119,14 +67,14 @@ pub(super) fn sentence(body: &Value) -> Option<String> {
 
 /// The code of an error, if it has one that says more than the status.
 pub(super) fn code(body: &Value) -> Option<String> {
-    let only = LIST_KEYS.iter().find_map(|name| match body.get(name)?.as_array()? {
+    let only = LIST_KEYS.split(' ').find_map(|name| match body.get(name)?.as_array()? {
         [only] => Some(only),
         _ => None,
     });
     let objects = [body.get("error"), Some(body), only, only.and_then(|only| only.get("extensions"))];
     let under_key = objects.into_iter().flatten().filter_map(Value::as_object).find_map(|object| {
-        CODE_KEYS.iter().find_map(|name| match object.get(name)? {
-            Value::String(text) => as_code(text).filter(|code| *name != "status" || is_screaming_snake_case(code)),
+        CODE_KEYS.split(' ').find_map(|name| match object.get(name)? {
+            Value::String(text) => as_code(text).filter(|code| name != "status" || is_screaming_snake_case(code)),
             Value::Number(number) if number.as_u64().is_none_or(|code| code > 599) => Some(number.to_string()),
             _ => None,
         })
@@ -163,7 +111,7 @@ impl FieldErrors<'_> {
         match value {
             Value::String(text) if depth > 0 => self.add(field, text),
             Value::Array(items) => items.iter().for_each(|item| self.collect(item, field, depth + 1)),
-            Value::Object(object) if depth > 0 => match first_text(object, &MESSAGE_KEYS) {
+            Value::Object(object) if depth > 0 => match first_text(object, MESSAGE_KEYS) {
                 Some(message) => self.add(field_name(object).as_deref().or(field), message),
                 None => self.collect_lists(Some(object), depth),
             },
@@ -172,7 +120,8 @@ impl FieldErrors<'_> {
     }
 
     fn collect_lists(&mut self, object: Option<&Object>, depth: usize) {
-        let lists = LIST_KEYS.iter().filter_map(|name| object?.get(name)).filter(|value| value.as_array().is_some());
+        let lists =
+            LIST_KEYS.split(' ').filter_map(|name| object?.get(name)).filter(|value| value.as_array().is_some());
         lists.for_each(|list| self.collect(list, None, depth + 1));
         if let Some(map) = object.and_then(|object| object.get("errors")).and_then(Value::as_object) {
             map.iter().for_each(|(name, value)| self.collect(value, Some(name), depth + 1));
@@ -212,15 +161,15 @@ impl FieldErrors<'_> {
     }
 }
 
-fn first_text<'a>(object: &'a Object, names: &[&str]) -> Option<&'a str> {
-    names.iter().find_map(|name| object.get(name)?.as_str().filter(|text| !text.trim().is_empty()))
+fn first_text<'a>(object: &'a Object, names: &str) -> Option<&'a str> {
+    names.split(' ').find_map(|name| object.get(name)?.as_str().filter(|text| !text.trim().is_empty()))
 }
 
 /// The field of a field error: `legs[0].to`.
 fn field_name(error: &Object) -> Option<String> {
     // In GraphQL `path` points into the response.
     let is_graphql = error.contains_key("locations") || error.contains_key("extensions");
-    let names = FIELD_KEYS.iter().filter(|name| !(is_graphql && **name == "path"));
+    let names = FIELD_KEYS.split(' ').filter(|name| !(is_graphql && *name == "path"));
     let source = error.get("source").and_then(Value::as_object);
     let field = [Some(error), source]
         .into_iter()

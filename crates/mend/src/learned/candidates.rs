@@ -6,10 +6,10 @@ use reknit_expressions::{Expression, Reference, StepIds};
 use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Path, Segment, StepId, Value};
 
-use super::conversions::conversions;
-use super::faulty_call::{ERROR, NUMBER, PARAMETERS, REQUEST, stating};
-use super::value_forms::value_forms;
+use super::faulty_call::{ERROR, FIXED_SOURCES, NUMBER, PARAMETERS, REQUEST, stating};
+use super::value_forms::{conversions, value_forms};
 use super::{ErrorPattern, LearnedRule, Lesson, RuleEvidence, RuleState, RuleValue};
+use crate::facts::object_keys::is_scalar;
 
 /// The most values of an error or a result that are compared with a new value.
 const MAX_COMPARED: usize = 2_000;
@@ -75,14 +75,13 @@ impl Sources {
                 continue;
             }
             let short = result.capability.rsplit('/').next().unwrap_or_default();
-            let is_taken = |name: &str| {
-                [PARAMETERS, ERROR, REQUEST].contains(&name) || results.iter().any(|(taken, ..)| taken.as_str() == name)
-            };
+            let is_taken =
+                |name: &str| FIXED_SOURCES.contains(&name) || results.iter().any(|(taken, ..)| taken.as_str() == name);
             let name = if is_taken(short) { result.capability.as_str() } else { short };
             results.push((name.into(), result.step.clone(), result.capability.clone()));
         }
-        let fixed = [PARAMETERS, ERROR, REQUEST].map(StepId::from);
-        let ids = fixed.into_iter().chain(results.iter().map(|(name, ..)| name.clone())).collect();
+        let ids =
+            FIXED_SOURCES.map(StepId::from).into_iter().chain(results.iter().map(|(name, ..)| name.clone())).collect();
         Self { results, ids }
     }
 
@@ -208,10 +207,6 @@ impl Sources {
         let general = parsed.filter_map(|expression| expression.generalize(&source_of, &reference_for, &ids));
         general.map(|expression| expression.to_string()).collect()
     }
-}
-
-fn is_scalar(value: &Value) -> bool {
-    matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
 }
 
 /// The paths of a value inside another one, through objects only: the place of an item in a list means nothing.

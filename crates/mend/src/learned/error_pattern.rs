@@ -29,7 +29,7 @@ pub struct ErrorPattern {
 }
 
 impl ErrorPattern {
-    /// The kind of the error of a call of which a correction changed these parameters.
+    /// The kind of a call's error. `changed` are the parameters that the correction changed.
     pub(super) fn of(call: &FaultyCall, changed: &[&str]) -> Self {
         let message = match call.fault.origin {
             // Our own message: what follows the colon are the parameters.

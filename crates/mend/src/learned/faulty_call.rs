@@ -1,17 +1,19 @@
-//! A failed call as rules see it.
+//! A failed call as rules see it, and a lesson: a correction that succeeded, by which rules are learned and judged.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use reknit_protocol::{Number, Object, StepId, Value};
+use reknit_protocol::{Number, Object, SideEffect, StepId, Value};
 use reknit_salvage::Schema;
 
+use crate::Rung;
 use crate::fault::{CallFault, FaultOrigin};
 
 /// The names by which the expressions of rules call the parameters of the call, its error and the request.
 pub(super) const PARAMETERS: &str = "parameters";
 pub(super) const ERROR: &str = "error";
 pub(super) const REQUEST: &str = "request";
+pub(super) const FIXED_SOURCES: [&str; 3] = [PARAMETERS, ERROR, REQUEST];
 /// The only number in the request.
 pub(super) const NUMBER: &str = "number";
 
@@ -129,7 +131,7 @@ impl FaultyCall {
     }
 }
 
-/// Whether a value has a list somewhere inside with another value as an item.
+/// Whether a value has a list somewhere inside with the wanted value as an item.
 fn lists(whole: &Value, wanted: &Value) -> bool {
     match whole {
         Value::Array(items) => items.iter().any(|item| item == wanted || lists(item, wanted)),
@@ -138,7 +140,7 @@ fn lists(whole: &Value, wanted: &Value) -> bool {
     }
 }
 
-/// The members of an object but for those that show how a value may look, and do not say that it is right.
+/// The members of an object, without examples: they show how a value may look, not that it is right.
 pub(super) fn stating(object: &Object) -> impl Iterator<Item = (&str, &Value)> {
     object.iter().filter(|(key, _)| {
         let key = key.to_lowercase();
@@ -166,4 +168,50 @@ pub(super) fn has_word(text: &str, word: &str) -> bool {
             let after = text.get(at + found.len()..).and_then(|text| text.chars().next());
             !before.is_some_and(is_part) && !after.is_some_and(is_part)
         })
+}
+
+/// A failed call, and the parameters with which it succeeded.
+#[derive(Debug, Clone)]
+pub struct Lesson {
+    /// Where it happened, as `run/step`.
+    pub place: String,
+    /// The failed call.
+    pub call: FaultyCall,
+    /// The parameters that the tool accepted.
+    pub corrected: Object,
+    /// The rung that corrected the call.
+    pub rung: Rung,
+    /// The side effect of the capability.
+    pub side_effect: SideEffect,
+    /// Where the model says that new values come from.
+    pub origins: Vec<ValueOrigin>,
+    /// How many model calls the correction needed.
+    pub model_calls: u32,
+}
+
+/// The expression with which a model, or code after it, explained a new value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueOrigin {
+    /// The parameter.
+    pub parameter: String,
+    /// The expression over the steps of the run.
+    pub expression: String,
+}
+
+impl Lesson {
+    /// The parameters whose values are new, in the order of the call.
+    pub(super) fn changed(&self) -> Vec<&str> {
+        let is_new = |name: &&str| self.call.parameters.get(name) != self.corrected.get(name);
+        self.corrected.keys().filter(is_new).collect()
+    }
+
+    /// The parameters that were left out.
+    pub(super) fn removed(&self) -> Vec<&str> {
+        self.call.parameters.keys().filter(|name| !self.corrected.contains_key(name)).collect()
+    }
+
+    /// Whether a model made the correction.
+    pub(super) fn is_by_model(&self) -> bool {
+        matches!(self.rung, Rung::Resolution | Rung::Feedback | Rung::Context)
+    }
 }

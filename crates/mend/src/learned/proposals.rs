@@ -5,56 +5,36 @@ use std::collections::BTreeMap;
 use reknit_protocol::{Object, Value};
 
 use super::candidates::candidate_rules;
+use super::rule_book::MAX_PLACES;
 use super::{ErrorPattern, LearnedRule, Lesson, RuleEvidence, RuleValue};
 
-/// The most places that evidence lists.
-const MAX_LISTED: usize = 50;
-
-/// What a rule would have done to earlier calls, each as its place.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Verdicts {
-    /// It would have made the correction that succeeded.
-    pub helps: Vec<String>,
-    /// It would have sent other values than those that succeeded.
-    pub harms: Vec<String>,
-    /// Those of `helps` whose values are supported by more than the word of a model.
-    pub confirmations: Vec<String>,
-    /// How many model calls the corrections in `helps` needed.
-    pub model_calls: u32,
-}
-
 impl LearnedRule {
-    /// What the rule would have done to earlier calls. It does nothing to calls that it is not about.
-    pub fn evaluate<'a>(&self, lessons: impl IntoIterator<Item = &'a Lesson>) -> Verdicts {
-        let mut verdicts = Verdicts::default();
+    /// What the rule would have done to earlier calls, with all their places. It does nothing to calls that it is not about.
+    pub fn evaluate<'a>(&self, lessons: impl IntoIterator<Item = &'a Lesson>) -> RuleEvidence {
+        let mut evidence = RuleEvidence::default();
         for lesson in lessons {
             let Some(fix) = self.apply(&lesson.call) else { continue };
             if fix.parameters != lesson.corrected {
-                verdicts.harms.push(lesson.place.clone());
+                evidence.harms.push(lesson.place.clone());
                 continue;
             }
-            verdicts.helps.push(lesson.place.clone());
-            verdicts.model_calls += lesson.model_calls;
+            evidence.helps.push(lesson.place.clone());
+            evidence.model_calls += lesson.model_calls;
             if self.is_confirmed_by(lesson) {
-                verdicts.confirmations.push(lesson.place.clone());
+                evidence.confirmations.push(lesson.place.clone());
             }
         }
-        verdicts
+        evidence
     }
 
-    /// The rule with evidence.
+    /// The rule with the evidence of earlier calls, at most [`MAX_PLACES`] places of each kind. What retired the rule stays.
     #[must_use]
-    pub fn with_evidence(self, verdicts: &Verdicts) -> Self {
-        let listed = |places: &[String]| places.iter().take(MAX_LISTED).cloned().collect();
-        let evidence = RuleEvidence {
-            helps: listed(&verdicts.helps),
-            harms: listed(&verdicts.harms),
-            confirmations: listed(&verdicts.confirmations),
-            model_calls: verdicts.model_calls,
-            rejections: self.evidence.rejections.clone(),
-            retired: self.evidence.retired.clone(),
-        };
-        Self { evidence, ..self }
+    pub fn with_evidence(self, mut found: RuleEvidence) -> Self {
+        for places in [&mut found.helps, &mut found.harms, &mut found.confirmations] {
+            places.truncate(MAX_PLACES);
+        }
+        let RuleEvidence { rejections, retired, .. } = self.evidence;
+        Self { evidence: RuleEvidence { rejections, retired, ..found }, ..self }
     }
 }
 
@@ -68,11 +48,7 @@ pub fn propose_rules(lessons: &[Lesson]) -> Vec<LearnedRule> {
     for lesson in lessons.iter().filter(|lesson| lesson.is_by_model()) {
         kinds.entry(kind_of(lesson)).or_default().push(lesson);
     }
-    let mut proposals: Vec<LearnedRule> = Vec::new();
-    for group in kinds.values() {
-        proposals.extend(rules_of_kind(group, lessons));
-    }
-    proposals
+    kinds.values().flat_map(|group| rules_of_kind(group, lessons)).collect()
 }
 
 fn kind_of(lesson: &Lesson) -> LessonKind {
@@ -97,23 +73,22 @@ fn rules_of_kind(group: &[&Lesson], all: &[Lesson]) -> Vec<LearnedRule> {
     }
     let judged = candidates.into_iter().map(|rule| {
         let rule = without_harmful_entries(rule, all).with_computed_id();
-        let verdicts = rule.evaluate(all);
-        (rule, verdicts)
+        let evidence = rule.evaluate(all);
+        (rule, evidence)
     });
-    let mut harmless: Vec<(LearnedRule, Verdicts)> =
-        judged.filter(|(_, verdicts)| verdicts.harms.is_empty() && !verdicts.helps.is_empty()).collect();
+    let mut harmless: Vec<(LearnedRule, RuleEvidence)> =
+        judged.filter(|(_, found)| found.harms.is_empty() && !found.helps.is_empty()).collect();
     // A map states a value for each entry, so it explains only the lessons beyond them. The sort is stable: of two rules that
     // explain the same, the more likely one comes first.
-    harmless
-        .sort_by_key(|(rule, verdicts)| std::cmp::Reverse(verdicts.helps.len().saturating_sub(stated_values(rule))));
-    let mut chosen: Vec<(LearnedRule, Verdicts)> = Vec::new();
-    for (rule, verdicts) in harmless {
+    harmless.sort_by_key(|(rule, found)| std::cmp::Reverse(found.helps.len().saturating_sub(stated_values(rule))));
+    let mut chosen: Vec<(LearnedRule, RuleEvidence)> = Vec::new();
+    for (rule, found) in harmless {
         let is_explained = |place: &String| chosen.iter().any(|(_, known)| known.helps.contains(place));
-        if !verdicts.helps.iter().all(is_explained) {
-            chosen.push((rule, verdicts));
+        if !found.helps.iter().all(is_explained) {
+            chosen.push((rule, found));
         }
     }
-    chosen.into_iter().map(|(rule, verdicts)| rule.with_evidence(&verdicts)).collect()
+    chosen.into_iter().map(|(rule, found)| rule.with_evidence(found)).collect()
 }
 
 /// The rule without the entries of its maps for which other values were right.
@@ -135,14 +110,14 @@ fn stated_values(rule: &LearnedRule) -> usize {
     rule.change.values().map(|value| value.map.as_ref().map_or(1, Object::len)).max().unwrap_or(1)
 }
 
-/// Whether two rules are the same but for the entries of their maps, and no entry contradicts another.
+/// Whether two rules differ only in the entries of their maps, and no entry contradicts another.
 fn merges(known: &LearnedRule, other: &LearnedRule) -> bool {
-    let agree = |(one, other): (&RuleValue, &RuleValue)| match (&one.map, &other.map) {
-        (None, None) => one.of == other.of,
-        (Some(map), Some(others)) => {
-            one.of == other.of && others.iter().all(|(from, to)| map.get(from).is_none_or(|known| known == to))
-        }
-        _ => false,
+    let agree = |(one, other): (&RuleValue, &RuleValue)| {
+        let maps_agree = match (&one.map, &other.map) {
+            (Some(map), Some(others)) => others.iter().all(|(from, to)| map.get(from).is_none_or(|known| known == to)),
+            (one, other) => one == other,
+        };
+        one.of == other.of && maps_agree
     };
     known.error == other.error
         && known.results == other.results

@@ -2,15 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use reknit_expressions::Expression;
+use reknit_expressions::{Expression, ParameterMapping, StepIds};
+use reknit_protocol::tool::codes;
 use reknit_protocol::{Object, Sha256, StepId, Value, exact, hex, word_enum};
 use serde::{Deserialize, Serialize};
 
 use super::ErrorPattern;
-use super::faulty_call::{ERROR, PARAMETERS, REQUEST};
+use super::faulty_call::FIXED_SOURCES;
 
 /// The length of a computed id, in hexadecimal digits.
 const ID_DIGITS: usize = 10;
+
+/// What a call that cannot be sent says about its missing parameters.
+const MISSING: &str = "not every parameter has a value: *";
+
+/// The name of the producer's result in the expression of a mapping.
+const PRODUCER_RESULT: &str = "it";
 
 /// For this capability and this kind of error, apply this change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -183,8 +190,7 @@ impl LearnedRule {
 
     /// The names that expressions may refer to.
     pub(super) fn source_ids(&self) -> Vec<StepId> {
-        let fixed = [PARAMETERS, ERROR, REQUEST].into_iter();
-        fixed.chain(self.results.keys().map(String::as_str)).map(StepId::from).collect()
+        FIXED_SOURCES.into_iter().chain(self.results.keys().map(String::as_str)).map(StepId::from).collect()
     }
 
     /// The parsed expression of a new value.
@@ -197,9 +203,8 @@ impl LearnedRule {
         let problem = |keys: &[&str], message: String| {
             Err(RuleProblem { keys: keys.iter().map(|key| (*key).to_owned()).collect(), message })
         };
-        let is_capability =
-            self.capability.split_once('/').is_some_and(|(tool, name)| !tool.is_empty() && !name.is_empty());
-        if !is_capability {
+        let capability = self.capability.split_once('/');
+        if capability.is_none_or(|(tool, name)| tool.is_empty() || name.is_empty()) {
             return problem(&["capability"], "write the tool and its capability, like `bank/refund`".to_owned());
         }
         if self.change.is_empty() && self.remove.is_empty() {
@@ -212,33 +217,52 @@ impl LearnedRule {
             return problem(&["absent"], format!("`{name}` is not among the changed parameters"));
         }
         if !self.error.is_specific() {
-            return problem(
-                &["error"],
-                "every error would match: give a `code`, a `message` with words, or `fields`".to_owned(),
-            );
+            let message = "every error would match: give a `code`, a `message` with words, or `fields`";
+            return problem(&["error"], message.to_owned());
         }
-        if let Some(name) = self.results.keys().find(|name| [PARAMETERS, ERROR, REQUEST].contains(&name.as_str())) {
+        if let Some(name) = self.results.keys().find(|name| FIXED_SOURCES.contains(&name.as_str())) {
             return problem(&["results", name], format!("`{name}` already has a meaning; choose another name"));
         }
         let ids = self.source_ids();
         for (name, value) in &self.change {
-            let expression = match Expression::parse(&value.of, &ids) {
-                Ok(expression) => expression,
-                Err(error) => {
-                    return problem(&["change", name], format!("`{}` is not an expression: {error}", value.of));
+            let message = match Expression::parse(&value.of, &ids) {
+                Err(error) => format!("`{}` is not an expression: {error}", value.of),
+                Ok(expression) if expression.references().is_empty() => {
+                    let known: Vec<&str> = ids.iter().map(StepId::as_str).collect();
+                    format!("a rule states no value of its own; refer to one of {}", known.join(", "))
                 }
+                Ok(_) if value.map.as_ref().is_some_and(Object::is_empty) => "the map is empty".to_owned(),
+                Ok(_) => continue,
             };
-            if expression.references().is_empty() {
-                let known: Vec<&str> = ids.iter().map(StepId::as_str).collect();
-                return problem(
-                    &["change", name],
-                    format!("a rule states no value of its own; refer to one of {}", known.join(", ")),
-                );
-            }
-            if value.map.as_ref().is_some_and(Object::is_empty) {
-                return problem(&["change", name], "the map is empty".to_owned());
-            }
+            return problem(&["change", name], message);
         }
         Ok(())
+    }
+
+    /// The proposal of a rule that does what a mapping does. `None` if the expression of the mapping cannot be read.
+    pub fn of_mapping(mapping: &ParameterMapping) -> Option<Self> {
+        let short = mapping.producer.rsplit('/').next().unwrap_or_default();
+        let name = if FIXED_SOURCES.contains(&short) { mapping.producer.as_str() } else { short };
+        let ids: [StepId; 1] = [name.into()];
+        let expression = Expression::parse(&mapping.expression, &[PRODUCER_RESULT.into()]).ok()?;
+        let general = expression.generalize(&|_| Some(name.into()), &|_| None, &StepIds::new(&ids))?;
+        let rule = Self {
+            id: String::new(),
+            state: RuleState::Proposed,
+            accepted_by: None,
+            capability: mapping.consumer.clone(),
+            error: ErrorPattern {
+                status: None,
+                code: codes::INVALID_FORMAT.to_owned(),
+                message: MISSING.to_owned(),
+                fields: vec![mapping.parameter.clone()],
+            },
+            absent: vec![mapping.parameter.clone()],
+            results: BTreeMap::from([(name.to_owned(), mapping.producer.clone())]),
+            change: BTreeMap::from([(mapping.parameter.clone(), RuleValue { of: general.to_string(), map: None })]),
+            remove: Vec::new(),
+            evidence: RuleEvidence::default(),
+        };
+        rule.validate().is_ok().then(|| rule.with_computed_id())
     }
 }

@@ -7,11 +7,11 @@ use reknit_protocol::SideEffect;
 use super::candidates::candidate_rules;
 use super::{AcceptedBy, LearnedRule, Lesson, RuleEvidence, RuleState};
 
-/// The most rules that runs propose. More of them nobody reviews.
+/// The most rules that runs propose. Nobody reviews more of them.
 const MAX_PROPOSALS: usize = 500;
 
 /// The most places that the evidence of a rule lists.
-const MAX_PLACES: usize = 50;
+pub(super) const MAX_PLACES: usize = 50;
 
 /// The rules of a file.
 #[derive(Debug, Clone, PartialEq, Default)]

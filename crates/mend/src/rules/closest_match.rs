@@ -4,6 +4,7 @@ use reknit_protocol::Value;
 use reknit_protocol::spelling::{are_alike, folded};
 
 use super::only;
+use crate::allowed_change::words_of;
 
 /// Shorter texts are similar to too many others.
 const MIN_LETTERS: usize = 3;
@@ -13,14 +14,14 @@ const MAX_LETTERS: usize = 64;
 /// Words that negate what is beside them: `not active` does not mean `active`.
 const NEGATIONS: [&str; 10] = ["not", "no", "non", "never", "without", "except", "un", "in", "dis", "ex"];
 
-/// The candidate that is the same but for spelling, an abbreviation, or a typo away.
+/// The candidate that differs only in spelling, is an abbreviation, or is one typo away.
 pub(super) fn closest_name<'a>(text: &str, candidates: &[&'a str]) -> Option<&'a str> {
     only_match(candidates, |candidate| are_alike(candidate, text))
         .or_else(|| only_match(candidates, |candidate| is_abbreviation(text, candidate)))
         .or_else(|| only_match(candidates, |candidate| is_typo(text, candidate)))
 }
 
-/// The candidate that is the same but for spelling, a whole word of the value, or differs by two transposed letters or one
+/// The candidate that differs only in spelling, is a whole word of the value, or differs by two transposed letters or one
 /// letter too many or too few. Two letters make another value: `Berlin` and `Bern`, `unpaid` and `paid`.
 pub(super) fn closest_value<'a>(value: &Value, candidates: &'a [Value]) -> Option<&'a Value> {
     let text = text_of(value)?;
@@ -62,25 +63,6 @@ fn is_abbreviation(one: &str, other: &str) -> bool {
     let (one, other) = (words_of(one), words_of(other));
     let ([one], [other]) = (one.as_slice(), other.as_slice()) else { return false };
     one.chars().count().min(other.chars().count()) >= MIN_LETTERS && (one.starts_with(other) || other.starts_with(one))
-}
-
-/// The words of a name: `to`, `currency` of `to_currency` and of `toCurrency`.
-pub(super) fn words_of(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut was_lower = false;
-    for letter in name.chars() {
-        if matches!(letter, '_' | '-' | ' ' | '.') || letter.is_uppercase() && was_lower {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut()
-            && letter.is_alphanumeric()
-        {
-            word.extend(letter.to_lowercase());
-        }
-        was_lower = letter.is_lowercase();
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 /// Whether two texts differ by two transposed neighbouring letters. In a short code this says more than an edit distance:

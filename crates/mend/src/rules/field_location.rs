@@ -4,23 +4,11 @@ use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Path, Segment, Value};
 
 use crate::facts::Field;
+use crate::is_listed;
 
 /// Prefixes that errors put before the name of a field.
-const PREFIXES: [&str; 13] = [
-    "body",
-    "data",
-    "attributes",
-    "request",
-    "params",
-    "parameters",
-    "arguments",
-    "args",
-    "input",
-    "payload",
-    "query",
-    "variables",
-    "root",
-];
+const PREFIXES: &str = "body data attributes request params parameters arguments args input payload query \
+    variables root";
 
 /// The most `$ref`s that are followed in a chain.
 const MAX_REFERENCES: usize = 8;
@@ -33,7 +21,7 @@ pub(super) fn locate(field: &Field, parameters: &Object, schema: Option<&Value>)
             return Some(path);
         }
         let (first, rest) = segments.split_first()?;
-        if !PREFIXES.contains(&first.to_ascii_lowercase().as_str()) {
+        if !is_listed(PREFIXES, &first.to_ascii_lowercase()) {
             return None;
         }
         segments = rest;
@@ -94,7 +82,7 @@ fn known_name(name: &str, object: &Object, declared: Option<&Object>) -> Option<
     alike.dedup();
     match alike.as_slice() {
         [only] => Some((*only).to_owned()),
-        // Without a schema the error alone knows which names there are.
+        // Without a schema only the error knows the names.
         [] if declared.is_none() => Some(name.to_owned()),
         _ => None,
     }

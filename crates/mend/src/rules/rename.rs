@@ -1,14 +1,16 @@
-//! Moves a value from a name that the tool does not know to a missing one.
+//! Moves a value from a name that the tool does not know to a missing one, or drops it.
 
 use reknit_protocol::spelling::{are_alike, folded};
 use reknit_protocol::{Path, Value};
 
-use super::closest_match::{closest_name, only_match, words_of};
+use super::closest_match::{closest_name, only_match};
+use super::spelling::is_empty_value;
 use super::{Change, RejectedCall, only, parent_of};
+use crate::allowed_change::words_of;
 use crate::facts::{Fact, FactKind};
 
 /// Moves the value of an unknown field if the error names the right field, or exactly one missing name is similar.
-pub(super) fn rule(call: &RejectedCall<'_>, fact: &Fact) -> Option<Change> {
+pub(super) fn rename_field(call: &RejectedCall<'_>, fact: &Fact) -> Option<Change> {
     match &fact.kind {
         FactKind::UnknownField { known } => rename_unknown(call, fact, known),
         FactKind::Missing => rename_to_missing(call, fact),
@@ -155,4 +157,23 @@ fn rename(call: &RejectedCall<'_>, at: Path, parent: &Path, value: &Value, to: S
         None => to,
     };
     call.would_fit(&parent.key(&to), value).then_some(Change::Rename { at, to })
+}
+
+/// Drops an unknown field, unless the schema declares it or its value could belong to a known field that has none.
+pub(super) fn drop_unknown(call: &RejectedCall<'_>, fact: &Fact) -> Option<Change> {
+    let FactKind::UnknownField { known } = &fact.kind else { return None };
+    let (at, value) = call.unknown_field(fact)?;
+    let (parent, name) = parent_of(&at)?;
+    if call.is_declared(&parent, &name) {
+        return None;
+    }
+    let declared = call.declared_names(&parent);
+    let names: Vec<&str> = known.iter().map(String::as_str).chain(declared.iter().flatten().copied()).collect();
+    // Without a list of known names the value may belong to a field under another name.
+    if names.is_empty() && !is_empty_value(value) {
+        return None;
+    }
+    let is_free = |name: &str| call.value_at(&parent.key(name)).is_none();
+    let could_hold = |name: &&str| is_free(name) && call.would_fit(&parent.key(name), value);
+    (is_empty_value(value) || !names.iter().any(could_hold)).then_some(Change::Remove { at })
 }

@@ -21,7 +21,7 @@ pub(super) fn changes_only_spelling(change: &Change, call: &RejectedCall<'_>) ->
     }
 }
 
-/// Whether two values are the same but for type and spelling.
+/// Whether two values differ only in type and spelling.
 pub fn is_same_value(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::Array(items), new) if !matches!(new, Value::Array(_)) => {

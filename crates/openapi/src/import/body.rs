@@ -7,10 +7,10 @@ use reknit_protocol::Value;
 use super::parameters::{ImportedParameters, collection_style, described};
 use super::path_items::Site;
 use super::{Importer, media_types, texts};
+use crate::document_text::count_values;
 use crate::files::Node;
 use crate::operation::{BodyContent, BodyKind, BodyProperty, PartEncoding, RequestBody};
 use crate::parameter::{ParameterLocation, ParameterStyle};
-use crate::schema::count_values;
 
 /// The largest schema that a body may refer to for its properties to become parameters, in values. A larger one is the parameter
 /// `body`, whose schema all operations share.

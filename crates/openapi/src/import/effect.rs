@@ -11,21 +11,18 @@ use crate::parameter::ParameterLocation;
 /// The extension by which a document declares the class.
 const EXTENSION: &str = "x-reknit-effect";
 
-/// The class of an operation.
-pub(super) struct OperationEffect {
-    /// The class of the method, or the declared one if it says that the operation does more.
-    pub(super) effect: SideEffect,
-    /// The class that the document declares.
-    pub(super) declared: Option<SideEffect>,
-}
-
-/// The class that the method has, and the one that the document declares.
-pub(super) fn side_effect(site: &Site<'_>, has_key: bool, files: &Files, findings: &mut Findings) -> OperationEffect {
+/// The class of the method, or the declared one if it says that the operation does more; and the declared class.
+pub(super) fn side_effect(
+    site: &Site<'_>,
+    has_key: bool,
+    files: &Files,
+    findings: &mut Findings,
+) -> (SideEffect, Option<SideEffect>) {
     let effect = match site.method.side_effect() {
         SideEffect::Unsafe if has_key => SideEffect::Keyed,
         effect => effect,
     };
-    let Some(extension) = site.node.get(EXTENSION) else { return OperationEffect { effect, declared: None } };
+    let Some(extension) = site.node.get(EXTENSION) else { return (effect, None) };
     let declared = extension.value.as_str().and_then(SideEffect::from_word).unwrap_or_else(|| {
         let words: Vec<&str> = SideEffect::ALL.iter().map(|effect| effect.as_str()).collect();
         let message = format!("`{EXTENSION}` must be one of {}; the operation counts as unsafe", words.join(", "));
@@ -33,7 +30,7 @@ pub(super) fn side_effect(site: &Site<'_>, has_key: bool, files: &Files, finding
         SideEffect::Unsafe
     });
     let effect = if danger(declared) > danger(effect) { declared } else { effect };
-    OperationEffect { effect, declared: Some(declared) }
+    (effect, Some(declared))
 }
 
 /// How much a call may do if it is sent again, or without being asked for.

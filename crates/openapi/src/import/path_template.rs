@@ -1,6 +1,6 @@
 //! Paths with placeholders.
 
-use std::fmt::Write as _;
+use reknit_protocol::percent_encoded_except;
 
 use crate::operation::PathPart;
 
@@ -101,15 +101,5 @@ fn push_literal(parts: &mut Vec<PathPart>, text: &str) -> Result<(), String> {
 
 /// The text with everything encoded that must not stand in a path or query, except for what the author wrote on purpose.
 fn encoded(text: &str, also_allowed: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        let is_plain = byte.is_ascii_alphanumeric() || b"-._~/!$&'()*+,;=:@".contains(&byte);
-        if is_plain || also_allowed.as_bytes().contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            // Writing into a string cannot fail.
-            _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
+    percent_encoded_except(text, &format!("/!$&'()*+,;=:@{also_allowed}"))
 }

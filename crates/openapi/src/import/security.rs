@@ -11,69 +11,61 @@ use crate::schema::Dialect;
 use crate::security::{SecurityNeed, SecurityScheme};
 
 /// The schemes of a document by name.
-pub(super) struct SecuritySchemes {
-    schemes: HashMap<String, SecurityScheme>,
+pub(super) type SecuritySchemes = HashMap<String, SecurityScheme>;
+
+pub(super) fn read_schemes(files: &Files, dialect: Dialect, findings: &mut Findings) -> SecuritySchemes {
+    let root = files.root();
+    let declared = match dialect {
+        Dialect::Swagger2 => root.get("securityDefinitions"),
+        _ => root.get("components").and_then(|components| components.get("securitySchemes")),
+    };
+    let mut schemes = HashMap::new();
+    for (name, node) in declared.iter().flat_map(Node::members) {
+        let scheme = match files.resolve(&node).and_then(|node| scheme(&node)) {
+            Err(reason) => {
+                findings.problem(files.place(&node), reason.clone());
+                SecurityScheme::Unsupported { description: reason }
+            }
+            Ok(scheme) => {
+                if let SecurityScheme::Unsupported { description } = &scheme {
+                    findings.note(files.place(&node), format!("{description} is not supported"));
+                }
+                scheme
+            }
+        };
+        schemes.insert(name.to_owned(), scheme);
+    }
+    schemes
 }
 
-impl SecuritySchemes {
-    pub(super) fn read(files: &Files, dialect: Dialect, findings: &mut Findings) -> Self {
-        let root = files.root();
-        let declared = match dialect {
-            Dialect::Swagger2 => root.get("securityDefinitions"),
-            _ => root.get("components").and_then(|components| components.get("securitySchemes")),
-        };
-        let mut schemes = HashMap::new();
-        for (name, node) in declared.iter().flat_map(Node::members) {
-            let scheme = match files.resolve(&node) {
-                Ok(node) => scheme(&node),
-                Err(reason) => Err(reason),
-            };
-            let scheme = match scheme {
-                Err(reason) => {
-                    findings.problem(files.place(&node), reason.clone());
-                    SecurityScheme::Unsupported { description: reason }
-                }
-                Ok(scheme) => {
-                    if let SecurityScheme::Unsupported { description } = &scheme {
-                        findings.note(files.place(&node), format!("{description} is not supported"));
-                    }
-                    scheme
-                }
-            };
-            schemes.insert(name.to_owned(), scheme);
-        }
-        Self { schemes }
+/// The ways to authenticate an operation; one of them is enough.
+pub(super) fn of_operation(
+    schemes: &SecuritySchemes,
+    site: &Site<'_>,
+    files: &Files,
+    findings: &mut Findings,
+) -> Vec<Vec<SecurityNeed>> {
+    let Some(list) = site.node.get("security").or_else(|| files.root().get("security")) else { return Vec::new() };
+    if list.value.as_array().is_none() {
+        findings.problem(files.place(&list), "`security` must be a list");
     }
-
-    /// The ways to authenticate an operation, of which one is enough.
-    pub(super) fn of_operation(
-        &self,
-        site: &Site<'_>,
-        files: &Files,
-        findings: &mut Findings,
-    ) -> Vec<Vec<SecurityNeed>> {
-        let Some(list) = site.node.get("security").or_else(|| files.root().get("security")) else { return Vec::new() };
-        if list.value.as_array().is_none() {
-            findings.problem(files.place(&list), "`security` must be a list");
+    let mut ways = Vec::new();
+    for way in list.items() {
+        if way.value.as_object().is_none() {
+            findings.problem(files.place(&way), "an entry of `security` must be an object");
+            continue;
         }
-        let mut ways = Vec::new();
-        for way in list.items() {
-            if way.value.as_object().is_none() {
-                findings.problem(files.place(&way), "an entry of `security` must be an object");
-                continue;
-            }
-            let mut needs = Vec::new();
-            for (name, _) in way.members() {
-                let scheme = self.schemes.get(name).cloned().unwrap_or_else(|| {
-                    findings.problem(files.place(&way), format!("the security scheme `{name}` is not declared"));
-                    SecurityScheme::Unsupported { description: "a scheme that is not declared".to_owned() }
-                });
-                needs.push(SecurityNeed { name: name.to_owned(), scheme, scopes: texts(&way, name) });
-            }
-            ways.push(needs);
+        let mut needs = Vec::new();
+        for (name, _) in way.members() {
+            let scheme = schemes.get(name).cloned().unwrap_or_else(|| {
+                findings.problem(files.place(&way), format!("the security scheme `{name}` is not declared"));
+                SecurityScheme::Unsupported { description: "a scheme that is not declared".to_owned() }
+            });
+            needs.push(SecurityNeed { name: name.to_owned(), scheme, scopes: texts(&way, name) });
         }
-        ways
+        ways.push(needs);
     }
+    ways
 }
 
 fn scheme(node: &Node<'_>) -> Result<SecurityScheme, String> {

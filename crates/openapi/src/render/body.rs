@@ -39,11 +39,11 @@ pub(super) fn render(body: &RequestBody, parameters: &Object) -> Result<Option<(
             ("body", Value::Object(object))
         }
     };
-    let object = || value.as_object().ok_or_else(|| RenderError::in_body(name, FORM, "it is not an object"));
+    let object = || value.as_object().ok_or_else(|| RenderError::not_representable(name, FORM, "it is not an object"));
     Ok(Some(match body.kind {
         BodyKind::Json => (body.media_type.clone(), value.to_string().into_bytes()),
         BodyKind::Text => {
-            let text = scalar(&value).map_err(|reason| RenderError::in_body(name, "text body", reason))?;
+            let text = scalar(&value).map_err(|reason| RenderError::not_representable(name, "text body", reason))?;
             (body.media_type.clone(), text.into_bytes())
         }
         BodyKind::Form => (body.media_type.clone(), form(&body.parts, object()?)?.into_bytes()),
@@ -74,7 +74,7 @@ fn form(parts: &[PartEncoding], object: &Object) -> Result<String, RenderError> 
                 if matches!(value, Value::Array(_) | Value::Object(_)) { style } else { (ParameterStyle::Form, true) };
             pairs.add(name, name, styled(style), value)?;
         } else {
-            for text in texts(value).map_err(|reason| RenderError::in_body(name, FORM, reason))? {
+            for text in texts(value).map_err(|reason| RenderError::not_representable(name, FORM, reason))? {
                 pairs.add_text(name, name, &text.text);
             }
         }
@@ -104,7 +104,7 @@ fn texts(value: &Value) -> Result<Vec<PartText>, &'static str> {
 fn multipart(media_type: &str, parts: &[PartEncoding], object: &Object) -> Result<(String, Vec<u8>), RenderError> {
     let mut sections: Vec<(String, String)> = Vec::new();
     for (name, value) in object {
-        let fail = |reason| RenderError::in_body(name, MULTIPART, reason);
+        let fail = |reason| RenderError::not_representable(name, MULTIPART, reason);
         if name.chars().any(|c| c == '"' || c == '\\' || c.is_control()) {
             return Err(fail("its name has characters that the name of a part cannot have"));
         }

@@ -1,7 +1,5 @@
 //! Why a request cannot be made.
 
-use crate::parameter::ParameterStyle;
-
 /// Why a request cannot be made from parameters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RenderError {
@@ -56,11 +54,7 @@ pub enum RenderError {
 }
 
 impl RenderError {
-    pub(super) fn not_representable(parameter: &str, style: ParameterStyle, reason: &'static str) -> Self {
-        Self::NotRepresentable { parameter: parameter.to_owned(), style: style.as_str(), reason }
-    }
-
-    pub(super) fn in_body(parameter: &str, style: &'static str, reason: &'static str) -> Self {
+    pub(super) fn not_representable(parameter: &str, style: &'static str, reason: &'static str) -> Self {
         Self::NotRepresentable { parameter: parameter.to_owned(), style, reason }
     }
 }

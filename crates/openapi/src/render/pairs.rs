@@ -42,7 +42,7 @@ impl Pairs {
             self.push(parameter, name, percent_encoded(&value.to_string()));
             return Ok(());
         };
-        let fail = |reason| RenderError::not_representable(parameter, style, reason);
+        let fail = |reason| RenderError::not_representable(parameter, style.as_str(), reason);
         let kept = if allow_reserved { HARMLESS } else { "" };
         let text = StyledText::new(value).map_err(fail)?;
         let is_delimited = matches!(

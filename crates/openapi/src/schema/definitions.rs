@@ -5,6 +5,8 @@ use std::fmt;
 
 use reknit_protocol::{Object, Value};
 
+use crate::document_text::count_values;
+
 const PREFIX: &str = "#/$defs/";
 
 /// One converted schema.
@@ -12,12 +14,6 @@ pub(super) struct Definition {
     pub(super) schema: Value,
     /// Its place in the document.
     pub(super) place: String,
-}
-
-impl Definition {
-    pub(super) fn new(schema: Value, place: String) -> Self {
-        Self { schema, place }
-    }
 }
 
 /// All definitions of one direction, by name.
@@ -101,15 +97,6 @@ impl Definitions {
             out.insert("$defs", definitions);
         }
         Value::Object(out)
-    }
-}
-
-/// How many values a value consists of.
-pub(crate) fn count_values(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => 1 + items.iter().map(count_values).sum::<usize>(),
-        Value::Object(object) => 1 + object.iter().map(|(_, member)| count_values(member)).sum::<usize>(),
-        _ => 1,
     }
 }
 

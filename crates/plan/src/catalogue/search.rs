@@ -159,13 +159,17 @@ mod tests {
 
     use super::*;
 
-    fn catalogue(capabilities: &[(&str, &str)]) -> Catalogue {
-        let entry = |(name, description): &(&str, &str)| {
-            let capability = Capability { description: (*description).to_owned(), ..Capability::new(*name) };
-            CatalogueEntry::new(capability, None).unwrap()
-        };
-        let capabilities = capabilities.iter().map(entry).collect();
+    fn entry(name: &str, description: &str, internal: bool) -> CatalogueEntry {
+        let capability = Capability { description: description.to_owned(), internal, ..Capability::new(name) };
+        CatalogueEntry::new(capability, None).unwrap()
+    }
+
+    fn shop(capabilities: Vec<CatalogueEntry>) -> Catalogue {
         Catalogue { tools: vec![CatalogueTool { name: "shop".into(), description: String::new(), capabilities }] }
+    }
+
+    fn catalogue(capabilities: &[(&str, &str)]) -> Catalogue {
+        shop(capabilities.iter().map(|(name, description)| entry(name, description, false)).collect())
     }
 
     #[test]
@@ -220,21 +224,13 @@ mod tests {
 
     #[test]
     fn capabilities_that_share_rare_words_come_first_and_internal_ones_never() {
-        let entry = |name: &str, description: &str, internal| {
-            let capability = Capability { description: description.to_owned(), internal, ..Capability::new(name) };
-            CatalogueEntry::new(capability, None).unwrap()
-        };
-        let tool = CatalogueTool {
-            name: "shop".into(),
-            description: String::new(),
-            capabilities: vec![
-                entry("get_order", "Gets an order", false),
-                entry("get_weather", "Gets the weather of a town", false),
-                entry("weather_secret", "weather weather", true),
-                entry("get_stock_quote", "Gets the price of a share", false),
-            ],
-        };
-        let found = Catalogue { tools: vec![tool] }.search("What is the weather, and what are shares worth?");
+        let catalogue = shop(vec![
+            entry("get_order", "Gets an order", false),
+            entry("get_weather", "Gets the weather of a town", false),
+            entry("weather_secret", "weather weather", true),
+            entry("get_stock_quote", "Gets the price of a share", false),
+        ]);
+        let found = catalogue.search("What is the weather, and what are shares worth?");
         assert_eq!(found, ["shop/get_weather", "shop/get_stock_quote", "shop/get_order"]);
     }
 }

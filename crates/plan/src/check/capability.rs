@@ -13,35 +13,34 @@ pub(super) fn find<'c>(
     catalogue: &'c Catalogue,
     author: PlanAuthor,
 ) -> Result<&'c CatalogueEntry, PlanProblem> {
-    let agent = step.tool.as_str();
-    let Some(tool) = catalogue.tool(agent) else { return Err(unknown_tool(step, location, catalogue)) };
+    let name = step.tool.as_str();
+    let Some(tool) = catalogue.tool(name) else { return Err(unknown_tool(step, location, catalogue)) };
     let names: Vec<&str> =
         tool.capabilities.iter().filter(|entry| is_visible(entry, author)).map(CatalogueEntry::name).collect();
     let location = location.key("metadata").key("capability");
+    let problem = |code, message, hint| Err(PlanProblem::new(code, location, message).with_hint(hint));
     let Some(wanted) = step.capability() else {
-        let message = format!("the step does not say which capability of `{agent}` to call");
-        return Err(PlanProblem::new(Code::UnknownCapability, location, message).with_hint(Some(listed(&names))));
+        let message = format!("the step does not say which capability of `{name}` to call");
+        return problem(Code::UnknownCapability, message, Some(listed(&names)));
     };
     match tool.entry(wanted) {
         Some(CatalogueEntry { withheld: Some(reason), .. }) => {
-            let message = format!("`{wanted}` of `{agent}` is withheld: {reason}");
-            Err(PlanProblem::new(Code::Withheld, location, message))
+            problem(Code::Withheld, format!("`{wanted}` of `{name}` is withheld: {reason}"), None)
         }
         Some(entry) if is_visible(entry, author) => match entry.schema_problem() {
             None => Ok(entry),
-            Some(problem) => {
-                let message = format!("the schema of `{wanted}` of `{agent}` cannot be used: {problem}");
-                Err(PlanProblem::new(Code::UnusableSchema, location, message))
+            Some(reason) => {
+                let message = format!("the schema of `{wanted}` of `{name}` cannot be used: {reason}");
+                problem(Code::UnusableSchema, message, None)
             }
         },
         Some(_) => {
-            let message = format!("`{wanted}` of `{agent}` is not among the capabilities that were offered");
-            Err(PlanProblem::new(Code::NotShown, location, message).with_hint(Some(listed(&names))))
+            let message = format!("`{wanted}` of `{name}` is not among the capabilities that were offered");
+            problem(Code::NotShown, message, Some(listed(&names)))
         }
         None => {
-            let message = format!("`{agent}` has no capability `{wanted}`");
-            Err(PlanProblem::new(Code::UnknownCapability, location, message)
-                .with_hint(Some(suggestion(wanted, &names))))
+            let message = format!("`{name}` has no capability `{wanted}`");
+            problem(Code::UnknownCapability, message, Some(suggestion(wanted, &names)))
         }
     }
 }
@@ -55,25 +54,22 @@ fn is_visible(entry: &CatalogueEntry, author: PlanAuthor) -> bool {
 }
 
 fn unknown_tool(step: &Step, location: PlanLocation, catalogue: &Catalogue) -> PlanProblem {
-    let agent = step.tool.as_str();
-    let location = location.key("agent_name");
-    let Some(wanted) = step.capability().filter(|_| agent.is_empty()) else {
+    let tool = step.tool.as_str();
+    let problem =
+        |code, message, hint| PlanProblem::new(code, location.key("agent_name"), message).with_hint(Some(hint));
+    let Some(wanted) = step.capability().filter(|_| tool.is_empty()) else {
         let names: Vec<&str> = catalogue.tools.iter().map(|tool| tool.name.as_str()).collect();
-        let message = format!("there is no tool `{agent}`");
-        return PlanProblem::new(Code::UnknownTool, location, message).with_hint(Some(suggestion(agent, &names)));
+        return problem(Code::UnknownTool, format!("there is no tool `{tool}`"), suggestion(tool, &names));
     };
     let having = catalogue.tools.iter().filter(|tool| tool.entry(wanted).is_some());
     let names: Vec<String> = having.map(|tool| format!("{}/{wanted}", tool.name)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     if names.is_empty() {
-        let names: Vec<&str> =
-            catalogue.tools.iter().flat_map(|tool| &tool.capabilities).map(CatalogueEntry::name).collect();
-        let message = format!("no tool has a capability `{wanted}`");
-        return PlanProblem::new(Code::UnknownCapability, location, message)
-            .with_hint(Some(suggestion(wanted, &names)));
+        let all = catalogue.tools.iter().flat_map(|tool| &tool.capabilities).map(CatalogueEntry::name);
+        let hint = suggestion(wanted, &all.collect::<Vec<_>>());
+        return problem(Code::UnknownCapability, format!("no tool has a capability `{wanted}`"), hint);
     }
-    let message = format!("several tools have the capability `{wanted}`");
-    PlanProblem::new(Code::AmbiguousTool, location, message).with_hint(Some(listed(&names)))
+    problem(Code::AmbiguousTool, format!("several tools have the capability `{wanted}`"), listed(&names))
 }
 
 impl CatalogueEntry {

@@ -96,16 +96,7 @@ impl<'a> Reader<'a> {
     fn until(&mut self, sources: &StepIds<'_>) -> Option<Until> {
         const KEYS: [&str; 3] = ["condition", "wait", "times"];
         const EXAMPLE: &str = "write `until: {condition: result.status == \"done\", wait: 10 s, times: 20}`";
-        let value = self.value("until")?;
-        let Value::Object(object) = value else {
-            let message =
-                format!("expected the keys `condition`, `wait` and `times`, found {}", value.kind().with_article());
-            self.problem("until", &message, Some(EXAMPLE));
-            return None;
-        };
-        for key in object.keys().filter(|key| !KEYS.contains(key)) {
-            self.problem_at(&["until", key], "unknown key", Some(&suggestion(key, &KEYS)));
-        }
+        let object = self.object("until", &KEYS, "`condition`, `wait` and `times`", EXAMPLE)?;
         let given = KEYS.map(|key| object.get(key).filter(|value| !value.is_null()));
         let missing: Vec<String> =
             KEYS.iter().zip(given).filter(|(_, value)| value.is_none()).map(|(key, _)| format!("`{key}`")).collect();
@@ -120,6 +111,20 @@ impl<'a> Reader<'a> {
         Some(Until { condition: condition?, wait_ms: wait_ms?, times: times? })
     }
 
+    /// The object under a key. Unknown keys in it are problems.
+    fn object(&mut self, key: &str, known: &[&str], expected: &str, example: &str) -> Option<&'a Object> {
+        let value = self.value(key)?;
+        let Value::Object(object) = value else {
+            let message = format!("expected the keys {expected}, found {}", value.kind().with_article());
+            self.problem(key, &message, Some(example));
+            return None;
+        };
+        for unknown in object.keys().filter(|name| !known.contains(name)) {
+            self.problem_at(&[key, unknown], "unknown key", Some(&suggestion(unknown, known)));
+        }
+        Some(object)
+    }
+
     fn expect(&mut self, sources: &StepIds<'_>) -> Option<Expression> {
         let value = self.value("expect")?;
         self.condition(&["expect"], value, sources, "write it as text: `expect: \"result.total > 5\"`")
@@ -129,16 +134,7 @@ impl<'a> Reader<'a> {
         const KEYS: [&str; 5] = ["tool", "with", "expect", "wait", "times"];
         const EXAMPLE: &str =
             "write `verify: {tool: shop/get_order, with: {id: \"{{result.id}}\"}, expect: reply.paid}`";
-        let value = self.value("verify")?;
-        let Value::Object(object) = value else {
-            let message =
-                format!("expected the keys `tool`, `with` and `expect`, found {}", value.kind().with_article());
-            self.problem("verify", &message, Some(EXAMPLE));
-            return None;
-        };
-        for key in object.keys().filter(|key| !KEYS.contains(key)) {
-            self.problem_at(&["verify", key], "unknown key", Some(&suggestion(key, &KEYS)));
-        }
+        let object = self.object("verify", &KEYS, "`tool`, `with` and `expect`", EXAMPLE)?;
         let [tool, with, expect, wait, times] = KEYS.map(|key| object.get(key).filter(|value| !value.is_null()));
         for (key, given) in [("tool", tool), ("expect", expect)] {
             if given.is_none() {
@@ -273,14 +269,11 @@ impl<'a> Reader<'a> {
     }
 
     fn approve(&mut self) -> bool {
-        match self.value("approve") {
-            Some(Value::Bool(value)) => *value,
-            None => false,
-            Some(_) => {
-                self.problem("approve", "expected true or false", None);
-                false
-            }
+        let Some(value) = self.value("approve") else { return false };
+        if value.as_bool().is_none() {
+            self.problem("approve", "expected true or false", None);
         }
+        value.as_bool() == Some(true)
     }
 
     fn resends(&mut self) -> Option<u32> {

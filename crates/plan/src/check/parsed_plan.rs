@@ -6,10 +6,10 @@ use reknit_expressions::{Expression, Parameters, Reference, StepIds, TemplatePar
 use reknit_protocol::spelling::nearest;
 use reknit_protocol::{Object, Plan, Segment, Step, StepId};
 
-use super::source_names::{SourceNames, reads_own_result};
+use super::source_names::{reads_own_result, source_lists, sources_of};
 use super::{Code, MAX_STEPS, PlanLocation, PlanProblem, controls};
 use crate::hint::suggestion;
-use crate::{INPUTS, ITEM, PlannedOutput, REPLY, RESULT, StepControls, StepIndex, outputs};
+use crate::{INPUTS, ITEM, PlannedOutput, REPLY, RESULT, StepControls, StepIndex, inputs};
 
 /// The most ids that a wrong id is compared with: hints for thousands of typos must not take minutes.
 const MAX_COMPARED_IDS: usize = 1_000;
@@ -65,17 +65,19 @@ impl<'p> ParsedPlan<'p> {
             parsed.indices.entry(step.step_id.as_str()).or_insert(index);
         }
         let mut problems = parsed.check_ids();
-        let names = SourceNames::new(plan, sources);
-        let prepared = names.prepared();
+        let names = source_lists(plan, &sources);
+        // The names are indexed once for all steps.
+        let prepared = names.each_ref().map(|lists| lists.each_ref().map(|names| StepIds::new(names)));
         for (index, step) in parsed.indices().zip(&plan.steps) {
             let location = PlanLocation::step(index, &step.step_id);
-            let own_sources = prepared.of(step);
+            let own_sources = sources_of(&prepared, step);
             let parameters = Self::read_parameters(step, own_sources.of_step, &location, &mut problems);
             let controls = controls::read(step, own_sources, &location, &mut problems);
             let dependencies = parsed.find_dependencies(step, &parameters, &controls, &location, &mut problems);
             parsed.steps.push(ParsedStep { parameters, controls, dependencies });
         }
-        parsed.read_outputs(&prepared.plain, &mut problems);
+        let [[plain, ..], _] = &prepared;
+        parsed.read_outputs(plain, &mut problems);
         Ok((parsed, problems))
     }
 
@@ -116,9 +118,13 @@ impl<'p> ParsedPlan<'p> {
     }
 
     fn check_ids(&self) -> Vec<PlanProblem> {
-        let has_loop = self.plan.steps.iter().any(Step::has_foreach);
-        let has_condition_on_result = self.plan.steps.iter().any(reads_own_result);
-        let has_verify = self.plan.steps.iter().any(|step| step.has_control("verify"));
+        let has = |check: fn(&Step) -> bool| self.plan.steps.iter().any(check);
+        let reserved = [
+            (INPUTS, !self.plan.inputs.is_empty(), "the inputs of the plan"),
+            (ITEM, has(Step::has_foreach), "the item of a step with `foreach`"),
+            (RESULT, has(reads_own_result), "the result of a step with `until`, `expect` or `verify`"),
+            (REPLY, has(|step| step.has_control("verify")), "the reply to a `verify`"),
+        ];
         let is_of_loop = |id: &StepId| {
             id.as_str().rsplit_once('[').and_then(|(of, rest)| {
                 let position = rest.strip_suffix(']')?;
@@ -132,21 +138,9 @@ impl<'p> ParsedPlan<'p> {
                 let hint = Some(format!("call it `step-{}`", index.get() + 1));
                 return Some(PlanProblem::new(Code::EmptyId, location, "the step has no id").with_hint(hint));
             }
-            if id.as_str() == INPUTS && !self.plan.inputs.is_empty() {
-                let message = format!("`{INPUTS}` is reserved for the inputs of the plan");
-                return Some(PlanProblem::new(Code::ReservedId, location, message));
-            }
-            if id.as_str() == ITEM && has_loop {
-                let message = format!("`{ITEM}` is reserved for the item of a step with `foreach`");
-                return Some(PlanProblem::new(Code::ReservedId, location, message));
-            }
-            if id.as_str() == RESULT && has_condition_on_result {
-                let message =
-                    format!("`{RESULT}` is reserved for the result of a step with `until`, `expect` or `verify`");
-                return Some(PlanProblem::new(Code::ReservedId, location, message));
-            }
-            if id.as_str() == REPLY && has_verify {
-                let message = format!("`{REPLY}` is reserved for the reply to a `verify`");
+            let is_reserved = |(name, is_used, _): &&(&str, bool, &str)| *is_used && id.as_str() == *name;
+            if let Some((name, _, meaning)) = reserved.iter().find(is_reserved) {
+                let message = format!("`{name}` is reserved for {meaning}");
                 return Some(PlanProblem::new(Code::ReservedId, location, message));
             }
             if let Some(step) = is_of_loop(id) {
@@ -172,16 +166,12 @@ impl<'p> ParsedPlan<'p> {
             Ok(parameters) => return parameters,
             Err(error) => error.errors,
         };
-        let is_bad = |name: &str| {
-            errors
-                .iter()
-                .any(|error| matches!(error.path.segments().first(), Some(Segment::Key(first)) if first == name))
-        };
-        let good: Object = given
-            .iter()
-            .filter(|(name, _)| !is_bad(name))
-            .map(|(name, value)| (name.to_owned(), value.clone()))
-            .collect();
+        let mut good = given.clone();
+        for error in &errors {
+            if let Some(Segment::Key(name)) = error.path.segments().first() {
+                good.remove(name);
+            }
+        }
         problems.extend(errors.iter().map(|error| template_problem(location.clone().parameter(&error.path), error)));
         // The remaining parameters parsed without an error a moment ago.
         Parameters::parse_with_ids(&good, sources).unwrap_or_default()
@@ -189,7 +179,7 @@ impl<'p> ParsedPlan<'p> {
 
     fn read_outputs(&mut self, sources: &StepIds<'_>, problems: &mut Vec<PlanProblem>) {
         for (name, output) in &self.plan.outputs {
-            let schema = outputs::schema(name, output).unwrap_or_else(|problem| {
+            let schema = inputs::output_schema(name, output).unwrap_or_else(|problem| {
                 problems.push(problem);
                 None
             });

@@ -79,8 +79,7 @@ fn read_yaml(text: &str) -> Result<Document, FileProblem> {
 fn unreadable(text: &str, error: &ScanError) -> FileProblem {
     let offset = text.char_indices().nth(error.marker().index()).map_or(text.len(), |(offset, _)| offset);
     let TextPosition { line, column, .. } = TextPosition::at_offset(text, offset);
-    let message = error.info().to_owned();
-    FileProblem { path: Path::root(), position: Some((line, column)), message, hint: None }
+    FileProblem::new(Some((line, column)), error.info().to_owned(), None)
 }
 
 /// A container that is not closed yet.
@@ -99,7 +98,9 @@ struct Builder {
 
 impl Builder {
     fn on_event(&mut self, event: Event<'_>, at: Marker) -> Result<(), FileProblem> {
-        let reject = |what: &str| Err(FileProblem::at(at, format!("{what} are not supported"), Some("write it out")));
+        let reject = |what: &str| {
+            Err(FileProblem::new(Some(line_and_column(at)), format!("{what} are not supported"), Some("write it out")))
+        };
         match event {
             Event::Alias(_) => reject("aliases"),
             Event::Scalar(_, _, 1.., _) | Event::SequenceStart(1.., _) | Event::MappingStart(1.., _) => {
@@ -124,9 +125,11 @@ impl Builder {
                 }
                 Ok(())
             }
-            Event::DocumentStart(_) if self.root.is_some() => {
-                Err(FileProblem::at(at, "a second document begins here".to_owned(), Some("one file is one document")))
-            }
+            Event::DocumentStart(_) if self.root.is_some() => Err(FileProblem::new(
+                Some(line_and_column(at)),
+                "a second document begins here".to_owned(),
+                Some("one file is one document"),
+            )),
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) | Event::DocumentEnd => {
                 Ok(())
             }
@@ -140,10 +143,14 @@ impl Builder {
     fn begin(&mut self, open: OpenContainer, at: Marker) -> Result<(), FileProblem> {
         if self.wants_key() {
             let hint = "put what has braces in quotes: `\"{{step-1.price}}\"`";
-            return Err(FileProblem::at(at, "a key must be a string".to_owned(), Some(hint)));
+            return Err(FileProblem::new(Some(line_and_column(at)), "a key must be a string".to_owned(), Some(hint)));
         }
         if self.open.len() >= MAX_DEPTH {
-            return Err(FileProblem::at(at, format!("nested deeper than {MAX_DEPTH} levels"), None));
+            return Err(FileProblem::new(
+                Some(line_and_column(at)),
+                format!("nested deeper than {MAX_DEPTH} levels"),
+                None,
+            ));
         }
         self.begin_item(at);
         self.open.push(open);
@@ -153,7 +160,7 @@ impl Builder {
     fn begin_member(&mut self, name: String, at: Marker) -> Result<(), FileProblem> {
         let Some(OpenContainer::Object { object, key }) = self.open.last_mut() else { return Ok(()) };
         if object.contains_key(&name) {
-            return Err(FileProblem::at(at, format!("duplicate key `{name}`"), None));
+            return Err(FileProblem::new(Some(line_and_column(at)), format!("duplicate key `{name}`"), None));
         }
         self.path.push_key(name.as_str());
         *key = Some(name);
@@ -195,10 +202,4 @@ fn scalar(text: &str, style: ScalarStyle) -> Value {
 
 fn line_and_column(at: Marker) -> (usize, usize) {
     (at.line(), at.col() + 1)
-}
-
-impl FileProblem {
-    fn at(at: Marker, message: String, hint: Option<&str>) -> Self {
-        Self { path: Path::root(), position: Some(line_and_column(at)), message, hint: hint.map(str::to_owned) }
-    }
 }

@@ -1,5 +1,6 @@
 //! Turns the keys of a plan file into a plan.
 
+use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Path, Plan, PlanInput, PlanMode, PlanOutput, Step, Value, parse_human_duration};
 
 use super::FileProblem;
@@ -9,27 +10,7 @@ use crate::hint::suggestion;
 
 /// The keys of a plan.
 pub(super) const PLAN_KEYS: [&str; 4] = ["request", "inputs", "steps", "outputs"];
-const STEP_KEYS: [&str; 19] = [
-    "id",
-    "tool",
-    "do",
-    "with",
-    "after",
-    "compute",
-    "plan",
-    "agent",
-    "foreach",
-    "at_once",
-    "max_items",
-    "when",
-    "on_failure",
-    "timeout",
-    "approve",
-    "retry",
-    "until",
-    "expect",
-    "verify",
-];
+const STEP_KEYS: [&str; 9] = ["id", "tool", "do", "with", "after", "compute", "plan", "agent", "timeout"];
 
 /// The keys of a step whose values the check of the plan reads.
 pub(super) const CONTROL_KEYS: [&str; 10] =
@@ -43,6 +24,23 @@ pub(super) fn read(document: &Document) -> Result<Plan, Vec<FileProblem>> {
     let plan = reader.plan();
     reader.problems.sort_by_key(|problem| problem.position);
     if reader.problems.is_empty() { Ok(plan) } else { Err(reader.problems) }
+}
+
+/// Renames the keys of steps that are written in another case, such as `onFailure` and `on-failure`, to `on_failure`.
+pub(super) fn rename_keys(plan: &mut Value) {
+    let steps = match plan {
+        Value::Object(object) => object.get_mut("steps"),
+        steps => Some(steps),
+    };
+    let Some(Value::Array(steps)) = steps else { return };
+    for step in steps.iter_mut().filter_map(Value::as_object_mut) {
+        for key in CONTROL_KEYS.into_iter().filter(|key| key.contains('_')) {
+            let written = step.keys().find(|written| are_alike(written, key)).map(str::to_owned);
+            if let Some(written) = written.filter(|_| !step.contains_key(key)) {
+                step.rename(&written, key);
+            }
+        }
+    }
 }
 
 /// Reads on after an error, so that all errors are reported.
@@ -102,13 +100,15 @@ impl<'d> Reader<'d> {
             self.expected("a step with the keys `id` and `tool`", value, path);
             return None;
         };
-        self.reject_unknown(object, &STEP_KEYS, path);
+        self.reject_unknown(object, &[STEP_KEYS.as_slice(), &CONTROL_KEYS].concat(), path);
         let id = self.required(object, "id", path);
         let computed = object.get("compute");
         let sub_plan = self.text(object, "plan", path).filter(|_| computed.is_none());
         let agent_file = self.text(object, "agent", path).filter(|_| computed.is_none() && sub_plan.is_none());
         let tool = match (&computed, &sub_plan, &agent_file) {
-            (Some(_), _, _) => Some(self.no_tool(object, path)),
+            (Some(_), _, _) => {
+                Some(self.without(&["tool", "with", "plan", "agent"], "computes", object, path, "compute/"))
+            }
             (None, Some(_), _) => Some(self.without(&["tool", "agent"], "runs a plan", object, path, "plan/")),
             (None, None, Some(file)) => {
                 let name = format!("{AGENT_TOOL}/{}", agent_name(file));
@@ -122,8 +122,8 @@ impl<'d> Reader<'d> {
         let limit_ms = self.timeout(object, path);
         let after = self.after(object.get("after"), &path.key("after"));
         let tool = tool?;
-        let (agent, capability) = tool.rsplit_once('/').unwrap_or(("", &tool));
-        let mut step = Step::new(id?, agent, capability, instruction);
+        let (tool, capability) = tool.rsplit_once('/').unwrap_or(("", &tool));
+        let mut step = Step::new(id?, tool, capability, instruction);
         if let Some(value) = computed {
             step.metadata = Object::from([("compute", Value::Bool(true))]);
             parameters.insert("result", value.clone());
@@ -148,19 +148,10 @@ impl<'d> Reader<'d> {
         Some(after.into_iter().fold(step, Step::after))
     }
 
-    /// Rejects the keys of a call in a step that computes. Such a step has no tool but `compute`.
-    fn no_tool(&mut self, object: &Object, path: &Path) -> String {
-        for key in ["tool", "with", "plan", "agent"].into_iter().filter(|key| object.contains_key(key)) {
-            let hint = "make two steps of it".to_owned();
-            self.problem(&path.key(key), "a step either calls a tool or computes".to_owned(), Some(hint));
-        }
-        "compute/".to_owned()
-    }
-
     /// Rejects other keys that say what a step does. Returns the name of its tool.
     fn without(&mut self, keys: &[&str], does: &str, object: &Object, path: &Path, tool: &str) -> String {
         for key in keys.iter().filter(|key| object.contains_key(key)) {
-            let other = if *key == "tool" { "calls a tool" } else { "runs an agent" };
+            let other = if *key == "agent" && does != "computes" { "runs an agent" } else { "calls a tool" };
             let hint = "make two steps of it".to_owned();
             self.problem(&path.key(key), format!("a step either {other} or {does}"), Some(hint));
         }

@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use reknit_protocol::{Object, Plan, PlanInput, PlanOutput, Step, StepId, Value};
 
-/// Words that YAML or its readers take for something else than text.
-const RESERVED: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+use crate::yaml::is_plain_scalar;
 
 /// The text of a plan file for a plan. Reading it gives the same steps, inputs and outputs; the id and the fields that a plan file
 /// does not have are left out.
@@ -136,11 +135,5 @@ fn value_text(value: &Value) -> String {
 
 /// Text without quotes where YAML reads it as the same text, and in the quotes of JSON otherwise.
 fn scalar(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || " _-./?!'()=+*".contains(c);
-    let begins_well = text.starts_with(|c: char| c.is_ascii_alphabetic());
-    let is_reserved = RESERVED.iter().any(|word| text.eq_ignore_ascii_case(word));
-    if begins_well && !text.ends_with(' ') && !is_reserved && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
-    Value::from(text).to_string()
+    if is_plain_scalar(text, "'") { text.to_owned() } else { Value::from(text).to_string() }
 }

@@ -43,12 +43,12 @@ fn correct_step(step: &mut Step, catalogue: &Catalogue, author: PlanAuthor) -> V
     let mut fixes = remove_decoration(step, catalogue);
     let id = step.step_id.clone();
     let fix = |kind, before: &str, after: &str| PlanFix::new(&id, kind, before, after);
-    let agent = step.tool.as_str();
-    if catalogue.tool(agent).is_none()
-        && let Some(tool) = intended_tool(agent, step.capability(), catalogue, author)
+    let name = step.tool.as_str();
+    if catalogue.tool(name).is_none()
+        && let Some(tool) = intended_tool(name, step.capability(), catalogue, author)
     {
-        if !agent.is_empty() {
-            fixes.push(fix(PlanFixKind::Tool, agent, tool.name.as_str()));
+        if !name.is_empty() {
+            fixes.push(fix(PlanFixKind::Tool, name, tool.name.as_str()));
         }
         step.tool = tool.name.clone();
     }
@@ -65,11 +65,11 @@ fn correct_step(step: &mut Step, catalogue: &Catalogue, author: PlanAuthor) -> V
 /// capability of a tool. A name that the catalogue has stays as it is.
 fn remove_decoration(step: &mut Step, catalogue: &Catalogue) -> Vec<PlanFix> {
     let mut fixes = Vec::new();
-    let agent = step.tool.as_str().to_owned();
-    if catalogue.tool(&agent).is_none()
-        && let Some(plain) = undecorated(&agent)
+    let name = step.tool.as_str().to_owned();
+    if catalogue.tool(&name).is_none()
+        && let Some(plain) = undecorated(&name)
     {
-        fixes.push(PlanFix::new(&step.step_id, PlanFixKind::Tool, &agent, plain));
+        fixes.push(PlanFix::new(&step.step_id, PlanFixKind::Tool, &name, plain));
         step.tool = plain.into();
     }
     let is_known = |name: &str| catalogue.tools.iter().any(|tool| tool.entry(name).is_some());
@@ -89,9 +89,9 @@ fn remove_decoration(step: &mut Step, catalogue: &Catalogue) -> Vec<PlanFix> {
         }
     }
     // A step that names only its capability, as if it were the tool.
-    let agent = step.tool.as_str().to_owned();
-    if step.capability().is_none() && catalogue.tool(&agent).is_none() && !agent.is_empty() {
-        let (tool, name) = agent.split_once(['.', '/']).unwrap_or(("", &agent));
+    let name = step.tool.as_str().to_owned();
+    if step.capability().is_none() && catalogue.tool(&name).is_none() && !name.is_empty() {
+        let (tool, name) = name.split_once(['.', '/']).unwrap_or(("", &name));
         if catalogue.entry(tool, name).is_some() || tool.is_empty() && is_known(name) {
             fixes.push(PlanFix::new(&step.step_id, PlanFixKind::Capability, "", name));
             step.metadata.insert("capability", name);
@@ -110,20 +110,20 @@ fn undecorated(name: &str) -> Option<&str> {
 }
 
 fn intended_tool<'a>(
-    agent: &str,
+    name: &str,
     capability: Option<&str>,
     catalogue: &'a Catalogue,
     author: PlanAuthor,
 ) -> Option<&'a CatalogueTool> {
     let tools = || catalogue.tools.iter();
-    if let Some(alike) = only(tools().filter(|tool| are_alike(tool.name.as_str(), agent))) {
+    if let Some(alike) = only(tools().filter(|tool| are_alike(tool.name.as_str(), name))) {
         return Some(alike);
     }
-    let capability = capability.filter(|_| author == PlanAuthor::Model || agent.is_empty())?;
+    let capability = capability.filter(|_| author == PlanAuthor::Model || name.is_empty())?;
     let mut having = tools().filter(|tool| tool.entry(capability).is_some()).peekable();
     match having.peek() {
         Some(_) => only(having),
-        None if agent.is_empty() => only(tools().filter(|tool| capabilities_like(tool, capability).next().is_some())),
+        None if name.is_empty() => only(tools().filter(|tool| capabilities_like(tool, capability).next().is_some())),
         None => None,
     }
 }

@@ -1,10 +1,11 @@
-//! Writes references between braces where a model wrote them in another template language.
+//! Writes references between braces where a model wrote them in another template language, in a plan or in values for a step.
 
-use reknit_protocol::{Object, Plan};
+use reknit_protocol::{Object, Plan, StepId};
 
 use super::{PlanFix, PlanFixKind};
 use crate::announced::AnnouncedResults;
 use crate::catalogue::{Catalogue, CatalogueEntry};
+use crate::check::find_capability;
 use crate::unbraced::{Certainty, PlanTexts, SourceNames, UnbracedFinder};
 use crate::{PlanAuthor, StepIndex};
 
@@ -14,7 +15,7 @@ const PATH_MARK: &str = ".$";
 /// Writes every reference that has only one meaning between braces.
 pub(super) fn add_braces(plan: &mut Plan, catalogue: &Catalogue, author: PlanAuthor) -> Vec<PlanFix> {
     let entries: Vec<Option<&CatalogueEntry>> =
-        plan.steps.iter().map(|step| crate::check::find_capability(step, catalogue, author)).collect();
+        plan.steps.iter().map(|step| find_capability(step, catalogue, author)).collect();
     let announced = AnnouncedResults::new(plan, &entries);
     let names = SourceNames::new(plan);
     let finder = UnbracedFinder::new(&names, &announced);
@@ -50,4 +51,50 @@ pub(super) fn add_braces(plan: &mut Plan, catalogue: &Catalogue, author: PlanAut
         }
     }
     fixes
+}
+
+/// Values for the parameters of a step, read by the rules for references in a model's plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadValues {
+    /// The values, with every reference that has only one meaning between braces.
+    pub values: Object,
+    /// The references that were put between braces.
+    pub fixes: Vec<PlanFix>,
+    /// The texts that may be references. They must not be sent as they are.
+    pub doubtful: Vec<DoubtfulText>,
+}
+
+/// A text that may be a reference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DoubtfulText {
+    /// The text.
+    pub text: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+/// Reads the values that a model writes for the parameters of a step. Without such a step they are returned as they are.
+pub fn read_values(plan: &Plan, catalogue: &Catalogue, step: &StepId, values: &Object) -> ReadValues {
+    let mut read = ReadValues { values: values.clone(), fixes: Vec::new(), doubtful: Vec::new() };
+    let Some(position) = plan.steps.iter().position(|other| other.step_id == *step) else { return read };
+    let entry = |step| find_capability(step, catalogue, PlanAuthor::Model);
+    let entries: Vec<Option<&CatalogueEntry>> = plan.steps.iter().map(entry).collect();
+    let announced = AnnouncedResults::new(plan, &entries);
+    let names = SourceNames::new(plan);
+    let finder = UnbracedFinder::new(&names, &announced);
+    let schema = entries.get(position).copied().flatten().and_then(CatalogueEntry::compiled_schema);
+    let schema = schema.as_ref().map(|schema| schema.source());
+    let mut visited = PlanTexts::new(&finder, plan, StepIndex::new(position));
+    for (name, value) in values {
+        if let Some(new) = visited.visit_parameter(name, value, schema) {
+            read.values.insert(name, new);
+        }
+    }
+    for (_, found) in visited.found {
+        match found.rewrite.as_deref().filter(|_| found.certainty == Certainty::Certain) {
+            Some(rewrite) => read.fixes.push(PlanFix::new(step, PlanFixKind::Reference, &found.text, rewrite)),
+            None => read.doubtful.push(DoubtfulText { message: found.message(), text: found.text }),
+        }
+    }
+    read
 }

@@ -1,6 +1,6 @@
 //! A graph as text: a line for each step, and lanes that lead from a step to those that need it.
 
-use super::{GraphStep, Node, StepGraph};
+use super::{GraphStep, LayeredStep, StepGraph};
 
 /// Beyond this many lanes nobody can follow them: the needs of a step are then named.
 const MAX_LANES: usize = 16;
@@ -51,13 +51,13 @@ impl StepGraph {
 
     /// The rows of [`Self::to_text`], for a caller that lays them out itself.
     pub fn to_rows<'g>(&'g self) -> Vec<GraphRow<'g>> {
-        let named = || self.nodes.iter().map(|node| (Some(node), vec![Cell::Mark(node.mark())])).collect();
+        let named = || self.nodes.iter().map(|node| (Some(node), vec![Cell::Mark(node.step.state.mark())])).collect();
         let drawn = self.cells();
         let is_drawn = drawn.is_some();
-        let rows: Vec<(Option<&'g Node>, String)> =
+        let rows: Vec<(Option<&'g LayeredStep>, String)> =
             drawn.unwrap_or_else(named).into_iter().map(|(node, cells)| (node, draw(&cells))).collect();
         let lanes = rows.iter().map(|(_, row)| row.chars().count()).max().unwrap_or(0);
-        let row = |(node, drawn): (Option<&'g Node>, String)| GraphRow {
+        let row = |(node, drawn): (Option<&'g LayeredStep>, String)| GraphRow {
             lanes: format!("{drawn:<lanes$}"),
             step: node.map(|node| &node.step),
             after: node.map(|node| self.needs_of(node, is_drawn)).unwrap_or_default(),
@@ -66,7 +66,7 @@ impl StepGraph {
     }
 
     /// The names of the needed steps, unless they are drawn.
-    fn needs_of(&self, node: &Node, is_drawn: bool) -> Vec<&str> {
+    fn needs_of(&self, node: &LayeredStep, is_drawn: bool) -> Vec<&str> {
         if is_drawn {
             return Vec::new();
         }
@@ -74,7 +74,7 @@ impl StepGraph {
     }
 
     /// The cells of each row; `None` if there are too many lanes.
-    fn cells(&self) -> Option<Vec<(Option<&Node>, Vec<Cell>)>> {
+    fn cells(&self) -> Option<Vec<(Option<&LayeredStep>, Vec<Cell>)>> {
         let mut last_use: Vec<usize> = (0..self.nodes.len()).collect();
         for (index, node) in self.nodes.iter().enumerate() {
             for need in &node.needs {
@@ -98,7 +98,7 @@ impl StepGraph {
                 return None;
             }
             let cell = |(column, lane): (usize, &Option<usize>)| match lane {
-                _ if column == own => Cell::Mark(node.mark()),
+                _ if column == own => Cell::Mark(node.step.state.mark()),
                 None => Cell::Empty,
                 Some(_) if ends(lane) => Cell::Ends,
                 Some(from) if node.needs.contains(from) => Cell::Branches,
@@ -123,12 +123,6 @@ impl StepGraph {
             }
         }
         Some(rows)
-    }
-}
-
-impl Node {
-    fn mark(&self) -> char {
-        self.step.state.mark()
     }
 }
 

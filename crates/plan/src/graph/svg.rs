@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use reknit_protocol::markup_text;
 
-use super::{GraphState, Node, StepGraph};
+use super::{GraphState, LayeredStep, StepGraph};
 
 const LETTER_WIDTH: usize = 8;
 const BOX_HEIGHT: usize = 44;
@@ -88,20 +88,20 @@ impl StepGraph {
     }
 }
 
-fn box_width(node: &Node) -> usize {
+fn box_width(node: &LayeredStep) -> usize {
     let letters = title(node).chars().count().max(node.step.label.chars().count());
     letters * LETTER_WIDTH + 2 * PADDING
 }
 
 /// The id, with the mark of its state.
-fn title(node: &Node) -> String {
+fn title(node: &LayeredStep) -> String {
     match node.step.state {
         GraphState::Planned => node.step.id.to_string(),
         state => format!("{} {}", state.mark(), node.step.id),
     }
 }
 
-fn draw_box(node: &Node, Place { x, y, width }: Place) -> String {
+fn draw_box(node: &LayeredStep, Place { x, y, width }: Place) -> String {
     let (middle, title_y, label_y) = (x + width / 2, y + 19, y + 35);
     let state = node.step.state.as_str();
     format!(

@@ -64,10 +64,10 @@ pub fn plan_json_schema(catalogue: &Catalogue, language: PlanLanguage) -> Option
 }
 
 /// A step that calls a tool.
-fn call(agent: &str, entry: &CatalogueEntry, language: PlanLanguage) -> Value {
+fn call(tool: &str, entry: &CatalogueEntry, language: PlanLanguage) -> Value {
     let capability = constant(entry.capability.name.as_str());
     step(
-        agent,
+        tool,
         match language {
             PlanLanguage::Calls => closed([("capability", capability), ("parameters", parameters(entry))]),
             PlanLanguage::Controls => closed([
@@ -90,10 +90,10 @@ fn computation() -> Value {
     step(COMPUTE, metadata)
 }
 
-fn step(agent: &str, metadata: Value) -> Value {
+fn step(tool: &str, metadata: Value) -> Value {
     closed([
         ("step_id", string()),
-        ("agent_name", constant(agent)),
+        ("agent_name", constant(tool)),
         ("instruction", string()),
         ("depends_on", object([("type", "array".into()), ("items", string())])),
         ("metadata", metadata),

@@ -3,59 +3,19 @@
 use reknit_protocol::spelling::folded;
 use reknit_protocol::{Segment, Value};
 
+use super::is_listed;
 use crate::StepIndex;
 
 /// Parameters that hold text for people, in any language and with any signs.
-const FREE_TEXT: [&str; 8] = ["text", "message", "body", "content", "comment", "note", "description", "prompt"];
+const FREE_TEXT: &str = "text message body content comment note description prompt";
 
 /// Parameters that hold code or patterns, in which `$1`, `{name}` or `*word*` have a meaning of their own.
-const CODE: [&str; 17] = [
-    "code",
-    "script",
-    "sql",
-    "regex",
-    "regexp",
-    "pattern",
-    "expression",
-    "formula",
-    "template",
-    "selector",
-    "jsonpath",
-    "xpath",
-    "jq",
-    "glob",
-    "command",
-    "snippet",
-    "program",
-];
+const CODE: &str = "code script sql regex regexp pattern expression formula template selector jsonpath xpath jq \
+    glob command snippet program";
 
 /// Parameters that hold names of fields, events or rights, which are often written with a dot.
-const DOTTED_NAMES: [&str; 24] = [
-    "field",
-    "fields",
-    "column",
-    "columns",
-    "path",
-    "key",
-    "keys",
-    "sort",
-    "sortby",
-    "orderby",
-    "groupby",
-    "select",
-    "event",
-    "events",
-    "topic",
-    "scope",
-    "scopes",
-    "property",
-    "properties",
-    "attribute",
-    "attributes",
-    "metric",
-    "metrics",
-    "filename",
-];
+const DOTTED_NAMES: &str = "field fields column columns path key keys sort sortby orderby groupby select event \
+    events topic scope scopes property properties attribute attributes metric metrics filename";
 
 /// Words of SQL: a text with two of them is a query and not a search for words.
 const SQL: [&str; 6] = ["SELECT ", " FROM ", " WHERE ", "INSERT INTO ", "UPDATE ", "DELETE "];
@@ -91,12 +51,12 @@ impl ParameterContext<'_> {
 
     /// Whether signs have a meaning of their own in the text.
     pub(super) fn is_code(&self, text: &str) -> bool {
-        is_pattern(self.name) || SQL.iter().filter(|word| contains_ignoring_case(text, word)).count() > 1
+        is_pattern(self.name) || SQL.iter().filter(|word| text.to_ascii_uppercase().contains(**word)).count() > 1
     }
 
     /// Whether values of the parameter are often written with a dot.
     pub(super) fn has_dotted_names(&self) -> bool {
-        DOTTED_NAMES.contains(&folded(self.name).as_str())
+        is_listed(DOTTED_NAMES, &folded(self.name))
     }
 
     pub(super) fn depends_on(&self, index: StepIndex) -> bool {
@@ -106,23 +66,19 @@ impl ParameterContext<'_> {
 
 /// Whether a parameter holds text for people.
 pub(crate) fn is_free_text(name: &str) -> bool {
-    FREE_TEXT.contains(&folded(name).as_str())
+    is_listed(FREE_TEXT, &folded(name))
 }
 
 /// Whether a parameter holds code or a pattern.
 pub(crate) fn is_pattern(name: &str) -> bool {
-    name.split(['_', '-', '.', ' ']).any(|word| CODE.contains(&folded(word).as_str()))
-}
-
-fn contains_ignoring_case(text: &str, word: &str) -> bool {
-    text.to_ascii_uppercase().contains(word)
+    name.split(['_', '-', '.', ' ']).any(|word| is_listed(CODE, &folded(word)))
 }
 
 /// The name of the innermost field of a path.
 pub(crate) fn innermost_name(segments: &[Segment]) -> &str {
-    let names = segments.iter().rev().filter_map(|segment| match segment {
+    let key = segments.iter().rev().find_map(|segment| match segment {
         Segment::Key(key) => Some(key.as_str()),
         Segment::Index(_) => None,
     });
-    names.into_iter().next().unwrap_or_default()
+    key.unwrap_or_default()
 }

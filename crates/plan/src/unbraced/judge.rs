@@ -171,7 +171,7 @@ impl UnbracedFinder<'_> {
         }
     }
 
-    /// How certain it is that a text is a reference; `None` if it is none.
+    /// How certain it is that a text is a reference; `None` if the text is not one.
     pub(super) fn judge(
         &self,
         form: Form,

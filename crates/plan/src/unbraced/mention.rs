@@ -4,61 +4,23 @@ use reknit_protocol::spelling::folded;
 
 use super::context::{ParameterContext, is_free_text};
 use super::source_names::{Source, is_generic_id, is_name_char};
-use super::{Certainty, UnbracedFinder, UnbracedReason, UnbracedReference};
+use super::{Certainty, UnbracedFinder, UnbracedReason, UnbracedReference, is_listed};
 
 /// Longer texts are prose, not a value.
 const MAX_LEN: usize = 80;
 
 /// Words for what a step gives.
-const RESULT_WORDS: [&str; 13] = [
-    "result",
-    "results",
-    "output",
-    "outputs",
-    "response",
-    "responses",
-    "value",
-    "values",
-    "answer",
-    "data",
-    "from",
-    "returned",
-    "previous",
-];
+const RESULT_WORDS: &str = "result results output outputs response responses value values answer data from \
+    returned previous";
 
 /// Variables that other languages have for their results.
-const FRAMEWORK_WORDS: [&str; 26] = [
-    "json",
-    "node",
-    "nodes",
-    "input",
-    "prev",
-    "previous",
-    "item",
-    "items",
-    "vars",
-    "steps",
-    "step",
-    "results",
-    "result",
-    "output",
-    "outputs",
-    "response",
-    "execution",
-    "context",
-    "trigger",
-    "workflow",
-    "tasks",
-    "task",
-    "last",
-    "lastresult",
-    "previousstep",
-    "previousresult",
-];
+const FRAMEWORK_WORDS: &str = "json node nodes input prev previous item items vars steps step results result \
+    output outputs response execution context trigger workflow tasks task last lastresult previousstep \
+    previousresult";
 
 /// Whether another language has a variable of this name for its results.
 pub(super) fn is_framework_word(word: &str) -> bool {
-    FRAMEWORK_WORDS.contains(&folded(word).as_str())
+    is_listed(FRAMEWORK_WORDS, &folded(word))
 }
 
 /// A whole value that speaks of the result of a step instead of referring to it.
@@ -85,7 +47,7 @@ pub(super) fn whole_text(
 /// Whether a text names a step as a word, and the result of it.
 pub(super) fn speaks_of_step(finder: &UnbracedFinder<'_>, text: &str, context: &ParameterContext<'_>) -> bool {
     let words: Vec<String> = words(text);
-    if text.len() > MAX_LEN || !words.iter().any(|word| RESULT_WORDS.contains(&word.as_str())) {
+    if text.len() > MAX_LEN || !words.iter().any(|word| is_listed(RESULT_WORDS, word)) {
         return false;
     }
     let is_meant = |source: Source| match source {

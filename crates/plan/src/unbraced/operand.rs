@@ -2,35 +2,12 @@
 
 use reknit_protocol::Path;
 
+use super::is_listed;
 use super::source_names::{NameMatch, Source, SourceNames, is_name_char, name_len};
 
 /// Words that other languages put before the id of a step: `steps.quote.outputs.price`.
-const CONTAINERS: [&str; 24] = [
-    "steps",
-    "step",
-    "results",
-    "result",
-    "outputs",
-    "output",
-    "nodes",
-    "node",
-    "tasks",
-    "task",
-    "vars",
-    "variables",
-    "context",
-    "ctx",
-    "state",
-    "data",
-    "responses",
-    "response",
-    "workflow",
-    "plan",
-    "env",
-    "memory",
-    "needs",
-    "jobs",
-];
+const CONTAINERS: &str = "steps step results result outputs output nodes node tasks task vars variables context \
+    ctx state data responses response workflow plan env memory needs jobs";
 
 /// A reference in some spelling.
 #[derive(Debug)]
@@ -54,7 +31,7 @@ impl Operand {
         }
         let word_len = name_len(text);
         let word = text.get(..word_len).filter(|word| !word.is_empty())?;
-        if CONTAINERS.contains(&word)
+        if is_listed(CONTAINERS, word)
             && let Some(operand) = Self::in_container(text, word_len, names)
         {
             return Some(operand);
@@ -80,14 +57,9 @@ impl Operand {
                 (source, matched, len + 1)
             }
         } else {
-            let (key, len) = bracketed(rest)?;
-            match key {
-                Bracketed::Key(key) => {
-                    let (source, matched) = names.find(&key)?;
-                    (source, matched, len)
-                }
-                Bracketed::Index(_) | Bracketed::Other => return None,
-            }
+            let (Bracketed::Key(key), len) = bracketed(rest)? else { return None };
+            let (source, matched) = names.find(&key)?;
+            (source, matched, len)
         };
         Some(Self { has_container: true, ..Self::with_path(text, source, matched, at + used) })
     }
@@ -116,7 +88,8 @@ pub(super) fn read_path(text: &str) -> (Path, bool, usize) {
             at += used + len;
             if is_call {
                 is_unsupported = true;
-                at += call_len(text.get(at..).unwrap_or_default());
+                let call = text.get(at..).unwrap_or_default();
+                at += call.find(')').map_or(1, |end| end + 1);
             }
         } else if dotted.is_some_and(|(after, _)| after.starts_with(['*', '.', '['])) {
             is_unsupported = true;
@@ -163,9 +136,4 @@ pub(super) fn bracketed(text: &str) -> Option<(Bracketed, usize)> {
     }
     let is_selector = content.is_empty() || content.starts_with(['*', '-', ':', '?', '@']) || content.contains(':');
     is_selector.then_some((Bracketed::Other, len))
-}
-
-/// The length of the parentheses at the start of a text.
-fn call_len(text: &str) -> usize {
-    text.find(')').map_or(1, |end| end + 1)
 }

@@ -103,7 +103,7 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
             self.judge(at, len + 4, Form::Placeholder, &meaning);
         } else if rest.get(len + 4..).is_some_and(|after| after.starts_with('}')) && self.is_whole(at, len + 5) {
             let rewrite = Some(format!("{{{{{inside}}}}}"));
-            self.add(at, len + 5, rewrite, Certainty::Doubtful, UnbracedReason::Unbraced);
+            self.add(at..at + len + 5, rewrite, Certainty::Doubtful, UnbracedReason::Unbraced);
         }
         len + 4
     }
@@ -141,7 +141,7 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
             }
             let has_path_after = form == Form::Bracket && self.rest(at + len).starts_with(['.', '[']);
             if has_path_after && self.finder.names.exact(inside.trim()).is_some() {
-                self.add(at, len, None, Certainty::Doubtful, UnbracedReason::Unsupported);
+                self.add(at..at + len, None, Certainty::Doubtful, UnbracedReason::Unsupported);
                 return Some(len);
             }
             if let Some(meaning) = self.finder.meaning(inside) {
@@ -183,7 +183,7 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
             && ["generated", "resource"].contains(&inside.to_ascii_lowercase().as_str())
             && follows.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         if let Some(reference) = field.filter(|_| form != Form::Bracket || is_whole) {
-            self.add(at, len, Some(reference), Certainty::Doubtful, UnbracedReason::Unbraced);
+            self.add(at..at + len, Some(reference), Certainty::Doubtful, UnbracedReason::Unbraced);
         } else if is_generated
             || mention::speaks_of_step(self.finder, inside, self.context)
             || mention::joins_step_and_field(self.finder, inside, self.context)
@@ -191,9 +191,9 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
         {
             let digits = follows.len() - follows.trim_start_matches(|c: char| c == '-' || c.is_ascii_digit()).len();
             let len = if is_generated { len + digits } else { len };
-            self.add(at, len, None, Certainty::Doubtful, UnbracedReason::Unsupported);
+            self.add(at..at + len, None, Certainty::Doubtful, UnbracedReason::Unsupported);
         } else if self.looks_like_reference(inside, form, is_whole) {
-            self.add(at, len, None, Certainty::Doubtful, UnbracedReason::UnknownStep);
+            self.add(at..at + len, None, Certainty::Doubtful, UnbracedReason::UnknownStep);
         } else {
             return false;
         }
@@ -281,12 +281,11 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
         if matches!(sigil, '$' | '%')
             && let Some(reference) = self.finder.field_of_dependency(inside, self.context)
         {
-            self.add(at, len, Some(reference), Certainty::Doubtful, UnbracedReason::Unbraced);
+            self.add(at..at + len, Some(reference), Certainty::Doubtful, UnbracedReason::Unbraced);
             return Some(len);
         }
-        let numbered = self.finder.numbered_step(word, self.context, sigil);
-        if let Some(reference) = numbered {
-            self.add(at, len, Some(reference), Certainty::Doubtful, UnbracedReason::Unbraced);
+        if let Some(reference) = self.finder.numbered_step(word, self.context, sigil) {
+            self.add(at..at + len, Some(reference), Certainty::Doubtful, UnbracedReason::Unbraced);
             return Some(len);
         }
         let is_rewoo = sigil == '#' && word.strip_prefix('E').is_some_and(|digits| digits.parse::<u32>().is_ok());
@@ -300,7 +299,7 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
         if !(is_rewoo || is_variable || is_root_path && (is_whole || has_path)) {
             return None;
         }
-        self.add(at, len, None, Certainty::Doubtful, UnbracedReason::UnknownStep);
+        self.add(at..at + len, None, Certainty::Doubtful, UnbracedReason::UnknownStep);
         Some(len)
     }
 
@@ -312,9 +311,7 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
         }
         let operand = Operand::read(rest, self.finder.names)?;
         let len = operand.len;
-        let follows = self.rest(at + len).chars().next();
-        let is_part_of_more = follows.is_some_and(|next| is_name_char(next) || next == '@');
-        if is_part_of_more {
+        if self.rest(at + len).starts_with(|next: char| is_name_char(next) || next == '@') {
             return None;
         }
         let meaning = Meaning::of_operand(&operand, self.finder);
@@ -322,7 +319,7 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
             let rewrite = format!("{{{{{}}}}}", self.text.trim());
             let whole = self.text.len() - at;
             self.found.clear();
-            self.add_range(0..self.text.len(), Some(rewrite), Certainty::Certain, UnbracedReason::Unbraced);
+            self.add(0..self.text.len(), Some(rewrite), Certainty::Certain, UnbracedReason::Unbraced);
             return Some(whole);
         }
         self.judge(at, len, Form::Bare, &meaning).then_some(len)
@@ -347,7 +344,7 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
             let end = argument.find(')').map_or(argument.len(), |end| end + 1);
             let used = word.len() + 2 + end;
             let (_, _, path) = read_path(rest.get(used..).unwrap_or_default());
-            self.add(at, used + path, None, Certainty::Doubtful, UnbracedReason::Unsupported);
+            self.add(at..at + used + path, None, Certainty::Doubtful, UnbracedReason::Unsupported);
             return Some(used + path);
         }
         let is_plural = ["steps", "results", "outputs", "tasks", "nodes", "responses"].contains(&word);
@@ -356,11 +353,11 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
             return None;
         }
         let (_, _, path) = read_path(after);
-        self.add(at, word.len() + path, None, Certainty::Doubtful, UnbracedReason::Unsupported);
+        self.add(at..at + word.len() + path, None, Certainty::Doubtful, UnbracedReason::Unsupported);
         Some(word.len() + path)
     }
 
-    /// Adds what was found unless it is no reference after all.
+    /// Adds what was found, unless it turns out not to be a reference.
     fn judge(&mut self, at: usize, len: usize, form: Form, meaning: &Meaning) -> bool {
         let is_whole = self.is_whole(at, len);
         let text = self.text.get(at..at + len).unwrap_or_default();
@@ -369,19 +366,12 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
         };
         let reason = if meaning.is_unsupported { UnbracedReason::Unsupported } else { UnbracedReason::Unbraced };
         let rewrite = meaning.expression.as_ref().map(|expression| format!("{{{{{expression}}}}}"));
-        if is_whole {
-            self.add_range(0..self.text.len(), rewrite, certainty, reason);
-        } else {
-            self.add_range(at..at + len, rewrite, certainty, reason);
-        }
+        let range = if is_whole { 0..self.text.len() } else { at..at + len };
+        self.add(range, rewrite, certainty, reason);
         true
     }
 
-    fn add(&mut self, at: usize, len: usize, rewrite: Option<String>, certainty: Certainty, reason: UnbracedReason) {
-        self.add_range(at..at + len, rewrite, certainty, reason);
-    }
-
-    fn add_range(
+    fn add(
         &mut self,
         range: std::ops::Range<usize>,
         rewrite: Option<String>,

@@ -12,13 +12,9 @@ const SEPARATORS: [char; 3] = [',', '|', '/'];
 /// Marks that may come before the first item.
 const LEADING_MARKS: [char; 5] = [':', '[', '(', '{', '='];
 /// Words that may come before the first item.
-const LEADING_WORDS: [&str; 11] =
-    ["the", "following", "values", "allowed", "options", "choices", "these", "are", "either", "enum", "value"];
+const LEADING_WORDS: &str = "the following values allowed options choices these are either enum value";
 /// Words that are never an item: a list ends before them.
-const ENDING_WORDS: [&str; 16] = [
-    "but", "got", "not", "received", "found", "instead", "for", "at", "in", "was", "were", "you", "is", "are",
-    "please", "given",
-];
+const ENDING_WORDS: &str = "but got not received found instead for at in was were you is are please given or and";
 
 /// A list of field names, each a single word or quoted. Returns the names and the index of the token after the list.
 pub(super) fn names(tokens: &[Token<'_>], at: usize) -> (Vec<String>, usize) {
@@ -53,7 +49,7 @@ struct Item {
 }
 
 fn items(tokens: &[Token<'_>], mut at: usize, words: ItemWords) -> (Vec<Item>, usize) {
-    let leads = |token: &Token<'_>| token.is_mark(&LEADING_MARKS) || LEADING_WORDS.iter().any(|word| token.is(word));
+    let leads = |token: &Token<'_>| token.is_mark(&LEADING_MARKS) || token.is_any(LEADING_WORDS);
     while tokens.get(at).is_some_and(leads) {
         at += 1;
     }
@@ -72,7 +68,7 @@ fn items(tokens: &[Token<'_>], mut at: usize, words: ItemWords) -> (Vec<Item>, u
 
 /// Whether a token is a function word of a sentence, and so never a value.
 pub(super) fn is_function_word(token: &Token<'_>) -> bool {
-    token.kind == Kind::Word && (ENDING_WORDS.iter().any(|word| token.is(word)) || token.is("or") || token.is("and"))
+    token.kind == Kind::Word && token.is_any(ENDING_WORDS)
 }
 
 fn item(tokens: &[Token<'_>], at: usize, words: ItemWords) -> Option<(Item, usize)> {
@@ -104,7 +100,7 @@ fn separator(tokens: &[Token<'_>], at: usize) -> Option<usize> {
     while tokens.get(end).is_some_and(|token| token.is_mark(&SEPARATORS)) {
         end += 1;
     }
-    if tokens.get(end).is_some_and(|token| token.is("or") || token.is("and")) {
+    if tokens.get(end).is_some_and(|token| token.is_any("or and")) {
         end += 1;
     }
     (end > at).then_some(end)

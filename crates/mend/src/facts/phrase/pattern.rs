@@ -17,7 +17,7 @@
 //! | `<any>` | any one word; it is not captured |
 //! | `<end>` | nothing: the sentence must end here |
 
-use reknit_protocol::{Number, Value};
+use reknit_protocol::{Number, Value, word_enum};
 use reknit_salvage::{LengthUnit, SchemaType};
 
 use super::list;
@@ -29,60 +29,15 @@ use crate::facts::fact::parse_type;
 const SKIPPED_MARKS: [char; 8] = [',', ':', '(', ')', '=', '"', '-', '\''];
 
 /// Nouns that may come beside the name of a field.
-const FIELD_NOUNS: [&str; 13] = [
-    "field",
-    "parameter",
-    "property",
-    "attribute",
-    "argument",
-    "value",
-    "key",
-    "input",
-    "param",
-    "option",
-    "variable",
-    "fields",
-    "parameters",
-];
+const FIELD_NOUNS: &str = "field parameter property attribute argument value key input param option variable \
+    fields parameters";
 
 /// Words that are never part of a field name.
-const STOP_WORDS: [&str; 32] = [
-    "this",
-    "the",
-    "a",
-    "an",
-    "that",
-    "which",
-    "because",
-    "when",
-    "if",
-    "and",
-    "or",
-    "but",
-    "for",
-    "in",
-    "of",
-    "to",
-    "error",
-    "invalid",
-    "ensure",
-    "your",
-    "its",
-    "it",
-    "is",
-    "required",
-    "body",
-    "request",
-    "with",
-    "at",
-    "failed",
-    "validation",
-    "response",
-    "not",
-];
+const STOP_WORDS: &str = "this the a an that which because when if and or but for in of to error invalid ensure \
+    your its it is required body request with at failed validation response not";
 
 /// Stop words that are also names of fields.
-const PREPOSITIONS: [&str; 6] = ["to", "for", "in", "of", "at", "with"];
+const PREPOSITIONS: &str = "to for in of at with";
 
 #[derive(Debug, Clone, PartialEq)]
 enum Piece {
@@ -90,40 +45,25 @@ enum Piece {
     Placeholder(Placeholder),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Placeholder {
-    Field,
-    Names,
-    Value,
-    Got,
-    List,
-    Quoted,
-    Number,
-    Other,
-    Type,
-    Actual,
-    Unit,
-    Rest,
-    Any,
-    End,
+word_enum! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Placeholder {
+        Field = "<field>",
+        Names = "<names>",
+        Value = "<value>",
+        Got = "<got>",
+        List = "<list>",
+        Quoted = "<quoted>",
+        Number = "<number>",
+        Other = "<other>",
+        Type = "<type>",
+        Actual = "<actual>",
+        Unit = "<unit>",
+        Rest = "<rest>",
+        Any = "<any>",
+        End = "<end>",
+    }
 }
-
-const PLACEHOLDERS: [(&str, Placeholder); 14] = [
-    ("<quoted>", Placeholder::Quoted),
-    ("<field>", Placeholder::Field),
-    ("<names>", Placeholder::Names),
-    ("<value>", Placeholder::Value),
-    ("<got>", Placeholder::Got),
-    ("<list>", Placeholder::List),
-    ("<number>", Placeholder::Number),
-    ("<other>", Placeholder::Other),
-    ("<type>", Placeholder::Type),
-    ("<actual>", Placeholder::Actual),
-    ("<unit>", Placeholder::Unit),
-    ("<rest>", Placeholder::Rest),
-    ("<any>", Placeholder::Any),
-    ("<end>", Placeholder::End),
-];
 
 /// What the placeholders of a pattern captured.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -149,8 +89,8 @@ pub(super) struct Pattern {
 impl Pattern {
     pub(super) fn parse(text: &'static str) -> Self {
         let piece = |word: &'static str| {
-            if let Some((_, placeholder)) = PLACEHOLDERS.iter().find(|(name, _)| *name == word) {
-                return Piece::Placeholder(*placeholder);
+            if let Some(placeholder) = Placeholder::from_word(word) {
+                return Piece::Placeholder(placeholder);
             }
             let bare = word.strip_suffix('?');
             Piece::Words { any_of: bare.unwrap_or(word).split('|').collect(), optional: bare.is_some() }
@@ -250,8 +190,7 @@ fn number(token: &Token<'_>) -> Option<Number> {
 
 /// The name of a type, with the words that may come before it, and the index of the token after it.
 fn type_name(tokens: &[Token<'_>], mut at: usize) -> Option<(SchemaType, usize)> {
-    const BEFORE: [&str; 8] = ["a", "an", "valid", "of", "type", "json", "the", "finite"];
-    while tokens.get(at).is_some_and(|token| BEFORE.iter().any(|word| token.is(word))) {
+    while tokens.get(at).is_some_and(|token| token.is_any("a an valid of type json the finite")) {
         at += 1;
     }
     let token = tokens.get(at)?;
@@ -260,18 +199,15 @@ fn type_name(tokens: &[Token<'_>], mut at: usize) -> Option<(SchemaType, usize)>
 }
 
 fn unit(token: &Token<'_>) -> Option<LengthUnit> {
-    let is = |words: &[&str]| words.iter().any(|word| token.is(word));
-    if is(&["characters", "character", "chars", "letters", "digits", "char"]) {
+    if token.is_any("characters character chars letters digits char") {
         Some(LengthUnit::Characters)
-    } else if is(&["items", "item", "elements", "element", "entries", "values"]) {
-        Some(LengthUnit::Items)
     } else {
-        None
+        token.is_any("items item elements element entries values").then_some(LengthUnit::Items)
     }
 }
 
 fn is_stop_word(token: &Token<'_>) -> bool {
-    STOP_WORDS.iter().chain(&FIELD_NOUNS).any(|word| token.is(word))
+    token.is_any(STOP_WORDS) || token.is_any(FIELD_NOUNS)
 }
 
 /// Captures the field name before `place`, a quoted text or up to four words, if there is one. Returns where the match starts.
@@ -282,7 +218,7 @@ fn capture_field_before(tokens: &[Token<'_>], place: usize, captures: &mut Captu
         _ => before,
     };
     let before = match before.split_last() {
-        Some((last, rest)) if FIELD_NOUNS.iter().any(|noun| last.is(noun)) => rest,
+        Some((last, rest)) if last.is_any(FIELD_NOUNS) => rest,
         _ => before,
     };
     if let Some(last) = before.last().filter(|last| last.kind == Kind::Quoted) {
@@ -291,7 +227,7 @@ fn capture_field_before(tokens: &[Token<'_>], place: usize, captures: &mut Captu
     }
     // `to must be ...`: a preposition at the start of a sentence is a field name.
     if let Some((last, rest)) = before.split_last()
-        && PREPOSITIONS.iter().any(|word| last.is(word))
+        && last.is_any(PREPOSITIONS)
         && rest.last().is_none_or(|before| matches!(before.kind, Kind::End | Kind::Mark))
     {
         captures.field = Field::parse(last.text);

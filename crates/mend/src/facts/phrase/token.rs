@@ -28,6 +28,11 @@ impl Token<'_> {
         matches!(self.kind, Kind::Word | Kind::Number) && self.text.eq_ignore_ascii_case(word)
     }
 
+    /// Whether it is one of these words.
+    pub(super) fn is_any(&self, words: &str) -> bool {
+        words.split(' ').any(|word| self.is(word))
+    }
+
     pub(super) fn is_mark(&self, marks: &[char]) -> bool {
         self.kind == Kind::Mark && marks.iter().any(|mark| self.text.starts_with(*mark))
     }
@@ -163,30 +168,21 @@ mod tests {
 
     #[test]
     fn a_sentence_is_split_into_words_quoted_texts_numbers_and_marks() {
-        let words = |text| -> Vec<String> {
-            tokenize(text).iter().map(|token| format!("{:?} {}", token.kind, token.text)).collect()
-        };
-        assert_eq!(
-            words("`a.b` can't be -1.5: see legs[0].to (e.g. 2024-01-31)."),
-            [
-                "Quoted a.b",
-                "Word can't",
-                "Word be",
-                "Number -1.5",
-                "Mark :",
-                "Word see",
-                "Word legs[0].to",
-                "Mark (",
-                "Word e.g.",
-                "Word 2024-01-31",
-                "Mark )",
-                "End ."
-            ]
-        );
-        assert_eq!(words("x >= 1"), ["Word x", "Word >=", "Number 1"]);
-        assert_eq!(words("it's 'a' or \"b c\""), ["Word it's", "Quoted a", "Word or", "Quoted b c"]);
-        assert_eq!(words("field .lat of"), ["Word field", "Word .lat", "Word of"]);
-        assert_eq!(words("open 'end"), ["Word open", "Mark '", "Word end"]);
-        assert_eq!(words(""), Vec::<String>::new());
+        let word = |token: &Token<'_>| format!("{:?} {}", token.kind, token.text);
+        let words = |text| tokenize(text).iter().map(word).collect::<Vec<_>>().join(", ");
+        for (text, expected) in [
+            (
+                "`a.b` can't be -1.5: see legs[0].to (e.g. 2024-01-31).",
+                "Quoted a.b, Word can't, Word be, Number -1.5, Mark :, Word see, Word legs[0].to, Mark (, Word e.g., \
+                 Word 2024-01-31, Mark ), End .",
+            ),
+            ("x >= 1", "Word x, Word >=, Number 1"),
+            ("it's 'a' or \"b c\"", "Word it's, Quoted a, Word or, Quoted b c"),
+            ("field .lat of", "Word field, Word .lat, Word of"),
+            ("open 'end", "Word open, Mark ', Word end"),
+            ("", ""),
+        ] {
+            assert_eq!(words(text), expected, "{text}");
+        }
     }
 }
