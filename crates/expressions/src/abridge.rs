@@ -1,8 +1,6 @@
 //! Shortens values for prompts and messages.
 
 mod abridger;
-mod json_size;
-mod wanted_names;
 
 use std::collections::HashSet;
 
@@ -10,7 +8,7 @@ use reknit_protocol::{Object, StepId, Value};
 
 use crate::{StepResult, StepResults};
 use abridger::Abridger;
-use wanted_names::WantedNames;
+use abridger::WantedNames;
 
 /// Shortens a value to at most `limit` bytes of JSON.
 ///

@@ -57,28 +57,6 @@ impl BoundParameters {
 /// A required parameter that the plan omits is wired from the results of `wire_from` if exactly one value of that name
 /// fits the schema. `wire_from` should be the steps that this step depends on. An optional parameter is never wired: that
 /// a result has a field of its name does not mean that the plan wants it. Parameters that the plan sets are never overridden.
-///
-/// ```
-/// use std::collections::BTreeMap;
-/// use reknit_expressions::{Binding, Parameters, Provenance, bind};
-/// use reknit_protocol::{StepId, Value};
-/// use reknit_salvage::Schema;
-///
-/// let ids: [StepId; 1] = ["geocode".into()];
-/// let results = BTreeMap::from([(ids[0].clone(), Value::parse(r#"{"data": {"lat": "35.6897", "lon": 139.6922}}"#)?)]);
-/// let schema = Schema::compile(&Value::parse(
-///     r#"{"type": "object", "required": ["lat", "lon"], "properties": {"lat": {"type": "number"}, "lon": {"type": "number"}}}"#,
-/// )?)?;
-/// let plan = Value::parse(r#"{"lat": "{{geocode.response.lat}}"}"#)?;
-/// let parameters = Parameters::parse(plan.as_object().expect("the plan is an object"), &ids)?;
-///
-/// let Binding::Bound(bound) = bind(&parameters, &results, &ids, Some(&schema)) else { panic!("every parameter has a value") };
-/// assert_eq!(bound.parameters.to_string(), r#"{"lat":35.6897,"lon":139.6922}"#);
-/// assert!(matches!(bound.provenance_of("lat"), Some(Provenance::Reference { .. })));
-/// assert!(matches!(bound.provenance_of("lon"), Some(Provenance::Wired { .. })));
-/// assert_eq!(bound.changes[0].kind, "number_in_string");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub fn bind(
     parameters: &Parameters,
     results: &dyn StepResults,

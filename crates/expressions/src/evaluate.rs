@@ -5,22 +5,22 @@ mod dates;
 mod failure;
 mod items;
 mod lists;
-mod logic;
 pub(crate) mod lookup;
 mod numbers;
 mod operand;
 mod strings;
-mod work_budget;
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use reknit_protocol::{Path, Value};
 use serde::Serialize;
 
-use failure::ValueResult;
+pub(crate) use failure::WorkBudget;
 pub(crate) use failure::{EvalFailure, EvalResult};
-pub(crate) use work_budget::WorkBudget;
+use failure::{ValueResult, bad_argument};
+use lists::empty_list_error;
 
 use crate::evaluate::items::ScopedItem;
 use crate::evaluate::lookup::{FoundValue, look_inside, look_up};
@@ -29,7 +29,6 @@ use crate::expression::{Function, Node, Operator, Precedence};
 use crate::provenance::{EvaluationInput, InputSource};
 use crate::{Exactness, Expression, Reference, StepResults, UnboundReason, ValueChange, abridge};
 
-/// The maximum size of a recorded input, in bytes of JSON.
 const MAX_INPUT: usize = 2_048;
 
 /// The value of an expression, with the inputs that were used.
@@ -50,17 +49,6 @@ impl Expression {
     /// Evaluates the expression.
     ///
     /// Fails if a step has no result, a field is missing, or an operation does not accept its operands.
-    ///
-    /// ```
-    /// use std::collections::BTreeMap;
-    /// use reknit_expressions::Expression;
-    /// use reknit_protocol::{StepId, Value};
-    ///
-    /// let results = BTreeMap::from([(StepId::from("quote"), Value::parse(r#"{"price": 468.285}"#)?)]);
-    /// let total = Expression::parse("100 * quote.price", &["quote".into()])?.evaluate(&results)?;
-    /// assert_eq!(total.value.to_string(), "46828.5");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn evaluate(&self, results: &dyn StepResults) -> Result<Evaluation, UnboundReason> {
         evaluate(self, results, &mut WorkBudget::new(), &Path::root())
     }
@@ -98,7 +86,6 @@ pub(crate) fn evaluate(
     }
 }
 
-/// The state of an evaluation.
 struct Evaluator<'a, 'w> {
     results: &'a dyn StepResults,
     budget: &'w mut WorkBudget,
@@ -171,7 +158,6 @@ impl<'a> Evaluator<'a, '_> {
         }
     }
 
-    /// Records a literal or a reference as an input, each once.
     fn record_input(&mut self, source: InputSource, value: &Value) -> EvalResult<()> {
         self.budget.spend(self.inputs.len())?;
         if source != InputSource::Literal {
@@ -210,38 +196,46 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     fn call(&mut self, function: Function, arguments: &'a [Node]) -> ValueResult<'a> {
-        match function {
-            Function::If => self.call_if(arguments),
-            Function::Sum | Function::Min | Function::Max | Function::Avg | Function::Round | Function::Abs => {
-                self.call_number_function(function, arguments)
+        match (function, arguments) {
+            (Function::If, [condition, then, otherwise]) => {
+                let branch = if self.boolean(condition, &function)? { then } else { otherwise };
+                self.value(branch)
             }
-            Function::Len
-            | Function::Join
-            | Function::First
-            | Function::Last
-            | Function::Unique
-            | Function::SortBy
-            | Function::Pluck => self.call_list_function(function, arguments),
-            Function::Filter | Function::Map | Function::Any | Function::All | Function::GroupBy | Function::SumBy => {
-                self.call_item_function(function, arguments)
+            (Function::Sum | Function::Avg, _) => self.total(function, arguments),
+            (Function::Min, _) => self.extreme(function, arguments, Ordering::Less),
+            (Function::Max, _) => self.extreme(function, arguments, Ordering::Greater),
+            (Function::Round, [number]) => self.round(number, None),
+            (Function::Round, [number, places]) => self.round(number, Some(places)),
+            (Function::Abs, [only]) => self.absolute(only),
+            (Function::Len, [only]) => self.length(only),
+            (Function::First, [list]) => {
+                self.list(list, function)?.into_iter().next().ok_or_else(|| empty_list_error(function))
             }
-            Function::Contains => self.call_contains(arguments),
-            Function::StartsWith
-            | Function::EndsWith
-            | Function::Lower
-            | Function::Upper
-            | Function::Trim
-            | Function::Split
-            | Function::Replace
-            | Function::ToNumber
-            | Function::ToString => self.call_string_function(function, arguments),
-            Function::DateAdd | Function::DateDiff => self.call_date_function(function, arguments),
+            (Function::Last, [list]) => self.list(list, function)?.pop().ok_or_else(|| empty_list_error(function)),
+            (Function::Join, [list, separator]) => self.join(list, separator),
+            (Function::Unique, [list]) => self.unique(list),
+            (Function::Pluck, [list, field]) => self.pluck(list, field),
+            (Function::SortBy, [list, rest @ ..]) => self.sort(list, rest),
+            (Function::Any | Function::All, [list]) => self.decide(function, list, None),
+            (Function::Any | Function::All, [list, condition]) => self.decide(function, list, Some(condition)),
+            (Function::Filter, [list, condition]) => self.filter(list, condition),
+            (Function::Map, [list, value]) => self.map(list, value),
+            (Function::GroupBy, [list, key]) => self.group(list, key),
+            (Function::SumBy, [list, number]) => self.sum_by(list, number),
+            (Function::Contains, [whole, part]) => self.contains(whole, part),
+            (Function::Lower, [only]) => self.map_string(only, function, str::to_lowercase),
+            (Function::Upper, [only]) => self.map_string(only, function, str::to_uppercase),
+            (Function::Trim, [only]) => self.map_string(only, function, |text| text.trim().to_owned()),
+            (Function::StartsWith | Function::EndsWith, [text, part]) => self.affix(function, text, part),
+            (Function::Split, [text, separator]) => self.split(text, separator),
+            (Function::Replace, [text, pattern, replacement]) => self.replace(text, pattern, replacement),
+            (Function::ToNumber, [only]) => self.convert_to_number(only),
+            (Function::ToString, [only]) => self.convert_to_string(only),
+            (Function::DateAdd, [from, amount, unit]) => self.add_to_date(from, amount, unit),
+            (Function::DateDiff, [from, to, unit]) => self.difference_of_dates(from, to, unit),
+            // Unreachable: the parser checks the number of arguments.
+            _ => Err(bad_argument(function, "the number of arguments is wrong")),
         }
-    }
-
-    fn call_if(&mut self, arguments: &'a [Node]) -> ValueResult<'a> {
-        let [condition, then, otherwise] = arguments else { return Err(EvalFailure::argument_count(Function::If)) };
-        if self.boolean(condition, &Function::If)? { self.value(then) } else { self.value(otherwise) }
     }
 
     fn changes(&self, path: &Path) -> Vec<ValueChange> {

@@ -52,7 +52,6 @@ pub fn explain_number(
     direct.chain(computed).filter(|candidate| candidate.is_near(target)).find(gives).map(|candidate| candidate.text)
 }
 
-/// The text of an expression and its approximate value.
 #[derive(Clone)]
 struct Term {
     text: String,
@@ -70,7 +69,6 @@ impl Term {
     }
 }
 
-/// The numbers in the results, and the sums of arrays in them.
 #[derive(Default)]
 struct Operands {
     numbers: Vec<Term>,

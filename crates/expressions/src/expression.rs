@@ -6,14 +6,12 @@ mod operator;
 pub(crate) mod parse_error;
 mod parser;
 mod print;
-mod quoted;
-mod replace_references;
 
 use reknit_protocol::{Path, StepId, Value};
 
+pub(crate) use cursor::quoted_len;
 pub use function::Function;
 pub(crate) use operator::{Operator, Precedence};
-pub(crate) use quoted::quoted_len;
 
 use crate::step_ids::StepIds;
 use crate::{Reference, TemplateParseError};
@@ -21,14 +19,6 @@ use crate::{Reference, TemplateParseError};
 /// An expression over the results of steps: `100 * step-1.price`.
 ///
 /// Its `Display` output parses, with the same ids, to an equal expression.
-///
-/// ```
-/// use reknit_expressions::Expression;
-///
-/// let expression = Expression::parse("(2+step-1.price)*3", &["step-1".into()])?;
-/// assert_eq!(expression.to_string(), "(2 + step-1.price) * 3");
-/// # Ok::<(), reknit_expressions::TemplateParseError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expression {
     pub(crate) root: Node,
@@ -73,11 +63,7 @@ impl Expression {
 
     /// The references in the expression, in the order of the text.
     pub fn references(&self) -> Vec<&Reference> {
-        let references = self.nodes().filter_map(|node| match node {
-            Node::Reference(reference) => Some(reference),
-            _ => None,
-        });
-        references.collect()
+        self.nodes().filter_map(|node| if let Node::Reference(it) = node { Some(it) } else { None }).collect()
     }
 
     /// All nodes, in the order of the text.
@@ -102,10 +88,7 @@ impl Expression {
 
     /// The reference, if the expression is only a reference.
     pub fn as_reference(&self) -> Option<&Reference> {
-        match &self.root {
-            Node::Reference(reference) => Some(reference),
-            _ => None,
-        }
+        if let Node::Reference(reference) = &self.root { Some(reference) } else { None }
     }
 
     /// Whether the whole expression is `a and b`, `a or b`, `not a` or `a in b`.

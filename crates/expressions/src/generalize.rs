@@ -39,20 +39,13 @@ impl Expression {
 
     /// The literals in the expression, in the order of the text.
     pub fn literals(&self) -> Vec<&Value> {
-        let literals = self.nodes().filter_map(|node| match node {
-            Node::Literal(value) => Some(value),
-            _ => None,
-        });
-        literals.collect()
+        self.nodes().filter_map(|node| if let Node::Literal(value) = node { Some(value) } else { None }).collect()
     }
 
     /// The names of the functions that the expression calls, in the order of the text.
     pub fn functions(&self) -> Vec<&'static str> {
-        let functions = self.nodes().filter_map(|node| match node {
-            Node::Call(function, _) => Some(function.name()),
-            _ => None,
-        });
-        functions.collect()
+        let name = |node: &Node| if let Node::Call(function, _) = node { Some(function.as_str()) } else { None };
+        self.nodes().filter_map(name).collect()
     }
 }
 
@@ -62,7 +55,6 @@ struct Rewriter<'a> {
     ids: &'a StepIds<'a>,
 }
 
-/// Whether a text may stand here.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Texts {
     /// It tells a function what to do.
@@ -102,14 +94,6 @@ impl Rewriter<'_> {
 
 /// Whether the later arguments of a function say what it does.
 fn takes_text(function: Function) -> bool {
-    matches!(
-        function,
-        Function::Join
-            | Function::Split
-            | Function::Replace
-            | Function::Pluck
-            | Function::SortBy
-            | Function::DateAdd
-            | Function::DateDiff
-    )
+    let is_about_lists = matches!(function, Function::Join | Function::Split | Function::Pluck | Function::SortBy);
+    is_about_lists || matches!(function, Function::Replace | Function::DateAdd | Function::DateDiff)
 }

@@ -1,4 +1,7 @@
-//! Resolves the parameters of a step from earlier results and records where each value comes from.
+//! The expression language of plans: `{{100 * step-1.price}}`, and what plans do with it.
+//!
+//! The crate parses and evaluates references to earlier results and expressions over them. With these it binds the parameters of a
+//! step, wires those that the plan omits, applies corrections, and records where each value comes from.
 //!
 //! ```text
 //! plan text --parsed once--> Parameters --bind(results, schema)--> Bound:   values, their provenance, changes
@@ -106,17 +109,13 @@
 mod abridge;
 mod bind;
 mod correction;
-mod decimal;
 mod evaluate;
-mod evaluation_error;
 mod explain_number;
 mod expression;
 mod fill_missing;
-mod fit_parameters;
 mod generalize;
 mod parameter_mapping;
 mod parameters;
-mod path_serde;
 mod provenance;
 mod reference;
 mod rename;
@@ -125,28 +124,27 @@ mod step_ids;
 mod step_results;
 mod template;
 mod unbound;
-mod value_change;
 
 pub use abridge::{abridge, abridge_results};
 pub use bind::{Binding, BoundParameters, bind};
+pub use correction::fit_parameters;
 pub use correction::{CorrectionError, CorrectionOutcome, apply_correction, replace_parameters};
-pub use decimal::Exactness;
 pub use evaluate::Evaluation;
-pub use evaluation_error::EvaluationError;
 pub use explain_number::explain_number;
 pub use expression::parse_error::{ParametersError, TemplateParseError, TemplateProblem};
 pub use expression::{Expression, Function};
 pub use fill_missing::{FilledParameters, fill_missing};
-pub use fit_parameters::fit_parameters;
 pub use parameter_mapping::{
     MappingCandidate, MappingStatus, ParameterMapping, bind_with_mappings, learnable_expression,
 };
 pub use parameters::Parameters;
+pub use provenance::ValueChange;
 pub use provenance::{Backing, EvaluationInput, InputSource, NestedPart, Provenance, ResolvedBy};
 pub use reference::Reference;
+pub use reknit_protocol::Exactness;
 pub use rename::{RenameError, Renaming};
 pub use step_ids::StepIds;
 pub use step_results::{StepResult, StepResults};
 pub use template::{Template, TextPart, TextTemplate, placeholder_len};
+pub use unbound::EvaluationError;
 pub use unbound::{AvailableChildren, UnboundParameter, UnboundReason};
-pub use value_change::ValueChange;

@@ -88,8 +88,7 @@ pub fn learnable_expression(provenance: &Provenance, steps: &[StepId]) -> Option
     {
         return None;
     }
-    let producer = PRODUCER_RESULT.into();
-    Some((step, expression.with_step(&producer, &StepIds::new(std::slice::from_ref(&producer))).to_string()))
+    Some((step, expression.with_step(&PRODUCER_RESULT.into()).to_string()))
 }
 
 /// Binds like [`bind`](crate::bind()), then fills parameters that are still missing with learned mappings.
@@ -134,7 +133,6 @@ pub fn bind_with_mappings(
     }
 }
 
-/// Marks the mapped parameters as resolved by learned mappings.
 fn mark_learned(mut bound: BoundParameters, mapped: &[(String, ResolvedBy)]) -> BoundParameters {
     for (name, provenance) in &mut bound.provenance {
         if let Some((_, by)) = mapped.iter().find(|(mapped, _)| mapped == name) {
@@ -145,7 +143,6 @@ fn mark_learned(mut bound: BoundParameters, mapped: &[(String, ResolvedBy)]) -> 
     bound
 }
 
-/// What mappings say about a missing parameter.
 enum Mapped {
     /// They agree on one value.
     One(Template),
@@ -170,7 +167,7 @@ fn mapped_template<'a>(
     let mut found: Option<(Expression, reknit_protocol::Value)> = None;
     for candidate in candidates.filter(|candidate| candidate.parameter == name) {
         let Ok(general) = Expression::parse(candidate.expression, &[PRODUCER_RESULT.into()]) else { continue };
-        let expression = general.with_step(candidate.step, &StepIds::new(std::slice::from_ref(candidate.step)));
+        let expression = general.with_step(candidate.step);
         let Ok(evaluation) = expression.evaluate(results) else { continue };
         let fits = schema.is_none_or(|schema| would_fit(name, &evaluation.value, schema));
         match &found {
@@ -184,29 +181,10 @@ fn mapped_template<'a>(
 }
 
 impl Expression {
-    /// The same expression over the result of another step.
-    fn with_step(&self, step: &StepId, ids: &StepIds<'_>) -> Self {
-        Self { root: with_step(&self.root, step, ids) }
-    }
-}
-
-fn with_step(node: &Node, step: &StepId, ids: &StepIds<'_>) -> Node {
-    let boxed = |node: &Node| Box::new(with_step(node, step, ids));
-    match node {
-        Node::Literal(value) => Node::Literal(value.clone()),
-        Node::Reference(reference) => Node::Reference(Reference::new(step.clone(), reference.path().clone(), ids)),
-        Node::Negate(inner) => Node::Negate(boxed(inner)),
-        Node::Not(inner) => Node::Not(boxed(inner)),
-        Node::List(items) => Node::List(items.iter().map(|item| with_step(item, step, ids)).collect()),
-        Node::ForItem(name, inner) => Node::ForItem(name.clone(), boxed(inner)),
-        Node::Item(name, path) => Node::Item(name.clone(), path.clone()),
-        Node::Access(inner, path) => Node::Access(boxed(inner), path.clone()),
-        Node::Chain(first, rest) => {
-            let rest = rest.iter().map(|(operator, node)| (*operator, with_step(node, step, ids)));
-            Node::Chain(boxed(first), rest.collect())
-        }
-        Node::Call(function, arguments) => {
-            Node::Call(*function, arguments.iter().map(|argument| with_step(argument, step, ids)).collect())
-        }
+    fn with_step(&self, step: &StepId) -> Self {
+        let ids = StepIds::new(std::slice::from_ref(step));
+        let replace =
+            |reference: &Reference| Node::Reference(Reference::new(step.clone(), reference.path().clone(), &ids));
+        Self { root: self.root.replace_references(&replace) }
     }
 }

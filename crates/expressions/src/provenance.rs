@@ -1,9 +1,8 @@
 //! The provenance of parameter values.
 
-use reknit_protocol::{Path, StepId, Value};
-use serde::{Deserialize, Serialize};
-
-use crate::Exactness;
+use reknit_protocol::{Exactness, Path, StepId, Value};
+use reknit_salvage::Fix;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Where the value of a parameter comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,7 +15,7 @@ pub enum Provenance {
         /// The step whose result has the value.
         step: StepId,
         /// The path of the value in the body of the result.
-        #[serde(with = "crate::path_serde")]
+        #[serde(with = "path_serde")]
         path: Path,
     },
     /// An expression computed the value.
@@ -45,7 +44,7 @@ pub enum Provenance {
         /// The step whose result has the value.
         step: StepId,
         /// The path of the value in the body of the result.
-        #[serde(with = "crate::path_serde")]
+        #[serde(with = "path_serde")]
         path: Path,
     },
     /// The plan omits the parameter, and a model or a stored mapping located the value.
@@ -105,26 +104,24 @@ pub enum ResolvedBy {
 impl Provenance {
     /// Whether at least a part of the value comes from a step result.
     pub fn comes_from_result(&self) -> bool {
-        match self {
-            Self::Literal | Self::Inferred | Self::Person | Self::Corrected { .. } => false,
-            Self::Reference { .. } | Self::Wired { .. } => true,
-            Self::Expression { inputs, .. } | Self::Text { inputs, .. } => {
-                inputs.iter().any(|input| input.source != InputSource::Literal)
-            }
-            Self::Nested { parts } => parts.iter().any(|part| part.provenance.comes_from_result()),
-            Self::Resolved { origin, .. } => origin.comes_from_result(),
-        }
+        self.has_source(&|_| true)
     }
 
     /// Whether at least a part of the value comes from this step, or from the inputs of the plan by their name.
     pub fn refers_to(&self, id: &str) -> bool {
-        let is_input = |input: &EvaluationInput| matches!(&input.source, InputSource::Reference { step, .. } if step.as_str() == id);
+        self.has_source(&|step| step.as_str() == id)
+    }
+
+    /// Whether at least a part of the value comes from a step for which `is_wanted` is true.
+    fn has_source(&self, is_wanted: &dyn Fn(&StepId) -> bool) -> bool {
+        let is_input =
+            |input: &EvaluationInput| matches!(&input.source, InputSource::Reference { step, .. } if is_wanted(step));
         match self {
             Self::Literal | Self::Inferred | Self::Person | Self::Corrected { .. } => false,
-            Self::Reference { step, .. } | Self::Wired { step, .. } => step.as_str() == id,
+            Self::Reference { step, .. } | Self::Wired { step, .. } => is_wanted(step),
             Self::Expression { inputs, .. } | Self::Text { inputs, .. } => inputs.iter().any(is_input),
-            Self::Nested { parts } => parts.iter().any(|part| part.provenance.refers_to(id)),
-            Self::Resolved { origin, .. } => origin.refers_to(id),
+            Self::Nested { parts } => parts.iter().any(|part| part.provenance.has_source(is_wanted)),
+            Self::Resolved { origin, .. } => origin.has_source(is_wanted),
         }
     }
 }
@@ -133,7 +130,7 @@ impl Provenance {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NestedPart {
     /// The location in the parameters.
-    #[serde(with = "crate::path_serde")]
+    #[serde(with = "path_serde")]
     pub path: Path,
     /// The provenance of the part.
     pub provenance: Provenance,
@@ -160,7 +157,87 @@ pub enum InputSource {
         /// The step whose result has the value.
         step: StepId,
         /// The path of the value in the body of the result.
-        #[serde(with = "crate::path_serde")]
+        #[serde(with = "path_serde")]
         path: Path,
     },
+}
+
+/// A recorded change to a value between the plan and the call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ValueChange {
+    /// The location in the parameters.
+    #[serde(with = "path_serde")]
+    pub path: Path,
+    /// The kind of change: the name of a [`FixKind`](reknit_salvage::FixKind), or [`ValueChange::CALCULATION`].
+    pub kind: String,
+    /// The value before the change.
+    pub before: String,
+    /// The value after the change.
+    pub after: String,
+}
+
+impl ValueChange {
+    /// The kind for a string that was evaluated as an expression because the schema does not allow a string.
+    pub const CALCULATION: &str = "calculation";
+}
+
+impl From<Fix> for ValueChange {
+    fn from(fix: Fix) -> Self {
+        let after = if fix.times > 1 { format!("{} times", fix.times) } else { fix.after };
+        Self { path: fix.path, kind: fix.kind.name().to_owned(), before: fix.before, after }
+    }
+}
+
+/// Serializes paths as text: `$.items[0]["odd key"]`.
+mod path_serde {
+    use super::{Deserialize, Deserializer, Path, Serializer, Value, de};
+
+    pub(crate) fn serialize<S: Serializer>(path: &Path, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_str(path)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Path, D::Error> {
+        let text = String::deserialize(from)?;
+        parse(&text).ok_or_else(|| de::Error::custom(format!("`{text}` is not a path such as `$.items[0].id`")))
+    }
+
+    /// Parses the output of `Path`'s `Display`.
+    pub(super) fn parse(text: &str) -> Option<Path> {
+        let mut path = Path::root();
+        let mut rest = text.strip_prefix('$')?;
+        while !rest.is_empty() {
+            if let Some(name) = rest.strip_prefix('.') {
+                let end = name.find(['.', '[']).unwrap_or(name.len());
+                let (key, after) = name.split_at_checked(end).filter(|(key, _)| !key.is_empty())?;
+                path.push_key(key);
+                rest = after;
+            } else if let Some(quoted) = rest.strip_prefix('[').filter(|inside| inside.starts_with('"')) {
+                let (key, after) = quoted.split_at_checked(crate::expression::quoted_len(quoted)?)?;
+                path.push_key(Value::parse(key).ok()?.as_str()?);
+                rest = after.strip_prefix(']')?;
+            } else {
+                let (index, after) = rest.strip_prefix('[')?.split_once(']')?;
+                path.push_index(index.parse().ok()?);
+                rest = after;
+            }
+        }
+        Some(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::path_serde::parse;
+    use super::*;
+
+    #[test]
+    fn a_printed_path_parses_to_the_same_path() {
+        let odd = Path::root().key("a.b").key("").key("0").key("\"]\\").key("é");
+        for path in [Path::root(), Path::root().key("items").index(0).key("id"), odd] {
+            assert_eq!(parse(&path.to_string()), Some(path));
+        }
+        for text in ["", "a", "$.", "$[", "$[\"a\"", "$[x]", "$a"] {
+            assert_eq!(parse(text), None, "case: {text}");
+        }
+    }
 }

@@ -49,7 +49,6 @@ impl Reference {
 }
 
 impl fmt::Display for Reference {
-    /// Prints the reference as it is written in an expression.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.spelling {
             Spelling::Bare => write!(out, "{}{}", self.step, PathSuffix(&self.path)),

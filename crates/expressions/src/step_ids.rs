@@ -15,7 +15,6 @@ const MAX_COMPARED: usize = 1_000;
 pub struct StepIds<'p> {
     all: &'p [StepId],
     by_name: HashMap<&'p str, &'p StepId>,
-    /// The length of the longest id in bytes.
     max_len: usize,
 }
 
@@ -77,7 +76,6 @@ pub(crate) fn name_len(text: &str) -> usize {
     text.len()
 }
 
-/// Whether a name ends where `rest` begins.
 fn ends_name(rest: &str) -> bool {
     let mut characters = rest.chars();
     match characters.next() {

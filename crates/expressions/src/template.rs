@@ -10,17 +10,6 @@ use crate::step_ids::StepIds;
 use crate::{Expression, Reference, TemplateParseError, TemplateProblem};
 
 /// A parameter value as the plan writes it.
-///
-/// ```
-/// use reknit_expressions::Template;
-/// use reknit_protocol::Value;
-///
-/// let ids = ["step-1".into()];
-/// let parsed = Template::parse(&Value::from("{{step-1.items[0].price}}"), &ids)?;
-/// assert!(matches!(&parsed, Template::Reference(reference) if reference.to_string() == "step-1.items[0].price"));
-/// assert_eq!(Template::parse(&Value::from("{{{{name}}"), &ids)?, Template::Literal(Value::from("{{name}}")));
-/// # Ok::<(), reknit_expressions::TemplateParseError>(())
-/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Template {
     /// A literal value.
@@ -122,17 +111,11 @@ impl Template {
 
     /// The value of a literal.
     pub fn as_literal(&self) -> Option<&Value> {
-        match self {
-            Self::Literal(value) => Some(value),
-            _ => None,
-        }
+        if let Self::Literal(value) = self { Some(value) } else { None }
     }
 
     fn into_literal(self) -> Option<Value> {
-        match self {
-            Self::Literal(value) => Some(value),
-            _ => None,
-        }
+        if let Self::Literal(value) = self { Some(value) } else { None }
     }
 
     /// The references in the template, in order.

@@ -9,16 +9,6 @@ use crate::{Number, Object, Path, Value, exact};
 const DEFAULT_WINDOW_S: u64 = 24 * 60 * 60;
 
 /// Which parameters of a capability identify a deed, and for how long.
-///
-/// ```
-/// use reknit_protocol::{KeyRule, Value};
-///
-/// let rule = KeyRule::from_value(&Value::parse(r#"{"fields": ["order_id", "price.amount"], "window_s": 3600}"#)?)?;
-/// let parameters = Value::parse(r#"{"order_id": 7, "price": {"amount": 10, "currency": "EUR"}, "note": "late"}"#)?;
-/// let values = rule.values(parameters.as_object().ok_or("an object")?);
-/// assert_eq!(values.map(|values| values.to_string()), Ok(r#"{"order_id":7,"price.amount":10}"#.to_owned()));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRule {
     /// The parameters, each a name or a path like `price.amount`. There is at least one.
@@ -110,7 +100,6 @@ impl Wire for KeyRule {
 
 wire!(KeyRule);
 
-/// A number of whole seconds.
 fn seconds(value: &Value, path: &Path) -> Result<u64, ShapeError> {
     let seconds = value.as_number().and_then(Number::as_u64).filter(|seconds| *seconds > 0);
     seconds.ok_or_else(|| ShapeError {

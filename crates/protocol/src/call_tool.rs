@@ -1,8 +1,8 @@
-//! One call of a tool's capability, as the engine requests it.
+//! One call of a tool's capability as the engine requests it, the job that it may start, and methods of HTTP.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BusinessKey, CapabilityName, EffectId, JobRequest, Object, SideEffect, StepId, ToolName, exact};
+use crate::{BusinessKey, CapabilityName, EffectId, Object, SideEffect, StepId, ToolName, exact, word_enum};
 
 /// A request to call one capability once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,6 +43,73 @@ impl CallTool {
         match self.side_effect {
             SideEffect::Read => false,
             SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared | SideEffect::Unsafe => true,
+        }
+    }
+}
+
+/// The job that a tool has started for a call, or that it still works on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolJob {
+    /// The tool tells the state of the job if it is asked.
+    Ask {
+        /// What the tool's route needs to ask: a status URL, the id of a task. Other code does not read it.
+        handle: String,
+    },
+    /// The tool calls back when the job has ended.
+    CallsBack,
+    /// The tool does not know the job any more, so nobody can tell how it ends.
+    Lost {
+        /// Why, for people.
+        reason: String,
+    },
+    /// The tool works on the job, but its state must not be asked for.
+    NotFollowed {
+        /// Why, for people.
+        reason: String,
+    },
+}
+
+/// A request about a job, instead of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobRequest {
+    /// Ask for the state of the job with this handle.
+    Ask(String),
+    /// Ask the tool to stop working on the job with this handle.
+    Cancel(String),
+}
+
+word_enum! {
+    /// The method of an HTTP request.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum HttpMethod {
+        /// Reads.
+        Get = "get",
+        /// Replaces.
+        Put = "put",
+        /// Adds, or does anything else.
+        Post = "post",
+        /// Removes.
+        Delete = "delete",
+        /// Asks what is possible.
+        Options = "options",
+        /// Reads the headers only.
+        Head = "head",
+        /// Changes a part.
+        Patch = "patch",
+        /// Returns the request.
+        Trace = "trace",
+    }
+}
+
+impl HttpMethod {
+    /// The class of side effect of a request with this method, if nothing else is known.
+    pub fn side_effect(self) -> SideEffect {
+        match self {
+            Self::Get | Self::Head | Self::Options | Self::Trace => SideEffect::Read,
+            Self::Put | Self::Delete => SideEffect::Idempotent,
+            Self::Post | Self::Patch => SideEffect::Unsafe,
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Capabilities as tools announce them.
 
-mod error_fields;
 mod side_effect;
 
-pub use error_fields::ErrorFields;
+pub use side_effect::ErrorFields;
 pub use side_effect::SideEffect;
 
 use crate::schema::{AdditionalProperties, Summary};

@@ -9,46 +9,28 @@ const MAX_LENGTH: usize = 128;
 const RESERVED: &str = "last";
 
 /// Why a text cannot be the id of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRunId {
     /// It is empty.
+    #[error("a run id is not empty")]
     Empty,
     /// It is too long.
+    #[error("a run id has at most {MAX_LENGTH} characters, not {0}")]
     TooLong(usize),
     /// It begins with another character than a letter or a digit.
+    #[error("a run id begins with a letter or a digit, not with {0:?}")]
     Start(char),
     /// It has a character that is not allowed.
+    #[error("a run id has only ASCII letters, digits, `-`, `_`, `.` and `:`, not {0:?}")]
     Character(char),
     /// It has another meaning on the command line.
+    #[error("`{RESERVED}` stands for the newest run and is no run id")]
     Reserved,
 }
 
-impl std::fmt::Display for InvalidRunId {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Empty => write!(out, "a run id is not empty"),
-            Self::TooLong(length) => write!(out, "a run id has at most {MAX_LENGTH} characters, not {length}"),
-            Self::Start(found) => write!(out, "a run id begins with a letter or a digit, not with {found:?}"),
-            Self::Character(found) => {
-                write!(out, "a run id has only ASCII letters, digits, `-`, `_`, `.` and `:`, not {found:?}")
-            }
-            Self::Reserved => write!(out, "`{RESERVED}` stands for the newest run and is no run id"),
-        }
-    }
-}
-
-impl std::error::Error for InvalidRunId {}
-
 impl RunId {
     /// The id that a caller chooses for a run, so that a second start does nothing twice: 1 to 128 ASCII letters, digits, `-`,
-    /// `_`, `.` and `:`, of which the first is a letter or a digit.
-    ///
-    /// ```
-    /// use reknit_protocol::{InvalidRunId, RunId};
-    ///
-    /// assert_eq!(RunId::parse("refunds:2026-05-01"), Ok(RunId::new("refunds:2026-05-01")));
-    /// assert_eq!(RunId::parse("two words"), Err(InvalidRunId::Character(' ')));
-    /// ```
+    /// `_`, `.` and `:`. The first character is a letter or a digit.
     pub fn parse(text: &str) -> Result<Self, InvalidRunId> {
         let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
         let length = text.chars().count();

@@ -5,7 +5,7 @@ const EPOCH: i64 = 719_468;
 const DAYS_OF_ERA: i64 = 146_097;
 
 /// The days since 1970 of a date; `None` if there is no such day. Years from 0 to 9999.
-pub(crate) fn days_since_epoch(year: i64, month: i64, day: i64) -> Option<i64> {
+pub fn days_since_epoch(year: i64, month: i64, day: i64) -> Option<i64> {
     if !(0..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }
@@ -16,11 +16,11 @@ pub(crate) fn days_since_epoch(year: i64, month: i64, day: i64) -> Option<i64> {
     let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
     let days = era * DAYS_OF_ERA + day_of_era - EPOCH;
     // A day that the month does not have is a day of the next month.
-    (date_of(days) == (year, month, day)).then_some(days)
+    (date_of_days(days) == (year, month, day)).then_some(days)
 }
 
-/// The year, the month and the day.
-fn date_of(days: i64) -> (i64, i64, i64) {
+/// The year, the month and the day that many days after 1 January 1970.
+pub fn date_of_days(days: i64) -> (i64, i64, i64) {
     let days = days + EPOCH;
     let (era, day_of_era) = (days.div_euclid(DAYS_OF_ERA), days.rem_euclid(DAYS_OF_ERA));
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -34,7 +34,7 @@ fn date_of(days: i64) -> (i64, i64, i64) {
 /// A time in milliseconds since 1970 as RFC 3339 writes it: `2026-11-17T08:22:09.123Z`. Beyond the years 0 to 9999 it is the number.
 pub fn timestamp_text(at_ms: i64) -> String {
     let (days, ms) = (at_ms.div_euclid(86_400_000), at_ms.rem_euclid(86_400_000));
-    let (year, month, day) = date_of(days);
+    let (year, month, day) = date_of_days(days);
     if !(0..=9999).contains(&year) {
         return at_ms.to_string();
     }
@@ -82,7 +82,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_day_has_one_date(days in -719_528_i64..2_932_897) {
-            let (year, month, day) = date_of(days);
+            let (year, month, day) = date_of_days(days);
             prop_assert_eq!(days_since_epoch(year, month, day), Some(days));
         }
     }

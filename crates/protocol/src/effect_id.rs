@@ -121,36 +121,11 @@ impl EffectKind {
         }
     }
 
-    /// Whether effects of this kind belong to a step.
     fn is_of_step(self) -> bool {
-        match self {
-            Self::Ask
-            | Self::AskWait
-            | Self::Select
-            | Self::SelectWait
-            | Self::CountTokens
-            | Self::PlanApproval
-            | Self::PlanApprovalExpiry
-            | Self::Deadline => false,
-            Self::Call
-            | Self::RetryWait
-            | Self::BreakerWait
-            | Self::KeyWait
-            | Self::PollWait
-            | Self::Check
-            | Self::Verify
-            | Self::VerifyWait
-            | Self::Job
-            | Self::JobWait
-            | Self::Approval
-            | Self::ApprovalExpiry
-            | Self::Resolution
-            | Self::ResolutionWait
-            | Self::Feedback
-            | Self::FeedbackWait
-            | Self::Context
-            | Self::ContextWait => true,
-        }
+        let is_of_run =
+            matches!(self, Self::PlanApproval | Self::PlanApprovalExpiry | Self::Deadline | Self::CountTokens);
+        let is_of_plan = matches!(self, Self::Ask | Self::AskWait | Self::Select | Self::SelectWait);
+        !is_of_run && !is_of_plan
     }
 }
 
@@ -177,10 +152,7 @@ impl EffectId {
 
     /// The step that requests the effect, if a step does.
     pub fn step(&self) -> Option<&StepId> {
-        match &self.owner {
-            EffectOwner::Step(step) => Some(step),
-            EffectOwner::Run | EffectOwner::Plan | EffectOwner::Answer | EffectOwner::Turn(_) => None,
-        }
+        if let EffectOwner::Step(step) = &self.owner { Some(step) } else { None }
     }
 
     /// The scope and the owner as text, without the kind and the ordinal: `turn-3/call-1`. It is the same for all effects of a

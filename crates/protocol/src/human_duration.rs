@@ -21,7 +21,6 @@ pub fn human_duration(ms: u64) -> String {
     }
 }
 
-/// The units in nanoseconds, with their names.
 const UNITS: [(u128, &[&str]); 8] = [
     (1, &["ns", "nsec", "nanosecond", "nanoseconds"]),
     (1_000, &["us", "µs", "usec", "microsecond", "microseconds"]),
@@ -34,38 +33,45 @@ const UNITS: [(u128, &[&str]); 8] = [
 ];
 
 /// Reads a duration as people write it, in milliseconds: a number and a unit, once or several times, such as `500ms`, `1.5 s`,
-/// `2 min`, `1h 30m` or `7 days`. A day has 24 hours. `None` for text that is no duration, for a negative one and for a fraction of
-/// a millisecond. It reads what [`human_duration`] writes.
+/// `2 min`, `1h 30m` or `7 days`. A day has 24 hours. It reads what [`human_duration`] writes.
+///
+/// `None` if the text is not a duration, is negative, or has a fraction of a millisecond.
 pub fn parse_human_duration(text: &str) -> Option<u64> {
+    let (nanos, is_whole) = parse_nanos(text)?;
+    u64::try_from(nanos / 1_000_000).ok().filter(|_| is_whole && nanos.is_multiple_of(1_000_000))
+}
+
+/// The nanoseconds of a duration, rounded down, and whether they are whole.
+pub(crate) fn parse_nanos(text: &str) -> Option<(u128, bool)> {
     let mut rest = text.trim();
-    let mut total: Option<u128> = None;
+    let mut total: Option<(u128, bool)> = None;
     while !rest.is_empty() {
         let (number, after) = split_while(rest, |c| c.is_ascii_digit() || c == '.')?;
         let (unit, after) = split_while(after.trim_start(), char::is_alphabetic)?;
-        let (nanos, _) = UNITS.iter().find(|(_, names)| names.contains(&unit))?;
-        total = Some(total.unwrap_or(0).checked_add(times(number, *nanos)?)?);
+        let (factor, _) = UNITS.iter().find(|(_, names)| names.contains(&unit))?;
+        let (nanos, is_whole) = times(number, *factor)?;
+        let (sum, was_whole) = total.unwrap_or((0, true));
+        total = Some((sum.checked_add(nanos)?, was_whole && is_whole));
         rest = after.strip_prefix(',').unwrap_or(after).trim_start();
     }
-    let nanos = total.filter(|nanos| nanos.is_multiple_of(1_000_000))?;
-    u64::try_from(nanos / 1_000_000).ok()
+    total
 }
 
 fn split_while(text: &str, belongs: impl Fn(char) -> bool) -> Option<(&str, &str)> {
     text.split_at_checked(text.len() - text.trim_start_matches(belongs).len())
 }
 
-/// A decimal number times a whole one, if the product is whole.
-fn times(number: &str, factor: u128) -> Option<u128> {
+/// A decimal number times a whole one, rounded down, and whether the product is whole.
+fn times(number: &str, factor: u128) -> Option<(u128, bool)> {
     let (whole, fraction) = match number.split_once('.') {
         Some((_, "")) => return None,
         Some(parts) => parts,
-        None => (number, ""),
+        None => (number, "0"),
     };
     let scale = 10_u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
-    let fraction: u128 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
-    let part = fraction.checked_mul(factor)?;
-    let whole: u128 = whole.parse().ok()?;
-    whole.checked_mul(factor)?.checked_add(part / scale).filter(|_| part.is_multiple_of(scale))
+    let part = fraction.parse::<u128>().ok()?.checked_mul(factor)?;
+    let product = whole.parse::<u128>().ok()?.checked_mul(factor)?.checked_add(part / scale)?;
+    Some((product, part.is_multiple_of(scale)))
 }
 
 #[cfg(test)]

@@ -1,13 +1,11 @@
 //! Plans: which capabilities to call, with which parameters and in which order.
 
 mod input;
-mod mode;
-mod output;
 mod step;
 
 pub use input::PlanInput;
-pub use mode::PlanMode;
-pub use output::PlanOutput;
+pub use input::PlanMode;
+pub use input::PlanOutput;
 pub use step::Step;
 
 use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, list, object, wire};

@@ -1,7 +1,8 @@
 //! The wait that a server asks for before the next request, as in the header `Retry-After`.
 
 mod date;
-mod duration;
+
+use crate::human_duration::parse_nanos;
 
 /// The wait that a server asks for before the next request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,18 +40,6 @@ impl RetryAfter {
     /// A header may hold a number of seconds or milliseconds, a duration such as `6m0s`, a Unix time in seconds or
     /// milliseconds, or a date. Points in time are compared with the `date` header of the server if there is one, so
     /// that clock skew does no harm; one in the past means a wait of zero. A header that cannot be parsed is ignored.
-    ///
-    /// ```
-    /// use reknit_protocol::RetryAfter;
-    ///
-    /// let headers = |name: &str| match name {
-    ///     "retry-after" => Some("20"),
-    ///     "x-ratelimit-reset-tokens" => Some("6m0s"),
-    ///     _ => None,
-    /// };
-    /// let wait = RetryAfter::from_headers(headers, 0).unwrap();
-    /// assert_eq!((wait.ms, wait.origin.as_str()), (360_000, "x-ratelimit-reset-tokens"));
-    /// ```
     pub fn from_headers<'a>(header: impl Fn(&str) -> Option<&'a str>, now_ms: u64) -> Option<Self> {
         let now_ms = header("date").and_then(date::parse).unwrap_or(now_ms);
         let waits = HEADERS.iter().filter_map(|(name, unit)| {
@@ -76,16 +65,43 @@ const FIRST_UNIX_TIME: f64 = 1e9;
 /// A Unix time from here on is in milliseconds: in seconds it would be thirty thousand years away.
 const FIRST_UNIX_TIME_IN_MILLIS: f64 = 1e12;
 
+/// About thirty thousand years in milliseconds: longer than any real wait, and exact in both `f64` and `u64`.
+const MAX_MILLIS: u64 = 1_000_000_000_000_000;
+
 fn parse_wait(text: &str, unit: f64, now_ms: u64) -> Option<u64> {
     let text = text.trim();
-    let Some(number) = duration::parse_number(text) else {
-        return duration::parse(text).or_else(|| date::parse(text).map(|date_ms| date_ms.saturating_sub(now_ms)));
+    let Some(number) = parse_number(text) else {
+        return parse_duration(text).or_else(|| date::parse(text).map(|date_ms| date_ms.saturating_sub(now_ms)));
     };
     if number < FIRST_UNIX_TIME {
-        return Some(duration::whole_millis(number * unit));
+        return Some(whole_millis(number * unit));
     }
-    let unix_ms = duration::whole_millis(if number < FIRST_UNIX_TIME_IN_MILLIS { number * SECONDS } else { number });
+    let unix_ms = whole_millis(if number < FIRST_UNIX_TIME_IN_MILLIS { number * SECONDS } else { number });
     Some(unix_ms.saturating_sub(now_ms))
+}
+
+/// Parses a finite number that starts with a digit, so it has no sign.
+fn parse_number(text: &str) -> Option<f64> {
+    let starts_with_digit = text.starts_with(|first: char| first.is_ascii_digit());
+    text.parse::<f64>().ok().filter(|number| starts_with_digit && number.is_finite())
+}
+
+/// Parses a duration such as `6m0s` to milliseconds, rounded up.
+fn parse_duration(text: &str) -> Option<u64> {
+    let (nanos, is_whole) = parse_nanos(text)?;
+    let millis = (nanos + u128::from(!is_whole)).div_ceil(1_000_000);
+    Some(u64::try_from(millis).unwrap_or(u64::MAX).min(MAX_MILLIS))
+}
+
+/// Rounds up to whole milliseconds.
+fn whole_millis(millis: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "negative becomes 0, too large the maximum"
+    )]
+    let whole = millis.ceil() as u64;
+    whole.min(MAX_MILLIS)
 }
 
 #[cfg(test)]
@@ -118,6 +134,19 @@ mod tests {
             ("x-ratelimit-reset-tokens", "20ms", Some(20)),
             ("x-ratelimit-reset", "60", Some(60_000)),
             ("anthropic-ratelimit-tokens-reset", "1994-11-06T09:49:30+00:30", Some(1_800_000)),
+            ("retry-after", "7.66s", Some(7_660)),
+            ("retry-after", "1h2m3s", Some(3_723_000)),
+            ("retry-after", "2d", Some(172_800_000)),
+            ("retry-after", "88us", Some(1)),
+            ("retry-after", "34.074824224s", Some(34_075)),
+            ("retry-after", "34.07482422401s", Some(34_075)),
+            ("retry-after", "5 s", Some(5_000)),
+            ("retry-after", "2 minutes", Some(120_000)),
+            ("retry-after", "1 hour 30 min", Some(5_400_000)),
+            ("retry-after", "5 5", None),
+            ("retry-after", "5x", None),
+            ("retry-after", "1.2.3s", None),
+            ("retry-after", "s", None),
             ("retry-after", "soon", None),
             ("retry-after", "-1", None),
             ("retry-after", "inf", None),

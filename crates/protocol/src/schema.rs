@@ -12,7 +12,7 @@ mod type_word;
 mod unknown_types;
 
 pub use field_hint::FieldHint;
-pub use normalise::normalise_types;
+pub use normalise::{MAP_KEYWORDS, SCHEMA_KEYWORDS, normalise_types};
 pub use summary::{AdditionalProperties, Summary};
 pub use type_word::for_type;
 pub use unknown_types::{UnknownType, unknown_types};

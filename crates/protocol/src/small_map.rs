@@ -1,23 +1,11 @@
 //! A map with few entries.
 
 use std::borrow::Borrow;
-use std::fmt;
+use std::collections::BTreeMap;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A map that is a sorted vector. It takes the memory of its entries and not much more, where a tree has room for eleven entries from
-/// the first one on. To insert or to remove moves the entries behind it.
-///
-/// ```
-/// use reknit_protocol::SmallMap;
-///
-/// let mut map = SmallMap::default();
-/// map.insert("b", 2);
-/// map.insert("a", 1);
-/// assert_eq!(map.remove("b"), Some(2));
-/// assert_eq!(map.keys().collect::<Vec<_>>(), [&"a"]);
-/// ```
+/// A map that is a sorted vector. It takes little more memory than its entries; a tree has room for eleven from the first one on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SmallMap<K, V> {
     entries: Vec<(K, V)>,
@@ -101,32 +89,13 @@ impl<K: Serialize, V: Serialize> Serialize for SmallMap<K, V> {
 
 impl<'de, K: Deserialize<'de> + Ord, V: Deserialize<'de>> Deserialize<'de> for SmallMap<K, V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entries<K, V>(std::marker::PhantomData<(K, V)>);
-
-        impl<'de, K: Deserialize<'de> + Ord, V: Deserialize<'de>> Visitor<'de> for Entries<K, V> {
-            type Value = SmallMap<K, V>;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
-                let mut map = SmallMap::default();
-                while let Some((key, value)) = access.next_entry()? {
-                    map.insert(key, value);
-                }
-                Ok(map)
-            }
-        }
-
-        deserializer.deserialize_map(Entries(std::marker::PhantomData))
+        let tree = BTreeMap::deserialize(deserializer)?;
+        Ok(Self { entries: tree.into_iter().collect() })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use proptest::prelude::*;
 
     use super::*;

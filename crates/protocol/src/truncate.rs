@@ -1,5 +1,7 @@
 //! Shortening texts that are too long to store or show.
 
+use std::borrow::Cow;
+
 /// The text, or its beginning and `…` if it has more than `limit` bytes.
 pub fn truncate(text: String, limit: usize) -> String {
     match text.get(..text.floor_char_boundary(limit)) {
@@ -8,7 +10,14 @@ pub fn truncate(text: String, limit: usize) -> String {
     }
 }
 
-/// How many sentences [`join_first`] keeps.
+/// The first `max_chars` characters of a text, followed by `…` if there are more.
+pub fn shorten(text: &str, max_chars: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(max_chars).filter(|_| text.len() > max_chars) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default())),
+    }
+}
+
 const MAX_SENTENCES: usize = 8;
 
 /// The first sentences joined with `; `, and the number of those left out.

@@ -2,11 +2,8 @@
 
 use std::borrow::Cow;
 
-use reknit_protocol::{Path, Segment};
+use reknit_protocol::{Path, Segment, shorten};
 
-use crate::shorten::shorten;
-
-/// How many characters of a text or value a [`Fix`] quotes.
 const MAX_QUOTED_CHARS: usize = 200;
 
 /// One recorded repair.
@@ -39,195 +36,109 @@ impl Fix {
     }
 }
 
-/// The kinds of repair, in the order of the stages: finding the JSON, parsing it, fitting it to a schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum FixKind {
-    // Finding the JSON in the text.
-    /// Dropped a byte order mark.
-    ByteOrderMark,
-    /// Took the JSON from a fenced code block.
-    Fence,
-    /// Dropped the text around the JSON.
-    SurroundingText,
-    /// Took JSON from the middle of a sentence that does not introduce it.
-    Mention,
-    /// Took the JSON from a reasoning block, such as `<think>`.
-    Reasoning,
-    /// Combined several values, one per line or separated by commas, into an array.
-    Sequence,
-    /// Dropped a function call around the value: `callback({...})`, `ObjectId("...")`.
-    Call,
+/// Defines the kinds of repair: each with its penalty, its stable name and what was done, which is also its documentation.
+macro_rules! fix_kinds {
+    ($($(#[$example:meta])* $kind:ident($penalty:literal, $name:literal, $description:literal),)*) => {
+        /// The kinds of repair, in the order of the stages: finding the JSON, parsing it, fitting it to a schema.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum FixKind {
+            $(#[doc = concat!("A repair that ", $description, ".")] $(#[$example])* $kind,)*
+        }
 
-    // Parsing.
-    /// Dropped a comment.
-    Comment,
-    /// Replaced white space that JSON does not allow.
-    WhiteSpace,
-    /// Dropped a superfluous comma.
-    ExtraComma,
-    /// Dropped a semicolon after the value, or replaced one with a comma.
-    Semicolon,
-    /// Added a missing comma.
-    MissingComma,
-    /// Added a missing colon.
-    MissingColon,
-    /// Dropped a key that has no value.
-    MissingValue,
-    /// Replaced single, smart or back quotes with double quotes.
-    Quotes,
-    /// Added a missing quote.
-    MissingQuote,
-    /// Escaped a quote inside a string.
-    InnerQuote,
-    /// Repaired an escape that JSON does not allow.
-    Escape,
-    /// Escaped a raw control character, such as a line break, in a string.
-    RawControl,
-    /// Replaced half of a surrogate pair with U+FFFD.
-    LoneSurrogate,
-    /// Added quotes around a key.
-    BareKey,
-    /// Added quotes around text.
-    BareText,
-    /// Converted a literal of another language: `True`, `None`, `undefined`.
-    Literal,
-    /// Converted a yes-or-no word that was the whole text to a boolean.
-    BooleanWord,
-    /// Completed a truncated literal: `tru`, `nul`.
-    CutLiteral,
-    /// Rewrote a number that is not in JSON syntax: `.5`, `2.`.
-    NumberSpelling,
-    /// Replaced `NaN` or an infinity with null.
-    NotANumber,
-    /// Joined strings that were concatenated with `+`.
-    Concatenation,
-    /// Converted a regular expression literal to a string.
-    RegularExpression,
-    /// Converted a tuple or a set to an array.
-    Tuple,
-    /// Dropped parentheses around a single value.
-    Parentheses,
-    /// Removed one layer of escapes from a text that was escaped like the inside of a string.
-    EscapedText,
-    /// Replaced wide colons and commas, as East Asian scripts have them, with those of JSON.
-    WidePunctuation,
-    /// Dropped Markdown emphasis (`**x**`) around a value.
-    Emphasis,
-    /// Replaced a closing bracket of the wrong kind.
-    WrongBracket,
-    /// Added a missing bracket.
-    MissingBracket,
-    /// Dropped a superfluous bracket.
-    ExtraBracket,
-    /// Dropped words that are neither a key nor a value.
-    StrayText,
-    /// Dropped `...` in place of omitted items.
-    Elision,
-    /// Closed a text that was cut off.
-    CutTail,
-    /// Kept the last value of a key that occurs twice in one object.
-    DuplicateKey,
-    /// Converted unquoted arithmetic to an expression.
-    Arithmetic,
+        impl FixKind {
+            /// The stable name, for people and programs: `missing_comma`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
 
-    // Fitting to a schema.
-    /// Removed a layer around the arguments of a call: `{"arguments": {...}}`.
-    Envelope,
-    /// Renamed a key to the spelling of the schema.
-    KeySpelling,
-    /// Converted a string to the number it contains.
-    NumberInString,
-    /// Converted a word, 0 or 1 to a boolean.
-    BooleanFromWord,
-    /// Decoded a string that contains an array or an object.
-    DoubleEncoding,
-    /// Wrapped a single value in an array.
-    ScalarForArray,
-    /// Converted an object with the keys `"0"`, `"1"` and so on to an array.
-    NumberedKeys,
-    /// Changed an `enum` or `const` value to the spelling of the schema.
-    EnumSpelling,
-    /// Wrote an unambiguous date as `date` or `date-time` asks for.
-    DateSpelling,
-    /// Dropped a null, or a text such as `"N/A"` that stands for one, for an optional property.
-    NullForOptional,
-    /// Converted a number to a string.
-    NumberToString,
+            /// What was done, as a phrase for people: "added a missing comma".
+            pub fn description(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $description,)*
+                }
+            }
+
+            /// The penalty of one such repair: from 0 for a repair that is certainly right to 40 for a doubtful one.
+            pub fn penalty(self) -> u32 {
+                match self {
+                    $(Self::$kind => $penalty,)*
+                }
+            }
+        }
+    };
 }
 
-impl FixKind {
-    /// The stable name, for people and programs: `missing_comma`.
-    pub fn name(self) -> &'static str {
-        self.properties().0
-    }
+fix_kinds! {
+    // Finding the JSON in the text.
+    ByteOrderMark(0, "byte_order_mark", "dropped a byte order mark"),
+    Fence(5, "fence", "took the JSON from a fenced block"),
+    SurroundingText(10, "surrounding_text", "dropped the text around the JSON"),
+    Mention(4, "mention", "took JSON from the middle of a sentence"),
+    Reasoning(40, "reasoning", "took the JSON from a reasoning block"),
+    Sequence(4, "sequence", "combined several values into an array"),
+    /// For example `callback({...})`, `ObjectId("...")`.
+    Call(3, "call", "dropped a function call around the value"),
 
-    /// What was done, as a phrase for people: "added a missing comma".
-    pub fn description(self) -> &'static str {
-        self.properties().1
-    }
+    // Parsing.
+    Comment(1, "comment", "dropped a comment"),
+    WhiteSpace(0, "white_space", "replaced unusual white space with a space"),
+    ExtraComma(1, "extra_comma", "dropped an extra comma"),
+    Semicolon(1, "semicolon", "dropped or replaced a semicolon"),
+    MissingComma(2, "missing_comma", "added a missing comma"),
+    MissingColon(3, "missing_colon", "added a missing colon"),
+    MissingValue(6, "missing_value", "dropped a key that has no value"),
+    Quotes(1, "quotes", "replaced other quotes with double quotes"),
+    MissingQuote(6, "missing_quote", "added a missing quote"),
+    InnerQuote(3, "inner_quote", "escaped a quote inside a string"),
+    Escape(2, "escape", "repaired an invalid escape"),
+    RawControl(1, "raw_control", "escaped a raw line break or tab in a string"),
+    LoneSurrogate(4, "lone_surrogate", "replaced half a surrogate pair"),
+    BareKey(1, "bare_key", "added quotes around a key"),
+    BareText(5, "bare_text", "added quotes around text"),
+    /// For example `True`, `None`, `undefined`.
+    Literal(1, "literal", "converted a literal of another language"),
+    BooleanWord(3, "boolean_word", "converted a yes-or-no word to a boolean"),
+    /// For example `tru`, `nul`.
+    CutLiteral(4, "cut_literal", "completed a truncated literal"),
+    /// For example `.5`, `2.`.
+    NumberSpelling(1, "number_spelling", "rewrote a number in JSON syntax"),
+    NotANumber(8, "not_a_number", "replaced NaN or an infinity with null"),
+    /// For example `"a" + "b"`.
+    Concatenation(2, "concatenation", "joined concatenated strings"),
+    RegularExpression(3, "regular_expression", "converted a regular expression to a string"),
+    Tuple(1, "tuple", "converted a tuple or set to an array"),
+    Parentheses(1, "parentheses", "dropped parentheses around a value"),
+    EscapedText(3, "escaped_text", "removed one layer of escapes"),
+    WidePunctuation(2, "wide_punctuation", "replaced wide colons and commas"),
+    /// For example `**x**`.
+    Emphasis(2, "emphasis", "dropped emphasis marks"),
+    WrongBracket(6, "wrong_bracket", "replaced a wrong closing bracket"),
+    MissingBracket(5, "missing_bracket", "added a missing bracket"),
+    ExtraBracket(4, "extra_bracket", "dropped an extra bracket"),
+    StrayText(8, "stray_text", "dropped words outside of strings"),
+    Elision(10, "elision", "dropped `...` in place of omitted items"),
+    CutTail(10, "cut_tail", "closed a text that was cut off"),
+    DuplicateKey(8, "duplicate_key", "kept the last value of a duplicate key"),
+    Arithmetic(3, "arithmetic", "converted arithmetic to an expression"),
 
-    /// The penalty of one such repair: from 0 for a repair that is certainly right to 40 for a doubtful one.
-    pub fn penalty(self) -> u32 {
-        self.properties().2
-    }
-
-    fn properties(self) -> (&'static str, &'static str, u32) {
-        match self {
-            Self::ByteOrderMark => ("byte_order_mark", "dropped a byte order mark", 0),
-            Self::Fence => ("fence", "took the JSON from a fenced block", 5),
-            Self::SurroundingText => ("surrounding_text", "dropped the text around the JSON", 10),
-            Self::Mention => ("mention", "took JSON from the middle of a sentence", 4),
-            Self::Reasoning => ("reasoning", "took the JSON from a reasoning block", 40),
-            Self::Sequence => ("sequence", "combined several values into an array", 4),
-            Self::Call => ("call", "dropped a function call around the value", 3),
-            Self::Comment => ("comment", "dropped a comment", 1),
-            Self::WhiteSpace => ("white_space", "replaced unusual white space with a space", 0),
-            Self::ExtraComma => ("extra_comma", "dropped an extra comma", 1),
-            Self::Semicolon => ("semicolon", "dropped or replaced a semicolon", 1),
-            Self::MissingComma => ("missing_comma", "added a missing comma", 2),
-            Self::MissingColon => ("missing_colon", "added a missing colon", 3),
-            Self::MissingValue => ("missing_value", "dropped a key that has no value", 6),
-            Self::Quotes => ("quotes", "replaced other quotes with double quotes", 1),
-            Self::MissingQuote => ("missing_quote", "added a missing quote", 6),
-            Self::InnerQuote => ("inner_quote", "escaped a quote inside a string", 3),
-            Self::Escape => ("escape", "repaired an invalid escape", 2),
-            Self::RawControl => ("raw_control", "escaped a raw line break or tab in a string", 1),
-            Self::LoneSurrogate => ("lone_surrogate", "replaced half a surrogate pair", 4),
-            Self::BareKey => ("bare_key", "added quotes around a key", 1),
-            Self::BareText => ("bare_text", "added quotes around text", 5),
-            Self::Literal => ("literal", "converted a literal of another language", 1),
-            Self::BooleanWord => ("boolean_word", "converted a yes-or-no word to a boolean", 3),
-            Self::CutLiteral => ("cut_literal", "completed a truncated literal", 4),
-            Self::NumberSpelling => ("number_spelling", "rewrote a number in JSON syntax", 1),
-            Self::NotANumber => ("not_a_number", "replaced NaN or an infinity with null", 8),
-            Self::Concatenation => ("concatenation", "joined concatenated strings", 2),
-            Self::RegularExpression => ("regular_expression", "converted a regular expression to a string", 3),
-            Self::Tuple => ("tuple", "converted a tuple or set to an array", 1),
-            Self::Parentheses => ("parentheses", "dropped parentheses around a value", 1),
-            Self::EscapedText => ("escaped_text", "removed one layer of escapes", 3),
-            Self::WidePunctuation => ("wide_punctuation", "replaced wide colons and commas", 2),
-            Self::Emphasis => ("emphasis", "dropped emphasis marks", 2),
-            Self::WrongBracket => ("wrong_bracket", "replaced a wrong closing bracket", 6),
-            Self::MissingBracket => ("missing_bracket", "added a missing bracket", 5),
-            Self::ExtraBracket => ("extra_bracket", "dropped an extra bracket", 4),
-            Self::StrayText => ("stray_text", "dropped words outside of strings", 8),
-            Self::Elision => ("elision", "dropped `...` in place of omitted items", 10),
-            Self::CutTail => ("cut_tail", "closed a text that was cut off", 10),
-            Self::DuplicateKey => ("duplicate_key", "kept the last value of a duplicate key", 8),
-            Self::Arithmetic => ("arithmetic", "converted arithmetic to an expression", 3),
-            Self::Envelope => ("envelope", "removed a layer around the arguments", 3),
-            Self::KeySpelling => ("key_spelling", "renamed a key as the schema spells it", 2),
-            Self::NumberInString => ("number_in_string", "converted a string to a number", 1),
-            Self::BooleanFromWord => ("boolean_from_word", "converted a word, 0 or 1 to a boolean", 2),
-            Self::DoubleEncoding => ("double_encoding", "decoded JSON inside a string", 2),
-            Self::ScalarForArray => ("scalar_for_array", "wrapped a single value in an array", 3),
-            Self::NumberedKeys => ("numbered_keys", "converted an object with numbered keys to an array", 3),
-            Self::EnumSpelling => ("enum_spelling", "changed a value to an allowed spelling", 2),
-            Self::DateSpelling => ("date_spelling", "wrote a date as the schema asks for", 1),
-            Self::NullForOptional => ("null_for_optional", "dropped a null for an optional property", 1),
-            Self::NumberToString => ("number_to_string", "converted a number to a string", 1),
-        }
-    }
+    // Fitting to a schema.
+    /// For example `{"arguments": {...}}`.
+    Envelope(3, "envelope", "removed a layer around the arguments"),
+    KeySpelling(2, "key_spelling", "renamed a key as the schema spells it"),
+    NumberInString(1, "number_in_string", "converted a string to a number"),
+    BooleanFromWord(2, "boolean_from_word", "converted a word, 0 or 1 to a boolean"),
+    DoubleEncoding(2, "double_encoding", "decoded JSON inside a string"),
+    ScalarForArray(3, "scalar_for_array", "wrapped a single value in an array"),
+    NumberedKeys(3, "numbered_keys", "converted an object with numbered keys to an array"),
+    /// Changed an `enum` or `const` value to the spelling of the schema.
+    EnumSpelling(2, "enum_spelling", "changed a value to an allowed spelling"),
+    /// Wrote an unambiguous date as `date` or `date-time` asks for.
+    DateSpelling(1, "date_spelling", "wrote a date as the schema asks for"),
+    /// Dropped a null, or a text such as `"N/A"` that stands for one, for an optional property.
+    NullForOptional(1, "null_for_optional", "dropped a null for an optional property"),
+    NumberToString(1, "number_to_string", "converted a number to a string"),
 }
 
 /// A growing list of repairs: the first ones in detail, then one summary per kind that counts the rest.
@@ -235,7 +146,6 @@ impl FixKind {
 pub(crate) struct FixList {
     detailed: Vec<Fix>,
     summaries: Vec<Fix>,
-    /// The number of path segments in `detailed`.
     segments: usize,
 }
 

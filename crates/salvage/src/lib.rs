@@ -47,7 +47,6 @@
 mod fix;
 mod repair;
 mod schema;
-mod shorten;
 mod stream;
 mod text_calls;
 mod text_position;

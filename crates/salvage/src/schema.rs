@@ -5,7 +5,6 @@ mod complexity;
 mod error;
 mod format;
 mod keywords;
-mod large_stack;
 pub(crate) mod parse_scalar;
 mod plain;
 mod problem;
@@ -14,7 +13,6 @@ mod report;
 mod schema_index;
 pub(crate) mod shape;
 mod shape_builder;
-pub(crate) mod spelling;
 mod subschemas;
 mod types;
 mod unambiguous_date;
@@ -40,8 +38,8 @@ use subschemas::Subschemas;
 
 use validator_input::Copies;
 
+pub(crate) use complexity::{count_values, with_large_stack};
 pub(crate) use format::{has_format, visit_formatted_texts};
-pub(crate) use large_stack::with_large_stack;
 pub(crate) use report::message;
 pub(crate) use subschemas::SubschemaId;
 pub(crate) use unambiguous_date::in_format;
@@ -55,18 +53,6 @@ const MAX_SHALLOW_LEVELS: usize = 64;
 /// the schema; nothing is fetched.
 ///
 /// `format` means nothing, unless [`Schema::compile_with`] says otherwise: see [`Formats`].
-///
-/// ```
-/// use reknit_protocol::Value;
-/// use reknit_salvage::Schema;
-///
-/// let schema = Schema::compile(&Value::parse(r#"{"type": "object", "properties": {"lat": {"type": "number"}}}"#)?)?;
-/// assert!(schema.fits(&Value::parse(r#"{"lat": 35.6897}"#)?));
-///
-/// let problems = schema.problems(&Value::parse(r#"{"lat": "north"}"#)?);
-/// assert_eq!(problems[0].to_string(), r#"`$.lat`: expected a number, found the string "north""#);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub struct Schema {
     shapes: Shapes,
     subschemas: Subschemas,
@@ -80,7 +66,6 @@ pub struct Schema {
     judge: Judge,
 }
 
-/// What decides which values fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Judge {
     /// The shapes: the schema is [`plain`].
@@ -123,7 +108,7 @@ impl Schema {
         if !matches!(schema, Value::Object(_) | Value::Bool(_)) {
             return Err(SchemaError::NotASchema { found: schema.kind().with_article() });
         }
-        with_large_stack(large_stack::is_deep(schema), || Self::compile_on_this_stack(schema, formats))
+        with_large_stack(complexity::is_deep(schema), || Self::compile_on_this_stack(schema, formats))
     }
 
     fn compile_on_this_stack(schema: &Value, formats: Formats) -> Result<Self, SchemaError> {
@@ -249,7 +234,7 @@ impl Schema {
 
     /// Whether recursing into this value may need a large stack.
     pub(crate) fn needs_large_stack(&self, value: &Value) -> bool {
-        self.is_deep && large_stack::is_deep(value)
+        self.is_deep && complexity::is_deep(value)
     }
 
     /// Whether recursing into any value, such as a decoded one, may need a large stack.
@@ -292,7 +277,6 @@ impl Schema {
     }
 }
 
-/// The draft that `$schema` selects.
 fn draft_of(schema: &Value) -> Result<Draft, SchemaError> {
     let Some(uri) = schema.as_object().and_then(|object| object.get("$schema")?.as_str()) else {
         return Ok(Draft::default());

@@ -2,7 +2,6 @@
 
 mod partial;
 mod scanner;
-mod start;
 
 use crate::{ReadOptions, ReadTextError, Reading, Schema, read, read_as};
 pub use partial::{PartialReading, PartialState};
@@ -14,24 +13,6 @@ use scanner::Scanner;
 /// the part of the value that was read, and where it may still change. All chunks together take time in proportion to the text.
 ///
 /// Chunks may end inside of a character. Bytes that are not UTF-8 become U+FFFD, as in [`String::from_utf8_lossy`].
-///
-/// ```
-/// use reknit_protocol::Path;
-/// use reknit_salvage::Reader;
-///
-/// let mut reader = Reader::default();
-/// reader.push("Here is the trip:\n```json\n{\"city\": \"Paris\", \"stops\": [\"Lyon\", \"Mar");
-/// let partial = reader.partial().expect("the value has begun");
-/// assert_eq!(partial.value().to_string(), r#"{"city":"Paris","stops":["Lyon","Mar"]}"#);
-/// assert!(partial.is_complete_at(&Path::root().key("city")));
-/// assert_eq!(partial.open().to_string(), "$.stops[1]");
-///
-/// reader.push("seille\"]}\n```");
-/// let finished = reader.finish()?;
-/// assert!(finished.confirms_partial);
-/// assert_eq!(finished.reading.value.to_string(), r#"{"city":"Paris","stops":["Lyon","Marseille"]}"#);
-/// # Ok::<(), reknit_salvage::ReadTextError>(())
-/// ```
 #[derive(Debug, Default)]
 pub struct Reader {
     options: ReadOptions,

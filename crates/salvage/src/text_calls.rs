@@ -62,7 +62,6 @@ const TAGS: [(&str, &str); 7] = [
 const FUNCTION_TAG: &str = "<function=";
 const FUNCTION_END: &str = "</function>";
 
-/// The tags of reasoning.
 const REASONING: [(&str, &str); 3] =
     [("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<reasoning>", "</reasoning>")];
 
@@ -254,7 +253,6 @@ fn ends_line(text: &str, end: usize) -> bool {
     line.is_empty() || next_tag(line, 0).is_some_and(|(at, ..)| at == 0)
 }
 
-/// The contents of fenced blocks, with their places.
 fn fenced_blocks(text: &str) -> Vec<(Range<usize>, &str)> {
     let mut blocks = Vec::new();
     let mut open: Option<(usize, usize, bool)> = None;
@@ -431,7 +429,6 @@ fn whole_json(text: &str) -> Option<Value> {
 mod tests {
     use super::*;
 
-    /// Every call in the text as `name{parameters}`, then the rest.
     fn found(text: &str) -> (Vec<String>, String) {
         let is_known = |call: &TextCall| ["weather", "agent__final_report"].contains(&call.name.as_str());
         let TextCalls { calls, rest } = calls_in_text(text, is_known);

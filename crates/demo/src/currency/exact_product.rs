@@ -1,42 +1,21 @@
 //! Exact multiplication of decimals.
 
-use reknit_protocol::Number;
+use reknit_protocol::{Decimal, Exactness, Number};
 
-/// Enough for any amount of money; with a rate of up to ten digits the product fits into 128 bits.
+/// Enough for any amount of money.
 const MAX_DIGITS: usize = 24;
 
 /// The exact product; `None` if a factor has more than [`MAX_DIGITS`] digits.
 pub(crate) fn exact_product(left: &Number, right: &Number) -> Option<Number> {
-    let (left, right) = (Decimal::from_number(left)?, Decimal::from_number(right)?);
-    let digits = left.digits.checked_mul(right.digits)?;
-    Decimal { digits, places: left.places + right.places }.to_number()
+    let (product, exactness) = decimal(left)?.multiply(decimal(right)?).ok()?;
+    product.to_number().ok().filter(|_| exactness == Exactness::Exact)
 }
 
-/// `digits` with the decimal point `places` from the right.
-struct Decimal {
-    digits: i128,
-    places: usize,
-}
-
-impl Decimal {
-    fn from_number(number: &Number) -> Option<Self> {
-        // The canonical text has an exponent only if the number is far outside the accepted range.
-        let text = number.canonical();
-        if text.contains('e') || text.len() > MAX_DIGITS {
-            return None;
-        }
-        let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-        Some(Self { digits: format!("{whole}{fraction}").parse().ok()?, places: fraction.len() })
-    }
-
-    fn to_number(&self) -> Option<Number> {
-        let sign = if self.digits < 0 { "-" } else { "" };
-        let digits = format!("{:0>width$}", self.digits.unsigned_abs(), width = self.places + 1);
-        let (whole, fraction) = digits.split_at_checked(digits.len() - self.places)?;
-        let fraction = fraction.trim_end_matches('0');
-        let point = if fraction.is_empty() { "" } else { "." };
-        Number::parse(&format!("{sign}{whole}{point}{fraction}")).ok()
-    }
+fn decimal(number: &Number) -> Option<Decimal> {
+    // The canonical text has an exponent only if the number is far outside the accepted range.
+    let text = number.canonical();
+    let is_accepted = text.len() <= MAX_DIGITS && !text.contains('e');
+    Decimal::from_number(number).ok().map(|(decimal, _)| decimal).filter(|_| is_accepted)
 }
 
 #[cfg(test)]
@@ -59,7 +38,7 @@ mod tests {
             ("-1.5", "2", "-3"),
             ("1000", "0.001", "1"),
             ("0", "7.5", "0"),
-            ("0.000001", "0.00071878", "0.00000000071878"),
+            ("0.000001", "0.00071878", "7.1878e-10"),
         ] {
             assert_eq!(exact_product(&number(left), &number(right)).unwrap().to_string(), expected, "{left} * {right}");
         }

@@ -1,9 +1,7 @@
-//! Shortens a value to a number of bytes.
+//! Shortens a value to a number of bytes, with more space for names that a caller wants.
 
+use reknit_protocol::spelling::folded;
 use reknit_protocol::{Number, Object, Value};
-
-use super::WantedNames;
-use super::json_size::{char_size, quoted_size, size_within};
 
 /// Replaces a value for which there is no space.
 const ELLIPSIS: &str = "…";
@@ -11,7 +9,6 @@ const ELLIPSIS: &str = "…";
 /// The smallest size of a value: [`ELLIPSIS`] in quotes.
 const MIN_SIZE: usize = ELLIPSIS.len() + 2;
 
-/// The size of the brackets around an array or an object.
 const BRACKETS: usize = 2;
 
 /// The size reserved for a note on how much was omitted.
@@ -25,11 +22,9 @@ pub(super) struct Abridger<'a> {
     wanted: &'a WantedNames,
 }
 
-/// A key and its value, with the space that they need.
 struct Entry<'v> {
     key: &'v str,
     value: &'v Value,
-    /// The size of the key, its colon and a comma.
     key_size: usize,
     weight: usize,
     /// The size of the value beyond [`MIN_SIZE`]; the whole limit if the value does not fit.
@@ -97,7 +92,6 @@ impl<'a> Abridger<'a> {
         object
     }
 
-    /// Selects the entries whose keys are kept, in their original order.
     fn select<'v>(&self, all: &[(&'v str, &'v Value)], limit: usize) -> Vec<Entry<'v>> {
         let room = limit.saturating_sub(BRACKETS + NOTE);
         let mut ranked: Vec<(usize, Entry<'v>)> = Vec::new();
@@ -141,7 +135,6 @@ fn distribute(entries: &mut [Entry<'_>], room: usize) {
     }
 }
 
-/// Cuts a string and notes its full length.
 fn cut_string(text: &str, limit: usize) -> Option<Value> {
     let room = limit.checked_sub(NOTE + 2).filter(|room| *room >= MIN_PREFIX)?;
     let mut used = 0;
@@ -167,4 +160,123 @@ fn summary(value: &Value, limit: usize) -> Value {
 
 fn digits(number: &Number) -> usize {
     number.to_string().bytes().filter(u8::is_ascii_digit).count()
+}
+
+/// The size of a value as JSON if it is at most `limit`. Stops as soon as the limit is exceeded.
+pub(super) fn size_within(value: &Value, limit: usize) -> Option<usize> {
+    let mut left = limit;
+    spend(value, &mut left)?;
+    Some(limit - left)
+}
+
+fn spend(value: &Value, left: &mut usize) -> Option<()> {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => take(left, value.to_string().len()),
+        Value::String(text) => take(left, quoted_size(text, *left)?),
+        Value::Array(items) => {
+            take(left, punctuation(items.len()))?;
+            items.iter().try_for_each(|item| spend(item, left))
+        }
+        Value::Object(object) => {
+            take(left, punctuation(object.len()))?;
+            object.iter().try_for_each(|(key, value)| {
+                take(left, quoted_size(key, *left)? + 1)?;
+                spend(value, left)
+            })
+        }
+    }
+}
+
+fn take(left: &mut usize, bytes: usize) -> Option<()> {
+    *left = left.checked_sub(bytes)?;
+    Some(())
+}
+
+fn punctuation(parts: usize) -> usize {
+    2 + parts.saturating_sub(1)
+}
+
+/// The size of a string with quotes and escapes if it is at most `limit`.
+pub(super) fn quoted_size(text: &str, limit: usize) -> Option<usize> {
+    if text.len() + 2 > limit {
+        return None;
+    }
+    let size = 2 + text.chars().map(char_size).sum::<usize>();
+    (size <= limit).then_some(size)
+}
+
+/// The size of a character inside a JSON string.
+pub(super) fn char_size(character: char) -> usize {
+    match character {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        control if u32::from(control) < 0x20 => 6,
+        other => other.len_utf8(),
+    }
+}
+
+/// Shorter words are too common to indicate a match.
+const MIN_WORD: usize = 3;
+
+const MAX_LEVELS: usize = 3;
+
+/// The wanted names, each folded and split into words.
+#[derive(Debug)]
+pub(super) struct WantedNames {
+    names: Vec<(String, Vec<String>)>,
+}
+
+impl WantedNames {
+    pub(super) fn new(names: &[&str]) -> Self {
+        Self { names: names.iter().map(|name| (folded(name), words(name))).collect() }
+    }
+
+    /// The weight of an entry when space is distributed; 1 for an entry without wanted names.
+    pub(super) fn weight(&self, key: &str, value: &Value) -> usize {
+        if self.names.is_empty() {
+            1
+        } else if self.matches(key) {
+            8
+        } else if self.contains_match(value, MAX_LEVELS) {
+            4
+        } else {
+            1
+        }
+    }
+
+    /// Whether a key equals a wanted name except for spelling, or shares a word with one.
+    fn matches(&self, key: &str) -> bool {
+        let own = words(key);
+        let name = folded(key);
+        self.names.iter().any(|(wanted, words)| *wanted == name || words.iter().any(|word| own.contains(word)))
+    }
+
+    fn contains_match(&self, value: &Value, levels: usize) -> bool {
+        let Some(levels) = levels.checked_sub(1) else { return false };
+        match value {
+            Value::Object(object) => {
+                object.iter().any(|(key, value)| self.matches(key) || self.contains_match(value, levels))
+            }
+            Value::Array(items) => items.first().is_some_and(|item| self.contains_match(item, levels)),
+            _ => false,
+        }
+    }
+}
+
+/// The words of a name in lower case. `unitPrice`, `unit_price` and `unit price` have the same two words.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for character in name.chars() {
+        if !character.is_alphanumeric() || (character.is_uppercase() && was_lower) {
+            words.push(String::new());
+        }
+        was_lower = character.is_lowercase();
+        if let Some(word) = words.last_mut()
+            && character.is_alphanumeric()
+        {
+            word.extend(character.to_lowercase());
+        }
+    }
+    words.retain(|word| word.chars().count() >= MIN_WORD);
+    words
 }

@@ -7,19 +7,17 @@ use reknit_protocol::{Object, Path, Segment, StepId, Value};
 use reknit_salvage::{FitProblemKind, Schema};
 
 use crate::bind::unfitted_parameters::UnfittedParameters;
+use crate::correction::fit_parameters;
 use crate::evaluate::lookup::ENVELOPE_KEYS;
-use crate::fit_parameters::fit_parameters;
 use crate::reference::reference_text;
 use crate::{Parameters, Provenance, StepResult, StepResults, UnboundParameter, UnboundReason};
 
-/// How a field name must match the name of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NameMatch {
     Exact,
     Spelling,
 }
 
-/// A value in a result that matches a parameter.
 struct Candidate<'a> {
     step: &'a StepId,
     path: Path,
@@ -48,7 +46,6 @@ pub(crate) fn autowire(
     }
 }
 
-/// The required parameters that have no value.
 fn missing_required(unfitted: &mut UnfittedParameters, schema: &Schema) -> Vec<String> {
     let absent = unfitted.problems(schema).into_iter().filter(|problem| problem.path.is_root());
     let names = absent.filter_map(|problem| match problem.kind {
@@ -107,7 +104,6 @@ impl<'a> ResultObjects<'a> {
         Err(if candidates.is_empty() { UnboundReason::NotGiven } else { UnboundReason::NoFit { candidates } })
     }
 
-    /// The candidates that fit the schema.
     fn fitting(&self, name: &str, matching: NameMatch, schema: &Schema) -> Vec<Candidate<'a>> {
         let mut candidates = self.candidates(name, matching);
         candidates.retain(|candidate| would_fit(name, candidate.value, schema));

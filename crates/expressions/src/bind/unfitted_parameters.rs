@@ -4,7 +4,7 @@ use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Path, Segment, Value};
 use reknit_salvage::{FitProblem, FitProblemKind, Fix, FixKind, Schema};
 
-use crate::fit_parameters::fit_parameters;
+use crate::correction::fit_parameters;
 use crate::provenance::NestedPart;
 use crate::resolve::Resolver;
 use crate::{BoundParameters, Provenance, Template, UnboundParameter, UnboundReason, ValueChange};
@@ -96,7 +96,6 @@ impl UnfittedParameters {
         }
     }
 
-    /// Replaces a string with the value of its expression.
     fn replace(&mut self, path: &Path, value: Value, provenance: Provenance) {
         let [Segment::Key(name), rest @ ..] = path.segments() else { return };
         let inner: Path = rest.iter().cloned().collect();
@@ -114,7 +113,6 @@ impl UnfittedParameters {
         }
     }
 
-    /// Moves the top-level parameter of `path` to `unbound`.
     fn unbind(&mut self, path: &Path, reason: UnboundReason) {
         let Some(Segment::Key(name)) = path.segments().first() else { return };
         if self.unbound.iter().any(|unbound| unbound.parameter == *name) {
@@ -156,7 +154,6 @@ impl UnfittedParameters {
         }
     }
 
-    /// Renames the provenance of parameters that fitting renamed.
     fn rename(&mut self, fixes: &[Fix]) {
         for fix in fixes.iter().filter(|fix| fix.kind == FixKind::KeySpelling) {
             let [Segment::Key(name)] = fix.path.segments() else { continue };

@@ -1,18 +1,15 @@
 //! Functions on dates and times of day, without time zones and without the current time.
 
-mod calendar;
 mod date_or_time;
 
-use reknit_protocol::{Number, Value};
+use reknit_protocol::{Decimal, Number, Value};
 
 use super::failure::{ValueResult, bad_argument};
 use super::operand::{from_decimal, owned};
 use super::{EvalFailure, EvalResult, Evaluator};
-use crate::decimal::Decimal;
 use crate::expression::{Function, Node};
-use date_or_time::DateOrTime;
+use date_or_time::{DateOrTime, SECONDS_PER_DAY};
 
-/// A unit of duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unit {
     /// A unit of fixed length in seconds.
@@ -27,8 +24,8 @@ impl Unit {
             "second" => Self::Seconds(1),
             "minute" => Self::Seconds(60),
             "hour" => Self::Seconds(3600),
-            "day" => Self::Seconds(calendar::SECONDS_PER_DAY),
-            "week" => Self::Seconds(7 * calendar::SECONDS_PER_DAY),
+            "day" => Self::Seconds(SECONDS_PER_DAY),
+            "week" => Self::Seconds(7 * SECONDS_PER_DAY),
             "month" => Self::Months(1),
             "year" => Self::Months(12),
             _ => return None,
@@ -37,19 +34,42 @@ impl Unit {
 }
 
 impl<'a> Evaluator<'a, '_> {
-    pub(super) fn call_date_function(&mut self, function: Function, arguments: &'a [Node]) -> ValueResult<'a> {
-        let [first, second, unit] = arguments else { return Err(EvalFailure::argument_count(function)) };
-        let from = self.date_or_time(first, function)?;
-        let word = self.string(unit, function)?;
+    pub(super) fn add_to_date(&mut self, from: &'a Node, amount: &'a Node, unit: &'a Node) -> ValueResult<'a> {
+        let from = self.date_or_time(from, Function::DateAdd)?;
+        let unit = self.unit(unit, Function::DateAdd)?;
+        let amount = self.non_null(amount)?;
+        let amount = self.decimal(&amount, &Function::DateAdd)?;
+        let (Unit::Seconds(factor) | Unit::Months(factor)) = unit;
+        let (total, _) = amount.multiply(decimal(factor)?)?;
+        let Some(total) = total.to_number()?.as_i64() else {
+            return Err(bad_argument(Function::DateAdd, "the amount must be a whole number of seconds or months"));
+        };
+        let moved = match unit {
+            Unit::Seconds(_) => from.plus_seconds(total),
+            Unit::Months(_) => from.plus_months(total),
+        };
+        let problem = "the result is out of range: a time of day must stay within the day, and a date must move by whole \
+                       days within the years 1 to 9999";
+        moved.map(|moved| owned(moved.to_string())).ok_or_else(|| bad_argument(Function::DateAdd, problem))
+    }
+
+    pub(super) fn difference_of_dates(&mut self, from: &'a Node, to: &'a Node, unit: &'a Node) -> ValueResult<'a> {
+        let from = self.date_or_time(from, Function::DateDiff)?;
+        let unit = self.unit(unit, Function::DateDiff)?;
+        let to = self.date_or_time(to, Function::DateDiff)?;
+        let Unit::Seconds(length) = unit else {
+            return Err(bad_argument(Function::DateDiff, "months and years vary in length; use days"));
+        };
+        let Some(seconds) = from.seconds_until(to) else {
+            return Err(bad_argument(Function::DateDiff, "one argument is a time of day and the other is a date"));
+        };
+        let quotient = self.track_rounding(decimal(seconds)?.divide(decimal(length)?)?);
+        from_decimal(quotient)
+    }
+
+    fn unit(&mut self, node: &'a Node, function: Function) -> EvalResult<Unit> {
         let problem = "the unit must be seconds, minutes, hours, days, weeks, months or years";
-        let unit = Unit::parse(&word).ok_or_else(|| bad_argument(function, problem))?;
-        if function == Function::DateAdd {
-            let value = self.non_null(second)?;
-            let amount = self.decimal(&value, &function)?;
-            return add(from, amount, unit);
-        }
-        let to = self.date_or_time(second, function)?;
-        self.difference(from, to, unit)
+        Unit::parse(&self.string(node, function)?).ok_or_else(|| bad_argument(function, problem))
     }
 
     fn date_or_time(&mut self, node: &'a Node, function: Function) -> EvalResult<DateOrTime> {
@@ -59,33 +79,8 @@ impl<'a> Evaluator<'a, '_> {
             EvalFailure::wrong_type(&function, expected, &Value::from(text.as_ref()))
         })
     }
-
-    fn difference(&mut self, from: DateOrTime, to: DateOrTime, unit: Unit) -> ValueResult<'a> {
-        let Unit::Seconds(length) = unit else {
-            return Err(bad_argument(Function::DateDiff, "months and years vary in length; use days"));
-        };
-        let Some(seconds) = from.seconds_until(to) else {
-            return Err(bad_argument(Function::DateDiff, "one argument is a time of day and the other is a date"));
-        };
-        let (seconds, _) = Decimal::from_number(&Number::from(seconds))?;
-        let (length, _) = Decimal::from_number(&Number::from(length))?;
-        let quotient = self.track_rounding(seconds.divide(length)?);
-        from_decimal(quotient)
-    }
 }
 
-fn add<'a>(from: DateOrTime, amount: Decimal, unit: Unit) -> ValueResult<'a> {
-    let (Unit::Seconds(factor) | Unit::Months(factor)) = unit;
-    let (factor, _) = Decimal::from_number(&Number::from(factor))?;
-    let (total, _) = amount.multiply(factor)?;
-    let Some(total) = total.to_number()?.as_i64() else {
-        return Err(bad_argument(Function::DateAdd, "the amount must be a whole number of seconds or months"));
-    };
-    let moved = match unit {
-        Unit::Seconds(_) => from.plus_seconds(total),
-        Unit::Months(_) => from.plus_months(total),
-    };
-    let problem = "the result is out of range: a time of day must stay within the day, and a date must move by whole \
-                   days within the years 1 to 9999";
-    moved.map(|moved| owned(moved.to_string())).ok_or_else(|| bad_argument(Function::DateAdd, problem))
+fn decimal(number: i64) -> EvalResult<Decimal> {
+    Ok(Decimal::from_number(&Number::from(number))?.0)
 }

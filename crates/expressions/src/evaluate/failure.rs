@@ -1,4 +1,4 @@
-//! Why a lookup or an evaluation failed.
+//! Why a lookup or an evaluation failed, and the limit on its work.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -34,11 +34,6 @@ impl EvalFailure {
         Self::Error(EvaluationError::WrongType { operation, expected: expected.to_owned(), found })
     }
 
-    /// Unreachable for parsed expressions: the parser checks the number of arguments.
-    pub(super) fn argument_count(function: Function) -> Self {
-        bad_argument(function, "the number of arguments is wrong")
-    }
-
     /// Whether `??` replaces the failed operand.
     pub(super) fn is_absence(&self) -> bool {
         match self {
@@ -59,4 +54,46 @@ impl EvalFailure {
 
 pub(super) fn bad_argument(function: Function, problem: &str) -> EvalFailure {
     EvalFailure::Error(EvaluationError::BadArgument { operation: function.to_string(), problem: problem.to_owned() })
+}
+
+/// The budget in units of work: nodes evaluated, items visited, bytes of text created. It is more than a real expression
+/// needs, and takes well under a second.
+const LIMIT: usize = 4_000_000;
+
+/// The work that the expressions of a step may still do.
+#[derive(Debug)]
+pub(crate) struct WorkBudget {
+    left: usize,
+}
+
+impl WorkBudget {
+    pub(crate) fn new() -> Self {
+        Self { left: LIMIT }
+    }
+
+    /// Charges units of work. Fails if the budget is exhausted.
+    pub(crate) fn spend(&mut self, units: usize) -> EvalResult<()> {
+        self.left = self.left.checked_sub(units).ok_or(EvalFailure::Error(EvaluationError::TooMuchWork))?;
+        Ok(())
+    }
+
+    /// Charges for the size of a value and clones it.
+    pub(crate) fn clone_charged(&mut self, value: &Value) -> EvalResult<Value> {
+        self.charge(value)?;
+        Ok(value.clone())
+    }
+
+    /// Charges for the size of a value.
+    pub(super) fn charge(&mut self, value: &Value) -> EvalResult<()> {
+        self.spend(1)?;
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+            Value::String(text) => self.spend(text.len()),
+            Value::Array(items) => items.iter().try_for_each(|item| self.charge(item)),
+            Value::Object(object) => object.iter().try_for_each(|(key, value)| {
+                self.spend(1 + key.len())?;
+                self.charge(value)
+            }),
+        }
+    }
 }

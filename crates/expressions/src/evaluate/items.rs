@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use reknit_protocol::{Object, Path, Value};
+use reknit_protocol::{Decimal, Object, Path, Value};
 
 use super::failure::ValueResult;
 use super::lookup::look_inside;
 use super::operand::{from_decimal, owned};
 use super::{EvalFailure, EvalResult, Evaluator};
 use crate::EvaluationError;
-use crate::decimal::Decimal;
 use crate::expression::{Function, Node};
 use crate::reference::PathSuffix;
 
@@ -22,18 +21,6 @@ pub(super) struct ScopedItem<'a> {
 }
 
 impl<'a> Evaluator<'a, '_> {
-    pub(super) fn call_item_function(&mut self, function: Function, arguments: &'a [Node]) -> ValueResult<'a> {
-        match (function, arguments) {
-            (Function::Any | Function::All, [list]) => self.decide(function, list, None),
-            (Function::Any | Function::All, [list, condition]) => self.decide(function, list, Some(condition)),
-            (Function::Filter, [list, condition]) => self.filter(list, condition),
-            (Function::Map, [list, value]) => self.map(list, value),
-            (Function::GroupBy, [list, key]) => self.group(list, key),
-            (Function::SumBy, [list, number]) => self.sum_by(list, number),
-            _ => Err(EvalFailure::argument_count(function)),
-        }
-    }
-
     /// An array literal.
     pub(super) fn list_of(&mut self, nodes: &'a [Node]) -> ValueResult<'a> {
         let mut values = Vec::with_capacity(nodes.len());
@@ -78,7 +65,12 @@ impl<'a> Evaluator<'a, '_> {
         Ok((result?, item))
     }
 
-    fn decide(&mut self, function: Function, list: &'a Node, condition: Option<&'a Node>) -> ValueResult<'a> {
+    pub(super) fn decide(
+        &mut self,
+        function: Function,
+        list: &'a Node,
+        condition: Option<&'a Node>,
+    ) -> ValueResult<'a> {
         let decisive = function == Function::Any;
         for item in self.list(list, function)?.into_iter().enumerate() {
             let holds = match condition {
@@ -96,7 +88,7 @@ impl<'a> Evaluator<'a, '_> {
         Ok(owned(!decisive))
     }
 
-    fn filter(&mut self, list: &'a Node, condition: &'a Node) -> ValueResult<'a> {
+    pub(super) fn filter(&mut self, list: &'a Node, condition: &'a Node) -> ValueResult<'a> {
         let mut kept = Vec::new();
         for item in self.list(list, Function::Filter)?.into_iter().enumerate() {
             let (holds, item) = self.for_item(item, condition, |this, body| this.boolean(body, &Function::Filter))?;
@@ -107,7 +99,7 @@ impl<'a> Evaluator<'a, '_> {
         Ok(owned(kept))
     }
 
-    fn map(&mut self, list: &'a Node, value: &'a Node) -> ValueResult<'a> {
+    pub(super) fn map(&mut self, list: &'a Node, value: &'a Node) -> ValueResult<'a> {
         let mut values = Vec::new();
         for item in self.list(list, Function::Map)?.into_iter().enumerate() {
             let (value, _) = self.for_item(item, value, Self::value)?;
@@ -116,7 +108,7 @@ impl<'a> Evaluator<'a, '_> {
         Ok(owned(values))
     }
 
-    fn sum_by(&mut self, list: &'a Node, number: &'a Node) -> ValueResult<'a> {
+    pub(super) fn sum_by(&mut self, list: &'a Node, number: &'a Node) -> ValueResult<'a> {
         let mut total = Decimal::ZERO;
         for item in self.list(list, Function::SumBy)?.into_iter().enumerate() {
             let (value, _) = self.for_item(item, number, Self::non_null)?;
@@ -126,7 +118,7 @@ impl<'a> Evaluator<'a, '_> {
         from_decimal(total)
     }
 
-    fn group(&mut self, list: &'a Node, key: &'a Node) -> ValueResult<'a> {
+    pub(super) fn group(&mut self, list: &'a Node, key: &'a Node) -> ValueResult<'a> {
         let mut places: HashMap<Value, usize> = HashMap::new();
         let mut groups: Vec<(Value, Vec<Value>)> = Vec::new();
         for item in self.list(list, Function::GroupBy)?.into_iter().enumerate() {

@@ -13,22 +13,7 @@ use crate::EvaluationError;
 use crate::expression::{Function, Node};
 
 impl<'a> Evaluator<'a, '_> {
-    pub(super) fn call_list_function(&mut self, function: Function, arguments: &'a [Node]) -> ValueResult<'a> {
-        match (function, arguments) {
-            (Function::Len, [only]) => self.length(only),
-            (Function::First, [list]) => {
-                self.list(list, function)?.into_iter().next().ok_or_else(|| empty_list_error(function))
-            }
-            (Function::Last, [list]) => self.list(list, function)?.pop().ok_or_else(|| empty_list_error(function)),
-            (Function::Join, [list, separator]) => self.join(list, separator),
-            (Function::Unique, [list]) => self.unique(list),
-            (Function::Pluck, [list, field]) => self.pluck(list, field),
-            (Function::SortBy, [list, rest @ ..]) => self.sort(list, rest),
-            _ => Err(EvalFailure::argument_count(function)),
-        }
-    }
-
-    fn length(&mut self, node: &'a Node) -> ValueResult<'a> {
+    pub(super) fn length(&mut self, node: &'a Node) -> ValueResult<'a> {
         let value = self.non_null(node)?;
         match value.as_ref() {
             Value::Array(items) => Ok(owned(items.len())),
@@ -41,7 +26,7 @@ impl<'a> Evaluator<'a, '_> {
         }
     }
 
-    fn join(&mut self, list: &'a Node, separator: &'a Node) -> ValueResult<'a> {
+    pub(super) fn join(&mut self, list: &'a Node, separator: &'a Node) -> ValueResult<'a> {
         let items = self.list(list, Function::Join)?;
         let separator = self.string(separator, Function::Join)?;
         let mut joined = String::new();
@@ -61,7 +46,7 @@ impl<'a> Evaluator<'a, '_> {
         Ok(owned(joined))
     }
 
-    fn unique(&mut self, list: &'a Node) -> ValueResult<'a> {
+    pub(super) fn unique(&mut self, list: &'a Node) -> ValueResult<'a> {
         let mut seen = HashSet::new();
         let mut kept = Vec::new();
         for item in self.list(list, Function::Unique)? {
@@ -74,7 +59,7 @@ impl<'a> Evaluator<'a, '_> {
         Ok(owned(kept))
     }
 
-    fn pluck(&mut self, list: &'a Node, field: &'a Node) -> ValueResult<'a> {
+    pub(super) fn pluck(&mut self, list: &'a Node, field: &'a Node) -> ValueResult<'a> {
         let items = self.list(list, Function::Pluck)?;
         let field = self.string(field, Function::Pluck)?;
         let mut plucked = Vec::with_capacity(items.len());
@@ -85,7 +70,7 @@ impl<'a> Evaluator<'a, '_> {
         Ok(owned(plucked))
     }
 
-    fn sort(&mut self, list: &'a Node, rest: &'a [Node]) -> ValueResult<'a> {
+    pub(super) fn sort(&mut self, list: &'a Node, rest: &'a [Node]) -> ValueResult<'a> {
         let items = self.list(list, Function::SortBy)?;
         let mut rest = rest.iter();
         let field = rest.next().map(|field| self.string(field, Function::SortBy)).transpose()?;

@@ -12,7 +12,6 @@ pub(crate) const ENVELOPE_KEYS: [&str; 3] = ["response", "data", "result"];
 /// The names by which a reference may mean the whole result: `quote.output.price` is `quote.price`.
 const RESULT_NAMES: [&str; 5] = ["response", "data", "result", "output", "outputs"];
 
-/// How many field names a reason lists.
 const MAX_LISTED: usize = 20;
 
 /// A value and its path in the body of the result.

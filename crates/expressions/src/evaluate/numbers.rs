@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use reknit_protocol::{Number, Value};
+use reknit_protocol::{Decimal, DecimalError, Exactness, Number, Value};
 
 use super::compare::{is_number, order_of_type};
 use super::failure::{ValueResult, bad_argument};
@@ -10,7 +10,6 @@ use super::lists::empty_list_error;
 use super::operand::{from_decimal, owned};
 use super::{EvalFailure, Evaluator};
 use crate::EvaluationError;
-use crate::decimal::{Decimal, DecimalError, Rounded};
 use crate::expression::{Function, Node, Operator};
 
 /// The maximum number of decimal places of `round`, and of zeros before the decimal point.
@@ -38,22 +37,13 @@ impl<'a> Evaluator<'a, '_> {
         from_decimal(result)
     }
 
-    pub(super) fn call_number_function(&mut self, function: Function, arguments: &'a [Node]) -> ValueResult<'a> {
-        match function {
-            Function::Round => self.round(arguments),
-            Function::Abs => {
-                let [only] = arguments else { return Err(EvalFailure::argument_count(function)) };
-                let value = self.non_null(only)?;
-                let number = self.number(&value, &function)?;
-                with_sign(&number, |text| text.trim_start_matches('-').to_owned())
-            }
-            Function::Min => self.extreme(function, arguments, Ordering::Less),
-            Function::Max => self.extreme(function, arguments, Ordering::Greater),
-            _ => self.total(function, arguments),
-        }
+    pub(super) fn absolute(&mut self, node: &'a Node) -> ValueResult<'a> {
+        let value = self.non_null(node)?;
+        let number = self.number(&value, &Function::Abs)?;
+        with_sign(&number, |text| text.trim_start_matches('-').to_owned())
     }
 
-    fn total(&mut self, function: Function, arguments: &'a [Node]) -> ValueResult<'a> {
+    pub(super) fn total(&mut self, function: Function, arguments: &'a [Node]) -> ValueResult<'a> {
         let values = self.argument_values(arguments)?;
         let mut total = Decimal::ZERO;
         for value in &values {
@@ -73,7 +63,7 @@ impl<'a> Evaluator<'a, '_> {
 
     /// The smallest or largest value in its original spelling. If all values are strings and at least one is not a
     /// number, they are compared as strings.
-    fn extreme(&mut self, function: Function, arguments: &'a [Node], wanted: Ordering) -> ValueResult<'a> {
+    pub(super) fn extreme(&mut self, function: Function, arguments: &'a [Node], wanted: Ordering) -> ValueResult<'a> {
         let values = self.argument_values(arguments)?;
         values.iter().try_for_each(|value| self.budget.charge(value))?;
         let as_strings = values.iter().all(|value| matches!(**value, Value::String(_)))
@@ -95,12 +85,7 @@ impl<'a> Evaluator<'a, '_> {
         best.map(owned).ok_or_else(|| empty_list_error(function))
     }
 
-    fn round(&mut self, arguments: &'a [Node]) -> ValueResult<'a> {
-        let (number, places) = match arguments {
-            [number] => (number, None),
-            [number, places] => (number, Some(places)),
-            _ => return Err(EvalFailure::argument_count(Function::Round)),
-        };
+    pub(super) fn round(&mut self, number: &'a Node, places: Option<&'a Node>) -> ValueResult<'a> {
         let value = self.non_null(number)?;
         let decimal = self.decimal(&value, &Function::Round)?;
         let places = match places {
@@ -117,7 +102,7 @@ impl<'a> Evaluator<'a, '_> {
     }
 }
 
-fn apply(operator: Operator, left: Decimal, right: Decimal) -> Result<Rounded, DecimalError> {
+fn apply(operator: Operator, left: Decimal, right: Decimal) -> Result<(Decimal, Exactness), DecimalError> {
     match operator {
         Operator::Subtract => left.subtract(right),
         Operator::Multiply => left.multiply(right),

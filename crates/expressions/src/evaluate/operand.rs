@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use reknit_protocol::{Number, Value};
+use reknit_protocol::{Decimal, DecimalError, Exactness, Number, Value, shorten};
 
 use super::failure::ValueResult;
 use super::{EvalFailure, EvalResult, Evaluator};
 use crate::EvaluationError;
-use crate::decimal::{Decimal, DecimalError, Rounded};
 use crate::expression::{Function, Node};
 
 /// The most string-to-number conversions that are reported one by one.
@@ -16,7 +15,6 @@ const MAX_LISTED: usize = 50;
 /// The work of one decimal operation.
 const DECIMAL_WORK: usize = 8;
 
-/// How many characters of a value a message quotes.
 const MAX_QUOTED: usize = 40;
 
 impl From<DecimalError> for EvalFailure {
@@ -84,7 +82,7 @@ impl<'a> Evaluator<'a, '_> {
     }
 
     /// Records whether the decimal was rounded.
-    pub(super) fn track_rounding(&mut self, (decimal, exact): Rounded) -> Decimal {
+    pub(super) fn track_rounding(&mut self, (decimal, exact): (Decimal, Exactness)) -> Decimal {
         self.exact = self.exact.and(exact);
         decimal
     }
@@ -135,15 +133,8 @@ pub(super) fn describe(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(value) => value.to_string(),
-        Value::Number(number) => shorten(&number.to_string()),
-        Value::String(text) => format!("the string {}", Value::from(shorten(text))),
+        Value::Number(number) => shorten(&number.to_string(), MAX_QUOTED).into_owned(),
+        Value::String(text) => format!("the string {}", Value::from(shorten(text, MAX_QUOTED).as_ref())),
         Value::Array(_) | Value::Object(_) => value.kind().with_article().to_owned(),
-    }
-}
-
-fn shorten(text: &str) -> String {
-    match text.char_indices().nth(MAX_QUOTED) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
     }
 }

@@ -8,27 +8,18 @@ use super::{EvalFailure, Evaluator};
 use crate::expression::{Function, Node};
 
 impl<'a> Evaluator<'a, '_> {
-    pub(super) fn call_string_function(&mut self, function: Function, arguments: &'a [Node]) -> ValueResult<'a> {
-        match (function, arguments) {
-            (Function::Lower, [only]) => self.map_string(only, function, str::to_lowercase),
-            (Function::Upper, [only]) => self.map_string(only, function, str::to_uppercase),
-            (Function::Trim, [only]) => self.map_string(only, function, |text| text.trim().to_owned()),
-            (Function::StartsWith | Function::EndsWith, [text, part]) => self.affix(function, text, part),
-            (Function::Split, [text, separator]) => self.split(text, separator),
-            (Function::Replace, [text, pattern, replacement]) => self.replace(text, pattern, replacement),
-            (Function::ToNumber, [only]) => self.convert_to_number(only),
-            (Function::ToString, [only]) => self.convert_to_string(only),
-            _ => Err(EvalFailure::argument_count(function)),
-        }
-    }
-
-    fn map_string(&mut self, node: &'a Node, function: Function, map: fn(&str) -> String) -> ValueResult<'a> {
+    pub(super) fn map_string(
+        &mut self,
+        node: &'a Node,
+        function: Function,
+        map: fn(&str) -> String,
+    ) -> ValueResult<'a> {
         let text = self.string(node, function)?;
         self.budget.spend(text.len())?;
         Ok(owned(map(&text)))
     }
 
-    fn affix(&mut self, function: Function, text: &'a Node, part: &'a Node) -> ValueResult<'a> {
+    pub(super) fn affix(&mut self, function: Function, text: &'a Node, part: &'a Node) -> ValueResult<'a> {
         let text = self.string(text, function)?;
         let part = self.string(part, function)?;
         self.budget.spend(part.len())?;
@@ -39,7 +30,7 @@ impl<'a> Evaluator<'a, '_> {
         Ok(owned(found))
     }
 
-    fn split(&mut self, text: &'a Node, separator: &'a Node) -> ValueResult<'a> {
+    pub(super) fn split(&mut self, text: &'a Node, separator: &'a Node) -> ValueResult<'a> {
         let text = self.string(text, Function::Split)?;
         let separator = self.string(separator, Function::Split)?;
         if separator.is_empty() {
@@ -49,7 +40,7 @@ impl<'a> Evaluator<'a, '_> {
         Ok(owned(text.split(separator.as_ref()).map(Value::from).collect::<Vec<_>>()))
     }
 
-    fn replace(&mut self, text: &'a Node, pattern: &'a Node, replacement: &'a Node) -> ValueResult<'a> {
+    pub(super) fn replace(&mut self, text: &'a Node, pattern: &'a Node, replacement: &'a Node) -> ValueResult<'a> {
         let text = self.string(text, Function::Replace)?;
         let pattern = self.string(pattern, Function::Replace)?;
         let replacement = self.string(replacement, Function::Replace)?;
@@ -62,7 +53,7 @@ impl<'a> Evaluator<'a, '_> {
         Ok(owned(text.replace(pattern.as_ref(), &replacement)))
     }
 
-    fn convert_to_number(&mut self, node: &'a Node) -> ValueResult<'a> {
+    pub(super) fn convert_to_number(&mut self, node: &'a Node) -> ValueResult<'a> {
         let value = self.non_null(node)?;
         match value.as_ref() {
             Value::Number(_) => Ok(value),
@@ -73,7 +64,7 @@ impl<'a> Evaluator<'a, '_> {
         }
     }
 
-    fn convert_to_string(&mut self, node: &'a Node) -> ValueResult<'a> {
+    pub(super) fn convert_to_string(&mut self, node: &'a Node) -> ValueResult<'a> {
         let value = self.non_null(node)?;
         if matches!(*value, Value::String(_)) {
             return Ok(value);

@@ -38,15 +38,9 @@ pub(crate) enum Precedence {
 
 impl Precedence {
     /// The next higher precedence; `None` above multiplication.
-    pub(super) const fn next_higher(self) -> Option<Self> {
-        match self {
-            Self::Coalesce => Some(Self::Or),
-            Self::Or => Some(Self::And),
-            Self::And => Some(Self::Comparison),
-            Self::Comparison => Some(Self::Additive),
-            Self::Additive => Some(Self::Multiplicative),
-            Self::Multiplicative => None,
-        }
+    pub(super) fn next_higher(self) -> Option<Self> {
+        let all = [Self::Coalesce, Self::Or, Self::And, Self::Comparison, Self::Additive, Self::Multiplicative];
+        all.into_iter().find(|other| *other > self)
     }
 
     /// The operators of this precedence. A longer operator comes before its prefix.
@@ -77,16 +71,9 @@ impl Operator {
             Self::Coalesce => Precedence::Coalesce,
             Self::Or => Precedence::Or,
             Self::And => Precedence::And,
-            Self::In
-            | Self::NotIn
-            | Self::Equal
-            | Self::Unequal
-            | Self::LessOrEqual
-            | Self::GreaterOrEqual
-            | Self::Less
-            | Self::Greater => Precedence::Comparison,
             Self::Add | Self::Subtract => Precedence::Additive,
             Self::Multiply | Self::Divide | Self::Remainder => Precedence::Multiplicative,
+            _ => Precedence::Comparison,
         }
     }
 
@@ -110,9 +97,7 @@ impl Operator {
             Self::Remainder => "%",
         }
     }
-}
 
-impl Operator {
     /// The length in bytes of the operator at the start of a text. `None` if the text begins with something else.
     pub(super) fn len_at_start(self, text: &str) -> Option<usize> {
         if self == Self::NotIn {

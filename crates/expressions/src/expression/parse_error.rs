@@ -112,7 +112,6 @@ fn location_prefix(path: &Path) -> String {
     if path.is_root() { String::new() } else { format!("`{path}`, ") }
 }
 
-/// How many step ids a message lists.
 const MAX_LISTED: usize = 8;
 
 /// Suggests the nearest step, or else lists the steps.

@@ -4,8 +4,8 @@ use reknit_protocol::spelling::nearest;
 use reknit_protocol::{Number, Path, Segment, Value};
 
 use super::cursor::Cursor;
+use super::cursor::{quoted_len, unquote};
 use super::operator::word;
-use super::quoted::{quoted_len, unquote};
 use super::{Function, ITEM, Node, Operator, Precedence};
 use crate::expression::parse_error::TemplateProblem as Problem;
 use crate::step_ids::{StepIds, is_name_char, name_len};
@@ -83,7 +83,6 @@ impl<'t, 'i> Parser<'t, 'i> {
         node
     }
 
-    /// Parses a chain of operators of one precedence.
     fn binary(&mut self, precedence: Precedence) -> Parsed<Node> {
         let first = self.operand(precedence)?;
         let mut rest = Vec::new();
@@ -174,7 +173,6 @@ impl<'t, 'i> Parser<'t, 'i> {
         if self.cursor.eat(close) { Ok(node) } else { Err(self.unexpected(expected)) }
     }
 
-    /// Parses the path that may follow a parenthesis or a call.
     fn with_path(&mut self, node: Node) -> Parsed<Node> {
         let path = self.path()?;
         Ok(if path.is_root() { node } else { Node::Access(Box::new(node), path) })
@@ -252,8 +250,8 @@ impl<'t, 'i> Parser<'t, 'i> {
     }
 
     fn call(&mut self, name: &str) -> Parsed<Node> {
-        let Some(function) = Function::from_name(name) else {
-            let nearest = nearest(name, Function::ALL);
+        let Some(function) = Function::from_word(name) else {
+            let nearest = nearest(name, Function::ALL).copied();
             return Err(self.error(Problem::UnknownFunction { found: name.to_owned(), nearest }));
         };
         let start = self.cursor.clone();
@@ -267,7 +265,6 @@ impl<'t, 'i> Parser<'t, 'i> {
         Ok(Node::Call(function, arguments))
     }
 
-    /// Parses the arguments of a call and its closing parenthesis.
     fn arguments(&mut self, function: Function) -> Parsed<Vec<Node>> {
         let mut arguments = Vec::new();
         self.cursor.skip_space();
@@ -363,7 +360,6 @@ impl<'t, 'i> Parser<'t, 'i> {
         }
     }
 
-    /// Parses a path: `.field[0]["odd key"]`.
     fn path(&mut self) -> Parsed<Path> {
         let mut path = Path::root();
         loop {

@@ -2,22 +2,21 @@
 
 mod conversions;
 mod decimal;
-mod error;
 mod inline_text;
-mod machine_number;
-mod ordering;
+mod normal_form;
 mod scanner;
 
 use std::fmt;
 
-pub use error::NumberError;
+pub use decimal::{Decimal, DecimalError, Exactness};
+pub use scanner::NumberError;
 
-pub(crate) use machine_number::MachineNumber;
+pub(crate) use conversions::MachineNumber;
 pub(crate) use scanner::{NumberToken, scan};
 
 use crate::json::print::push_integer;
-use decimal::Decimal;
 use inline_text::InlineText;
+use normal_form::NormalForm;
 
 /// A JSON number that prints exactly as it was written and compares by value.
 ///
@@ -88,7 +87,7 @@ impl Number {
     pub fn is_integer(&self) -> bool {
         match &self.0 {
             Repr::Int(_) => true,
-            _ => self.with_decimal(|decimal| decimal.is_integer()),
+            _ => self.with_normal_form(|form| form.is_integer()),
         }
     }
 
@@ -96,16 +95,10 @@ impl Number {
     ///
     /// It parses to the same value, unless its exponent exceeds the 18 digits that [`Number::parse`] allows, as for
     /// `10e999999999999999999`.
-    ///
-    /// ```
-    /// # use reknit_protocol::Number;
-    /// assert_eq!(Number::parse("1.50e1")?.canonical(), "15");
-    /// # Ok::<(), reknit_protocol::NumberError>(())
-    /// ```
     pub fn canonical(&self) -> String {
         match &self.0 {
             Repr::Int(integer) => integer.to_string(),
-            _ => self.with_decimal(|decimal| decimal.canonical()),
+            _ => self.with_normal_form(|form| form.canonical()),
         }
     }
 
@@ -128,8 +121,8 @@ impl Number {
         }
     }
 
-    fn with_decimal<T>(&self, read: impl FnOnce(Decimal<'_>) -> T) -> T {
-        self.with_text(|text| read(Decimal::new(text.as_bytes())))
+    fn with_normal_form<T>(&self, read: impl FnOnce(NormalForm<'_>) -> T) -> T {
+        self.with_text(|text| read(NormalForm::new(text.as_bytes())))
     }
 }
 
@@ -146,7 +139,6 @@ impl fmt::Debug for Number {
 }
 
 impl Default for Number {
-    /// Zero.
     fn default() -> Self {
         Self(Repr::Int(0))
     }

@@ -96,7 +96,6 @@ impl fmt::Display for Path {
 }
 
 impl fmt::Debug for Path {
-    /// The same as `Display`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)
     }

@@ -1,13 +1,12 @@
 //! The printer for JSON text.
 
 mod escape;
-mod integer;
 
 use crate::{Object, Value};
 
+pub(crate) use escape::push_integer;
 use escape::push_quoted;
 pub(crate) use escape::quoted;
-pub(crate) use integer::push_integer;
 
 /// The text that `write` appends to an empty string.
 pub(crate) fn to_text(write: impl FnOnce(&mut String)) -> String {

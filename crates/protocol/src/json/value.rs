@@ -1,13 +1,11 @@
 //! JSON values.
 
 mod accessors;
-mod conversions;
-mod kind;
 mod third_party;
 
 use std::fmt;
 
-pub use kind::ValueKind;
+pub use accessors::ValueKind;
 
 use crate::json::{parse, print};
 use crate::{Number, Object, ParseError};
@@ -68,7 +66,6 @@ impl fmt::Display for Value {
 }
 
 impl fmt::Debug for Value {
-    /// The same as `Display`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)
     }
@@ -83,7 +80,6 @@ impl fmt::Display for Object {
 }
 
 impl fmt::Debug for Object {
-    /// The same as `Display`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)
     }

@@ -1,7 +1,9 @@
-//! The declared inputs of a plan.
+//! The declared inputs and outputs of a plan, and its origin.
+
+use std::fmt;
 
 use crate::schema::for_type;
-use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, wire};
+use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, text, wire};
 use crate::{Object, Path, Value};
 
 /// A declared input of a plan, which steps refer to as `{{inputs.shares}}`.
@@ -21,14 +23,6 @@ pub struct PlanInput {
 
 impl PlanInput {
     /// The JSON Schema of the value: from the type, else from the type of the default, with the allowed values.
-    ///
-    /// ```
-    /// use reknit_protocol::{PlanInput, Value};
-    ///
-    /// let input = PlanInput::from_value(&Value::parse(r#"{"default": 100}"#)?)?;
-    /// assert_eq!(input.schema().to_string(), r#"{"type":"number"}"#);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn schema(&self) -> Object {
         let word = self.type_word.as_deref().or_else(|| self.default.as_ref().map(|value| value.kind().as_str()));
         let mut schema = word.map(for_type).unwrap_or_default();
@@ -62,3 +56,103 @@ impl Wire for PlanInput {
 }
 
 wire!(PlanInput);
+
+/// The origin of a plan. It is kept as information only.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum PlanMode {
+    /// `autonomous`: a model wrote the plan for the request.
+    Autonomous,
+    /// `workflow`: the plan existed before the request.
+    Workflow,
+    /// A mode that the protocol does not define, as written.
+    Other(String),
+}
+
+impl PlanMode {
+    /// The name in JSON.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Autonomous => "autonomous",
+            Self::Workflow => "workflow",
+            Self::Other(word) => word,
+        }
+    }
+}
+
+impl From<String> for PlanMode {
+    fn from(word: String) -> Self {
+        match word.as_str() {
+            "autonomous" => Self::Autonomous,
+            "workflow" => Self::Workflow,
+            _ => Self::Other(word),
+        }
+    }
+}
+
+impl fmt::Display for PlanMode {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.as_str())
+    }
+}
+
+/// A declared output of a plan: an expression, and what its value must be.
+///
+/// In JSON it is the text of the expression, or an object with `value`, `type` and `description`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PlanOutput {
+    /// The expression over the results of steps and the inputs.
+    pub value: String,
+    /// The type, in the words of [`for_type`]; any type if there is none.
+    pub type_word: Option<String>,
+    /// A description for people and models.
+    pub description: Option<String>,
+    /// Fields that the protocol does not define.
+    pub extra: ExtraFields,
+}
+
+impl PlanOutput {
+    /// The JSON Schema of the value; `None` if every value is allowed.
+    pub fn schema(&self) -> Option<Object> {
+        self.type_word.as_deref().map(for_type)
+    }
+}
+
+impl From<String> for PlanOutput {
+    fn from(value: String) -> Self {
+        Self { value, ..Self::default() }
+    }
+}
+
+impl From<&str> for PlanOutput {
+    fn from(value: &str) -> Self {
+        value.to_owned().into()
+    }
+}
+
+impl Wire for PlanOutput {
+    fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
+        if value.as_object().is_none() {
+            return text(value, path).map(Self::from);
+        }
+        let mut fields = ObjectReader::new(value, path)?;
+        Ok(Self {
+            value: fields.require_text("value")?,
+            type_word: fields.text("type")?,
+            description: fields.text("description")?,
+            extra: fields.finish(),
+        })
+    }
+
+    fn write(&self) -> Value {
+        if *self == Self::from(self.value.as_str()) {
+            return self.value.as_str().into();
+        }
+        ObjectWriter::new(&self.extra)
+            .with("value", self.value.as_str())
+            .with_some("type", self.type_word.as_deref())
+            .with_some("description", self.description.as_deref())
+            .finish()
+    }
+}
+
+wire!(PlanOutput);

@@ -7,7 +7,7 @@ use crate::{Object, Value};
 pub(super) const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "array", "object", "null"];
 
 /// The keywords whose value is a schema, or a list of schemas.
-pub(super) const SCHEMA_KEYWORDS: [&str; 15] = [
+pub const SCHEMA_KEYWORDS: [&str; 16] = [
     "items",
     "prefixItems",
     "additionalItems",
@@ -16,6 +16,7 @@ pub(super) const SCHEMA_KEYWORDS: [&str; 15] = [
     "additionalProperties",
     "unevaluatedProperties",
     "propertyNames",
+    "contentSchema",
     "not",
     "if",
     "then",
@@ -26,24 +27,11 @@ pub(super) const SCHEMA_KEYWORDS: [&str; 15] = [
 ];
 
 /// The keywords whose value is an object with a schema under each key.
-pub(super) const MAP_KEYWORDS: [&str; 5] =
-    ["properties", "patternProperties", "definitions", "$defs", "dependentSchemas"];
+pub const MAP_KEYWORDS: [&str; 6] =
+    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
 
 /// Replaces each `type` that JSON Schema does not define, such as Go's `float64`, by the schema that [`for_type`] gives for
 /// it. Other keywords of the schema stay as they are; a valid schema is not changed.
-///
-/// ```
-/// use reknit_protocol::Value;
-/// use reknit_protocol::schema::normalise_types;
-///
-/// let mut schema = Value::parse(r#"{"type": "object", "properties": {"type": {"type": "[]float64", "minItems": 1}}}"#)?;
-/// normalise_types(&mut schema);
-/// assert_eq!(
-///     schema.to_string(),
-///     r#"{"type":"object","properties":{"type":{"type":"array","minItems":1,"items":{"type":"number"}}}}"#,
-/// );
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub fn normalise_types(schema: &mut Value) {
     // The parser limits how deep a value is nested.
     match schema {
@@ -61,10 +49,7 @@ fn normalise_object(schema: &mut Object) {
     }
     for keyword in MAP_KEYWORDS {
         if let Some(Value::Object(map)) = schema.get_mut(keyword) {
-            let names: Vec<String> = map.iter().map(|(name, _)| name.to_owned()).collect();
-            for name in names {
-                map.get_mut(&name).into_iter().for_each(normalise_types);
-            }
+            map.iter_mut().for_each(|(_, schema)| normalise_types(schema));
         }
     }
     match schema.get("type").cloned() {

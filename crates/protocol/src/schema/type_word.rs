@@ -26,13 +26,6 @@ const MAX_NESTING: usize = 16;
 /// | any other word | no constraint; `x-type` keeps the word |
 ///
 /// `[]byte` counts as another word, because Go writes it as a base64 string.
-///
-/// ```
-/// use reknit_protocol::schema::for_type;
-///
-/// assert_eq!(for_type("[]string").to_string(), r#"{"type":"array","items":{"type":"string"}}"#);
-/// assert_eq!(for_type("Date").to_string(), r#"{"x-type":"Date"}"#);
-/// ```
 pub fn for_type(word: &str) -> Object {
     parse(word, MAX_NESTING)
 }
@@ -44,7 +37,6 @@ fn parse(word: &str, levels: usize) -> Object {
     schema.unwrap_or_else(|| Object::from([(X_TYPE, word.into())]))
 }
 
-/// The schema of a word without type parameters.
 fn plain(word: &str) -> Option<Object> {
     let name = match word.to_lowercase().as_str() {
         "string" | "str" | "text" => "string",
@@ -88,7 +80,6 @@ fn generic(word: &str, levels: usize) -> Option<Object> {
     }
 }
 
-/// The schema, if it names one type, with null as a second one.
 fn or_null(mut schema: Object) -> Object {
     if let Some(Value::String(name)) = schema.get("type").cloned() {
         schema.insert("type", vec![Value::String(name), "null".into()]);
@@ -112,7 +103,6 @@ fn split_brackets(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Splits at the first comma outside brackets.
 fn split_at_comma(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0_usize;
     let comma = text.char_indices().find(|(_, letter)| {

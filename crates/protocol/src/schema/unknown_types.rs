@@ -26,16 +26,6 @@ impl fmt::Display for UnknownType {
 }
 
 /// The unknown types of a schema, before [`normalise_types`](super::normalise_types) removes them.
-///
-/// ```
-/// use reknit_protocol::Value;
-/// use reknit_protocol::schema::unknown_types;
-///
-/// let schema = Value::parse(r#"{"properties": {"city": {"type": "strin"}, "days": {"type": "[]float64"}}}"#)?;
-/// let found: Vec<String> = unknown_types(&schema).iter().map(ToString::to_string).collect();
-/// assert_eq!(found, ["unknown type `strin` at `$.properties.city` allows any value; did you mean `string`?"]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub fn unknown_types(schema: &Value) -> Vec<UnknownType> {
     let mut found = Vec::new();
     collect(schema, &Path::root(), &mut found);

@@ -48,7 +48,6 @@ impl PortableSha256 {
         self.add_blocks(others);
     }
 
-    /// Adds all full blocks, and keeps the rest.
     fn add_blocks(&mut self, bytes: &[u8]) {
         let (blocks, rest) = bytes.as_chunks::<BLOCK>();
         for block in blocks {

@@ -1,8 +1,9 @@
-//! The JSON fields that a type does not define.
+//! The JSON fields that a type does not define, and the error for JSON of the wrong shape.
 
 use std::collections::HashMap;
+use std::fmt;
 
-use crate::Value;
+use crate::{Path, Value, ValueKind};
 
 /// The fields of a JSON object that its type does not define, and the original order of all fields.
 ///
@@ -79,3 +80,46 @@ impl PartialEq for ExtraFields {
 }
 
 impl Eq for ExtraFields {}
+
+/// A JSON value does not have the shape that a type requires.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{path}`: expected {expected}, found {found}")]
+pub struct ShapeError {
+    /// The place of the problem.
+    pub path: Path,
+    /// What the type requires there, in words.
+    pub expected: &'static str,
+    /// What the value has there.
+    pub found: ActualShape,
+}
+
+/// What a JSON value has at the place of a [`ShapeError`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ActualShape {
+    /// The key is absent.
+    Absent,
+    /// A value of the wrong kind.
+    Kind(ValueKind),
+    /// A string that is not one of the allowed words.
+    UnknownWord(String),
+}
+
+impl ShapeError {
+    pub(crate) fn kind(path: Path, expected: &'static str, found: &Value) -> Self {
+        Self { path, expected, found: ActualShape::Kind(found.kind()) }
+    }
+
+    pub(crate) fn absent(path: Path, expected: &'static str) -> Self {
+        Self { path, expected, found: ActualShape::Absent }
+    }
+}
+
+impl fmt::Display for ActualShape {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => out.write_str("nothing"),
+            Self::Kind(kind) => out.write_str(kind.with_article()),
+            Self::UnknownWord(word) => write!(out, "`{word}`"),
+        }
+    }
+}

@@ -15,15 +15,6 @@ use crate::{Path, Value};
 /// | `true` | anything else | refused: it contradicts itself |
 /// | `false` | absent or null | refused: the error is missing |
 /// | absent or not a boolean | | refused: not an envelope (see [`ToolResponse::is_envelope`]) |
-///
-/// ```
-/// use reknit_protocol::{ToolResponse, Value};
-///
-/// let reply = Value::parse(r#"{"success": true, "data": {"celsius": 22.50}}"#)?;
-/// let data = ToolResponse::from_value(&reply)?.into_result()?;
-/// assert_eq!(data.to_string(), r#"{"celsius":22.50}"#);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResponse {
     data: Option<Value>,

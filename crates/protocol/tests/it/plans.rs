@@ -113,7 +113,7 @@ fn a_plan_of_the_wrong_shape_is_refused_with_its_path() {
         assert_eq!(Plan::from_value(&parse(text)).expect_err(text).to_string(), message, "text: {text}");
     }
     for (step, message) in [
-        (r#"{"step_id":"s"}"#, "`$.steps[1].tool`: expected a string, found nothing"),
+        (r#"{"step_id":"s"}"#, "`$.steps[1].agent_name`: expected a string, found nothing"),
         (
             r#"{"step_id":"s","agent_name":"a","depends_on":"x"}"#,
             "`$.steps[1].depends_on`: expected an array, found a string",

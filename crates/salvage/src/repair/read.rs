@@ -13,29 +13,23 @@ mod brackets;
 mod cursor;
 mod document;
 mod embedded_json;
-mod emphasised;
 mod escape;
-mod failure;
 mod layers;
 mod misplaced_brackets;
-mod parentheses;
 mod parser;
 mod quoted;
 mod reading;
 mod repeated_quotes;
 mod string_end;
-mod swallowed;
 mod unquoted;
 
 use reknit_protocol::{MAX_DEPTH, ParseProblem, Path, Value};
 
 pub(crate) use self::arithmetic::to_expression;
+use self::document::{Candidate, parse_document};
+use self::parser::YesNoWords;
 pub use self::reading::{Completeness, ReadTextError, Reading};
-use self::{
-    document::{Candidate, parse_document},
-    failure::{ESCAPED_QUOTE, ParseFailure},
-    parser::YesNoWords,
-};
+use self::reading::{ESCAPED_QUOTE, ParseFailure};
 use super::fit;
 use crate::{Fix, FixKind, Schema, TextPosition};
 
@@ -56,15 +50,6 @@ impl Default for ReadOptions {
 ///
 /// Valid JSON comes back unchanged. From other text, `read` extracts the JSON, repairs it and records each repair.
 /// Unquoted words become strings, because there is no schema that could say otherwise.
-///
-/// ```
-/// use reknit_salvage::{read, ReadOptions};
-///
-/// let reading = read("Sure! ```json\n{city: 'Paris', days: 3,}\n```", &ReadOptions::default())?;
-/// assert_eq!(reading.value.to_string(), r#"{"city":"Paris","days":3}"#);
-/// assert!(!reading.fixes.is_empty());
-/// # Ok::<(), reknit_salvage::ReadTextError>(())
-/// ```
 pub fn read(text: &str, options: &ReadOptions) -> Result<Reading, ReadTextError> {
     read_with(text, options, None)
 }
@@ -73,17 +58,6 @@ pub fn read(text: &str, options: &ReadOptions) -> Result<Reading, ReadTextError>
 ///
 /// Of all readings that can be made to fit, the one with the lowest penalty wins. If no reading can be made to fit, the
 /// error is [`ReadTextError::DoesNotFit`].
-///
-/// ```
-/// use reknit_protocol::Value;
-/// use reknit_salvage::{read_as, Schema};
-///
-/// let schema = Value::parse(r#"{"type": "object", "properties": {"amount": {"type": "number"}}}"#)?;
-/// let schema = Schema::compile(&schema)?;
-/// let reading = read_as(r#"{"amount": "468.285",}"#, &schema)?;
-/// assert_eq!(reading.value.to_string(), r#"{"amount":468.285}"#);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub fn read_as(text: &str, schema: &Schema) -> Result<Reading, ReadTextError> {
     read_with(text, &ReadOptions::default(), Some(schema))
 }
@@ -125,7 +99,6 @@ fn read_with(text: &str, options: &ReadOptions, schema: Option<&Schema>) -> Resu
     Ok(reading)
 }
 
-/// Removes the white space that JSON allows around a value.
 fn trim_whitespace(text: &str) -> &str {
     text.trim_matches([' ', '\t', '\n', '\r'])
 }
@@ -207,7 +180,6 @@ fn lowest_penalty(mut readings: Vec<Reading>) -> Result<Option<Reading>, ReadTex
     }
 }
 
-/// Makes a candidate fit the schema, if there is one.
 fn finish(candidate: Candidate, schema: Option<&Schema>) -> Result<Reading, fit::FitError> {
     let Candidate { mut value, mut fixes, completeness, arithmetic: mut expressions, .. } = candidate;
     if let Some(schema) = schema {
@@ -237,7 +209,6 @@ fn trim_fixes(before: &str, after: &str) -> impl Iterator<Item = Fix> {
     mark.into_iter().chain(space).map(|(kind, c)| Fix::new(Path::root(), kind, c.encode_utf8(&mut [0; 4]), ""))
 }
 
-/// The offset of `part` in `text`, which contains it.
 fn offset_in(text: &str, part: &str) -> usize {
     part.as_ptr() as usize - text.as_ptr() as usize
 }

@@ -3,11 +3,11 @@
 use std::hash::Hash;
 use std::sync::OnceLock;
 
+use reknit_protocol::spelling::folded;
 use reknit_protocol::{Number, Value};
 
-use super::parse_scalar;
+use super::parse_scalar::{self, strip_marks};
 use super::schema_index::HashMap;
-use super::spelling::{fold_word, strip_marks};
 
 /// Up to this many values are compared one by one.
 const FEW_VALUES: usize = 16;
@@ -41,7 +41,7 @@ impl Spellings {
                     if texts.insert(text.clone(), index).is_some() {
                         continue;
                     }
-                    insert_unique(&mut folded_texts, fold_word(text), index);
+                    insert_unique(&mut folded_texts, folded(strip_marks(text)), index);
                     if let Some(number) = parse_scalar::number(text) {
                         insert_unique(&mut number_texts, number, index);
                     }
@@ -59,7 +59,8 @@ impl Spellings {
     fn find(&self, value: &Value) -> Option<usize> {
         match value {
             Value::String(text) => {
-                self.texts.get(strip_marks(text)).copied().or_else(|| match self.folded_texts.get(&fold_word(text)) {
+                let text = strip_marks(text);
+                self.texts.get(text).copied().or_else(|| match self.folded_texts.get(&folded(text)) {
                     Some(only) => *only,
                     None => self.numbers.get(&parse_scalar::number(text)?).copied(),
                 })
@@ -96,7 +97,6 @@ impl AllowedValues {
     }
 }
 
-/// Inserts `index` under a key, or `None` if the key is already taken.
 fn insert_unique<K: Eq + Hash>(owners: &mut HashMap<K, Option<usize>>, key: K, index: usize) {
     owners.entry(key).and_modify(|owner| *owner = None).or_insert(Some(index));
 }

@@ -94,12 +94,10 @@ impl SchemaError {
     }
 }
 
-/// A reference without its fragment.
 fn document_of(reference: &str) -> &str {
     reference.split('#').next().filter(|document| !document.is_empty()).unwrap_or(reference)
 }
 
-/// The path and the text of the first matching reference.
 fn find_reference(schema: &Value, matches: impl Fn(&str) -> bool) -> Option<(Path, String)> {
     let mut pending = vec![(Path::root(), schema)];
     while let Some((path, value)) = pending.pop() {

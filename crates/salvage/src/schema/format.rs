@@ -28,7 +28,6 @@ pub enum Formats {
     Checked,
 }
 
-/// The formats that the validator knows.
 const NAMES: [&str; 17] = [
     "date",
     "date-time",
@@ -49,7 +48,6 @@ const NAMES: [&str; 17] = [
     "regex",
 ];
 
-/// A validator for each format, compiled on first use.
 static VALIDATORS: LazyLock<HashMap<&'static str, Validator<ValueInput>>> = LazyLock::new(|| {
     let validator = |name: &'static str| {
         let schema = serde_json::json!({ "format": name });
@@ -105,8 +103,7 @@ fn visit_texts<'a>(
         }
         Value::Object(object) => {
             for (key, value) in object {
-                let declared = shape.object.properties.get(key).map(|property| property.shape);
-                if let Some(id) = declared.or_else(|| shape.object.undeclared(key)) {
+                if let Some(id) = shape.object.entry(key) {
                     path.push_key(key);
                     visit_texts(schema, value, id, path, visit);
                     path.pop();

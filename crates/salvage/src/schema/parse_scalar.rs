@@ -2,7 +2,8 @@
 
 use reknit_protocol::Number;
 
-use super::spelling::strip_marks;
+/// The marks that models put around a word to emphasise or quote it.
+const MARKS: [char; 5] = ['*', '_', '`', '"', '\''];
 
 /// Digits after a `+` or a `0` are a telephone number or an identifier if there are at least this many.
 const TELEPHONE_DIGITS: usize = 10;
@@ -86,4 +87,18 @@ pub(crate) fn is_absent(text: &str) -> bool {
     const ABSENT: [&str; 8] = ["", "null", "none", "nil", "undefined", "n/a", "na", "not applicable"];
     let text = text.trim();
     ABSENT.iter().any(|word| word.eq_ignore_ascii_case(text))
+}
+
+/// Removes white space, emphasis and quotes around the text: `**Paris**` becomes `Paris`.
+///
+/// Removes marks only in pairs, and never all of the text.
+pub(crate) fn strip_marks(text: &str) -> &str {
+    let mut text = text.trim();
+    while let Some(inner) = MARKS.iter().find_map(|mark| text.strip_prefix(*mark)?.strip_suffix(*mark)) {
+        if inner.trim().is_empty() {
+            break;
+        }
+        text = inner.trim();
+    }
+    text
 }

@@ -69,7 +69,7 @@ impl Search {
 }
 
 fn is_type(keyword: &Value) -> bool {
-    let is_name = |name: &Value| name.as_str().and_then(SchemaType::from_name).is_some();
+    let is_name = |name: &Value| name.as_str().and_then(SchemaType::from_word).is_some();
     match keyword {
         Value::Array(names) => !names.is_empty() && names.iter().all(is_name) && are_distinct(names),
         name => is_name(name),

@@ -1,6 +1,6 @@
 //! The ways in which a value can fail to fit a schema.
 
-use reknit_protocol::{Path, Value};
+use reknit_protocol::{Path, Value, word_enum};
 
 use super::SchemaType;
 
@@ -105,49 +105,30 @@ pub enum FitProblemKind {
     },
 }
 
-/// How a number must compare to a limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Comparison {
-    /// Greater than or equal to the limit.
-    AtLeast,
-    /// Greater than the limit.
-    MoreThan,
-    /// Less than or equal to the limit.
-    AtMost,
-    /// Less than the limit.
-    LessThan,
-}
-
-impl Comparison {
-    /// The comparison in words: "at least".
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::AtLeast => "at least",
-            Self::MoreThan => "more than",
-            Self::AtMost => "at most",
-            Self::LessThan => "less than",
-        }
+word_enum! {
+    /// How a number must compare to a limit, in words.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Comparison {
+        /// Greater than or equal to the limit.
+        AtLeast = "at least",
+        /// Greater than the limit.
+        MoreThan = "more than",
+        /// Less than or equal to the limit.
+        AtMost = "at most",
+        /// Less than the limit.
+        LessThan = "less than",
     }
 }
 
-/// What the length of a value counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LengthUnit {
-    /// The characters of a string.
-    Characters,
-    /// The items of an array.
-    Items,
-    /// The properties of an object.
-    Properties,
-}
-
-impl LengthUnit {
-    /// The unit in words: "items".
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Characters => "characters",
-            Self::Items => "items",
-            Self::Properties => "properties",
-        }
+word_enum! {
+    /// What the length of a value counts, in words.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum LengthUnit {
+        /// The characters of a string.
+        Characters = "characters",
+        /// The items of an array.
+        Items = "items",
+        /// The properties of an object.
+        Properties = "properties",
     }
 }

@@ -7,7 +7,7 @@
 use reknit_protocol::{Path, Value};
 
 use super::complexity::Complexity;
-use super::large_stack::nests_deeper;
+use super::complexity::{count_values, nests_deeper};
 use super::report::{Report, message};
 use super::shape::{Shape, ShapeId, Shapes};
 use super::subschemas::SubschemaId;
@@ -25,7 +25,6 @@ const FEW_VISITS: u64 = 64;
 /// How many errors the validator may list about one value, in all lists together. Each takes about half a kilobyte.
 const MAX_ERRORS: u64 = 16_384;
 
-/// How many problems are searched for.
 const MAX_PROBLEMS: usize = 1000;
 
 /// Whether the lists of the validator would explode, because the value nests deep in a recursive schema or the schema is
@@ -39,15 +38,6 @@ pub(crate) fn are_needed(schema: &Schema, value: &Value) -> bool {
         }
     }
     visits > FEW_VISITS && visits.saturating_mul(count_values(value)) > MAX_LISTS
-}
-
-/// The number of values in a value, including itself.
-fn count_values(value: &Value) -> u64 {
-    match value {
-        Value::Array(items) => items.iter().fold(1, |sum, item| count_values(item).saturating_add(sum)),
-        Value::Object(object) => object.values().fold(1, |sum, value| count_values(value).saturating_add(sum)),
-        _ => 1,
-    }
 }
 
 /// What is wrong with the value according to these subschemas.
@@ -114,8 +104,7 @@ impl Search<'_> {
         match value {
             Value::Object(object) => {
                 for (key, value) in object {
-                    let declared = shape.object.properties.get(key).map(|property| property.shape);
-                    if let Some(id) = declared.or_else(|| shape.object.undeclared(key)) {
+                    if let Some(id) = shape.object.entry(key) {
                         self.descend(value, id, &path.key(key));
                     }
                 }

@@ -198,7 +198,7 @@ fn has_wrong_tag(branch: &[ValidationError<'_>], path: &str) -> bool {
 
 fn expected_types(kind: &TypeKind) -> Vec<SchemaType> {
     match kind {
-        TypeKind::Single(only) => SchemaType::from_name(only.as_str()).into_iter().collect(),
-        TypeKind::Multiple(set) => set.iter().filter_map(|each| SchemaType::from_name(each.as_str())).collect(),
+        TypeKind::Single(only) => SchemaType::from_word(only.as_str()).into_iter().collect(),
+        TypeKind::Multiple(set) => set.iter().filter_map(|each| SchemaType::from_word(each.as_str())).collect(),
     }
 }

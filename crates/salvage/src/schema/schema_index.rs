@@ -4,10 +4,12 @@ use std::sync::LazyLock;
 
 use foldhash::fast::RandomState;
 use jsonschema::{Draft, Uri, uri};
+use percent_encoding::percent_decode_str;
+use reknit_protocol::schema::{MAP_KEYWORDS, SCHEMA_KEYWORDS};
 use reknit_protocol::{Path, Value};
 
 use super::Formats;
-use super::large_stack::levels;
+use super::complexity::levels;
 
 /// A map and a set with a fast hash that outside text cannot attack.
 pub(super) type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
@@ -23,30 +25,6 @@ const USUAL_ENTRIES: usize = 24;
 
 /// Keywords whose values are data, in which `$ref` is not a reference.
 const DATA_KEYWORDS: [&str; 5] = ["enum", "const", "default", "examples", "example"];
-
-/// Keywords whose values are objects of subschemas.
-const NAMED_SCHEMA_KEYWORDS: [&str; 6] =
-    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
-
-/// Keywords whose value is a subschema or a list of subschemas.
-const SCHEMA_KEYWORDS: [&str; 16] = [
-    "items",
-    "prefixItems",
-    "additionalItems",
-    "unevaluatedItems",
-    "contains",
-    "additionalProperties",
-    "unevaluatedProperties",
-    "propertyNames",
-    "contentSchema",
-    "not",
-    "if",
-    "then",
-    "else",
-    "allOf",
-    "anyOf",
-    "oneOf",
-];
 
 /// Keywords that refer to another subschema.
 pub(crate) const REFERENCE_KEYWORDS: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
@@ -137,7 +115,7 @@ impl Role {
     fn child(self, key: &str) -> Option<Self> {
         match self {
             Self::Schema if DATA_KEYWORDS.contains(&key) => None,
-            Self::Schema if NAMED_SCHEMA_KEYWORDS.contains(&key) => Some(Self::NamedSchemas),
+            Self::Schema if MAP_KEYWORDS.contains(&key) => Some(Self::NamedSchemas),
             Self::Schema if !SCHEMA_KEYWORDS.contains(&key) => Some(Self::Unknown),
             Self::Schema | Self::NamedSchemas => Some(Self::Schema),
             Self::Unknown => Some(Self::Unknown),
@@ -203,7 +181,6 @@ impl<'s> SchemaIndex<'s> {
         self.places
     }
 
-    /// Adds a value and returns its document.
     fn add(&mut self, value: &'s Value, place: PlaceId, document: usize) -> usize {
         let Value::Object(object) = value else {
             self.entries.insert(address(value), Entry { place, document });
@@ -247,12 +224,12 @@ impl<'s> SchemaIndex<'s> {
         if fragment.is_empty() {
             return Some(target.root);
         }
-        let fragment = percent_decode(fragment)?;
+        let fragment = percent_decode_str(fragment).decode_utf8().ok()?;
         if fragment.starts_with('/') {
             let path = Path::from_pointer(&fragment, target.root).ok()?;
             return target.root.at(&path);
         }
-        target.anchors.get(fragment.as_str()).copied()
+        target.anchors.get(fragment.as_ref()).copied()
     }
 }
 
@@ -286,7 +263,6 @@ pub(crate) fn height(root: &Value, index: &SchemaIndex<'_>) -> Option<usize> {
     }
 }
 
-/// A value in a depth-first search, with the children that were not visited yet.
 struct Step<'s> {
     value: &'s Value,
     pending: Vec<&'s Value>,
@@ -312,20 +288,4 @@ impl<'s> Step<'s> {
         pending.retain(|value| matches!(value, Value::Object(_) | Value::Array(_)));
         Some(Self { value, pending, height: 0 })
     }
-}
-
-fn percent_decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let (digits, tail) = tail.split_at_checked(2)?;
-        bytes.push(u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()?);
-        rest = tail;
-    }
-    String::from_utf8(bytes).ok()
 }

@@ -8,10 +8,10 @@ use std::sync::{Arc, OnceLock};
 
 use jsonschema::Validator;
 use reknit_protocol::Value;
+use reknit_protocol::spelling::folded;
 
 use super::allowed_values::AllowedValues;
 use super::schema_index::HashMap;
-use super::spelling::fold_key;
 use super::subschemas::SubschemaId;
 use super::types::TypeSet;
 use super::validator_input::ValueInput;
@@ -83,17 +83,22 @@ impl ArrayShape {
 impl ObjectShape {
     /// The only property of which `key` is another spelling.
     pub(crate) fn name_by_spelling(&self, key: &str) -> Option<&str> {
-        self.names_by_spelling()?.get(&fold_key(key))?.as_deref()
+        self.names_by_spelling()?.get(&folded(key))?.as_deref()
     }
 
     /// Whether `key` is another spelling of a property, or of several.
     pub(crate) fn is_spelling(&self, key: &str) -> bool {
-        self.names_by_spelling().is_some_and(|names| names.contains_key(&fold_key(key)))
+        self.names_by_spelling().is_some_and(|names| names.contains_key(&folded(key)))
     }
 
     fn names_by_spelling(&self) -> Option<&HashMap<String, Option<Box<str>>>> {
         let names = || self.names_by_spelling.get_or_init(|| names_by_spelling(self.properties.keys()));
         self.may_rename_keys.then(names)
+    }
+
+    /// The shape for a key.
+    pub(crate) fn entry(&self, key: &str) -> Option<ShapeId> {
+        self.properties.get(key).map(|property| property.shape).or_else(|| self.undeclared(key))
     }
 
     /// The shape for a key that is not declared in `properties`.
@@ -181,7 +186,7 @@ impl Shape {
 fn names_by_spelling<'a>(names: impl Iterator<Item = &'a Box<str>>) -> HashMap<String, Option<Box<str>>> {
     let mut names_by_spelling: HashMap<String, Option<Box<str>>> = HashMap::default();
     for name in names {
-        let form = fold_key(name);
+        let form = folded(name);
         if !form.is_empty() {
             names_by_spelling.entry(form).and_modify(|owner| *owner = None).or_insert_with(|| Some(name.clone()));
         }

@@ -35,13 +35,11 @@ struct ShapeKey {
 pub(super) struct ShapeBuilder<'s> {
     index: &'s SchemaIndex<'s>,
     complexity: Complexity,
-    /// The keywords and the place of each subschema.
     keywords: Vec<(Keywords<'s>, Option<PlaceId>)>,
     subschema_ids: HashMap<usize, SubschemaId>,
     patterns: HashMap<&'s str, Option<Pattern>>,
     shape_ids: HashMap<Rc<ShapeKey>, ShapeId>,
     shape_keys: Vec<Rc<ShapeKey>>,
-    /// How many parts the shapes have so far.
     parts: usize,
 }
 
@@ -81,7 +79,6 @@ impl<'s> ShapeBuilder<'s> {
         id
     }
 
-    /// The shape of a place at which all these subschemas apply.
     fn shape_for(&mut self, schemas: impl IntoIterator<Item = &'s Value>) -> ShapeId {
         let mut subschemas: Vec<SubschemaId> = schemas.into_iter().map(|schema| self.subschema_id(schema)).collect();
         subschemas.sort_unstable();

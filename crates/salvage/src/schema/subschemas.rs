@@ -7,7 +7,7 @@ use jsonschema::{Draft, Registry, ValidationOptions, Validator};
 use reknit_protocol::Value;
 
 use super::complexity::Complexity;
-use super::large_stack::with_large_stack;
+use super::complexity::with_large_stack;
 use super::schema_index::{PlaceId, Places, ROOT_URI};
 use super::validator_input::ValueInput;
 use super::{Formats, SchemaError};
@@ -49,7 +49,6 @@ struct Subschema {
     validator: OnceLock<Option<Validator<ValueInput>>>,
 }
 
-/// What all validators of a schema share.
 type Rules = (Draft, Complexity, Formats);
 
 /// The options that all validators share.

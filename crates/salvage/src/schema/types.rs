@@ -1,43 +1,29 @@
 //! The types of JSON Schema, and sets of them.
 
-use reknit_protocol::{Value, ValueKind};
+use reknit_protocol::{Value, ValueKind, word_enum};
 
-/// A type of JSON Schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum SchemaType {
-    /// `null`.
-    Null,
-    /// `true` or `false`.
-    Boolean,
-    /// A number without a fraction, such as `5` or `5.0`.
-    Integer,
-    /// Any number.
-    Number,
-    /// A string.
-    String,
-    /// An array.
-    Array,
-    /// An object.
-    Object,
+word_enum! {
+    /// A type of JSON Schema. Its word is the name in JSON Schema.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum SchemaType {
+        /// `null`.
+        Null = "null",
+        /// `true` or `false`.
+        Boolean = "boolean",
+        /// A number without a fraction, such as `5` or `5.0`.
+        Integer = "integer",
+        /// Any number.
+        Number = "number",
+        /// A string.
+        String = "string",
+        /// An array.
+        Array = "array",
+        /// An object.
+        Object = "object",
+    }
 }
 
 impl SchemaType {
-    const ALL: [Self; 7] =
-        [Self::Null, Self::Boolean, Self::Integer, Self::Number, Self::String, Self::Array, Self::Object];
-
-    /// The name in JSON Schema.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Null => "null",
-            Self::Boolean => "boolean",
-            Self::Integer => "integer",
-            Self::Number => "number",
-            Self::String => "string",
-            Self::Array => "array",
-            Self::Object => "object",
-        }
-    }
-
     /// The name with an article, for messages: "an integer", "null".
     pub const fn with_article(self) -> &'static str {
         match self {
@@ -51,12 +37,21 @@ impl SchemaType {
         }
     }
 
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|candidate| candidate.as_str() == name)
-    }
-
     const fn bit(self) -> u8 {
         1 << self as u8
+    }
+}
+
+impl From<ValueKind> for SchemaType {
+    fn from(kind: ValueKind) -> Self {
+        match kind {
+            ValueKind::Null => Self::Null,
+            ValueKind::Boolean => Self::Boolean,
+            ValueKind::Number => Self::Number,
+            ValueKind::String => Self::String,
+            ValueKind::Array => Self::Array,
+            ValueKind::Object => Self::Object,
+        }
     }
 }
 
@@ -93,21 +88,15 @@ impl TypeSet {
             Value::Array(names) => names.as_slice(),
             name => std::slice::from_ref(name),
         };
-        let types = names.iter().filter_map(|name| SchemaType::from_name(name.as_str()?));
+        let types = names.iter().filter_map(|name| SchemaType::from_word(name.as_str()?));
         types.fold(Self::NONE, Self::with)
     }
 
     /// Whether a value of this kind can have one of the types.
-    pub(crate) const fn allows(self, kind: ValueKind) -> bool {
-        self.contains(match kind {
-            ValueKind::Null => SchemaType::Null,
-            ValueKind::Boolean => SchemaType::Boolean,
-            // Every set with numbers has integers.
-            ValueKind::Number => SchemaType::Integer,
-            ValueKind::String => SchemaType::String,
-            ValueKind::Array => SchemaType::Array,
-            ValueKind::Object => SchemaType::Object,
-        })
+    pub(crate) fn allows(self, kind: ValueKind) -> bool {
+        // Every set with numbers has integers.
+        let is_number = kind == ValueKind::Number;
+        self.contains(if is_number { SchemaType::Integer } else { kind.into() })
     }
 
     /// Whether the value has one of the types.
@@ -122,14 +111,7 @@ impl TypeSet {
 
     /// The types of the values.
     pub(crate) fn of_values(values: &[Value]) -> Self {
-        let types = values.iter().map(|value| match value {
-            Value::Null => SchemaType::Null,
-            Value::Bool(_) => SchemaType::Boolean,
-            Value::Number(_) => SchemaType::Number,
-            Value::String(_) => SchemaType::String,
-            Value::Array(_) => SchemaType::Array,
-            Value::Object(_) => SchemaType::Object,
-        });
+        let types = values.iter().map(|value| SchemaType::from(value.kind()));
         types.fold(Self::NONE, Self::with)
     }
 }

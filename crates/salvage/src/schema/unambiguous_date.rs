@@ -1,5 +1,7 @@
 //! Dates in other notations than ISO 8601, as far as they can be read in one way only.
 
+use reknit_protocol::days_since_epoch;
+
 /// A date that can be read in one way only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnambiguousDate {
@@ -35,14 +37,6 @@ impl UnambiguousDate {
     /// Parses `2026-3-5`, `2026/03/05`, `20260305`, `25/12/2026`, `March 5, 2026`, `5th of March 2026` or `Thu, 5 Mar 2026`.
     ///
     /// `None` if the text can be read in two ways, as `03/04/2026`, has a year of two digits, or is no date.
-    ///
-    /// ```
-    /// use reknit_salvage::UnambiguousDate;
-    ///
-    /// let date = UnambiguousDate::parse("5 Mar 2026").expect("one way to read it");
-    /// assert_eq!(date.to_string(), "2026-03-05");
-    /// assert_eq!(UnambiguousDate::parse("03/04/2026"), None);
-    /// ```
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         if text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -71,33 +65,21 @@ impl UnambiguousDate {
                 },
             }
         };
-        let date = Self { year, month, day }.checked()?;
-        weekday.is_none_or(|weekday| weekday == date.weekday()).then_some(date)
+        let date = Self { year, month, day };
+        // The first day of 1970 was a Thursday.
+        let day_of_week = usize::try_from((date.days()? + 4).rem_euclid(7)).ok();
+        (weekday.is_none() || weekday == day_of_week).then_some(date)
     }
 
     fn from_digits(text: &str) -> Option<Self> {
         let year = text.get(..4)?.parse().ok().filter(|year| YEARS_IN_DIGITS.contains(year))?;
-        Self { year, month: text.get(4..6)?.parse().ok()?, day: text.get(6..)?.parse().ok()? }.checked()
+        let date = Self { year, month: text.get(4..6)?.parse().ok()?, day: text.get(6..)?.parse().ok()? };
+        date.days().map(|_| date)
     }
 
-    /// The date if it is in the calendar.
-    fn checked(self) -> Option<Self> {
-        let is_leap = self.year.is_multiple_of(4) && (!self.year.is_multiple_of(100) || self.year.is_multiple_of(400));
-        let days = match self.month {
-            4 | 6 | 9 | 11 => 30,
-            2 if is_leap => 29,
-            2 => 28,
-            _ => 31,
-        };
-        ((1..=12).contains(&self.month) && (1..=days).contains(&self.day)).then_some(self)
-    }
-
-    /// The index of the weekday in [`WEEKDAYS`], by the method of Sakamoto.
-    fn weekday(self) -> usize {
-        const SHIFTS: [usize; 12] = [0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4];
-        let year = usize::from(self.year) - usize::from(self.month < 3 && self.year > 0);
-        let shift = SHIFTS.get(usize::from(self.month) - 1).copied().unwrap_or_default();
-        (year + year / 4 - year / 100 + year / 400 + shift + usize::from(self.day)) % 7
+    /// The days since 1970; `None` if the calendar has no such day.
+    fn days(self) -> Option<i64> {
+        days_since_epoch(self.year.into(), self.month.into(), self.day.into())
     }
 }
 
@@ -164,7 +146,6 @@ fn year(text: &str) -> Option<u16> {
     text.parse().ok().filter(|_| text.len() == 4)
 }
 
-/// A number of one or two digits.
 fn number(text: &str) -> Option<u8> {
     text.parse().ok().filter(|_| matches!(text.len(), 1 | 2))
 }

@@ -1,4 +1,4 @@
-//! Reads valid JSON as it arrives, and stops at the first damage.
+//! Finds where the JSON begins in a text that goes on, reads it as it arrives, and stops at the first damage.
 //!
 //! A value is complete when what follows shows that it has ended: in an object the next key with its colon, in an array the next
 //! item, or a closing bracket. A quote alone does not end a string, because it may be a quote that was not escaped.
@@ -8,18 +8,15 @@ use std::borrow::Cow;
 use reknit_protocol::{MAX_DEPTH, Object, Path, Segment, Value};
 
 use super::partial::{PartialReading, PartialState};
-use super::start::StartFinder;
 
 /// The state of reading a text up to an offset.
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
     start: StartFinder,
     at: usize,
-    /// The value so far; `None` before it begins.
     value: Option<Value>,
     /// The path of the innermost open array or object.
     path: Path,
-    /// Whether each open array or object is an object.
     frames: Vec<bool>,
     /// The place of the last value in the innermost array or object, if it may still change.
     last: Option<Segment>,
@@ -47,7 +44,6 @@ enum Expected {
     InScalar(usize),
 }
 
-/// Why reading goes no further.
 enum Halt {
     /// The rest of a token has not arrived.
     Unfinished,
@@ -110,7 +106,6 @@ impl Scanner {
         self.frames.last() == Some(&true)
     }
 
-    /// The innermost open array or object.
     fn container(&mut self) -> Option<&mut Value> {
         self.value.as_mut()?.at_mut(&self.path)
     }
@@ -180,7 +175,6 @@ impl Scanner {
         }
     }
 
-    /// Adds a value to the innermost array or object.
     fn add(&mut self, value: Value) {
         let key = std::mem::take(&mut self.key);
         self.last = match self.container() {
@@ -228,7 +222,6 @@ impl Scanner {
         Ok(())
     }
 
-    /// Adds what was read of the open string to the value.
     fn add_run(&mut self) {
         if self.run.is_empty() {
             return;
@@ -268,5 +261,63 @@ fn escape_len(text: &str) -> Option<usize> {
             (text.len() >= len).then_some(len)
         }
         _ => Some(2),
+    }
+}
+
+/// The tags around the reasoning of a model. JSON in it is not the answer.
+const REASONING_TAGS: [&str; 5] = ["think", "thinking", "reasoning", "thought", "reflection"];
+
+/// Searches for the first bracket that is set apart as an answer: at the start of a line, or after a colon, an equals sign, a tag
+/// or a fence.
+#[derive(Debug, Default)]
+pub(super) struct StartFinder {
+    at: usize,
+    /// The tag of the reasoning in which the search is.
+    reasoning: Option<&'static str>,
+    /// The last visible character on this line.
+    last: Option<u8>,
+}
+
+impl StartFinder {
+    /// The offset of the bracket; `None` if it has not arrived.
+    pub(super) fn advance(&mut self, text: &str) -> Option<usize> {
+        while let Some(byte) = text.as_bytes().get(self.at).copied() {
+            match byte {
+                b'<' if !self.read_tag(text.as_bytes().get(self.at..).unwrap_or_default()) => return None,
+                b'{' | b'[' if self.reasoning.is_none() && self.is_set_apart() => return Some(self.at),
+                b'\n' | b'\r' => self.last = None,
+                _ => {}
+            }
+            if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+                self.last = Some(byte);
+            }
+            self.at += 1;
+        }
+        None
+    }
+
+    fn is_set_apart(&self) -> bool {
+        self.last.is_none_or(|last| matches!(last, b':' | b'=' | b'>' | b'`'))
+    }
+
+    /// Enters or leaves the reasoning if a tag of it begins here; false if that is not known before more of the text has arrived.
+    fn read_tag(&mut self, rest: &[u8]) -> bool {
+        let is_closing = rest.get(1) == Some(&b'/');
+        let name = rest.get(if is_closing { 2 } else { 1 }..).unwrap_or_default();
+        for tag in REASONING_TAGS {
+            let whole = tag.bytes().chain([b'>']);
+            if name.len() <= tag.len() && whole.clone().take(name.len()).eq(name.iter().copied()) {
+                return false;
+            }
+            if whole.eq(name.iter().copied().take(tag.len() + 1)) {
+                match (self.reasoning, is_closing) {
+                    (None, false) => self.reasoning = Some(tag),
+                    (Some(open), true) if open == tag => self.reasoning = None,
+                    _ => {}
+                }
+                return true;
+            }
+        }
+        true
     }
 }

@@ -2,14 +2,25 @@
 
 use std::fmt;
 
-use super::calendar::{Date, SECONDS_PER_DAY};
+use reknit_protocol::{date_of_days, days_since_epoch};
+
+pub(super) const SECONDS_PER_DAY: i64 = 86_400;
 
 /// A date, a time of day, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DateOrTime {
-    Time { second: i64, precision: TimePrecision },
-    Date(Date),
-    DateTime { date: Date, second: i64, precision: TimePrecision, separator: char },
+    Time {
+        second: i64,
+        precision: TimePrecision,
+    },
+    /// The days since 1970.
+    Date(i64),
+    DateTime {
+        date: i64,
+        second: i64,
+        precision: TimePrecision,
+        separator: char,
+    },
 }
 
 /// Whether a time is written with seconds.
@@ -40,12 +51,12 @@ impl DateOrTime {
         }
     }
 
-    /// The seconds since day 0; `None` for a time of day.
+    /// The seconds since 1970; `None` for a time of day.
     fn seconds(self) -> Option<i64> {
         match self {
             Self::Time { .. } => None,
-            Self::Date(date) => Some(date.day_number() * SECONDS_PER_DAY),
-            Self::DateTime { date, second, .. } => Some(date.day_number() * SECONDS_PER_DAY + second),
+            Self::Date(date) => Some(date * SECONDS_PER_DAY),
+            Self::DateTime { date, second, .. } => Some(date * SECONDS_PER_DAY + second),
         }
     }
 
@@ -57,12 +68,12 @@ impl DateOrTime {
             }
             Self::Date(date) => {
                 let is_whole_days = seconds % SECONDS_PER_DAY == 0;
-                let number = date.day_number().checked_add(seconds / SECONDS_PER_DAY)?;
-                Date::from_day_number(number).filter(|_| is_whole_days).map(Self::Date)
+                let date = date.checked_add(seconds / SECONDS_PER_DAY)?;
+                checked(date).filter(|_| is_whole_days).map(Self::Date)
             }
             Self::DateTime { precision, separator, .. } => {
                 let total = self.seconds()?.checked_add(seconds)?;
-                let date = Date::from_day_number(total.div_euclid(SECONDS_PER_DAY))?;
+                let date = checked(total.div_euclid(SECONDS_PER_DAY))?;
                 let second = total.rem_euclid(SECONDS_PER_DAY);
                 Some(Self::DateTime { date, second, precision: precision.for_second(second), separator })
             }
@@ -72,9 +83,9 @@ impl DateOrTime {
     pub(super) fn plus_months(self, months: i64) -> Option<Self> {
         match self {
             Self::Time { .. } => None,
-            Self::Date(date) => date.plus_months(months).map(Self::Date),
+            Self::Date(date) => plus_months(date, months).map(Self::Date),
             Self::DateTime { date, second, precision, separator } => {
-                Some(Self::DateTime { date: date.plus_months(months)?, second, precision, separator })
+                Some(Self::DateTime { date: plus_months(date, months)?, second, precision, separator })
             }
         }
     }
@@ -101,8 +112,24 @@ impl fmt::Display for DateOrTime {
     }
 }
 
-fn write_date(out: &mut fmt::Formatter<'_>, date: Date) -> fmt::Result {
-    write!(out, "{:04}-{:02}-{:02}", date.year, date.month, date.day)
+fn write_date(out: &mut fmt::Formatter<'_>, date: i64) -> fmt::Result {
+    let (year, month, day) = date_of_days(date);
+    write!(out, "{year:04}-{month:02}-{day:02}")
+}
+
+/// The date if it is in the years 1 to 9999.
+fn checked(date: i64) -> Option<i64> {
+    // Beyond these days, finding the year could overflow.
+    let is_near = date.unsigned_abs() < 1 << 32;
+    (is_near && (1..=9999).contains(&date_of_days(date).0)).then_some(date)
+}
+
+/// The same day of another month, or its last day if that month is shorter.
+fn plus_months(date: i64, months: i64) -> Option<i64> {
+    let (year, month, day) = date_of_days(date);
+    let total = (year * 12 + month - 1).checked_add(months)?;
+    let (year, month) = (total.div_euclid(12), total.rem_euclid(12) + 1);
+    (day.min(28)..=day).rev().find_map(|day| days_since_epoch(year, month, day)).and_then(checked)
 }
 
 fn write_time(out: &mut fmt::Formatter<'_>, second: i64, precision: TimePrecision) -> fmt::Result {
@@ -114,11 +141,11 @@ fn write_time(out: &mut fmt::Formatter<'_>, second: i64, precision: TimePrecisio
 }
 
 /// Parses `2025-03-01`.
-fn parse_date(text: &str) -> Option<Date> {
+fn parse_date(text: &str) -> Option<i64> {
     let mut parts = text.splitn(3, '-');
     let year = digits(parts.next()?, 4..=4)?;
     let month = digits(parts.next()?, 2..=2)?;
-    Date::new(year, month, digits(parts.next()?, 2..=2)?)
+    days_since_epoch(year, month, digits(parts.next()?, 2..=2)?).and_then(checked)
 }
 
 /// Parses `9:00`, `09:00` or `09:00:30` into the second of the day.

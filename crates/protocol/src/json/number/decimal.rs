@@ -1,157 +1,219 @@
-//! A parsed number in normal form, for exact comparison.
+//! Decimal arithmetic with 34 digits, the only one of the workspace. A longer result is rounded half to even and marked.
 
-use std::cmp::Ordering;
+#[cfg(test)]
+mod tests;
 
-/// The most digits before the point that are written without an exponent.
-pub(super) const MAX_PLAIN_DIGITS: i64 = 40;
+use serde::{Deserialize, Serialize};
 
-/// The most zeros right after the point that are written without an exponent.
-const MAX_PLAIN_ZEROS: i64 = 6;
+use super::Number;
 
-/// Sign, significant digits and scale: the value is `0.DIGITS` times ten to the power of `scale`.
+const DIGITS: u32 = 34;
+
+/// Ten to the power of [`DIGITS`]: one more than the largest coefficient.
+const COEFFICIENT_LIMIT: u128 = 10_u128.pow(DIGITS);
+
+/// The digits with which results are computed before they are rounded. A `u128` has room for the sum of two such numbers.
+const WORKING_DIGITS: u32 = DIGITS + 3;
+
+/// The maximum distance of the first digit from the decimal point.
+const MAX_MAGNITUDE: i64 = 6144;
+
+/// Whether a result is exact or rounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exactness {
+    /// The result is exact.
+    #[default]
+    Exact,
+    /// The result was rounded to 34 digits.
+    Inexact,
+}
+
+impl Exactness {
+    /// `Inexact` if one of the two is.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        if other == Self::Exact { self } else { Self::Inexact }
+    }
+}
+
+/// A number of at most 34 digits: sign, coefficient and power of ten.
 ///
-/// The digits have no zero at either end, so equal values have equal parts. Zero has no digits, no sign and scale 0.
-/// The digits are two slices of the text, before and after the point.
-pub(super) struct Decimal<'a> {
-    pub(super) negative: bool,
-    whole: &'a [u8],
-    fraction: &'a [u8],
-    pub(super) scale: i64,
+/// The coefficient has no trailing zeros and zero is always [`Decimal::ZERO`], so equal numbers have equal fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decimal {
+    negative: bool,
+    coefficient: u128,
+    exponent: i64,
 }
 
-impl<'a> Decimal<'a> {
-    /// Parses a text that is a valid JSON number.
-    pub(super) fn new(text: &'a [u8]) -> Self {
-        let (negative, text) = match text.strip_prefix(b"-") {
-            Some(rest) => (true, rest),
-            None => (false, text),
+/// Why an operation on decimals has no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum DecimalError {
+    /// Division by zero.
+    #[error("division by zero")]
+    DivisionByZero,
+    /// The result has more than 6144 digits before or after the decimal point.
+    #[error("the number is too large or too small")]
+    OutOfRange,
+}
+
+/// A decimal, and whether it is exact.
+type Rounded = Result<(Decimal, Exactness), DecimalError>;
+
+impl Decimal {
+    /// Zero.
+    pub const ZERO: Self = Self { negative: false, coefficient: 0, exponent: 0 };
+
+    /// A normalised decimal. The coefficient is at most [`COEFFICIENT_LIMIT`].
+    fn new(negative: bool, mut coefficient: u128, mut exponent: i64) -> Result<Self, DecimalError> {
+        if coefficient == 0 {
+            return Ok(Self::ZERO);
+        }
+        while coefficient.is_multiple_of(10) {
+            coefficient /= 10;
+            exponent += 1;
+        }
+        let magnitude = exponent + i64::from(coefficient.ilog10());
+        if magnitude.abs() > MAX_MAGNITUDE {
+            return Err(DecimalError::OutOfRange);
+        }
+        Ok(Self { negative, coefficient, exponent })
+    }
+
+    /// Rounds to 34 digits. Where `has_more` digits follow that are not all zero, the coefficient has at least 35 digits.
+    fn round(negative: bool, coefficient: u128, exponent: i64, has_more: bool) -> Rounded {
+        let dropped = digits(coefficient).saturating_sub(DIGITS);
+        let (kept, is_exact) = round_half_even(coefficient, dropped, has_more);
+        let exactness = if is_exact { Exactness::Exact } else { Exactness::Inexact };
+        Ok((Self::new(negative, kept, exponent + i64::from(dropped))?, exactness))
+    }
+
+    /// Converts a JSON number, rounding it to 34 digits.
+    pub fn from_number(number: &Number) -> Rounded {
+        number.with_normal_form(|form| {
+            let mut digits = form.digits();
+            let first = digits.by_ref().take(WORKING_DIGITS as usize);
+            let coefficient = first.fold(0, |sum, digit| sum * 10 + u128::from(digit - b'0'));
+            let exponent = form.scale.saturating_sub(form.count().min(i64::from(WORKING_DIGITS)));
+            Self::round(form.negative, coefficient, exponent, digits.next().is_some())
+        })
+    }
+
+    /// Converts to a JSON number in its shortest spelling.
+    pub fn to_number(self) -> Result<Number, DecimalError> {
+        let sign = if self.negative { "-" } else { "" };
+        let text = format!("{sign}{}e{}", self.coefficient, self.exponent);
+        let canonical = Number::parse(&text).map_err(|_| DecimalError::OutOfRange)?.canonical();
+        Number::parse(&canonical).map_err(|_| DecimalError::OutOfRange)
+    }
+
+    fn negated(self) -> Self {
+        Self { negative: !self.negative && self != Self::ZERO, ..self }
+    }
+
+    /// The sum.
+    pub fn add(self, other: Self) -> Rounded {
+        if self == Self::ZERO || other == Self::ZERO {
+            return Ok((if self == Self::ZERO { other } else { self }, Exactness::Exact));
+        }
+        let (upper, lower) = if self.exponent >= other.exponent { (self, other) } else { (other, self) };
+        let gap = u32::try_from(upper.exponent - lower.exponent).unwrap_or(u32::MAX);
+        let zeros = gap.min(WORKING_DIGITS - digits(upper.coefficient));
+        let cut = gap - zeros;
+        // Of the digits behind the working ones, only whether there are any affects the rounding.
+        let (below, has_more) = match 10_u128.checked_pow(cut) {
+            Some(unit) => (lower.coefficient / unit, !lower.coefficient.is_multiple_of(unit)),
+            None => (0, true),
         };
-        let (mantissa, exponent) = split(text, |byte| matches!(byte, b'e' | b'E'));
-        let (whole, fraction) = split(mantissa, |byte| *byte == b'.');
-        let (whole, mut fraction) = (trim_start(whole), trim_end(fraction));
-        let mut scale = parse_exponent(exponent).saturating_add(length(whole));
-        if whole.is_empty() {
-            let trimmed = trim_start(fraction);
-            scale = scale.saturating_sub(length(fraction) - length(trimmed));
-            fraction = trimmed;
+        let above = upper.coefficient * 10_u128.pow(zeros);
+        let exponent = lower.exponent + i64::from(cut);
+        if upper.negative == lower.negative {
+            return Self::round(upper.negative, above + below, exponent, has_more);
         }
-        let whole = if fraction.is_empty() { trim_end(whole) } else { whole };
-        if whole.is_empty() && fraction.is_empty() {
-            return Self { negative: false, whole, fraction, scale: 0 };
-        }
-        Self { negative, whole, fraction, scale }
+        // Subtracting the cut digits rounded up leaves a positive fraction, which counts as cut again.
+        let below = below + u128::from(has_more);
+        Self::round(upper.negative != (below > above), above.abs_diff(below), exponent, has_more)
     }
 
-    /// The significant digits, as ASCII.
-    pub(super) fn digits(&self) -> impl Iterator<Item = u8> {
-        self.whole.iter().chain(self.fraction).copied()
+    /// The difference.
+    pub fn subtract(self, other: Self) -> Rounded {
+        self.add(other.negated())
     }
 
-    /// How many significant digits there are.
-    pub(super) fn count(&self) -> i64 {
-        length(self.whole) + length(self.fraction)
+    /// The product, computed in halves of 17 digits.
+    pub fn multiply(self, other: Self) -> Rounded {
+        const HALF: u128 = 10_u128.pow(DIGITS / 2);
+        let (left_high, left_low) = (self.coefficient / HALF, self.coefficient % HALF);
+        let (right_high, right_low) = (other.coefficient / HALF, other.coefficient % HALF);
+        let middle = left_high * right_low + left_low * right_high;
+        let low = left_low * right_low + (middle % HALF) * HALF;
+        let high = left_high * right_high + middle / HALF + low / COEFFICIENT_LIMIT;
+        let low = low % COEFFICIENT_LIMIT;
+        let cut = digits(high).saturating_sub(WORKING_DIGITS - DIGITS);
+        let unit = 10_u128.pow(cut);
+        let coefficient = high * 10_u128.pow(DIGITS - cut) + low / unit;
+        let exponent = self.exponent + other.exponent + i64::from(cut);
+        Self::round(self.negative != other.negative, coefficient, exponent, !low.is_multiple_of(unit))
     }
 
-    pub(super) fn is_zero(&self) -> bool {
-        self.whole.is_empty() && self.fraction.is_empty()
-    }
-
-    /// Whether there are no digits after the point.
-    pub(super) fn is_integer(&self) -> bool {
-        self.count() <= self.scale
-    }
-
-    /// The digits of an integer of at most `limit` digits, without the sign; `None` for any other number.
-    pub(super) fn integer_digits(&self, limit: i64) -> Option<String> {
-        if self.is_zero() {
-            return Some("0".to_owned());
+    /// The quotient.
+    pub fn divide(self, other: Self) -> Rounded {
+        if other == Self::ZERO {
+            return Err(DecimalError::DivisionByZero);
         }
-        if !self.is_integer() || self.scale > limit {
-            return None;
+        let divisor = other.coefficient;
+        let (mut quotient, mut remainder) = (self.coefficient / divisor, self.coefficient % divisor);
+        let mut exponent = self.exponent - other.exponent;
+        // Computes one digit more than is kept, so that the remainder only breaks ties.
+        while remainder != 0 && quotient < COEFFICIENT_LIMIT {
+            remainder *= 10;
+            quotient = quotient * 10 + remainder / divisor;
+            remainder %= divisor;
+            exponent -= 1;
         }
-        let mut text: String = self.digits().map(char::from).collect();
-        push_zeros(&mut text, self.scale - self.count());
-        Some(text)
+        Self::round(self.negative != other.negative, quotient, exponent, remainder != 0)
     }
 
-    /// The one spelling of this value.
-    pub(super) fn canonical(&self) -> String {
-        let mut text = String::new();
-        if self.negative {
-            text.push('-');
+    /// The remainder of the integer division, with the sign of `self`. Always exact.
+    pub fn remainder(self, other: Self) -> Rounded {
+        if other == Self::ZERO {
+            return Err(DecimalError::DivisionByZero);
         }
-        if let Some(digits) = self.integer_digits(MAX_PLAIN_DIGITS) {
-            return text + &digits;
-        }
-        if self.scale <= 0 && self.scale >= -MAX_PLAIN_ZEROS {
-            text.push_str("0.");
-            push_zeros(&mut text, -self.scale);
-            text.extend(self.digits().map(char::from));
-        } else if self.scale > 0 && self.scale <= MAX_PLAIN_DIGITS {
-            self.push_with_point(&mut text, self.scale);
-        } else {
-            self.push_with_point(&mut text, 1);
-            text.push('e');
-            text.push_str(&(self.scale - 1).to_string());
-        }
-        text
-    }
-
-    /// Appends the digits, with a point after the first `point` of them if there are more.
-    fn push_with_point(&self, text: &mut String, point: i64) {
-        for (digit, position) in self.digits().zip(0..) {
-            if position == point {
-                text.push('.');
+        let gap = self.exponent - other.exponent;
+        let (remainder, exponent) = if gap < 0 {
+            let zeros = u32::try_from(-gap).unwrap_or(u32::MAX);
+            if zeros.saturating_add(digits(other.coefficient)) > DIGITS {
+                return Ok((self, Exactness::Exact));
             }
-            text.push(char::from(digit));
-        }
+            (self.coefficient % (other.coefficient * 10_u128.pow(zeros)), self.exponent)
+        } else {
+            let first = self.coefficient % other.coefficient;
+            ((0..gap).fold(first, |remainder, _| remainder * 10 % other.coefficient), other.exponent)
+        };
+        Ok((Self::new(self.negative, remainder, exponent)?, Exactness::Exact))
     }
 
-    /// Compares by value.
-    pub(super) fn compare(&self, other: &Self) -> Ordering {
-        match (self.negative, other.negative) {
-            (false, true) => Ordering::Greater,
-            (true, false) => Ordering::Less,
-            (false, false) => self.compare_magnitude(other),
-            (true, true) => other.compare_magnitude(self),
-        }
-    }
-
-    fn compare_magnitude(&self, other: &Self) -> Ordering {
-        match (self.is_zero(), other.is_zero()) {
-            (true, true) => Ordering::Equal,
-            (true, false) => Ordering::Less,
-            (false, true) => Ordering::Greater,
-            (false, false) => self.scale.cmp(&other.scale).then_with(|| self.digits().cmp(other.digits())),
+    /// Rounds to a number of decimal places, half to even.
+    pub fn rounded(self, places: i64) -> Result<Self, DecimalError> {
+        match u32::try_from(-places - self.exponent) {
+            Ok(dropped @ 1..=DIGITS) => {
+                Self::new(self.negative, round_half_even(self.coefficient, dropped, false).0, -places)
+            }
+            Ok(dropped) if dropped > 0 => Ok(Self::ZERO),
+            _ => Ok(self),
         }
     }
 }
 
-/// Splits at the first byte that `is_separator`; the second part is empty if there is none.
-fn split(text: &[u8], is_separator: impl Fn(&u8) -> bool) -> (&[u8], &[u8]) {
-    let mut parts = text.splitn(2, is_separator);
-    (parts.next().unwrap_or_default(), parts.next().unwrap_or_default())
+fn digits(coefficient: u128) -> u32 {
+    coefficient.checked_ilog10().unwrap_or(0) + 1
 }
 
-fn trim_start(digits: &[u8]) -> &[u8] {
-    let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
-    digits.get(zeros..).unwrap_or_default()
-}
-
-fn trim_end(digits: &[u8]) -> &[u8] {
-    let kept = digits.iter().rposition(|digit| *digit != b'0').map_or(0, |last| last + 1);
-    digits.get(..kept).unwrap_or_default()
-}
-
-fn length(digits: &[u8]) -> i64 {
-    i64::try_from(digits.len()).unwrap_or(i64::MAX)
-}
-
-/// An absent exponent is zero. An exponent has at most 18 digits, so it always fits.
-fn parse_exponent(text: &[u8]) -> i64 {
-    str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
-}
-
-fn push_zeros(text: &mut String, count: i64) {
-    text.extend((0..count).map(|_| '0'));
+/// The coefficient without its last digits, and whether these and the digits behind them are all zero.
+fn round_half_even(coefficient: u128, dropped: u32, has_more: bool) -> (u128, bool) {
+    let unit = 10_u128.pow(dropped);
+    let (kept, rest) = (coefficient / unit, coefficient % unit);
+    let is_up = 2 * rest > unit || (2 * rest == unit && (has_more || !kept.is_multiple_of(2)));
+    (kept + u128::from(is_up), rest == 0 && !has_more)
 }

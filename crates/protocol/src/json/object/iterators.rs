@@ -36,14 +36,12 @@ impl Object {
     }
 }
 
-/// An iterator over either storage of an object.
 #[derive(Debug)]
 enum Either<F, M> {
     List(F),
     Map(M),
 }
 
-/// Evaluates the same expression for either storage.
 macro_rules! on_either {
     ($either:expr, $inner:ident => $result:expr) => {
         match $either {

@@ -44,7 +44,6 @@ impl<'a> Parser<'a> {
         self.text.as_bytes().get(self.offset).copied()
     }
 
-    /// Skips white space and returns the next byte without consuming it.
     fn next_token(&mut self) -> Option<u8> {
         loop {
             match self.peek() {

@@ -1,6 +1,5 @@
 //! The search for the next byte of a string that needs an escape, for the parser and the printer.
 
-/// Eight copies of a byte.
 const fn repeated(byte: u8) -> u64 {
     u64::from_ne_bytes([byte; 8])
 }

@@ -28,7 +28,6 @@ impl<'a> Parser<'a> {
         Ok(string)
     }
 
-    /// Consumes the bytes up to the next special one.
     fn plain_run(&mut self) -> &'a str {
         let start = self.offset;
         self.offset += plain_prefix_len(self.text.as_bytes().get(start..).unwrap_or_default());
@@ -85,7 +84,6 @@ impl<'a> Parser<'a> {
         Err(ProblemAt::new(backslash, ParseProblem::LoneSurrogate(first)))
     }
 
-    /// Parses `u` and four digits.
     fn code_unit(&mut self) -> Parsed<u16> {
         self.offset += 1;
         let mut unit = 0_u16;

@@ -1,4 +1,4 @@
-//! Access to the content of a value.
+//! Access to the content of a value, its kind, and conversions from Rust types.
 
 use crate::{Number, Object, Path, Segment, Value};
 
@@ -36,57 +36,112 @@ impl Value {
 
     /// The boolean, if this is one.
     pub fn as_bool(&self) -> Option<bool> {
-        match self {
-            Self::Bool(value) => Some(*value),
-            _ => None,
-        }
+        if let Self::Bool(value) = self { Some(*value) } else { None }
     }
 
     /// The number, if this is one.
     pub fn as_number(&self) -> Option<&Number> {
-        match self {
-            Self::Number(number) => Some(number),
-            _ => None,
-        }
+        if let Self::Number(number) = self { Some(number) } else { None }
     }
 
     /// The string, if this is one.
     pub fn as_str(&self) -> Option<&str> {
-        match self {
-            Self::String(text) => Some(text),
-            _ => None,
-        }
+        if let Self::String(text) = self { Some(text) } else { None }
     }
 
     /// The items, if this is an array.
     pub fn as_array(&self) -> Option<&[Value]> {
-        match self {
-            Self::Array(items) => Some(items),
-            _ => None,
-        }
+        if let Self::Array(items) = self { Some(items) } else { None }
     }
 
     /// Mutable access to the items, if this is an array.
     pub fn as_array_mut(&mut self) -> Option<&mut Vec<Value>> {
-        match self {
-            Self::Array(items) => Some(items),
-            _ => None,
-        }
+        if let Self::Array(items) = self { Some(items) } else { None }
     }
 
     /// The object, if this is one.
     pub fn as_object(&self) -> Option<&Object> {
-        match self {
-            Self::Object(object) => Some(object),
-            _ => None,
-        }
+        if let Self::Object(object) = self { Some(object) } else { None }
     }
 
     /// Mutable access to the object, if this is one.
     pub fn as_object_mut(&mut self) -> Option<&mut Object> {
+        if let Self::Object(object) = self { Some(object) } else { None }
+    }
+}
+
+macro_rules! from {
+    ($($type:ty => $variant:ident),* $(,)?) => {$(
+        impl From<$type> for Value {
+            fn from(value: $type) -> Self {
+                Self::$variant(value.into())
+            }
+        }
+    )*};
+}
+
+from! {
+    &str => String, String => String, bool => Bool, Vec<Value> => Array, Object => Object,
+    Number => Number, i32 => Number, u32 => Number, i64 => Number, u64 => Number, usize => Number,
+}
+
+impl<const N: usize> From<[(&str, Value); N]> for Value {
+    /// An object.
+    fn from(entries: [(&str, Value); N]) -> Self {
+        Self::Object(entries.into())
+    }
+}
+
+impl FromIterator<Value> for Value {
+    /// An array.
+    fn from_iter<I: IntoIterator<Item = Value>>(items: I) -> Self {
+        Self::Array(items.into_iter().collect())
+    }
+}
+
+crate::word_enum! {
+    /// The kind of a JSON value. Its word is the type name in JSON Schema.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum ValueKind {
+        /// `null`.
+        Null = "null",
+        /// `true` or `false`.
+        Boolean = "boolean",
+        /// A number.
+        Number = "number",
+        /// A string.
+        String = "string",
+        /// An array.
+        Array = "array",
+        /// An object.
+        Object = "object",
+    }
+}
+
+impl ValueKind {
+    /// The name with its article, for messages: "a string", "an object", "null".
+    pub const fn with_article(self) -> &'static str {
         match self {
-            Self::Object(object) => Some(object),
-            _ => None,
+            Self::Null => "null",
+            Self::Boolean => "a boolean",
+            Self::Number => "a number",
+            Self::String => "a string",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        }
+    }
+}
+
+impl Value {
+    /// The kind of this value.
+    pub fn kind(&self) -> ValueKind {
+        match self {
+            Self::Null => ValueKind::Null,
+            Self::Bool(_) => ValueKind::Boolean,
+            Self::Number(_) => ValueKind::Number,
+            Self::String(_) => ValueKind::String,
+            Self::Array(_) => ValueKind::Array,
+            Self::Object(_) => ValueKind::Object,
         }
     }
 }

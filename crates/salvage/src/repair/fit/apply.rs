@@ -33,7 +33,6 @@ fn apply_with(value: &Value, plan: &Plan, fixes: Option<&mut FixList>) -> Applie
 }
 
 struct PlanApplier<'f> {
-    /// The current path in the result.
     path: Path,
     fixes: Option<&'f mut FixList>,
     expressions: Vec<Path>,

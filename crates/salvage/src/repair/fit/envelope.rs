@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use reknit_protocol::spelling::folded;
 use reknit_protocol::{Object, Path, Segment, Value};
 
 use crate::schema::Schema;
 use crate::schema::shape::{ObjectShape, Shapes};
-use crate::schema::spelling::fold_key;
 
 /// The keys under which models put the arguments of a call, folded.
 const ENVELOPE_KEYS: [&str; 8] =
@@ -30,7 +30,7 @@ impl<'v> Envelope<'v> {
     pub(super) fn find(value: &'v Value, schema: &Schema) -> Option<Self> {
         let Value::Object(object) = value else { return None };
         let is_arguments = |(key, value): &(&str, &Value)| {
-            ENVELOPE_KEYS.contains(&fold_key(key).as_str()) && is_container_or_text(value)
+            ENVELOPE_KEYS.contains(&folded(key).as_str()) && is_container_or_text(value)
         };
         let mut candidates = object.iter().filter(is_arguments);
         let (key, inner) = candidates.next()?;
@@ -41,7 +41,7 @@ impl<'v> Envelope<'v> {
         let is_single = others.peek().is_none();
         let declared = &schema.shape(Shapes::ROOT).object;
         let may_be_dropped = |other: &str| {
-            CALL_KEYS.contains(&fold_key(other).as_str())
+            CALL_KEYS.contains(&folded(other).as_str())
                 && (!is_declared(declared, other) || with_arguments(inner, |object| object.contains_key(other)))
         };
         others.all(may_be_dropped).then_some(Self { key, inner, is_single })

@@ -1,11 +1,11 @@
-//! Writes integers without a fraction or an exponent, for tools that read `5.0` as no integer.
+//! Respells what fits already: integers without a fraction or an exponent, and unambiguous dates as `format` asks for.
 
 use reknit_protocol::{Number, Path, Value};
 
 use crate::fix::FixList;
-use crate::schema::SchemaType;
 use crate::schema::shape::{Shape, ShapeId, Shapes};
-use crate::{Fix, FixKind, Schema};
+use crate::schema::{Formats, Schema, SchemaType, has_format, in_format, visit_formatted_texts, with_large_stack};
+use crate::{Fix, FixKind};
 
 /// Rewrites `5.0` and `1e3` as `5` and `1000` where the schema asks for an integer and not for any number. The value fits the
 /// schema before and after, because JSON Schema compares numbers by value. Records every change.
@@ -36,8 +36,7 @@ impl IntegerWriter<'_> {
             Value::Object(object) => {
                 let Some(shape) = only_alternative(shape, schema, SchemaType::Object) else { return };
                 for (key, entry) in object.iter_mut() {
-                    let declared = shape.object.properties.get(key).map(|property| property.shape);
-                    let Some(id) = declared.or_else(|| shape.object.undeclared(key)) else { continue };
+                    let Some(id) = shape.object.entry(key) else { continue };
                     self.path.push_key(key);
                     self.visit(entry, id);
                     self.path.pop();
@@ -57,7 +56,6 @@ impl IntegerWriter<'_> {
     }
 }
 
-/// Whether a shape takes integers and no other numbers.
 fn wants_integer(shape: &Shape, schema: &Schema) -> bool {
     let takes = |shape: &Shape, kind| shape.types.contains(kind);
     if shape.alternatives.is_empty() {
@@ -80,4 +78,35 @@ fn only_alternative<'s>(shape: &'s Shape, schema: &'s Schema, kind: SchemaType) 
 /// The integer without fraction and exponent; `None` if it is written so, or is no integer, or too long.
 fn plain_integer(number: &Number) -> Option<Number> {
     number.to_string().contains(['.', 'e', 'E']).then(|| number.to_integer())?
+}
+
+/// Writes each unambiguous date as the schema asks for and records it, if formats guide fitting. Texts that cannot be written
+/// so stay as they are.
+pub(super) fn rewrite_dates(value: &mut Value, schema: &Schema, fixes: &mut FixList) {
+    if schema.formats() != Formats::Guide || !schema.states_formats() {
+        return;
+    }
+    let changes = with_large_stack(schema.needs_large_stack(value), || find_changes(value, schema));
+    for (path, written) in changes {
+        if let Some(place) = value.at_mut(&path) {
+            fixes.push(|| path.clone(), FixKind::DateSpelling, &place.to_string(), written.to_string());
+            *place = written;
+        }
+    }
+}
+
+fn find_changes(value: &Value, schema: &Schema) -> Vec<(Path, Value)> {
+    let mut changes: Vec<(Path, Value)> = Vec::new();
+    visit_formatted_texts(schema, value, &mut |path, text, shape| {
+        let format = shape.format.as_deref().unwrap_or_default();
+        let written = || in_format(text.as_str()?, format).map(Value::from);
+        if !has_format(text, format)
+            && let Some(written) = written()
+            && has_format(&written, format)
+            && schema.accepts(shape, &written)
+        {
+            changes.push((path.clone(), written));
+        }
+    });
+    changes
 }

@@ -1,35 +1,30 @@
 //! Planning the changes that make a value fit.
 
-mod array;
 mod budget;
 mod object;
 mod scalar;
 mod union;
-mod value_path;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use reknit_protocol::{MAX_DEPTH, Path, Value};
+use reknit_protocol::{MAX_DEPTH, Path, Segment, Value};
 
 use super::apply::AppliedPlan;
 use super::decode::DecodedText;
-use super::plan::Plan;
+use super::plan::{Action, Plan};
 use crate::schema::shape::{Shape, ShapeId, Shapes};
 use crate::schema::{FitProblem, FitProblemKind, Schema, SchemaType, message};
 use budget::Budget;
-use value_path::ValuePath;
 
 /// How deeply strings may be encoded in strings.
 const MAX_DECODINGS: u8 = 4;
 
-/// How many ambiguous values are reported.
 const MAX_AMBIGUOUS: usize = 100;
 
 /// Walks over a value and the shapes it should have, and plans the changes.
 pub(super) struct Planner<'a> {
     schema: &'a Schema,
-    /// The paths of unquoted arithmetic in the value.
     arithmetic: &'a HashSet<Path>,
     renaming: KeyRenaming,
     memo: HashMap<MemoKey, Plan>,
@@ -75,7 +70,6 @@ impl Notes {
     }
 }
 
-/// All that the plan for a value depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct MemoKey {
     address: usize,
@@ -94,13 +88,10 @@ pub(super) enum Validity {
     Unknown,
 }
 
-/// The context of the value that the planner looks at.
 #[derive(Debug, Clone, Copy)]
 struct Context<'t> {
     validity: Validity,
-    /// Whether the value may become the only item of an array.
     may_wrap: bool,
-    /// How many encoded strings the value is nested in.
     decodings: u8,
     depth: usize,
     path: &'t ValuePath<'t>,
@@ -164,6 +155,27 @@ impl<'a> Planner<'a> {
         }
     }
 
+    fn plan_array(&mut self, items: &[Value], shape: &Shape, context: Context<'_>) -> Plan {
+        // For an array of arrays, `[1, 2]` could mean `[[1, 2]]` or `[[1], [2]]`, but `[[1], 2]` is not ambiguous.
+        let may_wrap = items.iter().any(|item| matches!(item, Value::Array(_)));
+        let mut whole = Plan::keep(true);
+        let mut changes = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            let Some(id) = shape.array.item(index) else { continue };
+            let path = ValuePath::Index(context.path, index);
+            let plan = self.plan(item, id, Context { may_wrap, ..context.child(&path) });
+            whole.cost = whole.cost.saturating_add(plan.cost);
+            whole.fits &= plan.fits;
+            if !plan.is_keep() {
+                changes.push((index, plan));
+            }
+        }
+        if !changes.is_empty() {
+            whole.action = Action::Array(changes.into());
+        }
+        whole
+    }
+
     fn give_up(&mut self) -> Plan {
         self.notes.gave_up = true;
         Plan::keep(false)
@@ -175,5 +187,48 @@ impl<'a> Planner<'a> {
 
     fn accepts_result(&self, shape: &Shape, result: &AppliedPlan) -> bool {
         self.schema.accepts_except_at(shape, &result.value, &result.expressions)
+    }
+}
+
+/// The path from the root of the original value, as a linked list on the stack.
+#[derive(Debug)]
+enum ValuePath<'t> {
+    Root,
+    /// Inside a decoded string, which has no paths of its own in the original.
+    Decoded(&'t ValuePath<'t>),
+    Key(&'t ValuePath<'t>, &'t str),
+    Index(&'t ValuePath<'t>, usize),
+}
+
+impl ValuePath<'_> {
+    fn to_path(&self) -> Path {
+        let mut segments = Vec::new();
+        let mut current = self;
+        loop {
+            current = match current {
+                Self::Root => break,
+                Self::Decoded(parent) => parent,
+                Self::Key(parent, key) => {
+                    segments.push(Segment::Key((*key).to_owned()));
+                    parent
+                }
+                Self::Index(parent, index) => {
+                    segments.push(Segment::Index(*index));
+                    parent
+                }
+            };
+        }
+        segments.into_iter().rev().collect()
+    }
+
+    fn is_original(&self) -> bool {
+        let mut current = self;
+        loop {
+            current = match current {
+                Self::Root => return true,
+                Self::Decoded(_) => return false,
+                Self::Key(parent, _) | Self::Index(parent, _) => parent,
+            };
+        }
     }
 }

@@ -1,9 +1,7 @@
 //! Text between values that is dropped: extra commas, `...`, stray words, and the end of a code block.
 
-use super::{
-    cursor::LOOKAHEAD,
-    parser::{Parser, QuoteRule, Role, State},
-};
+use super::cursor::LOOKAHEAD;
+use super::parser::{Parser, QuoteRule, Role, State};
 use crate::fix::FixKind;
 
 impl Parser<'_> {

@@ -2,12 +2,10 @@
 
 use reknit_protocol::{Path, Value};
 
-use super::{
-    Completeness,
-    failure::{ESCAPED_QUOTE, FailureReason, ParseFailure, SWALLOWED},
-    layers::without_layer,
-    parser::{Parser, QuoteRule, YesNoWords},
-};
+use super::Completeness;
+use super::layers::without_layer;
+use super::parser::{Parser, QuoteRule, YesNoWords};
+use super::reading::{ESCAPED_QUOTE, FailureReason, ParseFailure, SWALLOWED};
 use crate::fix::{FixKind, FixList};
 
 /// One way to read the text.
@@ -190,7 +188,6 @@ fn fail_on_leftover<T>(parser: &Parser<'_>) -> Result<T, ParseFailure> {
         .fail(FailureReason::ExpectedEscaped("the end of the text after the value", parser.rest().chars().next()))?)
 }
 
-/// Removes one layer of escapes from a text that was escaped like the inside of a string.
 fn unescape_layer(text: &str) -> String {
     let mut inner = String::with_capacity(text.len());
     let mut rest = text;

@@ -4,13 +4,11 @@ use std::cell::Cell;
 
 use reknit_protocol::{Path, Value};
 
-use super::{
-    Completeness,
-    cursor::is_unusual_space,
-    document::{Candidate, parse_by_both_rules, parse_document},
-    failure::ParseFailure,
-    parser::{Parser, YesNoWords},
-};
+use super::Completeness;
+use super::cursor::is_unusual_space;
+use super::document::{Candidate, parse_by_both_rules, parse_document};
+use super::parser::{Parser, YesNoWords};
+use super::reading::ParseFailure;
 use crate::FixKind;
 
 /// How many times the search may continue inside an unclosed bracket that turned out to be prose.
@@ -22,7 +20,6 @@ const MAX_CANDIDATES: usize = 64;
 /// How many bytes after a fence are searched for its tag.
 const MAX_TAG_LINE: usize = 256;
 
-/// The tags around the reasoning of a model.
 const REASONING_TAGS: [&str; 5] = ["think", "thinking", "reasoning", "thought", "reflection"];
 
 /// The candidates, and the first parse failure in a text that looked like JSON.

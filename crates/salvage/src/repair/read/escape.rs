@@ -1,6 +1,8 @@
 //! Escapes in strings, in JSON and in other languages.
 
-use super::{cursor::LOOKAHEAD, failure::ParseResult, parser::Parser};
+use super::cursor::LOOKAHEAD;
+use super::parser::Parser;
+use super::reading::ParseResult;
 use crate::fix::FixKind;
 
 /// The result of reading an escape.
@@ -17,7 +19,6 @@ const COMMANDS: [&str; 24] = [
     "leq", "lim", "log", "mathbf", "mathrm", "mu", "omega", "pi", "sigma", "sqrt", "sum",
 ];
 
-/// Whether the text begins with the word.
 fn is_word(text: &str, word: &str) -> bool {
     text.strip_prefix(word).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphabetic()))
 }

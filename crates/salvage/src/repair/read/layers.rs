@@ -25,7 +25,6 @@ fn without_entities(text: &str) -> String {
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
 
-/// Removes the `>` before every line of a quoted block.
 fn without_quote_marks(text: &str) -> Option<String> {
     let mut inner = String::with_capacity(text.len());
     for line in text.lines() {
@@ -35,7 +34,6 @@ fn without_quote_marks(text: &str) -> Option<String> {
     inner.contains(['{', '[']).then_some(inner)
 }
 
-/// Replaces wide colons and commas outside of strings.
 fn with_ascii_punctuation(text: &str) -> Option<String> {
     let mut result = String::with_capacity(text.len());
     let (mut in_string, mut is_escaped, mut is_changed) = (false, false, false);

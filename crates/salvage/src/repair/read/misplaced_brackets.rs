@@ -3,11 +3,9 @@
 
 use reknit_protocol::{Object, Value};
 
-use super::{
-    cursor::LOOKAHEAD,
-    failure::ParseResult,
-    parser::{Frame, Opening, Parser, QuoteRule, Role, State},
-};
+use super::cursor::LOOKAHEAD;
+use super::parser::{Frame, Opening, Parser, QuoteRule, Role, State};
+use super::reading::ParseResult;
 use crate::fix::FixKind;
 
 impl Parser<'_> {

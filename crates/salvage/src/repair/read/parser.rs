@@ -13,11 +13,9 @@ use std::borrow::Cow;
 
 use reknit_protocol::{Object, Path, Value};
 
-use super::{
-    cursor::LOOKAHEAD,
-    failure::{FailureReason, ParseFailure, ParseResult},
-    unquoted::Unquoted,
-};
+use super::cursor::LOOKAHEAD;
+use super::reading::{FailureReason, ParseFailure, ParseResult};
+use super::unquoted::Unquoted;
 use crate::fix::{FixKind, FixList};
 
 /// The role of a value in its surroundings. It decides what may follow the value.

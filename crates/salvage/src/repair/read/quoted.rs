@@ -3,12 +3,10 @@
 //! A quote ends a string only if the text after it can follow a string there ([`Parser::can_end_string`]). Any other quote
 //! is part of the text (`24" screen`), unless it opens the next key or item: then the end quote of the string is missing.
 
-use super::{
-    cursor::LOOKAHEAD,
-    escape::EscapeResult,
-    failure::ParseResult,
-    parser::{Parser, Role},
-};
+use super::cursor::LOOKAHEAD;
+use super::escape::EscapeResult;
+use super::parser::{Parser, Role};
+use super::reading::ParseResult;
 use crate::fix::FixKind;
 
 /// The families of quotes.
@@ -56,7 +54,6 @@ impl UnterminatedStrings {
     }
 }
 
-/// The result of the scan for the end of a string.
 enum Scan {
     /// A quote ends the string right before `resume`.
     Ended { text: String, resume: usize },
@@ -155,7 +152,6 @@ impl Parser<'_> {
         (quote as usize * 5 + role as usize) * 8 + open
     }
 
-    /// Scans from quote to quote until one ends the string.
     fn scan(&mut self, quote: Quote, start: usize, role: Role) -> ParseResult<Scan> {
         let mut text = String::new();
         let mut run = start;
@@ -300,7 +296,6 @@ impl Parser<'_> {
         bytes.len()
     }
 
-    /// The text from `start` to `end` without its escapes.
     fn unescape(&mut self, start: usize, end: usize) -> ParseResult<String> {
         let mut text = String::new();
         let (mut run, mut at) = (start, start);

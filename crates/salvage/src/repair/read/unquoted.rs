@@ -2,13 +2,11 @@
 
 use reknit_protocol::{Number, Value};
 
-use super::{
-    arithmetic,
-    cursor::LOOKAHEAD,
-    failure::{FailureReason, ParseFailure, ParseResult},
-    parser::{Parser, Role, YesNoWords},
-    quoted::in_quotes,
-};
+use super::arithmetic;
+use super::cursor::LOOKAHEAD;
+use super::parser::{Parser, Role, YesNoWords};
+use super::quoted::in_quotes;
+use super::reading::{FailureReason, ParseFailure, ParseResult};
 use crate::fix::FixKind;
 use crate::schema::parse_scalar;
 
@@ -21,11 +19,9 @@ pub(super) enum Unquoted {
     EndOfText,
 }
 
-/// A word that is a number or a literal.
 struct Word {
     value: Value,
     fix: Option<FixKind>,
-    /// Whether the end of the text may have cut off the word.
     is_truncated: bool,
 }
 
@@ -111,7 +107,6 @@ impl<'t> Parser<'t> {
             || self.starts_literal(inside)
     }
 
-    /// Reads a token as a number or literal of JSON or another language.
     fn parse_word(&self, token: &str) -> ParseResult<Option<Word>> {
         let at_end = self.pos + token.len() >= self.text.len();
         let plain = |value| Ok(Some(Word { value, fix: None, is_truncated: false }));
@@ -304,7 +299,6 @@ pub(super) fn template_len(text: &str) -> Option<usize> {
     (plausible && !quoted_key).then_some(len + 4)
 }
 
-/// The length of the unquoted text at the start of `rest`.
 fn bare_len(rest: &str, role: Role) -> usize {
     let bytes = rest.as_bytes();
     let mut previous = b' ';

@@ -1,14 +1,11 @@
 //! The messages of problems.
 
-use reknit_protocol::Value;
+use reknit_protocol::{Value, shorten};
 
 use crate::schema::{FitProblemKind, SchemaType};
-use crate::shorten::shorten;
 
-/// How many allowed values or unknown names a message lists.
 const MAX_LISTED: usize = 12;
 
-/// How many characters of a value a message quotes.
 const MAX_QUOTED_CHARS: usize = 60;
 
 /// The message for a problem with the value `found`.
@@ -92,7 +89,6 @@ fn with_type(value: &Value) -> String {
     }
 }
 
-/// The value as JSON, shortened.
 fn quoted(value: &Value) -> String {
     match value {
         Value::Null | Value::Bool(_) => value.to_string(),

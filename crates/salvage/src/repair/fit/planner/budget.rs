@@ -4,16 +4,16 @@ use std::collections::HashSet;
 
 use reknit_protocol::Value;
 
-use crate::schema::{Schema, SubschemaId};
+use crate::schema::{Schema, SubschemaId, count_values};
 
 /// How many visits are allowed for a value of any size.
-const BASE: usize = 500_000;
+const BASE: u64 = 500_000;
 
 /// How many more visits are allowed for each value inside the value.
 ///
 /// Ordinary schemas need one or two visits, unions one for each alternative at each level. A value that needs more visits
 /// has so many combinations that planning would not end.
-const PER_VALUE: usize = 100;
+const PER_VALUE: u64 = 100;
 
 /// How many subschemas may be compiled, counting those that a subschema refers to. A schema that refers to itself is compiled
 /// as a whole for each of its subschemas that are used.
@@ -26,9 +26,8 @@ const MIN_USED: u64 = 64;
 #[derive(Debug)]
 pub(super) struct Budget<'v> {
     pub(super) value: &'v Value,
-    left: usize,
-    per_value: usize,
-    /// The subschemas that were used.
+    left: u64,
+    per_value: u64,
     used: HashSet<SubschemaId>,
     max_used: u64,
     /// Whether the visits per value were added. They are added when `BASE` is used up, which rarely happens.
@@ -38,7 +37,7 @@ pub(super) struct Budget<'v> {
 impl<'v> Budget<'v> {
     /// The budget for a value and a schema with this factor of work, because a visit of the planner may validate a value.
     pub(super) fn new(value: &'v Value, schema: &Schema) -> Self {
-        let factor = usize::try_from(schema.work_factor()).unwrap_or(usize::MAX);
+        let factor = schema.work_factor();
         let max_used = u64::max(MAX_COMPILED / schema.compile_work(), MIN_USED);
         let (left, per_value) = (BASE / factor, PER_VALUE / factor);
         Self { value, left, per_value, used: HashSet::new(), max_used, is_measured: false }
@@ -52,27 +51,14 @@ impl<'v> Budget<'v> {
     }
 
     /// Takes visits from the budget; false if there are not enough left.
-    pub(super) fn spend(&mut self, visits: usize) -> bool {
+    pub(super) fn spend(&mut self, visits: u64) -> bool {
         if visits > self.left && !self.is_measured {
             self.is_measured = true;
             self.left = self.left.saturating_add(count_values(self.value).saturating_mul(self.per_value));
         }
-        match self.left.checked_sub(visits) {
-            Some(left) => {
-                self.left = left;
-                true
-            }
-            None => false,
-        }
-    }
-}
-
-/// The number of values in a value, including itself.
-pub(super) fn count_values(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => items.iter().fold(1, |sum, item| sum.saturating_add(count_values(item))),
-        Value::Object(object) => object.values().fold(1, |sum, value| sum.saturating_add(count_values(value))),
-        _ => 1,
+        let left = self.left.checked_sub(visits);
+        self.left = left.unwrap_or(self.left);
+        left.is_some()
     }
 }
 

@@ -79,7 +79,6 @@ impl Planner<'_> {
         is_absent && !property.is_required && validity != Validity::Valid && !self.accepts(shape, value)
     }
 
-    /// Whether some text or null may be a value of the shape, as far as its types say.
     fn accepts_text_or_null(&self, id: ShapeId) -> bool {
         let shape = self.schema.shape(id);
         let accepts = |kind| shape.types.contains(kind);

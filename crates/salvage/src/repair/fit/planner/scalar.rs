@@ -5,12 +5,10 @@ use reknit_protocol::{Number, Object, Value};
 use super::{Context, MAX_AMBIGUOUS, MAX_DECODINGS, Planner, Validity, ValuePath};
 use crate::FixKind;
 use crate::repair::fit::apply;
-use crate::repair::fit::cheapest_plan::CheapestPlan;
 use crate::repair::fit::decode::{self, DecodedText};
-use crate::repair::fit::plan::Plan;
+use crate::repair::fit::plan::{CheapestPlan, Plan};
 use crate::repair::read::to_expression;
 use crate::schema::shape::{Shape, ShapeId};
-use crate::schema::spelling::strip_marks;
 use crate::schema::{SchemaType, in_format, parse_scalar};
 
 impl Planner<'_> {
@@ -35,28 +33,17 @@ impl Planner<'_> {
             if let Some(plan) = self.plan_expression(text, shape, context) {
                 return plan;
             }
-            match self.plan_decoded(value, text, id, context) {
-                DecodingPlan::Nothing => {}
-                DecodingPlan::Truncated => may_wrap = false,
-                DecodingPlan::Plan(plan) if plan.fits => {
-                    may_wrap = false;
-                    let result = apply::preview(value, &plan).value;
-                    cheapest.offer(plan, result);
-                }
-                DecodingPlan::Plan(plan) => {
-                    may_wrap = false;
-                    partial = Some(plan);
-                }
-            }
         }
-        if let Value::Object(object) = value
-            && let Some(plan) = self.plan_numbered(value, object, id, context)
-        {
-            may_wrap = false;
-            if plan.fits {
+        match self.plan_content(value, id, context) {
+            ContentPlan::Nothing => {}
+            ContentPlan::Truncated => may_wrap = false,
+            ContentPlan::Plan(plan) if plan.fits => {
+                may_wrap = false;
                 let result = apply::preview(value, &plan).value;
                 cheapest.offer(plan, result);
-            } else {
+            }
+            ContentPlan::Plan(plan) => {
+                may_wrap = false;
                 partial = Some(plan);
             }
         }
@@ -82,7 +69,6 @@ impl Planner<'_> {
         }
     }
 
-    /// Plans to convert unquoted arithmetic to an expression where the shape asks for a number.
     fn plan_expression(&self, text: &str, shape: &Shape, context: Context<'_>) -> Option<Plan> {
         let wants_number = shape.types.contains(SchemaType::Integer) && !shape.types.contains(SchemaType::String);
         let is_arithmetic = || context.path.is_original() && self.arithmetic.contains(&context.path.to_path());
@@ -92,49 +78,55 @@ impl Planner<'_> {
         to_expression(text).map(|expression| Plan::expression(&expression))
     }
 
-    /// Plans to decode the array or object in a string and to make it fit.
-    fn plan_decoded(&mut self, value: &Value, text: &str, id: ShapeId, context: Context<'_>) -> DecodingPlan {
+    /// Plans to make the content of a value fit that was written as another one.
+    fn plan_content(&mut self, value: &Value, id: ShapeId, context: Context<'_>) -> ContentPlan {
+        match value {
+            Value::String(text) => self.plan_decoded(value, text, id, context),
+            Value::Object(object) => self.plan_numbered(value, object, id, context),
+            _ => ContentPlan::Nothing,
+        }
+    }
+
+    fn plan_decoded(&mut self, value: &Value, text: &str, id: ShapeId, context: Context<'_>) -> ContentPlan {
         let types = self.schema.shape(id).types;
         let wants_container = types.contains(SchemaType::Array) || types.contains(SchemaType::Object);
         if !wants_container || context.decodings >= MAX_DECODINGS {
-            return DecodingPlan::Nothing;
+            return ContentPlan::Nothing;
         }
         let address = std::ptr::from_ref(value).addr();
         let decoded = self.decoded.entry(address).or_insert_with(|| decode::decode_text(text).into()).clone();
         let inner = match decoded.as_ref() {
-            DecodedText::Nothing => return DecodingPlan::Nothing,
-            DecodedText::Truncated => return DecodingPlan::Truncated,
+            DecodedText::Nothing => return ContentPlan::Nothing,
+            DecodedText::Truncated => return ContentPlan::Truncated,
             DecodedText::Value(inner) => inner,
         };
         // The content may be a string that is encoded in turn.
         let is_text = inner.value.as_str().is_some();
         if !is_text && !types.allows(inner.value.kind()) {
-            return DecodingPlan::Nothing;
+            return ContentPlan::Nothing;
         }
         let path = ValuePath::Decoded(context.path);
         let inside = Context { decodings: context.decodings + 1, may_wrap: false, ..context.child(&path) };
         let then = self.plan(&inner.value, id, inside);
         if is_text && then.is_keep() {
-            return DecodingPlan::Nothing;
+            return ContentPlan::Nothing;
         }
-        DecodingPlan::Plan(Plan::decode(inner.clone(), then))
+        ContentPlan::Plan(Plan::decode(inner.clone(), then))
     }
 
-    /// Plans to convert an object with numbered keys to an array and to make it fit.
-    fn plan_numbered(&mut self, value: &Value, object: &Object, id: ShapeId, context: Context<'_>) -> Option<Plan> {
+    fn plan_numbered(&mut self, value: &Value, object: &Object, id: ShapeId, context: Context<'_>) -> ContentPlan {
         let types = self.schema.shape(id).types;
         if !types.contains(SchemaType::Array) || types.contains(SchemaType::Object) {
-            return None;
+            return ContentPlan::Nothing;
         }
         let address = std::ptr::from_ref(value).addr();
         let decoded = self.decoded.entry(address).or_insert_with(|| decode::numbered_items(object).into()).clone();
-        let DecodedText::Value(inner) = decoded.as_ref() else { return None };
+        let DecodedText::Value(inner) = decoded.as_ref() else { return ContentPlan::Nothing };
         let path = ValuePath::Decoded(context.path);
         let then = self.plan(&inner.value, id, Context { may_wrap: false, ..context.child(&path) });
-        Some(Plan::decode(inner.clone(), then))
+        ContentPlan::Plan(Plan::decode(inner.clone(), then))
     }
 
-    /// Plans to make the value the only item of an array.
     fn plan_wrapped(&mut self, value: &Value, shape: &Shape, context: Context<'_>) -> Option<(Plan, Value)> {
         if matches!(value, Value::Array(_) | Value::Null) {
             return None;
@@ -152,8 +144,7 @@ impl Planner<'_> {
     }
 }
 
-/// The result of planning to decode a string.
-enum DecodingPlan {
+enum ContentPlan {
     Nothing,
     /// The string is a truncated array or object.
     Truncated,
@@ -200,7 +191,7 @@ fn add_for_text(written: &str, shape: &Shape, replacements: &mut Vec<(FixKind, V
     if let Some(date) = shape.format.as_deref().and_then(|format| in_format(written, format)) {
         replacements.push((FixKind::DateSpelling, date.into()));
     }
-    let stripped = strip_marks(written);
+    let stripped = parse_scalar::strip_marks(written);
     if types.contains(SchemaType::String) && stripped.len() < written.trim().len() {
         replacements.push((FixKind::Emphasis, stripped.into()));
     }

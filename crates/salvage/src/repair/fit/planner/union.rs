@@ -2,11 +2,10 @@
 
 use reknit_protocol::Value;
 
-use super::budget::count_values;
 use super::{Context, MemoKey, Planner, Validity};
 use crate::repair::fit::apply;
-use crate::repair::fit::cheapest_plan::CheapestPlan;
-use crate::repair::fit::plan::Plan;
+use crate::repair::fit::plan::{CheapestPlan, Plan};
+use crate::schema::count_values;
 use crate::schema::shape::{Shape, ShapeId};
 
 impl Planner<'_> {

@@ -1,16 +1,12 @@
-//! Removal of credentials and query strings from URLs that people and logs see.
+//! Text in URLs: percent-encoding, and removal of credentials and query strings from URLs that people and logs see.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 const REDACTED: &str = "[redacted]";
 
 /// Replaces the user info, and the query or fragment, of a URL by `[redacted]`.
 ///
 /// The URL need not be valid, because error messages show invalid ones.
-///
-/// ```
-/// use reknit_protocol::redact_url;
-///
-/// assert_eq!(redact_url("https://me:hunter2@host:1/v1?key=hunter2"), "https://[redacted]@host:1/v1?[redacted]");
-/// ```
 pub fn redact_url(url: &str) -> String {
     let (scheme, rest) = url.find("://").map_or(("", url), |at| url.split_at(at + 3));
     let (authority, tail) = split_before(rest, &['/', '?', '#']);
@@ -51,6 +47,24 @@ fn has_valid_port(host: &str) -> bool {
 
 fn split_before<'a>(text: &'a str, separators: &[char]) -> (&'a str, &'a str) {
     text.split_at(text.find(separators).unwrap_or(text.len()))
+}
+
+/// All bytes except letters, digits and `-._~`.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The text with all bytes encoded except letters, digits and `-._~`.
+pub fn percent_encoded(text: &str) -> String {
+    utf8_percent_encode(text, RESERVED).to_string()
+}
+
+/// The text with all bytes encoded except letters, digits, `-._~` and the characters in `kept`.
+pub fn percent_encoded_except(text: &str, kept: &str) -> String {
+    let pieces = text.split_inclusive(|c| kept.contains(c));
+    let encoded = pieces.flat_map(|piece| {
+        let before = piece.trim_end_matches(|c| kept.contains(c));
+        utf8_percent_encode(before, RESERVED).chain([piece.get(before.len()..).unwrap_or_default()])
+    });
+    encoded.collect()
 }
 
 #[cfg(test)]
