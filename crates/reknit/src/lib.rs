@@ -94,7 +94,6 @@
 
 mod builder;
 mod follow;
-mod left_runs;
 mod mender;
 mod model_script;
 mod outcome;
@@ -105,7 +104,6 @@ mod run_state;
 mod run_task;
 #[cfg(feature = "testing")]
 pub mod testing;
-mod text_piece;
 mod tool;
 
 pub use crate::reknit::{AgentError, Reknit};
@@ -114,9 +112,8 @@ pub use follow::Follow;
 pub use mender::{Correction, FailedCall, MendError, Mender, Mending};
 pub use model_script::ModelScript;
 pub use outcome::{AppliedMend, CallAttempt, FailedStep, OutputError, RunAnswer, RunError, RunFailure, RunResult};
-pub use run_event::{EventCursor, RunEvent, RunEventKind};
+pub use run_event::{EventCursor, RunEvent, RunEventKind, TextPiece};
 pub use run_handle::RunHandle;
-pub use text_piece::TextPiece;
 pub use tool::Tool;
 
 #[doc(inline)]

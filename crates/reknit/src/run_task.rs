@@ -129,7 +129,6 @@ impl RunTask {
     }
 }
 
-/// The questions to a person that a run waits for.
 pub(crate) async fn open_questions(journal: &Journal, run: &RunId) -> Result<Vec<AskPerson>, DriveError> {
     Ok(load_run(journal, run).await?.questions())
 }
