@@ -38,7 +38,7 @@ pub(crate) fn token(headers: &HeaderMap) -> Option<&str> {
 pub(crate) fn is_own_origin(headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let Some(origin) = headers.get(ORIGIN) else { return true };
-    // A browser sends one. Of two, nobody knows which counts.
+    // A browser sends one. With two it is unknown which one counts.
     if headers.get_all(ORIGIN).iter().count() > 1 {
         return false;
     }

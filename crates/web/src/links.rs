@@ -17,7 +17,6 @@ pub(crate) fn step_path(run: &str, step: &str) -> String {
     format!("/runs/{}?step={}", percent_encoded(run), percent_encoded(step))
 }
 
-/// A place in the result of a step.
 pub(crate) fn result_path(run: &str, step: &str, path: &str) -> String {
     format!("{}#{}", step_path(run, step), percent_encoded(&result_id(path)))
 }

@@ -11,6 +11,7 @@ use reknit_model_api::{Money, Prices, TargetName, Usage};
 use reknit_protocol::{RunId, StepId};
 
 use crate::outside_text::one_line;
+use crate::words::capability_name;
 
 const WEEK_MS: i64 = 7 * 24 * 3_600 * 1_000;
 /// 1970 began on a Thursday; weeks begin on Mondays.
@@ -203,10 +204,7 @@ impl RunUsage {
             self.planning.add(asked.unwrap_or_default());
         }
         for step in &run.steps {
-            let name = match step.tool.as_str() {
-                "" => step.capability.to_string(),
-                agent => format!("{agent}/{}", step.capability),
-            };
+            let name = capability_name(step);
             let entries = run.history.get(&step.id).map(Vec::as_slice).unwrap_or_default();
             self.add_step(&name, entries, prices);
             for (error, mended) in errors_of(&name, entries, step.state == StepState::Done) {
@@ -299,7 +297,6 @@ fn errors_of(name: &str, entries: &[HistoryEntry], is_done: bool) -> Vec<(String
     errors
 }
 
-/// One question to a model.
 fn model_use(
     usage: Option<&Usage>,
     asked: QuestionCost,

@@ -4,8 +4,7 @@ use maud::{Markup, html};
 use reknit_engine::{Ending, Overview, Spent, StepState};
 use reknit_protocol::human_duration;
 
-use super::ComparedRun;
-use super::rows::{Row, body, takes_longer};
+use super::{ComparedRun, Row, body, takes_longer};
 use crate::frame::PageFrame;
 use crate::links::run_path;
 use crate::marks::{badge, is_mended, run_mark};
