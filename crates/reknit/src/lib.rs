@@ -125,36 +125,15 @@ pub use reknit_models::ModelClient;
 #[doc(inline)]
 pub use reknit_protocol::{Object, Plan, RunId, ToolError, Value};
 #[doc(inline)]
-pub use reknit_runtime::StartError;
-#[doc(inline)]
-pub use reknit_runtime::config::ConfigBuilder;
+pub use reknit_runtime::{StartError, config::ConfigBuilder};
 
 #[doc(inline)]
-pub use reknit_engine as engine;
-#[doc(inline)]
-pub use reknit_expressions as expressions;
-#[doc(inline)]
-pub use reknit_journal as journal;
-#[doc(inline)]
-pub use reknit_mend as mend;
-#[doc(inline)]
-pub use reknit_model_api as model_api;
-#[doc(inline)]
-pub use reknit_models as models;
-#[doc(inline)]
-pub use reknit_plan as plan;
-#[doc(inline)]
-pub use reknit_protocol as protocol;
-#[doc(inline)]
-pub use reknit_registry as registry;
-#[doc(inline)]
-pub use reknit_runtime as runtime;
-#[doc(inline)]
-pub use reknit_salvage as salvage;
-#[doc(inline)]
-pub use reknit_tool_service as tool_service;
-#[doc(inline)]
-pub use reknit_tools as tools;
+pub use {
+    reknit_engine as engine, reknit_expressions as expressions, reknit_journal as journal, reknit_mend as mend,
+    reknit_model_api as model_api, reknit_models as models, reknit_plan as plan, reknit_protocol as protocol,
+    reknit_registry as registry, reknit_runtime as runtime, reknit_salvage as salvage,
+    reknit_tool_service as tool_service, reknit_tools as tools,
+};
 
 /// What the code of `#[reknit::tool]` refers to.
 #[cfg(feature = "macros")]

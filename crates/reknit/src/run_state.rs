@@ -14,7 +14,6 @@ use tokio::sync::watch;
 use crate::outcome::{RunAnswer, RunError};
 use crate::run_event::{EventCursor, RunEvent, TextPiece};
 
-/// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// It is driven.
@@ -66,7 +65,6 @@ impl RunState {
         *self.phase.borrow()
     }
 
-    /// Waits until the phase is one of these.
     pub(crate) async fn wait_for(&self, is_wanted: impl FnMut(&Phase) -> bool) {
         // The sender lives as long as this state.
         let _ = self.subscribe().wait_for(is_wanted).await;

@@ -9,7 +9,6 @@ use reknit_runtime::signals::late_decision;
 
 use crate::messages::WakeRun;
 
-/// Something that happened to a run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RunInput {
     /// An effect has an outcome.
@@ -38,7 +37,6 @@ pub(crate) enum RunOutput {
     EndGrace { effect: EffectId, grace_ms: u64 },
 }
 
-/// What follows from an event.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Consequences {
     pub(crate) outputs: Vec<RunOutput>,
@@ -96,7 +94,6 @@ pub(crate) fn take_lone_call(machine: &Machine, outputs: &mut Vec<RunOutput>) ->
     }
 }
 
-/// Whether a run still wants a call to be made.
 pub(crate) fn wants_call(machine: &Machine, id: &EffectId) -> bool {
     machine.pending().iter().any(|effect| matches!(effect, Effect::CallTool(call) if call.id == *id))
 }

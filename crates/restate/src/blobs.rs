@@ -129,7 +129,6 @@ impl StoredJson {
         Ok(Self::Blob { digest, bytes: json.len() })
     }
 
-    /// The JSON.
     pub(crate) async fn load(&self, blobs: &dyn BlobStore) -> io::Result<String> {
         match self {
             Self::Inline(json) => Ok(json.get().to_owned()),
@@ -137,7 +136,6 @@ impl StoredJson {
         }
     }
 
-    /// The size of the JSON in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Inline(json) => json.get().len(),

@@ -19,12 +19,10 @@ use crate::worker_parts::WorkerParts;
 /// A call that is made later than this after the run asked for it is made only if the run still wants it.
 const LATE_MS: i64 = 1_000;
 
-/// Performs effects.
 pub(crate) struct EffectService {
     pub(crate) parts: Arc<WorkerParts>,
 }
 
-/// What the claim of a call found.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Claim {

@@ -34,7 +34,6 @@ pub(crate) struct SignalHandled {
     pub(crate) len: u64,
 }
 
-/// An effect to perform.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct EffectRequest {
     pub(crate) run: RunId,
@@ -76,7 +75,6 @@ pub(crate) struct GraceOver {
     pub(crate) effect: EffectId,
 }
 
-/// Asks for events.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ReadEvents {
     pub(crate) from: u64,

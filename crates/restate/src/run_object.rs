@@ -87,7 +87,6 @@ impl RunObject {
         self.take(&ctx, RunInput::GraceOver { effect, now_ms }).await
     }
 
-    /// The events from a position on.
     #[handler]
     async fn events(&self, ctx: SharedObjectContext<'_>, message: Json<ReadEvents>) -> HandlerResult<Json<EventPage>> {
         let from = message.into_inner().from;
@@ -95,7 +94,6 @@ impl RunObject {
         Ok(Json(self.page(&kept, from).await?))
     }
 
-    /// Whether the run still wants a call to be made.
     #[handler]
     async fn wants_call(&self, ctx: SharedObjectContext<'_>, message: Json<CallWanted>) -> HandlerResult<Json<bool>> {
         let effect = message.into_inner().effect;

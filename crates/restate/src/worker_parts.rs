@@ -85,7 +85,6 @@ impl CallSpeeds {
     }
 }
 
-/// How many machines are kept.
 const MAX_MACHINES: usize = 256;
 
 /// Machines by run. The digest of its events says whether a machine is the one that is looked for: another worker may have gone on.

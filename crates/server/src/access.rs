@@ -195,7 +195,6 @@ fn is_open(path: &str) -> bool {
     matches!(path, "/health" | "/ready") || is_open_page(path)
 }
 
-/// Checks each request before it is handled.
 pub(crate) async fn check(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     if let Err(error) = gate.check_origin(request.headers(), &path) {

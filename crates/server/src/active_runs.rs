@@ -49,7 +49,6 @@ impl ActiveRuns {
         Some(handle)
     }
 
-    /// Keeps the handle of a run that this process drives.
     pub(crate) fn add(&self, handle: &RunHandle) {
         self.insert(&mut self.handles.lock(), handle.clone(), true);
     }

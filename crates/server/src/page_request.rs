@@ -22,7 +22,6 @@ pub(crate) fn is_open_page(path: &str) -> bool {
     matches!(path, "/sign-in" | "/sign-out" | "/ui/theme" | "/ui/style.css" | "/ui/script.js" | "/ui/icon.svg")
 }
 
-/// The value of a cookie.
 pub(crate) fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let pairs =
         headers.get_all(COOKIE).into_iter().filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(';'));

@@ -19,7 +19,6 @@ use crate::api_error::{ApiError, ErrorBody};
 use crate::request::RunRequest;
 use crate::run_view::{RunLine, RunView, view};
 
-/// The most runs in one answer.
 const MAX_RUNS: u32 = 1_000;
 /// The number of runs in one answer if the caller names none.
 const DEFAULT_RUNS: u32 = 50;

@@ -17,7 +17,6 @@ use tokio_util::task::TaskTracker;
 use crate::active_runs::ActiveRuns;
 use crate::api_error::ApiError;
 
-/// What all requests share.
 #[derive(Debug, Clone)]
 pub(crate) struct ServerState {
     pub(crate) reknit: Arc<Reknit>,

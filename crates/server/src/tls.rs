@@ -18,7 +18,6 @@ use tokio_rustls::server::TlsStream;
 
 /// How long a client may take to agree on keys.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How often the files are looked at.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(5);
 /// How many connections wait for their first request.
 const ACCEPT_QUEUE: usize = 64;
@@ -118,7 +117,6 @@ impl Listener for TlsListener {
     }
 }
 
-/// Reads the files again when they change.
 async fn reload(files: TlsFiles, config: Arc<RwLock<Arc<ServerConfig>>>) {
     let mut known = files.changed();
     loop {

@@ -33,10 +33,8 @@ use crate::control;
 use crate::request::read_body;
 use crate::state::ServerState;
 
-/// The most that a form may send.
 const MAX_FORM: usize = 1 << 20;
 
-/// What the handlers of pages share.
 #[derive(Debug, Clone)]
 struct UiState {
     server: ServerState,

@@ -28,7 +28,6 @@ impl<const N: usize> Definition<N> {
         Self { entry: TableEntry { kind, name, keys, description: description.trim_ascii_start() } }
     }
 
-    /// Pairs the keys with their values.
     pub(crate) fn attributes<T>(&self, values: [T; N]) -> Vec<(&'static str, T)> {
         self.entry.keys.iter().copied().zip(values).collect()
     }

@@ -71,7 +71,6 @@ pub struct Tracer {
     has_readers: bool,
 }
 
-/// A span in progress.
 #[derive(Debug, Clone)]
 struct OpenSpan {
     key: String,
@@ -94,7 +93,6 @@ struct StepKey {
     step: StepId,
 }
 
-/// A call or question in progress.
 #[derive(Debug, Clone)]
 struct OpenEffect {
     since_ms: i64,
@@ -264,7 +262,6 @@ impl Tracer {
         self.signals.push(Signal::Log(definition.log_line("", values)));
     }
 
-    /// Increments a counter by one.
     fn count<const N: usize>(&mut self, counter: &Definition<N>, labels: [Cow<'static, str>; N]) {
         self.measure(counter, 1, labels);
     }
@@ -283,7 +280,6 @@ impl Tracer {
         }
     }
 
-    /// Reports a span that has ended.
     fn close<const N: usize>(
         &mut self,
         span: OpenSpan,

@@ -107,7 +107,6 @@ struct Pin {
     definition: Option<Value>,
 }
 
-/// The pinned definitions of one tool.
 #[derive(Debug)]
 pub(crate) struct Pins {
     pub(crate) tool: ToolName,
@@ -207,7 +206,6 @@ impl Pins {
         }
     }
 
-    /// Pins the new definition of a capability.
     pub(crate) fn accept(&mut self, change: &DefinitionChange) {
         self.by_capability.insert(change.capability.as_str().to_owned(), change.pin.clone());
         self.listing = None;

@@ -14,7 +14,6 @@ use crate::listing_store::{ListingOwner, ListingStore};
 use crate::source::{DefinitionAuthor, FoundSources, ListedCapability, Listing, Route, SourceProvider, ToolSource};
 use crate::tools::Tools;
 
-/// The time limit for the listing of one source.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The tools that were discovered.

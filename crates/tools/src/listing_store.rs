@@ -60,7 +60,6 @@ impl ListingStore {
         self.save_pins(&pins)
     }
 
-    /// The pinned definitions of a tool.
     pub(crate) fn load_pins(&self, pins: Pins) -> io::Result<Pins> {
         match self.load(ListingOwner::Pins(&pins))? {
             Some(saved) => {
@@ -81,7 +80,6 @@ impl ListingStore {
         self.save(ListingOwner::Pins(pins), &pins.saved())
     }
 
-    /// The saved listing of a source or a provider. `None` if there is none.
     pub(crate) fn load(&self, owner: ListingOwner<'_>) -> io::Result<Option<String>> {
         match &self.place {
             Place::Memory(listings) => Ok(listings.lock().get(&owner.key()).cloned()),
@@ -93,7 +91,6 @@ impl ListingStore {
         }
     }
 
-    /// Saves the listing of a source or a provider.
     pub(crate) fn save(&self, owner: ListingOwner<'_>, text: &str) -> io::Result<()> {
         match &self.place {
             Place::Memory(listings) => {

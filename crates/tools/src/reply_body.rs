@@ -18,7 +18,6 @@ pub(crate) fn to_text(bytes: &[u8]) -> (Cow<'_, str>, Option<&'static str>) {
     }
 }
 
-/// The body with one more repair.
 pub(crate) fn with_fix(body: ReplyBody, fix: Option<&'static str>) -> ReplyBody {
     let Some(fix) = fix else { return body };
     let fixes = body.fixes().iter().cloned().chain([fix.to_owned()]).collect();

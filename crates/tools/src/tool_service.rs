@@ -16,7 +16,6 @@ use crate::http::service::{HttpService, IDEMPOTENCY_HEADER};
 use crate::option_words::ComponentType;
 use crate::source::{BoxFuture, CallFuture, ListedCapability, Listing, Route, ToolSource};
 
-/// How many schemas of a service are fetched at the same time.
 const CONCURRENT_SCHEMAS: usize = 16;
 
 /// A service that speaks the tool protocol.

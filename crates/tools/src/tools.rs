@@ -9,7 +9,6 @@ use reknit_protocol::{CallTool, Delivery, ToolReply, TransportFailure, Transport
 
 use crate::source::{Route, not_callable};
 
-/// The routes of capabilities, by tool and capability name.
 pub(crate) type Routes = HashMap<String, HashMap<String, Arc<dyn Route>>>;
 
 /// The known tools. Makes their calls. Cloning is cheap.

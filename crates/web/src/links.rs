@@ -2,12 +2,10 @@
 
 use reknit_protocol::percent_encoded;
 
-/// The page of a run.
 pub(crate) fn run_path(run: &str) -> String {
     format!("/runs/{}", percent_encoded(run))
 }
 
-/// The page that compares a run with another.
 pub(crate) fn compare_path(run: &str) -> String {
     format!("/runs/{}/compare", percent_encoded(run))
 }

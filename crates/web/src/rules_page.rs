@@ -10,7 +10,6 @@ use crate::marks::{Mark, badge};
 use crate::outside_text::{exact_line, exact_text, one_line, plain_text};
 use crate::words::count;
 
-/// The most characters of the parameters of a call.
 const MAX_PARAMETERS: usize = 300;
 
 /// The rules.

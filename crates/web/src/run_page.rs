@@ -135,7 +135,6 @@ fn planning(facts: &RunFacts<'_>, run: &RunOverview) -> Markup {
     }
 }
 
-/// More replies than this are not shown.
 const MAX_REPLIES: usize = 50;
 
 /// A run that this build cannot restore: what is known without its machine.

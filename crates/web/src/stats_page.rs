@@ -16,7 +16,6 @@ use crate::outside_text::one_line;
 use crate::run_usage::{ErrorUse, RunUsage};
 use crate::words::count;
 
-/// The errors that are listed.
 const ERRORS: usize = 10;
 
 /// The page with statistics. `all` is how many runs there are; the usage counts the newest of them.

@@ -21,7 +21,6 @@ pub(crate) fn capability_name(step: &StepView) -> String {
     }
 }
 
-/// The time between two moments.
 pub(crate) fn between(from_ms: i64, to_ms: i64) -> String {
     human_duration(u64::try_from(to_ms.saturating_sub(from_ms)).unwrap_or(0))
 }

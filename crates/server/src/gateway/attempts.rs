@@ -45,7 +45,6 @@ pub(super) struct MendedResponse {
     pub(super) is_same_api: bool,
 }
 
-/// A piece of a stream.
 pub(super) enum Piece<'a> {
     /// An event of a server with the API of the caller.
     Event(RawEvent<'a>),

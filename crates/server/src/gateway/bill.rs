@@ -80,7 +80,6 @@ impl Bill {
         }
     }
 
-    /// Adds the cost of an attempt.
     pub(super) fn add(&mut self, target: &TargetName, usage: &Usage) {
         let prices: Option<&Prices> = self.policy.prices.get(target);
         let known = prices.filter(|_| usage.source == UsageSource::Reported).map(|prices| prices.cost(usage));

@@ -10,7 +10,6 @@ use super::page::{PageContext, PageResult, show};
 use super::run_digests::RunDigest;
 use super::runs::list_run;
 
-/// The newest runs that can be chosen.
 const CHOICES: u32 = 100;
 
 #[derive(Debug, Deserialize)]

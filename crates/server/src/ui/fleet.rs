@@ -28,7 +28,6 @@ async fn usage(context: &PageContext) -> Result<RunUsage, ApiError> {
     Ok(usage)
 }
 
-/// All open questions.
 pub(super) async fn questions(context: PageContext) -> PageResult {
     let version = version(&recent(context.runtime()).await?);
     let open = open_questions(&context).await?;
@@ -85,7 +84,6 @@ fn capability(context: &PageContext, tool: &str, name: &str) -> Result<ToolCapab
     Ok(listed("", entry, &RunUsage::default()))
 }
 
-/// A capability, with a form to call it.
 pub(super) async fn tool(context: PageContext, Path((tool, name)): Path<(String, String)>) -> PageResult {
     let shown = capability(&context, &tool, &name)?;
     Ok(show(tool_page(&context.frame().await?, &tool, &shown, &new_id())))
@@ -130,7 +128,6 @@ fn listed_model(context: &PageContext, name: &TargetName) -> ListedModel {
     }
 }
 
-/// Statistics over the newest runs.
 pub(super) async fn stats(context: PageContext) -> PageResult {
     let (runtime, usage) = (context.runtime(), usage(&context).await?);
     let all = match runtime.owner() {

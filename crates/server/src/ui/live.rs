@@ -34,7 +34,6 @@ fn streamed(changes: impl Stream<Item = Event> + Send + 'static) -> impl IntoRes
     Sse::new(changes.map(Ok::<_, Infallible>)).keep_alive(KeepAlive::new().interval(Duration::from_secs(15)))
 }
 
-/// Says when a run has changed, and when it has ended.
 pub(super) async fn run(RunRequest { server, run, .. }: RunRequest) -> impl IntoResponse {
     let events = server.runs.watch(&run).events_after(EventCursor(0)).ready_chunks(CHUNK);
     let changes = events.then(|chunk| async move {
@@ -51,7 +50,6 @@ pub(super) struct Since {
     since: String,
 }
 
-/// Says when the list of runs has changed.
 pub(super) async fn runs(
     State(ui): State<UiState>,
     caller: Caller,

@@ -13,7 +13,6 @@ use tokio::sync::OnceCell;
 
 use crate::api_error::ApiError;
 
-/// How many runs are kept.
 const MAX_KEPT: usize = 8;
 /// A run with more events is not kept.
 const MAX_EVENTS: u64 = 20_000;

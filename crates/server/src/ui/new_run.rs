@@ -18,7 +18,6 @@ pub(super) fn new_id() -> String {
     uuid::Uuid::now_v7().to_string()
 }
 
-/// The page that starts a run.
 pub(super) async fn page(context: PageContext, Query(fields): Query<Fields>) -> PageResult {
     let new = NewRunForm {
         kind: NewRunKind::from_word(fields.get("kind")).unwrap_or_default(),

@@ -27,7 +27,6 @@ const CONTENT_POLICY: &str = "default-src 'none'; style-src 'self'; script-src '
 /// An error of the API has no more than this.
 const MAX_ERROR: usize = 1 << 20;
 
-/// The name of the cookie with the colours.
 pub(super) const THEME: &str = "reknit-theme";
 
 /// Who asks for a page, and how they want it.
@@ -96,7 +95,6 @@ pub(super) fn html(status: StatusCode, page: Markup) -> Response {
     response
 }
 
-/// What a page, or a part of it, answers.
 pub(super) type PageResult = Result<Response, ApiError>;
 
 /// Shows the errors of pages as pages. A reader who must sign in is redirected.
@@ -129,7 +127,6 @@ fn is_json(headers: &HeaderMap) -> bool {
     headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
 }
 
-/// A request for a page.
 #[derive(Debug)]
 pub(super) struct PageContext {
     pub(super) ui: UiState,

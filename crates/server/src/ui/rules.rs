@@ -31,7 +31,6 @@ fn unusable(error: &RuleStoreError) -> ApiError {
     ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", with_causes(error))
 }
 
-/// All rules.
 pub(super) async fn page(context: PageContext) -> PageResult {
     let review = review(&context).await?;
     let list = RuleList {

@@ -14,7 +14,6 @@ use reknit_web::{AskedQuestion, ModelPrices, RunUsage};
 use super::loaded_runs::{LoadedRun, load};
 use crate::api_error::ApiError;
 
-/// How many runs are kept.
 const MAX_KEPT: usize = 2_000;
 
 /// What the list shows about a run beside its summary.

@@ -32,7 +32,6 @@ pub(super) struct PageQuery {
     seen: Option<i64>,
 }
 
-/// The list of runs.
 pub(super) async fn page(context: PageContext, Query(query): Query<PageQuery>) -> PageResult {
     let chosen = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let asked = ListQuery {

@@ -10,7 +10,6 @@ use super::UiState;
 use super::page::{Fields, Reader, html};
 use crate::page_request::{PLAIN_TOKEN, SECURE_TOKEN, own_address};
 
-/// Asks for a token.
 pub(super) async fn page(reader: Reader, Query(fields): Query<Fields>) -> Response {
     html(StatusCode::OK, sign_in_page(&reader.frame(0), own_address(fields.get("back")), None))
 }
@@ -35,7 +34,6 @@ fn token_cookie(headers: &HeaderMap, token: &str) -> String {
     format!("{name}={token}; Path=/; HttpOnly; SameSite=Strict{secure}")
 }
 
-/// Forgets the token.
 pub(super) async fn sign_out() -> Response {
     let mut response = Redirect::to("/sign-in").into_response();
     for (name, secure) in [(SECURE_TOKEN, "; Secure"), (PLAIN_TOKEN, "")] {

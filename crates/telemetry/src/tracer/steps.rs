@@ -12,7 +12,6 @@ use crate::attribute_value::{AttributeValue, MAX_ERROR};
 use crate::signal::{SpanEvent, SpanKind, SpanStatus};
 use crate::table::{logs, metrics, spans};
 
-/// A step that has started.
 #[derive(Debug, Clone)]
 pub(super) struct StepTrace {
     pub(super) key: StepKey,

@@ -18,7 +18,6 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How much of the end of standard error is kept, in bytes.
 const MAX_ERROR_TEXT: usize = 4096;
 
-/// A process that has ended.
 #[derive(Debug)]
 pub(super) struct Finished {
     pub(super) status: ExitStatus,

@@ -43,7 +43,6 @@ pub(crate) enum Reuse {
     Never,
 }
 
-/// Why a request has no response.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DirectError {
     /// There was no connection, so nothing was sent.
@@ -54,7 +53,6 @@ pub(crate) enum DirectError {
     Exchange(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// Makes requests over plain HTTP.
 #[derive(Debug, Clone)]
 pub(crate) struct DirectClient {
     connector: HttpConnector,

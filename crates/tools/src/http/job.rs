@@ -29,7 +29,6 @@ const RUNNING: &str = "accepted building creating deleting deploying executing i
 const DONE: &str = "complete completed done finished ok ready succeeded success successful";
 const FAILED: &str = "aborted canceled cancelled error errored expired failed failure rejected terminated timedout";
 
-/// Where a service may be asked about its jobs.
 #[derive(Clone, Copy)]
 pub(crate) struct JobSite<'a> {
     pub(crate) address: &'a Address,
@@ -120,7 +119,6 @@ fn state_in_body(reply: ToolReply, handle: &str) -> ToolReply {
     }
 }
 
-/// What a body says about a job.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum JobState {
     Running,

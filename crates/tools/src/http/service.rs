@@ -263,7 +263,6 @@ impl HttpService {
         Ok(ToolReply { status, retry_after_ms, body, job })
     }
 
-    /// Adds what every request to this service has.
     fn complete(&self, request: &mut reqwest::Request, credentials: &PreparedCredentials) {
         for (name, value) in &self.headers {
             if !request.headers().contains_key(name) {
@@ -293,7 +292,6 @@ impl HttpService {
         }
     }
 
-    /// Fetches a text.
     #[cfg(feature = "openapi")]
     pub(crate) async fn get_text(&self, url: reqwest::Url) -> Result<String, String> {
         let path = url.path().to_owned();

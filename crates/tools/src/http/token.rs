@@ -18,9 +18,7 @@ const RESERVE: Duration = Duration::from_secs(30);
 const DEFAULT_LIFETIME: Duration = Duration::from_mins(5);
 /// The longest time for which a token is kept, whatever the server says.
 const MAX_LIFETIME: Duration = Duration::from_hours(24);
-/// The time limit of a request for a token.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// The size limit of an answer with a token.
 const MAX_ANSWER: usize = 1 << 20;
 
 /// How tokens are fetched with client credentials.
@@ -36,7 +34,6 @@ pub struct ClientCredentials {
     pub scopes: Vec<String>,
 }
 
-/// Why there is no token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TokenError {
     /// The server refuses the client. Another try would not help.

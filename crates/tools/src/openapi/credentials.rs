@@ -13,7 +13,6 @@ use crate::http::token::ClientCredentials;
 const FRAMING_HEADERS: &str = "accept-encoding connection content-encoding content-length content-type expect forwarded host te \
     trailer transfer-encoding upgrade x-forwarded-host";
 
-/// The credentials of an operation.
 #[derive(Debug, Default)]
 pub(super) struct ChosenCredentials {
     /// The names of the schemes that they are for.
@@ -102,7 +101,6 @@ fn frames_request(header: &str) -> bool {
     FRAMING_HEADERS.split(' ').any(|name| name.eq_ignore_ascii_case(header.trim()))
 }
 
-/// A credential for one need.
 enum FoundCredential {
     Fixed(Credential),
     Client(ClientCredentials),

@@ -8,7 +8,6 @@ use reknit_protocol::redact_url;
 
 use super::{DocumentLocation, OpenApiOptions};
 
-/// The addresses that may be used.
 pub(super) struct Servers<'a> {
     options: &'a OpenApiOptions,
 }

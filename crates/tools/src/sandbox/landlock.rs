@@ -17,7 +17,6 @@ const NETWORK: ABI = ABI::V4;
 /// What every program may read, if not everything: the system.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/opt", "/proc", "/sys"];
 
-/// What every program may write.
 const SCRATCH: [&str; 3] = ["/tmp", "/var/tmp", "/dev"];
 
 /// Folders in the home folder that package runners such as `npx` and `uvx` write.
@@ -74,7 +73,6 @@ pub(super) fn check_kernel() -> Result<(), String> {
     }
 }
 
-/// Whether the kernel can deny the use of TCP.
 pub(super) fn can_deny_tcp() -> bool {
     let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     rules.handle_access(AccessNet::from_all(NETWORK)).and_then(Ruleset::create).is_ok()

@@ -11,7 +11,6 @@ use crate::marks::{badge, is_mended, run_mark};
 use crate::outside_text::{block, cut, one_line};
 use crate::words::{ago, cost};
 
-/// More characters of an answer are not shown.
 const MAX_CHARS: usize = 4_000;
 
 /// The table, and the names of what differs in it.

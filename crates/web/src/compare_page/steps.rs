@@ -21,9 +21,7 @@ const MAX_CHANGES: usize = 10;
 const MAX_CHARS: usize = 160;
 /// Steps are shown until the page has so many bytes; the others are on further pages.
 const MAX_BYTES: usize = 80_000;
-/// More names of equal steps are not listed.
 const MAX_NAMES: usize = 60;
-/// More steps that only one run has are not listed.
 const MAX_SINGLE: usize = 60;
 
 /// A step of one run, and the step with the same id of the other.

@@ -12,7 +12,6 @@ use crate::outside_text::{block, one_line, plain_text};
 use crate::parameter_diff::diff;
 use crate::sourced_value::inline;
 
-/// More entries than this are not shown.
 const MAX_ENTRIES: usize = 60;
 
 pub(super) fn entries(facts: &RunFacts<'_>, step: Option<&str>, entries: &[HistoryEntry]) -> Markup {

@@ -18,9 +18,7 @@ use crate::question_card::question_card;
 use crate::sourced_value::tree;
 use crate::words::count;
 
-/// More questions to models are not shown.
 const MAX_QUESTIONS: usize = 20;
-/// More turns or lines than this are not shown.
 const MAX_SHOWN: usize = 200;
 
 pub(super) fn page(frame: &PageFrame<'_>, facts: &RunFacts<'_>, session: &SessionOverview) -> Markup {

@@ -18,10 +18,8 @@ use crate::words::capability_name;
 const ONE_PAGE: usize = 60;
 /// The rows of a page of a larger run: few, because a browser draws them before a reader sees anything.
 const ROWS: usize = 30;
-/// The width of the drawing, in units of its own.
 const WIDTH: i64 = 1_000;
 
-/// A piece of a row.
 struct Bar {
     class: &'static str,
     start_ms: i64,
@@ -172,7 +170,6 @@ fn draw(scale: &Scale, bars: &[Bar]) -> Markup {
     }
 }
 
-/// How many rows a page has.
 fn rows(steps: usize) -> usize {
     if steps > ONE_PAGE { ROWS } else { ONE_PAGE }
 }

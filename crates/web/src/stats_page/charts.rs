@@ -4,7 +4,6 @@ use maud::{Markup, html};
 
 /// The width of a bar, in units of its own.
 const WIDTH: u64 = 1_000;
-/// The size of a chart with columns.
 const CHART_WIDTH: usize = 288;
 const CHART_HEIGHT: u64 = 96;
 /// The space for the numbers above the columns.

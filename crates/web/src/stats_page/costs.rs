@@ -9,7 +9,6 @@ use crate::outside_text::one_line;
 use crate::run_usage::{QuestionCost, RunUsage, ToolUse};
 use crate::words::money;
 
-/// The tools that are listed.
 const TOOLS: usize = 50;
 
 pub(super) fn section(usage: &RunUsage) -> Markup {

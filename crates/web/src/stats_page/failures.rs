@@ -13,7 +13,6 @@ use crate::outside_text::one_line;
 use crate::run_usage::RunUsage;
 use crate::words::money;
 
-/// The tools that are listed.
 const TOOLS: usize = 50;
 
 const CLASS_COLUMNS: [&str; 7] =

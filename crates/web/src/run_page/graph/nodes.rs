@@ -20,7 +20,6 @@ const MAX_LAYERS: usize = 12;
 /// The letters that fit between two layers.
 const LABEL_LETTERS: usize = 13;
 
-/// A box.
 #[derive(Debug)]
 pub(super) struct GraphNode {
     /// The id of the step, or a name of the group.
@@ -52,7 +51,6 @@ pub(super) struct GraphLine {
     pub(super) is_critical: bool,
 }
 
-/// The boxes of a run.
 pub(super) fn nodes(
     run: &RunOverview,
     times: &BTreeMap<&StepId, StepTimes>,
