@@ -21,11 +21,9 @@ use {schemars::JsonSchema, serde::Serialize, serde::de::DeserializeOwned};
 use crate::reknit::Reknit;
 use crate::tool::Tool;
 
-/// A change of the configuration.
 type Change = Box<dyn FnOnce(ConfigBuilder) -> ConfigBuilder + Send>;
 
-/// Collects tools, models and settings, then starts. The order of the methods does not matter, except for models: the first one is
-/// the preferred one.
+/// Collects tools, models and settings, then starts. Order matters only for models: the first one is preferred.
 #[derive(Default)]
 #[must_use = "nothing happens before `start`"]
 pub struct ReknitBuilder {
@@ -147,8 +145,7 @@ impl ReknitBuilder {
         self
     }
 
-    /// Opens the journal and asks the tools for their capabilities. A tool that cannot be used does not prevent the start:
-    /// [`Reknit::problems`] names it.
+    /// Opens the journal and lists the tools. A tool that cannot be used does not prevent the start: [`Reknit::problems`] names it.
     pub async fn start(self) -> Result<Reknit, StartError> {
         if let Some(error) = self.error {
             return Err(error.into());

@@ -8,26 +8,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use tokio::sync::watch;
 
-use crate::run_event::RunEvent;
 use crate::run_state::{Phase, RunState};
-use crate::text_piece::TextPiece;
-
-/// An item of a log that only grows.
-pub(crate) trait Source: Sized {
-    fn get(state: &RunState, index: usize) -> Option<Self>;
-}
-
-impl Source for RunEvent {
-    fn get(state: &RunState, index: usize) -> Option<Self> {
-        state.event_at(index)
-    }
-}
-
-impl Source for TextPiece {
-    fn get(state: &RunState, index: usize) -> Option<Self> {
-        state.piece_at(index)
-    }
-}
 
 /// The events or the text of a run as they arrive. It ends with the run, and begins with what has happened already.
 ///
@@ -37,7 +18,8 @@ pub struct Follow<T> {
     changes: watch::Receiver<Phase>,
     index: usize,
     waiting: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    items: std::marker::PhantomData<fn() -> T>,
+    /// Reads an item of a log that only grows.
+    get: fn(&RunState, usize) -> Option<T>,
 }
 
 impl<T> fmt::Debug for Follow<T> {
@@ -46,11 +28,10 @@ impl<T> fmt::Debug for Follow<T> {
     }
 }
 
-#[expect(private_bounds, reason = "the trait says where the items are stored, which is nobody's concern")]
-impl<T: Source> Follow<T> {
-    pub(crate) fn from(state: &Arc<RunState>, index: usize) -> Self {
+impl<T> Follow<T> {
+    pub(crate) fn from(state: &Arc<RunState>, index: usize, get: fn(&RunState, usize) -> Option<T>) -> Self {
         let (state, changes) = (Arc::clone(state), state.subscribe());
-        Self { state, changes, index, waiting: None, items: std::marker::PhantomData }
+        Self { state, changes, index, waiting: None, get }
     }
 
     /// The next item; `None` once the run has ended and everything was returned.
@@ -62,7 +43,7 @@ impl<T: Source> Follow<T> {
         loop {
             // First the phase, then the item: whatever is added in between leads to another look.
             let phase = *self.changes.borrow_and_update();
-            if let Some(item) = T::get(&self.state, self.index) {
+            if let Some(item) = (self.get)(&self.state, self.index) {
                 self.index += 1;
                 return Poll::Ready(Some(item));
             }
@@ -84,7 +65,7 @@ impl<T: Source> Follow<T> {
     }
 }
 
-impl<T: Source> Stream for Follow<T> {
+impl<T> Stream for Follow<T> {
     type Item = T;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {

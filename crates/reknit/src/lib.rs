@@ -94,7 +94,6 @@
 
 mod builder;
 mod follow;
-mod left_runs;
 mod mender;
 mod model_script;
 mod outcome;
@@ -105,7 +104,6 @@ mod run_state;
 mod run_task;
 #[cfg(feature = "testing")]
 pub mod testing;
-mod text_piece;
 mod tool;
 
 pub use crate::reknit::{AgentError, Reknit};
@@ -114,9 +112,8 @@ pub use follow::Follow;
 pub use mender::{Correction, FailedCall, MendError, Mender, Mending};
 pub use model_script::ModelScript;
 pub use outcome::{AppliedMend, CallAttempt, FailedStep, OutputError, RunAnswer, RunError, RunFailure, RunResult};
-pub use run_event::{EventCursor, RunEvent, RunEventKind};
+pub use run_event::{EventCursor, RunEvent, RunEventKind, TextPiece};
 pub use run_handle::RunHandle;
-pub use text_piece::TextPiece;
 pub use tool::Tool;
 
 #[doc(inline)]
@@ -128,36 +125,15 @@ pub use reknit_models::ModelClient;
 #[doc(inline)]
 pub use reknit_protocol::{Object, Plan, RunId, ToolError, Value};
 #[doc(inline)]
-pub use reknit_runtime::StartError;
-#[doc(inline)]
-pub use reknit_runtime::config::ConfigBuilder;
+pub use reknit_runtime::{StartError, config::ConfigBuilder};
 
 #[doc(inline)]
-pub use reknit_engine as engine;
-#[doc(inline)]
-pub use reknit_expressions as expressions;
-#[doc(inline)]
-pub use reknit_journal as journal;
-#[doc(inline)]
-pub use reknit_mend as mend;
-#[doc(inline)]
-pub use reknit_model_api as model_api;
-#[doc(inline)]
-pub use reknit_models as models;
-#[doc(inline)]
-pub use reknit_plan as plan;
-#[doc(inline)]
-pub use reknit_protocol as protocol;
-#[doc(inline)]
-pub use reknit_registry as registry;
-#[doc(inline)]
-pub use reknit_runtime as runtime;
-#[doc(inline)]
-pub use reknit_salvage as salvage;
-#[doc(inline)]
-pub use reknit_tool_service as tool_service;
-#[doc(inline)]
-pub use reknit_tools as tools;
+pub use {
+    reknit_engine as engine, reknit_expressions as expressions, reknit_journal as journal, reknit_mend as mend,
+    reknit_model_api as model_api, reknit_models as models, reknit_plan as plan, reknit_protocol as protocol,
+    reknit_registry as registry, reknit_runtime as runtime, reknit_salvage as salvage,
+    reknit_tool_service as tool_service, reknit_tools as tools,
+};
 
 /// What the code of `#[reknit::tool]` refers to.
 #[cfg(feature = "macros")]

@@ -58,8 +58,7 @@ impl FailedCall {
         Self { context: context.into(), ..self }
     }
 
-    /// What the call changes outside of the program; by default it only reads. For other calls fewer corrections are made without a
-    /// person.
+    /// What the call changes; by default it only reads. Other calls get fewer corrections without a person.
     pub fn side_effect(self, side_effect: SideEffect) -> Self {
         Self { side_effect, ..self }
     }
@@ -204,8 +203,7 @@ enum Next {
     Sleep { id: EffectId, until_ms: i64 },
 }
 
-/// A run of one step, whose call has failed already. The machine of runs decides as it does for every call; what it would do next
-/// is the answer.
+/// A run of one step whose call has failed: what its machine would do next is the answer.
 struct MendAttempt {
     run: Run,
     fixes: Vec<Mend>,
@@ -303,17 +301,14 @@ impl MendAttempt {
     }
 
     fn give_up(&self) -> Mending {
-        let outcome = self.run.answer().and_then(|answer| answer.steps.first()).map(|step| &step.outcome);
-        let reason = match (outcome, self.run.answer()) {
-            (
+        let nothing = || "nothing that is allowed helps".to_owned();
+        let reason =
+            self.run.answer().map_or_else(nothing, |answer| match answer.steps.first().map(|step| &step.outcome) {
+                Some(Outcome::Done(_)) | None => answer.reason.clone().unwrap_or_else(|| answer.text.clone()),
                 Some(
                     Outcome::Failed { reason, .. } | Outcome::Unconfirmed { reason, .. } | Outcome::Skipped { reason },
-                ),
-                _,
-            ) => reason.clone(),
-            (_, Some(answer)) => answer.reason.clone().unwrap_or_else(|| answer.text.clone()),
-            (_, None) => "nothing that is allowed helps".to_owned(),
-        };
+                ) => reason.clone(),
+            });
         Mending::NotMended { reason }
     }
 }

@@ -1,8 +1,9 @@
 //! A model for tests and offline examples.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use reknit_engine::REPORT_TOOL;
 use reknit_model_api::{Delta, ErrorClass, ModelAnswer, ModelFailure, ModelRequest, ToolCall, Usage};
 use reknit_models::{ModelClient, OnDelta};
@@ -29,17 +30,13 @@ struct Script {
 }
 
 impl ModelScript {
-    /// A model without answers: whoever asks it gets a failure.
+    /// A model without answers: every question fails.
     pub fn new() -> Self {
         Self::default()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Script> {
-        self.script.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn push(self, answer: Result<ModelAnswer, ModelFailure>) -> Self {
-        self.lock().answers.push_back(answer);
+        self.script.lock().answers.push_back(answer);
         self
     }
 
@@ -53,7 +50,7 @@ impl ModelScript {
     /// The next answer of an agent's model is a call of this tool. Agents see `shop/price` as `shop__price`.
     #[must_use]
     pub fn call(self, tool: &str, arguments: &Value) -> Self {
-        let id = format!("call-{}", self.lock().answers.len() + 1);
+        let id = format!("call-{}", self.script.lock().answers.len() + 1);
         let mut answer = ModelAnswer::complete("", "script", Usage::reported(0, 0));
         answer.tool_calls = vec![ToolCall::new(id, tool, arguments.to_string())];
         self.push(Ok(answer))
@@ -73,21 +70,20 @@ impl ModelScript {
 
     /// What the model was asked so far.
     pub fn requests(&self) -> Vec<ModelRequest> {
-        self.lock().requests.clone()
+        self.script.lock().requests.clone()
     }
 }
 
 impl ModelClient for ModelScript {
     async fn ask(&self, request: &ModelRequest, on_delta: OnDelta<'_>) -> Result<ModelAnswer, ModelFailure> {
         let next = {
-            let mut script = self.lock();
+            let mut script = self.script.lock();
             script.requests.push(request.clone());
             script.answers.pop_front()
         };
         // As a server that does not have the model: others are asked, and it is not asked again.
         let failure = || ModelFailure::new(ErrorClass::ModelError, "the script has no further answer").with_status(404);
-        let empty = || Err(failure());
-        let answer = next.unwrap_or_else(empty)?;
+        let answer = next.unwrap_or_else(|| Err(failure()))?;
         for word in answer.text.split_inclusive(' ') {
             on_delta(Delta::Text(word));
         }

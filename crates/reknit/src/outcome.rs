@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{Answer, Ending, MendedCall, Outcome, Report, Spent, Status, StepReport};
-use reknit_mend::{CallFault, Fate, Mend, MendEffect, Rung};
+use reknit_engine::{Answer, Ending, Outcome, Report, Spent, Status, StepReport};
+use reknit_mend::{CallFault, Fate, MendEffect, Rung};
 use reknit_protocol::{CapabilityName, Object, RunId, StepId, ToolName, Value};
 use reknit_runtime::{DriveError, DriveOutcome};
 use serde::de::DeserializeOwned;
@@ -68,8 +68,7 @@ impl RunAnswer {
         }
     }
 
-    /// The output as a type of the program: the outputs of the plan; if it declares none, the result of its last step. Of a session
-    /// it is the JSON of its report.
+    /// The output as a type: the outputs of the plan, or else the result of its last step; of a session, the JSON of its report.
     pub fn output<T: DeserializeOwned>(&self) -> Result<T, OutputError> {
         match &self.result {
             RunResult::Report(report) => match &report.content_json {
@@ -99,20 +98,10 @@ impl RunAnswer {
             RunResult::Answer(answer) => {
                 let mends = answer.steps.iter().flat_map(|report| report.mends.iter().map(move |mend| (report, mend)));
                 let applied = mends.filter(|(_, mend)| mend.effect == MendEffect::Applied);
-                let mend = |(report, mend): (&StepReport, &Mend)| AppliedMend {
-                    call: report.step.to_string(),
-                    rung: mend.rung,
-                    description: mend.description.clone(),
-                };
-                applied.map(mend).collect()
+                applied.map(|(report, mend)| applied_mend(report.step.as_str(), mend.rung, &mend.description)).collect()
             }
             RunResult::Report(report) => {
-                let mend = |mended: &MendedCall| AppliedMend {
-                    call: mended.call.clone(),
-                    rung: mended.rung,
-                    description: mended.change.clone(),
-                };
-                report.mended.iter().map(mend).collect()
+                report.mended.iter().map(|mended| applied_mend(&mended.call, mended.rung, &mended.change)).collect()
             }
         }
     }
@@ -124,6 +113,10 @@ impl RunAnswer {
             RunResult::Report(report) => &report.spent,
         }
     }
+}
+
+fn applied_mend(call: &str, rung: Rung, description: &str) -> AppliedMend {
+    AppliedMend { call: call.to_owned(), rung, description: description.to_owned() }
 }
 
 /// What a tool returned, without the envelope `{"success": true, "data": ..}` of the tool protocol.
@@ -252,7 +245,7 @@ pub(crate) fn outcome_of(run: &RunId, outcome: DriveOutcome, events: &[RunEvent]
 fn failed_steps(answer: &Answer, events: &[RunEvent]) -> Vec<FailedStep> {
     let failed = answer.steps.iter().filter_map(|report| match &report.outcome {
         Outcome::Failed { reason, fate } => Some((report, reason, *fate)),
-        // The call was made, and nobody knows what it did.
+        // The call was made, and its effect is unknown.
         Outcome::Unconfirmed { reason, .. } => Some((report, reason, Fate::Unknown)),
         Outcome::Done(_) | Outcome::Skipped { .. } => None,
     });

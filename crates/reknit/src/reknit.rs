@@ -1,16 +1,18 @@
 //! Runs requests, plans and agents.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use reknit_engine::SessionStarted;
 use reknit_journal::{LeaseInfo, RunFilter, RunSummary, StatusFilter, StorageError};
+use reknit_plan::Catalogue;
 use reknit_protocol::{Object, Plan, RunId};
 use reknit_runtime::agent::{Agent, AgentProblem};
 use reknit_runtime::telemetry::Sink;
 use reknit_runtime::{AgentStartError, NamedAgent, RunOwner, RunStart, Runtime, load_run, system_ms};
 use reknit_tools::DiscoveryProblem;
 
-use crate::left_runs::LeftRuns;
 use crate::run_handle::RunHandle;
 use crate::run_task::{Beginning, spawn};
 
@@ -20,7 +22,8 @@ use crate::run_task::{Beginning, spawn};
 #[derive(Debug, Clone)]
 pub struct Reknit {
     runtime: Runtime,
-    left: LeftRuns,
+    /// Unfinished runs whose tools this process does not have, each with the tools that were known when it was looked at.
+    left: Arc<Mutex<HashMap<RunId, Arc<Catalogue>>>>,
 }
 
 /// Why an agent cannot be started.
@@ -41,7 +44,7 @@ pub enum AgentError {
 impl From<Runtime> for Reknit {
     /// A façade for a runtime that a program assembled itself.
     fn from(runtime: Runtime) -> Self {
-        Self { runtime, left: LeftRuns::default() }
+        Self { runtime, left: Arc::default() }
     }
 }
 
@@ -120,7 +123,8 @@ impl Reknit {
     /// alone and that have their tools now. Runs that wait for a person are left alone. The oldest run comes first.
     pub async fn resume_abandoned(&self) -> Result<Vec<RunHandle>, StorageError> {
         let has_died = |lease: &LeaseInfo| lease.may_be_taken_over(system_ms());
-        self.resume_all(|run| run.lease.as_ref().map_or_else(|| self.left.contains(&run.run), has_died)).await
+        self.resume_all(|run| run.lease.as_ref().map_or_else(|| self.left.lock().contains_key(&run.run), has_died))
+            .await
     }
 
     async fn resume_all(&self, is_chosen: impl Fn(&RunSummary) -> bool) -> Result<Vec<RunHandle>, StorageError> {
@@ -133,24 +137,25 @@ impl Reknit {
                 ready.push(run.run);
             }
         }
-        // All at once: whoever stops waiting for this has no run that goes on without a handle.
+        // All at once: if the caller stops waiting for this, no run goes on without a handle.
         Ok(ready.into_iter().map(|run| RunHandle::new(spawn(&self.runtime, run, Beginning::Checked))).collect())
     }
 
     /// Whether this process has what an unfinished run needs.
     async fn can_go_on(&self, run: &RunId) -> bool {
         let tools = self.runtime.current_catalogue();
-        if self.left.is_known(run, &tools) {
+        // With the same tools, nothing has changed since.
+        if self.left.lock().get(run).is_some_and(|known| Arc::ptr_eq(known, &tools)) {
             return false;
         }
         // A run that cannot be read is resumed: its handle says why it cannot go on.
         let Ok(saved) = load_run(&self.runtime.journal, run).await else { return true };
         let missing = self.runtime.missing_for(&saved.machine);
         if missing.is_empty() {
-            self.left.forget(run);
+            self.left.lock().remove(run);
             return true;
         }
-        if self.left.leave(run, tools) {
+        if self.left.lock().insert(run.clone(), tools).is_none() {
             tracing::warn!(run = %run, "the run is left alone: {} is not configured here", missing.join(", "));
         }
         false
@@ -167,8 +172,7 @@ impl Reknit {
         Self { runtime: self.runtime.with_sink(sink), ..self }
     }
 
-    /// Starts runs on behalf of an owner, who may have a part of the tools and a monthly budget. For servers that several callers
-    /// share.
+    /// Starts runs for an owner with a part of the tools and a monthly budget, for servers that several callers share.
     #[must_use]
     pub fn owned_by(self, owner: RunOwner) -> Self {
         Self { runtime: self.runtime.owned_by(owner), ..self }

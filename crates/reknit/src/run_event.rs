@@ -1,4 +1,4 @@
-//! What happens in a run, for programs that watch it.
+//! What happens in a run, for programs that watch it: its events, and the text of its answer while it is written.
 
 use std::fmt;
 use std::sync::Arc;
@@ -243,6 +243,26 @@ impl fmt::Display for RunEvent {
             RunEventKind::TurnStarted(turn) => write!(out, "turn {turn}"),
             RunEventKind::Ended(status) => write!(out, "ended: {status}"),
             RunEventKind::Other(_) => out.write_str("other"),
+        }
+    }
+}
+
+/// A piece of the text of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TextPiece {
+    /// More text.
+    Text(String),
+    /// Discard all pieces so far: the attempt failed, and the text starts over.
+    Restarted,
+}
+
+impl TextPiece {
+    /// The text; `None` for [`TextPiece::Restarted`].
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Restarted => None,
         }
     }
 }

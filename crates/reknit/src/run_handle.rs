@@ -11,10 +11,9 @@ use reknit_runtime::{signals, system_ms};
 
 use crate::follow::Follow;
 use crate::outcome::{RunAnswer, RunError};
-use crate::run_event::{EventCursor, RunEvent};
+use crate::run_event::{EventCursor, RunEvent, TextPiece};
 use crate::run_state::{Phase, RunState};
 use crate::run_task::open_questions;
-use crate::text_piece::TextPiece;
 
 /// A run that goes on in this process. Awaiting the handle returns the outcome. Dropping it does not stop the run. Cloning is cheap.
 #[derive(Debug, Clone)]
@@ -36,13 +35,13 @@ impl RunHandle {
 
     /// The events after the one with this cursor.
     pub fn events_after(&self, cursor: EventCursor) -> Follow<RunEvent> {
-        Follow::from(&self.state, usize::try_from(cursor.0).unwrap_or(usize::MAX))
+        Follow::from(&self.state, usize::try_from(cursor.0).unwrap_or(usize::MAX), RunState::event_at)
     }
 
     /// The text of the answer, or of a report, as a model writes it. If code writes it, or a report is JSON or not given with the
     /// report tool, it arrives as one piece.
     pub fn text(&self) -> Follow<TextPiece> {
-        Follow::from(&self.state, 0)
+        Follow::from(&self.state, 0, RunState::piece_at)
     }
 
     /// Whether the run waits for a person now.
@@ -98,7 +97,7 @@ impl RunHandle {
     /// Answers a question. The decision counts only for exactly the call that the question shows.
     pub async fn decide(&self, question: &AskPerson, decision: Decision) -> Result<(), SendError> {
         let signal = signals::decide(question.id.clone(), question.hash.clone(), decision);
-        // The run is driven again as soon as the decision is stored; whoever asks for questions next must not see the old ones.
+        // The run is driven again as soon as the decision is stored; the next call of `questions` must not return the old ones.
         if self.state.phase() == Phase::Waiting {
             self.state.set_phase(Phase::Driven);
         }

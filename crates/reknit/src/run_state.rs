@@ -1,8 +1,9 @@
 //! What the task that drives a run shares with the handles of the run.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use reknit_engine::{AskModel, Record};
 use reknit_journal::Journal;
 use reknit_model_api::Delta;
@@ -11,10 +12,8 @@ use reknit_runtime::{AnswerText, EventOrigin, PieceWatcher, TextChange, Watcher}
 use tokio::sync::watch;
 
 use crate::outcome::{RunAnswer, RunError};
-use crate::run_event::{EventCursor, RunEvent};
-use crate::text_piece::TextPiece;
+use crate::run_event::{EventCursor, RunEvent, TextPiece};
 
-/// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// It is driven.
@@ -25,7 +24,6 @@ pub(crate) enum Phase {
     Ended,
 }
 
-/// The state of a run in this process.
 #[derive(Debug)]
 pub(crate) struct RunState {
     pub(crate) run: RunId,
@@ -51,11 +49,6 @@ impl RunState {
         Arc::new(Self { run, journal, phase: watch::Sender::new(Phase::Driven), log: Mutex::default() })
     }
 
-    fn log(&self) -> MutexGuard<'_, Log> {
-        // Whoever panicked had added a whole entry or none.
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn subscribe(&self) -> watch::Receiver<Phase> {
         self.phase.subscribe()
     }
@@ -72,7 +65,6 @@ impl RunState {
         *self.phase.borrow()
     }
 
-    /// Waits until the phase is one of these.
     pub(crate) async fn wait_for(&self, is_wanted: impl FnMut(&Phase) -> bool) {
         // The sender lives as long as this state.
         let _ = self.subscribe().wait_for(is_wanted).await;
@@ -80,35 +72,34 @@ impl RunState {
 
     /// Waits until the run has an event, or has ended without one.
     pub(crate) async fn wait_for_event(&self) {
-        // The sender lives as long as this state.
-        let _ = self.subscribe().wait_for(|phase| *phase == Phase::Ended || !self.log().events.is_empty()).await;
+        self.wait_for(|phase| *phase == Phase::Ended || !self.log.lock().events.is_empty()).await;
     }
 
     /// Waits until the run has an event that is new, or has ended without one.
     pub(crate) async fn wait_for_new_event(&self) {
-        let _ = self.subscribe().wait_for(|phase| *phase == Phase::Ended || self.log().goes_on).await;
+        self.wait_for(|phase| *phase == Phase::Ended || self.log.lock().goes_on).await;
     }
 
     pub(crate) fn event_at(&self, index: usize) -> Option<RunEvent> {
-        self.log().events.get(index).cloned()
+        self.log.lock().events.get(index).cloned()
     }
 
     pub(crate) fn events(&self) -> Vec<RunEvent> {
-        self.log().events.clone()
+        self.log.lock().events.clone()
     }
 
     pub(crate) fn piece_at(&self, index: usize) -> Option<TextPiece> {
-        self.log().text.get(index).cloned()
+        self.log.lock().text.get(index).cloned()
     }
 
     pub(crate) fn outcome(&self) -> Option<Result<RunAnswer, RunError>> {
-        self.log().outcome.clone()
+        self.log.lock().outcome.clone()
     }
 
     /// Stores the outcome. If the text was not streamed as it is, it follows as one piece.
     pub(crate) fn finish(&self, outcome: Result<RunAnswer, RunError>) {
         {
-            let mut log = self.log();
+            let mut log = self.log.lock();
             let text = match &outcome {
                 Ok(answer) => answer.text().to_owned(),
                 Err(RunError::Failed(failure)) => failure.text.clone(),
@@ -132,7 +123,7 @@ impl RunState {
         let (state, seen) = (Arc::clone(self), AtomicUsize::new(0));
         Watcher::inline(move |committed| {
             if committed.origin == EventOrigin::New {
-                state.log().goes_on = true;
+                state.log.lock().goes_on = true;
             }
             state.add(committed.event.at_ms, committed.records, &seen);
         })
@@ -140,7 +131,7 @@ impl RunState {
 
     fn add(&self, at_ms: i64, records: &[Record], seen: &AtomicUsize) {
         {
-            let mut log = self.log();
+            let mut log = self.log.lock();
             for record in records {
                 let index = seen.fetch_add(1, Ordering::Relaxed);
                 if index == log.events.len() {
@@ -160,7 +151,7 @@ impl RunState {
 
     fn add_piece(&self, ask: &AskModel, delta: Delta<'_>) {
         {
-            let log = &mut *self.log();
+            let log = &mut *self.log.lock();
             match log.answer.add(ask, delta) {
                 TextChange::Same => return,
                 TextChange::More(text) => log.text.push(TextPiece::Text(text.to_owned())),

@@ -11,7 +11,6 @@ use reknit_runtime::{DriveError, DriveOutcome, Driver, RunStart, Runtime, load_r
 use crate::outcome::{RunError, outcome_of};
 use crate::run_state::{Phase, RunState};
 
-/// How the task begins.
 pub(crate) enum Beginning {
     /// With a new run.
     New(Box<RunStart>),
@@ -30,7 +29,6 @@ pub(crate) enum Beginning {
 /// How often a run is looked at that is only watched.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Drives a run in a task of its own.
 pub(crate) fn spawn(runtime: &Runtime, run: RunId, beginning: Beginning) -> Arc<RunState> {
     let state = RunState::new(run, runtime.journal.clone());
     let task = RunTask { runtime: runtime.clone(), state: Arc::clone(&state) };
@@ -129,7 +127,6 @@ impl RunTask {
     }
 }
 
-/// The questions to a person that a run waits for.
 pub(crate) async fn open_questions(journal: &Journal, run: &RunId) -> Result<Vec<AskPerson>, DriveError> {
     Ok(load_run(journal, run).await?.questions())
 }

@@ -9,34 +9,21 @@ use reknit_runtime::signals::late_decision;
 
 use crate::messages::WakeRun;
 
-/// Something that happened to a run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RunInput {
     /// An effect has an outcome.
-    Outcome {
-        /// The effect.
-        effect: EffectId,
-        /// What happened.
-        event: Event,
-    },
+    Outcome { effect: EffectId, event: Event },
     /// Somebody outside of the workers sent an event.
     Signal(Event),
     /// A wait is over.
     Woke {
-        /// The wait, and when it was to end.
         wake: EffectId,
         /// When it was to end, in milliseconds since 1970.
         until_ms: i64,
-        /// The current time.
         now_ms: i64,
     },
     /// The grace period of an aborted call is over.
-    GraceOver {
-        /// The call.
-        effect: EffectId,
-        /// The current time.
-        now_ms: i64,
-    },
+    GraceOver { effect: EffectId, now_ms: i64 },
 }
 
 /// What is to be done after an event.
@@ -47,25 +34,17 @@ pub(crate) enum RunOutput {
     /// Wake the run.
     WakeAt(WakeRun),
     /// Tell the run that the grace period of an aborted call is over.
-    EndGrace {
-        /// The call.
-        effect: EffectId,
-        /// The length of the period.
-        grace_ms: u64,
-    },
+    EndGrace { effect: EffectId, grace_ms: u64 },
 }
 
-/// What follows from an event.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Consequences {
-    /// What is to be done.
     pub(crate) outputs: Vec<RunOutput>,
     /// The effects that became due, each with its digest.
     pub(crate) due: Vec<(String, String)>,
 }
 
-/// The event that an input leads to. `None` if the run does not wait for it any more, for example because a call was aborted and its
-/// outcome comes late.
+/// The event that an input leads to. `None` if the run does not wait for it any more, such as the late outcome of an aborted call.
 pub(crate) fn event_of(machine: &Machine, input: RunInput) -> Option<Event> {
     if machine.ending().is_some() {
         return match input {
@@ -100,8 +79,7 @@ pub(crate) fn event_of(machine: &Machine, input: RunInput) -> Option<Event> {
     event.map(|event| not_before(machine, event))
 }
 
-/// Takes the call out of the outputs of an event that the object may make itself: the only thing that the run now waits for, apart from
-/// the end of its time.
+/// Takes the call that the object may make itself: the only thing, beside its deadline, that the run now waits for.
 pub(crate) fn take_lone_call(machine: &Machine, outputs: &mut Vec<RunOutput>) -> Option<Arc<CallTool>> {
     let is_performed = |effect: &&Effect| {
         !matches!(effect, Effect::Sleep { .. } | Effect::AskPerson(_) | Effect::Finish(_) | Effect::Report(_))
@@ -116,7 +94,6 @@ pub(crate) fn take_lone_call(machine: &Machine, outputs: &mut Vec<RunOutput>) ->
     }
 }
 
-/// Whether a run still wants a call to be made.
 pub(crate) fn wants_call(machine: &Machine, id: &EffectId) -> bool {
     machine.pending().iter().any(|effect| matches!(effect, Effect::CallTool(call) if call.id == *id))
 }
@@ -177,7 +154,6 @@ fn not_before(machine: &Machine, event: Event) -> Event {
     Event { at_ms: event.at_ms.max(machine.now_ms()), ..event }
 }
 
-/// Applies an event.
 pub(crate) fn advance(machine: &mut Machine, event: &Event) -> Result<Consequences, ApplyError> {
     let before = machine.pending();
     machine.apply(event)?;
@@ -209,7 +185,7 @@ fn consequences(machine: &Machine, before: &[Effect]) -> Consequences {
             Effect::Sleep { id, until_ms } => outputs.push(RunOutput::WakeAt(WakeRun { effect: id, until_ms })),
             Effect::Abort { effect, .. } if was_aborting(&effect) => {}
             Effect::Abort { effect, grace_ms } => outputs.push(RunOutput::EndGrace { effect, grace_ms }),
-            // Whoever follows the run makes the calls of agents: their sessions are runs of their own.
+            // The API process that follows the run makes the calls of agents: their sessions are runs of their own.
             Effect::CallTool(call) if machine.is_session_call(&call) => {}
             Effect::AskPerson(_) | Effect::Finish(_) | Effect::Report(_) => {}
             effect if earlier.is_none() => outputs.push(RunOutput::Perform(effect)),

@@ -16,8 +16,7 @@ pub(crate) const MAX_INLINE_BYTES: usize = 16 * 1024;
 /// The longest pause before an outcome is stored again.
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 
-/// Stores texts under their digests. All workers of an engine must reach the same store. Another one than [`FileBlobs`], such as an
-/// object store, implements this.
+/// Stores texts under their digests, where all workers of an engine reach them. [`FileBlobs`] or an object store implement this.
 pub trait BlobStore: Send + Sync + std::fmt::Debug + 'static {
     /// Stores a text durably under its digest. One that is there already is the same.
     fn put<'a>(&'a self, digest: &'a str, text: &'a str) -> BoxFuture<'a, io::Result<()>>;
@@ -85,7 +84,6 @@ impl BlobStore for FileBlobs {
     }
 }
 
-/// The digest of a text.
 pub(crate) fn digest_of(text: &str) -> String {
     hex(&Sha256::digest(text))
 }
@@ -98,7 +96,6 @@ pub(crate) enum StoredJson {
     Inline(Box<RawValue>),
     /// The digest of a blob.
     Blob {
-        /// Its digest.
         digest: String,
         /// Its size in bytes.
         bytes: usize,
@@ -106,7 +103,6 @@ pub(crate) enum StoredJson {
 }
 
 impl StoredJson {
-    /// Stores JSON: large JSON as a blob.
     pub(crate) async fn store(json: String, blobs: &dyn BlobStore) -> io::Result<Self> {
         if json.len() <= MAX_INLINE_BYTES {
             return Ok(Self::Inline(RawValue::from_string(json)?));
@@ -127,14 +123,12 @@ impl StoredJson {
         }
     }
 
-    /// Stores JSON of any size as a blob.
     pub(crate) async fn store_as_blob(json: String, blobs: &dyn BlobStore) -> io::Result<Self> {
         let digest = digest_of(&json);
         blobs.put(&digest, &json).await?;
         Ok(Self::Blob { digest, bytes: json.len() })
     }
 
-    /// The JSON.
     pub(crate) async fn load(&self, blobs: &dyn BlobStore) -> io::Result<String> {
         match self {
             Self::Inline(json) => Ok(json.get().to_owned()),
@@ -142,7 +136,6 @@ impl StoredJson {
         }
     }
 
-    /// The size of the JSON in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Inline(json) => json.get().len(),

@@ -2,8 +2,9 @@
 //! finds the claim of an earlier attempt, and no outcome, does not make the call: the machine learns that it was interrupted, and decides
 //! as it does after a crash of the embedded engine.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use reknit_engine::Effect;
 use reknit_protocol::{CallTool, RunId};
 use reknit_runtime::AdmittedCall;
@@ -18,12 +19,10 @@ use crate::worker_parts::WorkerParts;
 /// A call that is made later than this after the run asked for it is made only if the run still wants it.
 const LATE_MS: i64 = 1_000;
 
-/// Performs effects.
 pub(crate) struct EffectService {
     pub(crate) parts: Arc<WorkerParts>,
 }
 
-/// What the claim of a call found.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Claim {
@@ -77,10 +76,8 @@ impl EffectService {
             },
             effect => self.parts.runner.perform(run, effect, traceparent).await,
         };
-        match kind {
-            Some(kind) => Ok(Some(self.parts.stored(kind).await?)),
-            None => Ok(None),
-        }
+        let Some(kind) = kind else { return Ok(None) };
+        Ok(Some(self.parts.stored(kind).await?))
     }
 
     async fn claim_and_call(
@@ -109,7 +106,7 @@ impl EffectService {
         match claim {
             Claim::Refused(event) => Ok(Some(event)),
             Claim::Claimed | Claim::Late => {
-                let admitted = admitted.into_inner().unwrap_or_else(PoisonError::into_inner);
+                let admitted = admitted.into_inner();
                 let (run, traceparent) = (&request.run, request.traceparent.as_deref());
                 let make = || async move { Ok(Json(self.parts.make(run, call, traceparent, admitted).await?)) };
                 Ok(Some(ctx.run(make).name("call").await?.into_inner()))
@@ -125,7 +122,7 @@ impl EffectService {
         slot: &Mutex<Option<AdmittedCall>>,
         asked_ms: Option<i64>,
     ) -> HandlerResult<Claim> {
-        let kept = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let kept = slot.lock().take();
         let admitted = match kept {
             Some(kept) => kept,
             None => match self.parts.runner.admit(call).await {
@@ -135,7 +132,7 @@ impl EffectService {
         };
         let is_old = |asked_ms: i64| self.parts.runner.now_ms().saturating_sub(asked_ms) > LATE_MS;
         let is_late = asked_ms.is_some_and(|asked_ms| admitted.has_waited() || is_old(asked_ms));
-        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(admitted);
+        *slot.lock() = Some(admitted);
         Ok(if is_late { Claim::Late } else { Claim::Claimed })
     }
 }

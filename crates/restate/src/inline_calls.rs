@@ -2,17 +2,16 @@
 //! saves most of the cost of a step. While such a call lasts, the run takes no message, so only a call that is likely to be fast is made
 //! like this. Whether it is, the worker says in a journalled step, so every attempt decides the same.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use reknit_engine::EventKind;
 use reknit_protocol::{CallTool, RunId, SideEffect};
 use reknit_runtime::AdmittedCall;
 use restate_sdk::prelude::*;
 
 use crate::blobs::StoredJson;
-use crate::call_speeds::FAST;
-use crate::worker_parts::WorkerParts;
+use crate::worker_parts::{FAST, WorkerParts};
 
 /// A call that is sent again under its key after this time counts as interrupted: the tool may have forgotten the key.
 const MAX_REPEAT_MS: i64 = 60_000;
@@ -28,8 +27,7 @@ pub(crate) struct InlineCall<'a> {
 }
 
 impl InlineCall<'_> {
-    /// Makes the call and returns the event that follows. `None` if the effect service has to make it, because it may be slow or cannot
-    /// be made at once.
+    /// Makes the call and returns its event. `None` if it may be slow or must wait: the effect service makes it then.
     pub(crate) async fn make(self, ctx: &ObjectContext<'_>, parts: &WorkerParts) -> HandlerResult<Option<StoredJson>> {
         if !self.needs_claim() {
             let make = || async move { Ok(Json(self.make_if_fast(parts).await?)) };
@@ -39,20 +37,17 @@ impl InlineCall<'_> {
         let admitted: Mutex<Option<AdmittedCall>> = Mutex::new(None);
         let slot = &admitted;
         let claim = || async move {
-            let claimed = if parts.speeds.last_call_was_fast(self.call) == Some(true) {
-                parts.runner.try_admit(self.call)
-            } else {
-                None
-            };
+            let is_fast = parts.speeds.last_call_was_fast(self.call) == Some(true);
+            let claimed = if is_fast { parts.runner.try_admit(self.call) } else { None };
             let is_claimed = claimed.is_some();
-            *slot.lock().unwrap_or_else(PoisonError::into_inner) = claimed;
+            *slot.lock() = claimed;
             Ok(is_claimed)
         };
         // Returns once the claim is durable.
         if !ctx.run(claim).name("claim").await? {
             return Ok(None);
         }
-        let admitted = admitted.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let admitted = admitted.into_inner();
         let make = || async move { Ok(Json(parts.make(self.run, self.call, self.traceparent, admitted).await?)) };
         Ok(Some(ctx.run(make).name("call").await?.into_inner()))
     }

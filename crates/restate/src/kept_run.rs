@@ -14,7 +14,6 @@ use crate::advance::{advance, begin};
 use crate::blobs::{BlobStore, MAX_INLINE_BYTES, StoredJson, digest_of};
 use crate::messages::{EventRow, PageRef, RunHead, SnapshotRef, StoredRow};
 
-/// How many events the tail has at most.
 const MAX_TAIL_EVENTS: usize = 32;
 /// The size of the tail at which it becomes a page.
 const MAX_TAIL_BYTES: usize = 2 * MAX_INLINE_BYTES;
@@ -40,20 +39,10 @@ pub(crate) enum RestoreFailure {
     Blob(#[from] io::Error),
     /// An event or a page cannot be parsed.
     #[error("event {seq} cannot be read")]
-    Unreadable {
-        /// Its position.
-        seq: u64,
-        /// The parse error.
-        source: serde_json::Error,
-    },
+    Unreadable { seq: u64, source: serde_json::Error },
     /// The machine rejects an event.
     #[error("event {seq} cannot be applied")]
-    Refused {
-        /// Its position.
-        seq: u64,
-        /// Why.
-        source: ApplyError,
-    },
+    Refused { seq: u64, source: ApplyError },
     /// There is no event.
     #[error("the run has no events")]
     Empty,
@@ -62,10 +51,7 @@ pub(crate) enum RestoreFailure {
     Migration(#[from] MigrationError),
     /// This build decides otherwise than the one that wrote the event.
     #[error("this build decides otherwise at event {seq}: effects were due that are not, or the other way round")]
-    Mismatch {
-        /// Its position.
-        seq: u64,
-    },
+    Mismatch { seq: u64 },
 }
 
 impl KeptRun {

@@ -17,12 +17,10 @@
 
 mod advance;
 mod blobs;
-mod call_speeds;
 mod client;
 mod effect_service;
 mod inline_calls;
 mod kept_run;
-mod machine_cache;
 mod messages;
 mod run_object;
 #[cfg(test)]

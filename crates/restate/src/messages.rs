@@ -16,17 +16,14 @@ pub(crate) const EFFECT_SERVICE: &str = "ReknitEffect";
 /// The status with which the object of a run answers that has not begun. Restate itself answers 404 if there are no workers.
 pub(crate) const NOT_HERE: u16 = 410;
 
-/// Begins a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct BeginRun {
-    /// The first event.
     pub(crate) first: Box<RawValue>,
 }
 
 /// An event that happened outside of the workers: a decision, a cancellation, the end of a job or of an agent's session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct OutsideEvent {
-    /// The event.
     pub(crate) event: Event,
 }
 
@@ -37,12 +34,9 @@ pub(crate) struct SignalHandled {
     pub(crate) len: u64,
 }
 
-/// An effect to perform.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct EffectRequest {
-    /// The run.
     pub(crate) run: RunId,
-    /// The effect.
     pub(crate) effect: StoredJson,
     /// Its digest: a build that reads another effect does not perform it.
     pub(crate) digest: String,
@@ -57,23 +51,19 @@ pub(crate) struct EffectRequest {
 /// Asks whether a run still wants a call to be made.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct CallWanted {
-    /// The call.
     pub(crate) effect: EffectId,
 }
 
 /// What became of an effect.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PerformedEffect {
-    /// The event.
     pub(crate) event: StoredJson,
-    /// The effect.
     pub(crate) effect: EffectId,
 }
 
 /// A wait is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct WakeRun {
-    /// The wait.
     pub(crate) effect: EffectId,
     /// When it was to end, in milliseconds since 1970.
     pub(crate) until_ms: i64,
@@ -82,28 +72,23 @@ pub(crate) struct WakeRun {
 /// The time is over that an aborted call had to end.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct GraceOver {
-    /// The call.
     pub(crate) effect: EffectId,
 }
 
-/// Asks for events.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ReadEvents {
-    /// The position of the first one.
     pub(crate) from: u64,
 }
 
 /// Some events of a run, in order.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct EventPage {
-    /// The events.
     pub(crate) events: Vec<EventRow>,
 }
 
 /// An event as readers see it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct EventRow {
-    /// The event.
     pub(crate) body: Box<RawValue>,
     /// The effects that it made due, each with its digest.
     pub(crate) due: Vec<(String, String)>,
@@ -112,7 +97,6 @@ pub(crate) struct EventRow {
 /// An event as the object keeps it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct StoredRow {
-    /// The event.
     pub(crate) body: StoredJson,
     /// The effects that it made due, each with its digest.
     pub(crate) due: Vec<(String, String)>,
@@ -131,7 +115,6 @@ pub(crate) struct RunHead {
     pub(crate) pages: Vec<PageRef>,
     /// The snapshot of the machine, if there is one.
     pub(crate) snapshot: Option<SnapshotRef>,
-    /// The size of the events after the snapshot, in bytes.
     pub(crate) bytes_after_snapshot: usize,
     /// The status with which the run has ended.
     pub(crate) status: Option<String>,
@@ -154,9 +137,7 @@ impl RunHead {
 pub(crate) struct SnapshotRef {
     /// How many events it includes.
     pub(crate) len: u64,
-    /// The version of the machine that wrote it.
     pub(crate) machine_version: u32,
-    /// The snapshot.
     pub(crate) machine: StoredJson,
 }
 
@@ -165,6 +146,5 @@ pub(crate) struct SnapshotRef {
 pub(crate) struct PageRef {
     /// The position after its last event.
     pub(crate) to: u64,
-    /// The rows.
     pub(crate) rows: StoredJson,
 }

@@ -21,14 +21,12 @@ use crate::messages::{
 };
 use crate::worker_parts::WorkerParts;
 
-/// The state entry with all that the object keeps. There is one only: Restate applies writes one after the other, and a reader must
-/// not see half of an event.
+/// The only state entry: Restate applies writes one after the other, and a reader must not see half of an event.
 const RUN: &str = "run";
 
 /// How many calls an invocation makes itself. Between two invocations, the run takes messages.
 const MAX_INLINE_CALLS: usize = 32;
 
-/// The object of a run. Its key is the id of the run.
 pub(crate) struct RunObject {
     pub(crate) parts: Arc<WorkerParts>,
 }
@@ -55,7 +53,6 @@ impl RunObject {
         Ok(Json(self.page(&kept, 1).await?))
     }
 
-    /// An effect has an outcome.
     #[handler]
     async fn outcome(&self, ctx: ObjectContext<'_>, message: Json<PerformedEffect>) -> HandlerResult<()> {
         let PerformedEffect { effect, event } = message.into_inner();
@@ -90,7 +87,6 @@ impl RunObject {
         self.take(&ctx, RunInput::GraceOver { effect, now_ms }).await
     }
 
-    /// The events from a position on.
     #[handler]
     async fn events(&self, ctx: SharedObjectContext<'_>, message: Json<ReadEvents>) -> HandlerResult<Json<EventPage>> {
         let from = message.into_inner().from;
@@ -98,7 +94,6 @@ impl RunObject {
         Ok(Json(self.page(&kept, from).await?))
     }
 
-    /// Whether the run still wants a call to be made.
     #[handler]
     async fn wants_call(&self, ctx: SharedObjectContext<'_>, message: Json<CallWanted>) -> HandlerResult<Json<bool>> {
         let effect = message.into_inner().effect;
@@ -122,7 +117,6 @@ impl RunObject {
         self.apply(ctx, kept, machine, input).await.map(|_| ())
     }
 
-    /// A run with its machine.
     async fn restored(&self, run: &str, kept: KeptRun) -> Result<(KeptRun, Machine), RestoreFailure> {
         let machine = match self.parts.machines.take(run, &kept.head.chain) {
             Some(machine) => machine,
@@ -131,8 +125,7 @@ impl RunObject {
         Ok((kept, machine))
     }
 
-    /// Applies what an input leads to, and returns how many events the run has then. An input that the run does not wait for changes
-    /// nothing.
+    /// Applies what an input leads to, if the run waits for it, and returns how many events the run has then.
     async fn apply(
         &self,
         ctx: &ObjectContext<'_>,

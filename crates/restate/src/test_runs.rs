@@ -28,7 +28,6 @@ pub(crate) fn chain_of(steps: usize) -> String {
     format!("steps:\n{}", (0..steps).map(step).collect::<String>())
 }
 
-/// The call that is due.
 pub(crate) fn due_call(pending: &[Effect]) -> &CallTool {
     let call = |effect: &'_ Effect| matches!(effect, Effect::CallTool(_));
     match pending.iter().find(|effect| call(effect)).unwrap() {
@@ -37,7 +36,6 @@ pub(crate) fn due_call(pending: &[Effect]) -> &CallTool {
     }
 }
 
-/// The answer to a call.
 pub(crate) fn answered(call: &CallTool, at_ms: i64) -> Event {
     let reply = ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Json(Value::from(7)), job: None };
     Event { at_ms, kind: EventKind::ToolAnswered { effect: call.id.clone(), reply } }

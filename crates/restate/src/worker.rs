@@ -25,7 +25,7 @@ const MAX_ATTEMPTS: u64 = 500_000;
 /// How many connections may wait to be accepted.
 const BACKLOG: u32 = 1024;
 
-/// What only workers and the object itself send to a run. Whoever reaches the ingress cannot.
+/// Handlers that only workers and the object itself may call, not a client at the ingress.
 const PRIVATE_HANDLERS: [&str; 4] = ["outcome", "wake", "grace_over", "wants_call"];
 
 /// A worker.
@@ -50,8 +50,7 @@ pub struct IdentityKeyError {
 }
 
 impl Worker {
-    /// A worker that performs effects with this runner, and stores large values in these blobs. If there are identity keys, it serves
-    /// only servers with such a key.
+    /// A worker with this runner and this store of blobs. With identity keys, it serves only servers that have one of them.
     pub fn new(
         runner: EffectRunner,
         blobs: Arc<dyn BlobStore>,
@@ -68,8 +67,7 @@ impl Worker {
         Ok(Self { endpoint: builder.build() })
     }
 
-    /// Listens at an address. Small messages are sent at once: without this, each step of a run waits for acknowledgements that come
-    /// late on purpose.
+    /// Listens at an address. Small messages are sent at once; otherwise each step would wait for delayed acknowledgements.
     pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
         socket.set_reuseaddr(true)?;

@@ -1,16 +1,17 @@
-//! What the services of a worker share.
+//! What the services of a worker share: how effects are performed, how fast capabilities answered, and machines for the next event.
 
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use reknit_engine::{Event, EventKind};
-use reknit_protocol::{CallTool, RunId};
+use parking_lot::Mutex;
+use reknit_engine::{Event, EventKind, Machine};
+use reknit_protocol::{CallTool, CapabilityName, RunId, ToolName};
 use reknit_runtime::{AdmittedCall, EffectRunner};
 use restate_sdk::prelude::HandlerResult;
 use tokio::time::Instant;
 
 use crate::blobs::{BlobStore, StoredJson};
-use crate::call_speeds::CallSpeeds;
-use crate::machine_cache::MachineCache;
 
 /// What the services of a worker share.
 #[derive(Debug)]
@@ -59,6 +60,65 @@ impl WorkerParts {
             None => EventKind::Interrupted { effect: call.id.clone() },
         };
         self.stored(kind).await
+    }
+}
+
+/// A call that takes longer is slow.
+pub(crate) const FAST: Duration = Duration::from_millis(50);
+
+/// Whether the last call of each capability was fast.
+#[derive(Debug, Default)]
+pub(crate) struct CallSpeeds {
+    was_fast: Mutex<HashMap<(ToolName, CapabilityName), bool>>,
+}
+
+impl CallSpeeds {
+    pub(crate) fn note(&self, call: &CallTool, took: Duration) {
+        let name = (call.tool.clone(), call.capability.clone());
+        self.was_fast.lock().insert(name, took <= FAST);
+    }
+
+    /// Whether the last call of the same capability was fast. `None` if there was none.
+    pub(crate) fn last_call_was_fast(&self, call: &CallTool) -> Option<bool> {
+        let name = (call.tool.clone(), call.capability.clone());
+        self.was_fast.lock().get(&name).copied()
+    }
+}
+
+const MAX_MACHINES: usize = 256;
+
+/// Machines by run. The digest of its events says whether a machine is the one that is looked for: another worker may have gone on.
+#[derive(Debug, Default)]
+pub(crate) struct MachineCache {
+    machines: Mutex<HashMap<String, CachedMachine>>,
+}
+
+#[derive(Debug)]
+struct CachedMachine {
+    chain: String,
+    machine: Machine,
+}
+
+impl MachineCache {
+    /// Takes the machine of a run, if it has applied exactly the events with this digest.
+    pub(crate) fn take(&self, run: &str, chain: &str) -> Option<Machine> {
+        let cached = self.machines.lock().remove(run)?;
+        (cached.chain == chain).then_some(cached.machine)
+    }
+
+    /// Keeps the machine of a run. One that has ended, or waits for a person, is not kept: it may never be needed again.
+    pub(crate) fn keep(&self, run: &str, chain: String, machine: Machine) {
+        if machine.ending().is_some() || machine.is_idle() {
+            return;
+        }
+        let mut machines = self.machines.lock();
+        if machines.len() >= MAX_MACHINES
+            && !machines.contains_key(run)
+            && let Some(other) = machines.keys().next().cloned()
+        {
+            machines.remove(&other);
+        }
+        machines.insert(run.to_owned(), CachedMachine { chain, machine });
     }
 }
 

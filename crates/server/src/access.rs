@@ -1,21 +1,23 @@
 //! Who may use the API, and from where.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use axum::extract::{Request, State};
+use axum::extract::{FromRequestParts, Request, State};
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN, WWW_AUTHENTICATE};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use parking_lot::Mutex;
 use reknit::Reknit;
 use reknit_mcp_server::CALLER_HEADER;
 use reknit_protocol::{Sha256, hex};
 
 use crate::api_error::ApiError;
 use crate::page_request::{self, is_open_page, is_page};
-use crate::rate_limit::RateLimits;
 use crate::token::{Scope, Token};
 
 /// Where MCP clients connect.
@@ -26,11 +28,11 @@ pub(crate) const MCP_PATH: &str = "/mcp";
 pub enum Access {
     /// Every program on this machine, without a token. Only for a listener on a loopback address.
     OwnMachine,
-    /// Whoever has one of these tokens.
+    /// Every program that has one of these tokens.
     Tokens(Vec<Token>),
 }
 
-/// Who sent a request.
+/// The sender of a request.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     /// The name of the token; `local` without tokens.
@@ -45,11 +47,21 @@ pub(crate) struct Caller {
 
 impl Caller {
     pub(crate) fn may(&self, scope: Scope) -> bool {
-        self.scopes.iter().any(|own| own.covers(scope))
+        scope.is_in(&self.scopes)
     }
 }
 
-/// What the checks of a request need.
+impl<S: Sync> FromRequestParts<S> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        // Every path that needs a caller is behind the check that finds it.
+        let missing = || ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", "a token is needed");
+        parts.extensions.get().cloned().ok_or_else(missing)
+    }
+}
+
+/// Checks requests before they are handled.
 #[derive(Debug)]
 pub(crate) struct Gate {
     callers: Callers,
@@ -57,7 +69,6 @@ pub(crate) struct Gate {
     limits: RateLimits,
 }
 
-/// Who may send requests.
 #[derive(Debug)]
 pub(crate) enum Callers {
     OwnMachine(Caller),
@@ -78,7 +89,6 @@ impl Callers {
         Self::Tokens(tokens.into_iter().map(caller).collect())
     }
 
-    /// All of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Caller> {
         let (own, tokens) = match self {
             Self::OwnMachine(caller) => (Some(caller), &[][..]),
@@ -93,13 +103,11 @@ impl Gate {
         Self { callers, address, limits: RateLimits::default() }
     }
 
-    /// The name of a token; `None` if it is not known. Without tokens there is nobody to sign in.
+    /// The name of a token; `None` for an unknown token, or if the server has no tokens.
     pub(crate) fn token_name(&self, text: &str) -> Option<&str> {
         match &self.callers {
             Callers::OwnMachine(_) => None,
-            Callers::Tokens(tokens) => {
-                tokens.iter().find(|(token, _)| token.is(text)).map(|(token, _)| token.name.as_str())
-            }
+            Callers::Tokens(tokens) => tokens.iter().find(|(token, _)| token.is(text)).map(|(token, _)| &*token.name),
         }
     }
 
@@ -133,9 +141,8 @@ impl Gate {
         Ok(caller.clone())
     }
 
-    /// Refuses requests that a web page made in a browser: a page of another site can send them, also under a name that its
-    /// owner lets point to this machine. Pages of this server may ask for pages, and MCP
-    /// clients may name it as their origin.
+    /// Refuses requests that a page of another site made in a browser, also under a host name that its owner lets point to this
+    /// machine. Pages of this server may ask for pages, and MCP clients may name it as their origin.
     fn check_origin(&self, headers: &HeaderMap, path: &str) -> Result<(), ApiError> {
         let refused = |message: String| Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message));
         let may_be_own = is_page(path) || path == MCP_PATH;
@@ -161,10 +168,9 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
-/// Which scope a request needs.
 fn scope_of(method: &Method, path: &str) -> Scope {
     match *method {
-        // Rules change the calls of everybody, and what speaks for them is from the runs of all.
+        // Rules change the calls of all callers, and their evidence is from all runs.
         _ if path == "/rules" || path.starts_with("/rules/") => Scope::Admin,
         _ if path.contains("/decisions/") => Scope::Approve,
         // Every message of a client may be a call, also the answer to a question.
@@ -184,12 +190,11 @@ fn is_decision(method: &Method, path: &str) -> bool {
             || ["/cancel", "/resume", "/retry", "/messages"].into_iter().any(is_control))
 }
 
-/// Whether everybody may send the request: whether the server is up is no secret.
+/// Whether the request needs no token: whether the server is up is no secret.
 fn is_open(path: &str) -> bool {
     matches!(path, "/health" | "/ready") || is_open_page(path)
 }
 
-/// Checks each request before it is handled.
 pub(crate) async fn check(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     if let Err(error) = gate.check_origin(request.headers(), &path) {
@@ -199,8 +204,7 @@ pub(crate) async fn check(State(gate): State<Arc<Gate>>, mut request: Request, n
     if !is_open(&path) {
         match gate.caller(request.headers(), &path, scope_of(&method, &path)) {
             Ok(caller) => {
-                // Whatever the caller wrote there does not count.
-                // A digest, because names may have letters that headers cannot.
+                // It replaces what the caller wrote. A digest, because names may have letters that headers cannot.
                 if let Ok(name) = HeaderValue::try_from(hex(&Sha256::digest(caller.name.as_bytes()))) {
                     request.headers_mut().insert(CALLER_HEADER, name);
                 }
@@ -237,4 +241,43 @@ fn with_headers(mut response: Response) -> Response {
         response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
     }
     response
+}
+
+const WINDOW: Duration = Duration::from_mins(1);
+
+/// The requests of each token in its current minute, which began at the time.
+#[derive(Debug, Default)]
+struct RateLimits(Mutex<HashMap<Arc<str>, (Instant, u32)>>);
+
+impl RateLimits {
+    /// Counts a request. Fails with the time until the next minute if there were too many in this one.
+    fn count(&self, name: &Arc<str>, per_minute: u32, now: Instant) -> Result<(), Duration> {
+        let mut windows = self.0.lock();
+        let (start, requests) = windows.entry(Arc::clone(name)).or_insert((now, 0));
+        if now.duration_since(*start) >= WINDOW {
+            (*start, *requests) = (now, 0);
+        }
+        if *requests >= per_minute {
+            return Err(WINDOW.saturating_sub(now.duration_since(*start)));
+        }
+        *requests += 1;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_gets_its_requests_of_a_minute_and_is_told_when_the_next_begins() {
+        let (limits, start) = (RateLimits::default(), Instant::now());
+        let (ann, bob) = (Arc::from("ann"), Arc::from("bob"));
+        let after = |seconds| start + Duration::from_secs(seconds);
+        assert_eq!(limits.count(&ann, 2, after(0)), Ok(()));
+        assert_eq!(limits.count(&ann, 2, after(10)), Ok(()));
+        assert_eq!(limits.count(&ann, 2, after(15)), Err(Duration::from_secs(45)));
+        assert_eq!(limits.count(&bob, 2, after(15)), Ok(()));
+        assert_eq!(limits.count(&ann, 2, after(60)), Ok(()));
+    }
 }

@@ -1,14 +1,15 @@
 //! The runs that this process follows.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use reknit::{Reknit, RunError, RunHandle};
 use reknit_protocol::RunId;
 
-/// A run of another process that nobody watches for this long is not followed any more.
+/// A run of another process is followed until it had no watcher for this long.
 const UNWATCHED: Duration = Duration::from_secs(2);
 
 /// The handles of all runs that this process drives or watches, so that a thousand watchers share one.
@@ -33,19 +34,13 @@ impl ActiveRuns {
         Self { reknit, handles: Arc::default(), last: Arc::default() }
     }
 
-    fn handles(&self) -> MutexGuard<'_, HashMap<RunId, ActiveRun>> {
-        // Whoever panicked had changed one entry or none.
-        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// How many runs this process drives, without those that wait for a person.
     pub(crate) fn driven(&self) -> usize {
-        count_driven(&self.handles())
+        count_driven(&self.handles.lock())
     }
 
-    /// Starts a run if fewer than `max` are driven.
     pub(crate) fn start(&self, max: usize, start: impl FnOnce() -> RunHandle) -> Option<RunHandle> {
-        let mut handles = self.handles();
+        let mut handles = self.handles.lock();
         if count_driven(&handles) >= max {
             return None;
         }
@@ -54,9 +49,8 @@ impl ActiveRuns {
         Some(handle)
     }
 
-    /// Keeps the handle of a run that this process drives.
     pub(crate) fn add(&self, handle: &RunHandle) {
-        self.insert(&mut self.handles(), handle.clone(), true);
+        self.insert(&mut self.handles.lock(), handle.clone(), true);
     }
 
     fn insert(&self, handles: &mut HashMap<RunId, ActiveRun>, handle: RunHandle, is_driven: bool) {
@@ -71,7 +65,7 @@ impl ActiveRuns {
             } else {
                 until_unwatched(&handle).await;
             }
-            let mut handles = runs.handles();
+            let mut handles = runs.handles.lock();
             // A run that was retried has another handle by now.
             if handles.get(&handle.id).is_some_and(|run| run.number == number) {
                 handles.remove(&handle.id);
@@ -79,14 +73,12 @@ impl ActiveRuns {
         });
     }
 
-    /// The handle of a run that this process drives.
     pub(crate) fn driven_run(&self, run: &RunId) -> Option<RunHandle> {
-        self.handles().get(run).filter(|run| run.is_driven).map(|run| run.handle.clone())
+        self.handles.lock().get(run).filter(|run| run.is_driven).map(|run| run.handle.clone())
     }
 
-    /// A handle to watch a run, whoever drives it.
     pub(crate) fn watch(&self, run: &RunId) -> RunHandle {
-        let mut handles = self.handles();
+        let mut handles = self.handles.lock();
         if let Some(known) = handles.get(run) {
             return known.handle.clone();
         }
@@ -95,9 +87,9 @@ impl ActiveRuns {
         handle
     }
 
-    /// Waits until this process drives no run any more that makes progress. A run that waits for a person goes on later.
+    /// Waits until each run that this process drives has ended or waits for a person.
     pub(crate) async fn drained(&self) {
-        while self.handles().values().any(|run| run.is_driven && !run.handle.is_waiting()) {
+        while self.driven() > 0 {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -107,7 +99,7 @@ fn count_driven(handles: &HashMap<RunId, ActiveRun>) -> usize {
     handles.values().filter(|run| run.is_driven && !run.handle.is_waiting()).count()
 }
 
-/// Waits until a run that is only watched has ended, or nobody watches it any more.
+/// Waits until a run that is only watched has ended, or has no watcher any more.
 async fn until_unwatched(handle: &RunHandle) {
     let mut was_watched = true;
     loop {

@@ -7,16 +7,16 @@ use reknit::RunError;
 use reknit_journal::{CreateError, LeaseError, OverBudget, RunReadError, SendError, StorageError};
 use reknit_model_api::Money;
 use reknit_runtime::DriveError;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// The body of every response that is not a success.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(crate) struct ErrorBody {
     pub(crate) error: ErrorDetails,
 }
 
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(crate) struct ErrorDetails {
     /// A word for programs.
     #[schema(example = "not_found")]
@@ -24,17 +24,17 @@ pub(crate) struct ErrorDetails {
     /// What is wrong, and what to do about it.
     pub(crate) message: String,
     /// Independent problems, if there are several.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) problems: Vec<String>,
 }
 
 /// Why a request has no result.
 #[derive(Debug)]
 pub(crate) struct ApiError {
-    status: StatusCode,
-    code: &'static str,
+    pub(crate) status: StatusCode,
+    pub(crate) code: &'static str,
     pub(crate) message: String,
-    problems: Vec<String>,
+    pub(crate) problems: Vec<String>,
     retry_after_s: Option<u32>,
 }
 
@@ -68,18 +68,6 @@ impl ApiError {
         let left = Money::from_nanos(error.left);
         let message = format!("{error}: {left} of {} is left", Money::from_nanos(error.limit));
         Self::new(StatusCode::PAYMENT_REQUIRED, "budget_exhausted", message)
-    }
-
-    pub(crate) fn status(&self) -> StatusCode {
-        self.status
-    }
-
-    pub(crate) fn problems(&self) -> &[String] {
-        &self.problems
-    }
-
-    pub(crate) fn code(&self) -> &'static str {
-        self.code
     }
 
     pub(crate) fn with_retry_after(self, seconds: u32) -> Self {
@@ -134,9 +122,8 @@ impl From<RunReadError> for ApiError {
 impl From<SendError> for ApiError {
     fn from(error: SendError) -> Self {
         match error {
-            SendError::NoSuchRun(run) => Self::not_found(format!("there is no run `{run}`")),
-            SendError::Storage(error) => Self::internal(&error),
-            error @ SendError::Ended { .. } => Self::conflict(error.to_string()),
+            SendError::NoSuchRun(_) => Self::not_found(error.to_string()),
+            SendError::Ended { .. } => Self::conflict(error.to_string()),
             error => Self::internal(&error),
         }
     }
@@ -162,18 +149,10 @@ impl From<&DriveError> for ApiError {
     }
 }
 
-/// An error with its causes, on one line. A cause that its error repeats is left out.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let words = cause.to_string();
-        if !text.ends_with(&words) {
-            text = format!("{text}: {words}");
-        }
-        source = cause.source();
-    }
-    text
+/// An error with its causes on one line, without a cause that its error repeats.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| (*cause).source()).map(ToString::to_string);
+    causes.fold(error.to_string(), |text, cause| if text.ends_with(&cause) { text } else { format!("{text}: {cause}") })
 }
 
 impl From<DriveError> for ApiError {
@@ -185,7 +164,7 @@ impl From<DriveError> for ApiError {
 impl From<RunError> for ApiError {
     fn from(error: RunError) -> Self {
         match error {
-            RunError::NotDriven(error) => Self::from(error.as_ref()),
+            RunError::NotDriven(error) => Self::from(&*error),
             error => Self::internal(&error),
         }
     }

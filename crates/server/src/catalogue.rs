@@ -1,13 +1,17 @@
-//! Tools, models, statistics, and whether the server works.
+//! What a caller can use (tools, models, its own token), statistics, metrics, and whether the server works.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
+use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
-use axum::{Extension, Json};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
 use reknit_engine::Statistics;
 use reknit_journal::RunFilter;
-use reknit_runtime::run_overview;
+use reknit_model_api::Money;
+use reknit_runtime::{month_of, run_overview, system_ms};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use utoipa::{IntoParams, ToSchema};
@@ -50,7 +54,7 @@ pub(crate) struct CapabilityView {
 
 /// Lists the tools that plans can call.
 #[utoipa::path(get, path = "/v1/tools", tag = "tools", responses((status = 200, body = ToolList)))]
-pub(crate) async fn tools(Extension(caller): Extension<Caller>) -> Json<ToolList> {
+pub(crate) async fn tools(caller: Caller) -> Json<ToolList> {
     let runtime = caller.reknit.runtime();
     let catalogue = runtime.current_catalogue();
     let tools = catalogue.tools.iter().map(|tool| ToolView {
@@ -71,8 +75,7 @@ pub(crate) async fn tools(Extension(caller): Extension<Caller>) -> Json<ToolList
     Json(ToolList { tools: tools.collect(), problems })
 }
 
-/// Why tools cannot be used. The texts have addresses, so only who may do everything sees them; others learn the names of tools
-/// that they may use.
+/// Why tools cannot be used. The texts have addresses, so callers without the scope `admin` see only the names of their tools.
 pub(crate) fn visible_problems(caller: &Caller) -> Vec<String> {
     let runtime = caller.reknit.runtime();
     let problems = runtime.current_problems();
@@ -109,7 +112,7 @@ pub(crate) struct StatsQuery {
 #[utoipa::path(get, path = "/v1/stats", tag = "runs", params(StatsQuery),
     responses((status = 200, body = Object), (status = 400, body = ErrorBody)))]
 pub(crate) async fn stats(
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     query: Result<Query<StatsQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<Box<RawValue>>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::invalid(error.body_text()))?;
@@ -150,4 +153,70 @@ pub(crate) async fn ready(State(server): State<ServerState>) -> (StatusCode, Jso
             unready("journal unreadable")
         }
     }
+}
+
+/// A token, without its secret.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TokenView {
+    /// Its name; `local` if the server asks for no tokens.
+    name: String,
+    /// The tools that its runs may call; missing if all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Vec<String>>,
+    /// Whether it sees the runs of all tokens.
+    sees_all_runs: bool,
+    /// Its budget and what it has spent; missing without a budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<BudgetView>,
+}
+
+/// What a token may spend in a month, in the currency of the prices.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct BudgetView {
+    /// The month: `2026-11`, in UTC.
+    month: String,
+    /// The limit, as a decimal number.
+    limit: String,
+    /// What was spent.
+    spent: String,
+    /// What runs and requests in progress may cost at most.
+    reserved: String,
+}
+
+/// Shows what the token of the request may do, and what is left of its budget.
+#[utoipa::path(get, path = "/v1/token", tag = "operation", responses((status = 200, body = TokenView)))]
+pub(crate) async fn token(caller: Caller) -> Result<Json<TokenView>, ApiError> {
+    let runtime = caller.reknit.runtime();
+    let Some(owner) = runtime.owner() else {
+        let name = caller.name.to_string();
+        return Ok(Json(TokenView { name, tools: None, sees_all_runs: true, budget: None }));
+    };
+    let budget = match owner.monthly_budget {
+        None => None,
+        Some(limit) => {
+            let month = month_of(system_ms());
+            let spending = runtime.journal.spending(&owner.name, &month).await?;
+            let [spent, reserved] =
+                [spending.spent, spending.reserved].map(|nanos| Money::from_nanos(nanos).to_string());
+            Some(BudgetView { month, limit: limit.to_string(), spent, reserved })
+        }
+    };
+    let (name, tools, sees_all_runs) = (owner.name.clone(), owner.tools.clone(), owner.sees_all_runs);
+    Ok(Json(TokenView { name, tools, sees_all_runs, budget }))
+}
+
+/// Returns the metrics of the runs that this process drives, of the gateway and of the server, in the text format of Prometheus.
+#[utoipa::path(get, path = "/metrics", tag = "operation",
+    responses((status = 200, content_type = "text/plain", body = String)))]
+pub(crate) async fn metrics(State(server): State<ServerState>) -> impl IntoResponse {
+    let mut text = server.metrics.render();
+    for (name, help, value) in [
+        ("reknit_runs_in_progress", "Runs that this process drives.", server.runs.driven()),
+        ("reknit_runs_limit", "Runs that this process drives at most.", server.max_runs),
+        ("reknit_stopping", "1 while the server stops.", usize::from(server.is_stopping())),
+    ] {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
+    }
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
 }

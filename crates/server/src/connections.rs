@@ -1,16 +1,25 @@
-//! The connections of clients: how many there are, and how long a client may take to send a request.
+//! The connections of clients: how many there are, how long a client may take to send a request, and which answers are being sent.
 
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::Method;
+use axum::middleware::Next;
+use axum::response::Response;
 use axum::serve::Listener;
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::sync::Semaphore;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 /// How many connections there are at the same time. Others wait until one is closed.
 const MAX_CONNECTIONS: usize = 10_000;
@@ -46,4 +55,40 @@ pub(crate) async fn serve<L: Listener>(mut listener: L, app: Router, stop: impl 
     }
     drop(listener);
     connections.shutdown().await;
+}
+
+/// Counts a request to a model until its answer is sent, or given up.
+pub(crate) async fn count(State(requests): State<TaskTracker>, request: Request, next: Next) -> Response {
+    if request.method() != Method::POST {
+        return next.run(request).await;
+    }
+    let open = requests.token();
+    next.run(request).await.map(|body| Body::new(CountedBody { body, _open: open }))
+}
+
+/// The body of an answer to a request that is counted.
+#[derive(Debug)]
+struct CountedBody {
+    body: Body,
+    _open: TaskTrackerToken,
+}
+
+impl HttpBody for CountedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }

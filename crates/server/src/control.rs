@@ -1,8 +1,6 @@
 //! Cancels, resumes and retries runs, and decides their questions.
 
-use axum::extract::{Path, State};
-use axum::http::StatusCode;
-use axum::{Extension, Json};
+use axum::extract::Path;
 use reknit_engine::{DecidedBy, Decision};
 use reknit_journal::InboxMessage;
 use reknit_protocol::{Object, RunId, Value};
@@ -11,70 +9,51 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use crate::access::Caller;
 use crate::api_error::{ApiError, ErrorBody};
-use crate::json_body::JsonBody;
-use crate::run_view::{RunView, open_questions, view};
+use crate::request::{Accepted, JsonBody, RunRequest};
+use crate::run_view::{RunView, open_questions};
 use crate::state::ServerState;
-
-type Accepted = Result<(StatusCode, Json<RunView>), ApiError>;
 
 /// Cancels a run. Calls in progress may still complete.
 #[utoipa::path(post, path = "/v1/runs/{run}/cancel", tag = "runs", params(("run" = String, Path)),
     responses((status = 202, body = RunView), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
-pub(crate) async fn cancel(
-    State(server): State<ServerState>,
-    Extension(caller): Extension<Caller>,
-    Path(run): Path<String>,
-) -> Accepted {
-    let run = RunId::new(run);
-    caller.reknit.runtime().summary(&run).await?;
-    server.journal().send(&run, signals::cancel(), system_ms()).await?;
+pub(crate) async fn cancel(request: RunRequest) -> Accepted {
+    let RunRequest { server, caller, run, .. } = &request;
+    server.journal().send(run, signals::cancel(), system_ms()).await?;
     tracing::info!(run = %run, by = &*caller.name, "cancelled a run");
-    drive_if_nobody_does(&server, &run).await?;
-    Ok((StatusCode::ACCEPTED, Json(view(caller.reknit.runtime(), &run).await?)))
+    drive_if_abandoned(server, run).await?;
+    request.accepted().await
 }
 
 /// Continues a run that stopped because its process ended.
 #[utoipa::path(post, path = "/v1/runs/{run}/resume", tag = "runs", params(("run" = String, Path)),
     responses((status = 202, body = RunView), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
-pub(crate) async fn resume(
-    State(server): State<ServerState>,
-    Extension(caller): Extension<Caller>,
-    Path(run): Path<String>,
-) -> Accepted {
-    let run = RunId::new(run);
-    let summary = caller.reknit.runtime().summary(&run).await?;
-    if let Some(status) = summary.status {
+pub(crate) async fn resume(request: RunRequest) -> Accepted {
+    let RunRequest { server, run, summary, .. } = &request;
+    if let Some(status) = &summary.status {
         return Err(ApiError::conflict(format!("run `{run}` has ended ({status})")));
     }
-    let saved = load_run(server.journal(), &run).await?;
+    let saved = load_run(server.journal(), run).await?;
     let missing = server.reknit.runtime().missing_for(&saved.machine);
     if !missing.is_empty() {
         let message = format!("{} is not configured at this server; run `{run}` stays as it is", missing.join(", "));
         return Err(ApiError::conflict(message));
     }
-    drive_if_nobody_does(&server, &run).await?;
-    Ok((StatusCode::ACCEPTED, Json(view(caller.reknit.runtime(), &run).await?)))
+    drive_if_abandoned(server, run).await?;
+    request.accepted().await
 }
 
 /// Tries the failed and skipped steps of a run again that has ended. Done steps stay done.
 #[utoipa::path(post, path = "/v1/runs/{run}/retry", tag = "runs", params(("run" = String, Path)),
     responses((status = 202, body = RunView), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
-pub(crate) async fn retry(
-    State(server): State<ServerState>,
-    Extension(caller): Extension<Caller>,
-    Path(run): Path<String>,
-) -> Accepted {
-    let run = RunId::new(run);
-    let summary = caller.reknit.runtime().summary(&run).await?;
+pub(crate) async fn retry(request: RunRequest) -> Accepted {
+    let RunRequest { server, caller, run, summary } = &request;
     if !matches!(summary.status.as_deref(), Some("partial" | "failed" | "budget_exhausted")) {
         let message = "only a run that is partial, that failed or that reached a limit can be retried";
         return Err(ApiError::conflict(format!("run `{run}` is {}: {message}", summary.state())));
     }
-    let handle = server.start(|| caller.reknit.retry(&run))?;
-    handle.continued().await?;
-    Ok((StatusCode::ACCEPTED, Json(view(caller.reknit.runtime(), &run).await?)))
+    server.start(|| caller.reknit.retry(run))?.continued().await?;
+    request.accepted().await
 }
 
 /// The next message of the user.
@@ -89,22 +68,16 @@ pub(crate) struct MessageBody {
 #[utoipa::path(post, path = "/v1/runs/{run}/messages", tag = "runs", request_body = MessageBody, params(("run" = String, Path)),
     responses((status = 202, body = RunView), (status = 400, body = ErrorBody), (status = 402, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody, description = "It is no session, or goes on")))]
-pub(crate) async fn message(
-    State(server): State<ServerState>,
-    Extension(caller): Extension<Caller>,
-    Path(run): Path<String>,
-    JsonBody(body): JsonBody<MessageBody>,
-) -> Accepted {
-    let run = RunId::new(run);
+pub(crate) async fn message(request: RunRequest, JsonBody(body): JsonBody<MessageBody>) -> Accepted {
+    let RunRequest { server, caller, run, summary } = &request;
     if body.input.trim().is_empty() {
         return Err(ApiError::invalid("`input` is empty"));
     }
-    if caller.reknit.runtime().summary(&run).await?.status.is_none() {
+    if summary.status.is_none() {
         return Err(ApiError::conflict(format!("run `{run}` has not ended; send the message afterwards")));
     }
-    let handle = server.start(|| caller.reknit.follow_up(&run, &body.input))?;
-    handle.continued().await?;
-    Ok((StatusCode::ACCEPTED, Json(view(caller.reknit.runtime(), &run).await?)))
+    server.start(|| caller.reknit.follow_up(run, &body.input))?.continued().await?;
+    request.accepted().await
 }
 
 /// A decision about a question.
@@ -151,14 +124,14 @@ impl DecisionBody {
             DecisionWord::Deny => Decision::Deny { reason: self.reason.clone() },
             DecisionWord::DidNotHappen => Decision::DidNotHappen,
             DecisionWord::Check => Decision::Check,
-            DecisionWord::Edit => match value(&self.parameters) {
-                Some(Value::Object(parameters)) => Decision::Edit { parameters },
-                _ => {
+            DecisionWord::Edit => {
+                let Some(Value::Object(parameters)) = value(&self.parameters) else {
                     return Err(ApiError::invalid(
                         "`edit` needs `parameters`, all parameters of the call as an object",
                     ));
-                }
-            },
+                };
+                Decision::Edit { parameters }
+            }
             DecisionWord::Happened => {
                 Decision::Happened { result: value(&self.result).unwrap_or_else(|| Value::Object(Object::new())) }
             }
@@ -172,15 +145,13 @@ impl DecisionBody {
     responses((status = 202, body = RunView), (status = 400, body = ErrorBody), (status = 404, body = ErrorBody),
         (status = 409, body = ErrorBody, description = "The question shows something else by now, or is decided")))]
 pub(crate) async fn decide(
-    State(server): State<ServerState>,
-    Extension(caller): Extension<Caller>,
-    Path((run, question)): Path<(String, String)>,
+    request: RunRequest,
+    Path((_, question)): Path<(String, String)>,
     JsonBody(body): JsonBody<DecisionBody>,
 ) -> Accepted {
-    let run = RunId::new(run);
+    let RunRequest { server, caller, run, .. } = &request;
     let decision = body.decision()?;
-    caller.reknit.runtime().summary(&run).await?;
-    let asks = open_questions(server.journal(), &run).await?;
+    let asks = open_questions(server.journal(), run).await?;
     let Some(ask) = asks.into_iter().find(|ask| ask.id.to_string() == question) else {
         return Err(ApiError::not_found(format!("run `{run}` does not ask `{question}`, or does not any more")));
     };
@@ -194,30 +165,29 @@ pub(crate) async fn decide(
     let word = decision.as_str();
     let id = ask.id.clone();
     let signal = signals::decide_by(ask.id, ask.hash, decision, DecidedBy::Person);
-    // One decision counts, whichever process gets it: whoever comes second learns of the first.
+    // Only the first decision counts, whichever process gets it; the second sender learns of the first.
     let is_about_it = move |message: &InboxMessage| signals::decisions(std::slice::from_ref(message)).contains_key(&id);
-    if let Err(earlier) = server.journal().send_once(&run, signal, system_ms(), is_about_it).await? {
+    if let Err(earlier) = server.journal().send_once(run, signal, system_ms(), is_about_it).await? {
         let decisions = signals::decisions(&[earlier]);
         let earlier = decisions.values().next().map_or("", |decision| decision.as_str());
         return Err(ApiError::conflict(format!("the question is decided already: {earlier}")));
     }
     tracing::info!(run = %run, question, by = &*caller.name, decision = word, "decided a question");
-    drive_if_nobody_does(&server, &run).await?;
-    Ok((StatusCode::ACCEPTED, Json(view(caller.reknit.runtime(), &run).await?)))
+    drive_if_abandoned(server, run).await?;
+    request.accepted().await
 }
 
 /// The same for an id of a question whose `/` are not written as `%2F`.
 pub(crate) async fn decide_plain(
-    server: State<ServerState>,
-    caller: Extension<Caller>,
+    request: RunRequest,
     Path((run, owner, rest)): Path<(String, String, String)>,
     body: JsonBody<DecisionBody>,
 ) -> Accepted {
-    decide(server, caller, Path((run, format!("{owner}/{rest}"))), body).await
+    decide(request, Path((run, format!("{owner}/{rest}"))), body).await
 }
 
 /// Continues a run here, unless a living process drives it.
-pub(crate) async fn drive_if_nobody_does(server: &ServerState, run: &RunId) -> Result<(), ApiError> {
+pub(crate) async fn drive_if_abandoned(server: &ServerState, run: &RunId) -> Result<(), ApiError> {
     if server.runs.driven_run(run).is_some() {
         return Ok(());
     }

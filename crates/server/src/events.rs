@@ -3,20 +3,17 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use axum::Extension;
-use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_core::Stream;
 use futures_util::StreamExt;
 use reknit::{EventCursor, RunHandle};
-use reknit_protocol::{RunId, Value};
+use reknit_protocol::Value;
 use utoipa::ToSchema;
 
-use crate::access::Caller;
 use crate::api_error::{ApiError, ErrorBody};
-use crate::state::ServerState;
+use crate::request::RunRequest;
 
 /// How often an idle stream sends a comment, so that proxies keep it open.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -39,13 +36,7 @@ pub(crate) struct StreamedEvent {
     params(("run" = String, Path), ("Last-Event-ID" = Option<String>, Header, description = "The id of an event, which is a number")),
     responses((status = 200, content_type = "text/event-stream", body = StreamedEvent),
         (status = 400, body = ErrorBody), (status = 404, body = ErrorBody)))]
-pub(crate) async fn follow(
-    State(server): State<ServerState>,
-    Extension(caller): Extension<Caller>,
-    Path(run): Path<String>,
-    headers: HeaderMap,
-) -> Result<impl IntoResponse, ApiError> {
-    let run = RunId::new(run);
+pub(crate) async fn follow(request: RunRequest, headers: HeaderMap) -> Result<impl IntoResponse, ApiError> {
     let after = match headers.get("last-event-id") {
         None => 0,
         Some(id) => {
@@ -53,12 +44,9 @@ pub(crate) async fn follow(
             id.ok_or_else(|| ApiError::invalid("`Last-Event-ID` is not the id of an event, which is a number"))?
         }
     };
-    // Fails for a run that does not exist.
-    caller.reknit.runtime().summary(&run).await?;
-    Ok(stream(&server.runs.watch(&run), after))
+    Ok(stream(&request.server.runs.watch(&request.run), after))
 }
 
-/// The events of a run after this one.
 pub(crate) fn stream(handle: &RunHandle, after: u64) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<>> {
     let run = handle.id.clone();
     let events = handle.events_after(EventCursor(after)).filter_map(move |event| {

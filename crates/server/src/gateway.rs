@@ -8,11 +8,11 @@ mod stream;
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use axum::{Extension, Json};
 use reknit_gateway::{GatewayError, GatewayRequest, read_request};
 use reknit_model_api::{Api, TargetName};
 use reknit_protocol::Value;
@@ -22,11 +22,11 @@ use utoipa::ToSchema;
 
 use crate::access::Caller;
 use crate::events::StreamedEvent;
-use crate::json_body::read_body;
+use crate::request::read_body;
 use crate::state::ServerState;
 use attempts::Attempts;
 use bill::Bill;
-use engine_models::EngineModel;
+use engine_models::{EngineModel, refused};
 
 /// The most that a request may send: enough for images and documents.
 pub(crate) const MAX_BODY: usize = 64 << 20;
@@ -41,7 +41,7 @@ const AUTO: &str = "auto";
         (status = 404, body = Object), (status = 413, body = Object), (status = 429, body = Object), (status = 502, body = Object)))]
 pub(crate) async fn chat_completions(
     State(server): State<ServerState>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
@@ -56,7 +56,7 @@ pub(crate) async fn chat_completions(
         (status = 404, body = Object), (status = 413, body = Object), (status = 429, body = Object), (status = 502, body = Object)))]
 pub(crate) async fn responses(
     State(server): State<ServerState>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
@@ -71,7 +71,7 @@ pub(crate) async fn responses(
         (status = 404, body = Object), (status = 413, body = Object), (status = 429, body = Object), (status = 502, body = Object)))]
 pub(crate) async fn messages(
     State(server): State<ServerState>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
@@ -93,10 +93,7 @@ async fn answer(
     headers: &HeaderMap,
     body: Body,
 ) -> Result<Response, GatewayError> {
-    let body = read_body(body, MAX_BODY).await.map_err(|error| {
-        let (status, code, message) = (error.status().as_u16(), error.code(), error.to_string());
-        GatewayError { status, code, message, retry_after_ms: None }
-    })?;
+    let body = read_body(body, MAX_BODY).await.map_err(|error| refused(&error, None))?;
     let request = read(api, &body)?;
     match EngineModel::named(server, &request.model) {
         Some(model) => model?.answer(server, caller, &request).await,

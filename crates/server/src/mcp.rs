@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{Method, StatusCode};
 use axum::response::IntoResponse;
 use axum::routing::any;
-use axum::{Extension, Router};
 use reknit::{Reknit, RunHandle};
 use reknit_mcp_server::{McpServer, Offering, RunLimit};
 
@@ -25,17 +25,17 @@ impl RunLimit for ServerState {
 }
 
 /// Offers each caller the tools that it may use, and the agents. Calls are journalled runs like all others.
-pub(crate) fn router(server: &ServerState, callers: &Callers, offering: Offering) -> Router {
+pub(crate) fn router(server: &ServerState, callers: &Callers) -> Router {
     let service = |caller: &Caller| {
         let agents = server.agents.values().cloned();
-        let service = McpServer::new(Reknit::clone(&caller.reknit), offering)
+        let service = McpServer::new(Reknit::clone(&caller.reknit), Offering::EveryTool)
             .with_agents(agents)
             .with_run_limit(Arc::new(server.clone()));
         let service = service.with_approvals(caller.may(Scope::Approve)).http_service();
         (Arc::clone(&caller.name), service)
     };
     let services: Arc<HashMap<_, _>> = Arc::new(callers.iter().map(service).collect());
-    let handle = move |Extension(caller): Extension<Caller>, request: Request| async move {
+    let handle = move |caller: Caller, request: Request| async move {
         match services.get(&caller.name).cloned() {
             Some(service) => {
                 let ends_session = request.method() == Method::DELETE;

@@ -1,7 +1,7 @@
 //! Mending for programs with a loop of their own: failed calls, and texts of models.
 
+use axum::Json;
 use axum::extract::State;
-use axum::{Extension, Json};
 use reknit::{FailedCall, Mender, Mending};
 use reknit_protocol::{SideEffect, Value};
 use reknit_salvage::{Fix, ReadOptions, Schema, read, read_as};
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use crate::access::Caller;
 use crate::api_error::{ApiError, ErrorBody};
-use crate::json_body::JsonBody;
+use crate::request::JsonBody;
 use crate::state::ServerState;
 
 /// A call that a tool refused.
@@ -95,7 +95,7 @@ pub(crate) struct MendFix {
     responses((status = 200, body = MendResponse), (status = 400, body = ErrorBody)))]
 pub(crate) async fn mend(
     State(server): State<ServerState>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     JsonBody(body): JsonBody<MendRequest>,
 ) -> Result<Json<MendResponse>, ApiError> {
     let Value::Object(parameters) = value(&body.parameters, "parameters")? else {

@@ -22,7 +22,6 @@ pub(crate) fn is_open_page(path: &str) -> bool {
     matches!(path, "/sign-in" | "/sign-out" | "/ui/theme" | "/ui/style.css" | "/ui/script.js" | "/ui/icon.svg")
 }
 
-/// The value of a cookie.
 pub(crate) fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let pairs =
         headers.get_all(COOKIE).into_iter().filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(';'));
@@ -38,7 +37,7 @@ pub(crate) fn token(headers: &HeaderMap) -> Option<&str> {
 pub(crate) fn is_own_origin(headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let Some(origin) = headers.get(ORIGIN) else { return true };
-    // A browser sends one. Of two, nobody knows which counts.
+    // A browser sends one. With two it is unknown which one counts.
     if headers.get_all(ORIGIN).iter().count() > 1 {
         return false;
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
-use axum::{Extension, Json};
 use reknit_plan::{PlanAuthor, PlanProblem, check as check_steps, correct_plan};
 use reknit_protocol::Plan;
 use reknit_runtime::{NamedAgent, Runtime};
@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use crate::access::Caller;
 use crate::api_error::{ApiError, ErrorBody};
-use crate::json_body::JsonBody;
+use crate::request::JsonBody;
 use crate::start_run::read_plan;
 use crate::state::ServerState;
 
@@ -67,7 +67,7 @@ impl From<&PlanProblem> for ProblemView {
     responses((status = 200, body = CheckResponse), (status = 400, body = ErrorBody)))]
 pub(crate) async fn check(
     State(server): State<ServerState>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     JsonBody(body): JsonBody<CheckRequest>,
 ) -> Result<Json<CheckResponse>, ApiError> {
     let plan = read_plan(&body.plan)?;

@@ -94,7 +94,6 @@ fn question_view(ask: &AskPerson) -> Result<QuestionView, serde_json::Error> {
     })
 }
 
-/// The questions to a person that a run waits for.
 pub(crate) async fn open_questions(journal: &Journal, run: &RunId) -> Result<Vec<AskPerson>, ApiError> {
     match load_run(journal, run).await {
         Ok(saved) => Ok(saved.questions()),
@@ -104,7 +103,6 @@ pub(crate) async fn open_questions(journal: &Journal, run: &RunId) -> Result<Vec
     }
 }
 
-/// A run with its result or its questions.
 pub(crate) async fn view(runtime: &Runtime, run: &RunId) -> Result<RunView, ApiError> {
     let summary = runtime.summary(run).await?;
     let journal = &runtime.journal;
@@ -123,7 +121,7 @@ pub(crate) async fn view(runtime: &Runtime, run: &RunId) -> Result<RunView, ApiE
     Ok(RunView { line, answer, report, questions: Vec::new() })
 }
 
-/// What a run says to whoever asked: its answer or report, or which decision it waits for. And the tokens that it has spent, if it has ended.
+/// The answer or report of a run with the tokens that it has spent, or which decision it waits for.
 pub(crate) async fn answer_text(journal: &Journal, run: &RunId) -> Result<(String, Usage), ApiError> {
     if journal.summary(run).await?.status.is_none() {
         let asks = open_questions(journal, run).await?;

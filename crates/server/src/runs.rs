@@ -1,10 +1,10 @@
 //! Lists and shows runs.
 
-use axum::extract::{Path, Query, State};
+use axum::Json;
+use axum::extract::{Path, Query};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
-use axum::{Extension, Json};
 use reknit_engine::{Event, Overview, explain as explain_overview};
 use reknit_journal::{RunFilter, RunSummary, StatusFilter};
 use reknit_protocol::RunId;
@@ -16,10 +16,9 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::access::Caller;
 use crate::api_error::{ApiError, ErrorBody};
+use crate::request::RunRequest;
 use crate::run_view::{RunLine, RunView, view};
-use crate::state::ServerState;
 
-/// The most runs in one answer.
 const MAX_RUNS: u32 = 1_000;
 /// The number of runs in one answer if the caller names none.
 const DEFAULT_RUNS: u32 = 50;
@@ -54,7 +53,7 @@ pub(crate) struct RunList {
 #[utoipa::path(get, path = "/v1/runs", tag = "runs", params(ListQuery),
     responses((status = 200, body = RunList), (status = 400, body = ErrorBody)))]
 pub(crate) async fn list(
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     query: Result<Query<ListQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<RunList>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::invalid(error.body_text()))?;
@@ -87,37 +86,23 @@ pub(crate) async fn find(runtime: &Runtime, query: ListQuery) -> Result<(Vec<Run
 /// Shows a run: its result, or the questions that it waits for.
 #[utoipa::path(get, path = "/v1/runs/{run}", tag = "runs", params(("run" = String, Path, description = "The id of the run")),
     responses((status = 200, body = RunView), (status = 404, body = ErrorBody)))]
-pub(crate) async fn show(
-    Extension(caller): Extension<Caller>,
-    Path(run): Path<String>,
-) -> Result<Json<RunView>, ApiError> {
+pub(crate) async fn show(caller: Caller, Path(run): Path<String>) -> Result<Json<RunView>, ApiError> {
     Ok(Json(view(caller.reknit.runtime(), &RunId::new(run)).await?))
 }
 
 /// Explains a run in plain words: what was asked, what was done, what failed and how it was mended, what is missing.
 #[utoipa::path(get, path = "/v1/runs/{run}/explain", tag = "runs", params(("run" = String, Path)),
     responses((status = 200, body = Object), (status = 404, body = ErrorBody)))]
-pub(crate) async fn explain(
-    State(server): State<ServerState>,
-    Extension(caller): Extension<Caller>,
-    Path(run): Path<String>,
-) -> Result<impl IntoResponse, ApiError> {
-    let run = RunId::new(run);
-    let summary = caller.reknit.runtime().summary(&run).await?;
-    let explanation = explain_overview(&run_overview(server.journal(), &run).await?, summary.state());
+pub(crate) async fn explain(request: RunRequest) -> Result<impl IntoResponse, ApiError> {
+    let overview = run_overview(request.server.journal(), &request.run).await?;
+    let explanation = explain_overview(&overview, request.summary.state());
     Ok(Json(serde_json::value::to_raw_value(&explanation).map_err(ApiError::unwritable)?))
 }
 
 /// Draws the steps of a run and what they need.
 #[utoipa::path(get, path = "/v1/runs/{run}/graph.svg", tag = "runs", params(("run" = String, Path)),
     responses((status = 200, content_type = "image/svg+xml", body = String), (status = 404, body = ErrorBody)))]
-pub(crate) async fn graph(
-    State(server): State<ServerState>,
-    Extension(caller): Extension<Caller>,
-    Path(run): Path<String>,
-) -> Result<impl IntoResponse, ApiError> {
-    let run = RunId::new(run);
-    caller.reknit.runtime().summary(&run).await?;
+pub(crate) async fn graph(RunRequest { server, run, .. }: RunRequest) -> Result<impl IntoResponse, ApiError> {
     let overview = run_overview(server.journal(), &run).await?;
     if matches!(overview, Overview::Session(_)) {
         return Err(ApiError::not_found(format!("run `{run}` is a session, which has no plan to draw")));
@@ -137,14 +122,8 @@ pub(crate) struct InteractionList {
 #[utoipa::path(get, path = "/v1/runs/{run}/interactions", tag = "runs", params(("run" = String, Path)),
     responses((status = 200, body = InteractionList), (status = 403, body = ErrorBody, description = "`llm-debug` is off"),
         (status = 404, body = ErrorBody)))]
-pub(crate) async fn interactions(
-    State(server): State<ServerState>,
-    Extension(caller): Extension<Caller>,
-    Path(run): Path<String>,
-) -> Result<Json<InteractionList>, ApiError> {
-    let run = RunId::new(run);
-    caller.reknit.runtime().summary(&run).await?;
-    let events = server.journal().events(&run, 0).await?;
+pub(crate) async fn interactions(request: RunRequest) -> Result<Json<InteractionList>, ApiError> {
+    let events = request.server.journal().events(&request.run, 0).await?;
     let decoded = events.iter().map(|stored| serde_json::from_str::<Event>(&stored.body));
     let events = decoded.collect::<Result<Vec<_>, _>>().map_err(ApiError::unwritable)?;
     let found = reknit_telemetry::interactions(&events).map_err(|error| ApiError::conflict(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! The server: its routes, and how it starts and stops.
+//! The server: which paths the HTTP API has, and how it starts and stops.
 
 use std::future::Future;
 use std::io;
@@ -13,10 +13,10 @@ use axum::routing::{get, post};
 use axum::serve::{Listener, ListenerExt as _};
 use axum::{Json, Router, middleware};
 use reknit::{Mender, Reknit};
-use reknit_mcp_server::Offering;
 use reknit_runtime::NamedAgent;
 use reknit_runtime::telemetry::prometheus::PrometheusMetrics;
 use tokio::net::TcpListener;
+use tokio_util::task::TaskTracker;
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
@@ -25,13 +25,12 @@ use utoipa_axum::routes;
 use crate::access::{self, Access, Callers, Gate};
 use crate::active_runs::ActiveRuns;
 use crate::api_error::ApiError;
-use crate::json_body::MAX_BODY;
-use crate::open_requests::{self, OpenRequests};
+use crate::request::MAX_BODY;
 use crate::state::ServerState;
 use crate::tls::{TlsFiles, TlsListener};
 use crate::{
-    catalogue, connections, control, events, gateway, mcp, mending, metrics, natural, own_token, plan_check,
-    request_log, runs, start_run, ui,
+    catalogue, compat, connections, control, events, gateway, mcp, mending, plan_check, request_log, runs, start_run,
+    ui,
 };
 
 /// How many runs this process drives at the same time, if nothing else is set.
@@ -47,7 +46,6 @@ pub struct Server {
     state: ServerState,
     access: Access,
     drain: Duration,
-    offering: Offering,
     tls: Option<TlsFiles>,
 }
 
@@ -58,7 +56,7 @@ impl Server {
         let reknit = Arc::new(reknit.with_sink(Arc::clone(&metrics) as _));
         let state = ServerState {
             runs: ActiveRuns::new(Arc::clone(&reknit)),
-            open_requests: OpenRequests::default(),
+            open_requests: TaskTracker::new(),
             reknit,
             mender: Arc::new(Mender::new()),
             metrics,
@@ -67,7 +65,7 @@ impl Server {
             max_runs: MAX_RUNS,
             stopping: Arc::default(),
         };
-        Self { state, access, drain: DRAIN, offering: Offering::EveryTool, tls: None }
+        Self { state, access, drain: DRAIN, tls: None }
     }
 
     /// Lets a model write the answers of plans too. Otherwise it only does so for requests, and a plan answers with its results.
@@ -77,7 +75,7 @@ impl Server {
         self
     }
 
-    /// Mends calls of others with this mender, which may have models; without it with plain code alone.
+    /// Mends calls of other programs with this mender, which may have models. The default is plain code alone.
     #[must_use]
     pub fn with_mender(mut self, mender: Mender) -> Self {
         self.state.mender = Arc::new(mender);
@@ -89,12 +87,6 @@ impl Server {
     pub fn with_agents(mut self, agents: impl IntoIterator<Item = NamedAgent>) -> Self {
         self.state.agents = Arc::new(agents.into_iter().map(|agent| (agent.name.clone(), agent)).collect());
         self
-    }
-
-    /// Which tools MCP clients are offered at `/mcp`; every configured one by default.
-    #[must_use]
-    pub fn with_offering(self, offering: Offering) -> Self {
-        Self { offering, ..self }
     }
 
     /// Serves HTTPS with this certificate and key. They are read again when they change.
@@ -110,8 +102,7 @@ impl Server {
         self
     }
 
-    /// How long runs in progress may go on after the server was told to stop. Those that go on longer are continued by the next
-    /// process.
+    /// How long runs in progress may go on after the server was told to stop. The next process continues the others.
     #[must_use]
     pub fn with_drain(self, drain: Duration) -> Self {
         Self { drain, ..self }
@@ -129,7 +120,7 @@ impl Server {
         }
         let state = self.state;
         let callers = Callers::new(self.access, &state.reknit);
-        let mcp = mcp::router(&state, &callers, self.offering);
+        let mcp = mcp::router(&state, &callers);
         let gate = Arc::new(Gate::new(callers, address));
         let app = router(state.clone())
             .merge(mcp)
@@ -174,7 +165,8 @@ async fn accept<L: Listener<Addr = SocketAddr>>(
             () = take_over(&state) => {}
         }
         let answered = async {
-            state.open_requests.answered().await;
+            state.open_requests.close();
+            state.open_requests.wait().await;
             // A run that a request has started ends with it, or goes on.
             state.runs.drained().await;
         };
@@ -251,11 +243,11 @@ fn routes() -> OpenApiRouter<ServerState> {
         .routes(routes!(catalogue::tools))
         .routes(routes!(catalogue::targets))
         .routes(routes!(catalogue::stats))
-        .routes(routes!(own_token::token))
-        .routes(routes!(metrics::metrics))
+        .routes(routes!(catalogue::token))
+        .routes(routes!(catalogue::metrics))
         .routes(routes!(catalogue::health))
         .routes(routes!(catalogue::ready))
-        .routes(routes!(natural::natural))
+        .routes(routes!(compat::natural))
 }
 
 /// The endpoints that speak the APIs of model providers. They take larger bodies.
@@ -270,7 +262,7 @@ fn gateway_routes() -> OpenApiRouter<ServerState> {
 fn router(state: ServerState) -> Router {
     let (router, mut document) = routes().split_for_parts();
     let (gateway, gateway_document) = gateway_routes().split_for_parts();
-    let counted = middleware::from_fn_with_state(state.open_requests.clone(), open_requests::count);
+    let counted = middleware::from_fn_with_state(state.open_requests.clone(), connections::count);
     let gateway = gateway.layer(DefaultBodyLimit::max(gateway::MAX_BODY)).layer(counted);
     document.merge(gateway_document);
     router

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
 use reknit::RunHandle;
 use reknit_engine::Metadata;
 use reknit_plan::read_plan_file;
@@ -18,9 +18,9 @@ use utoipa::ToSchema;
 
 use crate::access::Caller;
 use crate::api_error::{ApiError, ErrorBody};
-use crate::control::drive_if_nobody_does;
+use crate::control::drive_if_abandoned;
 use crate::events::{self, StreamedEvent};
-use crate::json_body::JsonBody;
+use crate::request::JsonBody;
 use crate::run_view::{RunView, view};
 use crate::state::ServerState;
 
@@ -72,7 +72,7 @@ pub(crate) enum StartMode {
         (status = 429, body = ErrorBody, description = "Too many runs are in progress")))]
 pub(crate) async fn start(
     State(server): State<ServerState>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     headers: HeaderMap,
     JsonBody(body): JsonBody<StartRun>,
 ) -> Result<Response, ApiError> {
@@ -136,7 +136,7 @@ async fn known_run(server: &ServerState, caller: &Caller, start: &RunStart) -> R
     let Some(summary) = caller.reknit.runtime().driver().started_before(start).await? else { return Ok(None) };
     let run = start.run();
     if summary.status.is_none() {
-        drive_if_nobody_does(server, run).await?;
+        drive_if_abandoned(server, run).await?;
     }
     Ok(Some(server.runs.watch(run)))
 }

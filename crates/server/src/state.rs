@@ -12,20 +12,19 @@ use reknit_plan::agent_name;
 use reknit_protocol::{Plan, Step};
 use reknit_runtime::telemetry::prometheus::PrometheusMetrics;
 use reknit_runtime::{NamedAgent, Runtime};
+use tokio_util::task::TaskTracker;
 
 use crate::active_runs::ActiveRuns;
 use crate::api_error::ApiError;
-use crate::open_requests::OpenRequests;
 
-/// What all requests share.
 #[derive(Debug, Clone)]
 pub(crate) struct ServerState {
     pub(crate) reknit: Arc<Reknit>,
     pub(crate) mender: Arc<Mender>,
     pub(crate) runs: ActiveRuns,
-    pub(crate) open_requests: OpenRequests,
+    /// The requests to models that are being answered. They have no run; a server that stops waits for them.
+    pub(crate) open_requests: TaskTracker,
     pub(crate) metrics: Arc<PrometheusMetrics>,
-    /// The agents that requests can name.
     pub(crate) agents: Arc<BTreeMap<String, NamedAgent>>,
     /// Whether a model also writes the answers of plans that people wrote.
     pub(crate) plan_answers: bool,
@@ -47,7 +46,7 @@ impl ServerState {
         let agents = self.agents_of(&plan);
         let started = runtime.started_with_agents(request, plan, agents);
         let mut started = started.map_err(|error| ApiError::invalid(error.to_string()))?;
-        // Who writes a plan knows what its results mean.
+        // The author of a plan knows what its results mean.
         if !self.plan_answers {
             Arc::make_mut(&mut started.policy).synthesis = Synthesis::Template;
         }

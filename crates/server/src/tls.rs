@@ -3,10 +3,11 @@
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use axum::serve::Listener;
+use parking_lot::RwLock;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -17,7 +18,6 @@ use tokio_rustls::server::TlsStream;
 
 /// How long a client may take to agree on keys.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How often the files are looked at.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(5);
 /// How many connections wait for their first request.
 const ACCEPT_QUEUE: usize = 64;
@@ -78,7 +78,7 @@ impl TlsListener {
     fn begin(&self, stream: TcpStream, address: SocketAddr) {
         // Small pieces of an answer are sent at once.
         let _ = stream.set_nodelay(true);
-        let config = Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner));
+        let config = Arc::clone(&self.config.read());
         let sender = self.sender.clone();
         tokio::spawn(async move {
             match tokio::time::timeout(HANDSHAKE, TlsAcceptor::from(config).accept(stream)).await {
@@ -117,7 +117,6 @@ impl Listener for TlsListener {
     }
 }
 
-/// Reads the files again when they change.
 async fn reload(files: TlsFiles, config: Arc<RwLock<Arc<ServerConfig>>>) {
     let mut known = files.changed();
     loop {
@@ -129,7 +128,7 @@ async fn reload(files: TlsFiles, config: Arc<RwLock<Arc<ServerConfig>>>) {
         known = now;
         match files.load() {
             Ok(new) => {
-                *config.write().unwrap_or_else(PoisonError::into_inner) = new;
+                *config.write() = new;
                 tracing::info!("the certificate was read again");
             }
             Err(error) => tracing::error!("the changed certificate cannot be used, the old one is kept: {error}"),

@@ -4,40 +4,33 @@ use std::fmt;
 use std::str::FromStr;
 
 use reknit_model_api::Money;
-use reknit_protocol::{Sha256, hex};
+use reknit_protocol::{Sha256, hex, word_enum};
 use reknit_runtime::RunOwner;
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// What a token allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scope {
-    /// Read runs, tools and models.
-    Read,
-    /// Start, cancel, resume and retry runs, and use models for mending.
-    Run,
-    /// Decide questions that a run asks a person.
-    Approve,
-    /// Everything.
-    Admin,
+word_enum! {
+    /// What a token allows, with its name in the configuration.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Scope {
+        /// Read runs, tools and models.
+        Read = "read",
+        /// Start, cancel, resume and retry runs, and use models for mending.
+        Run = "run",
+        /// Decide questions that a run asks a person.
+        Approve = "approve",
+        /// Everything.
+        Admin = "admin",
+    }
 }
 
 impl Scope {
-    /// The name in the configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Run => "run",
-            Self::Approve => "approve",
-            Self::Admin => "admin",
-        }
-    }
-
-    pub(crate) fn covers(self, needed: Self) -> bool {
-        self == needed || self == Self::Admin
+    /// Whether these scopes allow what needs this one.
+    pub(crate) fn is_in(self, scopes: &[Self]) -> bool {
+        scopes.contains(&self) || scopes.contains(&Self::Admin)
     }
 }
 
-/// A word that names no scope.
+/// A word that is not the name of a scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a scope; write `read`, `run`, `approve` or `admin`")]
 pub struct InvalidScope(String);
@@ -46,16 +39,15 @@ impl FromStr for Scope {
     type Err = InvalidScope;
 
     fn from_str(word: &str) -> Result<Self, InvalidScope> {
-        let all = [Self::Read, Self::Run, Self::Approve, Self::Admin];
-        all.into_iter().find(|scope| scope.as_str() == word).ok_or_else(|| InvalidScope(word.to_owned()))
+        Self::from_word(word).ok_or_else(|| InvalidScope(word.to_owned()))
     }
 }
 
-/// The SHA-256 digest of a token. Tokens are random, so a fast digest is enough, and nobody can use what is stored.
-#[derive(Clone, PartialEq, Eq)]
-pub struct TokenHash([u8; 32]);
+/// The SHA-256 digest of a token. Tokens are random, so a fast digest is enough, and the stored digest is of no use to a thief.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenHash(String);
 
-/// A text that is no digest of a token.
+/// A text that is not the digest of a token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the hash of a token has 64 hexadecimal digits; make one with `reknit tokens new NAME`")]
 pub struct InvalidTokenHash;
@@ -63,25 +55,19 @@ pub struct InvalidTokenHash;
 impl TokenHash {
     /// The digest of a token.
     pub fn of(token: &str) -> Self {
-        Self(Sha256::digest(token.as_bytes()))
+        Self(hex(&Sha256::digest(token.as_bytes())))
     }
 
-    /// Whether this is the digest of the token. The time that it takes does not depend on where they differ.
+    /// Whether this is the digest of the token. The time of the comparison does not depend on where they differ.
     fn is_of(&self, token: &str) -> bool {
         let other = Self::of(token);
-        self.0.iter().zip(other.0).fold(0, |difference, (one, other)| difference | (one ^ other)) == 0
+        self.0.bytes().zip(other.0.bytes()).fold(0, |difference, (one, other)| difference | (one ^ other)) == 0
     }
 }
 
 impl fmt::Display for TokenHash {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&hex(&self.0))
-    }
-}
-
-impl fmt::Debug for TokenHash {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "TokenHash({self})")
+        out.write_str(&self.0)
     }
 }
 
@@ -92,19 +78,14 @@ impl FromStr for TokenHash {
         if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(InvalidTokenHash);
         }
-        let mut bytes = [0; 32];
-        for (index, byte) in bytes.iter_mut().enumerate() {
-            let digits = text.get(2 * index..2 * index + 2).ok_or(InvalidTokenHash)?;
-            *byte = u8::from_str_radix(digits, 16).map_err(|_| InvalidTokenHash)?;
-        }
-        Ok(Self(bytes))
+        Ok(Self(text.to_ascii_lowercase()))
     }
 }
 
 /// A token of the configuration. Only its digest is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// Whose it is. Decisions and log lines name it.
+    /// The name of its owner, which decisions and log lines name.
     pub name: String,
     /// Its digest.
     pub hash: TokenHash,
@@ -128,7 +109,6 @@ impl Token {
         Self { name, hash, scopes, requests_per_minute, tools, monthly_budget, sees_all_runs: false }
     }
 
-    /// On whose behalf its runs are started.
     pub(crate) fn owner(&self) -> RunOwner {
         RunOwner {
             name: self.name.clone(),
@@ -148,7 +128,7 @@ impl Token {
     }
 
     pub(crate) fn allows(&self, scope: Scope) -> bool {
-        self.scopes.iter().any(|own| own.covers(scope))
+        scope.is_in(&self.scopes)
     }
 
     pub(crate) fn is(&self, text: &str) -> bool {

@@ -1,6 +1,5 @@
 //! The pages for people: thin handlers that read what the API reads, and let `reknit-web` write it as HTML.
 
-mod actions;
 mod assets;
 mod compare;
 mod fleet;
@@ -8,7 +7,6 @@ mod live;
 mod loaded_runs;
 mod new_run;
 mod page;
-mod page_context;
 mod rules;
 mod run;
 mod run_digests;
@@ -18,7 +16,7 @@ mod sign_in;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{DefaultBodyLimit, Request};
+use axum::extract::{DefaultBodyLimit, FromRef, Request};
 use axum::middleware::Next;
 use axum::response::Response;
 use axum::routing::{get, post};
@@ -31,13 +29,12 @@ use run_digests::RunDigests;
 
 use crate::access::Gate;
 use crate::api_error::ApiError;
-use crate::json_body::read_body;
+use crate::control;
+use crate::request::read_body;
 use crate::state::ServerState;
 
-/// The most that a form may send.
 const MAX_FORM: usize = 1 << 20;
 
-/// What the handlers of pages share.
 #[derive(Debug, Clone)]
 struct UiState {
     server: ServerState,
@@ -47,7 +44,12 @@ struct UiState {
     gate: Arc<Gate>,
 }
 
-/// The pages.
+impl FromRef<UiState> for ServerState {
+    fn from_ref(ui: &UiState) -> Self {
+        ui.server.clone()
+    }
+}
+
 pub(crate) fn router(server: &ServerState, gate: Arc<Gate>) -> Router {
     let digests = Arc::new(RunDigests::new(server.reknit.runtime().policy.prices.clone()));
     let state = UiState { server: server.clone(), digests, lessons: Arc::default(), loaded: Arc::default(), gate };
@@ -55,10 +57,10 @@ pub(crate) fn router(server: &ServerState, gate: Arc<Gate>) -> Router {
         .route("/", get(runs::page))
         .route("/runs/{run}", get(run::page))
         .route("/runs/{run}/compare", get(compare::page))
-        .route("/runs/{run}/cancel", post(actions::cancel))
-        .route("/runs/{run}/resume", post(actions::resume))
-        .route("/runs/{run}/retry", post(actions::retry))
-        .route("/runs/{run}/decisions/{question}", post(actions::decide))
+        .route("/runs/{run}/cancel", post(|request| run::change(request, control::cancel)))
+        .route("/runs/{run}/resume", post(|request| run::change(request, control::resume)))
+        .route("/runs/{run}/retry", post(|request| run::change(request, control::retry)))
+        .route("/runs/{run}/decisions/{question}", post(run::decide))
         .route("/new", get(new_run::page).post(new_run::start))
         .route("/questions", get(fleet::questions))
         .route("/tools", get(fleet::tools))

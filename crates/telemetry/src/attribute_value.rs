@@ -34,8 +34,7 @@ impl AttributeValue {
         Self::Text(truncate(redact_text(text), limit))
     }
 
-    /// The beginning and the end of a prompt: redacted, and truncated to [`MAX_TEXT`] bytes in total. The instructions are
-    /// at the beginning, the request and what went wrong before are at the end.
+    /// The beginning (instructions) and the end (request, earlier errors) of a prompt: redacted, at most [`MAX_TEXT`] bytes.
     pub(crate) fn prompt(text: &str) -> Self {
         let text = redact_text(text);
         if text.len() <= MAX_TEXT {

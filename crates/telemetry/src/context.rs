@@ -43,7 +43,6 @@ impl TraceContext {
         Self { scope, parent: Some(parent), ..self.clone() }
     }
 
-    /// Whether the machine is nested in another one.
     pub(crate) fn is_nested(&self) -> bool {
         !self.scope.is_empty()
     }

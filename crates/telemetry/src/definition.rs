@@ -28,12 +28,10 @@ impl<const N: usize> Definition<N> {
         Self { entry: TableEntry { kind, name, keys, description: description.trim_ascii_start() } }
     }
 
-    /// Pairs the keys with their values.
     pub(crate) fn attributes<T>(&self, values: [T; N]) -> Vec<(&'static str, T)> {
         self.entry.keys.iter().copied().zip(values).collect()
     }
 
-    /// An event of a span.
     pub(crate) fn event_at(&self, at_ms: i64, values: [AttributeValue; N]) -> SpanEvent {
         SpanEvent { name: self.entry.name, at_ms, attributes: self.attributes(values) }
     }
@@ -43,8 +41,7 @@ impl<const N: usize> Definition<N> {
         Metric { name: self.entry.name, kind: self.entry.kind, labels: self.attributes(labels), value }
     }
 
-    /// A log line whose message is the name followed by `rest`. `rest` is redacted and truncated, because it may contain
-    /// text of a provider or a tool.
+    /// A log line whose message is the name and `rest`, which is redacted and truncated: it may be text of a provider or a tool.
     pub(crate) fn log_line(&self, rest: &str, values: [AttributeValue; N]) -> LogLine {
         let (severity, source) = match self.entry.kind {
             SignalKind::Log(severity, source) => (severity, source),

@@ -149,7 +149,6 @@ fn message_text(message: &Message) -> String {
     }
 }
 
-/// The text, if there is any, then each tool call on a line.
 fn text_and_calls(text: &str, calls: &[ToolCall]) -> String {
     let text = Some(text.to_owned()).filter(|text| !text.is_empty());
     let calls = calls.iter().map(|call| format!("{} {}", call.name, call.arguments));

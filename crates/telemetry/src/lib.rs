@@ -30,11 +30,11 @@
 //! Where to go next: [`Tracer`] maps records to [`Signal`]s, [`interactions`] lists the questions to models of a run.
 
 mod attribute_value;
+mod compat;
 mod context;
 mod definition;
 mod interaction;
 mod markdown;
-mod model_identity;
 mod prometheus;
 mod redact;
 mod signal;
@@ -46,10 +46,9 @@ pub use attribute_value::AttributeValue;
 pub use context::TraceContext;
 pub use interaction::{Interaction, interactions, owner_interactions};
 pub use markdown::markdown_tables;
-pub use model_identity::{ModelIdentities, ModelIdentity};
 pub use prometheus::{histogram_buckets, prometheus_name, prometheus_series};
 pub use redact::redact_object;
 pub use signal::{LogLine, Metric, Signal, Span, SpanEvent, SpanKind, SpanStatus};
 pub use table::table;
 pub use table_entry::{Severity, SignalKind, TableEntry};
-pub use tracer::Tracer;
+pub use tracer::{ModelIdentities, ModelIdentity, Tracer};

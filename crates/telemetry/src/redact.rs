@@ -8,61 +8,17 @@ use reknit_protocol::{Object, Value};
 const REDACTED: &str = "[redacted]";
 
 /// The endings of secret names, in lower case and without separators. `tokens` is missing because it is an amount.
-const SECRET_NAMES: [&str; 14] = [
-    "password",
-    "passwd",
-    "passphrase",
-    "pwd",
-    "secret",
-    "secretkey",
-    "apikey",
-    "accesskey",
-    "privatekey",
-    "token",
-    "credential",
-    "credentials",
-    "cookie",
-    "authorization",
-];
+const SECRET_NAMES: &str = "password passwd passphrase pwd secret secretkey apikey accesskey privatekey token credential \
+    credentials cookie authorization";
 
 /// Names of headers whose value extends to the end of the line.
-const HEADERS: [&str; 2] = ["cookie", "authorization"];
+const HEADERS: &str = "cookie authorization";
 
 /// Authentication schemes, which precede a secret in a header.
 const SCHEMES: [&str; 3] = ["bearer", "basic", "token"];
 
-/// Prefixes of API keys.
-const KEY_PREFIXES: [&str; 29] = [
-    "sk-",
-    "pk-",
-    "sk_live_",
-    "sk_test_",
-    "pk_live_",
-    "pk_test_",
-    "rk_live_",
-    "rk_test_",
-    "whsec_",
-    "gsk_",
-    "xai-",
-    "hf_",
-    "nvapi-",
-    "pplx-",
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "ghr_",
-    "github_pat_",
-    "glpat-",
-    "xoxb-",
-    "xoxp-",
-    "xoxa-",
-    "xapp-",
-    "AKIA",
-    "ASIA",
-    "AIza",
-    "ya29.",
-];
+const KEY_PREFIXES: &str = "sk- pk- sk_live_ sk_test_ pk_live_ pk_test_ rk_live_ rk_test_ whsec_ gsk_ xai- hf_ nvapi- pplx- ghp_ \
+    gho_ ghu_ ghs_ ghr_ github_pat_ glpat- xoxb- xoxp- xoxa- xapp- AKIA ASIA AIza ya29.";
 
 /// The shortest text that its prefix makes a key.
 const MIN_KEY_LENGTH: usize = 16;
@@ -85,15 +41,14 @@ fn redact_value(value: &Value) -> Value {
 }
 
 fn is_secret_name(name: &str) -> bool {
-    ends_with_one(name, &SECRET_NAMES)
+    ends_with_one(name, SECRET_NAMES)
 }
 
-fn ends_with_one(name: &str, endings: &[&str]) -> bool {
+fn ends_with_one(name: &str, endings: &str) -> bool {
     let plain: String = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    endings.iter().any(|ending| plain.ends_with(ending))
+    endings.split(' ').any(|ending| plain.ends_with(ending))
 }
 
-/// Redacts the secrets in a text.
 pub(crate) fn redact_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = "";
@@ -135,7 +90,7 @@ fn secret_after<'a>(name: &str, after: &'a str) -> Option<(&'a str, &'a str)> {
             (inner, quoted(inner, quote, slashes))
         }
         Some('{' | '[' | '(') => (value, bracketed(value)),
-        _ if closing.is_empty() && joined.starts_with(':') && ends_with_one(name, &HEADERS) => {
+        _ if closing.is_empty() && joined.starts_with(':') && ends_with_one(name, HEADERS) => {
             (value, split_at_first(value, |c| is_quote(c) || c == '\n').0.trim_end_matches('\\'))
         }
         // Backslashes at the end belong to the quote that follows.
@@ -144,8 +99,7 @@ fn secret_after<'a>(name: &str, after: &'a str) -> Option<(&'a str, &'a str)> {
     (!secret.is_empty()).then(|| (after.split_at(after.len() - value.len()).0, secret))
 }
 
-/// The text up to the closing quote. In JSON within JSON each level doubles the backslashes, so their number tells the
-/// quotes of one level from those of the next.
+/// The text up to the closing quote. Each level of JSON within JSON doubles the backslashes, so their number tells the level.
 fn quoted(text: &str, quote: char, slashes: usize) -> &str {
     let closes = |at: &usize| {
         let before = text.split_at(*at).0;
@@ -155,7 +109,6 @@ fn quoted(text: &str, quote: char, slashes: usize) -> &str {
     end.map_or(text, |end| text.split_at(end.saturating_sub(slashes)).0)
 }
 
-/// The text up to the closing bracket.
 fn bracketed(text: &str) -> &str {
     let mut open = 0_usize;
     let end = text.char_indices().find(|(_, c)| {
@@ -181,7 +134,6 @@ fn unquoted(text: &str) -> &str {
     text.split_at(word.len() + gap.len() + second.len()).0
 }
 
-/// The text before the first matching character, and the rest.
 fn split_at_first(text: &str, matches: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at(text.find(matches).unwrap_or(text.len()))
 }
@@ -198,7 +150,7 @@ fn is_separator(c: char) -> bool {
 
 fn looks_like_key(word: &str) -> bool {
     let is_jwt = word.starts_with("eyJ") && word.matches('.').count() == 2;
-    word.len() >= MIN_KEY_LENGTH && (is_jwt || KEY_PREFIXES.iter().any(|prefix| word.starts_with(prefix)))
+    word.len() >= MIN_KEY_LENGTH && (is_jwt || KEY_PREFIXES.split(' ').any(|prefix| word.starts_with(prefix)))
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! One row of the table of signals.
 
+use reknit_protocol::word_enum;
+
 /// A signal of the table: its name, its attributes and when it is produced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableEntry {
@@ -28,30 +30,19 @@ pub enum SignalKind {
     Log(Severity, &'static str),
 }
 
-/// The severity of a log line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Severity {
-    /// A failure that is final.
-    Error,
-    /// A failure that is being handled.
-    Warning,
-    /// The end of a run or session.
-    Final,
-    /// A notable event of normal operation.
-    Info,
-    /// A detail of normal operation.
-    Verbose,
-}
-
-impl Severity {
-    /// The abbreviation of three letters.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Error => "ERR",
-            Self::Warning => "WRN",
-            Self::Final => "FIN",
-            Self::Info => "INF",
-            Self::Verbose => "VRB",
-        }
+word_enum! {
+    /// The severity of a log line, with its abbreviation.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Severity {
+        /// A failure that is final.
+        Error = "ERR",
+        /// A failure that is being handled.
+        Warning = "WRN",
+        /// The end of a run or session.
+        Final = "FIN",
+        /// A notable event of normal operation.
+        Info = "INF",
+        /// A detail of normal operation.
+        Verbose = "VRB",
     }
 }

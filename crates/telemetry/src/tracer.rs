@@ -8,19 +8,18 @@ mod run_end;
 mod session_lines;
 mod sessions;
 mod steps;
-mod turn_events;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reknit_engine::{Metadata, ModelQuestion, Record, RecordKind, RunRecord};
+use reknit_model_api::TargetName;
 use reknit_protocol::{CallTool, EffectId, ScopeLevel, StepId, Value};
 
 use crate::attribute_value::{AttributeValue, MAX_TEXT};
 use crate::context::TraceContext;
 use crate::definition::Definition;
-use crate::model_identity::ModelIdentities;
 use crate::redact::redact_object;
 use crate::signal::{Signal, Span, SpanEvent, SpanKind, SpanStatus};
 use crate::table::{self, logs, metrics};
@@ -31,6 +30,18 @@ const ROOT: &str = "run";
 
 /// The attributes for the metadata of a request begin with this.
 const METADATA_PREFIX: &str = "reknit.meta.";
+
+/// The provider and the model of a target, as standard telemetry names them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelIdentity {
+    /// The provider.
+    pub provider: String,
+    /// The provider's name for the model.
+    pub model: String,
+}
+
+/// The model of each target. A target that is missing is reported under its own name.
+pub type ModelIdentities = BTreeMap<TargetName, ModelIdentity>;
 
 /// Maps the records of one machine, and of the machines nested in it, to signals.
 #[derive(Debug, Clone)]
@@ -60,7 +71,6 @@ pub struct Tracer {
     has_readers: bool,
 }
 
-/// A span in progress.
 #[derive(Debug, Clone)]
 struct OpenSpan {
     key: String,
@@ -83,7 +93,6 @@ struct StepKey {
     step: StepId,
 }
 
-/// A call or question in progress.
 #[derive(Debug, Clone)]
 struct OpenEffect {
     since_ms: i64,
@@ -253,7 +262,6 @@ impl Tracer {
         self.signals.push(Signal::Log(definition.log_line("", values)));
     }
 
-    /// Increments a counter by one.
     fn count<const N: usize>(&mut self, counter: &Definition<N>, labels: [Cow<'static, str>; N]) {
         self.measure(counter, 1, labels);
     }
@@ -266,14 +274,12 @@ impl Tracer {
         self.module.into()
     }
 
-    /// Adds an event to the span of the run or session.
     fn add_event(&mut self, event: SpanEvent) {
         if let Some((root, _)) = &mut self.root {
             root.events.push(event);
         }
     }
 
-    /// Reports a span that has ended.
     fn close<const N: usize>(
         &mut self,
         span: OpenSpan,
@@ -361,8 +367,7 @@ fn id_in_turn(turn: Option<u32>, id: &EffectId) -> EffectId {
     }
 }
 
-/// Leaves out an empty `error.type`: by convention its presence means that there was an error. The attributes of a turn are
-/// left out of other requests to models.
+/// Leaves out an empty `error.type`, whose presence means an error, and the attributes of a turn for other questions.
 fn is_reported((name, value): &(&'static str, AttributeValue)) -> bool {
     !matches!(*name, "error.type" | "turn" | "backoff_ms") || *value != AttributeValue::from("")
 }

@@ -17,7 +17,7 @@ use crate::known_secrets::KnownSecrets;
 use crate::option_words::CommandOutput;
 use crate::sandbox::Sandbox;
 use crate::secret_names::{is_secret_name, is_secret_value, password_in_url};
-use crate::source::{BoxFuture, DefinitionAuthor, ListedCapability, Listing, Route, ToolSource};
+use crate::source::{BoxFuture, CallFuture, DefinitionAuthor, Listing, Route, ToolSource};
 use crate::template::TemplateText;
 use crate::tools::timed_out;
 use process::{Finished, RunError};
@@ -25,10 +25,7 @@ use process::{Finished, RunError};
 /// The size limit of the output in bytes, unless a command has its own.
 const MAX_OUTPUT: usize = 16 << 20;
 
-/// The variable with the idempotency key of a call.
 const KEY_VARIABLE: &str = "REKNIT_IDEMPOTENCY_KEY";
-
-/// The variable with the trace context of a call.
 const TRACE_VARIABLE: &str = "TRACEPARENT";
 
 /// What a command reads from its standard input.
@@ -101,8 +98,7 @@ struct CommandRoute {
 }
 
 impl CommandTool {
-    /// Checks the options. Fails if a template cannot be read, if it names an undeclared parameter, or if a declared parameter
-    /// is not used.
+    /// Checks the options. Fails for an unreadable template, an undeclared parameter in one, or an unused parameter.
     pub fn new(options: CommandOptions) -> Result<Self, InvalidDefinition> {
         let invalid = |problem: String| InvalidDefinition::new("command", problem);
         let Some((program, arguments)) = options.command.split_first().filter(|(program, _)| !program.is_empty())
@@ -164,8 +160,7 @@ impl ToolSource for CommandTool {
     }
 
     fn list(&self) -> BoxFuture<'_, Result<Listing, String>> {
-        let listed = ListedCapability { entry: self.entry.clone(), route: Arc::clone(&self.route) as Arc<dyn Route> };
-        Box::pin(std::future::ready(Ok(Listing { capabilities: vec![listed], ..Listing::default() })))
+        Listing::of_one(&self.entry, Arc::clone(&self.route) as Arc<dyn Route>)
     }
 
     fn author(&self) -> DefinitionAuthor {
@@ -251,11 +246,7 @@ impl CommandRoute {
 }
 
 impl Route for CommandRoute {
-    fn call<'a>(
-        &'a self,
-        call: &'a CallTool,
-        traceparent: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+    fn call<'a>(&'a self, call: &'a CallTool, traceparent: Option<&'a str>) -> CallFuture<'a> {
         Box::pin(self.run(call, traceparent))
     }
 }

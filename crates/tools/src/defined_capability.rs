@@ -3,10 +3,9 @@
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::schema::unknown_types;
 use reknit_protocol::spelling::nearest;
-use reknit_protocol::{
-    CallTool, Capability, CapabilityName, Delivery, Object, SideEffect, ToolName, TransportFailure, TransportKind,
-    Value,
-};
+use reknit_protocol::{CallTool, Capability, CapabilityName, Object, SideEffect, ToolName, TransportFailure, Value};
+
+use crate::source::not_callable;
 
 /// A capability that the configuration describes in full.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,8 +68,7 @@ impl DefinedCapability {
         self.required().any(|name| name == parameter)
     }
 
-    /// Fails unless every placeholder names a parameter and every parameter has a placeholder. `placeholders` are the names
-    /// with the keys of the configuration in which they are.
+    /// Fails unless every placeholder (the key of the configuration and the name) is a parameter, and every parameter has one.
     pub(crate) fn check_placeholders(&self, placeholders: &[(&'static str, String)]) -> Result<(), InvalidDefinition> {
         let names: Vec<&str> = self.properties().collect();
         if let Some((key, unknown)) = placeholders.iter().find(|(_, name)| !names.contains(&name.as_str())) {
@@ -106,8 +104,6 @@ impl DefinedCapability {
     }
 }
 
-/// The failure of a call that was not made.
 pub(crate) fn not_made(call: &CallTool, problem: &str) -> TransportFailure {
-    let message = format!("the call of `{}` of `{}` cannot be made: {problem}", call.capability, call.tool);
-    TransportFailure { kind: TransportKind::NotCallable, delivery: Delivery::NotSent, message }
+    not_callable(format!("the call of `{}` of `{}` cannot be made: {problem}", call.capability, call.tool))
 }

@@ -8,14 +8,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use reknit_plan::CatalogueEntry;
-use reknit_protocol::{
-    CallTool, CapabilityName, Delivery, Object, Sha256, SideEffect, ToolName, ToolReply, TransportFailure,
-    TransportKind, Value, hex, word_enum,
-};
+use reknit_protocol::{CallTool, CapabilityName, Object, Sha256, SideEffect, ToolName, Value, hex, word_enum};
 
-use crate::source::{BoxFuture, Route};
+use crate::source::{CallFuture, Route, not_callable};
 
-/// The largest definition of which the text is kept, to show what has changed. Of a larger one the digest is kept.
+/// The text of a definition up to this size is kept, to show what has changed; of a larger one only the digest.
 const MAX_TEXT: usize = 32 << 10;
 
 /// The most capabilities of a tool that are pinned. Beyond that, those that the tool no longer has are forgotten.
@@ -110,20 +107,19 @@ struct Pin {
     definition: Option<Value>,
 }
 
-/// The pinned definitions of one tool.
 #[derive(Debug)]
 pub(crate) struct Pins {
-    tool: ToolName,
-    scope: String,
+    pub(crate) tool: ToolName,
+    pub(crate) scope: String,
     /// What the tool says about itself now. Models read it with each capability.
     tool_description: String,
     by_capability: BTreeMap<String, Pin>,
-    /// The digest of the last listing of which every definition was as pinned.
+    /// The digest of the last listing whose definitions were all as pinned.
     pub(crate) listing: Option<String>,
 }
 
 impl Pins {
-    /// The pins of a tool of which nothing is known. `scope` is where it is: its address, or that of its registry.
+    /// The pins of a tool that is not known yet. `scope` is its place: its address, or that of its registry.
     pub(crate) fn new(tool: ToolName, scope: String) -> Self {
         Self { tool, scope, tool_description: String::new(), by_capability: BTreeMap::new(), listing: None }
     }
@@ -148,14 +144,6 @@ impl Pins {
         Ok(self)
     }
 
-    pub(crate) fn tool(&self) -> &ToolName {
-        &self.tool
-    }
-
-    pub(crate) fn scope(&self) -> &str {
-        &self.scope
-    }
-
     /// A text from which [`Pins::restore`] makes these pins again.
     pub(crate) fn saved(&self) -> String {
         let pin = |(name, pin): (&String, &Pin)| {
@@ -177,8 +165,7 @@ impl Pins {
         Object::from(saved).to_string()
     }
 
-    /// Compares a capability with its pin, and withholds it if a person has to accept a change first. A capability without a
-    /// pin is pinned.
+    /// Compares a capability with its pin, and withholds it if a person must accept a change. One without a pin is pinned.
     pub(crate) fn check(&mut self, entry: &mut CatalogueEntry, rules: &PinRules) -> Option<DefinitionChange> {
         let name = entry.capability.name.clone();
         let seen = Pin::of(entry, &self.tool_description);
@@ -194,11 +181,8 @@ impl Pins {
             let class = find.map_or(declared, |find| find(self.tool.as_str(), name.as_str(), declared));
             class == SideEffect::Read
         });
-        let outcome = if only_reads || rules.policy == PinPolicy::Report {
-            ChangeOutcome::Reported
-        } else {
-            ChangeOutcome::Withheld
-        };
+        let is_reported = only_reads || rules.policy == PinPolicy::Report;
+        let outcome = if is_reported { ChangeOutcome::Reported } else { ChangeOutcome::Withheld };
         let change = DefinitionChange {
             tool: self.tool.clone(),
             capability: name.clone(),
@@ -222,7 +206,6 @@ impl Pins {
         }
     }
 
-    /// Pins the new definition of a capability.
     pub(crate) fn accept(&mut self, change: &DefinitionChange) {
         self.by_capability.insert(change.capability.as_str().to_owned(), change.pin.clone());
         self.listing = None;
@@ -280,14 +263,9 @@ pub(crate) struct WithheldRoute {
 }
 
 impl Route for WithheldRoute {
-    fn call<'a>(
-        &'a self,
-        call: &'a CallTool,
-        _traceparent: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+    fn call<'a>(&'a self, call: &'a CallTool, _traceparent: Option<&'a str>) -> CallFuture<'a> {
         let message = format!("`{}` of `{}` is withheld: {}", call.capability, call.tool, self.reason);
-        let failure = TransportFailure { kind: TransportKind::NotCallable, delivery: Delivery::NotSent, message };
-        Box::pin(std::future::ready(Err(failure)))
+        Box::pin(std::future::ready(Err(not_callable(message))))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Discovery: asks every source for its capabilities.
+//! Discovery: asks every source for its capabilities, and compares their definitions with the pinned ones.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -8,14 +8,12 @@ use reknit_plan::{Catalogue, CatalogueTool};
 use reknit_protocol::{CapabilityName, ToolName};
 use tokio::task::JoinSet;
 
-use crate::definition_pins::{ChangeOutcome, DefinitionChange, PinPolicy, Pins, WithheldRoute};
+use crate::definition_pins::{ChangeOutcome, DefinitionChange, PinPolicy, Pins, WithheldRoute, digest};
 use crate::instances::Instances;
 use crate::listing_store::{ListingOwner, ListingStore};
-use crate::pin_check::{CheckedListing, check_listing};
 use crate::source::{DefinitionAuthor, FoundSources, ListedCapability, Listing, Route, SourceProvider, ToolSource};
 use crate::tools::Tools;
 
-/// The time limit for the listing of one source.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The tools that were discovered.
@@ -62,20 +60,14 @@ pub struct DiscoveryProblem {
 
 /// Asks every source for its capabilities. A source that cannot be used becomes a problem; the others are still discovered.
 pub async fn discover(sources: &[Arc<dyn ToolSource>]) -> Discovery {
-    discover_with(sources, None).await
-}
-
-/// Asks every source for its capabilities. With a store, the last good listing of a source that cannot be used is used instead:
-/// its capabilities are known, and calls to them fail until the source is back. Several sources with the same name are
-/// instances of one tool.
-pub async fn discover_with(sources: &[Arc<dyn ToolSource>], store: Option<&ListingStore>) -> Discovery {
     let mut found = FoundTools::default();
-    found.ask(&sources.iter().cloned().map(AskedSource::configured).collect::<Vec<_>>(), store).await;
+    found.ask(&sources.iter().cloned().map(AskedSource::configured).collect::<Vec<_>>(), None).await;
     found.finish()
 }
 
-/// Asks every source for its capabilities, and the sources that every provider finds now. While a provider cannot be asked, its
-/// last known sources are used. A source of a provider with the name of one in `sources` is not used.
+/// Asks every source for its capabilities, and the sources that every provider finds now. Several sources with the same name are
+/// instances of one tool; one of a provider with the name of one in `sources` is not used. For a source or provider that cannot be
+/// asked, its last good listing in the store is used: its capabilities are known, and calls to them fail until it is back.
 pub async fn discover_all(
     sources: &[Arc<dyn ToolSource>],
     providers: &[Arc<dyn SourceProvider>],
@@ -176,7 +168,7 @@ struct FoundTools {
     tools: Vec<CatalogueTool>,
     /// The routes of each capability, one for each instance that has it.
     routes: HashMap<String, HashMap<String, Vec<Arc<dyn Route>>>>,
-    /// The tools of which at least one instance was reached.
+    /// The tools with at least one reachable instance.
     fresh: HashSet<ToolName>,
     instances: Vec<ToolInstance>,
     problems: Vec<DiscoveryProblem>,
@@ -325,4 +317,56 @@ impl FoundTools {
         let Self { instances, problems, notes, changes, .. } = self;
         Discovery { catalogue, tools, stale, instances, problems, notes, changes }
     }
+}
+
+/// A listing after its definitions were compared with the pinned ones.
+#[derive(Debug, Default)]
+struct CheckedListing {
+    listing: Listing,
+    changes: Vec<DefinitionChange>,
+    /// Why the pins cannot be read or saved.
+    problem: Option<String>,
+}
+
+/// Compares the capabilities of a listing with their pins, except for those that another instance of the tool has.
+fn check_listing(
+    pins: Pins,
+    mut listing: Listing,
+    known: &HashSet<CapabilityName>,
+    store: &ListingStore,
+) -> CheckedListing {
+    let new = |listed: &&mut ListedCapability| !known.contains(&listed.entry.capability.name);
+    let mut pins = match store.load_pins(pins) {
+        Ok(pins) => pins,
+        Err(error) => {
+            let reason = format!("its pinned definition cannot be read: {error}");
+            listing.capabilities.iter_mut().filter(new).for_each(|it| it.entry.withheld = Some(reason.clone()));
+            let problem = format!("its pinned definitions cannot be read, so its capabilities are withheld: {error}");
+            return CheckedListing { listing, changes: Vec::new(), problem: Some(problem) };
+        }
+    };
+    let digest = listing_digest(&listing);
+    if digest.is_some() && pins.listing == digest {
+        return CheckedListing { listing, ..CheckedListing::default() };
+    }
+    let entries = listing.capabilities.iter_mut().filter(new).map(|listed| &mut listed.entry);
+    let changes: Vec<DefinitionChange> = entries.filter_map(|entry| pins.check(entry, store.pin_rules())).collect();
+    let is_as_pinned = changes.iter().all(|change| change.outcome == ChangeOutcome::Reported);
+    if known.is_empty() {
+        pins.listing = digest.filter(|_| is_as_pinned);
+    }
+    let names: HashSet<&str> = listing.capabilities.iter().map(|it| it.entry.capability.name.as_str()).collect();
+    pins.bound(|name| names.contains(name));
+    let problem = store.save_pins(&pins).err();
+    let problem =
+        problem.map(|error| format!("its definitions cannot be pinned, so a change will not be noticed: {error}"));
+    CheckedListing { listing, changes, problem }
+}
+
+/// The digest of all that the definitions are made from, which is cheaper than one for each. `None` if the source saves nothing.
+fn listing_digest(listing: &Listing) -> Option<String> {
+    let saved = listing.saved.as_deref()?;
+    let names = listing.capabilities.iter().map(|listed| &listed.entry.capability);
+    let names = names.flat_map(|capability| [capability.name.as_str(), capability.effect.as_str()]);
+    Some(digest([env!("CARGO_PKG_VERSION"), saved].into_iter().chain(names)))
 }

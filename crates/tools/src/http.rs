@@ -5,7 +5,6 @@ pub(crate) mod body;
 pub(crate) mod client;
 pub(crate) mod credential;
 mod direct;
-pub(crate) mod failure;
 pub(crate) mod job;
 pub(crate) mod service;
 pub(crate) mod token;

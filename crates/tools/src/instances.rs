@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use reknit_protocol::{CallTool, Delivery, JobRequest, ToolReply, TransportFailure, TransportKind};
 
-use crate::source::{BoxFuture, Route};
+use crate::source::{CallFuture, Route, not_callable};
 
 /// The routes of one capability to all instances that have it.
 #[derive(Debug)]
@@ -50,17 +50,7 @@ impl Instances {
         }
         Err(refused.unwrap_or_else(|| no_instance(call)))
     }
-}
 
-fn no_instance(call: &CallTool) -> TransportFailure {
-    TransportFailure {
-        kind: TransportKind::NotCallable,
-        delivery: Delivery::NotSent,
-        message: format!("`{}` has no instance", call.tool),
-    }
-}
-
-impl Instances {
     /// Asks the instance that started the job: the others do not know its handle.
     async fn ask_one(&self, call: &CallTool, request: &JobRequest) -> Result<ToolReply, TransportFailure> {
         let mut unknown = None;
@@ -74,20 +64,16 @@ impl Instances {
     }
 }
 
+fn no_instance(call: &CallTool) -> TransportFailure {
+    not_callable(format!("`{}` has no instance", call.tool))
+}
+
 impl Route for Instances {
-    fn call<'a>(
-        &'a self,
-        call: &'a CallTool,
-        traceparent: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+    fn call<'a>(&'a self, call: &'a CallTool, traceparent: Option<&'a str>) -> CallFuture<'a> {
         Box::pin(self.call_one(call, traceparent))
     }
 
-    fn job<'a>(
-        &'a self,
-        call: &'a CallTool,
-        request: &'a JobRequest,
-    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+    fn job<'a>(&'a self, call: &'a CallTool, request: &'a JobRequest) -> CallFuture<'a> {
         Box::pin(self.ask_one(call, request))
     }
 }
@@ -124,31 +110,19 @@ mod tests {
     }
 
     impl Route for Scripted {
-        fn call<'a>(
-            &'a self,
-            _call: &'a CallTool,
-            _traceparent: Option<&'a str>,
-        ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+        fn call<'a>(&'a self, _call: &'a CallTool, _traceparent: Option<&'a str>) -> CallFuture<'a> {
             Box::pin(async move {
                 if let Some(release) = &self.release {
                     release.notified().await;
                 }
-                match self.failure {
-                    Some((kind, delivery)) => {
-                        Err(TransportFailure { kind, delivery, message: self.status.to_string() })
-                    }
-                    None => {
-                        Ok(ToolReply { status: self.status, retry_after_ms: None, body: ReplyBody::Empty, job: None })
-                    }
+                if let Some((kind, delivery)) = self.failure {
+                    return Err(TransportFailure { kind, delivery, message: self.status.to_string() });
                 }
+                Ok(ToolReply { status: self.status, retry_after_ms: None, body: ReplyBody::Empty, job: None })
             })
         }
 
-        fn job<'a>(
-            &'a self,
-            call: &'a CallTool,
-            _request: &'a JobRequest,
-        ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+        fn job<'a>(&'a self, call: &'a CallTool, _request: &'a JobRequest) -> CallFuture<'a> {
             self.call(call, None)
         }
     }

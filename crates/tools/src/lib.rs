@@ -36,7 +36,6 @@ mod off_workers;
 #[cfg(feature = "openapi")]
 mod openapi;
 mod option_words;
-mod pin_check;
 #[cfg(feature = "http")]
 mod plain_http;
 #[cfg(any(feature = "commands", feature = "http"))]
@@ -55,19 +54,16 @@ pub use command::{CommandInput, CommandOptions, CommandTool};
 #[cfg(any(feature = "commands", feature = "http"))]
 pub use defined_capability::{DefinedCapability, InvalidDefinition};
 pub use definition_pins::{ChangeOutcome, DefinitionChange, PinPolicy};
-pub use discovery::{Discovery, DiscoveryProblem, ToolInstance, discover, discover_all, discover_with};
+pub use discovery::{Discovery, DiscoveryProblem, ToolInstance, discover, discover_all};
 #[cfg(feature = "http")]
-pub use http::address::{Address, AddressError};
-#[cfg(feature = "http")]
-pub use http::client::{Client, ClientError, ConnectionOptions};
-#[cfg(feature = "http")]
-pub use http::credential::{Credential, CredentialError};
-#[cfg(feature = "http")]
-pub use http::job::callback_reply;
-#[cfg(feature = "http")]
-pub use http::service::{HttpOptions, HttpService, InvalidHeader, ServiceError};
-#[cfg(feature = "http")]
-pub use http::token::ClientCredentials;
+pub use http::{
+    address::{Address, AddressError},
+    client::{Client, ClientError, ConnectionOptions},
+    credential::{Credential, CredentialError},
+    job::callback_reply,
+    service::{HttpOptions, HttpService, InvalidHeader, ServiceError},
+    token::ClientCredentials,
+};
 pub use known_secrets::KnownSecrets;
 pub use listing_store::ListingStore;
 pub use off_workers::{LARGE_BYTES, off_workers};
@@ -79,7 +75,7 @@ pub use plain_http::{PlainHttpCapability, PlainHttpOptions, PlainHttpService};
 pub use sandbox::Sandbox;
 pub use secret_names::{is_secret_name, is_secret_value, password_in_url};
 pub use source::{
-    BoxFuture, DefinitionAuthor, FoundSources, ListedCapability, Listing, Route, SourceProvider, ToolSource,
+    BoxFuture, CallFuture, DefinitionAuthor, FoundSources, ListedCapability, Listing, Route, SourceProvider, ToolSource,
 };
 #[cfg(feature = "http")]
 pub use tool_service::ToolService;

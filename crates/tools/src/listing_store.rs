@@ -5,9 +5,10 @@ use std::fs;
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use reknit_protocol::{Sha256, SideEffect};
+use parking_lot::Mutex;
+use reknit_protocol::{Sha256, SideEffect, hex};
 
 use crate::definition_pins::{DefinitionChange, PinPolicy, PinRules, Pins};
 use crate::source::{SourceProvider, ToolSource};
@@ -37,8 +38,7 @@ impl ListingStore {
         Self { place: Place::Folder(folder.into()), pin_rules: PinRules::default() }
     }
 
-    /// Sets what happens when a service changes the definition of a capability. `find_class` returns the class of side effect of
-    /// a call by tool, capability and declared class.
+    /// Sets what follows a changed definition. `find_class` returns the side effect of a call by tool, capability and declared one.
     #[must_use]
     pub fn pinning(
         mut self,
@@ -60,7 +60,6 @@ impl ListingStore {
         self.save_pins(&pins)
     }
 
-    /// The pinned definitions of a tool.
     pub(crate) fn load_pins(&self, pins: Pins) -> io::Result<Pins> {
         match self.load(ListingOwner::Pins(&pins))? {
             Some(saved) => {
@@ -81,10 +80,9 @@ impl ListingStore {
         self.save(ListingOwner::Pins(pins), &pins.saved())
     }
 
-    /// The saved listing of a source or a provider. `None` if there is none.
     pub(crate) fn load(&self, owner: ListingOwner<'_>) -> io::Result<Option<String>> {
         match &self.place {
-            Place::Memory(listings) => Ok(lock(listings).get(&owner.key()).cloned()),
+            Place::Memory(listings) => Ok(listings.lock().get(&owner.key()).cloned()),
             Place::Folder(folder) => match fs::read_to_string(folder.join(owner.key())) {
                 Ok(text) => Ok(Some(text)),
                 Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -93,11 +91,10 @@ impl ListingStore {
         }
     }
 
-    /// Saves the listing of a source or a provider.
     pub(crate) fn save(&self, owner: ListingOwner<'_>, text: &str) -> io::Result<()> {
         match &self.place {
             Place::Memory(listings) => {
-                lock(listings).insert(owner.key(), text.to_owned());
+                listings.lock().insert(owner.key(), text.to_owned());
                 Ok(())
             }
             Place::Folder(folder) => save_file(folder, &owner.key(), text),
@@ -117,18 +114,11 @@ impl ListingOwner<'_> {
     fn key(self) -> String {
         let text = match self {
             Self::Source(source) => format!("{}\n{}", source.name(), source.address()),
-            Self::Pins(pins) => format!("pins\n{}\n{}", pins.tool(), pins.scope()),
+            Self::Pins(pins) => format!("pins\n{}\n{}", pins.tool, pins.scope),
             Self::Provider(provider) => format!("provider\n{}\n{}", provider.name(), provider.address()),
         };
-        let digest = Sha256::digest(text);
-        let number = digest.iter().take(16).fold(0, |number: u128, byte| number << 8 | u128::from(*byte));
-        format!("{number:032x}.json")
+        format!("{:.32}.json", hex(&Sha256::digest(text)))
     }
-}
-
-fn lock(listings: &Mutex<HashMap<String, String>>) -> MutexGuard<'_, HashMap<String, String>> {
-    // An insertion is complete or was not made, so a panic elsewhere leaves the listings usable.
-    listings.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Writes a file, unless it is the same already. A reader sees the old text or the new one, never a part of one.
@@ -140,11 +130,7 @@ fn save_file(folder: &Path, name: &str, text: &str) -> io::Result<()> {
     }
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let part = file.with_extension(format!("part-{}", std::process::id()));
-    write_new(&part, text)?;
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600).open(&part)?.write_all(text.as_bytes())?;
     fs::rename(&part, &file)
-}
-
-fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    file.write_all(text.as_bytes())
 }

@@ -5,8 +5,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 /// Data of fewer bytes is handled where it is: handing the other tasks to another thread would take longer.
 pub const LARGE_BYTES: usize = 256 * 1024;
 
-/// Does work on about `bytes` of data. If they are many, the other tasks of this worker thread move to another one first. A
-/// runtime with a single thread has no other one.
+/// Does work on about `bytes` of data. If they are many, the worker's other tasks move to another thread first, if there is one.
 pub fn off_workers<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     let has_workers =
         || Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);

@@ -2,25 +2,27 @@
 
 mod credentials;
 mod document;
-mod route;
 mod server;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use reknit_openapi::{ApiDocument, ApiServer, FindingKind, Operation, OperationFilter};
+use reknit_openapi::{ApiDocument, ApiServer, FindingKind, HttpRequest, Operation, OperationFilter};
 use reknit_plan::CatalogueEntry;
-use reknit_protocol::{Object, ToolName};
+use reknit_protocol::{CallTool, JobRequest, Object, ToolName};
+use reqwest::header::{ACCEPT, COOKIE, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 
+use crate::http::address::Address;
 use crate::http::client::Client;
 use crate::http::credential::basic;
-use crate::http::service::{HttpOptions, HttpService};
+use crate::http::service::{HttpOptions, HttpService, IDEMPOTENCY_HEADER};
 use crate::known_secrets::KnownSecrets;
-use crate::source::{BoxFuture, DefinitionAuthor, ListedCapability, Listing, ToolSource};
+use crate::source::{
+    BoxFuture, CallFuture, DefinitionAuthor, ListedCapability, Listing, Route, ToolSource, not_callable,
+};
 use credentials::ChosenCredentials;
 pub use document::DocumentLocation;
-use route::OperationRoute;
 use server::Servers;
 
 /// How many values a schema may have to be compiled when the document is read, and all of them together. Others are compiled when
@@ -123,8 +125,8 @@ impl OpenApiService {
                 FindingKind::Note => listing.notes.push(finding.to_string()),
             }
         }
-        let mut services =
-            Services { options: &self.options, client: &self.client, known: HashMap::new(), compiled: 0 };
+        let (options, client) = (&self.options, &self.client);
+        let mut services = Services { options, client, known: HashMap::new(), compiled: 0 };
         for operation in document.operations {
             if self.options.filter.matches(&operation)
                 && let Err(problem) = services.add(operation, &mut listing)
@@ -133,9 +135,8 @@ impl OpenApiService {
             }
         }
         if listing.capabilities.is_empty() {
-            let reason =
-                "the document has no operation that can be used, or the filters of the configuration match none";
-            listing.problems.push(reason.to_owned());
+            let problem = "the document has no usable operation, or the filters of the configuration match none";
+            listing.problems.push(problem.to_owned());
         }
         // One message for all operations that share a cause.
         for list in [&mut listing.problems, &mut listing.notes] {
@@ -208,7 +209,7 @@ impl Services<'_> {
             let deferred = Arc::clone(&operation);
             CatalogueEntry::deferred(operation.capability(), move || deferred.input_schema())
         };
-        let route = Arc::new(OperationRoute::new(service, operation));
+        let route = Arc::new(OperationRoute { service, operation });
         listing.capabilities.push(ListedCapability { entry, route });
         Ok(())
     }
@@ -221,9 +222,69 @@ impl Services<'_> {
         let mut http = self.options.http.clone();
         http.credentials.extend(chosen.credentials);
         http.client_credentials = http.client_credentials.or(chosen.client_credentials);
-        let service = HttpService::at(self.options.name.clone(), address.clone(), self.client.clone(), http);
+        let address = Address::at(self.options.name.clone(), address.clone());
+        let service = HttpService::new(address, self.client.clone(), http);
         let service = Arc::new(service.map_err(|error| error.to_string())?);
         self.known.insert(key, Arc::clone(&service));
         Ok(service)
     }
+}
+
+/// An operation and the service that has it.
+#[derive(Debug)]
+struct OperationRoute {
+    service: Arc<HttpService>,
+    operation: Arc<Operation>,
+}
+
+impl OperationRoute {
+    fn request(&self, call: &CallTool) -> Result<reqwest::Request, String> {
+        let rendered = self.operation.render(&call.parameters).map_err(|error| error.to_string())?;
+        let method = rendered.method.as_str().to_ascii_uppercase();
+        let method = reqwest::Method::from_bytes(method.as_bytes()).map_err(|error| error.to_string())?;
+        let url = self.service.address().append(&rendered.path, rendered.query.as_deref());
+        let mut request = reqwest::Request::new(method, url);
+        add_headers(&mut request, &rendered)?;
+        if let Some(key) = &call.idempotency_key {
+            let name = self.operation.idempotency_header.as_deref().unwrap_or(IDEMPOTENCY_HEADER);
+            insert(&mut request, name, key)?;
+        }
+        *request.body_mut() = rendered.body.map(Into::into);
+        Ok(request)
+    }
+}
+
+impl Route for OperationRoute {
+    fn call<'a>(&'a self, call: &'a CallTool, traceparent: Option<&'a str>) -> CallFuture<'a> {
+        match self.request(call) {
+            Ok(request) => Box::pin(self.service.call(call, request, traceparent)),
+            Err(problem) => {
+                let message = format!("the request for `{}` cannot be made: {problem}", call.capability);
+                Box::pin(std::future::ready(Err(not_callable(message))))
+            }
+        }
+    }
+
+    fn job<'a>(&'a self, call: &'a CallTool, request: &'a JobRequest) -> CallFuture<'a> {
+        Box::pin(self.service.job(call, request))
+    }
+}
+
+fn add_headers(request: &mut reqwest::Request, rendered: &HttpRequest) -> Result<(), String> {
+    request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json, */*;q=0.5"));
+    for (name, value) in &rendered.headers {
+        insert(request, name, value)?;
+    }
+    if let Some(cookies) = rendered.cookie_header() {
+        insert(request, COOKIE.as_str(), &cookies)?;
+    }
+    Ok(())
+}
+
+fn insert(request: &mut reqwest::Request, name: &str, value: &str) -> Result<(), String> {
+    let invalid = |what: &str| format!("{what} of the header `{name}` is not valid");
+    let header = HeaderName::try_from(name).map_err(|_| invalid("the name"))?;
+    let value = HeaderValue::try_from(value).map_err(|_| invalid("the value"))?;
+    request.headers_mut().insert(header, value);
+    Ok(())
 }

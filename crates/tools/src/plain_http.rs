@@ -1,13 +1,13 @@
 //! Services over HTTP that nothing describes: the configuration says how the request of a capability is made.
 
 mod request;
-mod result;
 
 use std::sync::Arc;
 
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::{
-    CallTool, HttpMethod, JobRequest, ReplyBody, ToolJob, ToolName, ToolReply, TransportFailure, Value,
+    CallTool, Delivery, HttpMethod, JobRequest, ReplyBody, ToolJob, ToolName, ToolReply, TransportFailure,
+    TransportKind, Value, truncate,
 };
 
 use crate::defined_capability::{DefinedCapability, InvalidDefinition, not_made};
@@ -16,9 +16,8 @@ use crate::http::client::Client;
 use crate::http::service::{HttpOptions, HttpService, ServiceError};
 use crate::known_secrets::KnownSecrets;
 use crate::option_words::BodyFormat;
-use crate::source::{BoxFuture, DefinitionAuthor, ListedCapability, Listing, Route, ToolSource};
+use crate::source::{BoxFuture, CallFuture, DefinitionAuthor, Listing, Route, ToolSource};
 use request::RequestTemplate;
-use result::ResultPath;
 
 /// One capability of a service: the request of a call, and where its result is.
 #[derive(Debug, Clone)]
@@ -60,8 +59,7 @@ pub struct PlainHttpCapability {
 }
 
 impl PlainHttpCapability {
-    /// Checks what the configuration says. Fails if a template cannot be read, if it names an undeclared parameter, or if a
-    /// declared parameter is not used.
+    /// Checks the options. Fails for an unreadable template, an undeclared parameter in one, or an unused parameter.
     pub fn new(options: PlainHttpOptions) -> Result<Self, InvalidDefinition> {
         let result = options.result.as_deref().map(ResultPath::parse).transpose();
         let result = result.map_err(|problem| InvalidDefinition::new("result", problem))?;
@@ -110,8 +108,7 @@ impl ToolSource for PlainHttpService {
     }
 
     fn list(&self) -> BoxFuture<'_, Result<Listing, String>> {
-        let listed = ListedCapability { entry: self.entry.clone(), route: Arc::clone(&self.route) as Arc<dyn Route> };
-        Box::pin(std::future::ready(Ok(Listing { capabilities: vec![listed], ..Listing::default() })))
+        Listing::of_one(&self.entry, Arc::clone(&self.route) as Arc<dyn Route>)
     }
 
     fn author(&self) -> DefinitionAuthor {
@@ -157,22 +154,83 @@ impl PlainHttpRoute {
 }
 
 impl Route for PlainHttpRoute {
-    fn call<'a>(
-        &'a self,
-        call: &'a CallTool,
-        traceparent: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+    fn call<'a>(&'a self, call: &'a CallTool, traceparent: Option<&'a str>) -> CallFuture<'a> {
         match self.request.render(self.service.address(), call) {
             Ok(request) => Box::pin(self.answer(call, request, traceparent)),
             Err(problem) => Box::pin(std::future::ready(Err(not_made(call, &problem)))),
         }
     }
 
-    fn job<'a>(
-        &'a self,
-        call: &'a CallTool,
-        request: &'a JobRequest,
-    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+    fn job<'a>(&'a self, call: &'a CallTool, request: &'a JobRequest) -> CallFuture<'a> {
         Box::pin(self.ask_about_job(call, request))
     }
+}
+
+/// The most of a response that an error shows, in bytes.
+const MAX_SHOWN: usize = 300;
+
+/// A path into a response: `data.items[0]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct ResultPath {
+    text: String,
+    /// Keys of objects, or indexes of lists.
+    segments: Vec<String>,
+}
+
+impl ResultPath {
+    fn parse(text: &str) -> Result<Self, String> {
+        let with_dots = text.replace('[', ".").replace(']', "");
+        let segments: Vec<String> = with_dots.trim_start_matches('.').split('.').map(str::to_owned).collect();
+        if segments.iter().any(|segment| segment.trim().is_empty()) {
+            return Err("write a path into the response, like `data.items` or `data.items[0].id`".to_owned());
+        }
+        Ok(Self { text: text.to_owned(), segments })
+    }
+
+    fn find<'v>(&self, body: &'v Value) -> Option<&'v Value> {
+        self.segments.iter().try_fold(body, |value, segment| match value {
+            Value::Array(items) => items.get(segment.parse::<usize>().ok()?),
+            _ => value.get(segment),
+        })
+    }
+
+    /// The reply with only the result as its body, or the whole body if it reports an error. Fails if the result is not there.
+    fn take(&self, call: &CallTool, reply: ToolReply, looks_for_errors: bool) -> Result<ToolReply, TransportFailure> {
+        let body = reply.body.to_value();
+        if reports_error(&body, looks_for_errors) {
+            return Ok(reply);
+        }
+        let Some(result) = self.find(&body) else {
+            let shown = truncate(body.to_string(), MAX_SHOWN);
+            let message = format!(
+                "`{}` answered {}, but the response has no `{}`, which is where the configuration says that the result is: {shown}",
+                call.tool, reply.status, self.text
+            );
+            return Err(TransportFailure { kind: TransportKind::Unreadable, delivery: Delivery::Possible, message });
+        };
+        let body = match &reply.body {
+            ReplyBody::Repaired { fixes, .. } => ReplyBody::Repaired { value: result.clone(), fixes: fixes.clone() },
+            ReplyBody::Json(_) | ReplyBody::Text(_) | ReplyBody::Empty => ReplyBody::Json(result.clone()),
+        };
+        Ok(ToolReply { body, ..reply })
+    }
+}
+
+/// Whether a body may say that the call failed. What it says is decided when the whole reply is classified.
+fn reports_error(body: &Value, looks_for_errors: bool) -> bool {
+    let is = |key: &str, value: bool| body.get(key).and_then(Value::as_bool) == Some(value);
+    let has_text = |value: &Value| match value {
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    };
+    let has_data = body.get("data").is_some_and(|data| *data != Value::Null);
+    let has_error = || {
+        is("isError", true)
+            || is("is_error", true)
+            || body.get("error").is_some_and(has_text)
+            || (!has_data && body.get("errors").is_some_and(has_text))
+    };
+    is("success", false) || (looks_for_errors && has_error())
 }

@@ -18,15 +18,13 @@ pub(crate) fn to_text(bytes: &[u8]) -> (Cow<'_, str>, Option<&'static str>) {
     }
 }
 
-/// The body with one more repair.
 pub(crate) fn with_fix(body: ReplyBody, fix: Option<&'static str>) -> ReplyBody {
     let Some(fix) = fix else { return body };
     let fixes = body.fixes().iter().cloned().chain([fix.to_owned()]).collect();
     ReplyBody::Repaired { value: body.to_value(), fixes }
 }
 
-/// JSON if the body parses, else text. A body that claims to be JSON must parse, if need be after repairs. Invalid UTF-8 becomes
-/// U+FFFD, which is a repair.
+/// JSON if the body parses, else text. A body that claims to be JSON must parse, if need be after repairs.
 pub(crate) fn parse_body(bytes: &[u8], claims_json: bool) -> Result<ReplyBody, InvalidJson> {
     let (text, invalid) = to_text(bytes);
     parse_text(&text, claims_json).map(|body| with_fix(body, invalid))
@@ -44,8 +42,7 @@ fn parse_text(text: &str, claims_json: bool) -> Result<ReplyBody, InvalidJson> {
     }
 }
 
-/// The value of invalid JSON whose meaning is certain. The outcome of a call depends on it, so repairs of spelling are allowed,
-/// but not of truncated JSON or of JSON within prose.
+/// The value of invalid JSON whose meaning is certain: only its spelling is repaired, since the outcome of a call depends on it.
 fn parse_repaired(text: &str) -> Option<ReplyBody> {
     let reading: Reading = reknit_salvage::read(text, &ReadOptions { max_bytes: text.len() }).ok()?;
     let is_certain =

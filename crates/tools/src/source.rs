@@ -11,6 +11,9 @@ use reknit_protocol::{CallTool, Delivery, JobRequest, ToolName, ToolReply, Trans
 /// A boxed future that can be sent to another thread.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// The outcome of one call.
+pub type CallFuture<'a> = BoxFuture<'a, Result<ToolReply, TransportFailure>>;
+
 /// Where capabilities come from: a service, an API description, a program.
 pub trait ToolSource: Send + Sync + fmt::Debug {
     /// The name of the tool in plans.
@@ -27,8 +30,7 @@ pub trait ToolSource: Send + Sync + fmt::Debug {
         Err("this source saves no listings".to_owned())
     }
 
-    /// What is known without asking the source, such as what it wrote into a registry. Used if it cannot be reached and no
-    /// listing was saved.
+    /// What is known without asking the source, such as from a registry: for one that cannot be reached and has no saved listing.
     fn registered(&self) -> Option<Listing> {
         None
     }
@@ -56,8 +58,7 @@ pub trait SourceProvider: Send + Sync + fmt::Debug {
     /// Where it is, for messages. Secrets are redacted.
     fn address(&self) -> String;
 
-    /// Finds the sources that exist now. `previous` is the text that was saved the last time. Fails with the reason if it cannot
-    /// be asked.
+    /// Finds the current sources. `previous` is the last saved text. Fails with the reason if the provider cannot be asked.
     fn find<'a>(&'a self, previous: Option<&'a str>) -> BoxFuture<'a, Result<FoundSources, String>>;
 
     /// The sources that were saved as this text. Fails with the reason if it is not a text that this provider saved.
@@ -81,26 +82,22 @@ pub struct FoundSources {
 pub trait Route: Send + Sync + fmt::Debug {
     /// Makes one call, without retries. A `traceparent` of W3C Trace Context is passed on if the tool can take it. Dropping the
     /// future aborts the call. The caller enforces `call.timeout_ms`.
-    fn call<'a>(
-        &'a self,
-        call: &'a CallTool,
-        traceparent: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>>;
+    fn call<'a>(&'a self, call: &'a CallTool, traceparent: Option<&'a str>) -> CallFuture<'a>;
 
     /// Asks about a job that an earlier call has started, or cancels it. The reply has a job as long as the tool works on it, and
     /// is that of the call once the job has ended. The call is never made again.
-    fn job<'a>(
-        &'a self,
-        call: &'a CallTool,
-        _request: &'a JobRequest,
-    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+    fn job<'a>(&'a self, call: &'a CallTool, _request: &'a JobRequest) -> CallFuture<'a> {
         let message = format!("`{}` of `{}` has no jobs", call.capability, call.tool);
-        let (kind, delivery) = (TransportKind::NotCallable, Delivery::NotSent);
-        Box::pin(std::future::ready(Err(TransportFailure { kind, delivery, message })))
+        Box::pin(std::future::ready(Err(not_callable(message))))
     }
 }
 
-/// What a source offers.
+/// The failure of a call that cannot be made, so nothing was sent.
+pub(crate) fn not_callable(message: String) -> TransportFailure {
+    TransportFailure { kind: TransportKind::NotCallable, delivery: Delivery::NotSent, message }
+}
+
+/// The capabilities of a source.
 #[derive(Debug, Default)]
 pub struct Listing {
     /// What the tool is for; empty if the source does not say.
@@ -111,8 +108,7 @@ pub struct Listing {
     pub problems: Vec<String>,
     /// What the source states that has no effect.
     pub notes: Vec<String>,
-    /// A text from which [`ToolSource::restore`] makes this listing again, while the source cannot be reached. `None` for a
-    /// source that is always there, such as a file.
+    /// A text from which [`ToolSource::restore`] makes this listing again. `None` for a source that is always there, such as a file.
     pub saved: Option<String>,
 }
 
@@ -123,4 +119,13 @@ pub struct ListedCapability {
     pub entry: CatalogueEntry,
     /// Makes its calls.
     pub route: Arc<dyn Route>,
+}
+
+#[cfg(any(feature = "commands", feature = "http"))]
+impl Listing {
+    /// The listing of a source with one capability that is always there.
+    pub(crate) fn of_one(entry: &CatalogueEntry, route: Arc<dyn Route>) -> BoxFuture<'static, Result<Self, String>> {
+        let listed = ListedCapability { entry: entry.clone(), route };
+        Box::pin(std::future::ready(Ok(Self { capabilities: vec![listed], ..Self::default() })))
+    }
 }

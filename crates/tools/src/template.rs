@@ -48,7 +48,6 @@ impl TemplateText {
         Ok(Self { parts })
     }
 
-    /// The parameters that it needs.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             TemplatePart::Literal(_) => None,
@@ -132,7 +131,6 @@ impl TemplateValue {
         })
     }
 
-    /// The parameters that it needs.
     pub(crate) fn parameters(&self) -> Vec<&str> {
         match self {
             Self::Literal(_) => Vec::new(),

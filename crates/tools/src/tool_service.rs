@@ -6,9 +6,7 @@ use futures_util::{StreamExt as _, stream};
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::schema::{Summary, unknown_types};
 use reknit_protocol::spelling::nearest;
-use reknit_protocol::{
-    CallTool, Capability, CapabilityName, JobRequest, Object, SideEffect, ToolName, ToolReply, TransportFailure, Value,
-};
+use reknit_protocol::{CallTool, Capability, CapabilityName, JobRequest, Object, SideEffect, ToolName, Value};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 
 use crate::discovery::{Discovery, discover};
@@ -16,9 +14,8 @@ use crate::http::address::Address;
 use crate::http::client::Client;
 use crate::http::service::{HttpService, IDEMPOTENCY_HEADER};
 use crate::option_words::ComponentType;
-use crate::source::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
+use crate::source::{BoxFuture, CallFuture, ListedCapability, Listing, Route, ToolSource};
 
-/// How many schemas of a service are fetched at the same time.
 const CONCURRENT_SCHEMAS: usize = 16;
 
 /// A service that speaks the tool protocol.
@@ -72,7 +69,6 @@ impl ToolService {
         (capability.name, schema)
     }
 
-    /// The listing of what the service announced.
     fn describe(&self, announced: &Value, schemas: &Object) -> Result<Listing, String> {
         let described = |value: &Value| value.get("description").and_then(Value::as_str).map(str::to_owned);
         let description = described(announced).or_else(|| self.registered.as_ref().and_then(described));
@@ -185,11 +181,7 @@ struct ToolServiceRoute {
 }
 
 impl Route for ToolServiceRoute {
-    fn call<'a>(
-        &'a self,
-        call: &'a CallTool,
-        traceparent: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+    fn call<'a>(&'a self, call: &'a CallTool, traceparent: Option<&'a str>) -> CallFuture<'a> {
         let mut request = reqwest::Request::new(reqwest::Method::POST, self.url.clone());
         let json = HeaderValue::from_static("application/json");
         request.headers_mut().insert(CONTENT_TYPE, json.clone());
@@ -201,11 +193,7 @@ impl Route for ToolServiceRoute {
         Box::pin(self.service.call(call, request, traceparent))
     }
 
-    fn job<'a>(
-        &'a self,
-        call: &'a CallTool,
-        request: &'a JobRequest,
-    ) -> BoxFuture<'a, Result<ToolReply, TransportFailure>> {
+    fn job<'a>(&'a self, call: &'a CallTool, request: &'a JobRequest) -> CallFuture<'a> {
         Box::pin(self.service.job(call, request))
     }
 }

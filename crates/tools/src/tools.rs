@@ -1,14 +1,14 @@
 //! The known tools, which make calls.
 
 use std::collections::HashMap;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::RwLock;
 use reknit_protocol::{CallTool, Delivery, ToolReply, TransportFailure, TransportKind};
 
-use crate::source::Route;
+use crate::source::{Route, not_callable};
 
-/// The routes of capabilities, by tool and capability name.
 pub(crate) type Routes = HashMap<String, HashMap<String, Arc<dyn Route>>>;
 
 /// The known tools. Makes their calls. Cloning is cheap.
@@ -24,15 +24,8 @@ impl Tools {
 
     /// Takes over the routes of a later discovery, in all clones. Calls under way are not affected.
     pub fn update(&self, later: &Self) {
-        let routes = later.routes();
-        // A poisoned lock would mean a panic while an `Arc` was stored, which cannot happen.
-        if let Ok(mut known) = self.routes.write() {
-            *known = routes;
-        }
-    }
-
-    fn routes(&self) -> Arc<Routes> {
-        self.routes.read().map(|routes| Arc::clone(&routes)).unwrap_or_default()
+        let routes = Arc::clone(&later.routes.read());
+        *self.routes.write() = routes;
     }
 
     /// Makes one call. Dropping the future aborts it.
@@ -42,24 +35,18 @@ impl Tools {
 
     /// Makes one call within a trace span, which is sent to the tool as a `traceparent` of W3C Trace Context.
     pub async fn call_within(&self, call: &CallTool, traceparent: Option<&str>) -> Result<ToolReply, TransportFailure> {
-        let routes = self.routes();
+        let routes = Arc::clone(&self.routes.read());
         let routes = routes.get(call.tool.as_str());
         let Some(route) = routes.and_then(|routes| routes.get(call.capability.as_str())) else {
-            return Err(TransportFailure {
-                kind: TransportKind::NotCallable,
-                delivery: Delivery::NotSent,
-                message: format!("no address is known for `{}` of `{}`", call.capability, call.tool),
-            });
+            let message = format!("no address is known for `{}` of `{}`", call.capability, call.tool);
+            return Err(not_callable(message));
         };
         let limit = Duration::from_millis(call.timeout_ms);
         let outcome = match &call.job {
             Some(request) => route.job(call, request),
             None => route.call(call, traceparent),
         };
-        match tokio::time::timeout(limit, outcome).await {
-            Ok(outcome) => outcome,
-            Err(_) => Err(timed_out(call, limit)),
-        }
+        tokio::time::timeout(limit, outcome).await.unwrap_or_else(|_| Err(timed_out(call, limit)))
     }
 }
 

@@ -10,7 +10,7 @@ use reknit_protocol::{
 };
 use reknit_tools::{
     BoxFuture, ChangeOutcome, DefinitionAuthor, Discovery, ListedCapability, Listing, ListingStore, PinPolicy, Route,
-    ToolSource, discover_with,
+    ToolSource, discover_all,
 };
 
 /// A source with one capability, `act`, whose definition can be replaced.
@@ -73,7 +73,7 @@ fn source(effect: SideEffect, author: DefinitionAuthor) -> Arc<Changing> {
 }
 
 async fn discover(source: &Arc<Changing>, store: &ListingStore) -> Discovery {
-    discover_with(&[Arc::clone(source) as Arc<dyn ToolSource>], Some(store)).await
+    discover_all(&[Arc::clone(source) as Arc<dyn ToolSource>], &[], store).await
 }
 
 /// What a changed definition leads to, twice: the outcomes, and whether the capability is withheld.

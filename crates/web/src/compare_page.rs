@@ -1,7 +1,6 @@
 //! Two runs side by side: what differs, in the runs as a whole and in each step.
 
 mod figures;
-mod rows;
 mod steps;
 mod value_changes;
 
@@ -12,6 +11,7 @@ use crate::frame::{PageFrame, Tab, framed};
 use crate::links::{compare_path, run_path, with_query};
 use crate::marks::{badge, run_mark};
 use crate::outside_text::one_line;
+use crate::runs_page::ListedRun;
 use crate::words::{ago, count};
 
 /// A run that is compared with another.
@@ -27,19 +27,6 @@ pub struct ComparedRun<'a> {
     pub updated_ms: i64,
     /// The run.
     pub overview: &'a Overview,
-}
-
-/// A run that can be chosen to compare with.
-#[derive(Debug, Clone, Default)]
-pub struct RunChoice {
-    /// The id of the run.
-    pub run: String,
-    /// The word for its status.
-    pub status: String,
-    /// What was asked.
-    pub request: String,
-    /// When it started, in milliseconds since 1970.
-    pub created_ms: i64,
 }
 
 /// The page that compares two runs, the older one at the left. `from` is the first of the steps that are shown.
@@ -66,10 +53,10 @@ pub fn compare_page(frame: &PageFrame<'_>, one: &ComparedRun<'_>, other: &Compar
 }
 
 /// The page that asks which run to compare with. Runs with the same request come first.
-pub fn compare_choice_page(frame: &PageFrame<'_>, run: &RunChoice, choices: &[RunChoice]) -> Markup {
-    let (same, others): (Vec<&RunChoice>, Vec<&RunChoice>) =
+pub fn compare_choice_page(frame: &PageFrame<'_>, run: &ListedRun, choices: &[ListedRun]) -> Markup {
+    let (same, others): (Vec<&ListedRun>, Vec<&ListedRun>) =
         choices.iter().filter(|choice| choice.run != run.run).partition(|choice| choice.request == run.request);
-    let list = |title: &str, choices: &[&RunChoice]| {
+    let list = |title: &str, choices: &[&ListedRun]| {
         html! {
             @if !choices.is_empty() {
                 section {
@@ -96,7 +83,7 @@ pub fn compare_choice_page(frame: &PageFrame<'_>, run: &RunChoice, choices: &[Ru
     framed(frame, "Compare with", Tab::Runs, None, &content)
 }
 
-fn choice_row(frame: &PageFrame<'_>, run: &RunChoice, choice: &RunChoice) -> Markup {
+fn choice_row(frame: &PageFrame<'_>, run: &ListedRun, choice: &ListedRun) -> Markup {
     let href = with_query(&compare_path(&run.run), &[("with", &choice.run)]);
     let request = one_line(&choice.request, 120);
     html! {
@@ -106,5 +93,54 @@ fn choice_row(frame: &PageFrame<'_>, run: &RunChoice, choice: &RunChoice) -> Mar
             td { code { (one_line(&choice.run, 40)) } }
             td.number { (ago(choice.created_ms, frame.now_ms)) }
         }
+    }
+}
+
+/// A row: what it is about, and how that is in each run.
+struct Row {
+    about: Markup,
+    left: Markup,
+    right: Markup,
+    differs: bool,
+}
+
+impl Row {
+    /// A row of plain texts, which differ if they are not equal.
+    fn of_texts(about: &str, left: &str, right: &str) -> Self {
+        Self { about: html! { (about) }, left: html! { (left) }, right: html! { (right) }, differs: left != right }
+    }
+}
+
+fn body(rows: &[Row]) -> Markup {
+    html! {
+        tbody {
+            @for row in rows {
+                tr.differs[row.differs] {
+                    th scope="row" {
+                        span.differs-mark { @if row.differs { span aria-hidden="true" { "≠" } span.hidden { "differs: " } } }
+                        (row.about)
+                    }
+                    td { (row.left) }
+                    td { (row.right) }
+                }
+            }
+        }
+    }
+}
+
+/// Whether a time is so much longer that a reader wants to know: half as long again, and a tenth of a second.
+fn takes_longer(one_ms: u64, other_ms: u64) -> bool {
+    let (short, long) = (one_ms.min(other_ms), one_ms.max(other_ms));
+    long.saturating_sub(short) >= 100 && long.saturating_sub(short).saturating_mul(2) >= short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_differs_if_it_is_half_as_long_again_and_a_tenth_of_a_second() {
+        let pairs = [(0, 99), (0, 100), (1_000, 1_499), (1_500, 1_000), (1_000, 1_000)];
+        assert_eq!(pairs.map(|(one, other)| takes_longer(one, other)), [false, true, false, true, false]);
     }
 }

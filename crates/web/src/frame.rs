@@ -1,40 +1,37 @@
-//! The frame of every page: its head, the navigation and the place for messages.
+//! The frame of every page: its head with style sheet and script, the navigation and the place for messages; tables.
+
+use std::sync::LazyLock;
 
 use maud::{DOCTYPE, Markup, html};
+use reknit_protocol::{Sha256, hex, word_enum};
 
-use crate::assets::asset_version;
+/// The style sheet of every page.
+pub const STYLE: &str = include_str!("../assets/style.css");
+/// The script of every page. Without it pages are read and used, but not live.
+pub const SCRIPT: &str = include_str!("../assets/script.js");
 
-/// Which colours a page has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Theme {
-    /// Those that the browser prefers.
-    #[default]
-    System,
-    /// Dark text on a light page.
-    Light,
-    /// Light text on a dark page.
-    Dark,
+/// A name for the content of style sheet and script: a browser keeps them until it changes.
+fn asset_version() -> &'static str {
+    static VERSION: LazyLock<String> =
+        LazyLock::new(|| hex(&Sha256::digest([STYLE, SCRIPT].concat().as_bytes())).chars().take(12).collect());
+    &VERSION
+}
+
+word_enum! {
+    /// The colours of a page, named as in the cookie and the style sheet.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Theme {
+        /// Those that the browser prefers.
+        #[default]
+        System = "system",
+        /// Dark text on a light page.
+        Light = "light",
+        /// Light text on a dark page.
+        Dark = "dark",
+    }
 }
 
 impl Theme {
-    /// The theme with this name; that of the browser for any other name.
-    pub fn of_name(name: &str) -> Self {
-        match name {
-            "light" => Self::Light,
-            "dark" => Self::Dark,
-            _ => Self::System,
-        }
-    }
-
-    /// The name, as the cookie and the style sheet have it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::Light => "light",
-            Self::Dark => "dark",
-        }
-    }
-
     fn next(self) -> Self {
         match self {
             Self::System => Self::Light,
@@ -160,5 +157,25 @@ fn keys() -> Markup {
             dl { @for (key, meaning) in keys { dt { kbd { (key) } } dd { (meaning) } } }
             form method="dialog" { button type="submit" { "Close" } }
         }
+    }
+}
+
+/// A table that scrolls if it is wide. A column is its title; one that begins with `#` has numbers, one with `=` a chart.
+pub(crate) fn table(class: &str, columns: &[&str], body: &Markup) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="group" aria-label="Table" {
+            table class=(class) {
+                thead { tr { @for column in columns { (column_head(column)) } } }
+                tbody { (body) }
+            }
+        }
+    }
+}
+
+fn column_head(column: &str) -> Markup {
+    match (column.strip_prefix('#'), column.strip_prefix('=')) {
+        (Some(number), _) => html! { th.number scope="col" { (number) } },
+        (_, Some(chart)) => html! { th.chart-column scope="col" { (chart) } },
+        (None, None) => html! { th scope="col" { (column) } },
     }
 }

@@ -23,9 +23,7 @@
 //! | learned rules | [`rules_page`] |
 //! | errors and signing in | [`error_page`], [`sign_in_page`] |
 
-mod assets;
 mod compare_page;
-mod error_page;
 mod frame;
 mod health;
 mod links;
@@ -35,32 +33,28 @@ mod new_run_page;
 mod outside_text;
 mod parameter_diff;
 mod question_card;
-mod questions_page;
 mod rules_page;
 mod run_page;
 mod run_usage;
 mod runs_page;
-mod sign_in_page;
+mod small_pages;
 mod sourced_value;
 mod stats_page;
 mod tools_page;
 mod words;
 
-pub use assets::{SCRIPT, STYLE, asset_version};
-pub use compare_page::{ComparedRun, RunChoice, compare_choice_page, compare_page};
-pub use error_page::error_page;
-pub use frame::{PageFrame, Theme};
+pub use compare_page::{ComparedRun, compare_choice_page, compare_page};
+pub use frame::{PageFrame, SCRIPT, STYLE, Theme};
 pub use health::ListedHealth;
 pub use maud::Markup;
 pub use models_page::{ListedModel, models_page};
 pub use new_run_page::{NewRunForm, NewRunKind, PlanFindings, findings, new_run_page};
 pub use outside_text::plain_text;
 pub use question_card::AskedQuestion;
-pub use questions_page::questions_page;
 pub use rules_page::{ListedRule, RuleCase, RuleList, rules_page};
 pub use run_page::{PagePart, RunFacts, run_page};
 pub use run_usage::{ErrorUse, ModelPrices, ModelUse, QuestionCost, RunUsage, ToolUse, WeekUse};
 pub use runs_page::{ListedRun, RunList, runs_page};
-pub use sign_in_page::sign_in_page;
+pub use small_pages::{error_page, questions_page, sign_in_page};
 pub use stats_page::stats_page;
 pub use tools_page::{ListedInstance, ListedTool, ToolCapability, form_parameters, tool_page, tools_page};

@@ -2,12 +2,10 @@
 
 use reknit_protocol::percent_encoded;
 
-/// The page of a run.
 pub(crate) fn run_path(run: &str) -> String {
     format!("/runs/{}", percent_encoded(run))
 }
 
-/// The page that compares a run with another.
 pub(crate) fn compare_path(run: &str) -> String {
     format!("/runs/{}/compare", percent_encoded(run))
 }
@@ -17,7 +15,6 @@ pub(crate) fn step_path(run: &str, step: &str) -> String {
     format!("/runs/{}?step={}", percent_encoded(run), percent_encoded(step))
 }
 
-/// A place in the result of a step.
 pub(crate) fn result_path(run: &str, step: &str, path: &str) -> String {
     format!("{}#{}", step_path(run, step), percent_encoded(&result_id(path)))
 }

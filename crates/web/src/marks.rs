@@ -1,4 +1,4 @@
-//! How states look: a colour, a shape and a word, so that nobody needs the colour.
+//! How states look: a colour, a shape and a word, so that no reader needs the colour.
 
 use maud::{Markup, html};
 use reknit_engine::{StepState, StepView};
@@ -19,7 +19,6 @@ const fn mark(class: &'static str, shape: &'static str, word: &'static str) -> M
 
 pub(crate) const NEEDS_YOU: Mark = mark("ask", "?", "needs you");
 
-/// The mark of a run, by the word of its status.
 pub(crate) fn run_mark(status: &str) -> Mark {
     match status {
         "running" => mark("running", "◐", "running"),
@@ -36,7 +35,6 @@ pub(crate) fn run_mark(status: &str) -> Mark {
     }
 }
 
-/// The mark of a step.
 pub(crate) fn step_mark(step: &StepView) -> Mark {
     match &step.state {
         StepState::Waiting => mark("waiting", "○", "waiting"),

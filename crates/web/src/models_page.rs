@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use reknit_model_api::{OnAuthError, Price, Prices, RotationPolicy, RotationRules};
 use reknit_protocol::human_duration;
 
-use crate::frame::{PageFrame, Tab, framed};
+use crate::frame::{PageFrame, Tab, framed, table};
 use crate::health::{ListedHealth, health};
 use crate::outside_text::{block, one_line};
 use crate::run_usage::{ModelUse, RunUsage};
@@ -25,6 +25,18 @@ pub struct ListedModel {
     pub health: Option<ListedHealth>,
 }
 
+const COLUMNS: [&str; 9] = [
+    "Model",
+    "State",
+    "#Price per million tokens",
+    "#Asked",
+    "#No answer",
+    "#Tokens in, out",
+    "#Cost",
+    "#Mean time",
+    "Last failure",
+];
+
 /// The page with the models, the one that is asked first above.
 pub fn models_page(
     frame: &PageFrame<'_>,
@@ -36,6 +48,9 @@ pub fn models_page(
     let of = |name: &str| usage.models.get(name).unwrap_or(&none);
     let is_open = |model: &ListedModel| !model.health.is_some_and(|health| health.is_closed_to_calls());
     let first = models.iter().position(is_open);
+    let rows = html! {
+        @for (index, model) in models.iter().enumerate() { (row(frame, index, model, of(&model.name), first == Some(index))) }
+    };
     let content = html! {
         h1 { "Models" }
         @if models.is_empty() {
@@ -46,20 +61,7 @@ pub fn models_page(
         } @else {
             p { (rotation_words(rotation, models.len())) }
             p.muted { "Counted over the newest " (count(usage.runs, "run")) ". Cost is at the prices of now." }
-            div.scroll tabindex="0" role="group" aria-label="Table" {
-                table.plain.models {
-                    thead {
-                        tr {
-                            th scope="col" { "Model" } th scope="col" { "State" } th.number scope="col" { "Price per million tokens" }
-                            th.number scope="col" { "Asked" } th.number scope="col" { "No answer" } th.number scope="col" { "Tokens in, out" }
-                            th.number scope="col" { "Cost" } th.number scope="col" { "Mean time" } th scope="col" { "Last failure" }
-                        }
-                    }
-                    tbody {
-                        @for (index, model) in models.iter().enumerate() { (row(frame, index, model, of(&model.name), first == Some(index))) }
-                    }
-                }
-            }
+            (table("plain models", &COLUMNS, &rows))
         }
     };
     framed(frame, "Models", Tab::Models, None, &content)

@@ -1,39 +1,23 @@
 //! Starting a run: a request, a plan or an agent.
 
 use maud::{Markup, html};
+use reknit_protocol::word_enum;
 
 use crate::frame::{PageFrame, Tab, framed};
 use crate::links::with_query;
 use crate::outside_text::plain_text;
 
-/// What is started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum NewRunKind {
-    /// A request that a model plans.
-    #[default]
-    Request,
-    /// A plan.
-    Plan,
-    /// An agent with a request.
-    Agent,
-}
-
-impl NewRunKind {
-    /// The kind with this name; a request for any other name.
-    pub fn of_name(name: &str) -> Self {
-        match name {
-            "plan" => Self::Plan,
-            "agent" => Self::Agent,
-            _ => Self::Request,
-        }
-    }
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Request => "request",
-            Self::Plan => "plan",
-            Self::Agent => "agent",
-        }
+word_enum! {
+    /// What is started.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum NewRunKind {
+        /// A request that a model plans.
+        #[default]
+        Request = "request",
+        /// A plan.
+        Plan = "plan",
+        /// An agent with a request.
+        Agent = "agent",
     }
 }
 

@@ -3,22 +3,18 @@
 use maud::{Markup, html};
 use reknit_protocol::is_hidden;
 
-/// A block with more lines than this is folded.
 const FOLDED_LINES: usize = 12;
-/// A block with more characters than this is folded.
 const FOLDED_CHARS: usize = 1_200;
 /// More characters than this are not shown: a page stays small. The command line and the API have all of them.
 const MAX_CHARS: usize = 20_000;
 
-/// A text without characters that hide or reorder what is around them: they are written as escapes. Line breaks and tabs stay, and
-/// so do characters without width that some languages and emoji need.
+/// A text whose characters that hide or reorder others are escapes, except those that some languages and emoji need.
 pub fn plain_text(text: &str) -> String {
     let is_needed = |c| matches!(c, '\u{ad}' | '\u{34f}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200d}');
     escaped(text, |c| is_hidden(c) && !is_needed(c))
 }
 
-/// A text that somebody decides about, or compares with another: every character that does not show is written as an escape, and so
-/// is every space but the usual one. Letters of other alphabets that look alike stay.
+/// A text for a decision or a comparison: every character that does not show, and every unusual space, is an escape.
 pub(crate) fn exact_text(text: &str) -> String {
     escaped(text, does_not_show)
 }
@@ -49,7 +45,6 @@ pub(crate) fn exact_line(text: &str, max_chars: usize) -> String {
     one_line(&exact_text(text), max_chars)
 }
 
-/// The text in one line of at most this many characters.
 pub(crate) fn one_line(text: &str, max_chars: usize) -> String {
     let line = plain_text(text).split_whitespace().collect::<Vec<_>>().join(" ");
     cut(&line, max_chars)

@@ -5,12 +5,10 @@ use reknit_protocol::{Object, Value};
 
 use crate::outside_text::{cut, exact_text};
 
-/// More changes than this are not shown.
 const MAX_CHANGES: usize = 100;
 /// A value is cut after so many characters.
 const MAX_CHARS: usize = 400;
 
-/// A parameter whose value differs.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Change<'v> {
     pub(crate) name: &'v str,

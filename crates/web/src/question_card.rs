@@ -11,7 +11,7 @@ use crate::marks::{NEEDS_YOU, badge};
 use crate::outside_text::{block, exact_line, exact_text, has_hidden, one_line};
 use crate::parameter_diff::diff;
 use crate::sourced_value::origin;
-use crate::words::between;
+use crate::words::{between, count};
 
 /// A value with more characters has a block of its own.
 const SHORT_VALUE: usize = 299;
@@ -84,10 +84,10 @@ fn facts(question: &AskedQuestion) -> Markup {
             p { (asked_because(reason)) }
             (sent(question, call))
         },
-        Question::SendItems { tool: agent, capability, side_effect, calls, reason } => html! {
+        Question::SendItems { tool, capability, side_effect, calls, reason } => html! {
             p { (asked_because(reason)) " The answer counts for all of them." }
             p.sub {
-                "What will be sent to " (exact_line(agent.as_str(), 60)) "/" (exact_line(capability.as_str(), 60))
+                "What will be sent to " (exact_line(tool.as_str(), 60)) "/" (exact_line(capability.as_str(), 60))
                 " " span.class title="What each call changes" { (side_effect.as_str()) }
             }
             ol.calls { @for call in calls { li { (item(call)) } } }
@@ -213,36 +213,29 @@ fn decisions(question: &AskedQuestion) -> Markup {
             }
         }
     };
-    match &question.ask.question {
+    let buttons = match &question.ask.question {
         Question::RunPlan { calls, .. } => html! {
-            div.decisions {
-                (button("approve", &format!("Run the plan: {}", crate::words::count(calls.len(), "call")), "main"))
-                (deny(question, "Do not run it"))
-            }
+            (button("approve", &format!("Run the plan: {}", count(calls.len(), "call")), "main"))
+            (deny(question, "Do not run it"))
         },
         Question::SendItems { calls, .. } => html! {
-            div.decisions {
-                (button("approve", &format!("Send all: {}", crate::words::count(calls.len(), "call")), "main"))
-                (deny(question, "Send none of them"))
-            }
+            (button("approve", &format!("Send all: {}", count(calls.len(), "call")), "main"))
+            (deny(question, "Send none of them"))
         },
         Question::SendCall { call, .. } | Question::SendCorrected { call, .. } => html! {
-            div.decisions {
-                (button("approve", &send_words("Send", &call.parameters), "main"))
-                (deny(question, "Do not send"))
-                (edit(question, call))
-            }
+            (button("approve", &send_words("Send", &call.parameters), "main"))
+            (deny(question, "Do not send"))
+            (edit(question, call))
         },
         Question::SendAgain { call, check, .. } => html! {
-            div.decisions {
-                (button("approve", &send_words("Send again", &call.parameters), "main"))
-                (button("did_not_happen", "It did not happen: send it", ""))
-                @if check.is_some() { (button("check", "Check again", "")) }
-                (deny(question, "Do not send again"))
-                (happened(question))
-            }
+            (button("approve", &send_words("Send again", &call.parameters), "main"))
+            (button("did_not_happen", "It did not happen: send it", ""))
+            @if check.is_some() { (button("check", "Check again", "")) }
+            (deny(question, "Do not send again"))
+            (happened(question))
         },
-    }
+    };
+    html! { div.decisions { (buttons) } }
 }
 
 fn hidden(question: &AskedQuestion, decision: &str) -> Markup {
@@ -252,45 +245,42 @@ fn hidden(question: &AskedQuestion, decision: &str) -> Markup {
     }
 }
 
-fn deny(question: &AskedQuestion, words: &str) -> Markup {
+/// A folded form that decides with one more field.
+fn choice(
+    question: &AskedQuestion,
+    decision: &str,
+    summary: &str,
+    field: &Markup,
+    (class, words): (&str, &str),
+) -> Markup {
     html! {
         details.choice {
-            summary { (words) "…" }
+            summary { (summary) "…" }
             form.stack method="post" action=(question.action()) {
-                (hidden(question, "deny"))
-                label { "Why not (optional; a model that made the call reads it)" input type="text" name="reason" maxlength="1000"; }
-                button.danger type="submit" { (words) }
+                (hidden(question, decision))
+                (field)
+                button class=(class) type="submit" { (words) }
             }
         }
     }
+}
+
+fn deny(question: &AskedQuestion, words: &str) -> Markup {
+    let field = html! {
+        label { "Why not (optional; a model that made the call reads it)" input type="text" name="reason" maxlength="1000"; }
+    };
+    choice(question, "deny", words, &field, ("danger", words))
 }
 
 fn edit(question: &AskedQuestion, call: &CallTool) -> Markup {
     let text = json_without_hidden(&Value::Object(call.parameters.clone()).to_pretty());
-    html! {
-        details.choice {
-            summary { "Send with other parameters…" }
-            form.stack method="post" action=(question.action()) {
-                (hidden(question, "edit"))
-                label {
-                    "All parameters, as JSON"
-                    textarea name="parameters" rows="6" spellcheck="false" { (text) }
-                }
-                button.main type="submit" { "Send these parameters" }
-            }
-        }
-    }
+    let field = html! {
+        label { "All parameters, as JSON" textarea name="parameters" rows="6" spellcheck="false" { (text) } }
+    };
+    choice(question, "edit", "Send with other parameters", &field, ("main", "Send these parameters"))
 }
 
 fn happened(question: &AskedQuestion) -> Markup {
-    html! {
-        details.choice {
-            summary { "It happened…" }
-            form.stack method="post" action=(question.action()) {
-                (hidden(question, "happened"))
-                label { "Its result, as JSON" textarea name="result" rows="4" spellcheck="false" { "{}" } }
-                button.main type="submit" { "It happened: do not send it, use this result" }
-            }
-        }
-    }
+    let field = html! { label { "Its result, as JSON" textarea name="result" rows="4" spellcheck="false" { "{}" } } };
+    choice(question, "happened", "It happened", &field, ("main", "It happened: do not send it, use this result"))
 }

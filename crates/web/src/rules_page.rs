@@ -4,13 +4,12 @@ use maud::{Markup, html};
 use reknit_mend::{AcceptedBy, LearnedRule, RuleState};
 use reknit_protocol::{Object, Value, percent_encoded};
 
-use crate::frame::{PageFrame, Tab, framed};
+use crate::frame::{PageFrame, Tab, framed, table};
 use crate::links::step_path;
 use crate::marks::{Mark, badge};
 use crate::outside_text::{exact_line, exact_text, one_line, plain_text};
 use crate::words::count;
 
-/// The most characters of the parameters of a call.
 const MAX_PARAMETERS: usize = 300;
 
 /// The rules.
@@ -158,21 +157,13 @@ fn definition(rule: &LearnedRule) -> Markup {
 }
 
 fn cases(words: &str, (number, shown): &(usize, Vec<RuleCase>), is_against: bool) -> Markup {
+    let columns = ["Where", "Rejected", "Accepted", "The rule would have sent"];
+    let columns = columns.get(..if is_against { 4 } else { 3 }).unwrap_or_default();
     html! {
         @if !shown.is_empty() {
             details.folded open[is_against] {
                 summary { (words) " (" (number) ")" }
-                div.scroll tabindex="0" role="group" aria-label="Table" {
-                    table.plain {
-                        thead {
-                            tr {
-                                th scope="col" { "Where" } th scope="col" { "Rejected" } th scope="col" { "Accepted" }
-                                @if is_against { th scope="col" { "The rule would have sent" } }
-                            }
-                        }
-                        tbody { @for case in shown { (row(case, is_against)) } }
-                    }
-                }
+                (table("plain", columns, &html! { @for case in shown { (row(case, is_against)) } }))
                 @if *number > shown.len() { p.muted { "The first " (shown.len()) " of " (number) "." } }
             }
         }

@@ -1,25 +1,24 @@
 //! The page of a run: what was asked, how it ended, and why every value is what it is.
 
 mod answer;
-mod bare;
 mod graph;
 mod header;
 mod history;
-mod model_question;
-mod planning;
 mod session;
 mod step_panel;
 mod step_times;
 mod timeline;
 
 use maud::{Markup, html};
-use reknit_engine::{Overview, RunOverview};
+use reknit_engine::{BareOverview, Overview, RunOverview, Spent};
+use reknit_plan::PlanAuthor;
 use reknit_telemetry::Interaction;
 
 use crate::frame::{PageFrame, Tab, framed};
 use crate::links::run_path;
-use crate::outside_text::one_line;
+use crate::outside_text::{block, one_line, plain_text};
 use crate::question_card::{AskedQuestion, question_card};
+use crate::sourced_value::tree;
 use step_times::{critical_path, step_times};
 
 /// What the page of a run shows.
@@ -69,7 +68,7 @@ pub fn run_page(frame: &PageFrame<'_>, facts: &RunFacts<'_>, part: PagePart) -> 
         Overview::Run(run) if part == PagePart::Panel => return panel(facts, run),
         Overview::Run(run) => (&run.request, of_run(frame, facts, run)),
         Overview::Session(session) => (&session.input, session::page(frame, facts, session)),
-        Overview::Bare(bare) => (&bare.title, bare::page(frame, facts, bare)),
+        Overview::Bare(bare) => (&bare.title, of_bare_run(frame, facts, bare)),
     };
     let live = (!facts.has_ended()).then(|| format!("/ui{}/changes", run_path(facts.run)));
     framed(frame, &one_line(title, 60), Tab::Runs, live.as_deref(), &content)
@@ -91,7 +90,7 @@ fn of_run(frame: &PageFrame<'_>, facts: &RunFacts<'_>, run: &RunOverview) -> Mar
                     }
                     (timeline::section(frame, facts, run, &times, &critical))
                 }
-                (planning::section(facts, run))
+                (planning(facts, run))
             }
             (panel(facts, run))
         }
@@ -105,6 +104,56 @@ fn panel(facts: &RunFacts<'_>, run: &RunOverview) -> Markup {
             @match step {
                 Some(step) => (step_panel::panel(facts, run, step)),
                 None => (step_panel::summary(facts)),
+            }
+        }
+    }
+}
+
+/// How the plan was made: the questions for it, rejected plans, and second plans.
+fn planning(facts: &RunFacts<'_>, run: &RunOverview) -> Markup {
+    let author = match run.planned_by {
+        Some(PlanAuthor::Model) => "A model planned the request.",
+        Some(PlanAuthor::Person) => "The plan was given; no model planned it.",
+        None => "",
+    };
+    html! {
+        section #planning aria-labelledby="planning-title" {
+            h2 #planning-title { "Plan and answer" }
+            @if !author.is_empty() { p { (author) } }
+            @if let Some(tools) = &run.tool_selection {
+                p { "The planner was shown " (tools.shown.len()) " of " (run.capabilities) " capabilities." }
+            }
+            @if !run.plan_repairs.is_empty() { p { "The text of the plan was repaired: " (plain_text(&run.plan_repairs.join("; "))) "." } }
+            @for (index, rejected) in run.rejected_plans.iter().enumerate() {
+                h3 { "Plan " (index + 1) " was rejected" }
+                p { (plain_text(&rejected.words)) }
+                @if !rejected.problems.is_empty() { (block(&rejected.problems.join("\n"))) }
+            }
+            @for replanning in &run.replannings { p { "Planned again " (one_line(&replanning.to_string(), 400)) "." } }
+            @if !run.run_history.is_empty() { (history::entries(facts, None, &run.run_history)) }
+        }
+    }
+}
+
+const MAX_REPLIES: usize = 50;
+
+/// A run that this build cannot restore: what is known without its machine.
+fn of_bare_run(frame: &PageFrame<'_>, facts: &RunFacts<'_>, bare: &BareOverview) -> Markup {
+    html! {
+        (header::head(frame, facts, &bare.title, None, &Spent::default()))
+        section.card {
+            h2 { "This build cannot continue the run" }
+            @if let Some(problem) = &bare.problem { (block(problem)) }
+            @if let Some(closed) = &bare.closed { p { "Closed by a person: " (plain_text(closed)) } }
+            @for call in &bare.open_calls { p.problem { "The call " code { (one_line(call, 80)) } " may have been made; its outcome is unknown." } }
+        }
+        @for (step, entries) in &bare.history {
+            section { h2 { (one_line(step.as_str(), 80)) } (history::entries(facts, Some(step.as_str()), entries)) }
+        }
+        @if !bare.replies.is_empty() {
+            section {
+                h2 { "Replies of tools" }
+                @for reply in bare.replies.iter().take(MAX_REPLIES) { h3 { (one_line(&reply.effect, 80)) } (tree(&reply.reply)) }
             }
         }
     }

@@ -11,6 +11,7 @@ use reknit_model_api::{Money, Prices, TargetName, Usage};
 use reknit_protocol::{RunId, StepId};
 
 use crate::outside_text::one_line;
+use crate::words::capability_name;
 
 const WEEK_MS: i64 = 7 * 24 * 3_600 * 1_000;
 /// 1970 began on a Thursday; weeks begin on Mondays.
@@ -103,9 +104,7 @@ pub struct ErrorUse {
 impl ErrorUse {
     fn add(&mut self, other: &Self) {
         self.times += other.times;
-        for (rung, count) in &other.mended {
-            *self.mended.entry(rung.clone()).or_default() += count;
-        }
+        add_all(&mut self.mended, &other.mended, |own, count| *own += count);
         // The same example in whatever order runs are added.
         self.example = self.example.take().into_iter().chain(other.example.clone()).max();
     }
@@ -168,29 +167,19 @@ impl RunUsage {
     pub fn merge(&mut self, other: &Self) {
         self.runs += other.runs;
         self.all.merge(&other.all);
-        for (week, used) in &other.weeks {
-            let own = self.weeks.entry(*week).or_default();
+        add_all(&mut self.weeks, &other.weeks, |own, used| {
             own.statistics.merge(&used.statistics);
             own.asked.add(used.asked);
-        }
-        for (name, tool) in &other.tools {
-            let own = self.tools.entry(name.clone()).or_default();
-            own.call_ms = own.call_ms.saturating_add(tool.call_ms);
-            own.asked.add(tool.asked);
-        }
-        for (class, asked) in &other.classes {
-            self.classes.entry(*class).or_default().add(*asked);
-        }
-        for (rung, asked) in &other.rungs {
-            self.rungs.entry(rung.clone()).or_default().add(*asked);
-        }
+        });
+        add_all(&mut self.tools, &other.tools, |own, used| {
+            own.call_ms = own.call_ms.saturating_add(used.call_ms);
+            own.asked.add(used.asked);
+        });
+        add_all(&mut self.classes, &other.classes, |own, asked| own.add(*asked));
+        add_all(&mut self.rungs, &other.rungs, |own, asked| own.add(*asked));
         self.planning.add(other.planning);
-        for (name, model) in &other.models {
-            self.models.entry(name.clone()).or_default().add(model);
-        }
-        for (error, used) in &other.errors {
-            self.errors.entry(error.clone()).or_default().add(used);
-        }
+        add_all(&mut self.models, &other.models, ModelUse::add);
+        add_all(&mut self.errors, &other.errors, ErrorUse::add);
         self.cost_nanos = self.cost_nanos.saturating_add(other.cost_nanos);
     }
 
@@ -203,10 +192,7 @@ impl RunUsage {
             self.planning.add(asked.unwrap_or_default());
         }
         for step in &run.steps {
-            let name = match step.tool.as_str() {
-                "" => step.capability.to_string(),
-                agent => format!("{agent}/{}", step.capability),
-            };
+            let name = capability_name(step);
             let entries = run.history.get(&step.id).map(Vec::as_slice).unwrap_or_default();
             self.add_step(&name, entries, prices);
             for (error, mended) in errors_of(&name, entries, step.state == StepState::Done) {
@@ -245,12 +231,8 @@ impl RunUsage {
         let HistoryKind::Asked { target, usage, error, .. } = &entry.kind else { return None };
         let asked = QuestionCost::of(usage.as_ref(), prices.get(target));
         let failure = error.as_ref().map(|error| (entry.at_ms, error.clone()));
-        self.models.entry(target.to_string()).or_default().add(&model_use(
-            usage.as_ref(),
-            asked,
-            entry.took_ms,
-            failure,
-        ));
+        let used = model_use(usage.as_ref(), asked, entry.took_ms, failure);
+        self.models.entry(target.to_string()).or_default().add(&used);
         Some(asked)
     }
 
@@ -266,6 +248,12 @@ impl RunUsage {
             let used = model_use(attempt.usage.as_ref(), asked, attempt.latency_ms, failure);
             self.models.entry(attempt.target.to_string()).or_default().add(&used);
         }
+    }
+}
+
+fn add_all<K: Ord + Clone, V: Default>(own: &mut BTreeMap<K, V>, other: &BTreeMap<K, V>, add: impl Fn(&mut V, &V)) {
+    for (key, value) in other {
+        add(own.entry(key.clone()).or_default(), value);
     }
 }
 
@@ -299,7 +287,6 @@ fn errors_of(name: &str, entries: &[HistoryEntry], is_done: bool) -> Vec<(String
     errors
 }
 
-/// One question to a model.
 fn model_use(
     usage: Option<&Usage>,
     asked: QuestionCost,

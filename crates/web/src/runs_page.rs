@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use reknit_engine::Spent;
 
-use crate::frame::{PageFrame, Tab, framed};
+use crate::frame::{PageFrame, Tab, framed, table};
 use crate::links::{run_path, with_query};
 use crate::marks::{badge, run_mark, rung_chip};
 use crate::outside_text::one_line;
@@ -82,7 +82,7 @@ pub fn runs_page(frame: &PageFrame<'_>, list: &RunList) -> Markup {
         @if list.runs.is_empty() {
             @if is_filtered { p.empty { "No run is like this. " a href="/" { "Show all runs" } } } @else { (no_runs()) }
         } @else {
-            (table(frame, list))
+            (runs_table(frame, list))
         }
         @if let Some(next) = &list.next {
             p.more { a.button rel="next" href=(address(list, next)) { "Older runs" } }
@@ -125,25 +125,9 @@ fn filters(list: &RunList) -> Markup {
     }
 }
 
-fn table(frame: &PageFrame<'_>, list: &RunList) -> Markup {
-    html! {
-        div.scroll tabindex="0" role="group" aria-label="Table" {
-            table.runs {
-                thead {
-                    tr {
-                        th scope="col" { "State" }
-                        th scope="col" { "Request" }
-                        th.number scope="col" { "Steps" }
-                        th scope="col" { "Mended by" }
-                        th.number scope="col" { "Cost" }
-                        th.number scope="col" { "Duration" }
-                        th.number scope="col" { "Age" }
-                    }
-                }
-                tbody { @for run in &list.runs { (row(frame, run)) } }
-            }
-        }
-    }
+fn runs_table(frame: &PageFrame<'_>, list: &RunList) -> Markup {
+    let columns = ["State", "Request", "#Steps", "Mended by", "#Cost", "#Duration", "#Age"];
+    table("runs", &columns, &html! { @for run in &list.runs { (row(frame, run)) } })
 }
 
 fn row(frame: &PageFrame<'_>, run: &ListedRun) -> Markup {

@@ -11,12 +11,10 @@ use crate::outside_text::{cut, exact_text, one_line};
 
 /// More lines of a value than this are not shown.
 const MAX_LINES: usize = 400;
-/// A value with more lines is folded.
 const FOLDED_LINES: usize = 24;
 /// A string in a value is cut after so many characters.
 const MAX_STRING: usize = 2_000;
 
-/// A value in a few characters.
 pub(crate) fn short(value: &Value, max_chars: usize) -> String {
     match value {
         Value::String(text) => one_line(text, max_chars),
@@ -179,7 +177,6 @@ fn add_lines(value: &Value, key: Option<&str>, path: &Path, depth: usize, comma:
     }
 }
 
-/// A link to a step.
 pub(crate) fn step_link(run: &str, step: &str) -> Markup {
     html! { a href=(step_path(run, step)) data-source=(step) { (one_line(step, 60)) } }
 }

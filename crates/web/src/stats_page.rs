@@ -9,14 +9,13 @@ mod weeks;
 use maud::{Markup, html};
 use reknit_engine::Statistics;
 
-use crate::frame::{PageFrame, Tab, framed};
+use crate::frame::{PageFrame, Tab, framed, table};
 use crate::links::{step_path, with_query};
 use crate::marks::{badge, run_mark};
 use crate::outside_text::one_line;
 use crate::run_usage::{ErrorUse, RunUsage};
 use crate::words::count;
 
-/// The errors that are listed.
 const ERRORS: usize = 10;
 
 /// The page with statistics. `all` is how many runs there are; the usage counts the newest of them.
@@ -52,34 +51,25 @@ fn states(statistics: &Statistics) -> Markup {
 fn errors(usage: &RunUsage) -> Markup {
     let mut errors: Vec<(&String, &ErrorUse)> = usage.errors.iter().collect();
     errors.sort_by_key(|(error, used)| (std::cmp::Reverse(used.times), *error));
+    let rows = html! {
+        @for (error, used) in errors.iter().take(ERRORS) {
+            tr {
+                td.number { (used.times) }
+                td { code { (one_line(error, 200)) } }
+                td { (mended_by(used)) }
+                td {
+                    @if let Some((run, step)) = &used.example {
+                        a href=(step_path(run.as_str(), step.as_str())) { (one_line(step.as_str(), 40)) }
+                    }
+                }
+            }
+        }
+    };
     html! {
         @if !errors.is_empty() {
             section aria-labelledby="errors" {
                 h2 #errors { "The most frequent errors" }
-                div.scroll tabindex="0" role="group" aria-label="Table" {
-                    table.plain {
-                        thead {
-                            tr {
-                                th.number scope="col" { "Times" } th scope="col" { "Error" } th scope="col" { "Mended by" }
-                                th scope="col" { "Example" }
-                            }
-                        }
-                        tbody {
-                            @for (error, used) in errors.iter().take(ERRORS) {
-                                tr {
-                                    td.number { (used.times) }
-                                    td { code { (one_line(error, 200)) } }
-                                    td { (mended_by(used)) }
-                                    td {
-                                        @if let Some((run, step)) = &used.example {
-                                            a href=(step_path(run.as_str(), step.as_str())) { (one_line(step.as_str(), 40)) }
-                                        }
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
+                (table("plain", &["#Times", "Error", "Mended by", "Example"], &rows))
             }
         }
     }

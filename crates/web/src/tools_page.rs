@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use reknit_protocol::{Object, Value, human_duration, percent_encoded};
 
-use crate::frame::{PageFrame, Tab, framed};
+use crate::frame::{PageFrame, Tab, framed, table};
 use crate::health::{ListedHealth, UNREACHABLE, health};
 use crate::marks::{Mark, badge};
 use crate::outside_text::{one_line, plain_text};
@@ -79,7 +79,7 @@ pub fn tools_page(frame: &PageFrame<'_>, tools: &[ListedTool], problems: &[Strin
         @for tool in tools {
             section.card {
                 (head(frame, tool))
-                div.scroll tabindex="0" role="group" aria-label="Table" { (table(tool)) }
+                (table("plain", &COLUMNS, &html! { @for capability in &tool.capabilities { (row(&tool.name, capability)) } }))
             }
         }
     };
@@ -120,32 +120,21 @@ fn place(index: usize, instance: &ListedInstance) -> Markup {
     }
 }
 
-fn table(tool: &ListedTool) -> Markup {
+const COLUMNS: [&str; 7] = ["Capability", "Changes", "What it does", "#Calls", "#Failed", "#Time in calls", "#Cost"];
+
+fn row(tool: &str, capability: &ToolCapability) -> Markup {
     html! {
-        table.plain {
-            thead {
-                tr {
-                    th scope="col" { "Capability" } th scope="col" { "Changes" } th scope="col" { "What it does" }
-                    th.number scope="col" { "Calls" } th.number scope="col" { "Failed" } th.number scope="col" { "Time in calls" }
-                    th.number scope="col" { "Cost" }
-                }
+        tr data-item {
+            td { a href=(path(tool, &capability.name)) { (one_line(&capability.name, 80)) } }
+            td { span.class { (one_line(&capability.effect, 20)) } }
+            td.about {
+                (one_line(&capability.description, 200))
+                @if let Some(reason) = &capability.withheld { p.problem { "Withheld: " (plain_text(reason)) } }
             }
-            tbody {
-                @for capability in &tool.capabilities {
-                    tr data-item {
-                        td { a href=(path(&tool.name, &capability.name)) { (one_line(&capability.name, 80)) } }
-                        td { span.class { (one_line(&capability.effect, 20)) } }
-                        td.about {
-                            (one_line(&capability.description, 200))
-                            @if let Some(reason) = &capability.withheld { p.problem { "Withheld: " (plain_text(reason)) } }
-                        }
-                        td.number { (capability.calls.0) }
-                        td.number { @if capability.calls.1 > 0 { span.problem { (capability.calls.1) } } @else { "0" } }
-                        td.number { @if capability.calls.0 > 0 { (human_duration(capability.used.call_ms)) } @else { "–" } }
-                        td.number { (cost(&capability.used)) }
-                    }
-                }
-            }
+            td.number { (capability.calls.0) }
+            td.number { @if capability.calls.1 > 0 { span.problem { (capability.calls.1) } } @else { "0" } }
+            td.number { @if capability.calls.0 > 0 { (human_duration(capability.used.call_ms)) } @else { "–" } }
+            td.number { (cost(&capability.used)) }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Numbers, times and amounts as a page writes them.
 
 use maud::{Markup, html};
-use reknit_engine::Spent;
+use reknit_engine::{Spent, StepView};
 use reknit_protocol::{human_duration, timestamp_text};
 
 /// `1 step`, `2 steps`.
@@ -13,7 +13,14 @@ pub(crate) fn count(number: impl TryInto<u64>, noun: &str) -> String {
     }
 }
 
-/// The time between two moments.
+/// The capability of a step as a plan names it: `tool/capability`, without a tool for a step that computes.
+pub(crate) fn capability_name(step: &StepView) -> String {
+    match step.tool.as_str() {
+        "" => step.capability.to_string(),
+        tool => format!("{tool}/{}", step.capability),
+    }
+}
+
 pub(crate) fn between(from_ms: i64, to_ms: i64) -> String {
     human_duration(u64::try_from(to_ms.saturating_sub(from_ms)).unwrap_or(0))
 }

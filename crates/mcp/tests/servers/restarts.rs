@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use reknit_mcp::{McpConnection, McpOptions, McpProgram, McpSource};
 use reknit_protocol::{Delivery, TransportKind};
-use reknit_tools::{Discovery, ListingStore, ToolSource, discover_with};
+use reknit_tools::{Discovery, ListingStore, ToolSource, discover_all};
 
 use crate::faults::{self, INITIALIZED};
 use crate::scripted_service::{Script, start};
@@ -26,7 +26,7 @@ fn down_while(file: &Path) -> McpOptions {
 
 /// What a new process would find out.
 async fn found(options: &McpOptions, store: &ListingStore) -> Discovery {
-    discover_with(&[Arc::new(McpSource::new(options.clone()))], Some(store)).await
+    discover_all(&[Arc::new(McpSource::new(options.clone()))], &[], store).await
 }
 
 fn tools_of(found: &Discovery) -> Vec<String> {

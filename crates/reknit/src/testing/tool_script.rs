@@ -1,9 +1,10 @@
 //! A tool for tests.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use reknit_protocol::{Category, Object, SideEffect, ToolError, Value};
 use reknit_tool_service::{CallContext, CapabilityDefinition};
 
@@ -36,10 +37,6 @@ impl ToolScript {
         }
     }
 
-    fn answers(&self) -> MutexGuard<'_, VecDeque<Result<Value, ToolError>>> {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The JSON Schema of its parameters; any object is taken without one.
     #[must_use]
     pub fn schema(self, schema: Value) -> Self {
@@ -49,20 +46,20 @@ impl ToolScript {
     /// The next call returns this.
     #[must_use]
     pub fn reply(self, reply: impl Into<Value>) -> Self {
-        self.answers().push_back(Ok(reply.into()));
+        self.answers.lock().push_back(Ok(reply.into()));
         self
     }
 
     /// The next call fails.
     #[must_use]
     pub fn error(self, error: ToolError) -> Self {
-        self.answers().push_back(Err(error));
+        self.answers.lock().push_back(Err(error));
         self
     }
 
-    /// How many answers nobody has asked for.
+    /// How many answers were not used.
     pub fn left(&self) -> usize {
-        self.answers().len()
+        self.answers.lock().len()
     }
 
     /// How many calls were made after the last answer.
@@ -86,7 +83,7 @@ impl ToolScript {
     /// ```
     ///
     /// # Errors
-    /// Says how many answers nobody asked for, or how many calls found no answer.
+    /// Says how many answers were not used, or how many calls found no answer.
     pub fn check_used(&self) -> Result<(), String> {
         match (self.left(), self.surplus()) {
             (0, 0) => Ok(()),
@@ -99,7 +96,7 @@ impl ToolScript {
     pub fn tool(&self) -> Tool {
         let script = self.clone();
         let handler = move |_: CallContext, _: Object| {
-            let next = script.answers().pop_front();
+            let next = script.answers.lock().pop_front();
             if next.is_none() {
                 script.surplus.fetch_add(1, Ordering::Relaxed);
             }

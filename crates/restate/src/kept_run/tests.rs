@@ -23,6 +23,12 @@ async fn drive(steps: usize, blobs: &FileBlobs) -> (KeptRun, Machine, usize) {
     (kept, machine, bytes)
 }
 
+fn blobs() -> (tempfile::TempDir, FileBlobs) {
+    let folder = tempfile::tempdir().unwrap();
+    let blobs = FileBlobs::open(folder.path()).unwrap();
+    (folder, blobs)
+}
+
 fn stored_bytes(folder: &std::path::Path) -> u64 {
     let files = std::fs::read_dir(folder).unwrap().flat_map(|entry| std::fs::read_dir(entry.unwrap().path()).unwrap());
     files.map(|file| file.unwrap().metadata().unwrap().len()).sum()
@@ -30,8 +36,7 @@ fn stored_bytes(folder: &std::path::Path) -> u64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_is_restored_from_its_pages_its_snapshot_and_its_tail() {
-    let folder = tempfile::tempdir().unwrap();
-    let blobs = FileBlobs::open(folder.path()).unwrap();
+    let (_folder, blobs) = blobs();
     for steps in [1, 2, 40, 150] {
         let (kept, machine, _) = drive(steps, &blobs).await;
         let restored = kept.restore(&blobs).await.unwrap();
@@ -43,8 +48,7 @@ async fn a_run_is_restored_from_its_pages_its_snapshot_and_its_tail() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_entries_of_a_long_run_stay_small_and_its_blobs_grow_with_its_events() {
-    let folder = tempfile::tempdir().unwrap();
-    let blobs = FileBlobs::open(folder.path()).unwrap();
+    let (folder, blobs) = blobs();
     let (kept, _, bytes) = drive(600, &blobs).await;
     let head = serde_json::to_string(&kept.head).unwrap().len();
     let tail = serde_json::to_string(&kept.tail).unwrap().len();
@@ -55,8 +59,7 @@ async fn the_entries_of_a_long_run_stay_small_and_its_blobs_grow_with_its_events
 
 #[tokio::test(flavor = "multi_thread")]
 async fn readers_get_all_events_in_order_from_any_position() {
-    let folder = tempfile::tempdir().unwrap();
-    let blobs = FileBlobs::open(folder.path()).unwrap();
+    let (_folder, blobs) = blobs();
     let (kept, ..) = drive(80, &blobs).await;
     let all = kept.events_from(0, &blobs).await.unwrap();
     assert_eq!(all.len(), 80);
@@ -69,8 +72,7 @@ async fn readers_get_all_events_in_order_from_any_position() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_build_that_decides_otherwise_does_not_go_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let blobs = FileBlobs::open(folder.path()).unwrap();
+    let (_folder, blobs) = blobs();
     let (mut kept, ..) = drive(3, &blobs).await;
     let last = kept.tail.last_mut().unwrap();
     last.due[0].1 = "another digest".to_owned();
@@ -80,8 +82,7 @@ async fn a_build_that_decides_otherwise_does_not_go_on() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_snapshot_of_a_newer_build_is_refused_and_kept() {
-    let folder = tempfile::tempdir().unwrap();
-    let blobs = FileBlobs::open(folder.path()).unwrap();
+    let (_folder, blobs) = blobs();
     let (mut kept, machine, _) = drive(3, &blobs).await;
     let text = StoredJson::store(machine.snapshot().unwrap(), &blobs).await.unwrap();
     let snapshot = |machine_version| Some(SnapshotRef { len: 3, machine_version, machine: text.clone() });

@@ -43,7 +43,7 @@ async fn only_what_the_api_sends_is_reachable_through_the_ingress() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_with_an_identity_key_refuses_whoever_does_not_sign() {
+async fn a_worker_with_an_identity_key_refuses_unsigned_requests() {
     let key = "publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f";
     let (status, text) = discovery(&worker(&[key]).await.unwrap()).await;
     assert_eq!(status, 401, "{text}");

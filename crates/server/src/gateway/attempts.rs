@@ -45,7 +45,6 @@ pub(super) struct MendedResponse {
     pub(super) is_same_api: bool,
 }
 
-/// A piece of a stream.
 pub(super) enum Piece<'a> {
     /// An event of a server with the API of the caller.
     Event(RawEvent<'a>),
@@ -99,12 +98,10 @@ impl Attempts {
         Ok(ReceivedAnswer { answer, body: None, is_same_api: false })
     }
 
-    /// Counts something about the answers of a target.
     fn count(&self, name: &str, help: &str, target: &TargetName) {
         self.metrics.count(name, help, &[("target", target.as_str())], 1);
     }
 
-    /// Counts an attempt that failed, and returns its failure.
     pub(super) fn count_failure(&mut self, target: &TargetName, failure: ModelFailure) -> ModelFailure {
         if let (Some(bill), Some(usage)) = (&mut self.bill, &failure.usage) {
             bill.add(target, usage);

@@ -12,7 +12,7 @@ use reknit_runtime::{RotatingClient, Runtime, month_of, system_ms};
 /// How many attempts at a request a provider may charge for: one whose answer cannot be used, and the next one.
 const CHARGED_ATTEMPTS: u64 = 2;
 
-/// Fields that add what the provider has stored: it is paid for, and nobody here knows its length.
+/// Fields that add what the provider has stored: it is paid for, and its length is not known here.
 const STORED_CONTEXT: [&str; 3] = ["previous_response_id", "conversation", "prompt"];
 
 /// Service tiers with the listed prices, or lower ones.
@@ -31,8 +31,7 @@ pub(super) struct Bill {
 }
 
 impl Bill {
-    /// Reserves the most that a request may cost; none for a caller without a budget. If the request is given up, its last attempt
-    /// counts with the most that it may cost.
+    /// Reserves the most that a request may cost; `None` without a budget. A request that is given up pays its last attempt in full.
     pub(super) async fn reserve(
         runtime: &Runtime,
         client: &RotatingClient,
@@ -81,7 +80,6 @@ impl Bill {
         }
     }
 
-    /// Adds the cost of an attempt.
     pub(super) fn add(&mut self, target: &TargetName, usage: &Usage) {
         let prices: Option<&Prices> = self.policy.prices.get(target);
         let known = prices.filter(|_| usage.source == UsageSource::Reported).map(|prices| prices.cost(usage));

@@ -26,12 +26,10 @@ pub(super) enum EngineModel {
 }
 
 impl EngineModel {
-    /// The names of all of them.
     pub(super) fn names(server: &ServerState) -> impl Iterator<Item = String> + use<'_> {
         std::iter::once(ASK.to_owned()).chain(server.agents.keys().map(|name| format!("{AGENT}{name}")))
     }
 
-    /// The one with this name; none if the name is that of a model.
     pub(super) fn named(server: &ServerState, model: &str) -> Option<Result<Self, GatewayError>> {
         if model == ASK {
             return Some(Ok(Self::Ask));
@@ -76,8 +74,8 @@ impl EngineModel {
 }
 
 /// An error of the API, for clients of a model.
-fn refused(error: &ApiError, retry_after_ms: Option<u64>) -> GatewayError {
-    let (status, code) = (error.status().as_u16(), error.code());
+pub(super) fn refused(error: &ApiError, retry_after_ms: Option<u64>) -> GatewayError {
+    let (status, code) = (error.status.as_u16(), error.code);
     GatewayError { status, code, message: error.to_string(), retry_after_ms }
 }
 

@@ -106,8 +106,7 @@ fn describe(headers: &mut HeaderMap, request: &GatewayRequest, served: &MendedRe
     }
 }
 
-/// The options that the model did not get, as the caller names them. An option that the caller has not set is not among them: we set the
-/// temperature for nobody.
+/// The options that the caller has set and the model did not get, as the caller names them.
 fn omitted(request: &GatewayRequest, by_target: &[String]) -> Vec<String> {
     let mut omitted = request.foreign_options.clone();
     for option in by_target {
@@ -137,8 +136,7 @@ fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) {
     }
 }
 
-/// The error if no model answered. Clients decide by it whether to come back: a rate limit of any model says when, and otherwise
-/// what the preferred model said counts.
+/// The error if no model answered: a rate limit of any model says when to come back; otherwise the preferred model's error counts.
 pub(super) fn no_answer(error: &NoAnswerError) -> GatewayError {
     let failures = || error.failed.iter().map(|attempt| &attempt.failure);
     let limited = failures().filter(|failure| failure.class == ErrorClass::RateLimit);
@@ -158,7 +156,6 @@ pub(super) fn no_answer(error: &NoAnswerError) -> GatewayError {
     GatewayError { message, ..GatewayError::from_failure(failure) }
 }
 
-/// An error in the API of the caller.
 pub(super) fn error(api: Api, error: &GatewayError) -> Response {
     let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::BAD_GATEWAY);
     let mut headers = HeaderMap::new();

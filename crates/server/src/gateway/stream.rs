@@ -31,7 +31,6 @@ struct StreamedAttempts {
     number: usize,
 }
 
-/// How a stream ended.
 enum StreamEnd {
     /// With the whole answer.
     Whole,
@@ -99,7 +98,7 @@ impl ModelAttempts for StreamedAttempts {
                 Err(failure)
             }
             Err(failure) => match self.attempts.fallback.take() {
-                // It was passed on already, but for its end.
+                // All but its end was passed on already.
                 Some((_, served)) => {
                     let rest = self.mender.end(&served.mended, served.is_same_api);
                     self.send(target, rest);

@@ -1,15 +1,10 @@
 //! The style sheet, the script and the icon, and the choice of colours.
 
-use std::collections::BTreeMap;
-
-use axum::extract::Form;
-use axum::extract::rejection::FormRejection;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, SET_COOKIE};
 use axum::response::{IntoResponse, Redirect};
 use reknit_web::{SCRIPT, STYLE, Theme};
 
-use super::page::THEME;
-use crate::api_error::ApiError;
+use super::page::{Fields, THEME};
 use crate::page_request::own_address;
 
 /// A browser keeps them for a year: their addresses change with their content.
@@ -31,12 +26,8 @@ pub(super) async fn icon() -> impl IntoResponse {
 }
 
 /// Keeps the choice of colours in a cookie.
-pub(super) async fn set_theme(
-    form: Result<Form<BTreeMap<String, String>>, FormRejection>,
-) -> Result<impl IntoResponse, ApiError> {
-    let Form(form) = form.map_err(|error| ApiError::invalid(error.body_text()))?;
-    let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
-    let theme = Theme::of_name(field("to")).as_str();
+pub(super) async fn set_theme(form: Fields) -> impl IntoResponse {
+    let theme = Theme::from_word(form.get("to")).unwrap_or_default();
     let cookie = format!("{THEME}={theme}; Path=/; Max-Age=31536000; SameSite=Strict; HttpOnly");
-    Ok(([(SET_COOKIE, cookie)], Redirect::to(own_address(field("back")))))
+    ([(SET_COOKIE, cookie)], Redirect::to(own_address(form.get("back"))))
 }

@@ -2,16 +2,14 @@
 
 use axum::extract::{Path, Query};
 use reknit_journal::{RunFilter, RunSummary};
-use reknit_web::{ComparedRun, RunChoice, compare_choice_page, compare_page};
+use reknit_web::{ComparedRun, compare_choice_page, compare_page};
 use serde::Deserialize;
 
 use super::loaded_runs::LoadedRun;
-use super::page::{PageResult, show};
-use super::page_context::PageContext;
+use super::page::{PageContext, PageResult, show};
 use super::run_digests::RunDigest;
-use crate::api_error::ApiError;
+use super::runs::list_run;
 
-/// The newest runs that can be chosen.
 const CHOICES: u32 = 100;
 
 #[derive(Debug, Deserialize)]
@@ -53,18 +51,8 @@ fn compared<'a>(summary: &'a RunSummary, digest: &RunDigest, loaded: &'a LoadedR
 async fn choice(context: &PageContext, run: &RunSummary) -> PageResult {
     let mut choices = Vec::new();
     for summary in context.runtime().runs(&RunFilter::newest(CHOICES)).await? {
-        choices.push(listed(context, &summary).await?);
+        choices.push(list_run(context, &summary).await?);
     }
-    let own = listed(context, run).await?;
+    let own = list_run(context, run).await?;
     Ok(show(compare_choice_page(&context.frame().await?, &own, &choices)))
-}
-
-async fn listed(context: &PageContext, summary: &RunSummary) -> Result<RunChoice, ApiError> {
-    let digest = context.ui.digests.of(context.journal(), summary).await?;
-    Ok(RunChoice {
-        run: summary.run.to_string(),
-        status: digest.status(summary).to_owned(),
-        request: summary.title.clone(),
-        created_ms: summary.created_ms,
-    })
 }

@@ -1,7 +1,6 @@
 //! Questions, tools, models and statistics.
 
-use axum::extract::rejection::FormRejection;
-use axum::extract::{Form, Path};
+use axum::extract::Path;
 use reknit_journal::RunFilter;
 use reknit_model_api::TargetName;
 use reknit_plan::{CatalogueEntry, CatalogueTool};
@@ -12,14 +11,12 @@ use reknit_web::{
     questions_page, stats_page, tool_page, tools_page,
 };
 
-use super::new_run::{Fields, begin, field, new_id};
-use super::page::{PageResult, show};
-use super::page_context::PageContext;
+use super::new_run::{begin, new_id};
+use super::page::{Fields, PageContext, PageResult, show};
 use super::runs::{open_questions, recent, version};
 use crate::api_error::ApiError;
 use crate::catalogue::visible_problems;
 
-/// The newest runs that are counted.
 const COUNTED_RUNS: u32 = 500;
 
 /// What the newest runs used. A run is read again only when it has changed.
@@ -31,14 +28,12 @@ async fn usage(context: &PageContext) -> Result<RunUsage, ApiError> {
     Ok(usage)
 }
 
-/// All open questions.
 pub(super) async fn questions(context: PageContext) -> PageResult {
     let version = version(&recent(context.runtime()).await?);
     let open = open_questions(&context).await?;
     Ok(show(questions_page(&context.reader.frame(open.len()), &open, &version)))
 }
 
-/// All tools.
 pub(super) async fn tools(context: PageContext) -> PageResult {
     let runtime = context.runtime();
     let usage = usage(&context).await?;
@@ -82,7 +77,6 @@ fn listed(key: &str, entry: &CatalogueEntry, usage: &RunUsage) -> ToolCapability
     }
 }
 
-/// The capability of a tool.
 fn capability(context: &PageContext, tool: &str, name: &str) -> Result<ToolCapability, ApiError> {
     let catalogue = context.runtime().current_catalogue();
     let entry = catalogue.entry(tool, name);
@@ -90,21 +84,15 @@ fn capability(context: &PageContext, tool: &str, name: &str) -> Result<ToolCapab
     Ok(listed("", entry, &RunUsage::default()))
 }
 
-/// A capability, with a form to call it.
 pub(super) async fn tool(context: PageContext, Path((tool, name)): Path<(String, String)>) -> PageResult {
     let shown = capability(&context, &tool, &name)?;
     Ok(show(tool_page(&context.frame().await?, &tool, &shown, &new_id())))
 }
 
 /// Calls a capability: a run with one step.
-pub(super) async fn call(
-    context: PageContext,
-    Path((tool, name)): Path<(String, String)>,
-    form: Result<Form<Fields>, FormRejection>,
-) -> PageResult {
-    let Form(form) = form.map_err(|error| ApiError::invalid(error.body_text()))?;
+pub(super) async fn call(context: PageContext, Path((tool, name)): Path<(String, String)>, form: Fields) -> PageResult {
     let schema = capability(&context, &tool, &name)?.schema;
-    let fields = form.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let fields = form.0.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let parameters = form_parameters(fields, schema.as_ref()).map_err(ApiError::invalid)?;
     // The values are in the step. A title is shown in lists and sent to telemetry, and they may be secret.
     let names = parameters.iter().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
@@ -117,11 +105,10 @@ pub(super) async fn call(
     ]);
     let plan = Object::from([("request", Value::from(request)), ("steps", Value::Array(vec![Value::Object(step)]))]);
     let mut body = Object::from([("plan", Value::Object(plan))]);
-    body.extend((!field(&form, "run_id").is_empty()).then(|| ("run_id".to_owned(), field(&form, "run_id").into())));
+    body.extend((!form.get("run_id").is_empty()).then(|| ("run_id".to_owned(), form.get("run_id").into())));
     begin(context, body).await
 }
 
-/// All models.
 pub(super) async fn models(context: PageContext) -> PageResult {
     let (runtime, usage) = (context.runtime(), usage(&context).await?);
     let models: Vec<ListedModel> = runtime.targets.iter().map(|name| listed_model(&context, name)).collect();
@@ -141,7 +128,6 @@ fn listed_model(context: &PageContext, name: &TargetName) -> ListedModel {
     }
 }
 
-/// Statistics over the newest runs.
 pub(super) async fn stats(context: PageContext) -> PageResult {
     let (runtime, usage) = (context.runtime(), usage(&context).await?);
     let all = match runtime.owner() {

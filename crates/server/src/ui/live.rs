@@ -3,20 +3,18 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use axum::Extension;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_core::Stream;
 use futures_util::{StreamExt as _, stream};
 use reknit::EventCursor;
-use reknit_protocol::RunId;
 use serde::Deserialize;
 
 use super::UiState;
 use super::runs::{recent, version};
 use crate::access::Caller;
-use crate::api_error::ApiError;
+use crate::request::RunRequest;
 
 /// What happens within this time is one change.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -36,21 +34,13 @@ fn streamed(changes: impl Stream<Item = Event> + Send + 'static) -> impl IntoRes
     Sse::new(changes.map(Ok::<_, Infallible>)).keep_alive(KeepAlive::new().interval(Duration::from_secs(15)))
 }
 
-/// Says when a run has changed, and when it has ended.
-pub(super) async fn run(
-    State(ui): State<UiState>,
-    Extension(caller): Extension<Caller>,
-    Path(run): Path<String>,
-) -> Result<impl IntoResponse, ApiError> {
-    let run = RunId::new(run);
-    // Fails for a run that does not exist.
-    caller.reknit.runtime().summary(&run).await?;
-    let events = ui.server.runs.watch(&run).events_after(EventCursor(0)).ready_chunks(CHUNK);
+pub(super) async fn run(RunRequest { server, run, .. }: RunRequest) -> impl IntoResponse {
+    let events = server.runs.watch(&run).events_after(EventCursor(0)).ready_chunks(CHUNK);
     let changes = events.then(|chunk| async move {
         tokio::time::sleep(PAUSE).await;
         change("change", &chunk.last().map_or(0, |event| event.cursor.0).to_string())
     });
-    Ok(streamed(changes.chain(stream::once(std::future::ready(change("end", ""))))))
+    streamed(changes.chain(stream::once(std::future::ready(change("end", "")))))
 }
 
 #[derive(Debug, Deserialize)]
@@ -60,10 +50,9 @@ pub(super) struct Since {
     since: String,
 }
 
-/// Says when the list of runs has changed.
 pub(super) async fn runs(
     State(ui): State<UiState>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     Query(Since { since }): Query<Since>,
 ) -> impl IntoResponse {
     let changes = stream::unfold((ui, caller, since, 0), async |(ui, caller, mut known, mut looks)| {

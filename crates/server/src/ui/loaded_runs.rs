@@ -1,8 +1,9 @@
 //! Runs as their pages show them. Those that were shown last are kept, because restoring one takes longer than showing it.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use reknit_engine::{AskPerson, Event, HistoryEntry, HistoryKind, Overview};
 use reknit_journal::{Journal, RunSummary};
 use reknit_protocol::RunId;
@@ -12,7 +13,6 @@ use tokio::sync::OnceCell;
 
 use crate::api_error::ApiError;
 
-/// How many runs are kept.
 const MAX_KEPT: usize = 8;
 /// A run with more events is not kept.
 const MAX_EVENTS: u64 = 20_000;
@@ -34,8 +34,7 @@ impl LoadedRun {
         self.run == summary.run && self.len == summary.len && self.status == summary.status
     }
 
-    /// What models were asked and answered; `None` if the reader may not see it. Reading it replays the run, so a run that asked
-    /// no model is not read.
+    /// What models were asked and answered; `None` if the reader may not see it. Reading it replays the run.
     pub(super) async fn exchanges(
         &self,
         journal: &Journal,
@@ -78,14 +77,13 @@ pub(super) struct LoadedRuns {
 impl LoadedRuns {
     /// The run as it is now.
     pub(super) async fn of(&self, journal: &Journal, summary: &RunSummary) -> Result<Arc<LoadedRun>, ApiError> {
-        let lock = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = lock().iter().find(|loaded| loaded.is(summary)).cloned();
+        let known = self.kept.lock().iter().find(|loaded| loaded.is(summary)).cloned();
         let loaded = match known {
             Some(known) => known,
             None => Arc::new(load(journal, summary).await?),
         };
         if summary.len <= MAX_EVENTS {
-            let mut kept = lock();
+            let mut kept = self.kept.lock();
             kept.retain(|other| other.run != summary.run);
             kept.push_front(Arc::clone(&loaded));
             kept.truncate(MAX_KEPT);

@@ -1,18 +1,23 @@
-//! What every page has: its frame, its headers, and errors that people can read.
+//! What the handlers of pages share: what they take from a request, the frame and headers of a page, and errors that people can read.
+
+use std::collections::BTreeMap;
 
 use axum::body::to_bytes;
-use axum::extract::{FromRequestParts, Request};
+use axum::extract::{Form, FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
-use reknit_protocol::percent_encoded;
-use reknit_runtime::system_ms;
+use reknit_journal::{Journal, RunReadError, RunSummary};
+use reknit_protocol::{RunId, percent_encoded};
+use reknit_runtime::{Runtime, system_ms};
 use reknit_web::{Markup, PageFrame, Theme, error_page};
 use serde::Deserialize;
 
+use super::UiState;
+use super::runs::open_questions;
 use crate::access::Caller;
-use crate::api_error::ApiError;
+use crate::api_error::{ApiError, ErrorBody};
 use crate::page_request::{cookie, is_page};
 use crate::token::Scope;
 
@@ -22,7 +27,6 @@ const CONTENT_POLICY: &str = "default-src 'none'; style-src 'self'; script-src '
 /// An error of the API has no more than this.
 const MAX_ERROR: usize = 1 << 20;
 
-/// The name of the cookie with the colours.
 pub(super) const THEME: &str = "reknit-theme";
 
 /// Who asks for a page, and how they want it.
@@ -36,13 +40,12 @@ pub(super) struct Reader {
 impl Reader {
     pub(super) fn of(parts: &Parts) -> Self {
         Self {
-            theme: Theme::of_name(cookie(&parts.headers, THEME).unwrap_or_default()),
+            theme: cookie(&parts.headers, THEME).and_then(Theme::from_word).unwrap_or_default(),
             here: parts.uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string),
             caller: parts.extensions.get::<Caller>().cloned(),
         }
     }
 
-    /// The frame of a page for this reader.
     pub(super) fn frame(&self, questions: usize) -> PageFrame<'_> {
         let may = |scope| self.caller.as_ref().is_some_and(|caller| caller.may(scope));
         PageFrame {
@@ -57,7 +60,7 @@ impl Reader {
         }
     }
 
-    /// Whether the reader may see everything that is stored. Without tokens whoever reaches the server may do everything.
+    /// Whether the reader may see everything that is stored. Without tokens every reader may.
     pub(super) fn is_owner(&self) -> bool {
         self.caller.as_ref().is_some_and(|caller| caller.may(Scope::Admin))
     }
@@ -71,12 +74,10 @@ impl<S: Sync> FromRequestParts<S> for Reader {
     }
 }
 
-/// A page as an answer.
 pub(super) fn show(page: Markup) -> Response {
     html(StatusCode::OK, page)
 }
 
-/// A page as a response.
 pub(super) fn html(status: StatusCode, page: Markup) -> Response {
     let mut response = (status, page.into_string()).into_response();
     for (name, value) in [
@@ -94,22 +95,9 @@ pub(super) fn html(status: StatusCode, page: Markup) -> Response {
     response
 }
 
-/// What a page, or a part of it, answers.
 pub(super) type PageResult = Result<Response, ApiError>;
 
-#[derive(Deserialize)]
-struct ErrorText {
-    error: ErrorParts,
-}
-
-#[derive(Deserialize)]
-struct ErrorParts {
-    message: String,
-    #[serde(default)]
-    problems: Vec<String>,
-}
-
-/// Shows the errors of pages as pages. Whoever must sign in is sent there.
+/// Shows the errors of pages as pages. A reader who must sign in is redirected.
 pub(crate) async fn errors_as_pages(request: Request, next: Next) -> Response {
     if !is_page(request.uri().path()) {
         return next.run(request).await;
@@ -126,9 +114,9 @@ pub(crate) async fn errors_as_pages(request: Request, next: Next) -> Response {
     }
     let retry_after = response.headers().get(header::RETRY_AFTER).cloned();
     let bytes = to_bytes(response.into_body(), MAX_ERROR).await.unwrap_or_default();
-    let error = serde_json::from_slice::<ErrorText>(&bytes).map(|text| text.error);
-    let error = error.unwrap_or(ErrorParts { message: "the request failed".to_owned(), problems: Vec::new() });
-    let mut page = html(status, error_page(&reader.frame(0), status.as_u16(), &error.message, &error.problems));
+    let error = serde_json::from_slice(&bytes).map(|ErrorBody { error }| (error.message, error.problems));
+    let (message, problems) = error.unwrap_or_else(|_| ("the request failed".to_owned(), Vec::new()));
+    let mut page = html(status, error_page(&reader.frame(0), status.as_u16(), &message, &problems));
     if let Some(seconds) = retry_after {
         page.headers_mut().insert(header::RETRY_AFTER, seconds);
     }
@@ -136,8 +124,73 @@ pub(crate) async fn errors_as_pages(request: Request, next: Next) -> Response {
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
-    headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|kind| kind.to_str().ok())
-        .is_some_and(|kind| kind.starts_with("application/json"))
+    headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
+}
+
+#[derive(Debug)]
+pub(super) struct PageContext {
+    pub(super) ui: UiState,
+    pub(super) reader: Reader,
+    pub(super) caller: Caller,
+}
+
+impl PageContext {
+    /// The runtime with the runs and tools of the caller.
+    pub(super) fn runtime(&self) -> &Runtime {
+        self.caller.reknit.runtime()
+    }
+
+    pub(super) fn journal(&self) -> &Journal {
+        self.ui.server.journal()
+    }
+
+    /// The frame of a page, with the number of open questions.
+    pub(super) async fn frame(&self) -> Result<PageFrame<'_>, ApiError> {
+        Ok(self.reader.frame(open_questions(self).await?.len()))
+    }
+
+    /// A run that the caller may see, by its id or by its beginning if only one run has it.
+    pub(super) async fn find_run(&self, run: &str) -> Result<RunSummary, ApiError> {
+        let run = RunId::new(run);
+        match self.runtime().summary(&run).await {
+            Ok(summary) => return Ok(summary),
+            Err(RunReadError::NoSuchRun(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let missing = || ApiError::not_found(format!("there is no run `{run}`"));
+        match self.journal().runs_with_prefix(run.as_str(), 2).await?.as_slice() {
+            [whole] => self.runtime().summary(whole).await.map_err(|_| missing()),
+            _ => Err(missing()),
+        }
+    }
+}
+
+impl FromRequestParts<UiState> for PageContext {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, ui: &UiState) -> Result<Self, Self::Rejection> {
+        let caller = Caller::from_request_parts(parts, ui).await?;
+        Ok(Self { ui: ui.clone(), reader: Reader::of(parts), caller })
+    }
+}
+
+/// The fields of a form or of a query.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Fields(pub(super) BTreeMap<String, String>);
+
+impl Fields {
+    /// The text of a field; empty for a missing one.
+    pub(super) fn get(&self, name: &str) -> &str {
+        self.0.get(name).map(String::as_str).unwrap_or_default()
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for Fields {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let form = Form::<Self>::from_request(request, state).await;
+        form.map(|Form(fields)| fields).map_err(|error| ApiError::invalid(error.body_text()))
+    }
 }

@@ -1,19 +1,16 @@
 //! Learned rules: a page with what speaks for and against each, and forms to accept and reject them.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::extract::rejection::FormRejection;
-use axum::extract::{Form, Path};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect};
 use reknit_mend::LearnedRule;
 use reknit_runtime::{RuleReview, RuleReviewError, RuleStore, RuleStoreError};
 use reknit_web::{ListedRule, RuleCase, RuleList, rules_page};
 
-use super::page::{PageResult, show};
-use super::page_context::PageContext;
-use crate::api_error::ApiError;
+use super::page::{Fields, PageContext, PageResult, show};
+use crate::api_error::{ApiError, with_causes};
 
 /// How many of the newest runs speak for and against rules. Each is restored once for each of its states.
 const JUDGED_RUNS: u32 = 200;
@@ -31,11 +28,9 @@ async fn review(context: &PageContext) -> Result<RuleReview, ApiError> {
 }
 
 fn unusable(error: &RuleStoreError) -> ApiError {
-    let source = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
-    ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", format!("{error}: {source}"))
+    ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", with_causes(error))
 }
 
-/// All rules.
 pub(super) async fn page(context: PageContext) -> PageResult {
     let review = review(&context).await?;
     let list = RuleList {
@@ -75,31 +70,27 @@ fn case(rule: &LearnedRule, review: &RuleReview, place: &str) -> Option<RuleCase
     })
 }
 
-/// The fields of a form.
-type RuleForm = Result<Form<BTreeMap<String, String>>, FormRejection>;
-
 /// A person accepts a rule. Runs that start from now on use it.
-pub(super) async fn accept(context: PageContext, rule: Path<String>, form: RuleForm) -> PageResult {
+pub(super) async fn accept(context: PageContext, rule: Path<String>, form: Fields) -> PageResult {
     change(context, rule, form, RuleStore::accept).await
 }
 
 /// A person rejects a rule. It is not proposed again.
-pub(super) async fn reject(context: PageContext, rule: Path<String>, form: RuleForm) -> PageResult {
+pub(super) async fn reject(context: PageContext, rule: Path<String>, form: Fields) -> PageResult {
     change(context, rule, form, RuleStore::reject).await
 }
 
 async fn change(
     context: PageContext,
     Path(id): Path<String>,
-    form: RuleForm,
+    form: Fields,
     change: fn(&RuleStore, &LearnedRule) -> Result<bool, RuleStoreError>,
 ) -> PageResult {
-    let Form(form) = form.map_err(|error| ApiError::invalid(error.body_text()))?;
     let changed = || ApiError::conflict("the rule has changed since the page showed it; look at it again");
     let review = review(&context).await?;
     let rule = review.rules.into_iter().find(|rule| rule.id == id);
     let rule = rule.ok_or_else(|| ApiError::not_found(format!("there is no rule `{id}`")))?;
-    if form.get("seen") != Some(&rule.version()) {
+    if form.get("seen") != rule.version() {
         return Err(changed());
     }
     let store = context.runtime().rule_store().map(Arc::clone);

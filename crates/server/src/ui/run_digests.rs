@@ -1,8 +1,9 @@
 //! What the list shows about each run: read once for each state of a run, because reading a run takes longer than showing it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use reknit_engine::{AskPerson, HistoryKind, Overview, Spent, StepState};
 use reknit_journal::{Journal, RunSummary};
 use reknit_mend::MendEffect;
@@ -13,7 +14,6 @@ use reknit_web::{AskedQuestion, ModelPrices, RunUsage};
 use super::loaded_runs::{LoadedRun, load};
 use crate::api_error::ApiError;
 
-/// How many runs are kept.
 const MAX_KEPT: usize = 2_000;
 
 /// What the list shows about a run beside its summary.
@@ -28,7 +28,7 @@ pub(super) struct RunDigest {
 }
 
 impl RunDigest {
-    /// The word for the status of a run. One that waits for nobody has stopped.
+    /// The word for the status of a run. A waiting run without an open question has stopped.
     pub(super) fn status<'s>(&self, summary: &'s RunSummary) -> &'s str {
         match summary.state() {
             "waiting" if self.asks.is_empty() => "stopped",
@@ -40,7 +40,6 @@ impl RunDigest {
 /// A digest with the number of events and the state of the run that it is of.
 type KeptDigest = (u64, String, Arc<RunDigest>);
 
-/// The digests of runs.
 #[derive(Debug)]
 pub(super) struct RunDigests {
     prices: ModelPrices,
@@ -53,7 +52,6 @@ impl RunDigests {
         Self { prices, kept: Mutex::default() }
     }
 
-    /// The digest of a run.
     pub(super) async fn of(&self, journal: &Journal, summary: &RunSummary) -> Result<Arc<RunDigest>, ApiError> {
         match self.known(summary) {
             Some(known) => Ok(known),
@@ -68,7 +66,7 @@ impl RunDigests {
         }
         let usage = RunUsage::of(&loaded.overview, summary.state(), summary.created_ms, &self.prices);
         let digest = Arc::new(RunDigest { usage, ..digest(&loaded.overview, loaded.asks.clone()) });
-        let mut kept = self.lock();
+        let mut kept = self.kept.lock();
         if kept.len() >= MAX_KEPT {
             kept.clear();
         }
@@ -77,13 +75,9 @@ impl RunDigests {
     }
 
     fn known(&self, summary: &RunSummary) -> Option<Arc<RunDigest>> {
-        let kept = self.lock();
+        let kept = self.kept.lock();
         let (len, state, digest) = kept.get(&summary.run)?;
         (*len == summary.len && state == summary.state()).then(|| Arc::clone(digest))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, KeptDigest>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -107,8 +101,13 @@ fn digest(overview: &Overview, asks: Vec<AskPerson>) -> RunDigest {
         },
         Overview::Bare(_) => RunDigest::default(),
     };
-    digest.asks =
-        asks.into_iter().map(|ask| (before(overview, &ask.step), ask)).map(|(before, ask)| (ask, before)).collect();
+    digest.asks = asks
+        .into_iter()
+        .map(|ask| {
+            let before = before(overview, &ask.step);
+            (ask, before)
+        })
+        .collect();
     digest
 }
 

@@ -9,13 +9,11 @@ use reknit_runtime::Runtime;
 use reknit_web::{AskedQuestion, ListedRun, RunList, runs_page};
 use serde::Deserialize;
 
-use super::page::{PageResult, show};
-use super::page_context::PageContext;
-use super::run_digests::{RunDigest, questions};
+use super::page::{PageContext, PageResult, show};
+use super::run_digests::questions;
 use crate::api_error::ApiError;
 use crate::runs::{ListQuery, find};
 
-/// The runs of one page.
 const PAGE_RUNS: u32 = 50;
 /// The newest unfinished runs whose questions are shown.
 const ASKING_RUNS: u32 = 200;
@@ -34,7 +32,6 @@ pub(super) struct PageQuery {
     seen: Option<i64>,
 }
 
-/// The list of runs.
 pub(super) async fn page(context: PageContext, Query(query): Query<PageQuery>) -> PageResult {
     let chosen = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let asked = ListQuery {
@@ -49,7 +46,7 @@ pub(super) async fn page(context: PageContext, Query(query): Query<PageQuery>) -
     let (found, next) = find(context.runtime(), asked).await?;
     let mut runs = Vec::with_capacity(found.len());
     for summary in &found {
-        runs.push(listed(summary, &*context.ui.digests.of(context.journal(), summary).await?));
+        runs.push(list_run(&context, summary).await?);
     }
     let is_hidden = |summary: &&RunSummary| !found.iter().any(|shown| shown.run == summary.run);
     let is_new = |summary: &&RunSummary| query.seen.is_some_and(|seen| summary.created_ms > seen);
@@ -69,8 +66,9 @@ pub(super) async fn page(context: PageContext, Query(query): Query<PageQuery>) -
     Ok(show(runs_page(&context.reader.frame(count), &list)))
 }
 
-fn listed(summary: &RunSummary, digest: &RunDigest) -> ListedRun {
-    ListedRun {
+pub(super) async fn list_run(context: &PageContext, summary: &RunSummary) -> Result<ListedRun, ApiError> {
+    let digest = context.ui.digests.of(context.journal(), summary).await?;
+    Ok(ListedRun {
         run: summary.run.to_string(),
         status: digest.status(summary).to_owned(),
         request: summary.title.clone(),
@@ -79,10 +77,10 @@ fn listed(summary: &RunSummary, digest: &RunDigest) -> ListedRun {
         steps: digest.steps,
         mended_by: digest.mended_by.clone(),
         spent: digest.spent.clone(),
-    }
+    })
 }
 
-/// The questions of all unfinished runs that nobody has decided, the newest run first.
+/// The undecided questions of all unfinished runs, the newest run first.
 pub(super) async fn open_questions(context: &PageContext) -> Result<Vec<AskedQuestion>, ApiError> {
     let journal = context.journal();
     let mut open = Vec::new();

@@ -1,46 +1,29 @@
 //! Signing in: the token of a reader is kept in a cookie that only this server gets.
 
-use std::collections::BTreeMap;
-
-use axum::extract::rejection::FormRejection;
-use axum::extract::{Form, Query, State};
+use axum::extract::{Query, State};
 use axum::http::header::{ORIGIN, SET_COOKIE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use reknit_web::sign_in_page;
 
 use super::UiState;
-use super::page::{PageResult, Reader, html};
-use crate::api_error::ApiError;
+use super::page::{Fields, Reader, html};
 use crate::page_request::{PLAIN_TOKEN, SECURE_TOKEN, own_address};
 
-type Fields = BTreeMap<String, String>;
-
-fn field<'f>(fields: &'f Fields, name: &str) -> &'f str {
-    fields.get(name).map(String::as_str).unwrap_or_default()
-}
-
-/// Asks for a token.
 pub(super) async fn page(reader: Reader, Query(fields): Query<Fields>) -> Response {
-    html(StatusCode::OK, sign_in_page(&reader.frame(0), own_address(field(&fields, "back")), None))
+    html(StatusCode::OK, sign_in_page(&reader.frame(0), own_address(fields.get("back")), None))
 }
 
 /// Keeps a token that is known.
-pub(super) async fn sign_in(
-    State(ui): State<UiState>,
-    reader: Reader,
-    headers: HeaderMap,
-    form: Result<Form<Fields>, FormRejection>,
-) -> PageResult {
-    let Form(form) = form.map_err(|error| ApiError::invalid(error.body_text()))?;
-    let (token, back) = (field(&form, "token").trim(), own_address(field(&form, "back")));
+pub(super) async fn sign_in(State(ui): State<UiState>, reader: Reader, headers: HeaderMap, form: Fields) -> Response {
+    let (token, back) = (form.get("token").trim(), own_address(form.get("back")));
     let Some(name) = ui.gate.token_name(token) else {
         tracing::warn!(target: "reknit::audit", "refused to sign in with an unknown token");
         let problem = "This token is not known. A token begins with `rk-` and is printed once by `reknit tokens new`.";
-        return Ok(html(StatusCode::FORBIDDEN, sign_in_page(&reader.frame(0), back, Some(problem))));
+        return html(StatusCode::FORBIDDEN, sign_in_page(&reader.frame(0), back, Some(problem)));
     };
     tracing::info!(target: "reknit::audit", caller = name, "signed in");
-    Ok(([(SET_COOKIE, token_cookie(&headers, token))], Redirect::to(back)).into_response())
+    ([(SET_COOKIE, token_cookie(&headers, token))], Redirect::to(back)).into_response()
 }
 
 /// The cookie with a token. It ends with the browser's session, no script reads it, and no page of another site sends it.
@@ -51,7 +34,6 @@ fn token_cookie(headers: &HeaderMap, token: &str) -> String {
     format!("{name}={token}; Path=/; HttpOnly; SameSite=Strict{secure}")
 }
 
-/// Forgets the token.
 pub(super) async fn sign_out() -> Response {
     let mut response = Redirect::to("/sign-in").into_response();
     for (name, secure) in [(SECURE_TOKEN, "; Secure"), (PLAIN_TOKEN, "")] {

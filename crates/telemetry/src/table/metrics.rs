@@ -1,8 +1,9 @@
 //! Metrics of runs.
 
+use crate::compat::{AGENT, PROVIDER};
 use crate::table_entry::SignalKind::{Counter, Histogram};
 
-const STEP: [&str; 3] = ["capability", "agent", "module"];
+const STEP: [&str; 3] = ["capability", AGENT, "module"];
 
 definitions! { ALL:
     /// runs and sessions that ended
@@ -10,17 +11,17 @@ definitions! { ALL:
     /// duration of a run or session
     REQUEST_MS = Histogram, "orchestration.requests.duration_ms", ["module", "status"];
     /// steps that started and ended
-    STEPS = Counter, "orchestration.steps.total", ["capability", "agent", "module", "status"];
-    /// requests to models; `provider` is the purpose, `status` is success or error; an answer that a session rejects is an error
-    AI_REQUESTS = Counter, "ai.request.total", ["module", "provider", "status"];
+    STEPS = Counter, "orchestration.steps.total", ["capability", AGENT, "module", "status"];
+    /// requests to models; `provider` is the purpose, too; `status` is success or error; an answer that a session rejects is an error
+    AI_REQUESTS = Counter, "ai.request.total", ["module", PROVIDER, "purpose", "status"];
     /// duration of a request to a model
-    AI_REQUEST_MS = Histogram, "ai.request.duration_ms", ["module", "provider", "status"];
+    AI_REQUEST_MS = Histogram, "ai.request.duration_ms", ["module", PROVIDER, "purpose", "status"];
     /// tokens; `type` is input or output
-    AI_TOKENS = Counter, "ai.tokens.used", ["module", "provider", "type"];
+    AI_TOKENS = Counter, "ai.tokens.used", ["module", PROVIDER, "purpose", "type"];
     /// tool calls; `status` is success, error, failed (no response) or interrupted
-    TOOL_CALLS = Counter, "tool.call.total", ["capability", "agent", "module", "status"];
+    TOOL_CALLS = Counter, "tool.call.total", ["capability", AGENT, "module", "status"];
     /// duration of a tool call, including the wait for a free slot
-    TOOL_CALL_MS = Histogram, "tool.call.duration_ms", ["capability", "agent", "module", "status"];
+    TOOL_CALL_MS = Histogram, "tool.call.duration_ms", ["capability", AGENT, "module", "status"];
     /// calls not sent because of a circuit breaker or a cool-down; `type` is tool or model
     GATE_CLOSED = Counter, "orchestration.gate.closed", ["module", "type"];
     /// generated plans; `status` is success or error
@@ -44,9 +45,9 @@ definitions! { ALL:
     /// answers about missing parameters that were used
     RESOLUTION_SUCCESS = Counter, "orchestration.micro_resolution.success", STEP;
     /// questions about missing parameters without a usable answer; `reason` is llm_error, refused or stopped
-    RESOLUTION_FAILED = Counter, "orchestration.micro_resolution.failed", ["capability", "agent", "module", "reason"];
+    RESOLUTION_FAILED = Counter, "orchestration.micro_resolution.failed", ["capability", AGENT, "module", "reason"];
     /// calls sent again unchanged; `reason` is transport, interrupted, rate_limit, server_error or other
-    RESENDS = Counter, "orchestration.resend.applied", ["capability", "agent", "module", "reason"];
+    RESENDS = Counter, "orchestration.resend.applied", ["capability", AGENT, "module", "reason"];
     /// calls that a rule corrected from facts that the error states
     FACTS = Counter, "orchestration.facts.applied", STEP;
     /// calls that a rule corrected that was learned in earlier runs
@@ -59,7 +60,7 @@ definitions! { ALL:
     FEEDBACK_SUCCESS = Counter, "orchestration.validation_feedback.success", STEP;
     /// no usable correction; `reason` is llm_error, parse_error, refused, resends_spent, max_retries_exceeded or
     /// stopped
-    FEEDBACK_FAILED = Counter, "orchestration.validation_feedback.failed", ["capability", "agent", "module", "reason"];
+    FEEDBACK_FAILED = Counter, "orchestration.validation_feedback.failed", ["capability", AGENT, "module", "reason"];
     /// analyses in which a model advised against a retry
     NO_RETRY = Counter, "orchestration.error_analysis.no_retry", ["capability", "http_status", "module"];
     /// rejected calls that a model was asked to correct with the request and all earlier results (semantic retries)

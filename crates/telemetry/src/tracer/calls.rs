@@ -49,14 +49,14 @@ impl Tracer {
             CallEnd::Failed { kind, .. } => ("failed", 0, transport_label(*kind).to_owned()),
             CallEnd::Interrupted => ("interrupted", 0, "interrupted".to_owned()),
         };
-        let (agent, capability) = (&call.tool, &call.capability);
-        let labels = [capability.to_string().into(), agent.to_string().into(), self.module(), status.into()];
+        let (tool, capability) = (&call.tool, &call.capability);
+        let labels = [capability.to_string().into(), tool.to_string().into(), self.module(), status.into()];
         self.count(&metrics::TOOL_CALLS, labels.clone());
         self.measure(&metrics::TOOL_CALL_MS, elapsed_ms(since_ms, self.at_ms), labels);
         let values = [
             self.run_id(),
             call.step.as_str().into(),
-            agent.as_str().into(),
+            tool.as_str().into(),
             capability.as_str().into(),
             id.ordinal().into(),
             "POST".into(),

@@ -11,7 +11,6 @@ use crate::attribute_value::{AttributeValue, MAX_ERROR};
 use crate::signal::{SpanKind, SpanStatus};
 use crate::table::{events, logs, metrics, spans};
 
-/// How a question ended.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct QuestionEnd<'a> {
     pub(super) answer: Option<&'a ModelAnswer>,
@@ -82,7 +81,6 @@ impl Tracer {
         self.open.insert(question.id, effect);
     }
 
-    /// Adds the event of a question that repairs a step.
     fn add_repair_request_event(&mut self, question: &ModelQuestion) {
         let Some(key) = StepKey::of(&question.id).filter(|_| self.has_readers) else { return };
         let Some(step) = self.steps.get_mut(&key) else { return };
@@ -102,13 +100,13 @@ impl Tracer {
         let (purpose, ms) = (question.purpose, elapsed_ms(since_ms, self.at_ms));
         self.latency_ms = ms;
         let status = if end.failure.is_some() { "error" } else { "success" };
-        let (module, provider) = (self.module, purpose.as_str());
-        let labels = || [Cow::from(module), provider.into(), status.into()];
-        self.count(&metrics::AI_REQUESTS, labels());
-        self.measure(&metrics::AI_REQUEST_MS, ms, labels());
+        let (module, word) = (self.module, purpose.as_str());
+        let labels = |last: &'static str| [Cow::from(module), word.into(), word.into(), last.into()];
+        self.count(&metrics::AI_REQUESTS, labels(status));
+        self.measure(&metrics::AI_REQUEST_MS, ms, labels(status));
         if let Some(usage) = &end.usage {
             for (kind, tokens) in [("input", usage.input_tokens), ("output", usage.output_tokens)] {
-                self.measure(&metrics::AI_TOKENS, tokens, [module.into(), provider.into(), kind.into()]);
+                self.measure(&metrics::AI_TOKENS, tokens, labels(kind));
             }
         }
         if purpose == Purpose::AgentTurn {

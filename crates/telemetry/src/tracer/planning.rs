@@ -9,7 +9,6 @@ use crate::attribute_value::{AttributeValue, MAX_ERROR, MAX_TEXT};
 use crate::definition::Definition;
 use crate::table::{events, logs, metrics};
 
-/// Planning in progress.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Planning {
     since_ms: Option<i64>,
@@ -111,7 +110,6 @@ impl Tracer {
         self.planning.is_second = true;
     }
 
-    /// Counts the outcome of planning, once.
     pub(super) fn end_planning(&mut self, status: &'static str) {
         // It can end before a model is asked: if none can be paid.
         if std::mem::take(&mut self.planning.is_second) {

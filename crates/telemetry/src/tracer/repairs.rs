@@ -20,7 +20,6 @@ impl Tracer {
         Some(self.labels(self.steps.get(key)?))
     }
 
-    /// Adds an event to the span of a step.
     fn add_step_event<const N: usize>(&mut self, key: &StepKey, event: &Definition<N>, values: [AttributeValue; N]) {
         if let Some(step) = self.steps.get_mut(key) {
             step.add_event(event.event_at(self.at_ms, values));
@@ -149,8 +148,8 @@ impl Tracer {
         match detail {
             MendDetail::Coerced { values } => self.map_coercion(&step, description, *values),
             MendDetail::ByRule if mend.effect == MendEffect::Applied => self.map_rule(&step, description),
-            MendDetail::ByLearnedRule { rule } => self.map_learned_rule(&step, rule, description),
-            MendDetail::RuleRejected { rule } => self.map_rejected_rule(&step, rule, description),
+            MendDetail::ByLearnedRule { rule } => self.map_learned_rule(&step, rule, description, false),
+            MendDetail::RuleRejected { rule } => self.map_learned_rule(&step, rule, description, true),
             MendDetail::ByRule | MendDetail::NoLearnedRule | MendDetail::Settled => {}
             MendDetail::Resent { times, fault } => self.map_resend(&step, description, (*times, fault)),
             MendDetail::Learned => {
@@ -193,23 +192,18 @@ impl Tracer {
         self.log(&logs::FACTS, ["facts".into(), step.id(), step.capability(), description()]);
     }
 
-    fn map_learned_rule(&mut self, step: &StepTrace, rule: &str, description: &str) {
+    /// Reports a call that a learned rule corrected, or that the tool rejected although it did.
+    fn map_learned_rule(&mut self, step: &StepTrace, rule: &str, description: &str, is_rejected: bool) {
         let rule = || AttributeValue::Text(rule.to_owned());
         let description = || AttributeValue::excerpt(description, MAX_ERROR);
-        let values = [step.id(), step.capability(), rule(), description()];
-        self.add_step_event(&step.key, &events::RULE_APPLIED, values);
-        self.count(&metrics::RULES, self.labels(step));
-        self.log(&logs::RULE, ["learned_rule".into(), step.id(), step.capability(), rule(), description()]);
-    }
-
-    fn map_rejected_rule(&mut self, step: &StepTrace, rule: &str, description: &str) {
-        let rule = || AttributeValue::Text(rule.to_owned());
-        let description = || AttributeValue::excerpt(description, MAX_ERROR);
-        let values = [step.id(), step.capability(), rule(), description()];
-        self.add_step_event(&step.key, &events::RULE_REJECTED, values);
-        self.count(&metrics::RULES_REJECTED, self.labels(step));
-        let operation = "learned_rule_rejected".into();
-        self.log(&logs::RULE_REJECTED, [operation, step.id(), step.capability(), rule(), description()]);
+        let (event, metric, line, operation) = if is_rejected {
+            (&events::RULE_REJECTED, &metrics::RULES_REJECTED, &logs::RULE_REJECTED, "learned_rule_rejected")
+        } else {
+            (&events::RULE_APPLIED, &metrics::RULES, &logs::RULE, "learned_rule")
+        };
+        self.add_step_event(&step.key, event, [step.id(), step.capability(), rule(), description()]);
+        self.count(metric, self.labels(step));
+        self.log(line, [operation.into(), step.id(), step.capability(), rule(), description()]);
     }
 
     fn map_resend(&mut self, step: &StepTrace, description: &str, (times, fault): (u32, &Arc<CallFault>)) {
@@ -225,8 +219,8 @@ impl Tracer {
             FaultOrigin::Status(500..) => "server_error",
             FaultOrigin::Status(_) | FaultOrigin::Local => "other",
         };
-        let [capability, agent, module] = self.labels(step);
-        self.count(&metrics::RESENDS, [capability, agent, module, reason.into()]);
+        let [capability, tool, module] = self.labels(step);
+        self.count(&metrics::RESENDS, [capability, tool, module, reason.into()]);
         let error = match fault.status() {
             _ if !fault.code.is_empty() => AttributeValue::excerpt(&fault.code, MAX_ERROR),
             Some(status) => AttributeValue::Text(status.to_string()),
@@ -251,8 +245,8 @@ impl Tracer {
             [step.id(), step.capability(), AttributeValue::excerpt(description, MAX_ERROR), self.latency_ms.into()];
         self.add_step_event(&step.key, &events::RESOLUTION_ERROR, values);
         let reason = if cause == RejectionCause::NoAnswer { "llm_error" } else { "refused" };
-        let [capability, agent, module] = self.labels(step);
-        self.count(&metrics::RESOLUTION_FAILED, [capability, agent, module, reason.into()]);
+        let [capability, tool, module] = self.labels(step);
+        self.count(&metrics::RESOLUTION_FAILED, [capability, tool, module, reason.into()]);
     }
 
     fn map_feedback_success(&mut self, step: &StepTrace, uses: u32, parameters: &Object) {
@@ -268,8 +262,8 @@ impl Tracer {
         let Some(step) = self.steps.get(key).cloned() else { return };
         let values = [step.id(), step.capability(), uses.into(), reason.into()];
         self.add_step_event(key, &events::FEEDBACK_FAILED, values);
-        let [capability, agent, module] = self.labels(&step);
-        self.count(&metrics::FEEDBACK_FAILED, [capability, agent, module, reason.into()]);
+        let [capability, tool, module] = self.labels(&step);
+        self.count(&metrics::FEEDBACK_FAILED, [capability, tool, module, reason.into()]);
         self.log(&logs::FEEDBACK_FAILED, ["validation_feedback_failed".into(), step.id(), reason.into()]);
     }
 
@@ -301,9 +295,9 @@ impl Tracer {
             self.map_feedback_failure(key, uses, "stopped");
         }
         if self.close_rung(key, ModelRung::Resolution)
-            && let Some([capability, agent, module]) = self.step_labels(key)
+            && let Some([capability, tool, module]) = self.step_labels(key)
         {
-            self.count(&metrics::RESOLUTION_FAILED, [capability, agent, module, "stopped".into()]);
+            self.count(&metrics::RESOLUTION_FAILED, [capability, tool, module, "stopped".into()]);
         }
     }
 }

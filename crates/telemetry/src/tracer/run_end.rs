@@ -8,7 +8,6 @@ use crate::definition::Definition;
 use crate::signal::{SpanKind, SpanStatus};
 use crate::table::{logs, metrics, spans};
 
-/// How a run or session ended.
 struct RootEnd<'a> {
     status: Status,
     reason: &'a str,

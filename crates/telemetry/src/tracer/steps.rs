@@ -12,7 +12,6 @@ use crate::attribute_value::{AttributeValue, MAX_ERROR};
 use crate::signal::{SpanEvent, SpanKind, SpanStatus};
 use crate::table::{logs, metrics, spans};
 
-/// A step that has started.
 #[derive(Debug, Clone)]
 pub(super) struct StepTrace {
     pub(super) key: StepKey,
@@ -47,7 +46,6 @@ impl StepTrace {
         u32::from(self.fault.as_ref().and_then(|fault| fault.status()).unwrap_or(0))
     }
 
-    /// Adds an event to the span of the step.
     pub(super) fn add_event(&mut self, event: SpanEvent) {
         if let Some(span) = &mut self.span {
             span.events.push(event);
@@ -111,8 +109,8 @@ impl Tracer {
         ];
         let parent = Some(self.step_parent());
         self.close(span, (SpanKind::Internal, parent), (&spans::STEP_EXECUTION, values), span_status);
-        let [capability, agent, module] = self.labels(&step);
-        self.count(&metrics::STEPS, [capability, agent, module, status.into()]);
+        let [capability, tool, module] = self.labels(&step);
+        self.count(&metrics::STEPS, [capability, tool, module, status.into()]);
         if let StepEnd::Failed { .. } | StepEnd::Unconfirmed { .. } = end {
             let values = ["step_execution".into(), step.id(), step.capability(), step.tool(), message];
             self.log(&logs::STEP_FAILED, values);

@@ -118,6 +118,7 @@ fn names_are_unique_and_labels_of_metrics_are_closed() {
         "http_status",
         "module",
         "provider",
+        "purpose",
         "reason",
         "source",
         "status",

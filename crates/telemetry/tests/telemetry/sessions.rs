@@ -296,10 +296,10 @@ fn the_metrics_of_a_session_are_counted_once() {
     let signals = signals_of(&a_mended_call());
     let shown: Vec<String> = metrics(&signals).into_iter().map(shown).collect();
     insta::assert_snapshot!(shown.join("\n"), @r#"
-    ai.request.total{module="agent",provider="agent_turn",status="success"} 1
-    ai.request.duration_ms{module="agent",provider="agent_turn",status="success"} 0
-    ai.tokens.used{module="agent",provider="agent_turn",type="input"} 10
-    ai.tokens.used{module="agent",provider="agent_turn",type="output"} 5
+    ai.request.total{module="agent",provider="agent_turn",purpose="agent_turn",status="success"} 1
+    ai.request.duration_ms{module="agent",provider="agent_turn",purpose="agent_turn",status="success"} 0
+    ai.tokens.used{module="agent",provider="agent_turn",purpose="agent_turn",type="input"} 10
+    ai.tokens.used{module="agent",provider="agent_turn",purpose="agent_turn",type="output"} 5
     ai_agent_llm_requests_total{status="tool_calls"} 1
     ai_agent_llm_retries_total{} 0
     ai_agent_llm_latency_ms{status="tool_calls"} 0
@@ -307,20 +307,20 @@ fn the_metrics_of_a_session_are_counted_once() {
     tool.call.total{capability="convert",agent="shop",module="agent",status="error"} 1
     tool.call.duration_ms{capability="convert",agent="shop",module="agent",status="error"} 10
     orchestration.validation_feedback.attempts{capability="convert",agent="shop",module="agent"} 1
-    ai.request.total{module="agent",provider="error_analysis",status="success"} 1
-    ai.request.duration_ms{module="agent",provider="error_analysis",status="success"} 10
-    ai.tokens.used{module="agent",provider="error_analysis",type="input"} 10
-    ai.tokens.used{module="agent",provider="error_analysis",type="output"} 5
+    ai.request.total{module="agent",provider="error_analysis",purpose="error_analysis",status="success"} 1
+    ai.request.duration_ms{module="agent",provider="error_analysis",purpose="error_analysis",status="success"} 10
+    ai.tokens.used{module="agent",provider="error_analysis",purpose="error_analysis",type="input"} 10
+    ai.tokens.used{module="agent",provider="error_analysis",purpose="error_analysis",type="output"} 5
     orchestration.validation_feedback.success{capability="convert",agent="shop",module="agent"} 1
     tool.call.total{capability="convert",agent="shop",module="agent",status="success"} 1
     tool.call.duration_ms{capability="convert",agent="shop",module="agent",status="success"} 10
     orchestration.steps.total{capability="convert",agent="shop",module="agent",status="done"} 1
     ai_agent_turn_attempts{status="tool_calls"} 1
     ai_agent_turn_ms{status="tool_calls"} 30
-    ai.request.total{module="agent",provider="agent_turn",status="success"} 1
-    ai.request.duration_ms{module="agent",provider="agent_turn",status="success"} 10
-    ai.tokens.used{module="agent",provider="agent_turn",type="input"} 10
-    ai.tokens.used{module="agent",provider="agent_turn",type="output"} 5
+    ai.request.total{module="agent",provider="agent_turn",purpose="agent_turn",status="success"} 1
+    ai.request.duration_ms{module="agent",provider="agent_turn",purpose="agent_turn",status="success"} 10
+    ai.tokens.used{module="agent",provider="agent_turn",purpose="agent_turn",type="input"} 10
+    ai.tokens.used{module="agent",provider="agent_turn",purpose="agent_turn",type="output"} 5
     ai_agent_llm_requests_total{status="final_report"} 1
     ai_agent_llm_retries_total{} 0
     ai_agent_llm_latency_ms{status="final_report"} 10

@@ -216,16 +216,16 @@ fn the_metrics_of_a_mended_call_have_closed_labels() {
     tool.call.total{capability="convert",agent="t",module="orchestration",status="error"} 1
     tool.call.duration_ms{capability="convert",agent="t",module="orchestration",status="error"} 20
     orchestration.validation_feedback.attempts{capability="convert",agent="t",module="orchestration"} 1
-    ai.request.total{module="orchestration",provider="error_analysis",status="success"} 1
-    ai.request.duration_ms{module="orchestration",provider="error_analysis",status="success"} 342
-    ai.tokens.used{module="orchestration",provider="error_analysis",type="input"} 10
-    ai.tokens.used{module="orchestration",provider="error_analysis",type="output"} 5
+    ai.request.total{module="orchestration",provider="error_analysis",purpose="error_analysis",status="success"} 1
+    ai.request.duration_ms{module="orchestration",provider="error_analysis",purpose="error_analysis",status="success"} 342
+    ai.tokens.used{module="orchestration",provider="error_analysis",purpose="error_analysis",type="input"} 10
+    ai.tokens.used{module="orchestration",provider="error_analysis",purpose="error_analysis",type="output"} 5
     orchestration.error_analysis.no_retry{capability="convert",http_status="400",module="orchestration"} 1
     orchestration.semantic_retry.attempts{capability="convert",module="orchestration"} 1
-    ai.request.total{module="orchestration",provider="semantic_retry",status="success"} 1
-    ai.request.duration_ms{module="orchestration",provider="semantic_retry",status="success"} 1247
-    ai.tokens.used{module="orchestration",provider="semantic_retry",type="input"} 10
-    ai.tokens.used{module="orchestration",provider="semantic_retry",type="output"} 5
+    ai.request.total{module="orchestration",provider="semantic_retry",purpose="semantic_retry",status="success"} 1
+    ai.request.duration_ms{module="orchestration",provider="semantic_retry",purpose="semantic_retry",status="success"} 1247
+    ai.tokens.used{module="orchestration",provider="semantic_retry",purpose="semantic_retry",type="input"} 10
+    ai.tokens.used{module="orchestration",provider="semantic_retry",purpose="semantic_retry",type="output"} 5
     orchestration.semantic_retry.llm_latency_ms{capability="convert",module="orchestration"} 1247
     orchestration.semantic_retry.success{capability="convert",module="orchestration"} 1
     orchestration.semantic_retry.applied{capability="convert",module="orchestration"} 1

@@ -18,7 +18,6 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How much of the end of standard error is kept, in bytes.
 const MAX_ERROR_TEXT: usize = 4096;
 
-/// A process that has ended.
 #[derive(Debug)]
 pub(super) struct Finished {
     pub(super) status: ExitStatus,
@@ -68,7 +67,7 @@ pub(super) async fn run(
             status = group.wait() => {
                 // Processes that it left behind keep the pipes open.
                 group.kill();
-                // After that time whoever left the group has them. All that the process itself wrote was read long ago.
+                // After that time a process that left the group has them. All that the command itself wrote was read long ago.
                 if let Ok(transferred) = timeout(GRACE, transfer).await {
                     transferred?;
                 }
@@ -89,7 +88,6 @@ async fn read_up_to(pipe: Option<impl AsyncRead + Unpin>, limit: usize, bytes: &
     if bytes.len() > limit { Err(RunError::TooLarge(limit)) } else { Ok(()) }
 }
 
-/// Reads to the end and keeps only the last bytes.
 async fn read_end(pipe: Option<impl AsyncRead + Unpin>, bytes: &mut Vec<u8>) -> Result<(), RunError> {
     let Some(mut pipe) = pipe else { return Ok(()) };
     let mut buffer = [0; 1024];
@@ -136,7 +134,7 @@ impl Drop for ProcessGroup {
         let Some(child) = self.child.take() else { return };
         signal(self.id, Signal::TERM);
         let mut ending = EndingGroup { child, id: self.id };
-        // Without a runtime nobody could wait. A runtime that ends drops the task, which kills at once.
+        // Without a runtime no task can wait. A runtime that ends drops the task, which kills at once.
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(async move {
                 // Whatever the outcome, the group is killed next.
@@ -161,7 +159,7 @@ impl Drop for EndingGroup {
 
 fn signal(group: Option<Pid>, signal: Signal) {
     if let Some(group) = group {
-        // It fails if nobody is left, which is what is wanted.
+        // It fails if no process is left, which is what is wanted.
         let _ = kill_process_group(group, signal);
     }
 }

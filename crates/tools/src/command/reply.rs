@@ -48,7 +48,7 @@ pub(super) fn of_failure(
     };
     let Some(exit) = status.code() else {
         let signal = status.signal().map_or_else(String::new, |signal| format!(" by signal {signal}"));
-        // Nobody knows how far it came, so this is no structured error.
+        // It is unknown how far the process came, so this is no structured error.
         let body = ReplyBody::Text(format!("`{program}` was ended{signal}{reason}"));
         return ToolReply { status: 500, retry_after_ms: None, body, job: None };
     };

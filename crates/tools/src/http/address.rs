@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use percent_encoding::percent_decode_str;
 use reknit_protocol::{ToolName, redact_url};
 
 use crate::option_words::ComponentType;
@@ -48,8 +49,7 @@ impl Address {
         Self { name, component: None, base }
     }
 
-    /// The URL of an encoded path and query below the base URL; of an empty path it is the base URL. The caller has checked that the
-    /// path does not leave it.
+    /// The URL of an encoded path, checked before, and a query below the base URL; an empty path is the base URL.
     pub(crate) fn append(&self, path: &str, query: Option<&str>) -> reqwest::Url {
         let mut url = self.base.clone();
         if !path.is_empty() {
@@ -65,24 +65,17 @@ impl Address {
         url.set_fragment(None);
     }
 
-    /// The URL of a path, which may have a query, below the base URL. The query of the base URL is kept, before that of the
-    /// path. Fails with the reason if the path would leave the base URL.
+    /// The URL of a path, with or without a query, below the base URL. Fails with the reason if it would leave the base URL.
     pub(crate) fn join(&self, path: &str) -> Result<reqwest::Url, String> {
-        let mut url = self.base.clone();
-        let prefix = url.path().trim_end_matches('/').to_owned();
         let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
         if let Some(problem) = leaves_base(path) {
             return Err(format!("the path `{path}` is not below the address of the tool: {problem}"));
         }
-        url.set_path(&format!("{prefix}/{}", path.trim_start_matches('/')));
-        self.set_query(&mut url, query);
-        Ok(url)
+        // An empty path is the folder itself here.
+        Ok(self.append(if path.is_empty() { "/" } else { path }, query))
     }
-}
 
-impl Address {
-    /// A URL that the service has named, without user, password and the query of the base URL. Fails with its host if that is
-    /// not the host of the service.
+    /// A URL of the service without credentials and the query of the base URL. Fails with its host if that is another one.
     pub(crate) fn without_credentials(&self, mut url: reqwest::Url) -> Result<reqwest::Url, String> {
         if url.origin() != self.base.origin() {
             return Err(url.origin().ascii_serialization());
@@ -97,8 +90,7 @@ impl Address {
         Ok(url)
     }
 
-    /// The URL that [`Self::without_credentials`] has returned as it is requested. Fails with its host if that is not the host of
-    /// the service any more.
+    /// The URL of [`Self::without_credentials`] as it is requested. Fails with its host if that is another one.
     pub(crate) fn with_credentials(&self, text: &str) -> Result<reqwest::Url, String> {
         let url = reqwest::Url::parse(text).map_err(|error| error.to_string())?;
         let mut url = self.without_credentials(url)?;
@@ -131,35 +123,17 @@ fn is_dots(segment: &str) -> bool {
     matches!(segment.split(';').next().unwrap_or_default().trim(), "." | "..")
 }
 
-/// The path, decoded until nothing is encoded any more: a proxy and the server behind it may decode one after the other.
-/// `None` if four rounds are not enough.
+/// The path, decoded as often as proxies and servers may; `None` if four rounds are not enough.
 fn decode_fully(path: &str) -> Option<String> {
     let mut decoded = path.to_owned();
     for _ in 0..4 {
-        let next = decode(&decoded);
+        let next = percent_decode_str(&decoded).decode_utf8_lossy();
         if next == decoded {
             return Some(decoded);
         }
-        decoded = next;
+        decoded = next.into_owned();
     }
     None
-}
-
-/// The path with its percent-encoded ASCII characters decoded.
-fn decode(path: &str) -> String {
-    let mut parts = path.split('%');
-    let mut decoded = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let byte = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(u8::is_ascii);
-        if let (Some(byte), Some(rest)) = (byte, part.get(2..)) {
-            decoded.push(char::from(byte));
-            decoded.push_str(rest);
-        } else {
-            decoded.push('%');
-            decoded.push_str(part);
-        }
-    }
-    decoded
 }
 
 impl fmt::Display for Address {

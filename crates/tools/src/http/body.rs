@@ -23,8 +23,7 @@ pub(crate) enum BodyError {
     InvalidJson(#[from] InvalidJson),
 }
 
-/// Reads a body up to the size limit, without the secrets that were sent. Of an unsuccessful response any body is accepted: its
-/// status is what counts.
+/// Reads a body up to the size limit, without the secrets that were sent. For an unsuccessful response any body will do.
 pub(crate) async fn read_body(
     response: reqwest::Response,
     limit: usize,
@@ -68,7 +67,6 @@ fn decode_body(
     body.map(|body| secrets.redact_body(body))
 }
 
-/// The bytes of a body up to the size limit.
 pub(crate) async fn read_bytes(mut response: reqwest::Response, limit: usize) -> Result<Vec<u8>, BodyError> {
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await? {

@@ -1,17 +1,19 @@
-//! HTTP clients for services.
+//! HTTP clients for services: which connection a call uses, and why a request has no usable response.
 
+use std::error::Error;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use reknit_protocol::{SideEffect, redact_url};
+use reknit_protocol::{CallTool, Delivery, SideEffect, TransportFailure, TransportKind, redact_url};
 use reqwest::{Certificate, Identity, Request, Response};
 
+use super::body::BodyError;
 use super::direct::{DirectClient, DirectError, Reuse};
 
 const USER_AGENT: &str = concat!("reknit/", env!("CARGO_PKG_VERSION"));
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long after its last call a connection is used again for a call that changes something. Services keep idle connections for
-/// two seconds and longer.
+/// How long a connection may be idle for a call that changes something. Services keep idle ones for two seconds and longer.
 const MAX_IDLE: Duration = Duration::from_secs(1);
 
 /// An HTTP client for services. Cloning is cheap.
@@ -34,21 +36,12 @@ pub(crate) enum SendError {
 }
 
 impl SendError {
-    /// Whether it is not a request that can be sent.
-    pub(crate) fn is_invalid(&self) -> bool {
-        matches!(self, Self::Reqwest(error) if error.is_builder())
-    }
-
     /// Whether there was no connection, so that nothing was sent.
     pub(crate) fn is_connect(&self) -> bool {
         match self {
             Self::Reqwest(error) => error.is_connect(),
             Self::Direct(error) => matches!(error, DirectError::Connect(_)),
         }
-    }
-
-    pub(crate) fn is_timeout(&self) -> bool {
-        matches!(self, Self::Reqwest(error) if error.is_timeout())
     }
 }
 
@@ -102,7 +95,6 @@ impl Client {
         })
     }
 
-    /// Sends a request of a call with this side effect.
     pub(crate) async fn execute(&self, request: Box<Request>, side_effect: SideEffect) -> Result<Response, SendError> {
         let reuse = reuse_of(side_effect);
         let request = match &self.direct {
@@ -135,35 +127,30 @@ fn reuse_of(side_effect: SideEffect) -> Reuse {
 }
 
 impl ConnectionOptions {
-    /// What every client of a service has: no redirects, a time limit to connect, its own certificates or its own proxy. The
-    /// caller installs a provider of cryptography.
+    /// A client without redirects, with a time limit to connect. The caller installs a provider of cryptography.
     pub fn client_builder(&self) -> Result<reqwest::ClientBuilder, ClientError> {
-        builder(self)
-    }
-}
-
-fn builder(options: &ConnectionOptions) -> Result<reqwest::ClientBuilder, ClientError> {
-    let mut builder = reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(CONNECT_TIMEOUT)
-        .no_proxy()
-        .user_agent(USER_AGENT);
-    if let Some(path) = &options.ca_file {
-        let certificates = Certificate::from_pem_bundle(&read(path)?).map_err(|error| unusable(path, &error))?;
-        if certificates.is_empty() {
-            let problem = "there is no certificate in it".to_owned();
-            return Err(ClientError::File { path: path.clone(), problem });
+        let mut builder = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(CONNECT_TIMEOUT)
+            .no_proxy()
+            .user_agent(USER_AGENT);
+        if let Some(path) = &self.ca_file {
+            let certificates = Certificate::from_pem_bundle(&read(path)?).map_err(|error| unusable(path, &error))?;
+            if certificates.is_empty() {
+                let problem = "there is no certificate in it".to_owned();
+                return Err(ClientError::File { path: path.clone(), problem });
+            }
+            builder = builder.tls_certs_merge(certificates);
         }
-        builder = builder.tls_certs_merge(certificates);
+        if let Some(path) = &self.certificate_file {
+            builder = builder.identity(Identity::from_pem(&read(path)?).map_err(|error| unusable(path, &error))?);
+        }
+        if let Some(proxy) = &self.proxy {
+            let invalid = |_| ClientError::Proxy(redact_url(proxy));
+            builder = builder.proxy(reqwest::Proxy::all(proxy).map_err(invalid)?);
+        }
+        Ok(builder)
     }
-    if let Some(path) = &options.certificate_file {
-        builder = builder.identity(Identity::from_pem(&read(path)?).map_err(|error| unusable(path, &error))?);
-    }
-    if let Some(proxy) = &options.proxy {
-        let invalid = |_| ClientError::Proxy(redact_url(proxy));
-        builder = builder.proxy(reqwest::Proxy::all(proxy).map_err(invalid)?);
-    }
-    Ok(builder)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, ClientError> {
@@ -171,6 +158,50 @@ fn read(path: &Path) -> Result<Vec<u8>, ClientError> {
 }
 
 fn unusable(path: &Path, error: &reqwest::Error) -> ClientError {
-    let problem = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
+    let problem = error.source().map_or_else(|| error.to_string(), ToString::to_string);
     ClientError::File { path: path.to_owned(), problem }
+}
+
+/// A call without a response. Only a connection that was never established proves that nothing was sent.
+pub(crate) fn send_failure(call: &CallTool, error: &SendError) -> TransportFailure {
+    let (kind, delivery) = match error {
+        SendError::Reqwest(error) if error.is_builder() => (TransportKind::NotCallable, Delivery::NotSent),
+        error if error.is_connect() => (TransportKind::Refused, Delivery::NotSent),
+        SendError::Reqwest(error) if error.is_timeout() => (TransportKind::TimedOut, Delivery::Possible),
+        _ => (TransportKind::Reset, Delivery::Possible),
+    };
+    let mut message = match kind {
+        TransportKind::Refused => format!("`{}` cannot be reached", call.tool),
+        _ => format!("`{}` broke the connection", call.tool),
+    };
+    if let Some(cause) = last_cause(error) {
+        message = format!("{message}: {cause}");
+    }
+    TransportFailure { kind, delivery, message }
+}
+
+/// A response whose body cannot be used. The tool has received the call.
+pub(crate) fn body_failure(call: &CallTool, status: u16, error: &BodyError) -> TransportFailure {
+    let kind = match error {
+        BodyError::Broken(_) => TransportKind::Reset,
+        BodyError::TooLarge(_) => TransportKind::TooLarge,
+        BodyError::Compressed(_) | BodyError::InvalidJson(_) => TransportKind::Unreadable,
+    };
+    TransportFailure {
+        kind,
+        delivery: Delivery::Possible,
+        message: format!("`{}` answered {status}, but {error}", call.tool),
+    }
+}
+
+/// The last error of the chain, the most specific one: `Connection refused (os error 111)`.
+pub(crate) fn last_cause(error: &SendError) -> Option<String> {
+    std::iter::successors(error.source(), |cause| (*cause).source()).last().map(ToString::to_string)
+}
+
+/// Whether nothing listens at the address.
+pub(crate) fn is_refused(error: &SendError) -> bool {
+    let chain = std::iter::successors(error.source(), |cause| (*cause).source());
+    let mut kinds = chain.filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
+    kinds.any(|kind| kind == io::ErrorKind::ConnectionRefused)
 }

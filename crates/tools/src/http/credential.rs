@@ -130,7 +130,6 @@ impl PreparedCredentials {
         &self.secrets
     }
 
-    /// These credentials and a bearer token.
     pub(crate) fn with_token(&self, token: &SecretString) -> Result<Self, CredentialError> {
         let mut both = self.clone();
         both.header(AUTHORIZATION, &format!("Bearer {}", token.expose_secret()))?;
@@ -138,7 +137,6 @@ impl PreparedCredentials {
         Ok(both)
     }
 
-    /// Adds the credentials to a request.
     pub(crate) fn apply(&self, request: &mut reqwest::Request) {
         for (name, value) in &self.headers {
             if *name == COOKIE

@@ -43,7 +43,6 @@ pub(crate) enum Reuse {
     Never,
 }
 
-/// Why a request has no response.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DirectError {
     /// There was no connection, so nothing was sent.
@@ -54,7 +53,6 @@ pub(crate) enum DirectError {
     Exchange(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// Makes requests over plain HTTP.
 #[derive(Debug, Clone)]
 pub(crate) struct DirectClient {
     connector: HttpConnector,
@@ -78,7 +76,6 @@ impl DirectClient {
         Self { connector, connect_timeout, user_agent, any, recent }
     }
 
-    /// Sends a request that [`DirectRequest::of`] has accepted.
     pub(crate) async fn send(&self, request: DirectRequest, reuse: Reuse) -> Result<reqwest::Response, DirectError> {
         let DirectRequest { uri, place, bytes, after } = request;
         let pool = match reuse {
@@ -112,8 +109,7 @@ impl DirectClient {
         }
     }
 
-    /// The request as it is sent here. Gives it back if it must be sent in another way: over TLS, or with a header that says how the
-    /// message is framed.
+    /// The request as it is sent here. Returns it unchanged if it needs TLS or has a header about the framing.
     pub(crate) fn accept(&self, request: Box<Request>) -> Result<DirectRequest, Box<Request>> {
         DirectRequest::of(&request, self.user_agent).ok_or(request)
     }

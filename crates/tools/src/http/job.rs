@@ -22,55 +22,16 @@ const LINK_MEMBERS: [&str; 2] = ["_links", "links"];
 /// The members of a state that may hold the result of the job.
 const RESULT_MEMBERS: [&str; 3] = ["result", "response", "output"];
 
-/// Words for the states of jobs, without case and separators.
-const RUNNING: &[&str] = &[
-    "accepted",
-    "building",
-    "creating",
-    "deleting",
-    "deploying",
-    "executing",
-    "initializing",
-    "inprogress",
-    "inqueue",
-    "notstarted",
-    "paused",
-    "pending",
-    "processing",
-    "provisioning",
-    "queued",
-    "retrying",
-    "running",
-    "scheduled",
-    "started",
-    "starting",
-    "submitted",
-    "updating",
-    "validating",
-    "waiting",
-    "working",
-];
-const DONE: &[&str] =
-    &["complete", "completed", "done", "finished", "ok", "ready", "succeeded", "success", "successful"];
-const FAILED: &[&str] = &[
-    "aborted",
-    "canceled",
-    "cancelled",
-    "error",
-    "errored",
-    "expired",
-    "failed",
-    "failure",
-    "rejected",
-    "terminated",
-    "timedout",
-];
+/// Words for the states of jobs, without case and separators, each list as one text.
+const RUNNING: &str = "accepted building creating deleting deploying executing initializing inprogress inqueue notstarted \
+    paused pending processing provisioning queued retrying running scheduled started starting submitted \
+    updating validating waiting working";
+const DONE: &str = "complete completed done finished ok ready succeeded success successful";
+const FAILED: &str = "aborted canceled cancelled error errored expired failed failure rejected terminated timedout";
 
-/// Where a service may be asked about its jobs.
 #[derive(Clone, Copy)]
 pub(crate) struct JobSite<'a> {
     pub(crate) address: &'a Address,
-    /// The URL of the request that was answered.
     pub(crate) requested: &'a Url,
     pub(crate) secrets: &'a KnownSecrets,
     /// Whether the service knows where to call back.
@@ -158,7 +119,6 @@ fn state_in_body(reply: ToolReply, handle: &str) -> ToolReply {
     }
 }
 
-/// What a body says about a job.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum JobState {
     Running,
@@ -177,7 +137,7 @@ pub(crate) fn job_state(body: &Value) -> JobState {
     let body = unwrapped(body);
     let done = body.get("done").and_then(Value::as_bool);
     let word = ["status", "state"].iter().find_map(|name| body.get(name)?.as_str()).map(folded);
-    let is_one_of = |words: &[&str]| word.as_deref().is_some_and(|word| words.contains(&word));
+    let is_one_of = |words: &str| word.as_deref().is_some_and(|word| words.split(' ').any(|known| known == word));
     let has_error = body.get("error").is_some_and(|error| !error.is_null());
     if is_one_of(FAILED) || (done == Some(true) && has_error) {
         return JobState::Failed { status: failed_status(body) };

@@ -2,8 +2,6 @@
 
 use std::time::{Duration, SystemTime};
 
-#[cfg(feature = "openapi")]
-use reknit_protocol::ToolName;
 use reknit_protocol::{
     CallTool, Delivery, JobRequest, ReplyBody, RetryAfter, SideEffect, ToolJob, ToolReply, TransportFailure,
     TransportKind, Value,
@@ -15,12 +13,13 @@ use super::address::Address;
 #[cfg(feature = "openapi")]
 use super::body::read_bytes;
 use super::body::{MAX_BODY, read_body, redirect_note};
-use super::client::{Client, ClientError, ConnectionOptions};
+use super::client::{Client, ClientError, ConnectionOptions, body_failure, is_refused, last_cause, send_failure};
 use super::credential::{Credential, CredentialError, PreparedCredentials};
-use super::failure::{body_failure, is_refused, last_cause, send_failure};
 use super::job::{self, JobSite};
 use super::token::{ClientCredentials, CurrentToken, TokenError, TokenSource};
 use crate::known_secrets::KnownSecrets;
+use crate::source::not_callable;
+use crate::tools::timed_out;
 
 /// The header with the idempotency key, unless a service names another one.
 pub(crate) const IDEMPOTENCY_HEADER: &str = "Idempotency-Key";
@@ -106,8 +105,7 @@ pub enum ServiceError {
 }
 
 impl HttpService {
-    /// A service at an address, reached with `client` unless the options describe connections of its own. Fails if a credential
-    /// cannot be sent, or if a certificate cannot be used.
+    /// A service, reached with `client` unless the options have a connection. Fails for an unusable credential or certificate.
     pub fn new(address: Address, client: Client, options: HttpOptions) -> Result<Self, ServiceError> {
         let mut credentials = PreparedCredentials::new(&options.credentials)?;
         if let Some(client) = &options.client_credentials {
@@ -119,17 +117,6 @@ impl HttpService {
         let HttpOptions { headers, time_limit, max_body, client_credentials, .. } = options;
         let tokens = client_credentials.map(TokenSource::new);
         Ok(Self { address, client: own.unwrap_or(client), credentials, tokens, headers, time_limit, max_body })
-    }
-
-    /// A service at a base URL that was checked before.
-    #[cfg(feature = "openapi")]
-    pub(crate) fn at(
-        name: ToolName,
-        base: reqwest::Url,
-        client: Client,
-        options: HttpOptions,
-    ) -> Result<Self, ServiceError> {
-        Self::new(Address::at(name, base), client, options)
     }
 
     /// A service at an address that needs no credentials.
@@ -160,20 +147,14 @@ impl HttpService {
                     Some(tokens) => Box::pin(self.send_with_token(call, request, tokens, traceparent)).await,
                 }
             };
-            match tokio::time::timeout(limit, outcome).await {
-                Ok(outcome) => outcome,
-                Err(_) => Err(crate::tools::timed_out(call, limit)),
-            }
+            tokio::time::timeout(limit, outcome).await.unwrap_or_else(|_| Err(timed_out(call, limit)))
         }
     }
 
     /// Asks a status URL about a job. Redirects to the result are followed at the service's own host.
     pub(crate) async fn job(&self, call: &CallTool, request: &JobRequest) -> Result<ToolReply, TransportFailure> {
-        let handle = match request {
-            JobRequest::Ask(handle) => handle,
-            JobRequest::Cancel(_) => {
-                return Err(not_callable(call, "a job of a service over HTTP cannot be cancelled"));
-            }
+        let JobRequest::Ask(handle) = request else {
+            return Err(unusable(call, "a job of a service over HTTP cannot be cancelled"));
         };
         let reply = self.ask_status_url(call, handle).await?;
         let reply = match &reply {
@@ -187,7 +168,7 @@ impl HttpService {
 
     async fn ask_status_url(&self, call: &CallTool, handle: &str) -> Result<ToolReply, TransportFailure> {
         let url = self.address.with_credentials(handle).map_err(|host| {
-            not_callable(call, &format!("its status URL is at {host}, which is not the address of the service"))
+            unusable(call, &format!("its status URL is at {host}, which is not the address of the service"))
         })?;
         let mut request = reqwest::Request::new(reqwest::Method::GET, url);
         request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json, */*;q=0.5"));
@@ -203,8 +184,7 @@ impl HttpService {
         }
     }
 
-    /// Sends one call with a token. If the service refuses a token that was good before, the call had no effect
-    /// and is sent once more with a new one.
+    /// Sends one call with a token. A refused older token means that the call had no effect, so it is sent once more with a new one.
     async fn send_with_token(
         &self,
         call: &CallTool,
@@ -228,11 +208,7 @@ impl HttpService {
     }
 
     fn with_token(&self, call: &CallTool, token: &CurrentToken) -> Result<PreparedCredentials, TransportFailure> {
-        self.credentials.with_token(&token.text).map_err(|error| TransportFailure {
-            kind: TransportKind::NotCallable,
-            delivery: Delivery::NotSent,
-            message: format!("`{}`: {error}", call.tool),
-        })
+        self.credentials.with_token(&token.text).map_err(|error| unusable(call, &error.to_string()))
     }
 
     async fn send(
@@ -287,7 +263,6 @@ impl HttpService {
         Ok(ToolReply { status, retry_after_ms, body, job })
     }
 
-    /// Adds what every request to this service has.
     fn complete(&self, request: &mut reqwest::Request, credentials: &PreparedCredentials) {
         for (name, value) in &self.headers {
             if !request.headers().contains_key(name) {
@@ -300,13 +275,11 @@ impl HttpService {
     /// Fetches JSON that describes the service; `None` if there is none (404).
     pub(crate) async fn get_json(&self, path: &str) -> Result<Option<Value>, String> {
         let (response, credentials) = self.get_url(self.address.join(path)?, path).await?;
-        let status = response.status();
-        if status == reqwest::StatusCode::NOT_FOUND {
+        if response.status() == reqwest::StatusCode::NOT_FOUND {
             return Ok(None);
         }
-        if !status.is_success() {
-            let note = redirect_note(&response).map_or_else(String::new, |note| format!("; {note}"));
-            return Err(credentials.secrets().redact(&format!("GET {path} returned {status}{note}")).into_owned());
+        if let Some(problem) = problem_of(path, &response, credentials.secrets()) {
+            return Err(problem);
         }
         let body = read_body(response, self.max_body, credentials.secrets()).await;
         match body.map_err(|error| error.to_string())? {
@@ -319,15 +292,12 @@ impl HttpService {
         }
     }
 
-    /// Fetches a text.
     #[cfg(feature = "openapi")]
     pub(crate) async fn get_text(&self, url: reqwest::Url) -> Result<String, String> {
         let path = url.path().to_owned();
         let (response, credentials) = self.get_url(url, &path).await?;
-        let status = response.status();
-        if !status.is_success() {
-            let note = redirect_note(&response).map_or_else(String::new, |note| format!("; {note}"));
-            return Err(credentials.secrets().redact(&format!("GET {path} returned {status}{note}")).into_owned());
+        if let Some(problem) = problem_of(&path, &response, credentials.secrets()) {
+            return Err(problem);
         }
         let bytes = read_bytes(response, self.max_body).await.map_err(|error| error.to_string())?;
         let bytes = credentials.secrets().redact_bytes(bytes);
@@ -360,9 +330,15 @@ impl HttpService {
     }
 }
 
-fn not_callable(call: &CallTool, problem: &str) -> TransportFailure {
-    let message = format!("`{}`: {problem}", call.tool);
-    TransportFailure { kind: TransportKind::NotCallable, delivery: Delivery::NotSent, message }
+fn unusable(call: &CallTool, problem: &str) -> TransportFailure {
+    not_callable(format!("`{}`: {problem}", call.tool))
+}
+
+/// Why an answer to `GET path` is not a success; `None` for a success.
+fn problem_of(path: &str, response: &reqwest::Response, secrets: &KnownSecrets) -> Option<String> {
+    let status = response.status();
+    let note = redirect_note(response).map_or_else(String::new, |note| format!("; {note}"));
+    (!status.is_success()).then(|| secrets.redact(&format!("GET {path} returned {status}{note}")).into_owned())
 }
 
 /// A call that was not sent because there is no token for it. A refused client is an authentication error of the service.

@@ -8,9 +8,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::Mutex;
 
 use super::body::read_bytes;
-use super::client::Client;
+use super::client::{Client, last_cause};
 use super::credential::basic;
-use super::failure::last_cause;
 use crate::known_secrets::KnownSecrets;
 
 /// A token is renewed this long before it expires, for a request takes time.
@@ -19,9 +18,7 @@ const RESERVE: Duration = Duration::from_secs(30);
 const DEFAULT_LIFETIME: Duration = Duration::from_mins(5);
 /// The longest time for which a token is kept, whatever the server says.
 const MAX_LIFETIME: Duration = Duration::from_hours(24);
-/// The time limit of a request for a token.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// The size limit of an answer with a token.
 const MAX_ANSWER: usize = 1 << 20;
 
 /// How tokens are fetched with client credentials.
@@ -37,7 +34,6 @@ pub struct ClientCredentials {
     pub scopes: Vec<String>,
 }
 
-/// Why there is no token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TokenError {
     /// The server refuses the client. Another try would not help.
@@ -92,14 +88,15 @@ impl TokenSource {
     }
 
     fn secrets(&self) -> KnownSecrets {
-        let ClientCredentials { client_id, client_secret, .. } = &self.credentials;
         let mut secrets = KnownSecrets::default();
-        secrets.add(client_secret.expose_secret());
-        secrets.add(
-            basic(&percent_encoded(client_id), &percent_encoded(client_secret.expose_secret()))
-                .trim_start_matches("Basic "),
-        );
+        secrets.add(self.credentials.client_secret.expose_secret());
+        secrets.add(self.authorization().trim_start_matches("Basic "));
         secrets
+    }
+
+    fn authorization(&self) -> String {
+        let ClientCredentials { client_id, client_secret, .. } = &self.credentials;
+        basic(&percent_encoded(client_id), &percent_encoded(client_secret.expose_secret()))
     }
 
     async fn fetch(&self, client: &Client) -> Result<Token, TokenError> {
@@ -131,22 +128,16 @@ impl TokenSource {
     }
 
     fn request(&self) -> reqwest::Request {
-        let ClientCredentials { token_url, client_id, client_secret, scopes } = &self.credentials;
-        let mut form = reqwest::Url::parse("form:").ok();
-        if let Some(form) = &mut form {
-            let mut pairs = form.query_pairs_mut();
-            pairs.append_pair("grant_type", "client_credentials");
-            if !scopes.is_empty() {
-                pairs.append_pair("scope", &scopes.join(" "));
-            }
+        let ClientCredentials { token_url, scopes, .. } = &self.credentials;
+        let mut form = "grant_type=client_credentials".to_owned();
+        if !scopes.is_empty() {
+            form.extend(["&scope=", &percent_encoded(&scopes.join(" "))]);
         }
-        let form = form.as_ref().and_then(reqwest::Url::query).unwrap_or_default().to_owned();
         let mut request = reqwest::Request::new(reqwest::Method::POST, token_url.clone());
         let headers = request.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        let basic = basic(&percent_encoded(client_id), &percent_encoded(client_secret.expose_secret()));
-        if let Ok(mut basic) = HeaderValue::try_from(basic) {
+        if let Ok(mut basic) = HeaderValue::try_from(self.authorization()) {
             basic.set_sensitive(true);
             headers.insert(reqwest::header::AUTHORIZATION, basic);
         }

@@ -10,23 +10,9 @@ use crate::http::credential::Credential;
 use crate::http::token::ClientCredentials;
 
 /// Headers that decide where a request goes or how it is read. A document must not have a key sent as one of them.
-const FRAMING_HEADERS: [&str; 13] = [
-    "accept-encoding",
-    "connection",
-    "content-encoding",
-    "content-length",
-    "content-type",
-    "expect",
-    "forwarded",
-    "host",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "x-forwarded-host",
-];
+const FRAMING_HEADERS: &str = "accept-encoding connection content-encoding content-length content-type expect forwarded host te \
+    trailer transfer-encoding upgrade x-forwarded-host";
 
-/// The credentials of an operation.
 #[derive(Debug, Default)]
 pub(super) struct ChosenCredentials {
     /// The names of the schemes that they are for.
@@ -49,8 +35,8 @@ impl ChosenCredentials {
                 // A way without needs is for callers without credentials. Those who have some send them.
                 Ok(found) if found.is_empty() => {}
                 Ok(found) => {
-                    let mut chosen =
-                        Self { schemes: way.iter().map(|need| need.name.clone()).collect(), ..Self::default() };
+                    let schemes = way.iter().map(|need| need.name.clone()).collect();
+                    let mut chosen = Self { schemes, ..Self::default() };
                     for one in found {
                         match one {
                             FoundCredential::Fixed(credential) => chosen.credentials.push(credential),
@@ -112,10 +98,9 @@ fn credential(
 
 /// Whether a header decides where a request goes or how it is read.
 fn frames_request(header: &str) -> bool {
-    FRAMING_HEADERS.contains(&header.trim().to_ascii_lowercase().as_str())
+    FRAMING_HEADERS.split(' ').any(|name| name.eq_ignore_ascii_case(header.trim()))
 }
 
-/// A credential for one need.
 enum FoundCredential {
     Fixed(Credential),
     Client(ClientCredentials),

@@ -9,6 +9,7 @@ use reknit_openapi::{ApiDocument, ApiDocumentError, MAX_DOCUMENT_BYTES};
 use reknit_protocol::{Object, Value, redact_url};
 
 use super::OpenApiOptions;
+use crate::http::address::Address;
 use crate::http::client::Client;
 use crate::http::service::HttpService;
 
@@ -86,7 +87,6 @@ fn read_file(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
 }
 
-/// The document that was saved as this text.
 pub(super) fn restore(saved: &str) -> Result<ApiDocument, String> {
     let saved = Value::parse(saved).map_err(|error| error.to_string())?;
     let text = saved.get("document").and_then(Value::as_str).ok_or("there is no document in it")?;
@@ -111,13 +111,13 @@ async fn fetch(
 ) -> Result<(ApiDocument, Option<String>), String> {
     let mut http = options.http.clone();
     http.max_body = MAX_DOCUMENT_BYTES;
-    // The credentials are for the service. Whoever only publishes its description does not get them.
+    // The credentials are for the service. A server that only publishes its description does not get them.
     let is_elsewhere = options.url.as_ref().is_some_and(|service| service.origin() != url.origin());
     if is_elsewhere || (options.url.is_none() && !options.allowed_hosts.is_empty()) {
         http.credentials.clear();
         http.client_credentials = None;
     }
-    let service = HttpService::at(options.name.clone(), url.clone(), client.clone(), http);
+    let service = HttpService::new(Address::at(options.name.clone(), url.clone()), client.clone(), http);
     let service = service.map_err(|error| error.to_string())?;
     let text = Arc::new(service.get_text(url.clone()).await?);
     // The document is read again whenever files have arrived to which it refers.

@@ -8,7 +8,6 @@ use reknit_protocol::redact_url;
 
 use super::{DocumentLocation, OpenApiOptions};
 
-/// The addresses that may be used.
 pub(super) struct Servers<'a> {
     options: &'a OpenApiOptions,
 }
@@ -18,8 +17,7 @@ impl<'a> Servers<'a> {
         Self { options }
     }
 
-    /// The address of the service for an operation: the configured one, or the first one of the document that may be used. Fails
-    /// with a message that says what to write.
+    /// The configured address, or the first allowed one of the document. Fails with a message that says what to write.
     pub(super) fn address(&self, operation: &Operation) -> Result<reqwest::Url, String> {
         if let Some(url) = &self.options.url {
             return Ok(url.clone());

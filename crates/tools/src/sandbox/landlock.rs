@@ -17,21 +17,10 @@ const NETWORK: ABI = ABI::V4;
 /// What every program may read, if not everything: the system.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/opt", "/proc", "/sys"];
 
-/// What every program may write.
 const SCRATCH: [&str; 3] = ["/tmp", "/var/tmp", "/dev"];
 
 /// Folders in the home folder that package runners such as `npx` and `uvx` write.
-const CACHES: [&str; 9] = [
-    ".cache",
-    ".npm",
-    ".yarn",
-    ".bun",
-    ".deno",
-    ".pnpm-store",
-    ".local/share/pnpm",
-    ".local/share/uv",
-    "Library/Caches",
-];
+const CACHES: &str = ".cache .npm .yarn .bun .deno .pnpm-store .local/share/pnpm .local/share/uv Library/Caches";
 
 /// Restricts the current thread, and all that it starts.
 pub(super) fn restrict_thread(sandbox: &Sandbox, folder: &Path) -> io::Result<()> {
@@ -50,7 +39,7 @@ pub(super) fn restrict_thread(sandbox: &Sandbox, folder: &Path) -> io::Result<()
     usual.extend(SCRATCH.iter().map(|path| (PathBuf::from(path), all)));
     usual.extend(std::env::var_os("TMPDIR").map(|path| (PathBuf::from(path), all)));
     let home = std::env::var_os("HOME").map(PathBuf::from);
-    usual.extend(home.iter().flat_map(|home| CACHES.iter().map(|cache| (home.join(cache), all))));
+    usual.extend(home.iter().flat_map(|home| CACHES.split(' ').map(|cache| (home.join(cache), all))));
     for (path, access) in usual {
         // What does not exist needs no permission.
         if let Ok(file) = PathFd::new(&path) {
@@ -84,7 +73,6 @@ pub(super) fn check_kernel() -> Result<(), String> {
     }
 }
 
-/// Whether the kernel can deny the use of TCP.
 pub(super) fn can_deny_tcp() -> bool {
     let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     rules.handle_access(AccessNet::from_all(NETWORK)).and_then(Ruleset::create).is_ok()

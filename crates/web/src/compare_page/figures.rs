@@ -4,15 +4,13 @@ use maud::{Markup, html};
 use reknit_engine::{Ending, Overview, Spent, StepState};
 use reknit_protocol::human_duration;
 
-use super::ComparedRun;
-use super::rows::{Row, body, takes_longer};
+use super::{ComparedRun, Row, body, takes_longer};
 use crate::frame::PageFrame;
 use crate::links::run_path;
 use crate::marks::{badge, is_mended, run_mark};
 use crate::outside_text::{block, cut, one_line};
 use crate::words::{ago, cost};
 
-/// More characters of an answer are not shown.
 const MAX_CHARS: usize = 4_000;
 
 /// The table, and the names of what differs in it.

@@ -7,14 +7,13 @@ use maud::{Markup, html};
 use reknit_engine::{HistoryKind, RunOverview, StepView};
 use reknit_protocol::{Path, StepId, Value, human_duration};
 
-use super::ComparedRun;
-use super::rows::{Row, body, takes_longer};
 use super::value_changes::{ValueChange, value_changes};
+use super::{ComparedRun, Row, body, takes_longer};
 use crate::links::{compare_path, step_path, with_query};
 use crate::marks::{applied_rungs, badge, rung_chip, step_mark};
 use crate::outside_text::{cut, exact_text, one_line};
 use crate::parameter_diff::changes;
-use crate::words::count;
+use crate::words::{capability_name, count};
 
 /// More changes of the parameters, or of the result, of a step are not shown.
 const MAX_CHANGES: usize = 10;
@@ -22,9 +21,7 @@ const MAX_CHANGES: usize = 10;
 const MAX_CHARS: usize = 160;
 /// Steps are shown until the page has so many bytes; the others are on further pages.
 const MAX_BYTES: usize = 80_000;
-/// More names of equal steps are not listed.
 const MAX_NAMES: usize = 60;
-/// More steps that only one run has are not listed.
 const MAX_SINGLE: usize = 60;
 
 /// A step of one run, and the step with the same id of the other.
@@ -71,10 +68,7 @@ impl<'r> StepFacts<'r> {
     }
 
     fn tool(&self) -> String {
-        match self.view.tool.as_str() {
-            "" => one_line(self.view.capability.as_str(), 80),
-            agent => one_line(&format!("{agent}/{}", self.view.capability), 120),
-        }
+        one_line(&capability_name(self.view), 120)
     }
 
     fn attempts(&self) -> String {
@@ -177,7 +171,6 @@ fn card(left: &str, right: &str, pair: &StepPair<'_>, rows: &[Row]) -> Markup {
     }
 }
 
-/// The state of a step in a run, as a link to it.
 fn state(run: &str, id: &StepId, facts: Option<&StepFacts<'_>>) -> Markup {
     html! {
         @match facts {
@@ -187,7 +180,6 @@ fn state(run: &str, id: &StepId, facts: Option<&StepFacts<'_>>) -> Markup {
     }
 }
 
-/// The steps that only one of the runs has.
 fn of_one_run(left: &str, right: &str, pairs: &[&StepPair<'_>]) -> Markup {
     let cell = |run: &str, pair: &StepPair<'_>, facts: Option<&StepFacts<'_>>| {
         html! { (state(run, pair.id, facts)) @if let Some(facts) = facts { " " (facts.tool()) } }

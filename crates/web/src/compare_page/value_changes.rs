@@ -2,7 +2,6 @@
 
 use reknit_protocol::{Path, Value};
 
-/// A place in which two values differ.
 #[derive(Debug, PartialEq)]
 pub(super) struct ValueChange<'v> {
     pub(super) path: Path,

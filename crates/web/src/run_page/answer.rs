@@ -3,6 +3,8 @@
 use maud::{Markup, html};
 use reknit_engine::{Answer, AnswerAuthor, NumberSource, RunOverview, SourcedNumber, number_sources};
 
+use reknit_protocol::StepId;
+
 use super::RunFacts;
 use crate::links::{result_path, step_path};
 use crate::outside_text::{one_line, plain_text};
@@ -46,7 +48,6 @@ pub(super) fn section(facts: &RunFacts<'_>, run: &RunOverview, answer: &Answer) 
     }
 }
 
-/// The text with its numbers as links.
 fn linked(run: &str, text: &str, numbers: &[SourcedNumber]) -> Markup {
     let mut pieces = Vec::new();
     let mut at = 0;
@@ -61,28 +62,23 @@ fn linked(run: &str, text: &str, numbers: &[SourcedNumber]) -> Markup {
 }
 
 fn linked_number(run: &str, text: &str, source: &NumberSource) -> Markup {
-    match source {
-        NumberSource::Request => html! { span.sourced title="from the request" { (text) } },
-        NumberSource::Count => html! { (text) },
-        NumberSource::Unknown => html! { mark.unsourced title="in no result and not in the request" { (text) } },
+    let name = |step: &StepId| one_line(step.as_str(), 60);
+    let (step, href, title) = match source {
+        NumberSource::Request => return html! { span.sourced title="from the request" { (text) } },
+        NumberSource::Count => return html! { (text) },
+        NumberSource::Unknown => return html! { mark.unsourced title="in no result and not in the request" { (text) } },
         NumberSource::Result { step, path } => {
             let place = path.to_string();
-            let title = format!("from the result of {} at {}", one_line(step.as_str(), 60), one_line(&place, 120));
-            html! {
-                a.sourced href=(result_path(run, step.as_str(), &place)) title=(title) data-source=(step.as_str()) { (text) }
-            }
+            let title = format!("from the result of {} at {}", name(step), one_line(&place, 120));
+            (step, result_path(run, step.as_str(), &place), title)
         }
-        NumberSource::Parameter { step, name } => {
-            let title = format!("the parameter {} of {}", one_line(name, 60), one_line(step.as_str(), 60));
-            html! {
-                a.sourced href=(step_path(run, step.as_str())) title=(title) data-source=(step.as_str()) { (text) }
-            }
+        NumberSource::Parameter { step, name: parameter } => {
+            let title = format!("the parameter {} of {}", one_line(parameter, 60), name(step));
+            (step, step_path(run, step.as_str()), title)
         }
         NumberSource::History { step } => {
-            let title = format!("from what happened to {}", one_line(step.as_str(), 60));
-            html! {
-                a.sourced href=(step_path(run, step.as_str())) title=(title) data-source=(step.as_str()) { (text) }
-            }
+            (step, step_path(run, step.as_str()), format!("from what happened to {}", name(step)))
         }
-    }
+    };
+    html! { a.sourced href=(href) title=(title) data-source=(step.as_str()) { (text) } }
 }

@@ -14,9 +14,8 @@ use self::nodes::{GraphLine, GraphNode, lines, nodes};
 use super::step_times::StepTimes;
 use crate::outside_text::cut;
 
-/// The letters that fit into a box.
 const LETTERS: usize = 26;
-/// More lines are drawn as one, without their values: nobody can follow a single one, and the page stays small.
+/// More lines are drawn as one, without their values: a reader cannot follow a single one, and the page stays small.
 const MAX_LINES: usize = 150;
 
 /// The drawing. Boxes are links to their steps.

@@ -28,7 +28,6 @@ pub(super) fn of_run(frame: &PageFrame<'_>, facts: &RunFacts<'_>, run: &RunOverv
     }
 }
 
-/// The head of every run and session.
 pub(super) fn head(
     frame: &PageFrame<'_>,
     facts: &RunFacts<'_>,

@@ -7,16 +7,13 @@ use reknit_protocol::{Object, human_duration};
 use reknit_telemetry::Interaction;
 
 use super::RunFacts;
-use super::model_question;
 use crate::marks::{rung_chip, rung_words};
 use crate::outside_text::{block, one_line, plain_text};
 use crate::parameter_diff::diff;
 use crate::sourced_value::inline;
 
-/// More entries than this are not shown.
 const MAX_ENTRIES: usize = 60;
 
-/// The entries of a step, or of the run if `step` is `None`.
 pub(super) fn entries(facts: &RunFacts<'_>, step: Option<&str>, entries: &[HistoryEntry]) -> Markup {
     let mut exchanges: Vec<&Interaction> =
         facts.interactions.into_iter().flatten().filter(|known| known.step.as_deref() == step).collect();
@@ -105,8 +102,8 @@ fn asked(
             }
             @if let Some(error) = error { (block(error)) }
             @match (exchange, facts.interactions) {
-                (Some(exchange), _) => (model_question::question(exchange)),
-                (None, None) => (model_question::hidden(facts.run)),
+                (Some(exchange), _) => (question(exchange)),
+                (None, None) => (hidden(facts.run)),
                 (None, Some(_)) => {},
             }
         }
@@ -170,6 +167,46 @@ fn decided(decision: &Decision, by: &str, took: &str) -> Markup {
                 Decision::Edit { parameters } => (block(&parameters.to_string())),
                 _ => {},
             }
+        }
+    }
+}
+
+pub(super) fn question(interaction: &Interaction) -> Markup {
+    let answer = interaction.outcome.as_ref().ok();
+    let system = interaction.system_prompt();
+    html! {
+        details.exchange {
+            summary { "What the model saw and answered" }
+            dl.facts {
+                dt { "Asked for" } dd { (interaction.purpose.as_str().replace('_', " ")) }
+                dt { "Model" }
+                dd {
+                    (one_line(interaction.target.as_str(), 60))
+                    @if let Some(answer) = answer { " (" (one_line(&answer.model, 60)) ")" }
+                }
+                @if let Some(answer) = answer {
+                    dt { "Tokens" } dd { (answer.usage.input_tokens) " sent, " (answer.usage.output_tokens) " received" }
+                    dt { "Cost" }
+                    dd { @match answer.cost { Some(cost) => (cost), None => "no price is known" } }
+                }
+                dt { "Took" } dd { (human_duration(interaction.duration_ms)) }
+            }
+            @if !system.is_empty() { p.sub { "Instructions" } (block(&system)) }
+            p.sub { "Question" } (block(&interaction.prompt()))
+            @match interaction.error() {
+                Some(error) => { p.sub { "No answer" } (block(&error)) }
+                None => { p.sub { "Answer" } (block(&interaction.response())) }
+            }
+        }
+    }
+}
+
+/// Why prompts are not shown, and what to do about it.
+pub(super) fn hidden(run: &str) -> Markup {
+    html! {
+        p.muted {
+            "The texts are hidden: " code { "llm-debug.enabled" } " was off when the run started, and you are not the owner. The owner sees them with "
+            code { "reknit runs show " (one_line(run, 40)) " --llm" } "."
         }
     }
 }

@@ -10,7 +10,7 @@ use reknit_engine::{
 use reknit_protocol::human_duration;
 
 use super::RunFacts;
-use super::{header, model_question};
+use super::{header, history};
 use crate::frame::PageFrame;
 use crate::marks::rung_chip;
 use crate::outside_text::{block, one_line, plain_text};
@@ -18,9 +18,7 @@ use crate::question_card::question_card;
 use crate::sourced_value::tree;
 use crate::words::count;
 
-/// More questions to models are not shown.
 const MAX_QUESTIONS: usize = 20;
-/// More turns or lines than this are not shown.
 const MAX_SHOWN: usize = 200;
 
 pub(super) fn page(frame: &PageFrame<'_>, facts: &RunFacts<'_>, session: &SessionOverview) -> Markup {
@@ -238,7 +236,7 @@ fn notice(record: &SessionRecord) -> Option<String> {
 fn exchanges(facts: &RunFacts<'_>) -> Markup {
     html! {
         @match facts.interactions {
-            None => (model_question::hidden(facts.run)),
+            None => (history::hidden(facts.run)),
             Some([]) => {},
             Some(interactions) => {
                 h3 { "Questions to models" }
@@ -249,7 +247,7 @@ fn exchanges(facts: &RunFacts<'_>) -> Markup {
                                 strong { "Question " (index + 1) } " to " (one_line(interaction.target.as_str(), 40))
                                 @if interaction.error().is_some() { ", without an answer" }
                             }
-                            (model_question::question(interaction))
+                            (history::question(interaction))
                         }
                     }
                 }

@@ -15,7 +15,6 @@ use crate::words::{between, count};
 
 /// More lines of a section of the summary are not shown.
 const MAX_LINES: usize = 10;
-/// More items of a loop than this are not listed.
 const MAX_ITEMS: usize = 100;
 
 pub(super) fn panel(facts: &RunFacts<'_>, run: &RunOverview, step: &StepView) -> Markup {
@@ -105,7 +104,6 @@ fn parameters(facts: &RunFacts<'_>, run: &RunOverview, step: &StepView) -> Marku
     }
 }
 
-/// The items of a loop.
 fn items(facts: &RunFacts<'_>, run: &RunOverview, step: &StepView) -> Markup {
     let items: Vec<&StepView> = run.steps.iter().filter(|item| item.item_of.as_ref() == Some(&step.id)).collect();
     html! {

@@ -18,7 +18,6 @@ impl StepTimes {
     }
 }
 
-/// The end of an entry.
 pub(super) fn end_of(entry: &HistoryEntry) -> i64 {
     entry.at_ms.saturating_add_unsigned(entry.took_ms)
 }

@@ -12,15 +12,14 @@ use crate::frame::PageFrame;
 use crate::links::{run_path, step_path, with_query};
 use crate::marks::step_mark;
 use crate::outside_text::one_line;
+use crate::words::capability_name;
 
 /// A run with at most so many steps has one page.
 const ONE_PAGE: usize = 60;
 /// The rows of a page of a larger run: few, because a browser draws them before a reader sees anything.
 const ROWS: usize = 30;
-/// The width of the drawing, in units of its own.
 const WIDTH: i64 = 1_000;
 
-/// A piece of a row.
 struct Bar {
     class: &'static str,
     start_ms: i64,
@@ -35,7 +34,7 @@ pub(super) fn section(
     times: &BTreeMap<&StepId, StepTimes>,
     critical: &BTreeSet<&StepId>,
 ) -> Markup {
-    let is_shown = |step: &&StepView| facts.only.is_none_or(|only| kind(step) == only);
+    let is_shown = |step: &&StepView| facts.only.is_none_or(|only| capability_name(step) == only);
     let steps: Vec<&StepView> = run.steps.iter().filter(is_shown).collect();
     let now_ms = if facts.status == "running" { frame.now_ms.max(facts.updated_ms) } else { facts.updated_ms };
     let scale = Scale { start_ms: facts.created_ms, end_ms: now_ms.max(facts.created_ms + 1) };
@@ -66,13 +65,6 @@ pub(super) fn section(
                 p.muted { span.critical-word { "Underlined" } " steps are the critical path: the run could not end before them." }
             }
         }
-    }
-}
-
-fn kind(step: &StepView) -> String {
-    match step.tool.as_str() {
-        "" => step.capability.to_string(),
-        agent => format!("{agent}/{}", step.capability),
     }
 }
 
@@ -178,7 +170,6 @@ fn draw(scale: &Scale, bars: &[Bar]) -> Markup {
     }
 }
 
-/// How many rows a page has.
 fn rows(steps: usize) -> usize {
     if steps > ONE_PAGE { ROWS } else { ONE_PAGE }
 }

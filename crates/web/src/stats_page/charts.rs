@@ -4,13 +4,11 @@ use maud::{Markup, html};
 
 /// The width of a bar, in units of its own.
 const WIDTH: u64 = 1_000;
-/// The size of a chart with columns.
 const CHART_WIDTH: usize = 288;
 const CHART_HEIGHT: u64 = 96;
 /// The space for the numbers above the columns.
 const TOP: u64 = 14;
 
-/// A bar of parts, each with its class and its length of `whole`.
 pub(super) fn bar(parts: &[(&str, u64)], whole: u64) -> Markup {
     let mut left = 0;
     let mut drawn = Vec::new();
@@ -54,7 +52,7 @@ pub(super) fn columns(title: &str, columns: &[Column]) -> Markup {
     }
 }
 
-/// A column of which `most` would be as high as the chart.
+/// A column; one with the value `most` is as high as the chart.
 fn draw(column: &Column, most: u64, middle: usize, width: usize) -> Markup {
     let mut top = CHART_HEIGHT;
     let mut drawn = Vec::new();

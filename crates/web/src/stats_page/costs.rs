@@ -4,11 +4,11 @@ use maud::{Markup, html};
 use reknit_protocol::human_duration;
 
 use super::charts::bar;
+use crate::frame::table;
 use crate::outside_text::one_line;
 use crate::run_usage::{QuestionCost, RunUsage, ToolUse};
 use crate::words::money;
 
-/// The tools that are listed.
 const TOOLS: usize = 50;
 
 pub(super) fn section(usage: &RunUsage) -> Markup {
@@ -18,6 +18,15 @@ pub(super) fn section(usage: &RunUsage) -> Markup {
     let size = |asked: &QuestionCost| if has_prices { asked.nanos } else { asked.tokens };
     let sizes = tools.iter().map(|(_, tool)| size(&tool.asked)).chain([size(&usage.planning)]);
     let most = sizes.max().unwrap_or(0);
+    let chart = if has_prices { "=Cost" } else { "=Tokens" };
+    let rows = html! {
+        @for (name, tool) in tools.iter().take(TOOLS) {
+            tr { td { (one_line(name, 80)) } (cells(&tool.asked, size(&tool.asked), most)) td.number { (human_duration(tool.call_ms)) } }
+        }
+        @if usage.planning.questions > 0 {
+            tr { td { em { "plans, answers and agents" } } (cells(&usage.planning, size(&usage.planning), most)) td.number { "–" } }
+        }
+    };
     html! {
         section aria-labelledby="costs" {
             h2 #costs { "What it costs, by tool" }
@@ -27,25 +36,7 @@ pub(super) fn section(usage: &RunUsage) -> Markup {
                 @else { "No model has a price, so tokens are compared. " }
                 @if usage.cost_nanos > 0 { "Together all runs cost " (money(usage.cost_nanos)) " when they ran." }
             }
-            div.scroll tabindex="0" role="group" aria-label="Table" {
-                table.plain {
-                    thead {
-                        tr {
-                            th scope="col" { "Capability" } th.chart-column scope="col" { @if has_prices { "Cost" } @else { "Tokens" } }
-                            th.number scope="col" { "Cost" } th.number scope="col" { "Tokens" } th.number scope="col" { "Model questions" }
-                            th.number scope="col" { "Time in calls" }
-                        }
-                    }
-                    tbody {
-                        @for (name, tool) in tools.iter().take(TOOLS) {
-                            tr { td { (one_line(name, 80)) } (cells(&tool.asked, size(&tool.asked), most)) td.number { (human_duration(tool.call_ms)) } }
-                        }
-                        @if usage.planning.questions > 0 {
-                            tr { td { em { "plans, answers and agents" } } (cells(&usage.planning, size(&usage.planning), most)) td.number { "–" } }
-                        }
-                    }
-                }
-            }
+            (table("plain", &["Capability", chart, "#Cost", "#Tokens", "#Model questions", "#Time in calls"], &rows))
             @if tools.len() > TOOLS { p.muted { (tools.len() - TOOLS) " more capabilities cost less." } }
         }
     }

@@ -8,12 +8,15 @@ use reknit_engine::{FailureClass, ToolStatistics};
 use super::charts::bar;
 use super::mends::MendedBy;
 use super::weeks::{WEEKS, day};
+use crate::frame::table;
 use crate::outside_text::one_line;
 use crate::run_usage::RunUsage;
 use crate::words::money;
 
-/// The tools that are listed.
 const TOOLS: usize = 50;
+
+const CLASS_COLUMNS: [&str; 7] =
+    ["Class", "=What became of it", "#Failed calls", "#Mended", "#Not mended", "#Model questions", "#Cost"];
 
 /// What a class means, for a reader who sees it the first time.
 fn class_words(class: FailureClass) -> (&'static str, &'static str) {
@@ -34,21 +37,12 @@ pub(super) fn by_tool(usage: &RunUsage) -> Markup {
     let mut tools: Vec<(&String, &ToolStatistics)> = usage.all.tools.iter().collect();
     tools.sort_by_key(|(_, tool)| std::cmp::Reverse((tool.failed, tool.calls)));
     let most = tools.iter().map(|(_, tool)| tool.calls).max().unwrap_or(0);
+    let rows = html! { @for (name, tool) in tools.iter().take(TOOLS) { (tool_row(usage, name, tool, most)) } };
     html! {
         section aria-labelledby="fails" {
             h2 #fails { "What fails, by tool" }
             @if tools.is_empty() { p.muted { "No tool was called." } } @else {
-                div.scroll tabindex="0" role="group" aria-label="Table" {
-                    table.plain {
-                        thead {
-                            tr {
-                                th scope="col" { "Capability" } th.chart-column scope="col" { "Calls, failed in red" }
-                                th.number scope="col" { "Calls" } th.number scope="col" { "Failed" } th scope="col" { "How" } th scope="col" { "By week" }
-                            }
-                        }
-                        tbody { @for (name, tool) in tools.iter().take(TOOLS) { (tool_row(usage, name, tool, most)) } }
-                    }
-                }
+                (table("plain", &["Capability", "=Calls, failed in red", "#Calls", "#Failed", "How", "By week"], &rows))
                 @if tools.len() > TOOLS { p.muted { (tools.len() - TOOLS) " more capabilities failed less often." } }
             }
         }
@@ -111,6 +105,7 @@ pub(super) fn by_class(usage: &RunUsage) -> Markup {
     let mut classes: Vec<_> = classes.into_iter().collect();
     classes.sort_by_key(|(_, (failed, by))| std::cmp::Reverse((*failed, by.all())));
     let most = classes.iter().map(|(_, (_, by))| by.all()).max().unwrap_or(0);
+    let rows = html! { @for (class, (failed, by)) in &classes { (class_row(usage, *class, *failed, *by, most)) } };
     html! {
         @if !classes.is_empty() {
             section aria-labelledby="classes" {
@@ -119,18 +114,7 @@ pub(super) fn by_class(usage: &RunUsage) -> Markup {
                     span.key.rung-code { "mended by code" } " " span.key.rung-model { "by a model" } " "
                     span.key.rung-person { "settled by a check or a person" } " " span.key.failed { "not mended" }
                 }
-                div.scroll tabindex="0" role="group" aria-label="Table" {
-                    table.plain {
-                        thead {
-                            tr {
-                                th scope="col" { "Class" } th.chart-column scope="col" { "What became of it" }
-                                th.number scope="col" { "Failed calls" } th.number scope="col" { "Mended" } th.number scope="col" { "Not mended" }
-                                th.number scope="col" { "Model questions" } th.number scope="col" { "Cost" }
-                            }
-                        }
-                        tbody { @for (class, (failed, by)) in &classes { (class_row(usage, *class, *failed, *by, most)) } }
-                    }
-                }
+                (table("plain", &CLASS_COLUMNS, &rows))
             }
         }
     }

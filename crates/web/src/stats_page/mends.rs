@@ -6,9 +6,13 @@ use maud::{Markup, html};
 use reknit_engine::{FailureStatistics, RungStatistics};
 
 use super::charts::bar;
+use crate::frame::table;
 use crate::marks::{rung_chip, rung_class, rung_words};
 use crate::run_usage::RunUsage;
 use crate::words::money;
+
+const COLUMNS: [&str; 8] =
+    ["Rung", "=Mended, of all tries", "#Tried", "#Mended", "#No help", "#Questions", "#Cost", "#Per mended failure"];
 
 /// What became of failures, by who mended them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -54,18 +58,7 @@ pub(super) fn section(usage: &RunUsage) -> Markup {
                     "Rungs of " span.rung.rung-code { "code" } " cost nothing; those of " span.rung.rung-model { "models" }
                     " cost a question. The coloured part of a bar mended the call."
                 }
-                div.scroll tabindex="0" role="group" aria-label="Table" {
-                    table.plain {
-                        thead {
-                            tr {
-                                th scope="col" { "Rung" } th.chart-column scope="col" { "Mended, of all tries" }
-                                th.number scope="col" { "Tried" } th.number scope="col" { "Mended" } th.number scope="col" { "No help" }
-                                th.number scope="col" { "Questions" } th.number scope="col" { "Cost" } th.number scope="col" { "Per mended failure" }
-                            }
-                        }
-                        tbody { @for (name, rung) in &rungs { (row(usage, name, *rung, most)) } }
-                    }
-                }
+                (table("plain", &COLUMNS, &html! { @for (name, rung) in &rungs { (row(usage, name, *rung, most)) } }))
             }
         }
     }

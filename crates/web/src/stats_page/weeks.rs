@@ -9,7 +9,6 @@ use super::mends::MendedBy;
 use crate::run_usage::{RunUsage, WeekUse};
 use crate::words::money;
 
-/// The weeks that are drawn.
 pub(super) const WEEKS: usize = 8;
 
 pub(super) fn section(usage: &RunUsage) -> Markup {

@@ -1,7 +1,7 @@
 //! Two runs side by side.
 
 use reknit_engine::Overview;
-use reknit_web::{ComparedRun, RunChoice, compare_choice_page, compare_page};
+use reknit_web::{ComparedRun, ListedRun, compare_choice_page, compare_page};
 use serde_json::json;
 
 use crate::pages::text_of;
@@ -74,10 +74,10 @@ fn the_older_run_is_at_the_left_whichever_was_opened_first() {
 
 #[test]
 fn runs_with_the_same_request_are_offered_first() {
-    let choice = |run: &str, request: &str| RunChoice {
+    let choice = |run: &str, request: &str| ListedRun {
         run: run.to_owned(),
         request: request.to_owned(),
-        ..RunChoice::default()
+        ..ListedRun::default()
     };
     let own = choice("a", "tea");
     let page = compare_choice_page(&frame(), &own, &[choice("b", "coffee"), choice("c", "tea"), own.clone()]);

@@ -9,9 +9,9 @@ use reknit_model_api::{BreakerStatus, RotationRules};
 use reknit_protocol::{CallTool, Object, RunId, SideEffect, StepId, Value};
 use reknit_web::{
     AskedQuestion, ComparedRun, ErrorUse, ListedHealth, ListedInstance, ListedModel, ListedRule, ListedRun, ListedTool,
-    ModelPrices, ModelUse, NewRunForm, NewRunKind, PlanFindings, RuleCase, RuleList, RunChoice, RunList, RunUsage,
-    ToolCapability, ToolUse, compare_choice_page, compare_page, error_page, models_page, new_run_page, questions_page,
-    rules_page, run_page, runs_page, sign_in_page, stats_page, tool_page, tools_page,
+    ModelPrices, ModelUse, NewRunForm, NewRunKind, PlanFindings, RuleCase, RuleList, RunList, RunUsage, ToolCapability,
+    ToolUse, compare_choice_page, compare_page, error_page, models_page, new_run_page, questions_page, rules_page,
+    run_page, runs_page, sign_in_page, stats_page, tool_page, tools_page,
 };
 use serde_json::Value as Json;
 
@@ -260,8 +260,8 @@ fn other_pages(text: &str) -> Vec<Vec<String>> {
     let usage = usage(text);
     let model = Some((text.to_owned(), text.to_owned()));
     let model = ListedModel { name: text.to_owned(), model, health: HEALTH, ..ListedModel::default() };
-    let choice = RunChoice { run: text.to_owned(), request: format!("y{text}"), ..RunChoice::default() };
-    let other = RunChoice { run: format!("y{text}"), ..choice.clone() };
+    let choice = ListedRun { run: text.to_owned(), request: format!("y{text}"), ..ListedRun::default() };
+    let other = ListedRun { run: format!("y{text}"), ..choice.clone() };
     let findings = Some(PlanFindings { steps: 1, problems: vec![text.to_owned()] });
     let new = NewRunForm { kind: NewRunKind::Agent, request: text, text, findings, run_id: text, has_model: true };
     let pages = [

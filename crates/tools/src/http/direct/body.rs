@@ -89,7 +89,7 @@ impl ResponseBody {
 }
 
 impl Drop for ResponseBody {
-    /// Keeps a connection whose response nobody wanted to read to its end, if hyper has all of it.
+    /// Keeps a connection whose response was not read to its end, if hyper has all of it.
     fn drop(&mut self) {
         self.incoming = None;
         self.finish(&mut Context::from_waker(Waker::noop()));

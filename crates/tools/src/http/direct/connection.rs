@@ -7,8 +7,7 @@ use std::task::{Context, Poll, Waker, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// A connection over which a request is sent. To hyper, which only reads the response, it looks as if the request were not sent
-/// yet: what hyper writes is dropped.
+/// A connection that sends a request itself. Hyper only reads the response: what it writes is dropped.
 #[derive(Debug)]
 pub(super) struct Exchange {
     stream: TcpStream,
@@ -32,7 +31,7 @@ impl Exchange {
     /// Sends the request. Ready when there is something to read, which may be before all is sent.
     pub(super) fn poll_response(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.send(context);
-        // An error is seen by whoever reads.
+        // The reader sees an error.
         self.stream.poll_read_ready(context).map(|_| ())
     }
 
@@ -41,8 +40,7 @@ impl Exchange {
         self.request.is_empty().then_some(self.stream)
     }
 
-    /// Sends as much of the request as can be sent now. A service may answer and close the connection without reading everything;
-    /// so a connection that cannot be written to can still have a response, and what cannot be sent is dropped.
+    /// Sends what can be sent now. A service may answer without reading everything, so what cannot be sent is dropped.
     fn send(&mut self, context: &mut Context<'_>) {
         while let Some(rest) = self.request.get(self.sent..).filter(|rest| !rest.is_empty()) {
             match Pin::new(&mut self.stream).poll_write(context, rest) {

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
@@ -20,7 +21,7 @@ pub(super) struct Pool {
 struct Idle {
     /// The last one was used last.
     connections: HashMap<Box<str>, Vec<(TcpStream, Instant)>>,
-    /// Whether a task closes connections that nobody has used for too long.
+    /// Whether a task closes connections that were idle for too long.
     has_cleaner: bool,
 }
 
@@ -31,7 +32,7 @@ impl Pool {
 
     /// The connection that was used last, if the other side has not closed it.
     pub(super) fn take(&self, place: &str) -> Option<TcpStream> {
-        let mut idle = self.lock();
+        let mut idle = self.idle.lock();
         let connections = idle.connections.get_mut(place)?;
         while let Some((stream, since)) = connections.pop() {
             if since.elapsed() >= self.max_idle {
@@ -48,25 +49,21 @@ impl Pool {
     pub(super) fn put(self: &Arc<Self>, place: Box<str>, stream: TcpStream) {
         // Without a runtime, the connection ends.
         let Ok(runtime) = Handle::try_current() else { return };
-        let mut idle = self.lock();
+        let mut idle = self.idle.lock();
         idle.connections.entry(place).or_default().push((stream, Instant::now()));
         if !std::mem::replace(&mut idle.has_cleaner, true) {
             runtime.spawn(clean(Cleaner(Arc::downgrade(self)), self.max_idle));
         }
     }
 
-    /// Closes the connections that nobody has used for too long. Returns whether there are others.
+    /// Closes the connections that were idle for too long. Returns whether there are others.
     fn close_unused(&self) -> bool {
-        let mut idle = self.lock();
+        let mut idle = self.idle.lock();
         idle.connections.retain(|_, connections| {
             connections.retain(|(stream, since)| since.elapsed() < self.max_idle && is_open(stream));
             !connections.is_empty()
         });
         !idle.connections.is_empty()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Idle> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -90,7 +87,7 @@ struct Cleaner(Weak<Pool>);
 impl Drop for Cleaner {
     fn drop(&mut self) {
         if let Some(pool) = self.0.upgrade() {
-            *pool.lock() = Idle::default();
+            *pool.idle.lock() = Idle::default();
         }
     }
 }

@@ -3,9 +3,7 @@
 //! The usual steps of a layered layout: a line that skips layers gets a place in each of them, the places of a layer are ordered by
 //! the mean position of their neighbours, and then moved as close to the mean height of their neighbours as their order allows.
 
-/// The width of a box.
 pub(super) const BOX_WIDTH: i64 = 212;
-/// The height of a box.
 pub(super) const BOX_HEIGHT: i64 = 62;
 const GAP_ACROSS: i64 = 96;
 const GAP_DOWN: i64 = 18;

@@ -11,6 +11,7 @@ use crate::marks::{Mark, applied_rungs, rung_class, step_mark};
 use crate::outside_text::one_line;
 use crate::run_page::step_times::StepTimes;
 use crate::sourced_value::{short, taken_values};
+use crate::words::{capability_name, count};
 
 /// With more boxes, steps are folded into groups.
 const MAX_BOXES: usize = 60;
@@ -19,7 +20,6 @@ const MAX_LAYERS: usize = 12;
 /// The letters that fit between two layers.
 const LABEL_LETTERS: usize = 13;
 
-/// A box.
 #[derive(Debug)]
 pub(super) struct GraphNode {
     /// The id of the step, or a name of the group.
@@ -51,7 +51,6 @@ pub(super) struct GraphLine {
     pub(super) is_critical: bool,
 }
 
-/// The boxes of a run.
 pub(super) fn nodes(
     run: &RunOverview,
     times: &BTreeMap<&StepId, StepTimes>,
@@ -84,8 +83,7 @@ pub(super) fn nodes(
 /// The steps of each box, by its layer and a name; each step with its place in the plan.
 type StepGroups<'r> = BTreeMap<(usize, String), Vec<(usize, &'r StepView)>>;
 
-/// One box for each step, if they are not too many. Else those of the same capability in the same layer are one, then those in
-/// neighbouring layers, and at last all steps of neighbouring layers.
+/// One box for each step, or, if they are too many, for a capability in a layer, in neighbouring layers, or for neighbouring layers.
 fn groups<'r>(written: &[&'r StepView], layers: &BTreeMap<StepId, usize>) -> StepGroups<'r> {
     let count = layers.values().max().map_or(1, |last| last + 1);
     let wide = |layer: usize, most: usize| if count > most { layer * most / count } else { layer };
@@ -100,8 +98,8 @@ fn groups<'r>(written: &[&'r StepView], layers: &BTreeMap<StepId, usize>) -> Ste
     let is_small = |groups: &StepGroups<'r>| groups.len() <= MAX_BOXES;
     [
         grouped(&|index, layer, _| (layer, format!("{index:06}"))),
-        grouped(&|_, layer, step| (layer, kind(step))),
-        grouped(&|_, layer, step| (wide(layer, MAX_LAYERS), kind(step))),
+        grouped(&|_, layer, step| (layer, capability_name(step))),
+        grouped(&|_, layer, step| (wide(layer, MAX_LAYERS), capability_name(step))),
     ]
     .into_iter()
     .find(is_small)
@@ -118,13 +116,6 @@ fn layers(steps: &[&StepView]) -> BTreeMap<StepId, usize> {
     };
     let graph = StepGraph::new(steps.iter().map(step).collect());
     graph.layers().map(|placed| (placed.step.id.clone(), placed.layer)).collect()
-}
-
-fn kind(step: &StepView) -> String {
-    match step.tool.as_str() {
-        "" => step.capability.to_string(),
-        agent => format!("{agent}/{}", step.capability),
-    }
 }
 
 struct NodeContext<'c> {
@@ -144,7 +135,7 @@ impl NodeContext<'_> {
             name: step.id.to_string(),
             title: id.clone(),
             label: one_line(step.capability.as_str(), 80),
-            description: format!("{id}: {}, {}{words}", one_line(&kind(step), 80), mark.word),
+            description: format!("{id}: {}, {}{words}", one_line(&capability_name(step), 80), mark.word),
             note,
             took,
             mark,
@@ -159,7 +150,7 @@ impl NodeContext<'_> {
     /// Steps that are folded. The link shows them in the timeline.
     fn of_group(&self, steps: &[&StepView], layer: usize, first: usize) -> GraphNode {
         let parts = parts(steps);
-        let kinds: BTreeSet<String> = steps.iter().map(|step| kind(step)).collect();
+        let kinds: BTreeSet<String> = steps.iter().map(|step| capability_name(step)).collect();
         let path = format!("/runs/{}", percent_encoded(self.run));
         let (kind, href) = match kinds.first() {
             Some(kind) if kinds.len() == 1 => (kind.clone(), format!("{path}?only={}", percent_encoded(kind))),
@@ -227,7 +218,7 @@ fn note(step: &StepView, items: usize) -> Option<(&'static str, String)> {
         StepState::Looping { items, done, failed } => {
             Some(("running", format!("{done} of {items} items, {failed} failed")))
         }
-        _ if items > 0 => Some(("", crate::words::count(items, "item"))),
+        _ if items > 0 => Some(("", count(items, "item"))),
         _ => {
             let last = rungs.last()?;
             let names: Vec<&str> = rungs.iter().map(|rung| rung.as_str()).collect();

@@ -1,19 +1,18 @@
-//! `POST /orchestrate/natural`: the path and the bodies that older clients know.
+//! What stays compatible with the systems that Reknit grew from: `POST /orchestrate/natural`, with its path and its bodies.
 
 use std::collections::BTreeMap;
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
 use reknit::{RunError, RunResult};
-use reknit_engine::{Answer, Metadata, Outcome};
+use reknit_engine::{Metadata, Outcome, StepReport};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::access::Caller;
-use crate::json_body::JsonBody;
+use crate::request::JsonBody;
 use crate::state::ServerState;
 
 /// A request in natural language.
@@ -61,13 +60,10 @@ pub(crate) struct NaturalError {
     error: String,
     status: u16,
     success: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
-    details: Option<Box<RawValue>>,
 }
 
 fn failed(status: StatusCode, error: String) -> Response {
-    (status, Json(NaturalError { error, status: status.as_u16(), success: false, details: None })).into_response()
+    (status, Json(NaturalError { error, status: status.as_u16(), success: false })).into_response()
 }
 
 /// Plans a request with a model, runs the plan and waits for the answer.
@@ -76,7 +72,7 @@ fn failed(status: StatusCode, error: String) -> Response {
         (status = 503, body = NaturalError)))]
 pub(crate) async fn natural(
     State(server): State<ServerState>,
-    Extension(caller): Extension<Caller>,
+    caller: Caller,
     body: Result<JsonBody<NaturalRequest>, crate::api_error::ApiError>,
 ) -> Response {
     let Ok(JsonBody(body)) = body else {
@@ -105,7 +101,7 @@ pub(crate) async fn natural(
     let RunResult::Answer(answer) = result else {
         return failed(StatusCode::INTERNAL_SERVER_ERROR, "the run is a session".to_owned());
     };
-    let steps: Vec<NaturalStep> = steps_of(&answer);
+    let steps: Vec<NaturalStep> = answer.steps.iter().map(natural_step).collect();
     let done = steps.iter().filter(|step| step.success).count();
     if done == 0 {
         let reason = answer.reason.clone().unwrap_or_else(|| answer.text.clone());
@@ -129,20 +125,13 @@ pub(crate) async fn natural(
     Json(response).into_response()
 }
 
-fn steps_of(answer: &Answer) -> Vec<NaturalStep> {
-    let step = |report: &reknit_engine::StepReport| {
-        let error = match &report.outcome {
-            Outcome::Done(_) => None,
-            Outcome::Failed { reason, .. } | Outcome::Unconfirmed { reason, .. } | Outcome::Skipped { reason, .. } => {
-                Some(reason.clone())
-            }
-        };
-        NaturalStep {
-            step_id: report.step.to_string(),
-            tool_name: report.tool.to_string(),
-            success: error.is_none(),
-            error,
+fn natural_step(report: &StepReport) -> NaturalStep {
+    let error = match &report.outcome {
+        Outcome::Done(_) => None,
+        Outcome::Failed { reason, .. } | Outcome::Unconfirmed { reason, .. } | Outcome::Skipped { reason, .. } => {
+            Some(reason.clone())
         }
     };
-    answer.steps.iter().map(step).collect()
+    let (step_id, tool_name) = (report.step.to_string(), report.tool.to_string());
+    NaturalStep { step_id, tool_name, success: error.is_none(), error }
 }
