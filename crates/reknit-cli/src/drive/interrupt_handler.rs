@@ -6,9 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use reknit_protocol::RunId;
 use tokio_util::sync::CancellationToken;
 
-use crate::end_signals::{EndSignal, EndSignals};
-use crate::print::print_message;
-use crate::progress::display::{SharedDisplay, lock};
+use crate::output::{SharedDisplay, lock, print_message};
+use crate::setup::{EndSignal, EndSignals};
 
 /// The note after Ctrl-C.
 const CANCEL_NOTE: &str = "cancelling: calls in progress may still complete; press Ctrl-C again to exit now";

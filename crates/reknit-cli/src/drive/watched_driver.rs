@@ -11,11 +11,8 @@ use reknit_runtime::{Committed, Driver, EventOrigin, PieceWatcher, Watcher};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::interrupt_handler::{InterruptHandler, Purpose, SentSignal};
-use crate::cli::{DriveArguments, ResultFormat};
-use crate::event_output::EventOutput;
-use crate::failure::Failure;
-use crate::progress::display::{ProgressDisplay, SharedDisplay, lock};
-use crate::setup::Setup;
+use crate::output::{EventOutput, Failure, ProgressDisplay, ResultFormat, SharedDisplay, lock};
+use crate::setup::{DriveArguments, Setup};
 
 /// How often countdowns are redrawn.
 const TICK: Duration = Duration::from_secs(1);
