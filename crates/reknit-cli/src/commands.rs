@@ -110,7 +110,7 @@ pub(crate) enum Command {
     /// List, test and accept rules: what earlier runs learned from the corrections of models
     #[command(subcommand, after_help = rules::DETAILS)]
     Rules(rules::RulesCommand),
-    /// List, settle and forget business keys: which actions are done or under way
+    /// List, settle and forget business keys: which deeds are done or under way
     #[command(subcommand, after_help = keys::DETAILS)]
     Keys(keys::KeysCommand),
     /// Connect, list, show, find, call and check tools
@@ -154,7 +154,6 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Runs the command to its exit code.
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
         match self {
             Self::Repair(arguments) => repair::run(&arguments).map(|()| ExitCode::SUCCESS),

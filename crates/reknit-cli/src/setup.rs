@@ -6,6 +6,7 @@ mod arguments;
 mod attach;
 mod config_file;
 mod end_signals;
+mod find_by_id;
 mod find_model;
 mod last_targets;
 mod plan_agents;
@@ -29,6 +30,7 @@ pub(crate) use arguments::{
 pub(crate) use attach::{read_attachments, require_reader};
 pub(crate) use config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, found_config, named_config, toml_text};
 pub(crate) use end_signals::{EndSignal, EndSignals, unless_ended};
+pub(crate) use find_by_id::find_by_id;
 pub(crate) use find_model::with_detected_model;
 pub(crate) use last_targets::with_limits_of_runs;
 pub(crate) use plan_agents::{agent_problem, read_agents};

@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex};
 
 use reknit_journal::{Holder, Journal, LeaseTerm, RunFilter, RunSummary};
+use reknit_protocol::error_chain;
 use reknit_runtime::{CallLimits, Clock, Driver, RunStart, Transport};
 
 use super::ChaosCase;
 use super::double::{Deed, Double, DoubleState, SentEffect, lock};
 use super::fault::ChaosFault;
 use crate::drive::{drive_to_end, facts, in_virtual_time};
-use crate::error_chain::causes;
 use crate::facts::ObservedRun;
 use crate::people::People;
 use crate::test_clock::TestClock;
@@ -117,7 +117,7 @@ impl Process<'_> {
             }
             let ending = drive_to_end(&driver, self.journal, &clock, start, people);
             let end = tokio::select! {
-                ended = ending => ProcessEnd::Done(ended.err().map(|error| causes(&error))),
+                ended = ending => ProcessEnd::Done(ended.err().map(|error| error_chain(&error))),
                 () = killed.notified() => ProcessEnd::Killed,
             };
             (end, clock.elapsed_ms())

@@ -76,7 +76,6 @@ Exit status:
   9    EXIT-NO-PROVIDERS
   130  EXIT-SIGNAL-RECEIVED";
 
-/// Starts a session with an agent and drives it to its report.
 pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure> {
     let metadata = arguments.metadata.parse()?;
     let config = config_with_arguments(&arguments.setup)?;

@@ -49,7 +49,6 @@ pub(crate) struct AskArguments {
     drive: DriveArguments,
 }
 
-/// Lets a model plan a request, and runs the plan.
 pub(crate) async fn run(arguments: &AskArguments) -> Result<ExitCode, Failure> {
     let AskArguments { request, id, drive: drive_arguments, .. } = arguments;
     if let Some(path) = arguments.plan_file.as_deref().filter(|path| path.exists()) {

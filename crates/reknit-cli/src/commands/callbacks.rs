@@ -38,7 +38,6 @@ pub(crate) enum CallbacksCommand {
     },
 }
 
-/// The most that a tool may send.
 const MAX_BODY: usize = 4 << 20;
 
 struct Receiver {

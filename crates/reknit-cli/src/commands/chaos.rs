@@ -1,5 +1,6 @@
 //! `reknit chaos`: runs a test, a plan or an agent with every fault at every step.
 
+use reknit_protocol::error_chain;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -77,10 +78,8 @@ pub(crate) struct ChaosArguments {
     setup: SetupArguments,
 }
 
-/// The most bytes of a file.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Runs a test, a plan or an agent with every fault at every step, and prints what became of each case.
 pub(crate) async fn run(arguments: &ChaosArguments) -> Result<ExitCode, Failure> {
     let path = &arguments.file;
     let text = Input::File(path.clone()).read_regular_up_to(MAX_BYTES)?;
@@ -121,7 +120,7 @@ impl JournalFolder {
             program: std::env::current_exe().map_err(Failure::start("another process"))?,
             arguments: vec!["chaos-process".to_owned()],
             folder: self.0.clone(),
-            open: |path| open_child_journal(path).map_err(|error| plan_file::chain(&error).join(": ")),
+            open: |path| open_child_journal(path).map_err(|error| error_chain(&error)),
         })
     }
 }
@@ -239,10 +238,8 @@ async fn drive(reknit: &Runtime, start: RunStart) -> Result<TestFile, Failure> {
         return Err(Failure::usage("the run waits for the approval of a call", hint));
     }
     let options = RecordOptions { with_model_texts: true, ..RecordOptions::default() };
-    let failure = |error: reknit_recorded_tests::RecordRunError| Failure::Usage {
-        message: plan_file::chain(&error).join(": "),
-        hint: None,
-    };
+    let failure =
+        |error: reknit_recorded_tests::RecordRunError| Failure::Usage { message: error_chain(&error), hint: None };
     let mut file = record_run(&reknit.journal, &run, &options).await.map_err(failure)?;
     let overview = recorded_overview(&reknit.journal, &run).await.map_err(failure)?;
     let here = Path::new("");

@@ -75,7 +75,6 @@ Each line is a message to the agent.
 Ctrl-C stops an answer, and at the prompt it leaves. Ctrl-D leaves.
 ";
 
-/// Talks with an agent until the user leaves.
 pub(crate) async fn run(arguments: &ChatArguments) -> Result<ExitCode, Failure> {
     let mut chat = match &arguments.continued {
         Some(name) => Chat::continued(name, arguments).await?,

@@ -46,7 +46,6 @@ pub(crate) enum ConfigCommand {
     Reference,
 }
 
-/// Prints the effective settings, or the reference page.
 pub(crate) fn run(command: &ConfigCommand) -> Result<ExitCode, Failure> {
     let ConfigCommand::Show { changed, json, answer, setup: arguments } = command else {
         print_data(&config::reference())?;

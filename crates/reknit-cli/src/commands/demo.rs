@@ -45,7 +45,6 @@ pub(crate) struct DemoArguments {
     drive: DriveArguments,
 }
 
-/// Runs the demo with the scripted model or a real one, only serves its tools, or answers one call.
 pub(crate) async fn run(arguments: &DemoArguments) -> Result<ExitCode, Failure> {
     let DemoArguments { live, serve, call, id, setup: arguments, drive: drive_arguments } = arguments;
     if let Some(capability) = call {

@@ -70,7 +70,6 @@ Exit status:
 /// The name of the whole document in expressions.
 const DOCUMENT_NAME: &str = "it";
 
-/// The width to which a converted string is cut, in columns.
 const QUOTE_COLUMNS: usize = 40;
 
 pub(crate) fn run(arguments: &EvalArguments) -> Result<(), Failure> {

@@ -5,11 +5,10 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use reknit_journal::{Journal, StoredKey};
-use reknit_protocol::spelling::nearest;
 use reknit_protocol::{Object, Value};
 
 use crate::output::{Failure, one_line, print_data, print_message};
-use crate::setup::{FileArguments, open_journal};
+use crate::setup::{FileArguments, find_by_id, open_journal};
 
 pub(super) const DETAILS: &str = "\
 A capability may name the parameters that identify a deed (`[[keys]]` in the configuration). A call whose deed another call has
@@ -62,13 +61,9 @@ pub(crate) struct KeyArguments {
     journal: FileArguments,
 }
 
-/// The most keys that an error lists.
-const MAX_LISTED: usize = 5;
-
 /// How many characters of a key a table shows: enough to tell keys apart.
 const SHOWN_CHARACTERS: usize = 10;
 
-/// Runs a `reknit keys` command.
 pub(crate) async fn run(command: KeysCommand) -> Result<ExitCode, Failure> {
     match command {
         KeysCommand::List { json, journal } => {
@@ -125,23 +120,7 @@ async fn current_keys(journal: &Journal) -> Result<Vec<StoredKey>, Failure> {
 }
 
 fn find_key<'a>(keys: &'a [StoredKey], name: &str) -> Result<&'a StoredKey, Failure> {
-    let found: Vec<&StoredKey> =
-        keys.iter().filter(|key| !name.is_empty() && key.claim.key.starts_with(name)).collect();
-    match found.as_slice() {
-        [key] => Ok(key),
-        [] => {
-            let hint = match nearest(name, keys.iter().map(short)) {
-                Some(near) => format!("did you mean `{near}`? `reknit keys list` lists all keys"),
-                None => "list the keys with `reknit keys list`".to_owned(),
-            };
-            Err(Failure::usage(format!("there is no key `{name}`"), hint))
-        }
-        several => {
-            let names: Vec<&str> = several.iter().take(MAX_LISTED).map(|key| key.claim.key.as_str()).collect();
-            let hint = format!("give more characters of one of: {}", names.join(", "));
-            Err(Failure::usage(format!("several keys start with `{name}`"), hint))
-        }
-    }
+    find_by_id(keys, |key| key.claim.key.clone(), name, "key")
 }
 
 /// A run may have changed the key since it was read.

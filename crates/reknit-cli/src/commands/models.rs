@@ -12,7 +12,7 @@ use reknit_protocol::redact_url;
 use reknit_runtime::config::{Config, KeySource};
 use tokio::task::JoinSet;
 
-use crate::output::{Failure, one_line, padded, print_data, print_message, width};
+use crate::output::{Failure, one_line, print_data, print_message, table};
 use crate::setup::{
     MODEL_HINT, ModelArguments, build_models, check_model_trust, read_config, with_detected_model, with_model,
 };
@@ -50,14 +50,12 @@ struct ModelSources {
     model: ModelArguments,
 }
 
-/// The width to which an error is cut, in columns.
 const ERROR_COLUMNS: usize = 120;
 /// The lowest token limit that every provider accepts.
 const MAX_ANSWER_TOKENS: u32 = 16;
 /// The time limit of the short question.
 const TIMEOUT_MS: u64 = 30_000;
 
-/// Runs a `reknit models` command.
 pub(crate) async fn run(arguments: &ModelsArguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
         None => list(&arguments.sources).await,
@@ -74,7 +72,7 @@ async fn list(arguments: &ModelSources) -> Result<ExitCode, Failure> {
         let key = key(target, config.keys.get(&target.name));
         rows.push([target.name.to_string(), target.provider.to_string(), target.model.clone(), key]);
     }
-    print(&rows)?;
+    print_data(&table(&rows, None))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -87,7 +85,7 @@ async fn check(arguments: &ModelSources) -> Result<ExitCode, Failure> {
     for (target, check) in config.models.iter().zip(&checks) {
         rows.push([check.name.to_string(), target.model.clone(), check.result.clone()]);
     }
-    print(&rows)?;
+    print_data(&table(&rows, None))?;
     for ModelCheck { name, hint, .. } in &checks {
         if let Some(hint) = hint {
             print_message(&format!("hint: {name}: {hint}\n"));
@@ -206,18 +204,4 @@ fn hint(target: &Target, source: Option<&KeySource>, failure: &ModelFailure) -> 
             format!("check that the server at {url} speaks the {} protocol", target.provider)
         }
     }
-}
-
-/// Prints a table. Each column is as wide as its widest cell.
-fn print<const N: usize>(rows: &[[String; N]]) -> Result<(), Failure> {
-    // The names of models come from servers.
-    let rows: Vec<[String; N]> = rows.iter().map(|row| row.each_ref().map(|cell| one_line(cell, usize::MAX))).collect();
-    let widths: Vec<usize> = (0..N)
-        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max().unwrap_or(0))
-        .collect();
-    for row in &rows {
-        let cells = row.iter().zip(&widths).map(|(cell, columns)| padded(cell, *columns));
-        print_data(&format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end()))?;
-    }
-    Ok(())
 }

@@ -103,7 +103,6 @@ pub(crate) struct RuleSources {
     files: FileArguments,
 }
 
-/// Runs a `reknit rules` command.
 pub(crate) async fn run(command: RulesCommand) -> Result<ExitCode, Failure> {
     match command {
         RulesCommand::List { json, sources } => list(&sources, json).await,

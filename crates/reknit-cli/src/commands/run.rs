@@ -44,7 +44,6 @@ pub(crate) struct RunPlanArguments {
     drive: DriveArguments,
 }
 
-/// Runs a plan from a file.
 pub(crate) async fn run(arguments: &RunPlanArguments) -> Result<ExitCode, Failure> {
     let RunPlanArguments { plan, inputs, id, metadata, setup: arguments, drive: drive_arguments } = arguments;
     let input = Input::new(Some(plan));

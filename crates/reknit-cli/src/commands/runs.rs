@@ -145,7 +145,6 @@ pub(crate) struct ContinueArguments {
     drive: DriveArguments,
 }
 
-/// Runs a `reknit runs` command.
 pub(crate) async fn run(command: RunsCommand) -> Result<ExitCode, Failure> {
     match command {
         RunsCommand::List(arguments) => list::run(&arguments).await,

@@ -42,7 +42,6 @@ enum TestCommand {
     Record(record::RecordArguments),
 }
 
-/// Runs a `reknit test` command.
 pub(crate) fn run(arguments: &TestArguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
         Some(TestCommand::Record(arguments)) => block_on(record::run(arguments)),

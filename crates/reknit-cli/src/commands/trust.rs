@@ -31,7 +31,6 @@ pub(crate) struct TrustArguments {
     forget: bool,
 }
 
-/// Trusts a file, forgets one, or lists the trusted ones.
 pub(crate) fn run(arguments: &TrustArguments) -> Result<ExitCode, Failure> {
     let store = TrustStore::of_user()?;
     if arguments.list {

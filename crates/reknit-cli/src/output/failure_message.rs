@@ -11,10 +11,8 @@ use reknit_salvage::{FitError, ReadOptions, ReadTextError};
 
 use crate::output::{BadSchema, Excerpt, Failure, Input, one_line, shell_word};
 
-/// The most schema problems that a message lists.
 const MAX_PROBLEMS: usize = 20;
 
-/// The width to which a cause is cut, in columns.
 const CAUSE_COLUMNS: usize = 200;
 
 /// What an error says besides its first line.

@@ -7,17 +7,25 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
+use reknit_protocol::Value;
+use serde::Serialize;
+
 use crate::output::{Failure, error_columns, fill, output_columns};
 
 /// How many texts wait for the reader of standard error. Progress beyond that is dropped and counted.
 const QUEUE_CAPACITY: usize = 1_024;
 
-/// The most messages that are written at once.
 const MAX_BATCH: usize = 1_000;
 /// How long progress waits for the lines that follow it.
 const BATCH_WAIT: Duration = Duration::from_millis(2);
 /// How long a message waits for the reader of standard error before the program goes on without it.
 const MESSAGE_WAIT: Duration = Duration::from_secs(1);
+
+/// What serde writes, as a value whose numbers keep their digits.
+pub(crate) fn json_value(item: &impl Serialize) -> Result<Value, Failure> {
+    let text = serde_json::to_string(item).map_err(|error| Failure::Write(io::Error::other(error)))?;
+    Value::parse(&text).map_err(|error| Failure::Write(io::Error::other(error)))
+}
 
 /// Prints data on standard output.
 pub(crate) fn print_data(text: &str) -> Result<(), Failure> {

@@ -1,14 +1,15 @@
 //! Prints the answer of a run: the answer on standard output, a summary on standard error.
 
-use std::io;
 use std::process::ExitCode;
 
 use reknit_engine::{Answer, AnswerAuthor, Outcome, Question, Status, StepReport};
 use reknit_protocol::{Object, RunId, Value};
 
+use serde::Serialize;
+
 use crate::output::{
-    ApprovalRequest, Failure, are_messages_hidden, count, escape_controls, one_line, print_data, print_failure,
-    print_message, print_text, seconds, usage_summary, with_decimal_costs,
+    ApprovalRequest, Failure, are_messages_hidden, count, escape_controls, json_value, one_line, print_data,
+    print_failure, print_message, print_text, seconds, usage_summary, with_decimal_costs,
 };
 
 /// How a result is printed.
@@ -160,14 +161,13 @@ pub(crate) fn print_waiting(
 
 /// The whole answer as JSON.
 pub(crate) fn answer_json(run: &RunId, answer: &Answer) -> Result<Value, Failure> {
-    result_json(run, serde_json::to_string(answer)).map(Value::Object)
+    result_json(run, answer).map(Value::Object)
 }
 
-/// A serialized answer or report as a JSON object, with the id of its run. Numbers keep their digits.
-pub(crate) fn result_json(run: &RunId, serialized: serde_json::Result<String>) -> Result<Object, Failure> {
-    let text = serialized.map_err(|error| Failure::Write(io::Error::other(error)))?;
+/// An answer or a report as a JSON object, with the id of its run.
+pub(crate) fn result_json(run: &RunId, result: &impl Serialize) -> Result<Object, Failure> {
     let mut object = Object::from([("run", Value::from(run.as_str()))]);
-    if let Ok(Value::Object(fields)) = Value::parse(&text) {
+    if let Value::Object(fields) = json_value(result)? {
         for (name, value) in fields {
             let value = if name == "spent" { with_decimal_costs(value) } else { value };
             object.insert(if name == "text" { "answer".to_owned() } else { name }, value);

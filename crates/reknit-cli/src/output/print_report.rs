@@ -47,7 +47,7 @@ pub(crate) fn print_report(run: &RunId, report: &Report, format: ResultFormat) -
 
 /// The whole report as JSON.
 pub(crate) fn report_json(run: &RunId, report: &Report) -> Result<Value, Failure> {
-    let mut object = result_json(run, serde_json::to_string(report))?;
+    let mut object = result_json(run, report)?;
     object.insert("exit", report.exit.as_str());
     Ok(Value::Object(object))
 }

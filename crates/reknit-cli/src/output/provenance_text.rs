@@ -6,7 +6,6 @@ use reknit_protocol::{Path, StepId};
 
 use crate::output::one_line;
 
-/// The width to which a value is cut, in columns.
 const VALUE_COLUMNS: usize = 160;
 
 /// Where a value comes from.

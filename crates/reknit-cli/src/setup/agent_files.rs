@@ -9,7 +9,6 @@ use reknit_runtime::config::check_regular_file;
 use crate::output::{Failure, Input};
 use crate::setup::schema_file;
 
-/// The most bytes of an agent file.
 const MAX_BYTES: usize = 1 << 20;
 
 /// An agent file, with those of the agents that it may call.

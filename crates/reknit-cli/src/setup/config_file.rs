@@ -9,7 +9,6 @@ use crate::environment::{CONFIG_VARIABLE, os_variable};
 /// The default configuration file, in the current folder.
 pub(crate) const DEFAULT_CONFIG: &str = "reknit.toml";
 
-/// The most bytes of a configuration file.
 pub(crate) const MAX_CONFIG_BYTES: usize = 1 << 20;
 
 /// The configuration file that a person names: with `--config`, whose value is `file`, or with the variable.

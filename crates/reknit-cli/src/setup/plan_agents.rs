@@ -1,5 +1,6 @@
 //! The agents that the steps of a plan file run.
 
+use reknit_protocol::error_chain;
 use std::path::PathBuf;
 
 use reknit_engine::SessionRules;
@@ -7,7 +8,7 @@ use reknit_plan::{AgentReference, PlanProblem, ProblemCode, agent_name};
 
 use crate::output::{Failure, Input};
 use crate::setup::AgentFile;
-use crate::setup::plan_file::{PlanFile, beside, chain};
+use crate::setup::plan_file::{PlanFile, beside};
 
 /// Reads the agent files that steps of a plan name, each once. Fails with what is wrong with them, at the steps that name them.
 pub(crate) fn read_agents(
@@ -34,7 +35,7 @@ pub(crate) fn read_agents(
                 let in_file = |line: &String| format!("in `{}`: {line}", reference.file);
                 problems.extend(of_file.iter().map(|line| agent_problem(&reference, in_file(line), None)));
             }
-            Err(failure) => problems.push(agent_problem(&reference, chain(&failure).join(": "), None)),
+            Err(failure) => problems.push(agent_problem(&reference, error_chain(&failure), None)),
         }
     }
     if problems.is_empty() { Ok(agents.into_iter().map(|(_, agent)| agent).collect()) } else { Err(problems) }

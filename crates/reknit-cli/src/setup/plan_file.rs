@@ -1,5 +1,6 @@
 //! Reads a plan file.
 
+use reknit_protocol::error_chain;
 use std::error::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -57,7 +58,7 @@ pub(crate) fn read(input: &Input) -> Result<Result<PlanFile, PlanError>, Failure
 fn read_sub_plan(input: &Input, from: &str, name: &str) -> Result<PlanText, String> {
     let path = beside(input, from, name);
     let file = Input::File(path.clone());
-    let text = file.read_regular_up_to(MAX_BYTES).map_err(|failure| chain(&failure).join(": "))?;
+    let text = file.read_regular_up_to(MAX_BYTES).map_err(|failure| error_chain(&failure))?;
     let key = std::fs::canonicalize(&path).unwrap_or(path);
     Ok(PlanText { key: key.display().to_string(), text })
 }
@@ -81,7 +82,9 @@ pub(crate) fn load(input: &Input) -> Result<PlanFile, Failure> {
 pub(crate) fn causes(error: &PlanError) -> Vec<String> {
     match error {
         PlanError::File(problems) => problems.iter().map(ToString::to_string).collect(),
-        _ => chain(error),
+        _ => std::iter::successors(Some(error as &dyn Error), |error| (*error).source())
+            .map(ToString::to_string)
+            .collect(),
     }
 }
 
@@ -89,10 +92,7 @@ pub(crate) fn causes(error: &PlanError) -> Vec<String> {
 pub(crate) fn error_json(error: &PlanError) -> Value {
     let problems: Vec<Value> = match error {
         PlanError::File(problems) => problems.iter().map(file_problem).collect(),
-        _ => vec![Value::Object(Object::from([
-            ("code", "not_a_plan".into()),
-            ("message", chain(error).join(": ").into()),
-        ]))],
+        _ => vec![Value::Object(Object::from([("code", "not_a_plan".into()), ("message", error_chain(error).into())]))],
     };
     Value::Object(Object::from([("ok", Value::Bool(false)), ("problems", Value::Array(problems))]))
 }
@@ -108,11 +108,6 @@ fn file_problem(problem: &FileProblem) -> Value {
         object.insert("hint", hint.as_str());
     }
     Value::Object(object)
-}
-
-/// An error and its sources.
-pub(crate) fn chain(error: &dyn Error) -> Vec<String> {
-    std::iter::successors(Some(error), |error| (*error).source()).map(ToString::to_string).collect()
 }
 
 /// The repairs of the JSON, each kind once.

@@ -7,7 +7,6 @@ use reknit_runtime::SavedRun;
 
 use crate::output::Failure;
 
-/// The most runs that an error lists when several ids start with the given characters.
 const MAX_LISTED: u32 = 5;
 
 /// Finds a run by its id, the first characters of its id, or `last`.

@@ -207,7 +207,6 @@ fn key_uses(tool: &ConfiguredTool, counts: fn(&KeySource) -> bool) -> Vec<String
 
 pub(crate) fn use_lines(uses: &[String]) -> String {
     uses.iter().fold(String::new(), |mut text, one| {
-        // Writing to a string cannot fail.
         let _ = writeln!(text, "- {one}");
         text
     })

@@ -7,7 +7,6 @@ use tokio::sync::oneshot;
 use crate::output::{Failure, Input, print_failure};
 use crate::setup::EndSignals;
 
-/// The most bytes of a message.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// What the user typed.

@@ -11,7 +11,6 @@ use crate::setup::MAX_CONFIG_BYTES;
 /// The exit status for parameters that are wrong, as in `sysexits.h`.
 const DATA_ERROR: u8 = 65;
 
-/// Reads the parameters, and prints the result.
 pub(crate) async fn run(name: &str) -> Result<ExitCode, Failure> {
     let capabilities = reknit_demo::capabilities().map_err(Failure::start("the demo tools"))?;
     let names: Vec<String> = capabilities.iter().map(|(_, one)| one.announcement().name.to_string()).collect();

@@ -72,7 +72,7 @@ impl Finding {
         Self { area, level: Level::Problem, message: message.into(), command: Some(command.into()) }
     }
 
-    /// A failure of another command, with its failure_causes and its hint.
+    /// A failure of another command, with its causes and its hint.
     pub(super) fn of_failure(area: Area, failure: &Failure, command: &str) -> Self {
         let mut message = failure.to_string();
         for cause in failure_causes(failure) {

@@ -1,5 +1,6 @@
 //! `reknit plan check`: lists the problems of a plan without running it.
 
+use reknit_protocol::error_chain;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
@@ -177,7 +178,7 @@ fn load_tools(path: &Path) -> Result<Catalogue, Failure> {
         |message: String| Failure::usage(message, "create the file with `reknit tools check --json > tools.json`");
     let value = Value::parse(&input.read_text()?).map_err(|error| usage(format!("{input} is not JSON: {error}")))?;
     Catalogue::from_value(&value)
-        .map_err(|error| usage(format!("{input} is not a list of tools: {}", plan_file::chain(&error).join(": "))))
+        .map_err(|error| usage(format!("{input} is not a list of tools: {}", error_chain(&error))))
 }
 
 /// The catalogue of the configured tools; `None` if no tool is configured.

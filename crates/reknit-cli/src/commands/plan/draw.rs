@@ -37,7 +37,6 @@ A line for each step, after those that it needs. A lane leads from a step down t
 
 Marks: ○ planned, ✓ done, ✗ failed, - skipped, > running, · waiting.";
 
-/// Draws a plan file or a run.
 pub(crate) async fn run(arguments: &DrawArguments) -> Result<ExitCode, Failure> {
     let path = Path::new(&arguments.what);
     let graph = if arguments.what == "-" || path.is_file() { of_plan(path)? } else { of_run(arguments).await? };

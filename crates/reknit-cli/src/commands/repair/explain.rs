@@ -10,10 +10,8 @@ use crate::output::{one_line, one_line_end, padded, width};
 /// The width to which a path is cut. Its start is cut, because its end says more.
 const PATH_COLUMNS: usize = 40;
 
-/// The width to which the text before and after a fix is cut.
 const QUOTE_COLUMNS: usize = 32;
 
-/// The most paths of expressions that are listed.
 const MAX_PATHS: usize = 10;
 
 /// The list of fixes: path, kind, and the text before and after.
@@ -69,7 +67,6 @@ pub(crate) fn warnings(reading: &Reading) -> String {
         if reading.expressions.len() > MAX_PATHS {
             paths.push(format!("and {} more", reading.expressions.len() - MAX_PATHS));
         }
-        // Writing to a string cannot fail.
         let _ =
             writeln!(warnings, "note: the value contains an expression instead of a number at {}", paths.join(", "));
     }

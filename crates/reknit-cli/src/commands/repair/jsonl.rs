@@ -17,7 +17,6 @@ use line::{Line, Lines};
 use request::{Request, Subject};
 use schemas::Schemas;
 
-/// Answers every line of the input.
 pub(super) fn run(input: &Input, default_schema: Option<Schema>) -> Result<(), Failure> {
     let mut output = BufWriter::new(io::stdout().lock());
     let mut lines = Lines::new(BufReader::new(input.open()?));

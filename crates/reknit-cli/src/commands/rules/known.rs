@@ -2,16 +2,12 @@
 
 use reknit_journal::Journal;
 use reknit_mend::LearnedRule;
-use reknit_protocol::spelling::nearest;
 use reknit_runtime::{KeptLessons, RuleReview, RuleReviewError, RuleStore, RuleStoreError};
 
 use super::RuleSources;
 use super::listed::ListedRule;
 use crate::output::{Failure, count, print_message};
-use crate::setup::{open_journal, read_config};
-
-/// The most ids that an error lists.
-const MAX_LISTED: usize = 5;
+use crate::setup::{find_by_id, open_journal, read_config};
 
 /// Everything that is known about rules.
 pub(super) struct KnownRules {
@@ -56,24 +52,7 @@ impl KnownRules {
 
     /// The rule whose id starts with a name.
     pub(super) fn find(&self, name: &str) -> Result<&ListedRule, Failure> {
-        let ids: Vec<String> = self.rules.iter().map(ListedRule::id).collect();
-        let found: Vec<(&ListedRule, &String)> =
-            self.rules.iter().zip(&ids).filter(|(_, id)| !name.is_empty() && id.starts_with(name)).collect();
-        match found.as_slice() {
-            [(rule, _)] => Ok(rule),
-            [] => {
-                let hint = match nearest(name, ids.iter().map(String::as_str)) {
-                    Some(near) => format!("did you mean `{near}`? `reknit rules list` lists all rules"),
-                    None => "list the rules with `reknit rules list`".to_owned(),
-                };
-                Err(Failure::usage(format!("there is no rule `{name}`"), hint))
-            }
-            several => {
-                let names: Vec<&str> = several.iter().take(MAX_LISTED).map(|(_, id)| id.as_str()).collect();
-                let hint = format!("give more characters of one of: {}", names.join(", "));
-                Err(Failure::usage(format!("several rules start with `{name}`"), hint))
-            }
-        }
+        find_by_id(&self.rules, ListedRule::id, name, "rule")
     }
 
     /// The rules that names stand for, each once. If one of them is unknown, nothing is changed.

@@ -11,10 +11,8 @@ use super::known::KnownRules;
 use super::listed::ListedRule;
 use crate::output::one_line;
 
-/// The most corrections of a kind that are shown.
 const MAX_SHOWN: usize = 10;
 
-/// The most characters of the parameters of a call.
 const MAX_PARAMETERS: usize = 160;
 
 pub(super) fn page(rule: &ListedRule, known: &KnownRules) -> String {
@@ -25,7 +23,6 @@ pub(super) fn page(rule: &ListedRule, known: &KnownRules) -> String {
     let verdicts = rule.evaluate(&known.review.lessons);
     let mut text = definition(rule);
     if let Some(reason) = &rule.evidence.retired {
-        // Writing to a string cannot fail.
         let _ = writeln!(text, "\nRetired: {}", one_line(reason, usize::MAX));
     }
     let _ = writeln!(text, "\nWould have made the correction that succeeded: {}", verdicts.helps.len());

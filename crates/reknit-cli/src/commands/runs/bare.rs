@@ -30,7 +30,6 @@ pub(super) fn as_json(bare: &BareOverview) -> Result<Value, Failure> {
 pub(super) fn page(bare: &BareOverview) -> String {
     let mut page = String::new();
     let mut line = |text: String| {
-        // Writing to a string cannot fail.
         let _ = writeln!(page, "{}", escape_controls(&text));
     };
     line(format!("run      {}", bare.run));

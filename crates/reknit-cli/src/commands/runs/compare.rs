@@ -66,7 +66,6 @@ impl Comparison<'_> {
         let width = self.run.0.len().max(self.other.0.len()) + 2;
         let indent = format!("\n{}", " ".repeat(4 + width));
         for Mismatch { what, expected, actual, .. } in &self.differences {
-            // Writing to a string cannot fail.
             let _ = writeln!(text, "  {what}");
             for (word, value) in [(self.run.0, expected), (self.other.0, actual)] {
                 let _ = writeln!(text, "    {word:width$}{}", value.trim_end().replace('\n', &indent));

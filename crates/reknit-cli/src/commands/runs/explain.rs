@@ -1,15 +1,15 @@
 //! `reknit runs explain`: a run in plain words.
 
-use std::io;
 use std::process::ExitCode;
 
 use clap::Args;
 
 use reknit_engine::{ExplainedLine, Explanation, explain};
-use reknit_protocol::Value;
 
 use super::open_run;
-use crate::output::{Failure, duration, graph_lines, one_line, output_columns, padded, print_data, width, wrapped};
+use crate::output::{
+    Failure, duration, graph_lines, json_value, one_line, output_columns, padded, print_data, width, wrapped,
+};
 use crate::setup::{FileArguments, RunArgument};
 
 #[derive(Debug, Args)]
@@ -28,18 +28,12 @@ pub(super) async fn run(arguments: &ExplainArguments) -> Result<ExitCode, Failur
     let summary = journal.summary(&run).await.map_err(Failure::journal)?;
     let explanation = explain(&reknit_runtime::run_overview(&journal, &run).await?, summary.state());
     let text = if arguments.json {
-        as_json(&explanation)? + "\n"
+        format!("{}\n", json_value(&explanation)?)
     } else {
         page(&explanation, summary.created_ms, output_columns())
     };
     print_data(&text)?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn as_json(explanation: &Explanation) -> Result<String, Failure> {
-    let text = serde_json::to_string(explanation).map_err(|error| Failure::Write(io::Error::other(error)))?;
-    // The same form as everything else that is printed.
-    Value::parse(&text).map(|value| value.to_string()).map_err(|error| Failure::Write(io::Error::other(error)))
 }
 
 /// The page. Long sentences are broken to the width of the terminal; in a pipe each is one line.

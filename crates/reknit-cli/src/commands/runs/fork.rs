@@ -1,5 +1,6 @@
 //! `reknit runs fork`.
 
+use reknit_protocol::error_chain;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use super::open_run;
 use crate::drive;
 use crate::drive::ParameterEdit;
 use crate::output::{Failure, ResultFormat, escape_controls, print_message, print_text};
-use crate::setup::plan_file::{chain, parse_inputs};
+use crate::setup::plan_file::parse_inputs;
 use crate::setup::{
     AgentFile, DriveArguments, FileArguments, MODEL_HINT, ModelArguments, RunArgument, Setup, SetupArguments,
     config_with_arguments, load_run, named, start_failure, with_limits_of_models, with_limits_of_runs,
@@ -80,7 +81,6 @@ pub(crate) struct ForkArguments {
     drive: DriveArguments,
 }
 
-/// Forks a run, drives the fork, and compares the two.
 pub(super) async fn run(arguments: &ForkArguments) -> Result<ExitCode, Failure> {
     if arguments.drive.approval.ask.is_some() && !arguments.policy {
         let message = "which calls are approved is as it was when the run started";
@@ -212,7 +212,7 @@ fn failure(run: &RunId, error: ForkError) -> Failure {
             Failure::usage(message, format!("fork where it begins to differ: `--at {fork_at}`"))
         }
         ForkError::Ends { .. } => Failure::usage(message, "change something else, or fork at an earlier point"),
-        other => Failure::Usage { message: chain(&other).join(": "), hint: None },
+        other => Failure::Usage { message: error_chain(&other), hint: None },
     }
 }
 

@@ -63,7 +63,6 @@ fn page(interaction: &Interaction) -> String {
     );
     let temperature =
         interaction.request.temperature.map_or_else(String::new, |temperature| format!(", temperature {temperature}"));
-    // Writing to a string cannot fail.
     let _ = writeln!(
         page,
         "=== {}{step}, attempt {} with {}{temperature}, at most {} tokens; {}{usage}",

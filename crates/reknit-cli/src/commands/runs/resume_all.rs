@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use reknit_engine::{Ending, Machine, Status};
 use reknit_journal::{Journal, Liveness, RunFilter, RunSummary, StatusFilter};
-use reknit_protocol::RunId;
+use reknit_protocol::{RunId, error_chain};
 use reknit_runtime::signals::decisions;
 use reknit_runtime::{DriveOutcome, Driver};
 use tokio::sync::Semaphore;
@@ -110,11 +110,6 @@ fn describe(outcome: &Result<DriveOutcome, Failure>) -> (Outcome, String) {
 fn ended(status: Status) -> (Outcome, String) {
     let outcome = if status == Status::Complete { Outcome::Complete } else { Outcome::NotComplete };
     (outcome, status.as_str().replace('_', " "))
-}
-
-fn error_chain(failure: &Failure) -> String {
-    let errors = std::iter::successors(Some(failure as &dyn std::error::Error), |error| error.source());
-    errors.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 fn exit_code(outcomes: &[Outcome]) -> ExitCode {

@@ -47,7 +47,6 @@ pub(super) fn as_json(session: &SessionOverview, state: &CurrentState<'_>) -> Re
 pub(super) fn page(session: &SessionOverview, state: &CurrentState<'_>) -> String {
     let mut page = String::new();
     let mut line = |text: String| {
-        // Writing to a string cannot fail.
         let _ = writeln!(page, "{}", escape_controls(&text));
     };
     let SessionOverview { records, spent, .. } = session;

@@ -21,7 +21,6 @@ use crate::output::{
 };
 use crate::setup::{FileArguments, RunArgument, for_each_event, load_events, stored_overview};
 
-/// The width to which a value is cut, in columns.
 pub(super) const VALUE_COLUMNS: usize = 160;
 
 #[derive(Debug, Args)]
@@ -268,7 +267,6 @@ fn tool_selection_line(all: usize, selection: &ToolSelection) -> String {
 fn page(run: &RunOverview, state: &CurrentState<'_>, only: Option<&str>) -> String {
     let mut page = String::new();
     let mut line = |text: String| {
-        // Writing to a string cannot fail.
         let _ = writeln!(page, "{}", escape_controls(&text));
     };
     line(format!("run      {}", run.run));

@@ -1,14 +1,12 @@
 //! `reknit runs stats`: what fails and what mends it.
 
-use std::io;
 use std::process::ExitCode;
 
 use clap::Args;
 use reknit_engine::{FailureStatistics, RungStatistics, Statistics};
 use reknit_journal::RunFilter;
-use reknit_protocol::Value;
 
-use crate::output::{Failure, count, one_line, output_columns, padded, print_data, print_message, width};
+use crate::output::{Failure, count, json_value, one_line, output_columns, print_data, print_message, table};
 use crate::setup::{FileArguments, open_journal};
 
 const DETAILS: &str = "\
@@ -42,9 +40,7 @@ pub(super) async fn run(arguments: &StatsArguments) -> Result<ExitCode, Failure>
         statistics.add(&reknit_runtime::run_overview(&journal, &run.run).await?, run.state());
     }
     if arguments.json {
-        let text = serde_json::to_string(&statistics).map_err(|error| Failure::Write(io::Error::other(error)))?;
-        let value = Value::parse(&text).map_err(|error| Failure::Write(io::Error::other(error)))?;
-        print_data(&format!("{value}\n"))?;
+        print_data(&format!("{}\n", json_value(&statistics)?))?;
         return Ok(ExitCode::SUCCESS);
     }
     if statistics.runs.is_empty() {
@@ -91,46 +87,4 @@ fn rungs(failure: &FailureStatistics) -> String {
         RungStatistics { tried, mended, .. } => format!("{rung} {mended} of {tried}"),
     };
     failure.rungs.iter().map(text).collect::<Vec<_>>().join(", ")
-}
-
-/// The rows, each column as wide as its widest cell. In a terminal that is too narrow, the first cell of a row has a line of its own.
-fn table<const N: usize>(rows: &[[String; N]], columns: Option<usize>) -> String {
-    let widths: Vec<usize> = (0..N)
-        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max().unwrap_or(0))
-        .collect();
-    let all = widths.iter().sum::<usize>() + 2 * N.saturating_sub(1);
-    let fits = columns.is_none_or(|columns| all <= columns);
-    let line = |row: &[String; N]| {
-        let mut cells = row.iter().zip(&widths).map(|(cell, columns)| padded(cell, *columns));
-        if fits {
-            return format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end());
-        }
-        let first = cells.next().filter(|first| !first.trim().is_empty());
-        let first = first.map_or_else(String::new, |first| format!("{}\n", first.trim_end()));
-        format!("{first}  {}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
-    };
-    rows.iter().map(line).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn in_a_narrow_terminal_the_name_of_a_tool_has_a_line_of_its_own() {
-        let rows = [["TOOL", "CALLS", "WHY"], ["shop/price", "2", "rejected"], ["", "", "timeout"]];
-        let rows = rows.map(|row| row.map(str::to_owned));
-        insta::assert_snapshot!(table(&rows, Some(27)), @r"
-        TOOL        CALLS  WHY
-        shop/price  2      rejected
-                           timeout
-        ");
-        insta::assert_snapshot!(table(&rows, Some(26)), @r"
-        TOOL
-          CALLS  WHY
-        shop/price
-          2      rejected
-                 timeout
-        ");
-    }
 }

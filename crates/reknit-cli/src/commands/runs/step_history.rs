@@ -1,14 +1,13 @@
 //! The history of a step, one line for each entry.
 
 use std::collections::BTreeMap;
-use std::io;
 
 use reknit_engine::{Decision, HistoryEntry, HistoryKind};
 use reknit_mend::MendEffect;
 use reknit_protocol::{Object, StepId, Value};
 
 use super::show::VALUE_COLUMNS;
-use crate::output::{Failure, duration, one_line};
+use crate::output::{Failure, duration, json_value, one_line};
 
 pub(super) fn lines(entries: &[HistoryEntry]) -> Vec<String> {
     let mut calls = 0;
@@ -29,7 +28,7 @@ pub(super) fn lines(entries: &[HistoryEntry]) -> Vec<String> {
     entries.iter().map(&mut line).collect()
 }
 
-/// The history of each step as `--json` prints it. Programs rely on its form: `deed` says what happened, and its details stand
+/// The history of each step as `--json` prints it. Programs rely on its form: `action` says what happened, and its details stand
 /// beside it.
 pub(super) fn as_json(history: &BTreeMap<StepId, Vec<HistoryEntry>>) -> Result<Value, Failure> {
     let mut steps = Object::new();
@@ -41,21 +40,17 @@ pub(super) fn as_json(history: &BTreeMap<StepId, Vec<HistoryEntry>>) -> Result<V
 }
 
 fn entry_as_json(entry: &HistoryEntry) -> Result<Value, Failure> {
-    let kind = serde_json::to_string(&entry.kind).map_err(|error| Failure::Write(io::Error::other(error)))?;
     let mut object = Object::from([("at_ms", entry.at_ms.into()), ("took_ms", entry.took_ms.into())]);
-    match Value::parse(&kind) {
-        Ok(Value::Object(kind)) => {
-            for (deed, details) in kind {
-                object.insert("deed", deed);
+    match json_value(&entry.kind)? {
+        Value::Object(kind) => {
+            for (action, details) in kind {
+                object.insert("action", action);
                 if let Value::Object(details) = details {
                     object.extend(details);
                 }
             }
         }
-        Ok(deed) => {
-            object.insert("deed", deed);
-        }
-        Err(error) => return Err(Failure::Write(io::Error::other(error))),
+        action => _ = object.insert("action", action),
     }
     Ok(Value::Object(object))
 }

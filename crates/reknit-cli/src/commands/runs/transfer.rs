@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use reknit_protocol::error_chain;
 use reknit_runtime::{ExportFilter, ImportError, export, import};
 
 use super::{open_run, term_now};
@@ -16,7 +17,6 @@ printed if LLM debugging was enabled for the run (`[llm-debug] enabled`).
 Example:
   reknit runs export last > run.jsonl && reknit runs import --journal other.db run.jsonl";
 
-/// The most bytes of an export that is read.
 const MAX_BYTES: usize = 1 << 30;
 
 /// Prints a run: as others may see it, or everything.
@@ -50,8 +50,6 @@ pub(super) async fn import_runs(files: &FileArguments, file: &Path) -> Result<Ex
 }
 
 fn failure(error: &ImportError) -> Failure {
-    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| (*error).source());
-    let message = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
     let hint = match error {
         ImportError::NotExported { .. } | ImportError::OutOfOrder { .. } => {
             "write the file with `reknit runs export RUN > run.jsonl`".to_owned()
@@ -59,5 +57,5 @@ fn failure(error: &ImportError) -> Failure {
         ImportError::NotEnded { run } => format!("end it there, with `reknit runs resume {run}`, and export it again"),
         ImportError::Create { run, .. } => format!("see the run that is there with `reknit runs show {run}`"),
     };
-    Failure::usage(message, hint)
+    Failure::usage(error_chain(error), hint)
 }

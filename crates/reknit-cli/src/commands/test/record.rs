@@ -1,5 +1,6 @@
 //! `reknit test record`: makes a test of a run.
 
+use reknit_protocol::error_chain;
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,7 +11,6 @@ use reknit_recorded_tests::{RecordOptions, RecordRunError, propose_expectations,
 use super::folder_of;
 use crate::commands::runs::{Reader, reader_of};
 use crate::output::{Failure, escape_controls, print_message, print_warning, shell_word};
-use crate::setup::plan_file::chain;
 use crate::setup::{FileArguments, RunArgument, find_run, open_journal};
 
 #[derive(Debug, Args)]
@@ -45,7 +45,6 @@ matter. Values with the name of a secret are replaced by `[redacted]`, as `rekni
 
 Exit status: 0 the test is written and does what the run did, 1 it is written but differs from the run, 2 nothing is written.";
 
-/// Makes a test of a run, and plays it once.
 pub(crate) async fn run(arguments: &RecordArguments) -> Result<ExitCode, Failure> {
     let path = &arguments.output;
     if path.exists() && !arguments.force {
@@ -109,9 +108,9 @@ fn failure(error: RecordRunError) -> Failure {
         }
         RecordRunError::HiddenTexts(_) => {
             let hint = "ask the owner of the journal to record it";
-            Failure::usage(chain(&error).join(": "), hint)
+            Failure::usage(error_chain(&error), hint)
         }
-        other => Failure::Usage { message: chain(&other).join(": "), hint: None },
+        other => Failure::Usage { message: error_chain(&other), hint: None },
     }
 }
 

@@ -1,22 +1,19 @@
 //! `reknit test`: runs recorded tests.
 
 mod junit;
-mod line_diff;
 
+use reknit_protocol::error_chain;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueHint};
 use reknit_protocol::{Object, Value};
-use reknit_recorded_tests::{Mismatch, TestFile, updated_text};
+use reknit_recorded_tests::{Mismatch, TestFile, in_parallel, updated_text};
 
-use crate::output::{Failure, Input, Questions, escape_controls, print_data, print_message};
+use crate::output::{DiffLines, Failure, Input, Questions, escape_controls, line_diff, print_data, print_message};
 use junit::junit_report;
-use line_diff::line_diff;
 
 #[derive(Debug, Args)]
 pub(crate) struct RunTestsArguments {
@@ -40,7 +37,6 @@ pub(crate) struct RunTestsArguments {
 /// The folder whose tests run if none is named.
 const DEFAULT_FOLDER: &str = "tests";
 
-/// The most bytes of a test file.
 const MAX_BYTES: usize = 64 << 20;
 
 /// What became of a test.
@@ -59,13 +55,12 @@ impl TestResult {
     }
 }
 
-/// Runs the tests, or brings them up to date.
 pub(crate) fn run(arguments: &RunTestsArguments) -> Result<ExitCode, Failure> {
     let paths = test_paths(&arguments.paths)?;
     if arguments.update {
         return update(&paths, arguments.yes);
     }
-    let results = run_all(&paths);
+    let results = in_parallel(&paths, |path| run_one(path));
     if let Some(path) = &arguments.junit {
         std::fs::write(path, junit_report(&results)).map_err(|source| cannot_write(path, &source))?;
     }
@@ -137,29 +132,6 @@ fn add_tests(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs the tests, as many at once as the machine has processors.
-fn run_all(paths: &[PathBuf]) -> Vec<TestResult> {
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<TestResult>>> = Mutex::new(paths.iter().map(|_| None).collect());
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(paths.len());
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(path) = paths.get(index) else { return };
-                    let result = run_one(path);
-                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-                    if let Some(slot) = results.get_mut(index) {
-                        *slot = Some(result);
-                    }
-                }
-            });
-        }
-    });
-    results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
-}
-
 fn run_one(path: &Path) -> TestResult {
     let started = Instant::now();
     let result =
@@ -177,7 +149,7 @@ fn run_one(path: &Path) -> TestResult {
 /// The text and the test in a file, or what is wrong with it.
 pub(crate) fn read_test(path: &Path) -> Result<(String, TestFile), Vec<String>> {
     let text = Input::File(path.to_owned()).read_regular_up_to(MAX_BYTES);
-    let text = text.map_err(|failure| vec![crate::setup::plan_file::chain(&failure).join(": ")])?;
+    let text = text.map_err(|failure| vec![error_chain(&failure)])?;
     match TestFile::read(&text) {
         Ok(file) => Ok((text, file)),
         Err(problems) => Err(problems.iter().map(ToString::to_string).collect()),
@@ -193,7 +165,6 @@ fn results_text(results: &[TestResult]) -> String {
     let mut text = String::new();
     for result in results {
         let (path, ms) = (result.path.display(), result.took.as_millis());
-        // Writing to a string cannot fail.
         let _ = if result.has_passed() {
             writeln!(text, "ok    {path} ({ms} ms)")
         } else if result.problems.is_empty() {
@@ -260,7 +231,7 @@ fn update(paths: &[PathBuf], yes: bool) -> Result<ExitCode, Failure> {
                 continue;
             }
         };
-        print_data(&escape_controls(&format!("{name}\n{}", line_diff(&text, &new))))?;
+        print_data(&escape_controls(&format!("{name}\n{}", line_diff(&text, &new, DiffLines::Changed))))?;
         if questions.confirm(&format!("Write `{name}`?"), "add `--yes` to write without a confirmation")? {
             std::fs::write(path, new).map_err(|source| cannot_write(path, &source))?;
             print_message(&format!("wrote {name}\n"));

@@ -1,7 +1,5 @@
 //! `reknit tools accept`: shows how the definition of a capability has changed, and accepts the change.
 
-use std::fmt::Write as _;
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -9,7 +7,9 @@ use reknit_protocol::Value;
 use reknit_tools::{ChangeOutcome, DefinitionChange};
 
 use super::config_with_tools;
-use crate::output::{Failure, escape_controls, one_line, print_data, print_message, shell_word};
+use crate::output::{
+    DiffLines, Failure, Questions, escape_controls, line_diff, one_line, print_data, print_message, shell_word,
+};
 use crate::setup::{SetupArguments, discover_tools, listing_store, warn_about_tools};
 
 const DETAILS: &str = "\
@@ -33,9 +33,6 @@ pub(crate) struct AcceptArguments {
     setup: SetupArguments,
 }
 
-/// The most lines of two definitions that are compared line by line.
-const COMPARED_LINES: usize = 2_000;
-
 pub(super) async fn run(arguments: &AcceptArguments) -> Result<ExitCode, Failure> {
     let config = config_with_tools(&arguments.setup)?;
     let found = discover_tools(&config, arguments.setup.files.config.as_deref()).await?;
@@ -54,7 +51,9 @@ pub(super) async fn run(arguments: &AcceptArguments) -> Result<ExitCode, Failure
     for change in &changes {
         print_data(&difference(change))?;
     }
-    if !arguments.yes && !is_confirmed(changes.len(), &arguments.subject)? {
+    let object = if changes.len() == 1 { "this change" } else { "these changes" };
+    let hint = format!("if the change is right, type `reknit tools accept {} --yes`", shell_word(&arguments.subject));
+    if !Questions::new(arguments.yes).confirm(&format!("accept {object}?"), &hint)? {
         print_message("nothing was accepted\n");
         return Ok(ExitCode::from(1));
     }
@@ -67,19 +66,6 @@ pub(super) async fn run(arguments: &AcceptArguments) -> Result<ExitCode, Failure
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks the person at the terminal. Fails if there is none.
-fn is_confirmed(count: usize, name: &str) -> Result<bool, Failure> {
-    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        let hint = format!("if the change is right, type `reknit tools accept {} --yes`", shell_word(name));
-        return Err(Failure::usage("nobody can be asked, because this is no terminal", hint));
-    }
-    let object = if count == 1 { "this change" } else { "these changes" };
-    print_message(&format!("accept {object}? (yes or no) "));
-    let mut answer = String::new();
-    io::stderr().flush().and_then(|()| io::stdin().lock().read_line(&mut answer)).map_err(Failure::Write)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
-}
-
 /// What has changed, as lines that begin with `-` (before) and `+` (now).
 fn difference(change: &DefinitionChange) -> String {
     let mut page = format!("{}\n", one_line(&format!("{}/{}", change.tool, change.capability), usize::MAX));
@@ -87,71 +73,25 @@ fn difference(change: &DefinitionChange) -> String {
         return page + "  the definition is too large to be shown; `reknit tools show` shows the new one\n";
     };
     for part in ["tool_description", "description", "class", "parameters", "result", "internal"] {
-        let (before, now) = (lines(before.get(part)), lines(now.get(part)));
+        let (before, now) = (text_of(before.get(part)), text_of(now.get(part)));
         if before != now {
-            // Writing to a string cannot fail.
-            let _ = writeln!(page, "  {}:", part.replace('_', " "));
-            for (mark, line) in line_difference(&before, &now) {
-                let _ = writeln!(page, "  {mark} {}", escape_controls(line));
-            }
+            page += &format!("  {}:\n", part.replace('_', " "));
+            let lines = line_diff(&before, &now, DiffLines::All);
+            page.extend(lines.lines().map(|line| format!("  {}\n", escape_controls(line))));
         }
     }
     page
 }
 
-fn lines(part: Option<&Value>) -> Vec<String> {
-    let text = match part {
-        None | Some(Value::Null) => return Vec::new(),
+fn text_of(part: Option<&Value>) -> String {
+    match part {
+        None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),
         Some(schema) => sorted(schema).to_pretty(),
-    };
-    text.lines().map(str::to_owned).collect()
+    }
 }
 
 /// The same value with sorted keys, for the order of keys means nothing.
 fn sorted(value: &Value) -> Value {
     Value::parse(&value.canonical()).unwrap_or_else(|_| value.clone())
-}
-
-/// The lines that only one of the two has, and those that both have, in order: the longest common subsequence.
-fn line_difference<'a>(before: &'a [String], now: &'a [String]) -> Vec<(char, &'a str)> {
-    let mark = |mark: char, lines: &'a [String]| lines.iter().map(move |line| (mark, line.as_str()));
-    if before.len() + now.len() > COMPARED_LINES {
-        return mark('-', before).chain(mark('+', now)).collect();
-    }
-    // `common[b][n]` is the length for the lines from `b` and from `n` on.
-    let mut common = vec![vec![0_u16; now.len() + 1]; before.len() + 1];
-    let at =
-        |common: &Vec<Vec<u16>>, b: usize, n: usize| common.get(b).and_then(|row| row.get(n)).copied().unwrap_or(0);
-    for (b, old) in before.iter().enumerate().rev() {
-        for (n, new) in now.iter().enumerate().rev() {
-            let length = if old == new {
-                at(&common, b + 1, n + 1) + 1
-            } else {
-                at(&common, b + 1, n).max(at(&common, b, n + 1))
-            };
-            if let Some(cell) = common.get_mut(b).and_then(|row| row.get_mut(n)) {
-                *cell = length;
-            }
-        }
-    }
-    let (mut b, mut n) = (0, 0);
-    let mut shown = Vec::new();
-    loop {
-        match (before.get(b), now.get(n)) {
-            (Some(old), Some(new)) if old == new => {
-                shown.push((' ', old.as_str()));
-                (b, n) = (b + 1, n + 1);
-            }
-            (Some(old), new) if new.is_none() || at(&common, b + 1, n) >= at(&common, b, n + 1) => {
-                shown.push(('-', old.as_str()));
-                b += 1;
-            }
-            (_, Some(new)) => {
-                shown.push(('+', new.as_str()));
-                n += 1;
-            }
-            (_, None) => return shown,
-        }
-    }
 }

@@ -139,7 +139,6 @@ fn entry(name: &str, found: &FoundService, key_env: Option<&str>) -> String {
     let mut entry = format!("[[{}]]\nname = {}\n", found.list, toml_text(name));
     let key = key_env.map(|variable| ("key-env", toml_text(variable)));
     for (key, value) in found.keys.iter().cloned().chain(key) {
-        // Writing to a string cannot fail.
         let _ = writeln!(entry, "{key} = {value}");
     }
     entry

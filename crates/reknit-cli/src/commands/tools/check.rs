@@ -8,7 +8,6 @@ use super::config_with_tools;
 use crate::output::{Failure, one_line, print_data, print_message};
 use crate::setup::{SetupArguments, discover_tools};
 
-/// The width to which the name of a capability is cut, in columns.
 const NAME_COLUMNS: usize = 120;
 
 /// Lists the capabilities of each tool. The exit status is 1 if a tool cannot be used.

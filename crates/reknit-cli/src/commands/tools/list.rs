@@ -7,10 +7,9 @@ use reknit_protocol::{Object, Value};
 use reknit_runtime::config::Config;
 
 use super::known_tools;
-use crate::output::{Failure, one_line, padded, print_data, print_message, width};
+use crate::output::{Failure, one_line, print_data, print_message, table};
 use crate::setup::SetupArguments;
 
-/// The widths to which a name and a description are cut, in columns.
 const NAME_COLUMNS: usize = 60;
 const DESCRIPTION_COLUMNS: usize = 80;
 
@@ -77,11 +76,6 @@ fn print(config: &Config, entries: &[(&CatalogueTool, &CatalogueEntry)], json: b
             one_line(description.trim(), DESCRIPTION_COLUMNS),
         ]);
     }
-    let columns = |at: usize| rows.iter().map(|row| row.get(at).map_or(0, |cell| width(cell))).max().unwrap_or(0);
-    let (names, classes) = (columns(0), columns(1));
-    for [name, class, description] in &rows {
-        let line = format!("{}  {}  {description}", padded(name, names), padded(class, classes));
-        print_data(&format!("{}\n", line.trim_end()))?;
-    }
+    print_data(&table(&rows, None))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -35,7 +35,6 @@ pub(super) async fn run(name: &str, arguments: &SetupArguments, json: bool) -> R
     }
     let mut page = format!("{}  ({class})\n", one_line(&tool.key(entry), usize::MAX));
     if let Some(reason) = &entry.withheld {
-        // Writing to a string cannot fail.
         let _ = writeln!(page, "\nIt is withheld: {}", one_line(reason, usize::MAX));
     }
     let configured = config.tools.iter().find(|known| {
@@ -46,7 +45,6 @@ pub(super) async fn run(name: &str, arguments: &SetupArguments, json: bool) -> R
         let _ = writeln!(page, "\nIts program is {}.", one_line(&sandbox.describe(), usize::MAX));
     }
     if !capability.description.trim().is_empty() {
-        // Writing to a string cannot fail.
         let _ = writeln!(page, "\n{}", escape_controls(capability.description.trim()));
     }
     let _ = match entry.json_schema() {
@@ -78,7 +76,6 @@ fn fields(schema: &Value) -> String {
         let need = if required.iter().any(|word| word.as_str() == Some(name)) { ", required" } else { "" };
         let description = field.get("description").and_then(Value::as_str).unwrap_or_default();
         let line = format!("{name}: {}{need}  {}", type_of(schema, field), description.trim());
-        // Writing to a string cannot fail.
         let _ = writeln!(lines, "  {}", one_line(line.trim_end(), usize::MAX));
         lines
     })

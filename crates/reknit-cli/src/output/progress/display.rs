@@ -15,7 +15,6 @@ use super::{Line, LineStyle, StepColumns, lines, preview_lines};
 use crate::environment::os_variable;
 use crate::output::{Queued, columns_and_rows, one_line, print_failure, print_progress};
 
-/// The width of lines in a pipe, wide enough not to cut them.
 const PIPE_COLUMNS: usize = 1_000;
 
 /// The most steps of a machine that is copied after each event. Without a copy, countdowns are not redrawn between events.
@@ -323,7 +322,6 @@ impl ProgressDisplay {
 /// The escape sequences that replace the lines `before` by the lines `after`.
 fn redraw(before: &[Line], after: &[Line], colour: Colour) -> String {
     let mut text = String::new();
-    // Writing to a string cannot fail.
     if !before.is_empty() {
         let _ = write!(text, "\x1b[{}A", before.len());
     }

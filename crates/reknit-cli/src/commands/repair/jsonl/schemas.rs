@@ -6,10 +6,8 @@ use std::sync::Arc;
 use reknit_protocol::Value;
 use reknit_salvage::{Schema, SchemaError};
 
-/// The most schemas in the cache, enough for the tools of one agent.
 const MAX_ENTRIES: usize = 64;
 
-/// The most bytes of schema text in the cache.
 const MAX_BYTES: usize = 4 << 20;
 
 /// The default schema, and a cache of the schemas in lines.

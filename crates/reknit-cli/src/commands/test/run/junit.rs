@@ -12,7 +12,6 @@ pub(super) fn junit_report(results: &[TestResult]) -> String {
     let errors = results.iter().filter(|result| !result.problems.is_empty()).count();
     let seconds: f64 = results.iter().map(|result| result.took.as_secs_f64()).sum();
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    // Writing to a string cannot fail.
     let _ = writeln!(
         text,
         "<testsuites>\n  <testsuite name=\"reknit\" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" time=\"{seconds:.3}\">",
