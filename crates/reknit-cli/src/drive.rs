@@ -109,7 +109,6 @@ async fn resume_once(
     Ok(watched.driver.resume_with(run, changes).await)
 }
 
-/// Prints how a run has ended.
 pub(crate) fn print_ending(run: &RunId, ending: &Ending<'_>, drive: &DriveArguments) -> Result<ExitCode, Failure> {
     match ending {
         Ending::Answer(answer) => print_answer(run, answer, drive.format(), drive.only_step),

@@ -73,7 +73,6 @@ const CATALOGUE_FOLDER: &str = "reknit/catalogue";
 /// How many problems of one tool are shown when a run starts.
 const SHOWN_PROBLEMS: usize = 5;
 
-/// The hint for a missing model.
 pub(crate) const MODEL_HINT: &str =
     "name one with `--model-url http://127.0.0.1:8080/v1`, or add `[[models]]` to reknit.toml";
 

@@ -60,7 +60,6 @@ pub(super) enum ChildMessage {
 pub(super) struct ParentAnswer {
     /// The number of the question.
     pub(super) number: u64,
-    /// The outcome.
     pub(super) outcome: EventKind,
 }
 

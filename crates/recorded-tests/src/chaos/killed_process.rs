@@ -220,7 +220,6 @@ impl KilledRun<'_> {
     }
 }
 
-/// The last line that is not empty.
 fn last_line(errors: ChildStderr) -> Option<String> {
     let lines = BufReader::new(errors).lines().map_while(Result::ok);
     lines.filter(|line| !line.trim().is_empty()).last()

@@ -181,7 +181,6 @@ fn key(target: &Target, source: Option<&KeySource>) -> String {
     }
 }
 
-/// A hint for an error of a model.
 fn hint(target: &Target, source: Option<&KeySource>, failure: &ModelFailure) -> String {
     let url = redact_url(&target.base_url);
     match failure.class {

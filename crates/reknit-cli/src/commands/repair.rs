@@ -106,7 +106,6 @@ fn is_quoted_text(fix: &Fix) -> bool {
     fix.path.is_root() && matches!(fix.kind, FixKind::BareText | FixKind::Emphasis)
 }
 
-/// Reads with or without a schema.
 fn read_text(text: &str, schema: Option<&Schema>) -> Result<Reading, ReadTextError> {
     match schema {
         Some(schema) => read_as(text, schema),

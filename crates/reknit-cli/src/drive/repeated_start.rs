@@ -57,7 +57,6 @@ pub(crate) async fn note_if_started(journal: &Journal, id: &RunIdArgument) -> Re
     Ok(())
 }
 
-/// The run, if it was started with this request.
 async fn find(journal: &Journal, run: &RunId, request: &RequestDigest) -> Result<Option<RunSummary>, Failure> {
     if !journal.exists(run).await.map_err(Failure::journal)? {
         return Ok(None);

@@ -17,7 +17,6 @@ use crate::setup::{DriveArguments, Setup};
 /// How often countdowns are redrawn.
 const TICK: Duration = Duration::from_secs(1);
 
-/// The note while another process locks the journal.
 const LOCKED_NOTE: &str = "waiting: another process locks the journal; answers are kept until they can be stored\n";
 
 /// A driver that shows the progress of its run and listens for Ctrl-C.

@@ -17,7 +17,6 @@ const CAUSE_COLUMNS: usize = 200;
 
 /// What an error says besides its first line.
 enum Details {
-    /// Each is the cause of the one before.
     Causes(Vec<String>),
     /// They are independent of each other.
     Problems(Vec<String>),
@@ -188,7 +187,6 @@ fn existing_folder(path: &Path) -> String {
     nearest.map_or_else(|| ".".to_owned(), |folder| folder.display().to_string())
 }
 
-/// What a person can do with a parked run.
 pub(crate) fn parked_hint(run: &RunId) -> String {
     format!(
         "see what is known with `reknit runs show {run}`; continue it with the build that started it, or here with `reknit runs \

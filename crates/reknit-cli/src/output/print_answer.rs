@@ -12,7 +12,6 @@ use crate::output::{
     print_failure, print_message, print_text, seconds, usage_summary, with_decimal_costs,
 };
 
-/// How a result is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResultFormat {
     /// As text for people.
@@ -102,7 +101,6 @@ pub(crate) fn result_line(result: Value, event: &str, format: ResultFormat) -> S
     }
 }
 
-/// The text of a result.
 #[derive(Debug)]
 pub(crate) enum ResultText {
     /// For programs: its lines stay as they are.
@@ -159,7 +157,6 @@ pub(crate) fn print_waiting(
     Ok(ExitCode::from(WAITING_FOR_APPROVAL))
 }
 
-/// The whole answer as JSON.
 pub(crate) fn answer_json(run: &RunId, answer: &Answer) -> Result<Value, Failure> {
     result_json(run, answer).map(Value::Object)
 }

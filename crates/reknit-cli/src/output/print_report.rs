@@ -45,7 +45,6 @@ pub(crate) fn print_report(run: &RunId, report: &Report, format: ResultFormat) -
     Ok(ExitCode::from(report_exit_code(report)))
 }
 
-/// The whole report as JSON.
 pub(crate) fn report_json(run: &RunId, report: &Report) -> Result<Value, Failure> {
     let mut object = result_json(run, report)?;
     object.insert("exit", report.exit.as_str());

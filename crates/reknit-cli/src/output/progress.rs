@@ -22,7 +22,6 @@ pub(crate) struct Line {
 pub(crate) enum LineStyle {
     /// Not started, or left out.
     Dimmed,
-    /// In progress.
     Plain,
     /// A failure is being repaired, or a person must decide.
     Warning,
@@ -102,7 +101,6 @@ pub(crate) fn run_lines(
     }
 }
 
-/// One line for each step.
 pub(crate) fn step_lines(steps: &[StepView], now_ms: i64, width: usize) -> Vec<Line> {
     let columns = StepColumns::of(steps);
     steps.iter().map(|step| columns.line(step, now_ms, width)).collect()

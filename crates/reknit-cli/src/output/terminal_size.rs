@@ -3,7 +3,6 @@
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 
-/// The columns of a terminal that does not report them.
 const DEFAULT_COLUMNS: usize = 80;
 
 /// The columns of standard output, or `None` if it is no terminal: nothing needs to be cut there.

@@ -18,7 +18,6 @@ pub(crate) struct AgentFile {
     pub(crate) name: String,
     pub(crate) agent: Agent,
     pub(crate) agents: Vec<AgentFile>,
-    /// The text of the file, then that of its schema.
     texts: Vec<String>,
 }
 

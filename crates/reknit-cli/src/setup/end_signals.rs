@@ -42,7 +42,6 @@ impl EndSignals {
         })
     }
 
-    /// Waits for the next of the signals.
     pub(crate) async fn next(&mut self) -> EndSignal {
         tokio::select! {
             _ = self.interrupt.recv() => EndSignal::Interrupt,

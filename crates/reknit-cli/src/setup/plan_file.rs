@@ -121,7 +121,6 @@ pub(crate) fn repairs(fixes: &[Fix]) -> Vec<&'static str> {
     kinds
 }
 
-/// One line for each problem.
 pub(crate) fn lines(problems: &[PlanProblem]) -> Vec<String> {
     problems.iter().map(ToString::to_string).collect()
 }
@@ -155,7 +154,6 @@ pub(crate) fn help_with_inputs(arguments: impl Iterator<Item = OsString>) -> Opt
         .then(|| format!("\nInputs of `{}`, given with `--input NAME=VALUE`:\n{inputs}", path.display()))
 }
 
-/// The hint for a missing input.
 pub(crate) fn input_hint(problems: &[PlanProblem]) -> Option<String> {
     let missing = problems.iter().find(|problem| problem.code == ProblemCode::MissingInput)?;
     let Segment::Key(name) = missing.location.path.segments().last()? else { return None };

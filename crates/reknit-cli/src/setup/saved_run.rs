@@ -56,12 +56,10 @@ pub(crate) async fn stored_overview(journal: &Journal, run: &RunId) -> Result<Op
     text.map(|text| serde_json::from_str(&text).map_err(Failure::journal)).transpose()
 }
 
-/// Restores a run from the journal.
 pub(crate) async fn load_run(journal: &Journal, run: &RunId) -> Result<SavedRun, Failure> {
     Ok(reknit_runtime::load_run(journal, run).await?)
 }
 
-/// All events of a run.
 pub(crate) async fn load_events(journal: &Journal, run: &RunId) -> Result<Vec<Event>, Failure> {
     let mut events = Vec::new();
     for_each_event(journal, run, |stored| {
@@ -72,7 +70,6 @@ pub(crate) async fn load_events(journal: &Journal, run: &RunId) -> Result<Vec<Ev
     Ok(events)
 }
 
-/// Reads the events of a run one after the other.
 pub(crate) async fn for_each_event(
     journal: &Journal,
     run: &RunId,

@@ -30,7 +30,6 @@ pub(crate) fn trust_file(path: &Path) -> Result<(String, Config), Failure> {
     Ok((name, config))
 }
 
-/// Whether a file with this text is trusted.
 pub(crate) fn is_trusted(path: &Path, text: &str) -> Result<bool, Failure> {
     let Ok(name) = canonical(path) else { return Ok(false) };
     let digest = sha256_hex(text);

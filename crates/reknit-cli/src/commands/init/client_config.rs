@@ -5,7 +5,6 @@ use reknit_tools::{is_secret_name, is_secret_value};
 
 use crate::setup::toml_text;
 
-/// The MCP servers of a client.
 #[derive(Default)]
 pub(super) struct ClientServers {
     /// The entries of `[[mcp]]`.

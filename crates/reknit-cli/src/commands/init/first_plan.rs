@@ -85,7 +85,6 @@ fn only_reads(entry: &CatalogueEntry) -> bool {
     reads && !capability.internal && entry.withheld.is_none()
 }
 
-/// The required parameters as inputs of a plan.
 fn required_inputs(entry: &CatalogueEntry) -> Vec<(String, Object)> {
     let Some(schema) = entry.json_schema() else { return Vec::new() };
     let required = schema.get("required").and_then(Value::as_array).unwrap_or_default();

@@ -74,7 +74,6 @@ pub(crate) struct CheckArguments {
     setup: SetupArguments,
 }
 
-/// The result of a check.
 struct CheckResult {
     steps: usize,
     fixes: Vec<PlanFix>,

@@ -32,7 +32,6 @@ pub(super) fn run(input: &Input, default_schema: Option<Schema>) -> Result<(), F
     output.flush().map_err(Failure::Write)
 }
 
-/// The answer to one line.
 fn answer(line: &Line<'_>, schemas: &mut Schemas) -> Object {
     let (id, answer) = match Request::parse(line) {
         Ok(Request { id, subject, schema }) => match schemas.get(schema.as_ref()) {

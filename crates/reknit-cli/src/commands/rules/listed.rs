@@ -7,7 +7,6 @@ use reknit_protocol::{Object, Value};
 
 use crate::output::one_line;
 
-/// A rule.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "there are few rules, and they are listed once")]
 pub(super) enum ListedRule {

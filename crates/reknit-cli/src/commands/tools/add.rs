@@ -55,7 +55,6 @@ pub(crate) struct AddArguments {
     config: Option<PathBuf>,
 }
 
-/// How many problems are shown.
 const SHOWN_PROBLEMS: usize = 10;
 
 pub(super) async fn run(arguments: &AddArguments) -> Result<ExitCode, Failure> {

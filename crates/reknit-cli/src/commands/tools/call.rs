@@ -40,7 +40,6 @@ pub(crate) struct CallArguments {
     drive: DriveArguments,
 }
 
-/// The only step.
 const STEP: &str = "call";
 
 pub(super) async fn run(mut arguments: CallArguments) -> Result<ExitCode, Failure> {

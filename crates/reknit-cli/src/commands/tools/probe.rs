@@ -26,7 +26,6 @@ const USUAL_PLACES: [&str; 7] = [
     ".well-known/openapi.json",
 ];
 
-/// What was found.
 #[derive(Debug)]
 pub(super) struct FoundService {
     /// The list of the configuration that it belongs to.

@@ -30,7 +30,6 @@ pub(super) async fn probe_command(command: &[String]) -> Result<FoundService, Fa
     Ok(FoundService { list: "mcp", keys, title: title.replace("mcp-server-", ""), listing })
 }
 
-/// The MCP server at an address.
 pub(super) async fn mcp_server(wanted: &Wanted<'_>) -> Result<FoundService, String> {
     let endpoint = McpEndpoint { url: wanted.target.to_owned(), bearer: wanted.key.clone(), ..McpEndpoint::default() };
     let mut options = McpOptions::new("tool", McpConnection::Http(endpoint));

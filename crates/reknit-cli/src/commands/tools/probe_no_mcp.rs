@@ -10,7 +10,6 @@ pub(super) async fn probe_command(_command: &[String]) -> Result<FoundService, F
     Err(Failure::usage(WITHOUT_MCP, "build it with `cargo build --features mcp`, or with its default features"))
 }
 
-/// The MCP server at an address.
 pub(super) async fn mcp_server(_wanted: &Wanted<'_>) -> Result<FoundService, String> {
     Err(WITHOUT_MCP.to_owned())
 }

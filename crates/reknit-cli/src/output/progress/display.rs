@@ -26,7 +26,6 @@ const PREVIEW_PAUSE: Duration = Duration::from_millis(40);
 /// A display that several tasks use.
 pub(crate) type SharedDisplay = Arc<Mutex<ProgressDisplay>>;
 
-/// Locks a display.
 pub(crate) fn lock(display: &SharedDisplay) -> MutexGuard<'_, ProgressDisplay> {
     display.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -39,7 +38,6 @@ pub(crate) struct ProgressDisplay {
     drawn: Vec<Line>,
     /// The machine as it was last shown, to redraw its countdowns. Only kept in a terminal.
     machine: Option<Machine>,
-    /// The records of a session so far.
     records: Vec<SessionRecord>,
     /// The steps that events changed since the progress was last shown.
     changed_steps: BTreeSet<StepId>,
@@ -345,7 +343,6 @@ fn with_colour(line: &Line, colour: Colour) -> String {
     format!("\x1b[{paint}m{}\x1b[0m", line.text)
 }
 
-/// The lines of `after` that are not in `before`.
 fn changed_lines(before: &[Line], after: &[Line]) -> String {
     let before: HashSet<&Line> = before.iter().collect();
     let new = after.iter().filter(|line| !before.contains(line));

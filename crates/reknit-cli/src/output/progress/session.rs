@@ -7,7 +7,6 @@ use reknit_engine::{
 use super::{Line, LineStyle, seconds_left, step_lines};
 use crate::output::one_line;
 
-/// The lines of a session.
 pub(crate) fn session_lines(
     view: Option<&SessionView>,
     records: &[SessionRecord],
@@ -19,7 +18,6 @@ pub(crate) fn session_lines(
     lines
 }
 
-/// The activity of the current turn.
 fn current_turn(view: &SessionView, now_ms: i64, width: usize) -> Vec<Line> {
     let line = |mark: char, text: String, style: LineStyle| {
         let last = if view.forced_final_reason.is_some() { " (last)" } else { "" };

@@ -5,11 +5,9 @@ use reknit_runtime::telemetry::Telemetry;
 use crate::environment::variable;
 use crate::output::{Failure, print_warning};
 
-/// The variables that name a collector.
 const VARIABLES: [&str; 3] =
     ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"];
 
-/// No collector.
 #[derive(Debug)]
 pub(super) struct Collector;
 

@@ -44,7 +44,6 @@ fn path(path: &Path) -> Value {
     path.to_string().into()
 }
 
-/// The answer to a line that is not a request.
 pub(super) fn bad_line(bad: BadLine) -> Object {
     let mut details = Object::from([("line", bad.line.into())]);
     if let Some(column) = bad.column {
@@ -68,7 +67,6 @@ pub(super) fn misfit(misfit: &FitError) -> Object {
     error("misfit", misfit.to_string(), Object::from([("problems", problems.collect())]))
 }
 
-/// The answer to a text that cannot be read.
 pub(super) fn read_error(problem: &ReadTextError) -> Object {
     let code = match problem {
         ReadTextError::DoesNotFit(problem) => return misfit(problem),

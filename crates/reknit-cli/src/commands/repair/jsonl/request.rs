@@ -21,7 +21,6 @@ pub(super) enum Subject {
     Value(Value),
 }
 
-/// A line that is not a request.
 #[derive(Debug, PartialEq)]
 pub(super) struct BadLine {
     pub(super) id: Option<Value>,

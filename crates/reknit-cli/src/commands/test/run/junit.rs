@@ -6,7 +6,6 @@ use reknit_protocol::markup_text;
 
 use super::TestResult;
 
-/// The report of these results.
 pub(super) fn junit_report(results: &[TestResult]) -> String {
     let failures = results.iter().filter(|result| result.problems.is_empty() && !result.mismatches.is_empty()).count();
     let errors = results.iter().filter(|result| !result.problems.is_empty()).count();
