@@ -30,19 +30,14 @@
 
 pub mod scenario;
 
-mod capabilities;
 mod currency;
 mod data;
-mod demo;
 mod faults;
 mod geocoding;
-mod orders;
 mod stock;
 mod tools;
 mod weather;
 
-pub use capabilities::capabilities;
-pub use demo::Demo;
 pub use faults::Faults;
-pub use orders::{Order, Orders};
-pub use tools::{DemoStartError, DemoTools};
+pub use stock::{Order, Orders};
+pub use tools::{Demo, DemoStartError, DemoTools, capabilities};

@@ -1,6 +1,6 @@
 //! `stock-tool`: prices of five shares, and orders that it records but does not execute.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use reknit_protocol::tool::codes;
 use reknit_protocol::{Category, Retryable, SideEffect, ToolError, Value};
@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Data, Quote};
 use crate::faults::{FailureCountdown, unavailable};
-use crate::orders::{Order, Orders};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct QuoteArgs {
@@ -106,4 +105,31 @@ fn find_share<'a>(data: &'a Data, symbol: &str) -> Result<&'a Quote, ToolError> 
             .detail("known_symbols", known)
             .detail("hint", "use the ticker symbol of a listed company; one that is not listed has none")
     })
+}
+
+/// The accepted orders, oldest first; nothing is sold. Clones share one list.
+#[derive(Debug, Clone, Default)]
+pub struct Orders(Arc<Mutex<Vec<Order>>>);
+
+/// One order to sell shares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// The ticker symbol.
+    pub symbol: String,
+    /// How many shares.
+    pub shares: u32,
+}
+
+impl Orders {
+    /// All orders. A repeated call with the same idempotency key is one order.
+    pub fn all(&self) -> Vec<Order> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Records an order and returns its number, from 1.
+    pub(crate) fn place(&self, order: Order) -> usize {
+        let mut orders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        orders.push(order);
+        orders.len()
+    }
 }

@@ -1,11 +1,12 @@
-//! The four tools, running.
+//! The tools of the demo: as servers, as capabilities without servers, and with the scripted model.
 
 use std::sync::Arc;
 
-use reknit_tool_service::{RunningService, Service, ShutdownError};
+use reknit_fakes::ScriptedModel;
+use reknit_tool_service::{CapabilityDefinition, RunningService, Service, ShutdownError};
 
 use crate::data::Data;
-use crate::{Faults, Orders, currency, geocoding, stock, weather};
+use crate::{Faults, Orders, currency, geocoding, scenario, stock, weather};
 
 /// Why the demo cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -84,4 +85,46 @@ async fn start(service: Service) -> Result<(String, RunningService), DemoStartEr
         Ok(running) => Ok((name, running)),
         Err(source) => Err(DemoStartError::Tool { name, source }),
     }
+}
+
+/// Four tools and a scripted model on loopback, and a request for them. Dropping it stops the servers.
+#[derive(Debug)]
+pub struct Demo {
+    /// The four tools.
+    pub tools: DemoTools,
+    /// The model with scripted replies. It records the requests that it receives.
+    pub model: ScriptedModel,
+    /// The request of the user.
+    pub request: &'static str,
+}
+
+impl Demo {
+    /// Starts the servers with the faults of the scenario.
+    pub async fn start() -> Result<Self, DemoStartError> {
+        let tools = DemoTools::start(Faults::scenario()).await?;
+        let answer = scenario::synthesis(&Data::parse()?).ok_or(DemoStartError::Incomplete)?;
+        let model = ScriptedModel::start(scenario::script(&answer)).await.map_err(DemoStartError::Model)?;
+        Ok(Self { tools, model, request: scenario::REQUEST })
+    }
+
+    /// The base URL of the model for an OpenAI-compatible client.
+    pub fn model_base_url(&self) -> String {
+        self.model.base_url()
+    }
+
+    /// Stops the servers after the running calls have finished.
+    pub async fn shutdown(self) -> Result<(), ShutdownError> {
+        self.tools.shutdown().await
+    }
+}
+
+/// The capabilities that only read, each with the name of its tool, for calls in process. None fails on purpose.
+pub fn capabilities() -> Result<Vec<(&'static str, CapabilityDefinition)>, DemoStartError> {
+    let data = Arc::new(Data::parse()?);
+    Ok(vec![
+        ("stock-tool", stock::quote_capability(&data, 0)),
+        ("geocoding-tool", geocoding::capability(&data, 0)),
+        ("weather-tool", weather::capability(&data, Faults::none())),
+        ("currency-tool", currency::capability(&data, 0)),
+    ])
 }

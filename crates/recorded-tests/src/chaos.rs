@@ -5,19 +5,15 @@
 
 mod case_run;
 mod child;
-mod child_messages;
 mod double;
 mod fault;
-mod html;
 mod judge;
-mod kill_method;
 mod killed_process;
 mod report;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
+use crate::parallel::in_parallel;
 use crate::start::{TestStartError, run_start};
 use crate::test_file::TestFile;
 use case_run::{CaseRun, run_case};
@@ -25,7 +21,7 @@ pub use child::drive_chaos_child;
 use double::SentKind;
 pub use fault::{ChaosFault, ModelFault, ProcessFault, ToolFault};
 pub use judge::{ChaosOutcome, ChaosVerdict};
-pub use kill_method::{ChildProcesses, KillMethod};
+pub use killed_process::{ChildProcesses, KillMethod};
 pub use report::ChaosReport;
 
 /// A fault at one call or question of a run.
@@ -74,7 +70,7 @@ pub fn run_chaos_with(
         (ChaosFault::Process(_), Some(processes)) => killed_process::run_case(processes, &file, folder, case),
         _ => run_case(&file, &start, Some(case)),
     };
-    let outcomes = run_all(&baseline, &cases, &run);
+    let outcomes = in_parallel(&cases, |case| judge::judge(case, &baseline, &run(case)));
     let kills = if processes.is_some() { KillMethod::Process } else { KillMethod::Tasks };
     Ok(ChaosReport { effects: baseline.effects.len(), baseline: baseline.facts, kills, outcomes })
 }
@@ -111,28 +107,6 @@ fn cases(baseline: &CaseRun, seed: u64) -> Vec<ChaosCase> {
         cases.extend(ProcessFault::ALL.iter().copied().map(ChaosFault::Process).map(case));
     }
     cases
-}
-
-fn run_all(baseline: &CaseRun, cases: &[ChaosCase], run: &(dyn Fn(&ChaosCase) -> CaseRun + Sync)) -> Vec<ChaosOutcome> {
-    let next = AtomicUsize::new(0);
-    let outcomes: Mutex<Vec<Option<ChaosOutcome>>> = Mutex::new(cases.iter().map(|_| None).collect());
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(cases.len());
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(case) = cases.get(index) else { return };
-                    let outcome = judge::judge(case, baseline, &run(case));
-                    let mut outcomes = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
-                    if let Some(slot) = outcomes.get_mut(index) {
-                        *slot = Some(outcome);
-                    }
-                }
-            });
-        }
-    });
-    outcomes.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
 }
 
 #[cfg(test)]

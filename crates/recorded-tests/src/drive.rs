@@ -3,13 +3,12 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use reknit_journal::Journal;
-use reknit_protocol::RunId;
+use reknit_journal::{DueEffect, Journal, RunFilter, RunSummary, StoredEvent};
+use reknit_protocol::{RunId, error_chain};
 use reknit_runtime::{
     CallLimits, Clock, DriveError, DriveOutcome, Driver, EffectRunner, RemoteEngine, RunStart, Transport, run_overview,
 };
 
-use crate::error_chain::causes;
 use crate::expectations::{Mismatch, describe_call, nearest_call, parameter_differences};
 use crate::facts::ObservedRun;
 use crate::people::{People, decide, decide_in_sessions};
@@ -34,7 +33,39 @@ pub struct TestRun {
     pub failure: Option<String>,
 }
 
+/// A run as the journal has it at the end of a test.
+#[derive(Debug, Clone)]
+pub struct PlayedRun {
+    /// Its id.
+    pub run: RunId,
+    /// Its events.
+    pub events: Vec<StoredEvent>,
+    /// The effects that became due, in order.
+    pub due: Vec<DueEffect>,
+}
+
 impl TestFile {
+    /// Plays the test in the time of the caller's runtime. The runs are on the engine that `connect` returns, which gets what performs
+    /// their effects; on that of this process if it returns none. Also returns
+    /// the run and the sessions of its agents.
+    pub async fn play_on(
+        &self,
+        folder: &Path,
+        connect: impl AsyncFnOnce(EffectRunner) -> Option<Arc<dyn RemoteEngine>>,
+    ) -> Result<(TestRun, Vec<PlayedRun>), TestStartError> {
+        let start = run_start(self, folder)?;
+        let (run, journal) = play(self, start, Strictness::AsRecorded, connect).await;
+        let unreadable = |error: &dyn std::error::Error| TestStartError(vec![error.to_string()]);
+        let mut runs = Vec::new();
+        for RunSummary { run, .. } in journal.runs(&RunFilter::newest(100)).await.map_err(|error| unreadable(&error))? {
+            let events = journal.events(&run, 0).await.map_err(|error| unreadable(&error))?;
+            let due = journal.due_effects(&run).await.map_err(|error| unreadable(&error))?;
+            runs.push(PlayedRun { run, events, due: due.into_iter().map(|(_, due)| due).collect() });
+        }
+        runs.sort_by(|one, other| one.run.as_str().cmp(other.run.as_str()));
+        Ok((run, runs))
+    }
+
     /// Runs the test. Paths in it are relative to `folder`. It needs no network, and time is virtual.
     ///
     /// It blocks until the run has ended; it has a runtime and a thread of its own.
@@ -130,7 +161,7 @@ pub(crate) async fn play(
     let used = player.played();
     facts.calls.clone_from(&used.made);
     let unused = if used.unexpected.is_empty() { unused(file, &used, &people) } else { Vec::new() };
-    let failure = outcome.err().map(|error| causes(&error));
+    let failure = outcome.err().map(|error| error_chain(&error));
     (TestRun { facts, unused, unexpected: used.unexpected, digests: used.digests, failure }, journal)
 }
 
@@ -200,7 +231,7 @@ pub(crate) async fn facts(journal: &Journal) -> ObservedRun {
     match run_overview(journal, &RunId::new(RUN)).await {
         Ok(overview) => ObservedRun::of(&overview),
         Err(error) => {
-            ObservedRun { status: "failed".to_owned(), remarks: vec![causes(&error)], ..ObservedRun::default() }
+            ObservedRun { status: "failed".to_owned(), remarks: vec![error_chain(&error)], ..ObservedRun::default() }
         }
     }
 }

@@ -38,12 +38,11 @@ mod assertions;
 mod chaos;
 mod compare;
 mod drive;
-mod error_chain;
 mod expectations;
 mod facts;
 mod json;
+mod parallel;
 mod people;
-mod play_on_engine;
 mod player;
 mod record;
 mod recording;
@@ -58,12 +57,12 @@ pub use chaos::{
     ProcessFault, ToolFault, drive_chaos_child, run_chaos, run_chaos_with,
 };
 pub use compare::compare_runs;
-pub use drive::TestRun;
+pub use drive::{PlayedRun, TestRun};
 pub use expectations::{
     Expectations, ExpectedAnswer, ExpectedCall, ExpectedLimits, ExpectedRepair, ExpectedValue, Mismatch,
 };
 pub use facts::{AppliedRepair, MadeCall, ObservedRun, SentValue, WAITING};
-pub use play_on_engine::PlayedRun;
+pub use parallel::in_parallel;
 pub use player::UnexpectedRequest;
 pub use record::{RecordOptions, RecordRunError, propose_expectations, record_run, recorded_overview};
 pub use recording::{CallRecording, DecisionRecording, ModelMatch, ModelRecording, PlayCount, prompt_digest};

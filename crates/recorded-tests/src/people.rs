@@ -4,10 +4,9 @@ use std::sync::{Mutex, PoisonError};
 
 use reknit_engine::{Event, EventKind, Run};
 use reknit_journal::{Journal, RunReadError};
-use reknit_protocol::{EffectId, RunId, StepId};
+use reknit_protocol::{EffectId, RunId, StepId, error_chain};
 use reknit_runtime::{Clock, DriveError, RestoreError, load_run, signals};
 
-use crate::error_chain::causes;
 use crate::recording::DecisionRecording;
 use crate::start::RUN;
 use crate::test_file::{TestFile, TestStart};
@@ -130,7 +129,7 @@ pub(crate) async fn decide(
         if let Some(decision) = decision {
             let signal = signals::decide(question.id, question.hash, decision);
             let sent = journal.send(run, signal, clock.now_ms()).await;
-            sent.map_err(|error| DriveError::Task(causes(&error)))?;
+            sent.map_err(|error| DriveError::Task(error_chain(&error)))?;
             has_decided = true;
         }
     }

@@ -202,7 +202,6 @@ impl Recorder {
         }
     }
 
-    /// Adds what an event answers.
     fn add_event(
         &mut self,
         event: &Event,

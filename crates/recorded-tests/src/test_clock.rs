@@ -5,7 +5,6 @@ use std::time::Duration;
 use reknit_runtime::{BoxFuture, Clock};
 use tokio::time::Instant;
 
-/// The clock of a test.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TestClock {
     at_ms: i64,

@@ -15,7 +15,7 @@ mod write;
 mod write_expectations;
 
 use reknit_expressions::ParameterMapping;
-use reknit_plan::{Catalogue, FileProblem};
+use reknit_plan::Catalogue;
 use reknit_protocol::{Object, Value};
 
 use crate::expectations::Expectations;
@@ -121,23 +121,4 @@ pub struct TestAgent {
     pub policy: Option<Value>,
     /// The agents that it may call.
     pub agents: Vec<TestAgent>,
-}
-
-impl Expectations {
-    /// Reads what a test has under `expect`, as YAML or JSON. Fails with all problems, each with its place.
-    pub fn read(text: &str) -> Result<Self, Vec<FileProblem>> {
-        read::read_expectations(text)
-    }
-}
-
-impl TestFile {
-    /// Reads a test. Fails with all problems of the file, each with its place.
-    pub fn read(text: &str) -> Result<Self, Vec<FileProblem>> {
-        read::read(text)
-    }
-
-    /// The text of the file. Reading it gives the same test.
-    pub fn write(&self) -> String {
-        write::write(self)
-    }
 }

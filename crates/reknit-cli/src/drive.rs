@@ -1,25 +1,23 @@
 //! Drives a run, shows its progress, and prints what it has come to.
 
+mod approval_dialogue;
+mod approval_edit;
 mod interrupt_handler;
+mod repeated_start;
 mod watched_driver;
 
 use std::process::ExitCode;
 
-use reknit_engine::{Answer, Report};
+use reknit_engine::{Answer, Ending, Report};
 use reknit_protocol::RunId;
-use reknit_runtime::test_support::SegmentedDriver;
 use reknit_runtime::{Changes, DriveError, DriveOutcome, Fork, RunStart};
 
-use crate::approval_dialogue::{Decided, decide_now};
-use crate::approvals::ApprovalRequest;
-use crate::cli::{DriveArguments, DriverKind};
-use crate::failure::Failure;
-use crate::print::print_warning;
-use crate::print_answer::{print_answer, print_waiting};
-use crate::print_report::print_report;
-use crate::setup::Setup;
-use crate::terminal_text::one_line;
+use crate::output::{ApprovalRequest, Failure, one_line, print_answer, print_report, print_waiting, print_warning};
+use crate::setup::{DriveArguments, Setup};
+use approval_dialogue::{Decided, decide_now};
+pub(crate) use approval_edit::{ParameterEdit, check_edit};
 pub(crate) use interrupt_handler::SentSignal;
+pub(crate) use repeated_start::{continue_started, note_if_started};
 use watched_driver::WatchedDriver;
 
 /// Starts a run, drives it until it ends or waits, and prints the result.
@@ -31,10 +29,7 @@ pub(crate) async fn drive(
     let started: RunStart = started.into();
     let run = started.run().clone();
     let watched = WatchedDriver::new(setup, arguments)?;
-    let outcome = match arguments.driver {
-        DriverKind::Steady => watched.driver.start(started).await,
-        DriverKind::Segments => SegmentedDriver::new(watched.driver.clone()).start(started).await,
-    };
+    let outcome = watched.driver.start(started).await;
     drop(watched);
     finish(setup, &run, outcome, arguments).await
 }
@@ -111,10 +106,14 @@ async fn resume_once(
     changes: Changes,
 ) -> Result<Result<DriveOutcome, DriveError>, Failure> {
     let watched = WatchedDriver::new(setup, arguments)?;
-    Ok(match arguments.driver {
-        DriverKind::Steady => watched.driver.resume_with(run, changes).await,
-        DriverKind::Segments => SegmentedDriver::new(watched.driver.clone()).resume(run).await,
-    })
+    Ok(watched.driver.resume_with(run, changes).await)
+}
+
+pub(crate) fn print_ending(run: &RunId, ending: &Ending<'_>, drive: &DriveArguments) -> Result<ExitCode, Failure> {
+    match ending {
+        Ending::Answer(answer) => print_answer(run, answer, drive.format(), drive.only_step),
+        Ending::Report(report) => print_report(run, report, drive.format()),
+    }
 }
 
 /// What a run that was driven has come to.

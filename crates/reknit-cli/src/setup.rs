@@ -1,9 +1,57 @@
 //! Sets up what commands need: configuration, journal, tools and models.
 
+mod agent_files;
+mod agent_start;
+mod arguments;
+mod attach;
+mod config_file;
+mod end_signals;
+mod find_by_id;
+mod find_model;
+mod last_targets;
+mod plan_agents;
+pub(crate) mod plan_file;
+mod saved_run;
+pub(crate) mod schema_file;
+#[cfg(feature = "serve")]
+mod server_setup;
+mod telemetry;
+#[cfg(feature = "serve")]
+pub(crate) mod token_file;
+mod trust;
+mod unknown_variables;
+
+pub(crate) use agent_files::AgentFile;
+pub(crate) use agent_start::{named, start_failure, with_limits_of_models};
+pub(crate) use arguments::{
+    AnswerBy, ApprovalArguments, AttachArguments, DriveArguments, FileArguments, MetadataArguments, ModelArguments,
+    OutputArguments, RunArgument, RunIdArgument, SetupArguments,
+};
+pub(crate) use attach::{read_attachments, require_reader};
+pub(crate) use config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, found_config, named_config, toml_text};
+pub(crate) use end_signals::{EndSignal, EndSignals, unless_ended};
+pub(crate) use find_by_id::find_by_id;
+pub(crate) use find_model::with_detected_model;
+pub(crate) use last_targets::with_limits_of_runs;
+pub(crate) use plan_agents::{agent_problem, read_agents};
+pub(crate) use saved_run::{find_run, for_each_event, load_events, load_run, pruned_words, stored_overview};
+#[cfg(feature = "serve")]
+pub(crate) use server_setup::named_agents;
+#[cfg(feature = "mcp")]
+pub(crate) use trust::check_tool_trust;
+pub(crate) use trust::{
+    TrustStore, canonical, check_listing_trust, check_model_trust, check_trust, is_trusted, trust_file, use_lines,
+    uses_of,
+};
+pub(crate) use unknown_variables::warn_of_unknown_variables;
+
 use std::future::Future;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+use reknit_engine::Machine;
+use reknit_protocol::RunId;
 
 use clap::ValueEnum as _;
 use reknit_journal::{Journal, Migration};
@@ -15,17 +63,9 @@ use reknit_runtime::config::{
 use reknit_runtime::{Runtime, StartError};
 use reknit_tools::{Address, Discovery, DiscoveryProblem, ListingStore, discover_all};
 
-use crate::cli::{AnswerBy, ApprovalArguments, DriveArguments, FileArguments, ModelArguments, SetupArguments};
-use crate::config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, named_config};
-use crate::end_signals::unless_ended;
-use crate::environment::{os_variable, state_folder, variable, warn_of_unknown_variables};
-use crate::failure::Failure;
-use crate::find_model::with_detected_model;
-use crate::input::Input;
-use crate::print::{print_message, print_warning};
-use crate::telemetry::TelemetrySetup;
-use crate::terminal_text::one_line;
-use crate::trust::{check_listing_trust, check_trust};
+use crate::environment::{state_folder, user_folder, variable};
+use crate::output::{Failure, Input, one_line, print_message, print_warning};
+use telemetry::TelemetrySetup;
 
 /// The folder with the last known capabilities of tools, in the state folder.
 const CATALOGUE_FOLDER: &str = "reknit/catalogue";
@@ -33,7 +73,6 @@ const CATALOGUE_FOLDER: &str = "reknit/catalogue";
 /// How many problems of one tool are shown when a run starts.
 const SHOWN_PROBLEMS: usize = 5;
 
-/// The hint for a missing model.
 pub(crate) const MODEL_HINT: &str =
     "name one with `--model-url http://127.0.0.1:8080/v1`, or add `[[models]]` to reknit.toml";
 
@@ -95,6 +134,36 @@ impl Setup {
         print_migration(&reknit.journal);
         warn_about_tools(&reknit.problems, &reknit.notes);
         Ok(Self { reknit, models, telemetry, sets_answers })
+    }
+
+    /// Fails if no tool is available.
+    pub(crate) fn require_tools(&self) -> Result<(), Failure> {
+        if !self.reknit.catalogue.tools.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::usage(
+            "no tool is available",
+            "name one with `--tool NAME=URL`, or add `[[tools]]` to reknit.toml; `reknit demo --serve` starts four",
+        ))
+    }
+
+    /// What is needed to continue a run. Fails if a tool or a model is missing.
+    pub(crate) async fn to_continue(
+        run: &RunId,
+        saved: &Machine,
+        arguments: &SetupArguments,
+        drive: &DriveArguments,
+    ) -> Result<Self, Failure> {
+        let config = with_limits_of_runs(config_with_arguments(arguments)?, [saved]);
+        let setup = Self::with_config(config, &arguments.files, drive).await?;
+        let missing = setup.reknit.missing_for(saved);
+        if !missing.is_empty() {
+            return Err(Failure::usage(
+                format!("cannot resume run `{run}` without {}", missing.join(", ")),
+                "start or configure what is missing (`--tool NAME=URL`, `--model-url URL`, reknit.toml) and resume again; the run is saved",
+            ));
+        }
+        Ok(setup)
     }
 }
 
@@ -171,10 +240,7 @@ pub(crate) fn journal_path(config: &Config, files: &FileArguments) -> Result<Pat
 
 /// `reknit/journal.db` in the data folder of the user. Fails if the environment names no data folder.
 pub(crate) fn default_journal_path() -> Result<PathBuf, Failure> {
-    // A relative path would name another journal in another folder.
-    let folder = |name| os_variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let folder = folder("XDG_DATA_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/share")));
-    folder.map(|folder| folder.join("reknit/journal.db")).ok_or_else(|| {
+    user_folder("XDG_DATA_HOME", ".local/share").map(|folder| folder.join("reknit/journal.db")).ok_or_else(|| {
         Failure::usage(
             "no folder for the journal: neither XDG_DATA_HOME nor HOME is an absolute path",
             "name a file: `--journal FILE`",

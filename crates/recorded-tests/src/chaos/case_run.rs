@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex};
 
 use reknit_journal::{Holder, Journal, LeaseTerm, RunFilter, RunSummary};
+use reknit_protocol::error_chain;
 use reknit_runtime::{CallLimits, Clock, Driver, RunStart, Transport};
 
 use super::ChaosCase;
 use super::double::{Deed, Double, DoubleState, SentEffect, lock};
 use super::fault::ChaosFault;
 use crate::drive::{drive_to_end, facts, in_virtual_time};
-use crate::error_chain::causes;
 use crate::facts::ObservedRun;
 use crate::people::People;
 use crate::test_clock::TestClock;
@@ -21,13 +21,11 @@ pub(super) struct CaseRun {
     pub(super) facts: ObservedRun,
     pub(super) deeds: Vec<Deed>,
     pub(super) effects: Vec<SentEffect>,
-    /// The calls that were sent, each with its parameters.
     pub(super) sent_calls: Vec<String>,
     /// Calls that the recordings do not have.
     pub(super) unknown_calls: Vec<String>,
     /// A model was asked something that the recordings do not have, and got an answer to another question.
     pub(super) asked_unrecorded: bool,
-    /// The fault of the case has happened.
     pub(super) has_faulted: bool,
     /// Why the run could not be driven to its end.
     pub(super) failure: Option<String>,
@@ -48,7 +46,6 @@ impl CaseRun {
     }
 }
 
-/// How a process ended.
 pub(super) enum ProcessEnd {
     Done(Option<String>),
     Killed,
@@ -93,7 +90,6 @@ pub(super) fn run_case(file: &TestFile, start: &RunStart, case: Option<&ChaosCas
     CaseRun::of(facts, &lock(&state), failure)
 }
 
-/// A process that drives the run.
 struct Process<'a> {
     file: &'a TestFile,
     case: Option<&'a ChaosCase>,
@@ -117,7 +113,7 @@ impl Process<'_> {
             }
             let ending = drive_to_end(&driver, self.journal, &clock, start, people);
             let end = tokio::select! {
-                ended = ending => ProcessEnd::Done(ended.err().map(|error| causes(&error))),
+                ended = ending => ProcessEnd::Done(ended.err().map(|error| error_chain(&error))),
                 () = killed.notified() => ProcessEnd::Killed,
             };
             (end, clock.elapsed_ms())

@@ -9,17 +9,59 @@ use std::time::{Duration, Instant};
 use reknit_engine::{AskModel, Effect, EventKind};
 use reknit_journal::Journal;
 use reknit_model_api::{ErrorClass, ModelAnswer, ModelFailure};
-use reknit_protocol::{CallTool, ToolReply, TransportFailure};
+use reknit_protocol::{CallTool, ToolReply, TransportFailure, error_chain};
 use reknit_runtime::{BoxFuture, CallLimits, Clock, Driver, Transport};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 use tokio::sync::{Notify, oneshot};
 
-use super::child_messages::{ChildMessage, ChildStart, ParentAnswer, SPEED};
 use crate::drive::drive_to_end;
-use crate::error_chain::causes;
 use crate::people::People;
 use crate::player::not_recorded;
 use crate::start::run_start;
 use crate::test_file::TestFile;
+
+/// How much faster time passes in such a process.
+pub(super) const SPEED: u32 = 20;
+
+/// The first line to the process.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ChildStart {
+    /// The text of the test.
+    pub(super) test: String,
+    /// The folder that paths in the test are relative to.
+    pub(super) folder: PathBuf,
+    /// The time at which the process starts.
+    pub(super) now_ms: i64,
+    /// Whether it takes over the run, instead of starting it.
+    pub(super) takes_over: bool,
+}
+
+/// A line of the process.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ChildMessage {
+    /// It calls a tool, or asks a model.
+    Asks {
+        /// The number that the answer has.
+        number: u64,
+        /// The call or the question.
+        effect: Effect,
+    },
+    /// The run has ended, or waits for somebody.
+    Ended {
+        /// Why it could not be driven to its end.
+        failure: Option<String>,
+    },
+}
+
+/// A line to the process: the answer to what it asked.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ParentAnswer {
+    /// The number of the question.
+    pub(super) number: u64,
+    pub(super) outcome: EventKind,
+}
 
 /// Drives the run that the first line of the input describes, and writes what it asks for as lines of the output. The program that
 /// [`ChildProcesses`](crate::ChildProcesses) names calls this with its standard input and output. Returns why it could not be driven.
@@ -50,14 +92,14 @@ pub fn drive_chaos_child(
         let driver = Driver::new(journal.clone(), transport, Arc::new(clock), CallLimits::default());
         let mut people = People::of(&file);
         if start.takes_over {
-            people.forget_used(journal).await.map_err(|error| causes(&error))?;
+            people.forget_used(journal).await.map_err(|error| error_chain(&error))?;
         }
         let first = (!start.takes_over).then_some(first);
         let outcome = tokio::select! {
             outcome = drive_to_end(&driver, journal, &clock, first, &mut people) => outcome,
             () = closed.notified() => return Err("nobody answers any more".to_owned()),
         };
-        parent.write(&ChildMessage::Ended { failure: outcome.err().map(|error| causes(&error)) });
+        parent.write(&ChildMessage::Ended { failure: outcome.err().map(|error| error_chain(&error)) });
         Ok(())
     })
 }

@@ -25,10 +25,8 @@ const RETRY_AFTER_MS: i64 = 5_000;
 /// How long a slow model takes.
 const SLOW_MODEL_MS: u64 = 60_000;
 
-/// What was sent.
 #[derive(Debug, Clone)]
 pub(super) enum SentKind {
-    /// A call, with the body of its reply if it succeeded.
     Call(Option<ReplyBody>),
     /// A question to a model.
     Question,
@@ -78,7 +76,6 @@ pub(super) struct DoubleState {
     is_out: bool,
 }
 
-/// The double.
 #[derive(Debug)]
 pub(super) struct Double {
     calls: Vec<CallRecording>,
@@ -105,7 +102,6 @@ impl Double {
         lock(&self.state)
     }
 
-    /// The fault of this effect, which it has once.
     fn fault_of(&self, effect: &str) -> Option<ChaosFault> {
         let case = self.case.as_ref().filter(|case| case.effect == effect)?;
         let mut state = self.lock();

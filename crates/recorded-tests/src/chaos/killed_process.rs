@@ -2,26 +2,79 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use reknit_engine::{Effect, EventKind};
+use reknit_journal::Journal;
 use reknit_runtime::Transport as _;
+use std::fmt;
 use tokio::runtime::Runtime;
 
 use super::ChaosCase;
 use super::case_run::{CaseRun, ProcessEnd, RESTART_MS};
-use super::child_messages::{ChildMessage, ChildStart, ParentAnswer, SPEED};
+use super::child::{ChildMessage, ChildStart, ParentAnswer, SPEED};
 use super::double::{Double, DoubleState, lock};
 use super::fault::ChaosFault;
-use super::kill_method::ChildProcesses;
 use crate::drive::facts;
 use crate::facts::ObservedRun;
 use crate::test_clock::TestClock;
 use crate::test_file::TestFile;
+
+/// How our own process was killed in the cases of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum KillMethod {
+    /// All tasks of the driver end at one moment. The journal is in memory, and time is virtual.
+    #[default]
+    Tasks,
+    /// A process of its own is killed with SIGKILL. The journal is a file of `SQLite`, and time is real.
+    Process,
+}
+
+impl KillMethod {
+    /// The name in JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Tasks => "tasks",
+            Self::Process => "process",
+        }
+    }
+}
+
+impl fmt::Display for KillMethod {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Tasks => "all tasks of the driver end at one moment, with a journal in memory",
+            Self::Process => "a process of its own, with SIGKILL and a journal in SQLite",
+        })
+    }
+}
+
+/// Processes that drive a run, to be killed.
+#[derive(Debug, Clone)]
+pub struct ChildProcesses {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments; the file of the journal is one more. It opens that journal and calls
+    /// [`drive_chaos_child`](crate::drive_chaos_child).
+    pub arguments: Vec<String>,
+    /// A folder for journals. The caller removes it.
+    pub folder: PathBuf,
+    /// Opens a journal.
+    pub open: fn(&Path) -> Result<Journal, String>,
+}
+
+impl ChildProcesses {
+    pub(super) fn command(&self, journal: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).arg(journal);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+}
 
 /// The longest that a process may take, in real time.
 const MAX_TIME: Duration = Duration::from_mins(2);
@@ -167,7 +220,6 @@ impl KilledRun<'_> {
     }
 }
 
-/// The last line that is not empty.
 fn last_line(errors: ChildStderr) -> Option<String> {
     let lines = BufReader::new(errors).lines().map_while(Result::ok);
     lines.filter(|line| !line.trim().is_empty()).last()

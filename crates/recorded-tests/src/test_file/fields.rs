@@ -95,7 +95,6 @@ impl<'d> Fields<'d> {
         self.typed(key, "keys with values", Value::as_object)
     }
 
-    /// A text or a list of texts.
     pub(super) fn texts(&self, key: &'static str) -> Option<Vec<String>> {
         self.typed(key, "a text or a list of texts", |value| match value {
             Value::String(text) => Some(vec![text.clone()]),

@@ -1,55 +1,52 @@
 //! Reads a test.
 
-use reknit_plan::{Catalogue, CatalogueError, Document, FileProblem};
-use reknit_protocol::{Number, Object, Path, Value};
+use reknit_plan::{Catalogue, Document, FileProblem};
+use reknit_protocol::{Number, Object, Path, Value, error_chain};
 
 use super::fields::{Fields, Problems};
 use super::read_expectations::expectations;
-use super::read_recordings::{call, decision, model};
+use super::read_recordings::{call, decision, matching, model};
 use super::{AgentSource, PlanSource, TestAgent, TestFile, TestStart};
 use crate::expectations::Expectations;
 use crate::json::from_value;
 use crate::recording::ModelMatch;
 
-pub(super) fn read(text: &str) -> Result<TestFile, Vec<FileProblem>> {
-    let document = Document::read(text).map_err(|problem| vec![problem])?;
-    let problems = Problems::new(&document);
-    let file = read_document(&problems, &document.value);
-    let mut found = problems.into_found();
-    found.sort_by_key(|problem| problem.position);
-    match file {
-        Some(file) if found.is_empty() => Ok(file),
-        _ => Err(found),
+impl TestFile {
+    /// Reads a test. Fails with all problems of the file, each with its place.
+    pub fn read(text: &str) -> Result<Self, Vec<FileProblem>> {
+        read_text(text, |problems, value| read_document(problems, value))
     }
 }
 
-/// Reads what a test has under `expect`.
-pub(super) fn read_expectations(text: &str) -> Result<Expectations, Vec<FileProblem>> {
+impl Expectations {
+    /// Reads what a test has under `expect`, as YAML or JSON. Fails with all problems, each with its place.
+    pub fn read(text: &str) -> Result<Self, Vec<FileProblem>> {
+        read_text(text, |problems, value| {
+            Fields::new(problems, Path::root(), value).map(|fields| expectations(&fields))
+        })
+    }
+}
+
+fn read_text<T>(
+    text: &str,
+    read: impl for<'d> FnOnce(&'d Problems<'d>, &'d Value) -> Option<T>,
+) -> Result<T, Vec<FileProblem>> {
     let document = Document::read(text).map_err(|problem| vec![problem])?;
     let problems = Problems::new(&document);
-    let read = Fields::new(&problems, Path::root(), &document.value).map(|fields| expectations(&fields));
-    let found = problems.into_found();
-    match read {
-        Some(read) if found.is_empty() => Ok(read),
-        _ => Err(found),
-    }
+    let read = read(&problems, &document.value);
+    let mut found = problems.into_found();
+    found.sort_by_key(|problem| problem.position);
+    read.filter(|_| found.is_empty()).ok_or(found)
 }
 
 fn read_document<'d>(problems: &'d Problems<'d>, value: &'d Value) -> Option<TestFile> {
     let fields = Fields::new(problems, Path::root(), value)?;
     let about = fields.text("about");
     let start = start(&fields);
-    let matching = match fields.text("match").as_deref() {
-        None | Some("digest") => ModelMatch::Digest,
-        Some("purpose") => ModelMatch::Purpose,
-        Some(_) => {
-            fields.problem("match", "expected `digest` or `purpose`");
-            ModelMatch::Digest
-        }
-    };
+    let matching = matching(&fields, ModelMatch::Digest);
     let tools = fields.value("tools").map_or_else(|| Ok(Catalogue::default()), Catalogue::from_value);
     let tools = tools.unwrap_or_else(|error| {
-        fields.problem("tools", chain(&error));
+        fields.problem("tools", error_chain(&error));
         Catalogue::default()
     });
     let mappings = fields
@@ -93,11 +90,6 @@ fn read_document<'d>(problems: &'d Problems<'d>, value: &'d Value) -> Option<Tes
 
 fn differences(fields: &Fields<'_>, key: &'static str) -> Value {
     Value::Object(fields.object(key).cloned().unwrap_or_default())
-}
-
-fn chain(error: &CatalogueError) -> String {
-    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| (*error).source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 fn start(fields: &Fields<'_>) -> Option<TestStart> {

@@ -114,15 +114,7 @@ fn default_message(kind: TransportKind) -> &'static str {
 
 pub(super) fn model(fields: &Fields<'_>, default: ModelMatch) -> Option<ModelRecording> {
     let purpose = fields.text("purpose");
-    let matching = match fields.text("match").as_deref() {
-        None => default,
-        Some("digest") => ModelMatch::Digest,
-        Some("purpose") => ModelMatch::Purpose,
-        Some(_) => {
-            fields.problem("match", "expected `digest` or `purpose`");
-            default
-        }
-    };
+    let matching = matching(fields, default);
     let (target, digest) = (fields.text("target"), fields.text("digest"));
     let (took_ms, plays) = (fields.number("took_ms").unwrap_or_default(), plays(fields));
     let outcome = match fields.value("fault") {
@@ -139,6 +131,19 @@ pub(super) fn model(fields: &Fields<'_>, default: ModelMatch) -> Option<ModelRec
         fields.problems.add(&fields.path, "the recorded question has no `digest`", Some(hint));
     }
     Some(ModelRecording { purpose, target, digest, matching, took_ms, outcome, plays })
+}
+
+/// How questions are compared with recorded ones.
+pub(super) fn matching(fields: &Fields<'_>, default: ModelMatch) -> ModelMatch {
+    match fields.text("match").as_deref() {
+        None => default,
+        Some("digest") => ModelMatch::Digest,
+        Some("purpose") => ModelMatch::Purpose,
+        Some(_) => {
+            fields.problem("match", "expected `digest` or `purpose`");
+            default
+        }
+    }
 }
 
 fn model_answer(fields: &Fields<'_>) -> Option<ModelAnswer> {

@@ -10,25 +10,28 @@ use super::{AgentSource, PlanSource, TestAgent, TestFile, TestStart};
 use crate::json::{difference, to_value};
 use crate::recording::{CallRecording, ModelMatch, ModelRecording, PlayCount};
 
-pub(super) fn write(file: &TestFile) -> String {
-    let mut object = Object::new();
-    object.extend(file.about.as_deref().map(|about| ("about".to_owned(), about.into())));
-    add_start(&mut object, &file.start);
-    object.insert("at_ms", file.at_ms);
-    object.insert("seed", file.seed);
-    add_unless_empty(&mut object, "metadata", Value::Object(file.metadata.clone()));
-    add_unless_empty(&mut object, "targets", texts(&file.targets));
-    add_unless_empty(&mut object, "policy", file.policy.clone());
-    add_unless_empty(&mut object, "prompts", file.prompts.clone());
-    add_unless_empty(&mut object, "mappings", file.mappings.iter().map(to_value).collect());
-    add_unless_empty(&mut object, "expect", Value::Object(expectations_value(&file.expect)));
-    add_unless_empty(&mut object, "decisions", file.decisions.iter().map(decision).collect());
-    add_unless_empty(&mut object, "calls", file.calls.iter().map(call).collect());
-    add_unless_empty(&mut object, "models", file.models.iter().map(model).collect());
-    let counts = file.token_counts.iter().map(|count| count.map_or(Value::Null, Value::from));
-    add_unless_empty(&mut object, "token_counts", counts.collect());
-    add_unless_empty(&mut object, "tools", file.tools.to_value());
-    write_yaml(&Value::Object(object))
+impl TestFile {
+    /// The text of the file. Reading it gives the same test.
+    pub fn write(&self) -> String {
+        let mut object = Object::new();
+        object.extend(self.about.as_deref().map(|about| ("about".to_owned(), about.into())));
+        add_start(&mut object, &self.start);
+        object.insert("at_ms", self.at_ms);
+        object.insert("seed", self.seed);
+        add_unless_empty(&mut object, "metadata", Value::Object(self.metadata.clone()));
+        add_unless_empty(&mut object, "targets", texts(&self.targets));
+        add_unless_empty(&mut object, "policy", self.policy.clone());
+        add_unless_empty(&mut object, "prompts", self.prompts.clone());
+        add_unless_empty(&mut object, "mappings", self.mappings.iter().map(to_value).collect());
+        add_unless_empty(&mut object, "expect", Value::Object(expectations_value(&self.expect)));
+        add_unless_empty(&mut object, "decisions", self.decisions.iter().map(decision).collect());
+        add_unless_empty(&mut object, "calls", self.calls.iter().map(call).collect());
+        add_unless_empty(&mut object, "models", self.models.iter().map(model).collect());
+        let counts = self.token_counts.iter().map(|count| count.map_or(Value::Null, Value::from));
+        add_unless_empty(&mut object, "token_counts", counts.collect());
+        add_unless_empty(&mut object, "tools", self.tools.to_value());
+        write_yaml(&Value::Object(object))
+    }
 }
 
 fn add_unless_empty(object: &mut Object, key: &str, value: Value) {

@@ -6,17 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use reknit_protocol::RunId;
 use tokio_util::sync::CancellationToken;
 
-use crate::end_signals::{EndSignal, EndSignals};
-use crate::print::print_message;
-use crate::progress::display::{SharedDisplay, lock};
+use crate::output::{SharedDisplay, lock, print_message};
+use crate::setup::{EndSignal, EndSignals};
 
-/// The note after Ctrl-C.
 const CANCEL_NOTE: &str = "cancelling: calls in progress may still complete; press Ctrl-C again to exit now";
 
 /// The note after the first Ctrl-C in a session.
 const STOP_NOTE: &str = "stopping: one last turn for the report; press Ctrl-C again to cancel without a report";
 
-/// The note after Ctrl-C in a conversation.
 const STOP_MESSAGE_NOTE: &str = "stopping: calls in progress may still complete; press Ctrl-C again to exit now";
 
 /// Reacts to Ctrl-C, SIGTERM and SIGHUP: stops a session, cancels a run, and at last exits the process.
@@ -25,7 +22,6 @@ pub(super) struct InterruptHandler {
     pub(super) cancel: CancellationToken,
     pub(super) stop: CancellationToken,
     pub(super) is_session: Arc<AtomicBool>,
-    /// The run, while it only waits for jobs.
     pub(super) waiting_for_job: Arc<Mutex<Option<RunId>>>,
     pub(super) purpose: Purpose,
     pub(super) sent: SentSignal,

@@ -11,16 +11,12 @@ use reknit_runtime::{Committed, Driver, EventOrigin, PieceWatcher, Watcher};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::interrupt_handler::{InterruptHandler, Purpose, SentSignal};
-use crate::cli::{DriveArguments, ResultFormat};
-use crate::event_output::EventOutput;
-use crate::failure::Failure;
-use crate::progress::display::{ProgressDisplay, SharedDisplay, lock};
-use crate::setup::Setup;
+use crate::output::{EventOutput, Failure, ProgressDisplay, ResultFormat, SharedDisplay, lock};
+use crate::setup::{DriveArguments, Setup};
 
 /// How often countdowns are redrawn.
 const TICK: Duration = Duration::from_secs(1);
 
-/// The note while another process locks the journal.
 const LOCKED_NOTE: &str = "waiting: another process locks the journal; answers are kept until they can be stored\n";
 
 /// A driver that shows the progress of its run and listens for Ctrl-C.

@@ -66,10 +66,10 @@ impl Scene {
         Self { world, model }
     }
 
-    fn start(&self, driver: &str) -> Child {
+    fn start(&self) -> Child {
         let plan = self.world.path("plan.yaml");
         let plan = plan.to_string_lossy();
-        self.world.spawn(&["run", &plan, "--run-id", "p", "--answer", "template", "--driver", driver, "--json"])
+        self.world.spawn(&["run", &plan, "--run-id", "p", "--answer", "template", "--json"])
     }
 
     /// How often each order was made, each under one key.
@@ -93,10 +93,10 @@ fn outcome(output: &Output) -> (Value, Value) {
     (field("status"), field("outputs"))
 }
 
-async fn killed_everywhere(driver: &str) {
+async fn killed_everywhere() {
     let whole = Scene::new().await;
     whole.world.barrier.release_all();
-    let output = whole.start(driver).wait_with_output().expect("it ends");
+    let output = whole.start().wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let expected = outcome(&output);
     let outputs =
@@ -104,16 +104,16 @@ async fn killed_everywhere(driver: &str) {
     assert_eq!((expected.0.to_string(), expected.1.to_string()), ("\"complete\"".to_owned(), outputs.to_owned()));
     assert_eq!(whole.model.requests().len(), 4);
     for answered in 0..ANSWERS {
-        let case = format!("{driver} driver, {answered} answers");
+        let case = format!("{answered} answers");
         let scene = Scene::new().await;
-        let child = scene.start(driver);
+        let child = scene.start();
         for _ in 0..answered {
             scene.world.barrier.release_one();
         }
         scene.world.barrier.wait_for_arrivals(answered + 1).await;
         kill(child);
         scene.world.barrier.release_all();
-        let resumed = scene.world.finish(&["runs", "resume", "p", "--driver", driver, "--json"]);
+        let resumed = scene.world.finish(&["runs", "resume", "p", "--json"]);
         assert_eq!(resumed.status.code(), Some(0), "{case}: {}", stderr(&resumed));
         assert_eq!(outcome(&resumed), expected, "{case}");
         let orders = scene.orders(&case);
@@ -126,10 +126,5 @@ async fn killed_everywhere(driver: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_with_agents_killed_at_any_event_of_it_or_of_its_sessions_has_the_same_result() {
-    killed_everywhere("steady").await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_segmented_plan_with_agents_killed_at_any_event_has_the_same_result() {
-    killed_everywhere("segments").await;
+    killed_everywhere().await;
 }

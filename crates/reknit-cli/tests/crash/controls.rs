@@ -94,12 +94,12 @@ impl Scene {
         Self { world, _model: Some(model), request: Some("Order nine, and find it.") }
     }
 
-    fn start(&self, driver: &str) -> Child {
+    fn start(&self) -> Child {
         if let Some(request) = self.request {
-            return self.world.spawn(&["ask", request, "--driver", driver, "--json"]);
+            return self.world.spawn(&["ask", request, "--json"]);
         }
         let plan = self.world.path("plan.yaml");
-        self.world.spawn(&["run", &plan.to_string_lossy(), "--answer", "template", "--driver", driver, "--json"])
+        self.world.spawn(&["run", &plan.to_string_lossy(), "--answer", "template", "--json"])
     }
 
     /// How often each call was made, by capability and parameters. Each of them has one key, and a call that reads has none.
@@ -119,16 +119,16 @@ impl Scene {
 }
 
 /// Kills the run after each number of answers, resumes it, and compares it with a run that was not killed.
-async fn killed_everywhere<F: Future<Output = Scene>>(scene: impl Fn() -> F, answers: usize, driver: &str) {
+async fn killed_everywhere<F: Future<Output = Scene>>(scene: impl Fn() -> F, answers: usize) {
     let whole = scene().await;
     whole.world.barrier.release_all();
-    let output = whole.start(driver).wait_with_output().expect("it ends");
+    let output = whole.start().wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let (expected, all) = (outcome(&output), whole.calls("not killed"));
     for answered in 0..answers {
-        let case = format!("{driver} driver, {answered} answers");
+        let case = format!("{answered} answers");
         let scene = scene().await;
-        let child = scene.start(driver);
+        let child = scene.start();
         for _ in 0..answered {
             scene.world.barrier.release_one();
         }
@@ -136,7 +136,7 @@ async fn killed_everywhere<F: Future<Output = Scene>>(scene: impl Fn() -> F, ans
         let before = scene.world.wait_for_events(answered + 1).await;
         kill(child);
         scene.world.barrier.release_all();
-        let resumed = scene.world.resume(driver);
+        let resumed = scene.world.resume();
         assert_eq!(resumed.status.code(), Some(0), "{case}: {}", stderr(&resumed));
         assert_eq!(outcome(&resumed), expected, "{case}");
         assert!(scene.world.events().await.starts_with(&before), "{case}: what was committed has changed");
@@ -150,21 +150,11 @@ async fn killed_everywhere<F: Future<Output = Scene>>(scene: impl Fn() -> F, ans
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_with_a_loop_a_poll_and_a_verification_killed_at_any_event_has_the_same_result() {
-    killed_everywhere(Scene::with_controls, CALLS, "steady").await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_segmented_run_with_a_loop_a_poll_and_a_verification_killed_at_any_event_has_the_same_result() {
-    killed_everywhere(Scene::with_controls, CALLS, "segments").await;
+    killed_everywhere(Scene::with_controls, CALLS).await;
 }
 
 /// Two plans and three calls.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_with_a_second_plan_killed_at_any_event_has_the_same_result() {
-    killed_everywhere(Scene::with_second_plan, 5, "steady").await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_segmented_run_with_a_second_plan_killed_at_any_event_has_the_same_result() {
-    killed_everywhere(Scene::with_second_plan, 5, "segments").await;
+    killed_everywhere(Scene::with_second_plan, 5).await;
 }

@@ -95,7 +95,7 @@ async fn a_run_stopped_by_a_file_size_limit_resumes_without_it() {
     assert!(stderr(&stopped).contains("\nhint: "), "{}", stderr(&stopped));
     let kept = world.events().await;
     assert!(!kept.is_empty());
-    let (_, end) = world.resume_to_the_end("steady");
+    let (_, end) = world.resume_to_the_end();
     assert_eq!(end.status.code(), Some(0), "{}", stderr(&end));
     assert!(world.events().await.starts_with(&kept));
     assert_calls(&world);
@@ -148,7 +148,7 @@ async fn a_journal_that_cannot_be_written_is_not_changed() {
     let world = World::new().await;
     let Some(wrapper) = without_privileges(&world) else { return };
     world.barrier.release_all();
-    assert!(world.start("steady").wait_with_output().expect("it ends").status.success());
+    assert!(world.start().wait_with_output().expect("it ends").status.success());
     let before = world.events().await;
     allow(&world, "journal.db", 0o444);
     allow(&world, ".", 0o555);

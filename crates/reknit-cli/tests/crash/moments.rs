@@ -68,7 +68,7 @@ async fn wait_for_random_time(world: &World, child: &mut Child, random: &SeededR
 }
 
 /// Kills a run at random times and resumes it. Returns whether it was killed before its end.
-async fn killed_at_random(seed: u64, driver: &str, expected: &(Value, Vec<(Value, Value)>)) -> bool {
+async fn killed_at_random(seed: u64, expected: &(Value, Vec<(Value, Value)>)) -> bool {
     let random = SeededRandom::new(seed);
     let world = World::answering(|name| done(name).delay(Duration::from_millis(5 + random.below(16)))).await;
     let mut kept: Vec<StoredEvent> = Vec::new();
@@ -76,13 +76,13 @@ async fn killed_at_random(seed: u64, driver: &str, expected: &(Value, Vec<(Value
     let kills = 1 + random.below(2);
     for attempt in 0..kills {
         let mut child = match attempt {
-            0 => world.start(driver),
-            _ => world.spawn(&["runs", "resume", "last", "--driver", driver, "--json"]),
+            0 => world.start(),
+            _ => world.spawn(&["runs", "resume", "last", "--json"]),
         };
         wait_for_random_time(&world, &mut child, &random).await;
         kill(child);
         let events = world.events().await;
-        let case = format!("{driver} driver, seed {seed}, kill {attempt}, {} events", events.len());
+        let case = format!("seed {seed}, kill {attempt}, {} events", events.len());
         assert!(events.starts_with(&kept), "{case}: committed events have changed");
         for (index, calls) in settled.iter().enumerate() {
             assert_eq!(world.tool.calls_of(STEPS[index].0).len(), *calls, "{case}: the call was answered already");
@@ -91,12 +91,12 @@ async fn killed_at_random(seed: u64, driver: &str, expected: &(Value, Vec<(Value
         kept = events;
     }
 
-    let case = format!("{driver} driver, seed {seed}, {kills} kills, {} events", kept.len());
+    let case = format!("seed {seed}, {kills} kills, {} events", kept.len());
     let Some(_) = kept.first() else {
         assert_eq!(world.tool.call_count(), 0, "{case}: a call was sent before it was committed");
         return false;
     };
-    let (approvals, mut end) = world.resume_to_the_end(driver);
+    let (approvals, mut end) = world.resume_to_the_end();
     let had_ended = stderr(&end).contains("has ended (complete)");
     if had_ended {
         end = world.finish(&["runs", "show", "last", "--json"]);
@@ -118,22 +118,17 @@ async fn killed_at_random(seed: u64, driver: &str, expected: &(Value, Vec<(Value
     !had_ended
 }
 
-async fn every_seed(driver: &str) {
+async fn every_seed() {
     let whole = World::answering(done).await;
-    let expected = outcome(&whole.start(driver).wait_with_output().expect("it ends"));
+    let expected = outcome(&whole.start().wait_with_output().expect("it ends"));
     let mut killed_before_end = 0;
     for seed in 0..CASES {
-        killed_before_end += u32::from(killed_at_random(seed, driver, &expected).await);
+        killed_before_end += u32::from(killed_at_random(seed, &expected).await);
     }
     assert!(killed_before_end > 0, "every run was killed too early or too late to test anything");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_killed_at_any_time_has_the_same_result() {
-    every_seed("steady").await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_segmented_run_killed_at_any_time_has_the_same_result() {
-    every_seed("segments").await;
+    every_seed().await;
 }

@@ -14,7 +14,7 @@ fn status(world: &World) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_running_run_is_listed_and_shown() {
     let world = World::new().await;
-    let child = world.start("steady");
+    let child = world.start();
     world.tool.wait_for_calls(1).await;
     assert_eq!(status(&world), "running");
     let shown = world.finish(&["runs", "show", "last"]);
@@ -28,33 +28,29 @@ async fn a_running_run_is_listed_and_shown() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_process_can_cancel_a_driven_run() {
-    for driver in ["steady", "segments"] {
-        let world = World::new().await;
-        let child = world.start(driver);
-        world.tool.wait_for_calls(1).await;
-        let cancelled = world.finish(&["runs", "cancel", "last"]);
-        assert_eq!(cancelled.status.code(), Some(0), "{driver}: {}", stderr(&cancelled));
-        let message = stderr(&cancelled);
-        assert!(message.starts_with(&format!("asked process {} on ", child.id())), "{message}");
-        assert!(message.contains(" to cancel run "), "{message}");
-        let ended = child.wait_with_output().expect("it ends");
-        assert_eq!(ended.status.code(), Some(130), "{driver}: {}", stderr(&ended));
-        assert_eq!(status(&world), "cancelled", "{driver}");
-        assert_eq!(world.tool.call_count(), 1, "{driver}: nothing more was called");
-    }
+    let world = World::new().await;
+    let child = world.start();
+    world.tool.wait_for_calls(1).await;
+    let cancelled = world.finish(&["runs", "cancel", "last"]);
+    assert_eq!(cancelled.status.code(), Some(0), "{}", stderr(&cancelled));
+    let message = stderr(&cancelled);
+    assert!(message.starts_with(&format!("asked process {} on ", child.id())), "{message}");
+    assert!(message.contains(" to cancel run "), "{message}");
+    let ended = child.wait_with_output().expect("it ends");
+    assert_eq!(ended.status.code(), Some(130), "{}", stderr(&ended));
+    assert_eq!(status(&world), "cancelled");
+    assert_eq!(world.tool.call_count(), 1, "nothing more was called");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_without_a_driver_is_cancelled_at_once() {
-    for driver in ["steady", "segments"] {
-        let world = World::new().await;
-        let child = world.start(driver);
-        world.tool.wait_for_calls(1).await;
-        kill(child);
-        assert_eq!(status(&world), "stopped", "{driver}");
-        let cancelled = world.finish(&["runs", "cancel", "last", "--driver", driver]);
-        assert_eq!(cancelled.status.code(), Some(0), "{driver}: {}", stderr(&cancelled));
-        assert_eq!(status(&world), "cancelled", "{driver}");
-        assert_eq!(world.tool.call_count(), 1, "{driver}: nothing more was called");
-    }
+    let world = World::new().await;
+    let child = world.start();
+    world.tool.wait_for_calls(1).await;
+    kill(child);
+    assert_eq!(status(&world), "stopped");
+    let cancelled = world.finish(&["runs", "cancel", "last"]);
+    assert_eq!(cancelled.status.code(), Some(0), "{}", stderr(&cancelled));
+    assert_eq!(status(&world), "cancelled");
+    assert_eq!(world.tool.call_count(), 1, "nothing more was called");
 }

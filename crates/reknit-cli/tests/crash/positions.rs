@@ -7,14 +7,14 @@ use reknit_protocol::SideEffect;
 use crate::world::{STEPS, World, kill, outcome};
 
 /// Kills the run after this number of answers, resumes it, and compares it with a run that was not killed.
-async fn killed_after(answers: usize, driver: &str) {
-    let case = format!("{driver} driver, {answers} answers");
+async fn killed_after(answers: usize) {
+    let case = format!("{answers} answers");
     let whole = World::new().await;
     whole.barrier.release_all();
-    let expected = outcome(&whole.start(driver).wait_with_output().expect("it ends"));
+    let expected = outcome(&whole.start().wait_with_output().expect("it ends"));
 
     let world = World::new().await;
-    let child = world.start(driver);
+    let child = world.start();
     for _ in 0..answers {
         world.barrier.wait_for_arrivals(1).await;
         world.barrier.release_one();
@@ -26,13 +26,13 @@ async fn killed_after(answers: usize, driver: &str) {
     world.barrier.release_all();
 
     let (in_doubt, class) = STEPS[answers];
-    let mut resumed = world.resume(driver);
+    let mut resumed = world.resume();
     if class == SideEffect::Unsafe {
         assert_eq!(resumed.status.code(), Some(6), "{case}: it must wait for a person");
         assert_eq!(world.tool.calls_of(in_doubt).len(), 1, "{case}: it must not be sent again on its own");
         let approved = world.finish(&["runs", "approve", "last"]);
         assert!(approved.status.success(), "{case}: {}", String::from_utf8_lossy(&approved.stderr));
-        resumed = world.resume(driver);
+        resumed = world.resume();
     }
     assert_eq!(resumed.status.code(), Some(0), "{case}: {}", String::from_utf8_lossy(&resumed.stderr));
     assert_eq!(outcome(&resumed), expected, "{case}");
@@ -52,13 +52,6 @@ async fn killed_after(answers: usize, driver: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_killed_at_any_event_has_the_same_result() {
     for answers in 0..STEPS.len() {
-        killed_after(answers, "steady").await;
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_segmented_run_killed_at_any_event_has_the_same_result() {
-    for answers in 0..STEPS.len() {
-        killed_after(answers, "segments").await;
+        killed_after(answers).await;
     }
 }

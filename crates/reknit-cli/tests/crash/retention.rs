@@ -54,7 +54,7 @@ async fn a_process_that_drives_a_run_prunes_by_the_limits_of_the_configuration()
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_is_deleted_once_it_has_ended_or_by_force_but_never_while_a_process_drives_it() {
     let world = World::new().await;
-    let child = world.start("steady");
+    let child = world.start();
     world.barrier.wait_for_arrivals(1).await;
     let unconfirmed = world.finish(&["runs", "delete", "last"]);
     assert_eq!(unconfirmed.status.code(), Some(2), "{}", stderr(&unconfirmed));
@@ -71,7 +71,7 @@ async fn a_run_is_deleted_once_it_has_ended_or_by_force_but_never_while_a_proces
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_runs_that_a_restart_interrupted_are_continued_by_one_command() {
     let world = World::new().await;
-    let children: Vec<_> = (0..3).map(|_| world.start("steady")).collect();
+    let children: Vec<_> = (0..3).map(|_| world.start()).collect();
     world.barrier.wait_for_arrivals(3).await;
     children.into_iter().for_each(kill);
     world.barrier.release_all();

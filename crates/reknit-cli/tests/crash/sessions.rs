@@ -62,9 +62,9 @@ impl Scene {
         Self { world, model }
     }
 
-    fn start(&self, agent: &str, driver: &str) -> Child {
+    fn start(&self, agent: &str) -> Child {
         let agent = self.world.path(agent);
-        self.world.spawn(&["agent", &agent.to_string_lossy(), "Do it all.", "--driver", driver, "--json"])
+        self.world.spawn(&["agent", &agent.to_string_lossy(), "Do it all.", "--json"])
     }
 }
 
@@ -87,12 +87,12 @@ struct Case {
 const ONE: Case = Case { agent: "clerk.md", arrived: &ARRIVED, before: 0 };
 const ABOVE: Case = Case { agent: "above.md", arrived: &ARRIVED_ABOVE, before: 1 };
 
-async fn killed_after(answers: usize, what: &Case, driver: &str, expected: &[(&'static str, Value)]) {
-    let case = format!("{} with the {driver} driver, {answers} answers", what.agent);
+async fn killed_after(answers: usize, what: &Case, expected: &[(&'static str, Value)]) {
+    let case = format!("{} with the {answers} answers", what.agent);
     let under_way = answers.checked_sub(what.before).and_then(|at| UNDER_WAY.get(at)).copied().unwrap_or_default();
     let scene = Scene::new().await;
     let world = &scene.world;
-    let child = scene.start(what.agent, driver);
+    let child = scene.start(what.agent);
     for _ in 0..answers {
         world.barrier.release_one();
     }
@@ -101,7 +101,7 @@ async fn killed_after(answers: usize, what: &Case, driver: &str, expected: &[(&'
     kill(child);
     world.barrier.release_all();
 
-    let (approvals, resumed) = world.resume_to_the_end(driver);
+    let (approvals, resumed) = world.resume_to_the_end();
     assert_eq!(resumed.status.code(), Some(0), "{case}: {}", stderr(&resumed));
     assert_eq!(outcome(&resumed), expected, "{case}");
     assert!(world.events().await.starts_with(&before), "{case}: what was committed has changed");
@@ -120,32 +120,22 @@ async fn killed_after(answers: usize, what: &Case, driver: &str, expected: &[(&'
     );
 }
 
-async fn killed_everywhere(what: &Case, driver: &str) {
+async fn killed_everywhere(what: &Case) {
     let whole = Scene::new().await;
     whole.world.barrier.release_all();
-    let expected = outcome(&whole.start(what.agent, driver).wait_with_output().expect("it ends"));
+    let expected = outcome(&whole.start(what.agent).wait_with_output().expect("it ends"));
     assert_eq!(expected[1].1, Value::from("EXIT-FINAL-ANSWER"), "{expected:?}");
     for answers in 0..what.arrived.len() {
-        killed_after(answers, what, driver, &expected).await;
+        killed_after(answers, what, &expected).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_killed_in_any_turn_has_the_same_report_and_repeats_no_call() {
-    killed_everywhere(&ONE, "steady").await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_segmented_session_killed_in_any_turn_has_the_same_report() {
-    killed_everywhere(&ONE, "segments").await;
+    killed_everywhere(&ONE).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_nested_agent_that_was_killed_resumes_with_its_caller() {
-    killed_everywhere(&ABOVE, "steady").await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_segmented_nested_agent_that_was_killed_resumes_with_its_caller() {
-    killed_everywhere(&ABOVE, "segments").await;
+    killed_everywhere(&ABOVE).await;
 }

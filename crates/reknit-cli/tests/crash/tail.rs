@@ -8,7 +8,7 @@ use crate::world::{STEPS, World, kill, outcome, stderr};
 /// A run that was killed during its fourth call, with its last changes in the write-ahead log.
 async fn killed_run() -> World {
     let world = World::new().await;
-    let child = world.start("steady");
+    let child = world.start();
     for _ in 0..3 {
         world.barrier.wait_for_arrivals(1).await;
         world.barrier.release_one();
@@ -44,7 +44,7 @@ async fn events_before_a_lost_tail_are_kept() {
         let kept = world.events().await;
         assert!(before.starts_with(&kept), "{lost} bytes: the remaining events are unchanged");
         assert!(kept.len() + 2 >= before.len(), "{lost} bytes: {} of {} events are left", kept.len(), before.len());
-        let (_, end) = world.resume_to_the_end("steady");
+        let (_, end) = world.resume_to_the_end();
         assert_eq!(end.status.code(), Some(0), "{lost} bytes: {}", stderr(&end));
         assert!(world.events().await.starts_with(&kept), "{lost} bytes");
     }
@@ -54,7 +54,7 @@ async fn events_before_a_lost_tail_are_kept() {
 async fn a_half_written_transaction_is_ignored() {
     let whole = World::new().await;
     whole.barrier.release_all();
-    let expected = outcome(&whole.start("steady").wait_with_output().expect("it ends"));
+    let expected = outcome(&whole.start().wait_with_output().expect("it ends"));
 
     let world = killed_run().await;
     let before = events_of_copy(&world).await;
@@ -62,7 +62,7 @@ async fn a_half_written_transaction_is_ignored() {
     log.write_all(&[0xa5; 3_000]).expect("it can be written");
     drop(log);
     assert_eq!(world.events().await, before, "nothing that was committed is lost");
-    let (approvals, end) = world.resume_to_the_end("steady");
+    let (approvals, end) = world.resume_to_the_end();
     assert_eq!(end.status.code(), Some(0), "{}", stderr(&end));
     assert_eq!(outcome(&end), expected);
     assert_eq!(approvals, 1, "the payment was in progress");
@@ -74,7 +74,7 @@ async fn a_half_written_transaction_is_ignored() {
 async fn a_truncated_journal_is_reported_as_damaged() {
     let world = World::new().await;
     world.barrier.release_all();
-    assert!(world.start("steady").wait_with_output().expect("it ends").status.success());
+    assert!(world.start().wait_with_output().expect("it ends").status.success());
     // The last process that closes the journal checkpoints the log into the file.
     let file = OpenOptions::new().write(true).open(world.path("journal.db")).expect("the journal is there");
     let half = file.metadata().expect("it has a length").len() / 2;

@@ -97,9 +97,9 @@ impl World {
     }
 
     /// Starts the run in its own process.
-    pub(crate) fn start(&self, driver: &str) -> Child {
+    pub(crate) fn start(&self) -> Child {
         let plan = self.path("plan.json");
-        self.spawn(&["run", &plan.to_string_lossy(), "--answer", "template", "--driver", driver, "--json"])
+        self.spawn(&["run", &plan.to_string_lossy(), "--answer", "template", "--json"])
     }
 
     /// Starts a command in its own process.
@@ -112,14 +112,14 @@ impl World {
         self.command(arguments).output().expect("the command can be run")
     }
 
-    pub(crate) fn resume(&self, driver: &str) -> Output {
-        self.finish(&["runs", "resume", "last", "--driver", driver, "--json"])
+    pub(crate) fn resume(&self) -> Output {
+        self.finish(&["runs", "resume", "last", "--json"])
     }
 
     /// Resumes the run until it ends and approves its calls. Returns the number of approvals and the last output.
-    pub(crate) fn resume_to_the_end(&self, driver: &str) -> (usize, Output) {
+    pub(crate) fn resume_to_the_end(&self) -> (usize, Output) {
         for approvals in 0..STEPS.len() {
-            let resumed = self.resume(driver);
+            let resumed = self.resume();
             if resumed.status.code() != Some(6) {
                 return (approvals, resumed);
             }

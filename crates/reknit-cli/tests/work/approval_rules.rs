@@ -206,42 +206,38 @@ async fn a_person_rejects_a_call_with_a_reason() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn yes_approves_what_rules_ask_and_says_so() {
-    for driver in ["steady", "segments"] {
-        let shop = shop().await;
-        let world = World::new().configured(&[&shop], RULE).file("plan.json", &plan(&PAY));
-        let run = world.reknit(&["run", "--answer", "template", "--yes", "--driver", driver, "plan.json"]);
-        assert_eq!(payments(&shop), [r#"{"amount":150,"to":"ann"}"#], "{driver}: {run}");
-        if driver == "steady" {
-            insta::assert_snapshot!(run, @r#"
-            exit status 0
-            --- stdout
-            Everything was done.
+    let shop = shop().await;
+    let world = World::new().configured(&[&shop], RULE).file("plan.json", &plan(&PAY));
+    let run = world.reknit(&["run", "--answer", "template", "--yes", "plan.json"]);
+    assert_eq!(payments(&shop), [r#"{"amount":150,"to":"ann"}"#], "{run}");
+    insta::assert_snapshot!(run, @r#"
+    exit status 0
+    --- stdout
+    Everything was done.
 
-            Done:
-            - price (price): {"price":150}
-            - pay (pay): {"paid":true}
+    Done:
+    - price (price): {"price":150}
+    - pay (pay): {"paid":true}
 
-            Approved:
-            - pay: approved by `--yes` (rule: shop/pay, amount > 100)
-            --- stderr
-            > price  price  running
-            · pay    pay    waiting for price
-            ✓ price  price  done
-            ? pay    pay    waiting for approval
+    Approved:
+    - pay: approved by `--yes` (rule: shop/pay, amount > 100)
+    --- stderr
+    > price  price  running
+    · pay    pay    waiting for price
+    ✓ price  price  done
+    ? pay    pay    waiting for approval
 
-            ✓ price  price  done
-            > pay    pay    running
-            ✓ pay    pay    done
+    ✓ price  price  done
+    > pay    pay    running
+    ✓ pay    pay    done
 
 
-            complete: 2 of 2 steps done, 2 tool calls, 0 model calls, N s
+    complete: 2 of 2 steps done, 2 tool calls, 0 model calls, N s
 
-            hint: see each attempt with `reknit runs show RUN`
-            "#);
-            let events = world.reknit(&["runs", "show", "last", "--events", "--json"]);
-            assert!(events.contains(r#""by":"yes_flag""#), "the journal says who approved: {events}");
-        }
-    }
+    hint: see each attempt with `reknit runs show RUN`
+    "#);
+    let events = world.reknit(&["runs", "show", "last", "--events", "--json"]);
+    assert!(events.contains(r#""by":"yes_flag""#), "the journal says who approved: {events}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -35,7 +35,7 @@ async fn show_lists_the_calls_that_wait_for_approval() {
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--json"]), @r#"
     exit status 0
     --- stdout
-    {"run":"RUN","status":"waiting","steps":[{"step":"pay","capability":"pay","state":"asking","parameters":{"amount":12.50},"asks":{"step":"pay","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","class":"unsafe","parameters":{"amount":12.50},"values":{"amount":"from the plan"},"expires_ms":0}}],"history":{"pay":[{"at_ms":0,"took_ms":0,"deed":"called","parameters":{"amount":12.50},"status":null,"error":"`shop` broke the connection: Connection reset by peer (os error 104)"}]}}
+    {"run":"RUN","status":"waiting","steps":[{"step":"pay","capability":"pay","state":"asking","parameters":{"amount":12.50},"asks":{"step":"pay","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","class":"unsafe","parameters":{"amount":12.50},"values":{"amount":"from the plan"},"expires_ms":0}}],"history":{"pay":[{"at_ms":0,"took_ms":0,"action":"called","parameters":{"amount":12.50},"status":null,"error":"`shop` broke the connection: Connection reset by peer (os error 104)"}]}}
     "#);
 }
 
@@ -201,71 +201,66 @@ async fn a_step_that_may_not_ask_for_approval_fails() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_last_decision_counts_until_the_run_resumes() {
-    for driver in ["steady", "segments"] {
-        let shop = shop().await;
-        let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
-        world.reknit(&["run", "--answer", "template", "--driver", driver, "plan.json"]);
-        world.reknit(&["runs", "approve", "last"]);
-        let denied = world.reknit(&["runs", "deny", "last"]);
-        let (listed, shown) = (world.reknit(&["runs", "list"]), world.reknit(&["runs", "show", "last"]));
-        let asks = world.reknit(&["runs", "show", "last", "--json"]);
-        let resumed = world.reknit(&["runs", "resume", "--driver", driver, "last"]);
-        assert_eq!(shop.call_count(), 1, "{driver}: what was denied in the end was sent");
-        if driver == "segments" {
-            continue;
-        }
-        insta::assert_snapshot!(denied, @r#"
-        exit status 0
-        --- stdout
-        denied (was approved):
-          failed: `shop` broke the connection: Connection reset by peer (os error 104)
-          again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
-          values: amount from the plan
-        --- stderr
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    world.reknit(&["runs", "approve", "last"]);
+    let denied = world.reknit(&["runs", "deny", "last"]);
+    let (listed, shown) = (world.reknit(&["runs", "list"]), world.reknit(&["runs", "show", "last"]));
+    let asks = world.reknit(&["runs", "show", "last", "--json"]);
+    let resumed = world.reknit(&["runs", "resume", "last"]);
+    assert_eq!(shop.call_count(), 1, "what was denied in the end was sent");
+    insta::assert_snapshot!(denied, @r#"
+    exit status 0
+    --- stdout
+    denied (was approved):
+      failed: `shop` broke the connection: Connection reset by peer (os error 104)
+      again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+      values: amount from the plan
+    --- stderr
 
-        hint: continue with `reknit runs resume RUN`
-        "#);
-        insta::assert_snapshot!(listed, @"
-        exit status 0
-        --- stdout
-        RUN                                     STARTED  STATUS   REQUEST
-        RUN  AGE  waiting  shopping   (denied; continue with `reknit runs resume RUN`)
-        ");
-        insta::assert_snapshot!(shown, @r#"
-        exit status 0
-        --- stdout
-        run      RUN
-        request  shopping
-        status   waiting for approval: denied; continue with `reknit runs resume RUN`
-        spent    1 tool call, 0 model calls, 2 events
+    hint: continue with `reknit runs resume RUN`
+    "#);
+    insta::assert_snapshot!(listed, @"
+    exit status 0
+    --- stdout
+    RUN                                     STARTED  STATUS   REQUEST
+    RUN  AGE  waiting  shopping   (denied; continue with `reknit runs resume RUN`)
+    ");
+    insta::assert_snapshot!(shown, @r#"
+    exit status 0
+    --- stdout
+    run      RUN
+    request  shopping
+    status   waiting for approval: denied; continue with `reknit runs resume RUN`
+    spent    1 tool call, 0 model calls, 2 events
 
-        ? pay  pay  waiting for approval
+    ? pay  pay  waiting for approval
 
-        pay (pay of shop)
-          parameter  amount = 12.50   (from the plan)
-          attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}  (N ms)
-          approval   failed: `shop` broke the connection: Connection reset by peer (os error 104)
-                     again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
-                     values: amount from the plan
-          denied     not read by the run yet
-        "#);
-        assert!(asks.contains(r#""decided":"denied""#), "{asks}");
-        insta::assert_snapshot!(resumed, @"
-        exit status 1
-        --- stdout
-        Nothing could be done.
+    pay (pay of shop)
+      parameter  amount = 12.50   (from the plan)
+      attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}  (N ms)
+      approval   failed: `shop` broke the connection: Connection reset by peer (os error 104)
+                 again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
+                 values: amount from the plan
+      denied     not read by the run yet
+    "#);
+    assert!(asks.contains(r#""decided":"denied""#), "{asks}");
+    insta::assert_snapshot!(resumed, @"
+    exit status 1
+    --- stdout
+    Nothing could be done.
 
-        Missing:
-        - pay (pay): failed (the call may have taken effect): `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect; it is not sent again, because it was not approved
-        --- stderr
-        ✗ pay  pay  failed: `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect; it is not sent again, because it was not approved
+    Missing:
+    - pay (pay): failed (the call may have taken effect): `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect; it is not sent again, because it was not approved
+    --- stderr
+    ✗ pay  pay  failed: `shop` broke the connection: Connection reset by peer (os error 104); the call may have taken effect; it is not sent again, because it was not approved
 
 
-        failed: 0 of 1 step done, 1 tool call, 0 model calls, N s
+    failed: 0 of 1 step done, 1 tool call, 0 model calls, N s
 
-        hint: see each attempt with `reknit runs show RUN`
-        ");
-    }
+    hint: see each attempt with `reknit runs show RUN`
+    ");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -12,7 +12,34 @@ fn help(arguments: &[&str]) -> String {
     let world = World::new();
     let page = world.reknit(&[arguments, &["--help"]].concat());
     assert_eq!(page, world.reknit(&[&["help"], arguments].concat()), "both ways to ask give the same page");
-    page
+    if arguments == ["ask"] { page } else { without_options_of_ask(&page, &world.reknit(&["ask", "--help"])) }
+}
+
+/// A page with only the names of the options that `reknit ask` has in the same words: its page has their text.
+fn without_options_of_ask(page: &str, ask: &str) -> String {
+    let shared: Vec<String> = options(ask).into_iter().filter(|option| page.contains(option)).collect();
+    if shared.len() < 2 {
+        return page.to_owned();
+    }
+    let page = shared.iter().fold(page.to_owned(), |page, option| page.replacen(option, "", 1));
+    let names: Vec<&str> = shared.iter().filter_map(|option| option.split_whitespace().next()).collect();
+    let help = "  -h, --help\n          Print help (see a summary with '-h')\n";
+    page.replacen(help, &format!("{help}\n      as in `reknit ask`: {}\n", names.join(" ")), 1)
+}
+
+/// The options of a page, each with its text.
+fn options(page: &str) -> Vec<String> {
+    let (mut options, mut is_inside): (Vec<String>, bool) = (Vec::new(), false);
+    for line in page.split_inclusive('\n') {
+        let is_first = line.starts_with("      --");
+        is_inside = is_first || (is_inside && (line.starts_with("          ") || line == "\n"));
+        match options.last_mut() {
+            Some(option) if is_inside && !is_first => option.push_str(line),
+            _ if is_inside => options.push(line.to_owned()),
+            _ => {}
+        }
+    }
+    options
 }
 
 #[test]

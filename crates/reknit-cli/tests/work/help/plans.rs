@@ -41,28 +41,10 @@ fn plan_check_has_a_help_page() {
           --json
               Print JSON
 
-          --journal <FILE>
-              The journal file [default: reknit/journal.db in your data folder]
-
-          --config <FILE>
-              The configuration file [default: reknit.toml in the current folder]
-
-          --tool <NAME=URL>
-              A tool, in addition to those in the configuration
-
-          --model-url <URL>
-              The base URL of an OpenAI-compatible server, used instead of the configured models
-
-          --model <NAME>
-              The name of the model on that server
-
-              [default: default]
-
-          --model-key-env <VARIABLE>
-              The environment variable that holds its API key
-
       -h, --help
               Print help (see a summary with '-h')
+
+          as in `reknit ask`: --journal --config --tool --model-url --model --model-key-env
 
     Examples:
       reknit plan check plan.yaml

@@ -126,59 +126,13 @@ fn resume_has_a_help_page() {
 
               [default: 8]
 
-          --journal <FILE>
-              The journal file [default: reknit/journal.db in your data folder]
-
-          --config <FILE>
-              The configuration file [default: reknit.toml in the current folder]
-
-          --tool <NAME=URL>
-              A tool, in addition to those in the configuration
-
-          --model-url <URL>
-              The base URL of an OpenAI-compatible server, used instead of the configured models
-
-          --model <NAME>
-              The name of the model on that server
-
-              [default: default]
-
-          --model-key-env <VARIABLE>
-              The environment variable that holds its API key
-
-          --answer <AUTHOR>
-              How the answer is written
-
-              Possible values:
-              - model:    A model writes it from the results
-              - template: Code lists what was done, what was repaired and what is missing
-              - raw:      The results as JSON
-
-          --ask <CALLS>
-              Which calls you approve before they are sent
-
-              Possible values:
-              - rules: Those that match `[[approve]]` in the configuration
-              - all:   All that do not only read
-              - plan:  The whole plan once, from a preview; then calls that it does not have, such as corrections
-
-          --yes
-              Approve the calls that approval rules ask about; a call that may have taken effect is still not sent again
-
-          --json
-              Print the whole answer as JSON
-
-          --quiet
-              Print only the answer, warnings and errors: no progress, no notes, no summary
-
-          --events
-              Print every event as a line of JSON on standard output while it happens; the last line is the answer
-
           --accept-changes
               Continue a parked run from what this build decides for its events, although it decided otherwise before
 
       -h, --help
               Print help (see a summary with '-h')
+
+          as in `reknit ask`: --journal --config --tool --model-url --model --model-key-env --answer --ask --yes --json --quiet --events
 
     With --all, runs that a process left, and those that wait and for which there is a decision, are continued, several at a time.
     The outcome of each is one line.
@@ -201,56 +155,10 @@ fn cancel_has_a_help_page() {
               The id of the run, its first characters, or `last`
 
     Options:
-          --journal <FILE>
-              The journal file [default: reknit/journal.db in your data folder]
-
-          --config <FILE>
-              The configuration file [default: reknit.toml in the current folder]
-
-          --tool <NAME=URL>
-              A tool, in addition to those in the configuration
-
-          --model-url <URL>
-              The base URL of an OpenAI-compatible server, used instead of the configured models
-
-          --model <NAME>
-              The name of the model on that server
-
-              [default: default]
-
-          --model-key-env <VARIABLE>
-              The environment variable that holds its API key
-
-          --answer <AUTHOR>
-              How the answer is written
-
-              Possible values:
-              - model:    A model writes it from the results
-              - template: Code lists what was done, what was repaired and what is missing
-              - raw:      The results as JSON
-
-          --ask <CALLS>
-              Which calls you approve before they are sent
-
-              Possible values:
-              - rules: Those that match `[[approve]]` in the configuration
-              - all:   All that do not only read
-              - plan:  The whole plan once, from a preview; then calls that it does not have, such as corrections
-
-          --yes
-              Approve the calls that approval rules ask about; a call that may have taken effect is still not sent again
-
-          --json
-              Print the whole answer as JSON
-
-          --quiet
-              Print only the answer, warnings and errors: no progress, no notes, no summary
-
-          --events
-              Print every event as a line of JSON on standard output while it happens; the last line is the answer
-
       -h, --help
               Print help (see a summary with '-h')
+
+          as in `reknit ask`: --journal --config --tool --model-url --model --model-key-env --answer --ask --yes --json --quiet --events
     ");
 }
 

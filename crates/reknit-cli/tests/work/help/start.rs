@@ -111,62 +111,10 @@ fn run_has_a_help_page() {
           --input <NAME=VALUE>
               A value for an input of the plan; overrides its default
 
-          --run-id <ID>
-              The id of the run, so that the same command does nothing twice: if there is a run with this id and the same request, it is continued or its outcome is printed again
-
-          --meta <KEY=VALUE>
-              Metadata of the request, such as `tenant=acme`: stored with the run, and part of its trace
-
-          --journal <FILE>
-              The journal file [default: reknit/journal.db in your data folder]
-
-          --config <FILE>
-              The configuration file [default: reknit.toml in the current folder]
-
-          --tool <NAME=URL>
-              A tool, in addition to those in the configuration
-
-          --model-url <URL>
-              The base URL of an OpenAI-compatible server, used instead of the configured models
-
-          --model <NAME>
-              The name of the model on that server
-
-              [default: default]
-
-          --model-key-env <VARIABLE>
-              The environment variable that holds its API key
-
-          --answer <AUTHOR>
-              How the answer is written
-
-              Possible values:
-              - model:    A model writes it from the results
-              - template: Code lists what was done, what was repaired and what is missing
-              - raw:      The results as JSON
-
-          --ask <CALLS>
-              Which calls you approve before they are sent
-
-              Possible values:
-              - rules: Those that match `[[approve]]` in the configuration
-              - all:   All that do not only read
-              - plan:  The whole plan once, from a preview; then calls that it does not have, such as corrections
-
-          --yes
-              Approve the calls that approval rules ask about; a call that may have taken effect is still not sent again
-
-          --json
-              Print the whole answer as JSON
-
-          --quiet
-              Print only the answer, warnings and errors: no progress, no notes, no summary
-
-          --events
-              Print every event as a line of JSON on standard output while it happens; the last line is the answer
-
       -h, --help
               Print help (see a summary with '-h')
+
+          as in `reknit ask`: --run-id --meta --journal --config --tool --model-url --model --model-key-env --answer --ask --yes --json --quiet --events
 
     Examples:
       reknit run plan.yaml --input shares=200
@@ -197,59 +145,10 @@ fn demo_has_a_help_page() {
           --call <CAPABILITY>
               Only answer one call of a tool, such as `geocode`: its parameters are read from standard input
 
-          --run-id <ID>
-              The id of the run, so that the same command does nothing twice: if there is a run with this id and the same request, it is continued or its outcome is printed again
-
-          --journal <FILE>
-              The journal file [default: reknit/journal.db in your data folder]
-
-          --config <FILE>
-              The configuration file [default: reknit.toml in the current folder]
-
-          --tool <NAME=URL>
-              A tool, in addition to those in the configuration
-
-          --model-url <URL>
-              The base URL of an OpenAI-compatible server, used instead of the configured models
-
-          --model <NAME>
-              The name of the model on that server
-
-              [default: default]
-
-          --model-key-env <VARIABLE>
-              The environment variable that holds its API key
-
-          --answer <AUTHOR>
-              How the answer is written
-
-              Possible values:
-              - model:    A model writes it from the results
-              - template: Code lists what was done, what was repaired and what is missing
-              - raw:      The results as JSON
-
-          --ask <CALLS>
-              Which calls you approve before they are sent
-
-              Possible values:
-              - rules: Those that match `[[approve]]` in the configuration
-              - all:   All that do not only read
-              - plan:  The whole plan once, from a preview; then calls that it does not have, such as corrections
-
-          --yes
-              Approve the calls that approval rules ask about; a call that may have taken effect is still not sent again
-
-          --json
-              Print the whole answer as JSON
-
-          --quiet
-              Print only the answer, warnings and errors: no progress, no notes, no summary
-
-          --events
-              Print every event as a line of JSON on standard output while it happens; the last line is the answer
-
       -h, --help
               Print help (see a summary with '-h')
+
+          as in `reknit ask`: --run-id --journal --config --tool --model-url --model --model-key-env --answer --ask --yes --json --quiet --events
 
     Examples:
       reknit demo
@@ -277,51 +176,13 @@ fn chat_has_a_help_page() {
           --continue [<RUN>]
               Go on with a conversation: the id of its run, or the newest one
 
-          --meta <KEY=VALUE>
-              Metadata of the request, such as `tenant=acme`: stored with the run, and part of its trace
-
-          --journal <FILE>
-              The journal file [default: reknit/journal.db in your data folder]
-
-          --config <FILE>
-              The configuration file [default: reknit.toml in the current folder]
-
-          --tool <NAME=URL>
-              A tool, in addition to those in the configuration
-
-          --model-url <URL>
-              The base URL of an OpenAI-compatible server, used instead of the configured models
-
-          --model <NAME>
-              The name of the model on that server
-
-              [default: default]
-
-          --model-key-env <VARIABLE>
-              The environment variable that holds its API key
-
-          --ask <CALLS>
-              Which calls you approve before they are sent
-
-              Possible values:
-              - rules: Those that match `[[approve]]` in the configuration
-              - all:   All that do not only read
-              - plan:  The whole plan once, from a preview; then calls that it does not have, such as corrections
-
-          --yes
-              Approve the calls that approval rules ask about; a call that may have taken effect is still not sent again
-
           --json
               Print each answer as a line of JSON: the whole report
 
-          --quiet
-              Print only the answer, warnings and errors: no progress, no notes, no summary
-
-          --events
-              Print every event as a line of JSON on standard output while it happens; the last line is the answer
-
       -h, --help
               Print help (see a summary with '-h')
+
+          as in `reknit ask`: --meta --journal --config --tool --model-url --model --model-key-env --ask --yes --quiet --events
 
     Examples:
       reknit chat                          talk with agent.md, or with an agent that has all tools

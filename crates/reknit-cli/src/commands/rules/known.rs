@@ -1,0 +1,93 @@
+//! The rules that there are: in the journal, in the file, and what the runs in the journal propose.
+
+use reknit_journal::Journal;
+use reknit_mend::LearnedRule;
+use reknit_runtime::{KeptLessons, RuleReview, RuleReviewError, RuleStore, RuleStoreError};
+
+use super::RuleSources;
+use super::listed::ListedRule;
+use crate::output::{Failure, count, print_message};
+use crate::setup::{find_by_id, open_journal, read_config};
+
+/// Everything that is known about rules.
+pub(super) struct KnownRules {
+    pub(super) journal: Journal,
+    store: Option<RuleStore>,
+    /// The rules about rejected calls, and the corrections in the journal.
+    pub(super) review: RuleReview,
+    /// All rules: mappings, then the rules of the file, then proposals; accepted ones first in each.
+    pub(super) rules: Vec<ListedRule>,
+}
+
+impl KnownRules {
+    pub(super) async fn load(sources: &RuleSources) -> Result<Self, Failure> {
+        let config = read_config(sources.files.config.as_deref())?;
+        let store = config.rules.file.as_deref().map(|path| RuleStore::open(path, 0)).transpose().map_err(unusable)?;
+        let journal = open_journal(&sources.files)?;
+        let review = RuleReview::load(&journal, store.as_ref(), sources.runs, &KeptLessons::default()).await.map_err(
+            |error| match error {
+                RuleReviewError::Rules(error) => unusable(error),
+                RuleReviewError::Journal(error) => Failure::journal(error),
+            },
+        )?;
+        if review.unread > 0 {
+            let runs = count(review.unread, "run");
+            print_message(&format!(
+                "note: {runs} of the journal cannot be restored by this build and count for nothing\n"
+            ));
+        }
+        let mappings = journal.learned_mappings(u32::MAX).await.map_err(Failure::journal)?;
+        let mappings = mappings.into_iter().map(ListedRule::Mapping);
+        let rules = mappings.chain(review.rules.iter().cloned().map(ListedRule::Rule)).collect();
+        Ok(Self { journal, store, review, rules })
+    }
+
+    /// The file for accepted rules.
+    pub(super) fn store(&self) -> Result<&RuleStore, Failure> {
+        self.store.as_ref().ok_or_else(|| {
+            let hint = "write in reknit.toml: [rules] and, in the next line, file = \"reknit-rules.yaml\"";
+            Failure::usage("no file for rules is configured", hint)
+        })
+    }
+
+    /// The rule whose id starts with a name.
+    pub(super) fn find(&self, name: &str) -> Result<&ListedRule, Failure> {
+        find_by_id(&self.rules, ListedRule::id, name, "rule")
+    }
+
+    /// The rules that names stand for, each once. If one of them is unknown, nothing is changed.
+    pub(super) fn choose(&self, names: &[String]) -> Result<Vec<&ListedRule>, Failure> {
+        let mut chosen: Vec<&ListedRule> = Vec::new();
+        for name in names {
+            let rule = self.find(name)?;
+            if !chosen.contains(&rule) {
+                chosen.push(rule);
+            }
+        }
+        Ok(chosen)
+    }
+
+    /// The rules that names stand for, a mapping as the rule that does the same; without names, the rules about rejected calls
+    /// that `is_chosen` says.
+    pub(super) fn learned(
+        &self,
+        names: &[String],
+        is_chosen: impl Fn(&LearnedRule) -> bool,
+    ) -> Result<Vec<LearnedRule>, Failure> {
+        let all = |rule: &&ListedRule| matches!(rule, ListedRule::Rule(rule) if is_chosen(rule));
+        let chosen: Vec<&ListedRule> =
+            if names.is_empty() { self.rules.iter().filter(all).collect() } else { self.choose(names)? };
+        let unreadable = |rule: &ListedRule| {
+            let message = format!("the expression of rule `{}` cannot be used for a rule", rule.id());
+            Failure::usage(message, "look at it with `reknit rules list`")
+        };
+        chosen.into_iter().map(|rule| rule.as_rule().ok_or_else(|| unreadable(rule))).collect()
+    }
+}
+
+/// The file with rules cannot be used.
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the value")]
+pub(super) fn unusable(error: RuleStoreError) -> Failure {
+    let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+    Failure::usage(format!("{error}: {source}"), "correct the file, or name another one with `rules.file`")
+}

@@ -1,0 +1,123 @@
+//! `reknit runs resume --all`: continues what a restart has interrupted.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use reknit_engine::{Ending, Machine, Status};
+use reknit_journal::{Journal, Liveness, RunFilter, RunSummary, StatusFilter};
+use reknit_protocol::{RunId, error_chain};
+use reknit_runtime::signals::decisions;
+use reknit_runtime::{DriveOutcome, Driver};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::ResumeArguments;
+use crate::output::{Failure, failure_message, inbox, one_line, print_data, print_failure, print_message};
+use crate::setup::{Setup, config_with_arguments, load_run, open_journal, with_limits_of_runs};
+
+/// What became of one run.
+enum Outcome {
+    Complete,
+    Waiting,
+    NotComplete,
+}
+
+pub(super) async fn run(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
+    let journal = open_journal(&arguments.setup.files)?;
+    let chosen = interrupted(&journal).await?;
+    if chosen.is_empty() {
+        print_message("no run was interrupted, and none has a decision that it waited for\n");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let config = config_with_arguments(&arguments.setup)?;
+    let config = with_limits_of_runs(config, chosen.iter().map(|(_, machine)| machine));
+    let setup = Setup::with_config(config, &arguments.setup.files, &arguments.drive).await?;
+    let outcomes = drive_all(&setup, chosen, arguments.at_once).await?;
+    setup.telemetry.end().await;
+    Ok(exit_code(&outcomes))
+}
+
+/// The runs to continue, with their state. One that only a person can continue is left alone until there is a decision, or until the
+/// time for it is over.
+async fn interrupted(journal: &Journal) -> Result<Vec<(RunId, Machine)>, Failure> {
+    let filter = RunFilter::of_status(StatusFilter::Unfinished, u32::MAX);
+    let mut chosen = Vec::new();
+    for RunSummary { run, lease, parked, .. } in journal.runs(&filter).await.map_err(Failure::journal)? {
+        // Only a person continues a parked run.
+        if parked.is_some() || lease.is_some_and(|lease| lease.holder.liveness() != Liveness::Dead) {
+            continue;
+        }
+        match load_run(journal, &run).await {
+            Ok(saved) => {
+                let now_ms = jiff::Timestamp::now().as_millisecond();
+                let has_expired = saved.questions().iter().any(|question| question.has_expired(now_ms));
+                let waits = saved.machine.is_waiting_for_person() && !has_expired;
+                if !waits || !decisions(&inbox(journal, &run).await?).is_empty() {
+                    chosen.push((run, saved.machine));
+                }
+            }
+            // One run that cannot be read must not keep the others from going on.
+            Err(failure) => print_failure(&format!("run {run}: {}", failure_message(&failure))),
+        }
+    }
+    // The oldest first.
+    chosen.reverse();
+    Ok(chosen)
+}
+
+async fn drive_all(setup: &Setup, chosen: Vec<(RunId, Machine)>, at_once: u32) -> Result<Vec<Outcome>, Failure> {
+    let permits = Arc::new(Semaphore::new(at_once as usize));
+    let telemetry = setup.telemetry.telemetry(print_failure);
+    let driver = setup.reknit.driver().with_telemetry(telemetry);
+    let mut tasks: JoinSet<(RunId, Result<DriveOutcome, Failure>)> = JoinSet::new();
+    for (run, machine) in chosen {
+        let missing = setup.reknit.missing_for(&machine);
+        let (driver, permits) = (driver.clone(), Arc::clone(&permits));
+        tasks.spawn(async move {
+            let outcome = if missing.is_empty() {
+                resume(&driver, &run, &permits).await
+            } else {
+                Err(Failure::Usage { message: format!("{} is missing", missing.join(", ")), hint: None })
+            };
+            (run, outcome)
+        });
+    }
+    let mut outcomes = Vec::new();
+    while let Some(joined) = tasks.join_next().await {
+        let (run, outcome) = joined.map_err(Failure::start("a run"))?;
+        let (outcome, words) = describe(&outcome);
+        print_data(&format!("{run}  {words}\n"))?;
+        outcomes.push(outcome);
+    }
+    Ok(outcomes)
+}
+
+async fn resume(driver: &Driver, run: &RunId, permits: &Semaphore) -> Result<DriveOutcome, Failure> {
+    // The semaphore is never closed.
+    let _permit = permits.acquire().await.ok();
+    Ok(driver.resume(run).await?)
+}
+
+fn describe(outcome: &Result<DriveOutcome, Failure>) -> (Outcome, String) {
+    match outcome {
+        Ok(DriveOutcome::Finished(answer)) => ended(answer.status),
+        Ok(DriveOutcome::Reported(report)) => ended(Ending::Report(report).status()),
+        Ok(DriveOutcome::Waiting) => (Outcome::Waiting, "waiting".to_owned()),
+        Err(failure) => (Outcome::NotComplete, format!("error: {}", one_line(&error_chain(failure), usize::MAX))),
+    }
+}
+
+fn ended(status: Status) -> (Outcome, String) {
+    let outcome = if status == Status::Complete { Outcome::Complete } else { Outcome::NotComplete };
+    (outcome, status.as_str().replace('_', " "))
+}
+
+fn exit_code(outcomes: &[Outcome]) -> ExitCode {
+    if outcomes.iter().any(|outcome| matches!(outcome, Outcome::NotComplete)) {
+        ExitCode::FAILURE
+    } else if outcomes.iter().any(|outcome| matches!(outcome, Outcome::Waiting)) {
+        ExitCode::from(6)
+    } else {
+        ExitCode::SUCCESS
+    }
+}

@@ -1,0 +1,15 @@
+//! What a program says about MCP servers that was built without the feature `mcp`.
+
+use super::probe::{FoundService, Wanted};
+use crate::output::Failure;
+
+const WITHOUT_MCP: &str = "this program was built without the feature `mcp`";
+
+/// The MCP server that a command line starts.
+pub(super) async fn probe_command(_command: &[String]) -> Result<FoundService, Failure> {
+    Err(Failure::usage(WITHOUT_MCP, "build it with `cargo build --features mcp`, or with its default features"))
+}
+
+pub(super) async fn mcp_server(_wanted: &Wanted<'_>) -> Result<FoundService, String> {
+    Err(WITHOUT_MCP.to_owned())
+}

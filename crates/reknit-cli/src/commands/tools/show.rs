@@ -1,0 +1,102 @@
+//! `reknit tools show`: what a capability does, needs and returns.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use reknit_plan::CatalogueEntry;
+use reknit_protocol::{Object, Value, human_duration};
+use reknit_runtime::config::ConfiguredTool;
+
+use super::{find, known_tools};
+use crate::output::{Failure, escape_controls, one_line, print_data};
+use crate::setup::SetupArguments;
+
+pub(super) async fn run(name: &str, arguments: &SetupArguments, json: bool) -> Result<ExitCode, Failure> {
+    let (config, catalogue) = known_tools(arguments).await?;
+    let (tool, entry) = find(&catalogue, name)?;
+    let capability = &entry.capability;
+    let class = config.policy.effects.class(tool.name.as_str(), capability.name.as_str(), capability.effect);
+    let configured = config.policy.effects.key(tool.name.as_str(), capability.name.as_str());
+    let key = configured.or(capability.business_key.as_ref());
+    if json {
+        let mut shown = Object::from([
+            ("capability", Value::from(tool.key(entry))),
+            ("class", class.to_string().into()),
+            ("description", capability.description.as_str().into()),
+            ("parameters", entry.json_schema().unwrap_or(Value::Null)),
+            ("result", capability.output_schema().unwrap_or(Value::Null)),
+        ]);
+        shown.extend(key.map(|rule| ("business_key".to_owned(), rule.to_value())));
+        if let Some(reason) = &entry.withheld {
+            shown.insert("withheld", reason.as_str());
+        }
+        print_data(&format!("{shown}\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut page = format!("{}  ({class})\n", one_line(&tool.key(entry), usize::MAX));
+    if let Some(reason) = &entry.withheld {
+        let _ = writeln!(page, "\nIt is withheld: {}", one_line(reason, usize::MAX));
+    }
+    let configured = config.tools.iter().find(|known| {
+        let is_capability = known.capability.as_ref().is_none_or(|name| *name == capability.name);
+        known.name == tool.name && is_capability
+    });
+    if let Some(sandbox) = configured.and_then(ConfiguredTool::sandbox) {
+        let _ = writeln!(page, "\nIts program is {}.", one_line(&sandbox.describe(), usize::MAX));
+    }
+    if !capability.description.trim().is_empty() {
+        let _ = writeln!(page, "\n{}", escape_controls(capability.description.trim()));
+    }
+    let _ = match entry.json_schema() {
+        None => writeln!(page, "\nIt says nothing about its parameters.\n"),
+        Some(schema) => writeln!(page, "\nParameters:\n{}", fields(&schema)),
+    };
+    if let Some(result) = capability.output_schema() {
+        let _ = writeln!(page, "Result:\n{}", fields(&result));
+    }
+    if let Some(rule) = key {
+        let window = human_duration(rule.window_s.saturating_mul(1_000));
+        let fields = one_line(&rule.fields.join(", "), usize::MAX);
+        let _ = writeln!(page, "Business key:\n  {fields}, within {window}\n");
+    }
+    let _ = writeln!(page, "Call it:\n  reknit tools call {}{}", tool.key(entry), example(entry));
+    print_data(&page)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One line for each field of an object.
+fn fields(schema: &Value) -> String {
+    let empty = Object::new();
+    let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
+    if properties.is_empty() {
+        return "  none\n".to_owned();
+    }
+    let required = schema.get("required").and_then(Value::as_array).unwrap_or_default();
+    properties.iter().fold(String::new(), |mut lines, (name, field)| {
+        let need = if required.iter().any(|word| word.as_str() == Some(name)) { ", required" } else { "" };
+        let description = field.get("description").and_then(Value::as_str).unwrap_or_default();
+        let line = format!("{name}: {}{need}  {}", type_of(schema, field), description.trim());
+        let _ = writeln!(lines, "  {}", one_line(line.trim_end(), usize::MAX));
+        lines
+    })
+}
+
+/// The type of a field in one word or a few.
+fn type_of(schema: &Value, field: &Value) -> String {
+    let definition = field.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix("#/$defs/"));
+    let resolved = definition.and_then(|name| schema.get("$defs")?.get(name));
+    let field = resolved.unwrap_or(field);
+    if let Some(allowed) = field.get("enum").and_then(Value::as_array) {
+        return allowed.iter().map(ToString::to_string).collect::<Vec<_>>().join(" | ");
+    }
+    match field.get("type") {
+        Some(Value::String(word)) => word.clone(),
+        Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" | "),
+        _ => "any".to_owned(),
+    }
+}
+
+/// The required parameters, to be filled in.
+fn example(entry: &CatalogueEntry) -> String {
+    entry.required_parameters().iter().flat_map(|name| [" ", name, "=..."].map(str::to_owned)).collect()
+}

@@ -1,0 +1,85 @@
+//! Finds runs in the journal and loads them.
+
+use reknit_engine::{Event, Overview};
+use reknit_journal::{Journal, PrunedRun, RunFilter, StoredEvent};
+use reknit_protocol::RunId;
+use reknit_runtime::SavedRun;
+
+use crate::output::Failure;
+
+const MAX_LISTED: u32 = 5;
+
+/// Finds a run by its id, the first characters of its id, or `last`.
+pub(crate) async fn find_run(journal: &Journal, name: &str) -> Result<RunId, Failure> {
+    if name == "last" {
+        let newest = journal.runs(&RunFilter::newest(1)).await.map_err(Failure::journal)?;
+        let newest = newest.into_iter().next().map(|summary| summary.run);
+        return newest.ok_or_else(|| Failure::usage("the journal has no runs", "start one with `reknit demo`"));
+    }
+    // An id may be the beginning of another one.
+    if journal.exists(&name.into()).await.map_err(Failure::journal)? {
+        return Ok(name.into());
+    }
+    let found = journal.runs_with_prefix(name, MAX_LISTED).await.map_err(Failure::journal)?;
+    match found.as_slice() {
+        [run] => Ok(run.clone()),
+        [] => match journal.pruned_run(&name.into()).await.map_err(Failure::journal)? {
+            Some(pruned) => Err(Failure::Usage { message: pruned_words(&pruned), hint: None }),
+            None => Err(Failure::usage(format!("there is no run `{name}`"), "list your runs with `reknit runs list`")),
+        },
+        several => {
+            let names: Vec<&str> = several.iter().map(RunId::as_str).collect();
+            let hint = format!("give more characters of one of: {}", names.join(", "));
+            Err(Failure::usage(format!("several runs start with `{name}`"), hint))
+        }
+    }
+}
+
+/// What is left of a run that was pruned or deleted, for people.
+pub(crate) fn pruned_words(pruned: &PrunedRun) -> String {
+    let at = jiff::Timestamp::from_millisecond(pruned.pruned_ms)
+        .map_or_else(|_| "at an unknown time".to_owned(), |at| format!("on {}", at.strftime("%Y-%m-%d at %H:%M UTC")));
+    format!("run `{}` was pruned {at}; its status was {}", pruned.run, pruned.status.replace('_', " "))
+}
+
+/// How many events are in memory at once.
+const PAGE_EVENTS: u32 = 64;
+
+fn decode(event: &StoredEvent) -> Result<Event, Failure> {
+    serde_json::from_str(&event.body).map_err(Failure::journal)
+}
+
+/// What the build that ended a run stored about it. `None` for a run that has not ended, or that an older build ended without
+/// storing anything.
+pub(crate) async fn stored_overview(journal: &Journal, run: &RunId) -> Result<Option<Overview>, Failure> {
+    let text = journal.ending(run).await.map_err(Failure::journal)?;
+    text.map(|text| serde_json::from_str(&text).map_err(Failure::journal)).transpose()
+}
+
+pub(crate) async fn load_run(journal: &Journal, run: &RunId) -> Result<SavedRun, Failure> {
+    Ok(reknit_runtime::load_run(journal, run).await?)
+}
+
+pub(crate) async fn load_events(journal: &Journal, run: &RunId) -> Result<Vec<Event>, Failure> {
+    let mut events = Vec::new();
+    for_each_event(journal, run, |stored| {
+        events.push(decode(stored)?);
+        Ok(())
+    })
+    .await?;
+    Ok(events)
+}
+
+pub(crate) async fn for_each_event(
+    journal: &Journal,
+    run: &RunId,
+    mut read: impl FnMut(&StoredEvent) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut from_seq = 0;
+    loop {
+        let page = journal.events_page(run, from_seq, PAGE_EVENTS).await.map_err(Failure::journal)?;
+        let Some(last) = page.last() else { return Ok(()) };
+        from_seq = last.seq + 1;
+        page.iter().try_for_each(&mut read)?;
+    }
+}
