@@ -7,7 +7,7 @@ const MAX_DIGITS: usize = 24;
 
 /// The exact product; `None` if a factor has more than [`MAX_DIGITS`] digits.
 pub(crate) fn exact_product(left: &Number, right: &Number) -> Option<Number> {
-    let (product, exactness) = decimal(left)?.multiply(decimal(right)?).ok()?;
+    let (product, exactness) = decimal(left)?.checked_mul(decimal(right)?).ok()?;
     product.to_number().ok().filter(|_| exactness == Exactness::Exact)
 }
 

@@ -40,7 +40,7 @@ impl<'a> Evaluator<'a, '_> {
         let amount = self.non_null(amount)?;
         let amount = self.decimal(&amount, &Function::DateAdd)?;
         let (Unit::Seconds(factor) | Unit::Months(factor)) = unit;
-        let (total, _) = amount.multiply(decimal(factor)?)?;
+        let (total, _) = amount.checked_mul(decimal(factor)?)?;
         let Some(total) = total.to_number()?.as_i64() else {
             return Err(bad_argument(Function::DateAdd, "the amount must be a whole number of seconds or months"));
         };
@@ -63,7 +63,7 @@ impl<'a> Evaluator<'a, '_> {
         let Some(seconds) = from.seconds_until(to) else {
             return Err(bad_argument(Function::DateDiff, "one argument is a time of day and the other is a date"));
         };
-        let quotient = self.track_rounding(decimal(seconds)?.divide(decimal(length)?)?);
+        let quotient = self.track_rounding(decimal(seconds)?.checked_div(decimal(length)?)?);
         from_decimal(quotient)
     }
 

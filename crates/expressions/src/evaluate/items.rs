@@ -113,7 +113,7 @@ impl<'a> Evaluator<'a, '_> {
         for item in self.list(list, Function::SumBy)?.into_iter().enumerate() {
             let (value, _) = self.for_item(item, number, Self::non_null)?;
             let operand = self.decimal(&value, &Function::SumBy)?;
-            total = self.track_rounding(total.add(operand)?);
+            total = self.track_rounding(total.checked_add(operand)?);
         }
         from_decimal(total)
     }

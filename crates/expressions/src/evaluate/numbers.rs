@@ -48,7 +48,7 @@ impl<'a> Evaluator<'a, '_> {
         let mut total = Decimal::ZERO;
         for value in &values {
             let operand = self.decimal(value, &function)?;
-            total = self.track_rounding(total.add(operand)?);
+            total = self.track_rounding(total.checked_add(operand)?);
         }
         if function == Function::Sum {
             return from_decimal(total);
@@ -57,7 +57,7 @@ impl<'a> Evaluator<'a, '_> {
             return Err(empty_list_error(function));
         }
         let (count, _) = Decimal::from_number(&Number::from(values.len()))?;
-        let average = self.track_rounding(total.divide(count)?);
+        let average = self.track_rounding(total.checked_div(count)?);
         from_decimal(average)
     }
 
@@ -104,12 +104,12 @@ impl<'a> Evaluator<'a, '_> {
 
 fn apply(operator: Operator, left: Decimal, right: Decimal) -> Result<(Decimal, Exactness), DecimalError> {
     match operator {
-        Operator::Subtract => left.subtract(right),
-        Operator::Multiply => left.multiply(right),
-        Operator::Divide => left.divide(right),
-        Operator::Remainder => left.remainder(right),
+        Operator::Subtract => left.checked_sub(right),
+        Operator::Multiply => left.checked_mul(right),
+        Operator::Divide => left.checked_div(right),
+        Operator::Remainder => left.checked_rem(right),
         // Only `+` remains: `calculate` gets additive and multiplicative operators.
-        _ => left.add(right),
+        _ => left.checked_add(right),
     }
 }
 

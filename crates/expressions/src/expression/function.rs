@@ -83,11 +83,18 @@ impl Function {
             Self::Sum | Self::Min | Self::Max | Self::Avg => ("an array or at least one value", 1..=usize::MAX),
             Self::Round | Self::Any | Self::All => ("one or two arguments", 1..=2),
             Self::SortBy => ("one to three arguments", 1..=3),
-            Self::Len | Self::Abs | Self::First | Self::Last | Self::Unique => ("one argument", 1..=1),
-            Self::Lower | Self::Upper | Self::Trim | Self::ToNumber | Self::ToString => ("one argument", 1..=1),
-            Self::Join | Self::Pluck | Self::Filter | Self::Map | Self::GroupBy => ("two arguments", 2..=2),
-            Self::SumBy | Self::Contains | Self::StartsWith | Self::EndsWith | Self::Split => ("two arguments", 2..=2),
+            Self::Len
+            | Self::Abs
+            | Self::First
+            | Self::Last
+            | Self::Unique
+            | Self::Lower
+            | Self::Upper
+            | Self::Trim
+            | Self::ToNumber
+            | Self::ToString => ("one argument", 1..=1),
             Self::If | Self::Replace | Self::DateAdd | Self::DateDiff => ("three arguments", 3..=3),
+            _ => ("two arguments", 2..=2),
         }
     }
 

@@ -67,17 +67,17 @@ impl<'p> ParsedPlan<'p> {
         let mut problems = parsed.check_ids();
         let names = source_lists(plan, &sources);
         // The names are indexed once for all steps.
-        let prepared = names.each_ref().map(|lists| lists.each_ref().map(|names| StepIds::new(names)));
+        let source_ids = names.each_ref().map(|lists| lists.each_ref().map(|names| StepIds::new(names)));
         for (index, step) in parsed.indices().zip(&plan.steps) {
             let location = PlanLocation::step(index, &step.step_id);
-            let own_sources = sources_of(&prepared, step);
+            let own_sources = sources_of(&source_ids, step);
             let parameters = Self::read_parameters(step, own_sources.of_step, &location, &mut problems);
             let controls = controls::read(step, own_sources, &location, &mut problems);
             let dependencies = parsed.find_dependencies(step, &parameters, &controls, &location, &mut problems);
             parsed.steps.push(ParsedStep { parameters, controls, dependencies });
         }
-        let [[plain, ..], _] = &prepared;
-        parsed.read_outputs(plain, &mut problems);
+        let [[outside_loops, ..], _] = &source_ids;
+        parsed.read_outputs(outside_loops, &mut problems);
         Ok((parsed, problems))
     }
 

@@ -23,6 +23,12 @@ const PATH_KEYS: &str = "field path key output property outputkey outputfield na
 /// Keys that say that the object is a reference, folded.
 const KIND_KEYS: &str = "type kind $type";
 
+/// A reference in an object, or what looks like one and cannot be written as one.
+enum ReferenceForm {
+    Known(Reference),
+    Unsupported,
+}
+
 /// The reference that an object stands for, if it names a step.
 pub(crate) fn reference_in_object(
     finder: &UnbracedFinder<'_>,
@@ -41,16 +47,17 @@ pub(crate) fn reference_in_object(
         _ => step_and_path(finder, object)?,
     };
     let text = Value::Object(object.clone()).to_string();
-    let (certainty, reason) = match written {
-        Some(_) => (Certainty::Certain, UnbracedReason::Unbraced),
-        None => (Certainty::Doubtful, UnbracedReason::Unsupported),
+    let (rewrite, certainty, reason) = match written {
+        ReferenceForm::Known(reference) => {
+            (Some(format!("{{{{{reference}}}}}")), Certainty::Certain, UnbracedReason::Unbraced)
+        }
+        ReferenceForm::Unsupported => (None, Certainty::Doubtful, UnbracedReason::Unsupported),
     };
-    let rewrite = written.map(|reference| format!("{{{{{reference}}}}}"));
     Some(UnbracedReference { range: 0..text.len(), text, rewrite, certainty, reason })
 }
 
-/// The inner `None` is a reference that cannot be written as one: `a.price`, `$.a.price`, `#/a/price`, `#/steps/a/price`.
-fn whole_reference(finder: &UnbracedFinder<'_>, text: &str) -> Option<Option<Reference>> {
+/// `a.price`, `$.a.price`, `#/a/price`, `#/steps/a/price`.
+fn whole_reference(finder: &UnbracedFinder<'_>, text: &str) -> Option<ReferenceForm> {
     let text = text.trim();
     let text = text.strip_prefix("{{").and_then(|text| text.strip_suffix("}}")).unwrap_or(text).trim();
     let pointer = text.strip_prefix("#/").or_else(|| text.strip_prefix('/')).map(|pointer| pointer.replace('/', "."));
@@ -58,23 +65,23 @@ fn whole_reference(finder: &UnbracedFinder<'_>, text: &str) -> Option<Option<Ref
     let dotted = dotted.trim_start_matches(['$', '#', '@']).trim_start_matches('.');
     let operand = Operand::read(dotted, finder.names)?;
     if operand.len < dotted.len() || operand.is_unsupported || operand.matched != NameMatch::Exact {
-        return Some(None);
+        return Some(ReferenceForm::Unsupported);
     }
-    Some(Some(finder.reference(finder.names.id(operand.source)?, operand.path)))
+    Some(ReferenceForm::Known(finder.reference(finder.names.id(operand.source)?, operand.path)))
 }
 
 /// `["a", "price"]`
-fn attribute(finder: &UnbracedFinder<'_>, parts: &[Value]) -> Option<Option<Reference>> {
+fn attribute(finder: &UnbracedFinder<'_>, parts: &[Value]) -> Option<ReferenceForm> {
     let (first, rest) = parts.split_first()?;
     let source = finder.names.exact(first.as_str()?)?;
     let mut path = Path::root();
     for key in rest {
         path.push_key(key.as_str()?);
     }
-    Some(Some(finder.reference(finder.names.id(source)?, path)))
+    Some(ReferenceForm::Known(finder.reference(finder.names.id(source)?, path)))
 }
 
-fn step_and_path(finder: &UnbracedFinder<'_>, object: &Object) -> Option<Option<Reference>> {
+fn step_and_path(finder: &UnbracedFinder<'_>, object: &Object) -> Option<ReferenceForm> {
     let find = |keys: &str| object.iter().find(|(key, _)| is_listed(keys, &folded(key)));
     let (step_key, step) = find(STEP_KEYS)?;
     let source = finder.names.exact(step.as_str()?)?;
@@ -84,13 +91,13 @@ fn step_and_path(finder: &UnbracedFinder<'_>, object: &Object) -> Option<Option<
     let known = 1 + usize::from(path.is_some()) + usize::from(kind.is_some());
     if known < object.len() || (path.is_none() && kind.is_none()) {
         // More keys: perhaps a value of the tool's own. A key that can only mean a step makes it a problem.
-        return is_marked.then_some(None);
+        return is_marked.then_some(ReferenceForm::Unsupported);
     }
-    let Some((_, Value::String(path))) = path else { return Some(None) };
+    let Some((_, Value::String(path))) = path else { return Some(ReferenceForm::Unsupported) };
     let dotted = format!(".{}", path.trim_start_matches(['$', '.']));
     let (path, is_unsupported, len) = read_path(&dotted);
     if is_unsupported || len < dotted.len() {
-        return Some(None);
+        return Some(ReferenceForm::Unsupported);
     }
-    Some(Some(finder.reference(finder.names.id(source)?, path)))
+    Some(ReferenceForm::Known(finder.reference(finder.names.id(source)?, path)))
 }

@@ -14,7 +14,7 @@ use crate::recording::ModelMatch;
 impl TestFile {
     /// Reads a test. Fails with all problems of the file, each with its place.
     pub fn read(text: &str) -> Result<Self, Vec<FileProblem>> {
-        read_text(text, |problems, value| read_document(problems, value))
+        read_text(text, read_document)
     }
 }
 

@@ -1,5 +1,6 @@
 //! `reknit runs list` and `reknit runs show`.
 
+use reknit_engine::MACHINE_VERSION;
 use reknit_journal::{Append, Durability, Holder, Journal, LeaseTerm, NewEvent, NewRun, RunFilter};
 
 use crate::exit_status::{PRICE_AND_ORDER, shop};
@@ -369,44 +370,23 @@ async fn a_run_is_exported_with_its_events_and_its_answer() {
     assert_eq!(lines[5]["ending"]["run"]["answer"]["status"], "complete");
 }
 
-/// A journal of format 4: it has ended runs without a stored answer, and one that waits for approval.
-const VERSION_4: &[u8] = include_bytes!("../../../journal/tests/golden/v4.db");
-const WAITING: &str = "01a1e66d-c9a5-7625-9554-28028f6eca81";
-
-fn world_with_old_journal() -> World {
-    let world = World::new();
-    std::fs::create_dir_all(world.path().join("data/reknit")).expect("the folder can be made");
-    std::fs::write(world.path().join("data/reknit/journal.db"), VERSION_4).expect("the journal can be written");
-    world
-}
-
-#[test]
-fn a_journal_of_an_older_build_is_upgraded_and_its_runs_are_shown() {
-    let world = world_with_old_journal();
-    let listed = world.reknit(&["runs", "list"]);
-    let statuses = ["  waiting  ", "  partial  ", "  complete  ", "  partial  "];
-    let runs: Vec<&str> = listed.lines().filter(|line| line.starts_with("RUN") && !line.ends_with("REQUEST")).collect();
-    assert_eq!(runs.len(), 4, "{listed}");
-    assert!(runs.iter().zip(statuses).all(|(run, status)| run.contains(status)), "{listed}");
-    let note = "note: upgraded the journal from format 4 to 6; a copy of what it was is at `DIR/data/reknit/journal.db.v4-backup`";
-    assert!(listed.contains(note), "{listed}");
-    let shown = world.reknit(&["runs", "show", "01a1e66d-c860"]);
-    assert!(
-        shown.starts_with("exit status 0") && shown.contains(r#"order (order): "ordered -- -- lamp\n\n""#),
-        "{shown}"
-    );
-}
-
-/// The old journal, with runs that an older machine wrote.
-async fn world_with_older_machine() -> World {
-    let world = world_with_old_journal();
+/// A journal with a run that has ended and one that waits for approval, whose events say that an older state machine wrote
+/// them, and the ids of both. The ended run has no stored answer.
+async fn world_with_older_machine() -> (World, String, String) {
+    let shop = shop().await;
+    let paying = plan(&[("pay", r#"{"amount": 12.50}"#)]);
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER)).file("pay.json", &paying);
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    world.reknit(&["run", "--answer", "template", "pay.json"]);
     let path = world.path().join("data/reknit/journal.db");
-    let source = Journal::open(&path, Durability::Off).expect("the old journal is upgraded");
+    let source = Journal::open(&path, Durability::Off).expect("the journal can be opened");
     let older = Journal::open(&path.with_extension("older"), Durability::Off).expect("a new journal");
+    let (mut ended, mut waiting) = (String::new(), String::new());
     for run in source.runs(&RunFilter::newest(9)).await.expect("the runs can be read") {
         let mut due = source.due_effects(&run.run).await.expect("they can be read");
         let mut events = source.events(&run.run, 0).await.expect("they can be read").into_iter().map(|event| {
-            let body = event.body.replace(r#""machine_version":6"#, r#""machine_version":5"#);
+            let version = |version: u32| format!(r#""machine_version":{version}"#);
+            let body = event.body.replace(&version(MACHINE_VERSION), &version(MACHINE_VERSION - 1));
             let due = due.extract_if(.., |(seq, _)| *seq == event.seq).map(|(_, due)| due);
             NewEvent::new(event.at_ms, event.kind, body).with_due(due)
         });
@@ -424,55 +404,57 @@ async fn world_with_older_machine() -> World {
         let append = events.fold(Append::at(1), Append::event);
         if let Some(status) = run.status {
             older.append(&lease, append.ending(status, run.updated_ms)).await.expect("the run ends");
+            ended = run.run.to_string();
         } else {
             older.append(&lease, append).await.expect("the events are appended");
             older.release(&lease).await.expect("the lease is released");
+            waiting = run.run.to_string();
         }
     }
     drop((source, older));
     std::fs::rename(path.with_extension("older"), path).expect("the journal is replaced");
-    world
+    (world, ended, waiting)
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_ended_run_without_a_stored_answer_that_cannot_be_replayed_says_so() {
-    let world = world_with_older_machine().await;
-    let shown = world.reknit(&["runs", "show", "01a1e66d-c860"]);
+    let (world, ended, _) = world_with_older_machine().await;
+    let shown = world.reknit(&["runs", "show", &ended]);
     assert!(shown.contains("status   complete"), "{shown}");
-    assert!(shown.contains("problem  the run was started by version 5 of the state machine"), "{shown}");
+    assert!(shown.contains("problem  the run was started by version 7 of the state machine"), "{shown}");
     assert!(shown.contains("reply    order/call/1:"), "{shown}");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_waiting_run_that_this_build_cannot_continue_is_parked_listed_shown_exported_and_closed() {
-    let world = world_with_older_machine().await;
-    let resumed = world.reknit(&["runs", "resume", WAITING]);
+    let (world, _, waiting) = world_with_older_machine().await;
+    let resumed = world.reknit(&["runs", "resume", &waiting]);
     assert!(
         resumed.starts_with("exit status 1") && resumed.contains("is parked: this build cannot continue it"),
         "{resumed}"
     );
     assert!(world.reknit(&["runs", "list"]).contains("parked"));
-    let shown = world.reknit(&["runs", "show", WAITING]);
+    let shown = world.reknit(&["runs", "show", &waiting]);
     assert!(shown.contains("status   parked"), "{shown}");
-    let exported = world.reknit(&["runs", "export", WAITING]);
+    let exported = world.reknit(&["runs", "export", &waiting]);
     assert!(exported.starts_with("exit status 0") && exported.contains(r#""parked""#), "{exported}");
-    let decided = world.reknit(&["runs", "approve", WAITING]);
+    let decided = world.reknit(&["runs", "approve", &waiting]);
     assert!(decided.contains("is parked"), "{decided}");
-    let closed = world.reknit(&["runs", "close", WAITING, "--reason", "ordered by phone"]);
+    let closed = world.reknit(&["runs", "close", &waiting, "--reason", "ordered by phone"]);
     assert!(closed.starts_with("exit status 0"), "{closed}");
-    let shown = world.reknit(&["runs", "show", WAITING]);
+    let shown = world.reknit(&["runs", "show", &waiting]);
     assert!(shown.contains("status   closed (ordered by phone)"), "{shown}");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_parked_run_is_cancelled_without_a_call_and_is_not_resumed() {
-    let world = world_with_older_machine().await;
-    world.reknit(&["runs", "resume", WAITING]);
-    let cancelled = world.reknit(&["runs", "cancel", WAITING]);
+    let (world, _, waiting) = world_with_older_machine().await;
+    world.reknit(&["runs", "resume", &waiting]);
+    let cancelled = world.reknit(&["runs", "cancel", &waiting]);
     assert!(cancelled.starts_with("exit status 0") && cancelled.contains("which was parked"), "{cancelled}");
-    let shown = world.reknit(&["runs", "show", WAITING]);
+    let shown = world.reknit(&["runs", "show", &waiting]);
     assert!(shown.contains("status   cancelled"), "{shown}");
-    let resumed = world.reknit(&["runs", "resume", WAITING]);
+    let resumed = world.reknit(&["runs", "resume", &waiting]);
     assert!(!resumed.starts_with("exit status 0"), "{resumed}");
     assert!(world.reknit(&["runs", "list"]).contains("cancelled"));
 }

@@ -113,7 +113,7 @@ impl Decimal {
     }
 
     /// The sum.
-    pub fn add(self, other: Self) -> Rounded {
+    pub fn checked_add(self, other: Self) -> Rounded {
         if self == Self::ZERO || other == Self::ZERO {
             return Ok((if self == Self::ZERO { other } else { self }, Exactness::Exact));
         }
@@ -137,12 +137,12 @@ impl Decimal {
     }
 
     /// The difference.
-    pub fn subtract(self, other: Self) -> Rounded {
-        self.add(other.negated())
+    pub fn checked_sub(self, other: Self) -> Rounded {
+        self.checked_add(other.negated())
     }
 
     /// The product, computed in halves of 17 digits.
-    pub fn multiply(self, other: Self) -> Rounded {
+    pub fn checked_mul(self, other: Self) -> Rounded {
         const HALF: u128 = 10_u128.pow(DIGITS / 2);
         let (left_high, left_low) = (self.coefficient / HALF, self.coefficient % HALF);
         let (right_high, right_low) = (other.coefficient / HALF, other.coefficient % HALF);
@@ -158,7 +158,7 @@ impl Decimal {
     }
 
     /// The quotient.
-    pub fn divide(self, other: Self) -> Rounded {
+    pub fn checked_div(self, other: Self) -> Rounded {
         if other == Self::ZERO {
             return Err(DecimalError::DivisionByZero);
         }
@@ -176,7 +176,7 @@ impl Decimal {
     }
 
     /// The remainder of the integer division, with the sign of `self`. Always exact.
-    pub fn remainder(self, other: Self) -> Rounded {
+    pub fn checked_rem(self, other: Self) -> Rounded {
         if other == Self::ZERO {
             return Err(DecimalError::DivisionByZero);
         }

@@ -75,7 +75,7 @@ fn difference(change: &DefinitionChange) -> String {
     for part in ["tool_description", "description", "class", "parameters", "result", "internal"] {
         let (before, now) = (text_of(before.get(part)), text_of(now.get(part)));
         if before != now {
-            page += &format!("  {}:\n", part.replace('_', " "));
+            page.extend(["  ", &part.replace('_', " "), ":\n"]);
             let lines = line_diff(&before, &now, DiffLines::All);
             page.extend(lines.lines().map(|line| format!("  {}\n", escape_controls(line))));
         }

@@ -41,11 +41,11 @@ fn results_are_exact_up_to_34_digits_and_rounded_half_to_even_beyond() {
     for (left, operator, right, expected) in cases {
         let (left_value, right_value) = (decimal(left), decimal(right));
         let result = match operator {
-            '+' => left_value.add(right_value),
-            '-' => left_value.subtract(right_value),
-            '*' => left_value.multiply(right_value),
-            '/' => left_value.divide(right_value),
-            _ => left_value.remainder(right_value),
+            '+' => left_value.checked_add(right_value),
+            '-' => left_value.checked_sub(right_value),
+            '*' => left_value.checked_mul(right_value),
+            '/' => left_value.checked_div(right_value),
+            _ => left_value.checked_rem(right_value),
         };
         assert_eq!(print(result), expected, "case: {left} {operator} {right}");
     }
@@ -53,10 +53,10 @@ fn results_are_exact_up_to_34_digits_and_rounded_half_to_even_beyond() {
 
 #[test]
 fn division_by_zero_and_overflow_are_errors() {
-    assert_eq!(decimal("1").divide(Decimal::ZERO), Err(DecimalError::DivisionByZero));
-    assert_eq!(decimal("1").remainder(Decimal::ZERO), Err(DecimalError::DivisionByZero));
-    assert_eq!(decimal("1e6000").multiply(decimal("1e200")), Err(DecimalError::OutOfRange));
-    assert_eq!(decimal("1e-6000").divide(decimal("1e200")), Err(DecimalError::OutOfRange));
+    assert_eq!(decimal("1").checked_div(Decimal::ZERO), Err(DecimalError::DivisionByZero));
+    assert_eq!(decimal("1").checked_rem(Decimal::ZERO), Err(DecimalError::DivisionByZero));
+    assert_eq!(decimal("1e6000").checked_mul(decimal("1e200")), Err(DecimalError::OutOfRange));
+    assert_eq!(decimal("1e-6000").checked_div(decimal("1e200")), Err(DecimalError::OutOfRange));
     let huge = Number::parse("1e999999999999999999").expect("a valid number");
     assert_eq!(Decimal::from_number(&huge), Err(DecimalError::OutOfRange));
 }
@@ -114,23 +114,23 @@ fn exactly(result: Rounded) -> Option<Decimal> {
 proptest! {
     #[test]
     fn subtraction_reverses_an_exact_addition(a in any_decimal(), b in any_decimal()) {
-        if let Some(sum) = exactly(a.add(b)) {
-            prop_assert_eq!(exactly(sum.subtract(b)), Some(a));
+        if let Some(sum) = exactly(a.checked_add(b)) {
+            prop_assert_eq!(exactly(sum.checked_sub(b)), Some(a));
         }
     }
 
     #[test]
     fn division_reverses_an_exact_multiplication(a in any_decimal(), b in any_decimal()) {
-        if let Some(product) = exactly(a.multiply(b)) && b != Decimal::ZERO {
-            prop_assert_eq!(exactly(product.divide(b)), Some(a));
+        if let Some(product) = exactly(a.checked_mul(b)) && b != Decimal::ZERO {
+            prop_assert_eq!(exactly(product.checked_div(b)), Some(a));
         }
     }
 
     #[test]
     fn addition_and_multiplication_are_commutative(a in any_decimal(), b in any_decimal()) {
-        prop_assert_eq!(a.add(b), b.add(a));
-        prop_assert_eq!(a.multiply(b), b.multiply(a));
-        prop_assert_eq!(a.subtract(b).map(|(d, e)| (d.negated(), e)), b.subtract(a));
+        prop_assert_eq!(a.checked_add(b), b.checked_add(a));
+        prop_assert_eq!(a.checked_mul(b), b.checked_mul(a));
+        prop_assert_eq!(a.checked_sub(b).map(|(d, e)| (d.negated(), e)), b.checked_sub(a));
     }
 
     #[test]
@@ -144,13 +144,13 @@ proptest! {
         let (left, right) = (decimal(&a.to_string()), decimal(&b.to_string()));
         let wide = |value: i128| exactly(Ok((decimal(&value.to_string()), Exactness::Exact)));
         let (a, b) = (i128::from(a), i128::from(b));
-        prop_assert_eq!(exactly(left.add(right)), wide(a + b));
-        prop_assert_eq!(exactly(left.subtract(right)), wide(a - b));
+        prop_assert_eq!(exactly(left.checked_add(right)), wide(a + b));
+        prop_assert_eq!(exactly(left.checked_sub(right)), wide(a - b));
         if (a * b).unsigned_abs() < COEFFICIENT_LIMIT {
-            prop_assert_eq!(exactly(left.multiply(right)), wide(a * b));
+            prop_assert_eq!(exactly(left.checked_mul(right)), wide(a * b));
         }
         if b != 0 {
-            prop_assert_eq!(exactly(left.remainder(right)), wide(a % b));
+            prop_assert_eq!(exactly(left.checked_rem(right)), wide(a % b));
         }
     }
 }

@@ -29,10 +29,10 @@ impl Planner<'_> {
         }
         let mut partial = None;
         let mut may_wrap = context.may_wrap;
-        if let Value::String(text) = value {
-            if let Some(plan) = self.plan_expression(text, shape, context) {
-                return plan;
-            }
+        if let Value::String(text) = value
+            && let Some(plan) = self.plan_expression(text, shape, context)
+        {
+            return plan;
         }
         match self.plan_content(value, id, context) {
             ContentPlan::Nothing => {}
