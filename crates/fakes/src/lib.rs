@@ -33,6 +33,8 @@
 //! [`Scenario`] for models and their faults as a file, [`Cassette`] for recordings of real servers, [`CallBarrier`] for
 //! calls that wait until the test releases them, [`VirtualClock`].
 
+#![warn(missing_docs)]
+
 pub mod model;
 pub mod scenario;
 pub mod tool;

@@ -19,6 +19,8 @@
 //! # }
 //! ```
 
+#![warn(missing_docs)]
+
 mod options;
 mod tool;
 

@@ -92,6 +92,8 @@
 //! The parts of Reknit are re-exported as modules: [`engine`] decides, [`runtime`] acts, and [`plan`], [`expressions`], [`mend`] and
 //! [`salvage`] can be used alone.
 
+#![warn(missing_docs)]
+
 mod builder;
 mod follow;
 mod mender;

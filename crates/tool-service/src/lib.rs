@@ -56,6 +56,7 @@
 //! Where to go next: [`CapabilityDefinition`] for the description of a handler, [`Service`] for limits and embedding,
 //! [`LocalCapability`] for calls without a server, [`RegistrationOptions`] for services that others find in a registry, [`IdempotencyLimits`] for the memory of `keyed` capabilities, [`ExactNumber`] for numbers that must keep their digits.
 
+#![warn(missing_docs)]
 #![cfg_attr(not(feature = "serve"), expect(dead_code, reason = "a part is only for services over HTTP"))]
 
 mod build_error;
