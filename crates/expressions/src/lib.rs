@@ -113,6 +113,7 @@ mod evaluate;
 mod explain_number;
 mod expression;
 mod fill_missing;
+mod fit_parameters;
 mod generalize;
 mod parameter_mapping;
 mod parameters;
@@ -127,13 +128,13 @@ mod unbound;
 
 pub use abridge::{abridge, abridge_results};
 pub use bind::{Binding, BoundParameters, bind};
-pub use correction::fit_parameters;
 pub use correction::{CorrectionError, CorrectionOutcome, apply_correction, replace_parameters};
 pub use evaluate::Evaluation;
 pub use explain_number::explain_number;
 pub use expression::parse_error::{ParametersError, TemplateParseError, TemplateProblem};
 pub use expression::{Expression, Function};
 pub use fill_missing::{FilledParameters, fill_missing};
+pub use fit_parameters::fit_parameters;
 pub use parameter_mapping::{
     MappingCandidate, MappingStatus, ParameterMapping, bind_with_mappings, learnable_expression,
 };

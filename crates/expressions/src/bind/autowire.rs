@@ -7,8 +7,8 @@ use reknit_protocol::{Object, Path, Segment, StepId, Value};
 use reknit_salvage::{FitProblemKind, Schema};
 
 use crate::bind::unfitted_parameters::UnfittedParameters;
-use crate::correction::fit_parameters;
 use crate::evaluate::lookup::ENVELOPE_KEYS;
+use crate::fit_parameters::fit_parameters;
 use crate::reference::reference_text;
 use crate::{Parameters, Provenance, StepResult, StepResults, UnboundParameter, UnboundReason};
 

@@ -4,7 +4,7 @@ use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Path, Segment, Value};
 use reknit_salvage::{FitProblem, FitProblemKind, Fix, FixKind, Schema};
 
-use crate::correction::fit_parameters;
+use crate::fit_parameters::fit_parameters;
 use crate::provenance::NestedPart;
 use crate::resolve::Resolver;
 use crate::{BoundParameters, Provenance, Template, UnboundParameter, UnboundReason, ValueChange};
