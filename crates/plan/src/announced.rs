@@ -44,7 +44,6 @@ impl AnnouncedResults {
         Self { results, inputs: inputs::schema(plan) }
     }
 
-    /// The announced result of a step.
     pub(crate) fn result_schema(&self, index: StepIndex) -> Option<&Value> {
         self.results.get(index.get())?.as_ref()
     }
@@ -65,7 +64,6 @@ pub(crate) fn is_result_name(key: &str) -> bool {
     WRAPPERS.contains(&key) || RESULT_NAMES.contains(&key)
 }
 
-/// The declared fields of an object.
 pub(crate) fn properties(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
     schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Object::iter)
 }
@@ -134,8 +132,7 @@ fn walk<'s>(mut schema: &'s Value, path: &[Segment]) -> DeclaredValue<'s> {
 
 /// A field that is not declared may still exist, unless the schema is closed or the name is a typo of a declared one.
 fn undeclared<'s>(schema: &'s Value, key: &str) -> DeclaredValue<'s> {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let names: Vec<&str> = properties.into_iter().flat_map(Object::keys).collect();
+    let names = field_names(schema);
     let message = format!("there is no `{key}`");
     let did_you_mean = |name: &str| Some(format!("did you mean `{name}`?"));
     match schema.get("additionalProperties") {

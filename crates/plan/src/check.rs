@@ -6,9 +6,7 @@ mod cycles;
 mod notes;
 mod parameters;
 mod parsed_plan;
-mod read_calls;
 mod references;
-mod source_names;
 mod tolerant;
 mod verify;
 
@@ -25,12 +23,12 @@ use crate::agents::AGENT_TOOL;
 use crate::announced::AnnouncedResults;
 use crate::catalogue::{Catalogue, CatalogueEntry};
 use crate::unbraced::{PlanTexts, SourceNames, UnbracedFinder};
+use controls::reads_own_result;
 pub use notes::{PlanNote, plan_notes};
 use parsed_plan::{ParsedPlan, ParsedStep};
-pub use read_calls::check_read_calls;
 use references::{References, WantedType, check_reference};
-use source_names::reads_own_result;
 pub use tolerant::{ProblemScope, TolerablePlan, check_tolerantly};
+pub use verify::check_read_calls;
 
 /// The capability of a step that calls no tool, in records and answers. Models write it as the tool of such a step.
 pub(crate) const COMPUTE: &str = "compute";
@@ -38,7 +36,6 @@ pub(crate) const COMPUTE: &str = "compute";
 /// The most steps of a plan. Hardly any budget pays for more.
 const MAX_STEPS: usize = 10_000;
 
-/// Who wrote a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanAuthor {
@@ -197,10 +194,10 @@ fn check_controls(
         problems.extend(expression.references().into_iter().filter_map(|reference| check(reference, keys)));
     }
     let controls = &parsed_step.controls;
-    let of_list = controls.foreach.iter().map(|foreach| (&foreach.list, WantedType::List));
-    let of_condition = controls.when.iter().map(|condition| (condition, WantedType::Condition));
+    let of_list = controls.foreach.iter().map(|foreach| (&foreach.list, WantedType::LIST));
+    let of_condition = controls.when.iter().map(|condition| (condition, WantedType::CONDITION));
     for (expression, wanted) in of_list.chain(of_condition) {
-        problems.extend(references.check_type(expression, wanted, at(&[wanted.key()])));
+        problems.extend(references.check_type(expression, wanted, at(&[wanted.key])));
     }
     if let Some(verify) = &controls.verify {
         let references = verify.parameters.references().into_iter();
@@ -222,7 +219,7 @@ fn unbraced_references(
         let schema = entry.and_then(CatalogueEntry::compiled_schema);
         let mut texts = PlanTexts::new(&finder, parsed.plan(), index);
         for (name, value) in step.parameters().into_iter().flatten() {
-            texts.visit_parameter(name, value, schema.as_ref().map(|schema| schema.source()));
+            texts.visit_parameter(name, &mut value.clone(), schema.as_ref().map(|schema| schema.source()));
         }
         problems.extend(texts.found.iter().map(|(path, found)| {
             PlanProblem::new(Code::UnbracedReference, location.clone().parameter(path), found.message())

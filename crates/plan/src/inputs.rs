@@ -32,7 +32,6 @@ fn default(input: &PlanInput) -> Option<&Value> {
     input.default.as_ref().filter(|value| !value.is_null())
 }
 
-/// Checks the types and defaults of the inputs.
 pub(super) fn check(plan: &Plan) -> Vec<PlanProblem> {
     let problems = plan.inputs.iter().flat_map(|(name, input)| {
         let unknown = unknown_type(INPUTS, name, &input.schema()).into_iter().collect::<Vec<_>>();

@@ -6,7 +6,7 @@ use reknit_protocol::{Object, Path, Plan, Step, StepId, Value};
 use super::parsed_plan::{ParsedPlan, ParsedStep};
 use super::references::References;
 use super::{Code, PlanAuthor, PlanLocation, PlanProblem, capability};
-use crate::announced::AnnouncedResults;
+use crate::announced::{AnnouncedResults, properties};
 use crate::catalogue::{Catalogue, CatalogueEntry};
 use crate::hint::listed;
 
@@ -95,8 +95,6 @@ fn undeclared_fields(location: &PlanLocation, parsed_step: &ParsedStep, referenc
 /// Whether a schema has a property of this name at any depth up to `depth`.
 fn has_property(schema: &Value, name: &str, depth: usize) -> bool {
     let Some(depth) = depth.checked_sub(1) else { return false };
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let mut inside = properties.into_iter().flat_map(Object::iter);
-    inside.any(|(key, value)| are_alike(key, name) || has_property(value, name, depth))
+    properties(schema).any(|(key, value)| are_alike(key, name) || has_property(value, name, depth))
         || schema.get("items").is_some_and(|items| has_property(items, name, depth))
 }

@@ -30,10 +30,10 @@ pub(super) fn add_braces(plan: &mut Plan, catalogue: &Catalogue, author: PlanAut
         for (name, value) in parameters {
             let unmarked = name.strip_suffix(PATH_MARK).filter(|unmarked| !parameters.contains_key(unmarked));
             let unmarked = unmarked.unwrap_or(name);
-            let new = visited.visit_parameter(unmarked, value, schema);
-            let is_reference = new.as_ref().is_some_and(|new| new.as_str().is_some_and(|text| text.starts_with("{{")));
-            let name = if is_reference { unmarked } else { name };
-            object.insert(name, new.unwrap_or_else(|| value.clone()));
+            let mut value = value.clone();
+            let is_changed = visited.visit_parameter(unmarked, &mut value, schema);
+            let is_reference = is_changed && value.as_str().is_some_and(|text| text.starts_with("{{"));
+            object.insert(if is_reference { unmarked } else { name }, value);
         }
         let certain = visited.found.iter().filter(|(_, found)| found.certainty == Certainty::Certain);
         let fixes_of_step = certain.filter_map(|(_, found)| {
@@ -67,9 +67,7 @@ pub struct ReadValues {
 /// A text that may be a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DoubtfulText {
-    /// The text.
     pub text: String,
-    /// What is wrong with it.
     pub message: String,
 }
 
@@ -85,10 +83,8 @@ pub fn read_values(plan: &Plan, catalogue: &Catalogue, step: &StepId, values: &O
     let schema = entries.get(position).copied().flatten().and_then(CatalogueEntry::compiled_schema);
     let schema = schema.as_ref().map(|schema| schema.source());
     let mut visited = PlanTexts::new(&finder, plan, StepIndex::new(position));
-    for (name, value) in values {
-        if let Some(new) = visited.visit_parameter(name, value, schema) {
-            read.values.insert(name, new);
-        }
+    for (name, value) in &mut read.values {
+        visited.visit_parameter(name, value, schema);
     }
     for (_, found) in visited.found {
         match found.rewrite.as_deref().filter(|_| found.certainty == Certainty::Certain) {

@@ -23,16 +23,11 @@ pub(super) struct Meaning {
     pub(super) is_unsupported: bool,
 }
 
-/// What is announced about the value of a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Announced {
-    /// The field is announced.
     Field,
-    /// The whole result is meant.
     WholeResult,
-    /// The step announces nothing.
     Silent,
-    /// The step announces other fields.
     OtherFields,
 }
 
