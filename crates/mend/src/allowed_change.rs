@@ -9,13 +9,10 @@ use crate::is_listed;
 pub enum ErrorReference {
     /// The changed parameter, perhaps among others.
     Changed,
-    /// Only other parameters.
     Others,
-    /// No parameter.
     Nothing,
 }
 
-/// Where a new value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewValueSource {
     /// It is the old value in another type or spelling.
@@ -38,13 +35,10 @@ pub enum ValueKind {
 /// Whether a change may be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeVerdict {
-    /// It may be sent.
     Send,
-    /// A person decides, for this reason.
     AskPerson(&'static str),
 }
 
-/// Decides whether a change of one parameter may be sent.
 pub fn judge_change(class: SideEffect, reference: ErrorReference, source: NewValueSource) -> ChangeVerdict {
     use ChangeVerdict::{AskPerson, Send};
     match (class, reference, source) {
