@@ -19,7 +19,6 @@ use style::StyledText;
 /// An HTTP request, relative to a server of the operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpRequest {
-    /// The method.
     pub method: HttpMethod,
     /// The path, percent-encoded. It begins with `/` and is appended to the path of the server.
     pub path: String,

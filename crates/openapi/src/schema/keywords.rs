@@ -5,11 +5,8 @@ use std::collections::HashSet;
 use reknit_protocol::{Number, Value};
 
 pub(super) enum KeywordShape {
-    /// One schema.
     Schema,
-    /// An array of schemas.
     Schemas,
-    /// An object of schemas.
     SchemaMap,
     Items,
     Type,
@@ -90,7 +87,6 @@ fn is_texts(value: &Value) -> bool {
     value.as_array().is_some_and(|items| items.iter().all(|item| item.as_str().is_some()))
 }
 
-/// The words of `type`.
 #[derive(Default)]
 pub(super) struct Types {
     pub(super) known: Vec<String>,
