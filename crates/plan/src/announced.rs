@@ -7,6 +7,9 @@ use crate::catalogue::CatalogueEntry;
 use crate::hint::listed;
 use crate::{StepIndex, inputs};
 
+/// The capability that a step calls, if it is known.
+pub(crate) type KnownEntry<'c> = Option<&'c CatalogueEntry>;
+
 /// Keys under which tools wrap their data. A reference may name them or leave them out.
 pub(crate) const WRAPPERS: [&str; 3] = ["response", "data", "result"];
 
@@ -34,10 +37,10 @@ pub(crate) struct AnnouncedResults {
 
 impl AnnouncedResults {
     /// `entries` are the capabilities of the steps, as far as they are known.
-    pub(crate) fn new(plan: &Plan, entries: &[Option<&CatalogueEntry>]) -> Self {
-        let of_call = |entry: Option<&CatalogueEntry>| entry.and_then(|entry| entry.capability.output_schema());
+    pub(crate) fn new(plan: &Plan, entries: &[KnownEntry<'_>]) -> Self {
+        let of_call = |entry: KnownEntry<'_>| entry.and_then(|entry| entry.capability.output_schema());
         // The result of a loop is the list of the results of its items.
-        let list = || Value::Object(Object::from([("type", Value::from("array"))]));
+        let list = || Value::from([("type", "array".into())]);
         let steps = plan.steps.iter().zip(entries);
         let results =
             steps.map(|(step, entry)| if step.has_foreach() { Some(list()) } else { of_call(*entry) }).collect();

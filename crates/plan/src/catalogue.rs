@@ -9,11 +9,10 @@ pub use json::CatalogueError;
 use std::sync::{Arc, OnceLock};
 
 use reknit_protocol::schema::normalise_types;
-use reknit_protocol::{Capability, ToolName, Value, exact};
+use reknit_protocol::{Capability, Object, ToolName, Value, exact};
 use reknit_salvage::{Formats, Schema, SchemaError};
 use serde::{Deserialize, Serialize};
 
-use crate::announced::field_names;
 use published_schema::PublishedSchema;
 
 /// The tools that a run may use. A run keeps the catalogue it started with and does not see tools that are added later.
@@ -106,7 +105,9 @@ impl CatalogueEntry {
     }
 
     pub fn parameter_names(&self) -> Vec<String> {
-        self.json_schema().iter().flat_map(field_names).map(str::to_owned).collect()
+        let source = self.json_schema();
+        let properties = source.as_ref().and_then(|schema| schema.get("properties")?.as_object());
+        properties.into_iter().flat_map(Object::keys).map(str::to_owned).collect()
     }
 
     pub fn required_parameters(&self) -> Vec<String> {

@@ -217,7 +217,7 @@ pub struct PlannedStep {
     pub instruction: String,
     /// The side effect of a call, as the tool declares it.
     pub declared: SideEffect,
-    /// Which parameters identify a deed, as the tool declares it.
+    /// Which parameters identify an action, as the tool declares it.
     pub declared_key: Option<KeyRule>,
     /// The parsed parameters. The items of a loop share them.
     pub parameters: Arc<Parameters>,

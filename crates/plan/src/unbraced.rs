@@ -5,7 +5,6 @@
 //! are problems of the plan (`check`). None is ever sent as text unless the plan says so: `{{"a.price"}}`.
 
 mod context;
-mod forms;
 mod judge;
 mod mention;
 mod operand;

@@ -6,7 +6,7 @@ use reknit_protocol::{Object, Path, Plan, Step, StepId, Value};
 use super::parsed_plan::{ParsedPlan, ParsedStep};
 use super::references::References;
 use super::{Code, PlanAuthor, PlanLocation, PlanProblem, capability};
-use crate::announced::{AnnouncedResults, properties};
+use crate::announced::{AnnouncedResults, KnownEntry, properties};
 use crate::catalogue::{Catalogue, CatalogueEntry};
 use crate::hint::listed;
 
@@ -26,7 +26,7 @@ pub struct PlanNote {
 pub fn plan_notes(plan: &Plan, catalogue: &Catalogue, author: PlanAuthor) -> Vec<PlanNote> {
     let Ok((parsed, _)) = ParsedPlan::parse(plan) else { return Vec::new() };
     let find = |(location, step, _)| capability::find(step, location, catalogue, author).ok();
-    let entries: Vec<Option<&CatalogueEntry>> = parsed.steps().map(find).collect();
+    let entries: Vec<KnownEntry<'_>> = parsed.steps().map(find).collect();
     let announced = AnnouncedResults::new(plan, &entries);
     let references = References::new(&parsed, &announced);
     let mut notes = Vec::new();

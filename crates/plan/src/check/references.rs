@@ -7,8 +7,8 @@ use super::parsed_plan::{ParsedPlan, ParsedStep};
 use super::{Code, PlanLocation, PlanProblem};
 use crate::INPUTS;
 use crate::announced::{
-    AnnouncedResults, DeclaredValue, ENVELOPE_KEYS, declared_at, declares, field_names, is_result_name, properties,
-    property, types, with_article,
+    AnnouncedResults, DeclaredValue, ENVELOPE_KEYS, KnownEntry, declared_at, declares, field_names, is_result_name,
+    properties, property, types, with_article,
 };
 use crate::catalogue::CatalogueEntry;
 
@@ -28,7 +28,7 @@ impl<'o> References<'o> {
         &self,
         location: &PlanLocation,
         parsed_step: &ParsedStep,
-        entry: Option<&CatalogueEntry>,
+        entry: KnownEntry<'_>,
     ) -> Vec<PlanProblem> {
         let schema = entry.and_then(CatalogueEntry::compiled_schema);
         let mut problems = Vec::new();

@@ -4,6 +4,7 @@ use reknit_protocol::{Path, Plan, PlanInput, Segment, SideEffect, Step};
 
 use super::parsed_plan::{ParsedPlan, ParsedStep};
 use super::{Code, PlanAuthor, PlanLocation, PlanProblem, capability, parameters};
+use crate::announced::KnownEntry;
 use crate::catalogue::{Catalogue, CatalogueEntry};
 use crate::verify_call::verify_call;
 use crate::{StepControls, StepIndex};
@@ -13,7 +14,7 @@ pub(super) fn find<'c>(
     parsed: &ParsedPlan<'_>,
     catalogue: &'c Catalogue,
     author: PlanAuthor,
-) -> (Vec<Option<&'c CatalogueEntry>>, Vec<PlanProblem>) {
+) -> (Vec<KnownEntry<'c>>, Vec<PlanProblem>) {
     let mut problems = Vec::new();
     let entry = |(location, step, _): (PlanLocation, &Step, &ParsedStep)| {
         let found = capability::find(&verify_call(step)?, location.clone(), catalogue, author);

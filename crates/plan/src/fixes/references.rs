@@ -3,7 +3,7 @@
 use reknit_protocol::{Object, Plan, StepId};
 
 use super::{PlanFix, PlanFixKind};
-use crate::announced::AnnouncedResults;
+use crate::announced::{AnnouncedResults, KnownEntry};
 use crate::catalogue::{Catalogue, CatalogueEntry};
 use crate::check::find_capability;
 use crate::unbraced::{Certainty, PlanTexts, SourceNames, UnbracedFinder};
@@ -14,8 +14,7 @@ const PATH_MARK: &str = ".$";
 
 /// Writes every reference that has only one meaning between braces.
 pub(super) fn add_braces(plan: &mut Plan, catalogue: &Catalogue, author: PlanAuthor) -> Vec<PlanFix> {
-    let entries: Vec<Option<&CatalogueEntry>> =
-        plan.steps.iter().map(|step| find_capability(step, catalogue, author)).collect();
+    let entries: Vec<KnownEntry<'_>> = plan.steps.iter().map(|step| find_capability(step, catalogue, author)).collect();
     let announced = AnnouncedResults::new(plan, &entries);
     let names = SourceNames::new(plan);
     let finder = UnbracedFinder::new(&names, &announced);
@@ -76,7 +75,7 @@ pub fn read_values(plan: &Plan, catalogue: &Catalogue, step: &StepId, values: &O
     let mut read = ReadValues { values: values.clone(), fixes: Vec::new(), doubtful: Vec::new() };
     let Some(position) = plan.steps.iter().position(|other| other.step_id == *step) else { return read };
     let entry = |step| find_capability(step, catalogue, PlanAuthor::Model);
-    let entries: Vec<Option<&CatalogueEntry>> = plan.steps.iter().map(entry).collect();
+    let entries: Vec<KnownEntry<'_>> = plan.steps.iter().map(entry).collect();
     let announced = AnnouncedResults::new(plan, &entries);
     let names = SourceNames::new(plan);
     let finder = UnbracedFinder::new(&names, &announced);
