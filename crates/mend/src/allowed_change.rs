@@ -28,7 +28,7 @@ pub enum NewValueSource {
 pub enum ValueKind {
     /// A text, such as a city: a wrong one is most likely not found.
     Text,
-    /// A number, a switch, an address or an identifier: a wrong one means another sum, another deed or another person.
+    /// A number, a switch, an address or an identifier: a wrong one means another sum, another action or another person.
     Exact,
 }
 

@@ -8,7 +8,7 @@ use reknit_protocol::{Object, Path, Segment, StepId, Value};
 
 use super::faulty_call::{ERROR, FIXED_SOURCES, NUMBER, PARAMETERS, REQUEST, stating};
 use super::value_forms::{conversions, value_forms};
-use super::{ErrorPattern, LearnedRule, Lesson, RuleEvidence, RuleState, RuleValue};
+use super::{ErrorPattern, LearnedRule, Lesson, RuleValue};
 use crate::facts::object_keys::is_scalar;
 use crate::only;
 
@@ -40,19 +40,15 @@ pub(super) fn candidate_rules(lesson: &Lesson) -> Vec<LearnedRule> {
         let change: BTreeMap<String, RuleValue> =
             chosen.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let is_absent = |name: &&&str| !lesson.call.parameters.contains_key(name);
-        LearnedRule {
-            id: String::new(),
-            state: RuleState::Proposed,
-            accepted_by: None,
-            capability: lesson.call.capability.clone(),
-            error: ErrorPattern::of(&lesson.call, &[changed.as_slice(), removed.as_slice()].concat()),
+        let error = ErrorPattern::of(&lesson.call, &[changed.as_slice(), removed.as_slice()].concat());
+        let rule = LearnedRule {
             absent: changed.iter().filter(is_absent).map(|name| (*name).to_owned()).collect(),
             results: sources.used_results(&change),
             change,
             remove: removed.iter().map(|name| (*name).to_owned()).collect(),
-            evidence: RuleEvidence::default(),
-        }
-        .with_computed_id()
+            ..LearnedRule::proposal(lesson.call.capability.clone(), error)
+        };
+        rule.with_computed_id()
     });
     let is_right = |rule: &LearnedRule| {
         rule.validate().is_ok() && rule.apply(&lesson.call).is_some_and(|fix| fix.parameters == lesson.corrected)

@@ -156,6 +156,22 @@ impl LearnedRule {
         self.computed_id() == other.computed_id()
     }
 
+    /// A proposal that changes nothing yet.
+    pub(super) fn proposal(capability: String, error: ErrorPattern) -> Self {
+        Self {
+            id: String::new(),
+            state: RuleState::Proposed,
+            accepted_by: None,
+            capability,
+            error,
+            absent: Vec::new(),
+            results: BTreeMap::new(),
+            change: BTreeMap::new(),
+            remove: Vec::new(),
+            evidence: RuleEvidence::default(),
+        }
+    }
+
     /// What a person must have seen before they decide about the rule: it changes with what the rule does, with its state, and with
     /// each rejection by a tool.
     pub fn version(&self) -> String {
@@ -231,22 +247,13 @@ impl LearnedRule {
         let ids: [StepId; 1] = [name.into()];
         let expression = Expression::parse(&mapping.expression, &[PRODUCER_RESULT.into()]).ok()?;
         let general = expression.generalize(&|_| Some(name.into()), &|_| None, &StepIds::new(&ids))?;
+        let fields = vec![mapping.parameter.clone()];
+        let (code, message) = (codes::INVALID_FORMAT.to_owned(), MISSING.to_owned());
         let rule = Self {
-            id: String::new(),
-            state: RuleState::Proposed,
-            accepted_by: None,
-            capability: mapping.consumer.clone(),
-            error: ErrorPattern {
-                status: None,
-                code: codes::INVALID_FORMAT.to_owned(),
-                message: MISSING.to_owned(),
-                fields: vec![mapping.parameter.clone()],
-            },
             absent: vec![mapping.parameter.clone()],
             results: BTreeMap::from([(name.to_owned(), mapping.producer.clone())]),
             change: BTreeMap::from([(mapping.parameter.clone(), RuleValue { of: general.to_string(), map: None })]),
-            remove: Vec::new(),
-            evidence: RuleEvidence::default(),
+            ..Self::proposal(mapping.consumer.clone(), ErrorPattern { status: None, code, message, fields })
         };
         rule.validate().is_ok().then(|| rule.with_computed_id())
     }

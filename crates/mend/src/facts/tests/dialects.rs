@@ -114,42 +114,22 @@ fn schema_validators_state_facts_in_params_and_codes() {
 
 #[test]
 fn the_envelope_of_the_protocol_states_facts_in_its_details() {
-    let error = |message: &str, details: &str| {
-        format!(
-            r#"{{"success": false, "error": {{"code": "X", "message": "{message}", "category": "INPUT_ERROR", "details": {details}}}}}"#
-        )
-    };
-    for (message, details, expected) in [
-        (
-            "no",
-            r#"{"field": "units", "allowed": ["metric", "imperial"], "actual": "si"}"#,
-            &[r#"`units`: must be one of "metric", "imperial""#][..],
-        ),
-        (
-            "there is no field `latitude`",
-            r#"{"field": "latitude", "did_you_mean": "lat", "fields": ["lat", "lon"], "hint": "did you mean `lat`?"}"#,
-            &[
-                "`latitude`: is not known; known are lat, lon",
-                r#"`latitude`: "lat" may be meant"#,
-                "`latitude`: hint: did you mean `lat`?",
-                "`latitude`: is not known",
-            ],
-        ),
-        (
-            "no share is traded as `Tesla`",
-            r#"{"symbol": "Tesla", "known_symbols": ["TSLA", "AAPL"]}"#,
-            &[r#"`symbol`: must be one of "TSLA", "AAPL""#, r#"nothing is known as "Tesla""#],
-        ),
-        ("slow", r#"{"retry_after": "60s"}"#, &["try again after 60000 ms"]),
-        ("version conflict", r#"{"current_version": 7}"#, &["`version`: must be 7"]),
-        (
-            "bad",
-            r#"{"field": "lat", "expected": "number", "actual": "string", "example": 37.5}"#,
-            &["`lat`: must be of type number", "`lat`: must be written like 37.5"],
-        ),
-        ("bad", r#"{"suggestion": "Tokyo", "field": "city"}"#, &[r#"`city`: "Tokyo" may be meant"#]),
-    ] {
-        assert_eq!(lines(400, &error(message, details)), expected, "case: {details}");
+    // The message and the details of an error, and the facts.
+    let rows = r#"
+        no; {"field": "units", "allowed": ["metric", "imperial"], "actual": "si"} => `units`: must be one of "metric", "imperial"
+        there is no field `latitude`; {"field": "latitude", "did_you_mean": "lat", "fields": ["lat", "lon"], "hint": "did you mean `lat`?"} => `latitude`: is not known; known are lat, lon | `latitude`: "lat" may be meant | `latitude`: hint: did you mean `lat`? | `latitude`: is not known
+        no share is traded as `Tesla`; {"symbol": "Tesla", "known_symbols": ["TSLA", "AAPL"]} => `symbol`: must be one of "TSLA", "AAPL" | nothing is known as "Tesla"
+        slow; {"retry_after": "60s"} => try again after 60000 ms
+        version conflict; {"current_version": 7} => `version`: must be 7
+        bad; {"field": "lat", "expected": "number", "actual": "string", "example": 37.5} => `lat`: must be of type number | `lat`: must be written like 37.5
+        bad; {"suggestion": "Tokyo", "field": "city"} => `city`: "Tokyo" may be meant
+    "#;
+    for row in rows.trim().lines() {
+        let (error, expected) = row.trim().split_once(" => ").expect("a row has an arrow");
+        let (message, details) = error.split_once("; ").expect("a row has a message and details");
+        let error =
+            format!(r#"{{"code": "X", "message": "{message}", "category": "INPUT_ERROR", "details": {details}}}"#);
+        check(400, &format!(r#"{{"success": false, "error": {error}}}"#), expected);
     }
 }
 
