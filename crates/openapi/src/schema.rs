@@ -16,7 +16,7 @@ use crate::files::Node;
 use crate::finding::Findings;
 use definitions::Definition;
 pub(crate) use definitions::Definitions;
-use keywords::{KeywordShape, is_annotation, shape};
+use keywords::is_annotation;
 
 /// The version of a document, as far as its schemas differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,56 +161,48 @@ impl<'a> SchemaConverter<'a> {
     }
 
     fn put_keyword(&mut self, keyword: &str, member: &Node<'a>, out: &mut Object) {
-        let Some(shape) = shape(keyword) else { return };
-        match shape {
-            KeywordShape::Schema => {
+        match keyword {
+            "type" => {
+                let (known, unknown) = keywords::types(member.value);
+                for unknown in unknown {
+                    self.findings.problem(member, format!("the type {unknown} is unknown"));
+                }
+                match known.as_slice() {
+                    [] => {}
+                    [one] => _ = out.insert(keyword, *one),
+                    many => _ = out.insert(keyword, many.iter().copied().map(Value::from).collect::<Value>()),
+                }
+            }
+            // Before 2020-12, an array of `items` described the first items one by one.
+            "items" if member.value.as_array().is_some() => self.put_schemas("prefixItems", member, out),
+            _ if keywords::WITH_SCHEMA.contains(&keyword) => {
                 let schema = self.convert(member);
                 out.insert(keyword, schema);
             }
-            KeywordShape::Schemas => self.put_schemas(keyword, member, out),
-            KeywordShape::SchemaMap => self.put_schema_map(keyword, member, out),
-            KeywordShape::Items => {
-                // Before 2020-12, an array of `items` described the first items one by one.
-                if member.value.as_array().is_some() {
-                    self.put_schemas("prefixItems", member, out);
-                } else {
-                    let schema = self.convert(member);
-                    out.insert(keyword, schema);
-                }
-            }
-            KeywordShape::Type => {
-                let types = keywords::types(member.value);
-                for unknown in types.unknown {
-                    self.findings.problem(member, format!("the type {unknown} is unknown"));
-                }
-                match types.known.as_slice() {
-                    [] => {}
-                    [one] => _ = out.insert(keyword, one.as_str()),
-                    many => _ = out.insert(keyword, many.iter().map(|word| word.as_str().into()).collect::<Value>()),
-                }
-            }
-            KeywordShape::Pattern => match member.value.as_str() {
+            "allOf" | "anyOf" | "oneOf" | "prefixItems" => self.put_schemas(keyword, member, out),
+            "properties" | "patternProperties" | "dependentSchemas" => self.put_schema_map(keyword, member, out),
+            "pattern" => match member.value.as_str() {
                 Some(pattern) if self.is_pattern(pattern) => _ = out.insert(keyword, pattern),
                 _ => self.findings.problem(member, "the regular expression is not valid"),
             },
-            KeywordShape::Example => _ = out.insert("examples", vec![member.value.clone()]),
-            KeywordShape::Discriminator => {
+            "example" => _ = out.insert("examples", vec![member.value.clone()]),
+            "discriminator" => {
                 if let Some(property) = member.text("propertyName").or_else(|| member.value.as_str()) {
                     out.insert("x-discriminator", property);
                 }
             }
-            // `put_bounds` handles both forms.
-            KeywordShape::Exclusive => {}
-            KeywordShape::Data(is_valid, expected) => {
-                if is_valid(member.value) {
-                    out.insert(keyword, keywords::cleaned(keyword, member.value));
-                } else if !(keyword == "required" && member.value.as_bool().is_some()) {
-                    self.findings.problem(member, format!("`{keyword}` must be {expected}"));
-                } else {
-                    let reason = "`required` in a schema is a list of properties; this has no effect";
-                    self.findings.note(member, reason);
-                }
-            }
+            _ => self.put_data(keyword, member, out),
+        }
+    }
+
+    fn put_data(&mut self, keyword: &str, member: &Node<'a>, out: &mut Object) {
+        let Some((is_valid, expected)) = keywords::expected_data(keyword) else { return };
+        if is_valid(member.value) {
+            out.insert(keyword, keywords::cleaned(keyword, member.value));
+        } else if keyword == "required" && member.value.as_bool().is_some() {
+            self.findings.note(member, "`required` in a schema is a list of properties; this has no effect");
+        } else {
+            self.findings.problem(member, format!("`{keyword}` must be {expected}"));
         }
     }
 

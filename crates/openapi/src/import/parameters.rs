@@ -55,7 +55,15 @@ impl<'a> Importer<'a> {
                 let message =
                     format!("the placeholder `{placeholder}` of the path is not declared; it is read as a text");
                 self.findings.problem(&site.node, message);
-                imported.list.push(undeclared(placeholder));
+                let (style, name) = (ParameterStyle::Simple, placeholder.clone());
+                let parameter = ApiParameter {
+                    wire_name: name.clone(),
+                    name,
+                    location: ParameterLocation::Path,
+                    required: true,
+                    encoding: ParameterEncoding::Styled { style, explode: false, allow_reserved: false },
+                };
+                imported.list.push(ImportedParameter { parameter, schema: Value::from([("type", "string".into())]) });
             }
         }
         imported
@@ -232,15 +240,4 @@ pub(super) fn described(schema: Value, node: &Node<'_>) -> Value {
         schema.insert("examples", vec![example.clone()]);
     }
     Value::Object(schema)
-}
-
-fn undeclared(placeholder: &str) -> ImportedParameter {
-    let parameter = ApiParameter {
-        name: placeholder.to_owned(),
-        wire_name: placeholder.to_owned(),
-        location: ParameterLocation::Path,
-        required: true,
-        encoding: ParameterEncoding::Styled { style: ParameterStyle::Simple, explode: false, allow_reserved: false },
-    };
-    ImportedParameter { parameter, schema: Value::from([("type", "string".into())]) }
 }
