@@ -13,17 +13,13 @@ pub struct Advice {
     pub retry: bool,
     /// Whether the same call can work later.
     pub transient: bool,
-    /// Why, in the model's words.
     pub reason: String,
     /// New values of parameters; the others stay as they are.
     pub changes: Object,
-    /// Parameters to leave out.
     pub removals: Vec<String>,
-    /// The form of the answer.
     pub form: AdviceForm,
 }
 
-/// The form in which a model answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdviceForm {
     /// The model said whether to retry, why, and with which changes.

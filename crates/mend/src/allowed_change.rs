@@ -9,13 +9,10 @@ use crate::is_listed;
 pub enum ErrorReference {
     /// The changed parameter, perhaps among others.
     Changed,
-    /// Only other parameters.
     Others,
-    /// No parameter.
     Nothing,
 }
 
-/// Where a new value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewValueSource {
     /// It is the old value in another type or spelling.
@@ -31,20 +28,17 @@ pub enum NewValueSource {
 pub enum ValueKind {
     /// A text, such as a city: a wrong one is most likely not found.
     Text,
-    /// A number, a switch, an address or an identifier: a wrong one means another sum, another deed or another person.
+    /// A number, a switch, an address or an identifier: a wrong one means another sum, another action or another person.
     Exact,
 }
 
 /// Whether a change may be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeVerdict {
-    /// It may be sent.
     Send,
-    /// A person decides, for this reason.
     AskPerson(&'static str),
 }
 
-/// Decides whether a change of one parameter may be sent.
 pub fn judge_change(class: SideEffect, reference: ErrorReference, source: NewValueSource) -> ChangeVerdict {
     use ChangeVerdict::{AskPerson, Send};
     match (class, reference, source) {

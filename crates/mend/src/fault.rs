@@ -23,22 +23,18 @@ const JOB_LOST: &str = "JOB_LOST";
 const JOB_UNFINISHED: &str = "JOB_UNFINISHED";
 const SESSION_FAILED: &str = "SESSION_FAILED";
 
-/// How a call failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallFault {
-    /// Where it failed.
     pub origin: FaultOrigin,
     /// Whether the call took effect.
     pub fate: Fate,
     /// The tool's error code, such as `LOCATION_NOT_FOUND`; empty if it gave none.
     pub code: String,
-    /// The tool's error message.
     pub message: String,
     /// The kind of failure, if the tool or the status tells it.
     pub category: Option<String>,
     /// Whether the tool says that another call can work.
     pub retryable: Option<bool>,
-    /// The details of the tool's error.
     #[serde(with = "exact")]
     pub details: Object,
     /// How long the tool asks us to wait.
@@ -51,13 +47,11 @@ pub struct CallFault {
     pub error_fields: Option<ErrorFields>,
 }
 
-/// Where a call failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultOrigin {
     /// Before it was sent: the parameters cannot be bound or do not fit their schema.
     Local,
-    /// In transport.
     Transport(TransportKind),
     /// The tool answered with this status.
     Status(u16),
@@ -69,7 +63,6 @@ pub enum FaultOrigin {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
-    /// It was never sent.
     NotSent,
     /// The tool rejected it, so it had no effect.
     Rejected,
@@ -137,7 +130,6 @@ impl CallFault {
         Self { code: code.to_owned(), ..fault }
     }
 
-    /// Whether the call of an agent failed.
     pub(crate) fn is_failed_session(&self) -> bool {
         self.origin == FaultOrigin::Status(JOB_STATUS) && self.code == SESSION_FAILED
     }

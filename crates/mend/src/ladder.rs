@@ -27,15 +27,11 @@ word_enum! {
     }
 }
 
-/// A rung that asks a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelRung {
-    /// [`Rung::Resolution`].
     Resolution,
-    /// [`Rung::Feedback`].
     Feedback,
-    /// [`Rung::Context`].
     Context,
 }
 
@@ -47,7 +43,6 @@ impl Rung {
 }
 
 impl ModelRung {
-    /// The name of the rung, as in [`Rung::as_str`].
     pub fn as_str(self) -> &'static str {
         Rung::from(self).as_str()
     }
@@ -66,16 +61,13 @@ impl From<ModelRung> for Rung {
 /// One repair of a call, whether it helped or not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mend {
-    /// The rung that made it.
     pub rung: Rung,
-    /// Whether it changed the call.
     pub effect: MendEffect,
     /// What was changed and why, for people and models.
     #[serde(rename = "words")]
     pub description: String,
 }
 
-/// Whether a repair changed the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MendEffect {

@@ -72,6 +72,36 @@ pub use rules::{
     AllowedChanges, RejectedCall, RuleRepair, facts_from_problems, is_same_value, propose_sum, repair_by_rules,
 };
 
+use reknit_protocol::{Number, Value};
+
+/// The only item; `None` if there are several.
+fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
+    let first = items.next()?;
+    items.next().is_none().then_some(first)
+}
+
+/// A number, also one that is written as a text.
+fn number_of(value: &Value) -> Option<Number> {
+    match value {
+        Value::Number(number) => Some(number.clone()),
+        Value::String(text) => Number::parse(text.trim()).ok(),
+        _ => None,
+    }
+}
+
+/// The characters before and after each place of a text inside another one.
+fn neighbours<'a>(text: &'a str, inner: &'a str) -> impl Iterator<Item = [Option<char>; 2]> {
+    text.match_indices(inner).map(|(at, found)| {
+        let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at + found.len()..).unwrap_or_default());
+        [before.chars().next_back(), after.chars().next()]
+    })
+}
+
+/// Whether a character beside a word belongs to it.
+fn is_word_part(beside: Option<char>) -> bool {
+    beside.is_some_and(|letter| letter.is_alphanumeric() || letter == '_')
+}
+
 /// Whether a word is in a list of words with single spaces between them.
 fn is_listed(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word)

@@ -5,18 +5,14 @@ use serde::{Deserialize, Serialize};
 /// The parts of a run's policy that choose a remedy.
 #[derive(Debug, Clone, Copy)]
 pub struct LadderPolicy<'a> {
-    /// Limits for sending the same call again.
     pub resend: &'a ResendPolicy,
-    /// Limits for repairing a rejected call.
     pub mending: &'a MendingPolicy,
-    /// Whether a person can be asked.
     pub people: PeoplePolicy,
 }
 
 /// How often and after which waits the same call is sent again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResendPolicy {
-    /// The most resends of one call.
     pub times: u32,
     /// The first backoff; each further one is twice as long.
     pub base_ms: u64,
@@ -36,7 +32,6 @@ pub struct MendingPolicy {
     pub learning: Learning,
     /// How often the facts in errors may change the call of one step before a model is asked; 0 is never.
     pub facts: u32,
-    /// How far the facts in errors may change a call.
     #[serde(default)]
     pub rule_changes: RuleChanges,
     /// How often learned rules may change the call of one step before a model is asked; 0 is never.
@@ -59,7 +54,6 @@ pub struct MendingPolicy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Corrector {
-    /// Nobody.
     #[default]
     Nobody,
     /// The agent that made the call, with another call.
@@ -77,14 +71,12 @@ impl Corrector {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorsInSuccess {
-    /// They are.
     #[default]
     Detect,
     /// Only `success: false` is an error: the tool returns texts that look like errors.
     Ignore,
 }
 
-/// How far rules may change a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleChanges {
@@ -109,7 +101,6 @@ pub enum IndependentSteps {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Learning {
-    /// They do.
     #[default]
     On,
     /// Each run starts without learned mappings.

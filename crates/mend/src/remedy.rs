@@ -15,7 +15,6 @@ const NO_OTHER_CALL: &str = "the tool says that no other call will work";
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent observation, and none selects a mode")]
 pub struct RepairState {
-    /// How often the same call was sent again.
     pub resends: u32,
     /// How often a model was shown the error.
     pub feedback: u32,
@@ -29,20 +28,17 @@ pub struct RepairState {
     pub about_input: bool,
     /// Whether a call of the step may have changed something already. Such a call is not corrected.
     pub may_have_happened: bool,
-    /// Whether a person approves every change of the call.
     pub changes_need_approval: bool,
     /// Whether a model that looked at an error said that the same call can work later.
     pub said_transient: bool,
     /// How many other steps failed in the same way although a model was asked about them.
     pub similar_failures: u32,
-    /// Whether the same call may be sent again.
     pub resend_rule: ResendRule,
 }
 
 /// Whether a call may be sent again unchanged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ResendRule {
-    /// It may.
     #[default]
     Allowed,
     /// Only with a person's approval: the call must not take effect twice, and an earlier one may have taken effect. An
@@ -53,7 +49,6 @@ pub enum ResendRule {
 /// What to do about a failure.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Remedy {
-    /// Send the same call again.
     Resend {
         /// The shortest wait before it.
         min_wait_ms: u64,
@@ -64,7 +59,6 @@ pub enum Remedy {
     Context,
     /// Ask a person whether to send it again.
     AskPerson,
-    /// End the step, for this reason.
     GiveUp(String),
 }
 

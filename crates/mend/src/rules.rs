@@ -21,20 +21,30 @@ pub use spelling::is_same_value;
 
 use reknit_protocol::{Object, Path, Segment, Value};
 
-use super::facts::Fact;
+use crate::facts::Fact;
+use crate::only;
 use field_location::set;
 
-/// A change of the parameters.
 #[derive(Debug, Clone, PartialEq)]
 enum Change {
-    /// Puts a value at a path.
-    Set { at: Path, value: Value, from: Option<&'static str> },
-    /// Removes the value at a path.
-    Remove { at: Path },
+    Set {
+        at: Path,
+        value: Value,
+        from: Option<&'static str>,
+    },
+    Remove {
+        at: Path,
+    },
     /// Moves the value at a path to another key of the same object.
-    Rename { at: Path, to: String },
+    Rename {
+        at: Path,
+        to: String,
+    },
     /// Exchanges the values at two paths.
-    Swap { one: Path, other: Path },
+    Swap {
+        one: Path,
+        other: Path,
+    },
 }
 
 /// A rule: its name, and the function that turns one fact into a change.
@@ -59,7 +69,6 @@ const RULES: [Rule; 12] = [
 /// The correction that all rules together made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RuleRepair {
-    /// The corrected parameters.
     pub parameters: Object,
     /// Which rule changed what and because of which fact, for people and models.
     pub description: String,
@@ -159,12 +168,6 @@ fn parent_of(at: &Path) -> Option<(Path, String)> {
         Segment::Key(name) => Some((parent, name)),
         Segment::Index(_) => None,
     }
-}
-
-/// The only item; `None` if there are several.
-fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
-    let first = items.next()?;
-    items.next().is_none().then_some(first)
 }
 
 fn display_path(at: &Path) -> String {

@@ -14,9 +14,7 @@ use crate::server::ApiServer;
 /// An API description: its operations, and what was found while they were imported.
 #[derive(Debug)]
 pub struct ApiDocument {
-    /// The title of the API.
     pub title: String,
-    /// The version of the API.
     pub version: String,
     /// The servers of the whole API.
     pub servers: Vec<ApiServer>,
@@ -26,10 +24,8 @@ pub struct ApiDocument {
     pub findings: Vec<Finding>,
 }
 
-/// Why a text is no API description.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApiDocumentError {
-    /// The text cannot be read.
     #[error("the text is neither JSON nor YAML")]
     Text(#[from] DocumentTextError),
     /// The text has neither `openapi: 3.x` nor `swagger: 2.0` at its top.
@@ -50,12 +46,11 @@ impl ApiDocument {
     pub fn parse_with_files(text: &str, name: &str, loader: &mut dyn FileLoader) -> Result<Self, ApiDocumentError> {
         let (root, duplicates) = document_text::read(text)?;
         let dialect = dialect(&root).map_err(ApiDocumentError::Version)?;
-        let mut findings = Findings::default();
-        findings.duplicate_keys("", duplicates);
-        let files = Files::load(name, root, loader, &mut findings);
+        let files = Files::load(name, root, duplicates, loader);
+        let findings = Findings::new(&files);
         let info = |key| files.root().get("info").and_then(|info| Some(info.value.get(key)?.as_str()?.to_owned()));
         let (title, version) = (info("title").unwrap_or_default(), info("version").unwrap_or_default());
-        let (servers, operations) = import::import(&files, dialect, &mut findings);
+        let (servers, operations) = import::import(dialect, &findings);
         Ok(Self { title, version, servers, operations, findings: findings.finish() })
     }
 

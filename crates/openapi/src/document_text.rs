@@ -9,48 +9,28 @@ use std::fmt::Write as _;
 use reknit_protocol::{Number, Object, Value};
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
-use crate::finding::escaped;
-
-/// The longest text that is read.
 pub const MAX_DOCUMENT_BYTES: usize = 64 << 20;
 
-/// How deep values may be nested.
 const MAX_DOCUMENT_DEPTH: usize = 128;
 
 /// How many values the aliases of a YAML text may add in total.
 const MAX_ALIAS_VALUES: usize = 1_000_000;
 
-/// Why the text of a document cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentTextError {
-    /// The text is too long.
     #[error("the text has {bytes} bytes, the limit is {MAX_DOCUMENT_BYTES}")]
-    TooLong {
-        /// The length of the text.
-        bytes: usize,
-    },
-    /// Values are nested too deeply.
+    TooLong { bytes: usize },
     #[error("values are nested deeper than {MAX_DOCUMENT_DEPTH} levels")]
     TooDeep,
-    /// Aliases expand to too many values.
     #[error("the aliases of the text expand to more than {MAX_ALIAS_VALUES} values")]
     TooManyAliases,
-    /// The text is neither JSON nor YAML.
     #[error("line {line}, column {column}: {message}")]
-    Syntax {
-        /// The line, from 1.
-        line: usize,
-        /// The column, from 1.
-        column: usize,
-        /// What is wrong there.
-        message: String,
-    },
+    Syntax { line: usize, column: usize, message: String },
 }
 
 /// Keys that an object has twice, as a JSON pointer to the object and the key. The last value counts.
 pub(crate) type DuplicateKeys = Vec<(String, String)>;
 
-/// Reads a text.
 pub(crate) fn read(text: &str) -> Result<(Value, DuplicateKeys), DocumentTextError> {
     if text.len() > MAX_DOCUMENT_BYTES {
         return Err(DocumentTextError::TooLong { bytes: text.len() });
@@ -258,4 +238,9 @@ fn scalar(text: &str, style: ScalarStyle) -> Value {
         (ScalarStyle::Plain, _) => Number::parse(text).map_or_else(|_| text.into(), Value::Number),
         _ => text.into(),
     }
+}
+
+/// A key as a segment of a JSON pointer.
+pub(crate) fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
 }

@@ -5,10 +5,8 @@ use std::collections::HashMap;
 use percent_encoding::percent_decode_str;
 use reknit_protocol::Value;
 
-use crate::document_text;
-use crate::finding::{Findings, escaped};
+use crate::document_text::{self, DuplicateKeys, escaped};
 
-/// How many files a document may have.
 const MAX_FILES: usize = 256;
 
 /// How many references may follow each other before a value.
@@ -30,11 +28,12 @@ impl<F: FnMut(&str) -> Result<String, String>> FileLoader for F {
 /// All files of a document, loaded before anything is imported.
 #[derive(Debug)]
 pub(crate) struct Files {
-    files: Vec<(String, Value)>,
+    loaded: Vec<(String, Value)>,
     by_name: HashMap<String, Result<usize, String>>,
+    /// Keys that an object has twice: the place of the object, and the key.
+    pub(crate) duplicate_keys: DuplicateKeys,
 }
 
-/// A value and its place.
 #[derive(Debug, Clone)]
 pub(crate) struct Node<'a> {
     pub(crate) value: &'a Value,
@@ -45,25 +44,28 @@ pub(crate) struct Node<'a> {
 
 impl Files {
     /// Loads every file that the document refers to, directly or not.
-    pub(crate) fn load(name: &str, root: Value, loader: &mut dyn FileLoader, findings: &mut Findings) -> Self {
-        let mut files = Self { files: vec![(name.to_owned(), root)], by_name: HashMap::new() };
-        files.by_name.insert(name.to_owned(), Ok(0));
+    pub(crate) fn load(name: &str, root: Value, duplicate_keys: DuplicateKeys, loader: &mut dyn FileLoader) -> Self {
+        let by_name = HashMap::from([(name.to_owned(), Ok(0))]);
+        let mut files = Self { loaded: vec![(name.to_owned(), root)], by_name, duplicate_keys };
         let mut next = 0;
-        while let Some((base, value)) = files.files.get(next) {
+        while let Some((base, value)) = files.loaded.get(next) {
             let mut names = Vec::new();
             referenced_files(value, base, &mut names);
             for name in names {
                 if files.by_name.contains_key(&name) {
                     continue;
                 }
-                let content = if files.files.len() >= MAX_FILES {
+                let content = if files.loaded.len() >= MAX_FILES {
                     Err(format!("the document has more than {MAX_FILES} files"))
                 } else {
-                    read_file(&name, loader, findings)
+                    let text = loader.load(&name);
+                    text.and_then(|text| document_text::read(&text).map_err(|error| error.to_string()))
                 };
-                let index = content.map(|value| {
-                    files.files.push((name.clone(), value));
-                    files.files.len() - 1
+                let index = content.map(|(value, duplicates)| {
+                    let duplicates = duplicates.into_iter().map(|(pointer, key)| (format!("{name}{pointer}"), key));
+                    files.duplicate_keys.extend(duplicates);
+                    files.loaded.push((name.clone(), value));
+                    files.loaded.len() - 1
                 });
                 files.by_name.insert(name, index);
             }
@@ -74,12 +76,12 @@ impl Files {
 
     pub(crate) fn root(&self) -> Node<'_> {
         static NULL: Value = Value::Null;
-        Node { value: self.files.first().map_or(&NULL, |(_, value)| value), file: 0, pointer: String::new() }
+        Node { value: self.loaded.first().map_or(&NULL, |(_, value)| value), file: 0, pointer: String::new() }
     }
 
     /// The place of a node for messages.
     pub(crate) fn place(&self, node: &Node<'_>) -> String {
-        let name = if node.file == 0 { "" } else { self.files.get(node.file).map_or("", |(name, _)| name) };
+        let name = if node.file == 0 { "" } else { self.loaded.get(node.file).map_or("", |(name, _)| name) };
         format!("{name}#{}", node.pointer)
     }
 
@@ -91,7 +93,7 @@ impl Files {
         } else if is_remote(name) {
             return Err(format!("the reference `{reference}` is remote; only files are read"));
         } else {
-            let base = self.files.get(node.file).map_or("", |(name, _)| name);
+            let base = self.loaded.get(node.file).map_or("", |(name, _)| name);
             let name = join(base, name);
             match self.by_name.get(&name) {
                 Some(Ok(file)) => *file,
@@ -106,7 +108,7 @@ impl Files {
         if !(pointer.is_empty() || pointer.starts_with('/')) {
             return Err(format!("the reference `{reference}` is an anchor, which is not supported"));
         }
-        let mut value: &'a Value = self.files.get(file).map(|(_, value)| value).ok_or_else(unknown)?;
+        let mut value: &'a Value = self.loaded.get(file).map(|(_, value)| value).ok_or_else(unknown)?;
         for segment in pointer.split('/').skip(1) {
             let key = unescaped(segment);
             value = match value {
@@ -174,13 +176,6 @@ impl<'a> Node<'a> {
     pub(crate) fn last_segment(&self) -> String {
         unescaped(self.pointer.rsplit('/').next().unwrap_or_default())
     }
-}
-
-fn read_file(name: &str, loader: &mut dyn FileLoader, findings: &mut Findings) -> Result<Value, String> {
-    let text = loader.load(name)?;
-    let (value, duplicates) = document_text::read(&text).map_err(|error| error.to_string())?;
-    findings.duplicate_keys(name, duplicates);
-    Ok(value)
 }
 
 /// The names of files in the references below a value.

@@ -21,14 +21,12 @@ pub struct OperationFilter {
     /// The beginnings of paths, up to the end of a segment: `/pets` matches `/pets/{id}`. With `*` the whole path must match:
     /// `*` is any text inside of a segment, `**` any text.
     pub paths: Vec<String>,
-    /// Methods.
     pub methods: Vec<HttpMethod>,
     /// Operation ids as written, or names of capabilities.
     pub operation_ids: Vec<String>,
 }
 
 impl OperationFilter {
-    /// Whether the operation is wanted.
     pub fn matches(&self, operation: &Operation) -> bool {
         let is_named =
             |id: &String| operation.operation_id.as_ref() == Some(id) || operation.name.as_str() == id.as_str();

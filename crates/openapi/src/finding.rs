@@ -1,12 +1,13 @@
 //! What an import reports: parts of a document that are broken, not supported, or without effect.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt;
 
-/// How much a finding matters.
+use crate::files::{Files, Node};
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FindingKind {
-    /// An operation is left out.
     OperationDropped,
     /// A part is broken or unknown, and is left out.
     Problem,
@@ -14,14 +15,11 @@ pub enum FindingKind {
     Note,
 }
 
-/// One thing that an import found.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Finding {
-    /// How much it matters.
     pub kind: FindingKind,
     /// The file, empty for the document itself, and the JSON pointer inside it: `common.yaml#/definitions/Pet`.
     pub pointer: String,
-    /// The reason.
     pub message: String,
 }
 
@@ -34,45 +32,48 @@ impl fmt::Display for Finding {
 
 /// The findings of an import, in the order in which they were made. Operations share parts, such as the parameters of a path, so
 /// the same one is often made again; it is kept once.
-#[derive(Debug, Default)]
-pub(crate) struct Findings {
-    list: Vec<Finding>,
-    seen: HashSet<Finding>,
+#[derive(Debug)]
+pub(crate) struct Findings<'a> {
+    pub(crate) files: &'a Files,
+    list: RefCell<Vec<Finding>>,
+    seen: RefCell<HashSet<Finding>>,
 }
 
-impl Findings {
-    pub(crate) fn dropped(&mut self, pointer: String, message: impl Into<String>) {
-        self.push(FindingKind::OperationDropped, pointer, message.into());
-    }
-
-    pub(crate) fn problem(&mut self, pointer: String, message: impl Into<String>) {
-        self.push(FindingKind::Problem, pointer, message.into());
-    }
-
-    pub(crate) fn note(&mut self, pointer: String, message: impl Into<String>) {
-        self.push(FindingKind::Note, pointer, message.into());
-    }
-
-    /// Reports the keys that objects of a file have twice.
-    pub(crate) fn duplicate_keys(&mut self, file: &str, keys: Vec<(String, String)>) {
-        for (pointer, key) in keys {
-            self.problem(format!("{file}{pointer}"), format!("the key `{key}` exists twice; the last one counts"));
+impl<'a> Findings<'a> {
+    /// The findings in these files, which begin with the keys that their objects have twice.
+    pub(crate) fn new(files: &'a Files) -> Self {
+        let findings = Self { files, list: RefCell::default(), seen: RefCell::default() };
+        for (place, key) in &files.duplicate_keys {
+            let message = format!("the key `{key}` exists twice; the last one counts");
+            findings.push(FindingKind::Problem, place.clone(), message);
         }
+        findings
     }
 
-    fn push(&mut self, kind: FindingKind, pointer: String, message: String) {
+    pub(crate) fn dropped(&self, node: &Node<'_>, message: impl Into<String>) {
+        self.push(FindingKind::OperationDropped, self.files.place(node), message.into());
+    }
+
+    pub(crate) fn problem(&self, node: &Node<'_>, message: impl Into<String>) {
+        self.push(FindingKind::Problem, self.files.place(node), message.into());
+    }
+
+    pub(crate) fn note(&self, node: &Node<'_>, message: impl Into<String>) {
+        self.note_at(self.files.place(node), message.into());
+    }
+
+    pub(crate) fn note_at(&self, place: String, message: impl Into<String>) {
+        self.push(FindingKind::Note, place, message.into());
+    }
+
+    fn push(&self, kind: FindingKind, pointer: String, message: String) {
         let finding = Finding { kind, pointer, message };
-        if self.seen.insert(finding.clone()) {
-            self.list.push(finding);
+        if self.seen.borrow_mut().insert(finding.clone()) {
+            self.list.borrow_mut().push(finding);
         }
     }
 
     pub(crate) fn finish(self) -> Vec<Finding> {
-        self.list
+        self.list.into_inner()
     }
-}
-
-/// A key as a segment of a JSON pointer.
-pub(crate) fn escaped(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }

@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 use reknit_protocol::{Value, truncate};
 
-use crate::files::{Files, Node};
+use crate::files::Node;
 use crate::finding::Findings;
 use crate::operation::{Operation, OperationSchemas};
 use crate::parameter::{ApiParameter, ParameterLocation};
-use crate::schema::{Definitions, Dialect, Direction, SchemaConverter};
+use crate::schema::{Dialect, Direction, SchemaConverter};
 use crate::server::ApiServer;
 use names::OperationNames;
 use path_items::Site;
@@ -37,20 +37,19 @@ const MAX_PARTS: usize = 2_000_000;
 const MAX_PARAMETER_DESCRIPTION: usize = 500;
 
 /// The servers and the operations of a document.
-pub(crate) fn import(files: &Files, dialect: Dialect, findings: &mut Findings) -> (Vec<ApiServer>, Vec<Operation>) {
+pub(crate) fn import(dialect: Dialect, findings: &Findings<'_>) -> (Vec<ApiServer>, Vec<Operation>) {
     let mut importer = Importer {
-        files,
-        dialect,
-        requests: SchemaConverter::new(files, dialect, Direction::Request),
-        responses: SchemaConverter::new(files, dialect, Direction::Response),
-        schemes: security::read_schemes(files, dialect, findings),
-        servers: servers::of_document(files, dialect, findings),
-        parts: 0,
         findings,
+        dialect,
+        requests: SchemaConverter::new(findings, dialect, Direction::Request),
+        responses: SchemaConverter::new(findings, dialect, Direction::Response),
+        schemes: security::read_schemes(dialect, findings),
+        servers: servers::of_document(dialect, findings),
+        parts: 0,
     };
     let operations = importer.operations();
-    let Importer { requests, responses, servers, findings, .. } = importer;
-    let (requests, responses) = (Arc::new(requests.finish(findings)), Arc::new(responses.finish(findings)));
+    let Importer { requests, responses, servers, .. } = importer;
+    let (requests, responses) = (Arc::new(requests.finish()), Arc::new(responses.finish()));
     let with_definitions = |mut operation: Operation| {
         operation.schemas.request_definitions = Arc::clone(&requests);
         operation.schemas.response_definitions = Arc::clone(&responses);
@@ -60,8 +59,8 @@ pub(crate) fn import(files: &Files, dialect: Dialect, findings: &mut Findings) -
 }
 
 /// What all operations of a document share while they are imported.
-struct Importer<'a, 'f> {
-    files: &'a Files,
+struct Importer<'a> {
+    findings: &'a Findings<'a>,
     dialect: Dialect,
     requests: SchemaConverter<'a>,
     responses: SchemaConverter<'a>,
@@ -69,28 +68,25 @@ struct Importer<'a, 'f> {
     servers: Vec<ApiServer>,
     /// How many parts the operations so far have, except for schemas.
     parts: usize,
-    findings: &'f mut Findings,
 }
 
-impl<'a> Importer<'a, '_> {
+impl<'a> Importer<'a> {
     fn operations(&mut self) -> Vec<Operation> {
-        let sites = path_items::sites(self.files, self.findings);
-        let names = OperationNames::choose(&sites, self.files, self.findings);
-        let nothing = Arc::new(Definitions::default());
-        sites.iter().zip(names).filter_map(|(site, name)| self.operation(site, name, &nothing)).collect()
+        let sites = path_items::sites(self.findings);
+        let names = OperationNames::choose(&sites, self.findings);
+        sites.iter().zip(names).filter_map(|(site, name)| self.operation(site, name)).collect()
     }
 
-    /// One operation; `None` if it is left out, which is then reported.
-    fn operation(&mut self, site: &Site<'a>, name: String, nothing: &Arc<Definitions>) -> Option<Operation> {
-        let pointer = self.files.place(&site.node);
+    /// One operation, whose definitions are not known yet; `None` if it is left out, which is then reported.
+    fn operation(&mut self, site: &Site<'a>, name: String) -> Option<Operation> {
         if self.parts + self.requests.converted + self.responses.converted > MAX_PARTS {
-            self.findings.dropped(pointer, format!("the operations before it have more than {MAX_PARTS} parts"));
+            self.findings.dropped(&site.node, format!("the operations before it have more than {MAX_PARTS} parts"));
             return None;
         }
         let template = path_template::read(&site.path);
-        let template = template.map_err(|reason| self.findings.dropped(pointer.clone(), reason)).ok()?;
+        let template = template.map_err(|reason| self.findings.dropped(&site.node, reason)).ok()?;
         if template.has_fragment {
-            self.findings.note(pointer.clone(), "the part of the path after `#` is never sent");
+            self.findings.note(&site.node, "the part of the path after `#` is never sent");
         }
         let mut parameters = self.parameters(site, &template);
         let is_parameter = |name: &str| {
@@ -102,16 +98,15 @@ impl<'a> Importer<'a, '_> {
         let (body, fixed_query) = match (self.body(site, &mut parameters), fixed_query) {
             (Ok(body), Ok(fixed_query)) => (body, fixed_query),
             (Err(reason), _) | (_, Err(reason)) => {
-                self.findings.dropped(pointer, reason);
+                self.findings.dropped(&site.node, reason);
                 return None;
             }
         };
         let (input, parameters, body) = input_schema::merge(parameters.list, body);
         let responses = self.responses(site);
-        let servers = servers::of_operation(site, self.files, self.dialect, &self.servers, self.findings);
-        let security = security::of_operation(&self.schemes, site, self.files, self.findings);
-        let (effect, declared_effect) =
-            effect::side_effect(site, idempotency_header.is_some(), self.files, self.findings);
+        let servers = servers::of_operation(site, self.dialect, &self.servers, self.findings);
+        let security = security::of_operation(&self.schemes, site, self.findings);
+        let (effect, declared_effect) = effect::side_effect(site, idempotency_header.is_some(), self.findings);
         self.parts += parameters.len() + servers.len() + security.iter().map(|way| 1 + way.len()).sum::<usize>();
         Some(Operation {
             name: name.into(),
@@ -129,17 +124,23 @@ impl<'a> Importer<'a, '_> {
             servers,
             security,
             accept: responses.accept,
-            pointer,
+            pointer: self.findings.files.place(&site.node),
             path_parts: template.parts,
             fixed_query,
             schemas: OperationSchemas {
                 input,
                 output: responses.output,
                 errors: responses.errors,
-                request_definitions: Arc::clone(nothing),
-                response_definitions: Arc::clone(nothing),
+                request_definitions: Arc::default(),
+                response_definitions: Arc::default(),
             },
         })
+    }
+
+    /// Swagger 2: the media types of an operation, or else those of the document.
+    fn media_types(&self, site: &Site<'_>, key: &str) -> Vec<String> {
+        let own = texts(&site.node, key);
+        if own.is_empty() { texts(&self.findings.files.root(), key) } else { own }
     }
 }
 
@@ -154,7 +155,6 @@ fn description(node: &Node<'_>) -> String {
     truncate(text, MAX_DESCRIPTION)
 }
 
-/// The texts in a list.
 fn texts(node: &Node<'_>, key: &str) -> Vec<String> {
     let items = node.value.get(key).and_then(Value::as_array).unwrap_or_default();
     items.iter().filter_map(|item| Some(item.as_str()?.to_owned())).collect()

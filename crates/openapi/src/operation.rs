@@ -11,47 +11,34 @@ use crate::schema::Definitions;
 use crate::security::SecurityNeed;
 use crate::server::ApiServer;
 
-/// How a body is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyKind {
-    /// As JSON.
     Json,
-    /// As `application/x-www-form-urlencoded`.
     Form,
-    /// As `multipart/form-data`, or another multipart type.
     Multipart,
     /// As text in any other format: the parameter is the text.
     Text,
 }
 
-/// The body of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestBody {
-    /// The content type that is sent.
     pub media_type: String,
-    /// How the body is encoded.
     pub kind: BodyKind,
     /// Whether a request without a body is invalid.
     pub required: bool,
-    /// Which parameters make up the body.
     pub content: BodyContent,
     /// How properties of a form or multipart body are encoded, where the document says so.
     pub(crate) parts: Vec<PartEncoding>,
 }
 
-/// Which parameters make up a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BodyContent {
     /// One parameter is the body.
-    Whole {
-        /// Its name.
-        parameter: String,
-    },
+    Whole { parameter: String },
     /// Each parameter is a property of the body.
     Properties(Vec<BodyProperty>),
 }
 
-/// A parameter that is a property of the body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BodyProperty {
     /// The name among the parameters of the capability.
@@ -62,7 +49,6 @@ pub struct BodyProperty {
     pub required: bool,
 }
 
-/// How one property of a form or multipart body is encoded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct PartEncoding {
     pub(crate) property: String,
@@ -71,7 +57,6 @@ pub(crate) struct PartEncoding {
     pub(crate) style: Option<(ParameterStyle, bool)>,
 }
 
-/// A piece of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PathPart {
     /// Text, percent-encoded.
@@ -91,20 +76,17 @@ pub(crate) struct OperationSchemas {
     pub(crate) response_definitions: Arc<Definitions>,
 }
 
-/// One operation of an API, ready to be called.
 #[derive(Debug, Clone)]
 pub struct Operation {
     /// The name of the capability, unique in the document.
     pub name: CapabilityName,
     /// The operation id as written.
     pub operation_id: Option<String>,
-    /// The method.
     pub method: HttpMethod,
     /// The path as written, with its placeholders.
     pub path: String,
     /// The summary and the description, shortened.
     pub description: String,
-    /// The tags.
     pub tags: Vec<String>,
     /// Whether the document advises against its use.
     pub deprecated: bool,
@@ -116,7 +98,6 @@ pub struct Operation {
     pub idempotency_header: Option<String>,
     /// The parameters outside of the body.
     pub parameters: Vec<ApiParameter>,
-    /// The body.
     pub body: Option<RequestBody>,
     /// The servers, the preferred one first.
     pub servers: Vec<ApiServer>,
@@ -165,7 +146,6 @@ impl Operation {
         capability
     }
 
-    /// The fields of a response that is an object.
     fn output_summary(&self, schema: &Value) -> Option<Summary> {
         let schema = self.schemas.response_definitions.resolve(schema);
         let properties = schema.get("properties").and_then(Value::as_object).filter(|fields| !fields.is_empty())?;

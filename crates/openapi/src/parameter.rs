@@ -3,16 +3,11 @@
 use reknit_protocol::word_enum;
 
 word_enum! {
-    /// Where a parameter goes in a request.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum ParameterLocation {
-        /// Into the path.
         Path = "path",
-        /// Into the query string.
         Query = "query",
-        /// Into a header.
         Header = "header",
-        /// Into a cookie.
         Cookie = "cookie",
     }
 }
@@ -40,33 +35,27 @@ word_enum! {
     }
 }
 
-/// How the value of a parameter is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterEncoding {
     /// As text in a style.
     Styled {
-        /// The style.
         style: ParameterStyle,
         /// Whether every item and every member is written on its own.
         explode: bool,
         /// Whether reserved characters that are harmless in a query stay as they are.
         allow_reserved: bool,
     },
-    /// As JSON.
     Json,
 }
 
-/// One parameter outside of the body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiParameter {
     /// The name among the parameters of the capability.
     pub name: String,
     /// The name in the request.
     pub wire_name: String,
-    /// Where it goes.
     pub location: ParameterLocation,
     /// Whether a request without it is invalid.
     pub required: bool,
-    /// How it is encoded.
     pub encoding: ParameterEncoding,
 }

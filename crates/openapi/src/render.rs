@@ -1,7 +1,6 @@
 //! The HTTP request of one call.
 
 mod body;
-mod error;
 mod pairs;
 mod style;
 
@@ -12,14 +11,12 @@ use reknit_protocol::{HttpMethod, Object, Value, percent_encoded};
 
 use crate::operation::{BodyContent, Operation, PathPart};
 use crate::parameter::{ApiParameter, ParameterEncoding, ParameterLocation, ParameterStyle};
-pub use error::RenderError;
 use pairs::Pairs;
 use style::StyledText;
 
 /// An HTTP request, relative to a server of the operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpRequest {
-    /// The method.
     pub method: HttpMethod,
     /// The path, percent-encoded. It begins with `/` and is appended to the path of the server.
     pub path: String,
@@ -31,6 +28,34 @@ pub struct HttpRequest {
     pub cookies: Vec<(String, String)>,
     /// The body. Its type is the header `content-type`.
     pub body: Option<Vec<u8>>,
+}
+
+/// Why a request cannot be made from parameters.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RenderError {
+    #[error("the parameter `{parameter}` is missing")]
+    Missing { parameter: String },
+    #[error("there is no parameter `{parameter}`")]
+    Unknown { parameter: String },
+    #[error("the parameter `{parameter}` cannot be sent in the style {style}: {reason}")]
+    NotRepresentable { parameter: String, style: &'static str, reason: &'static str },
+    /// A value would leave a segment of the path empty, which can lead to another operation.
+    #[error("the parameter `{parameter}` is empty, but is part of the path")]
+    EmptyPathParameter { parameter: String },
+    /// The path would have a segment `.` or `..`, which leads to another place.
+    #[error("the path `{path}` would lead to another place")]
+    PathTraversal { path: String },
+    /// A value has characters that a header cannot have, such as line breaks.
+    #[error("the parameter `{parameter}` has characters that a header cannot have")]
+    InvalidHeader { parameter: String },
+    #[error("the parameter `{parameter}` has a key `{key}` that another parameter is sent under")]
+    NameClash { parameter: String, key: String },
+}
+
+impl RenderError {
+    fn not_representable(parameter: &str, style: &'static str, reason: &'static str) -> Self {
+        Self::NotRepresentable { parameter: parameter.to_owned(), style, reason }
+    }
 }
 
 impl HttpRequest {

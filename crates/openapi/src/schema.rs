@@ -12,11 +12,11 @@ use std::collections::HashMap;
 use reknit_protocol::{Object, Value};
 use reknit_salvage::Schema;
 
-use crate::files::{Files, Node};
+use crate::files::Node;
 use crate::finding::Findings;
 use definitions::Definition;
 pub(crate) use definitions::Definitions;
-use keywords::{KeywordShape, is_annotation, shape};
+use keywords::is_annotation;
 
 /// The version of a document, as far as its schemas differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,23 +35,22 @@ pub(crate) enum Direction {
 
 /// Converts the schemas of one direction, and collects the definitions.
 pub(crate) struct SchemaConverter<'a> {
-    files: &'a Files,
+    findings: &'a Findings<'a>,
     dialect: Dialect,
     direction: Direction,
     names: HashMap<(usize, String), String>,
     used_names: HashMap<String, usize>,
     waiting: Vec<(String, Node<'a>)>,
     definitions: HashMap<String, Definition>,
-    /// How many schemas were converted.
     pub(crate) converted: usize,
     /// Whether a regular expression is valid.
     patterns: HashMap<String, bool>,
 }
 
 impl<'a> SchemaConverter<'a> {
-    pub(crate) fn new(files: &'a Files, dialect: Dialect, direction: Direction) -> Self {
+    pub(crate) fn new(findings: &'a Findings<'a>, dialect: Dialect, direction: Direction) -> Self {
         Self {
-            files,
+            findings,
             dialect,
             direction,
             names: HashMap::new(),
@@ -64,14 +63,14 @@ impl<'a> SchemaConverter<'a> {
     }
 
     /// Converts one schema. Broken parts are reported and left out.
-    pub(crate) fn convert(&mut self, node: &Node<'a>, findings: &mut Findings) -> Value {
+    pub(crate) fn convert(&mut self, node: &Node<'a>) -> Value {
         self.converted += 1;
         match node.value {
-            Value::Object(_) => self.convert_keywords(node, |_| true, findings),
+            Value::Object(_) => self.convert_keywords(node, |_| true),
             Value::Bool(anything) => Value::Bool(*anything),
             other => {
                 let found = other.kind().with_article();
-                findings.problem(self.files.place(node), format!("a schema must be an object, found {found}"));
+                self.findings.problem(node, format!("a schema must be an object, found {found}"));
                 Value::Bool(true)
             }
         }
@@ -83,38 +82,38 @@ impl<'a> SchemaConverter<'a> {
             Direction::Request => "readOnly",
             Direction::Response => "writeOnly",
         };
-        property.flag(mark) || self.files.resolve(property).is_ok_and(|target| target.flag(mark))
+        property.flag(mark) || self.findings.files.resolve(property).is_ok_and(|target| target.flag(mark))
     }
 
     /// Converts all definitions that are referenced.
-    pub(crate) fn finish(mut self, findings: &mut Findings) -> Definitions {
+    pub(crate) fn finish(mut self) -> Definitions {
         while let Some((name, node)) = self.waiting.pop() {
-            let schema = self.convert(&node, findings);
-            let place = self.files.place(&node);
+            let schema = self.convert(&node);
+            let place = self.findings.files.place(&node);
             self.definitions.insert(name, Definition { schema, place });
         }
-        cycles::cut(&mut self.definitions, findings);
+        cycles::cut(&mut self.definitions, self.findings);
         Definitions::new(self.definitions)
     }
 
     /// Converts the schema that a parameter of Swagger 2 is itself.
-    pub(crate) fn convert_parameter(&mut self, node: &Node<'a>, findings: &mut Findings) -> Value {
+    pub(crate) fn convert_parameter(&mut self, node: &Node<'a>) -> Value {
         let is_used = |keyword: &str| !matches!(keyword, "required" | "$ref" | "readOnly" | "examples");
-        self.convert_keywords(node, is_used, findings)
+        self.convert_keywords(node, is_used)
     }
 
-    fn convert_keywords(&mut self, node: &Node<'a>, is_used: fn(&str) -> bool, findings: &mut Findings) -> Value {
+    fn convert_keywords(&mut self, node: &Node<'a>, is_used: fn(&str) -> bool) -> Value {
         let mut out = Object::new();
         let has_reference =
             is_used("$ref") && node.value.get("$ref").is_some_and(|reference| reference.as_object().is_none());
         if has_reference && let Some(reference) = node.get("$ref") {
-            self.put_reference(node, &reference, &mut out, findings);
+            self.put_reference(node, &reference, &mut out);
         }
         // Before 3.1 the siblings of a reference have no effect; those that only explain are still of use.
         let only_annotations = has_reference && self.dialect != Dialect::OpenApi31;
         for (keyword, member) in node.members() {
             if keyword != "$ref" && is_used(keyword) && (!only_annotations || is_annotation(keyword)) {
-                self.put_keyword(keyword, &member, &mut out, findings);
+                self.put_keyword(keyword, &member, &mut out);
             }
         }
         put_bounds(node, &mut out);
@@ -125,9 +124,9 @@ impl<'a> SchemaConverter<'a> {
         Value::Object(out)
     }
 
-    fn put_reference(&mut self, node: &Node<'a>, reference: &Node<'a>, out: &mut Object, findings: &mut Findings) {
+    fn put_reference(&mut self, node: &Node<'a>, reference: &Node<'a>, out: &mut Object) {
         let target = match reference.value.as_str() {
-            Some(text) => self.files.target(node, text),
+            Some(text) => self.findings.files.target(node, text),
             None => Err("`$ref` must be a text".to_owned()),
         };
         match target {
@@ -135,7 +134,7 @@ impl<'a> SchemaConverter<'a> {
                 let name = self.name_of(&target);
                 out.insert("$ref", format!("#/$defs/{name}"));
             }
-            Err(reason) => findings.problem(self.files.place(reference), reason),
+            Err(reason) => self.findings.problem(reference, reason),
         }
     }
 
@@ -161,72 +160,64 @@ impl<'a> SchemaConverter<'a> {
         name
     }
 
-    fn put_keyword(&mut self, keyword: &str, member: &Node<'a>, out: &mut Object, findings: &mut Findings) {
-        let Some(shape) = shape(keyword) else { return };
-        match shape {
-            KeywordShape::Schema => {
-                let schema = self.convert(member, findings);
+    fn put_keyword(&mut self, keyword: &str, member: &Node<'a>, out: &mut Object) {
+        match keyword {
+            "type" => {
+                let (known, unknown) = keywords::types(member.value);
+                for unknown in unknown {
+                    self.findings.problem(member, format!("the type {unknown} is unknown"));
+                }
+                match known.as_slice() {
+                    [] => {}
+                    [one] => _ = out.insert(keyword, *one),
+                    many => _ = out.insert(keyword, many.iter().copied().map(Value::from).collect::<Value>()),
+                }
+            }
+            // Before 2020-12, an array of `items` described the first items one by one.
+            "items" if member.value.as_array().is_some() => self.put_schemas("prefixItems", member, out),
+            _ if keywords::WITH_SCHEMA.contains(&keyword) => {
+                let schema = self.convert(member);
                 out.insert(keyword, schema);
             }
-            KeywordShape::Schemas => self.put_schemas(keyword, member, out, findings),
-            KeywordShape::SchemaMap => self.put_schema_map(keyword, member, out, findings),
-            KeywordShape::Items => {
-                // Before 2020-12, an array of `items` described the first items one by one.
-                if member.value.as_array().is_some() {
-                    self.put_schemas("prefixItems", member, out, findings);
-                } else {
-                    let schema = self.convert(member, findings);
-                    out.insert(keyword, schema);
-                }
-            }
-            KeywordShape::Type => {
-                let types = keywords::types(member.value);
-                for unknown in types.unknown {
-                    findings.problem(self.files.place(member), format!("the type {unknown} is unknown"));
-                }
-                match types.known.as_slice() {
-                    [] => {}
-                    [one] => _ = out.insert(keyword, one.as_str()),
-                    many => _ = out.insert(keyword, many.iter().map(|word| word.as_str().into()).collect::<Value>()),
-                }
-            }
-            KeywordShape::Pattern => match member.value.as_str() {
+            "allOf" | "anyOf" | "oneOf" | "prefixItems" => self.put_schemas(keyword, member, out),
+            "properties" | "patternProperties" | "dependentSchemas" => self.put_schema_map(keyword, member, out),
+            "pattern" => match member.value.as_str() {
                 Some(pattern) if self.is_pattern(pattern) => _ = out.insert(keyword, pattern),
-                _ => findings.problem(self.files.place(member), "the regular expression is not valid"),
+                _ => self.findings.problem(member, "the regular expression is not valid"),
             },
-            KeywordShape::Example => _ = out.insert("examples", vec![member.value.clone()]),
-            KeywordShape::Discriminator => {
+            "example" => _ = out.insert("examples", vec![member.value.clone()]),
+            "discriminator" => {
                 if let Some(property) = member.text("propertyName").or_else(|| member.value.as_str()) {
                     out.insert("x-discriminator", property);
                 }
             }
-            // `put_bounds` handles both forms.
-            KeywordShape::Exclusive => {}
-            KeywordShape::Data(is_valid, expected) => {
-                if is_valid(member.value) {
-                    out.insert(keyword, keywords::cleaned(keyword, member.value));
-                } else if !(keyword == "required" && member.value.as_bool().is_some()) {
-                    findings.problem(self.files.place(member), format!("`{keyword}` must be {expected}"));
-                } else {
-                    let reason = "`required` in a schema is a list of properties; this has no effect";
-                    findings.note(self.files.place(member), reason);
-                }
-            }
+            _ => self.put_data(keyword, member, out),
         }
     }
 
-    fn put_schemas(&mut self, keyword: &str, member: &Node<'a>, out: &mut Object, findings: &mut Findings) {
-        let schemas: Vec<Value> = member.items().map(|item| self.convert(&item, findings)).collect();
+    fn put_data(&mut self, keyword: &str, member: &Node<'a>, out: &mut Object) {
+        let Some((is_valid, expected)) = keywords::expected_data(keyword) else { return };
+        if is_valid(member.value) {
+            out.insert(keyword, keywords::cleaned(keyword, member.value));
+        } else if keyword == "required" && member.value.as_bool().is_some() {
+            self.findings.note(member, "`required` in a schema is a list of properties; this has no effect");
+        } else {
+            self.findings.problem(member, format!("`{keyword}` must be {expected}"));
+        }
+    }
+
+    fn put_schemas(&mut self, keyword: &str, member: &Node<'a>, out: &mut Object) {
+        let schemas: Vec<Value> = member.items().map(|item| self.convert(&item)).collect();
         if schemas.is_empty() {
-            findings.problem(self.files.place(member), format!("`{keyword}` must be an array of schemas"));
+            self.findings.problem(member, format!("`{keyword}` must be an array of schemas"));
         } else {
             out.insert(keyword, schemas);
         }
     }
 
-    fn put_schema_map(&mut self, keyword: &str, member: &Node<'a>, out: &mut Object, findings: &mut Findings) {
+    fn put_schema_map(&mut self, keyword: &str, member: &Node<'a>, out: &mut Object) {
         if member.value.as_object().is_none() {
-            findings.problem(self.files.place(member), format!("`{keyword}` must be an object of schemas"));
+            self.findings.problem(member, format!("`{keyword}` must be an object of schemas"));
             return;
         }
         let mut schemas = Object::new();
@@ -235,10 +226,10 @@ impl<'a> SchemaConverter<'a> {
                 continue;
             }
             if keyword == "patternProperties" && !self.is_pattern(name) {
-                findings.problem(self.files.place(&schema), "the regular expression is not valid");
+                self.findings.problem(&schema, "the regular expression is not valid");
                 continue;
             }
-            let schema = self.convert(&schema, findings);
+            let schema = self.convert(&schema);
             schemas.insert(name, schema);
         }
         out.insert(keyword, schemas);

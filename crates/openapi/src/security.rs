@@ -2,25 +2,20 @@
 
 use crate::parameter::ParameterLocation;
 
-/// One credential that a request needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecurityNeed {
-    /// The name of the scheme in the document.
     pub name: String,
-    /// What is sent.
     pub scheme: SecurityScheme,
     /// The scopes that the operation needs.
     pub scopes: Vec<String>,
 }
 
-/// What is sent to authenticate a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SecurityScheme {
     /// A key in a header, the query or a cookie.
     ApiKey {
         /// Where the key goes. Never the path.
         location: ParameterLocation,
-        /// The name of the header, query parameter or cookie.
         parameter: String,
     },
     /// `Authorization: Bearer <token>`.

@@ -2,21 +2,17 @@
 
 use reknit_protocol::Object;
 
-/// One server of an API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiServer {
     /// The address, with variables in braces. It may be relative to the address of the document.
     pub url: String,
     /// What the server is for.
     pub description: String,
-    /// The variables of the address.
     pub variables: Vec<ServerVariable>,
 }
 
-/// A variable in the address of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerVariable {
-    /// The name.
     pub name: String,
     /// The value if none is given; absent if the document declares none.
     pub default: Option<String>,
@@ -24,10 +20,8 @@ pub struct ServerVariable {
     pub allowed: Vec<String>,
 }
 
-/// Why an address cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ServerUrlError {
-    /// A variable has neither a value nor a default.
     #[error("the variable `{0}` of the server has no value")]
     NoValue(String),
     /// A value is not a text, or not one that the document allows.

@@ -24,10 +24,8 @@ pub struct AgentAnnouncement {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentToolError {
-    /// A configured tool has the name that stands for agents.
     #[error("a tool is called `{AGENT_TOOL}`, which stands for the agents of a plan: give the tool another name")]
     NameTaken,
-    /// The schema of a task is not valid.
     #[error("the schema of an agent cannot be used")]
     Schema(#[from] SchemaError),
 }

@@ -7,6 +7,9 @@ use crate::catalogue::CatalogueEntry;
 use crate::hint::listed;
 use crate::{StepIndex, inputs};
 
+/// The capability that a step calls, if it is known.
+pub(crate) type KnownEntry<'c> = Option<&'c CatalogueEntry>;
+
 /// Keys under which tools wrap their data. A reference may name them or leave them out.
 pub(crate) const WRAPPERS: [&str; 3] = ["response", "data", "result"];
 
@@ -34,17 +37,16 @@ pub(crate) struct AnnouncedResults {
 
 impl AnnouncedResults {
     /// `entries` are the capabilities of the steps, as far as they are known.
-    pub(crate) fn new(plan: &Plan, entries: &[Option<&CatalogueEntry>]) -> Self {
-        let of_call = |entry: Option<&CatalogueEntry>| entry.and_then(|entry| entry.capability.output_schema());
+    pub(crate) fn new(plan: &Plan, entries: &[KnownEntry<'_>]) -> Self {
+        let of_call = |entry: KnownEntry<'_>| entry.and_then(|entry| entry.capability.output_schema());
         // The result of a loop is the list of the results of its items.
-        let list = || Value::Object(Object::from([("type", Value::from("array"))]));
+        let list = || Value::from([("type", "array".into())]);
         let steps = plan.steps.iter().zip(entries);
         let results =
             steps.map(|(step, entry)| if step.has_foreach() { Some(list()) } else { of_call(*entry) }).collect();
         Self { results, inputs: inputs::schema(plan) }
     }
 
-    /// The announced result of a step.
     pub(crate) fn result_schema(&self, index: StepIndex) -> Option<&Value> {
         self.results.get(index.get())?.as_ref()
     }
@@ -65,7 +67,6 @@ pub(crate) fn is_result_name(key: &str) -> bool {
     WRAPPERS.contains(&key) || RESULT_NAMES.contains(&key)
 }
 
-/// The declared fields of an object.
 pub(crate) fn properties(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
     schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Object::iter)
 }
@@ -134,8 +135,7 @@ fn walk<'s>(mut schema: &'s Value, path: &[Segment]) -> DeclaredValue<'s> {
 
 /// A field that is not declared may still exist, unless the schema is closed or the name is a typo of a declared one.
 fn undeclared<'s>(schema: &'s Value, key: &str) -> DeclaredValue<'s> {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let names: Vec<&str> = properties.into_iter().flat_map(Object::keys).collect();
+    let names = field_names(schema);
     let message = format!("there is no `{key}`");
     let did_you_mean = |name: &str| Some(format!("did you mean `{name}`?"));
     match schema.get("additionalProperties") {

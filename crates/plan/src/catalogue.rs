@@ -9,7 +9,7 @@ pub use json::CatalogueError;
 use std::sync::{Arc, OnceLock};
 
 use reknit_protocol::schema::normalise_types;
-use reknit_protocol::{Capability, ToolName, Value, exact};
+use reknit_protocol::{Capability, Object, ToolName, Value, exact};
 use reknit_salvage::{Formats, Schema, SchemaError};
 use serde::{Deserialize, Serialize};
 
@@ -18,25 +18,19 @@ use published_schema::PublishedSchema;
 /// The tools that a run may use. A run keeps the catalogue it started with and does not see tools that are added later.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Catalogue {
-    /// The tools.
     pub tools: Vec<CatalogueTool>,
 }
 
-/// One tool or agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CatalogueTool {
-    /// Its name.
     pub name: ToolName,
     /// What it is for; empty if the tool does not say.
     pub description: String,
-    /// Its capabilities.
     pub capabilities: Vec<CatalogueEntry>,
 }
 
-/// One capability with the schema of its parameters.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CatalogueEntry {
-    /// The capability as the tool declares it.
     #[serde(with = "exact")]
     pub capability: Capability,
     /// The JSON Schema of the parameters, if the tool publishes one.
@@ -49,7 +43,6 @@ pub struct CatalogueEntry {
     compiled: OnceLock<Result<Option<Arc<Schema>>, String>>,
 }
 
-/// Whether two entries define the same capability.
 impl PartialEq for CatalogueEntry {
     fn eq(&self, other: &Self) -> bool {
         self.capability == other.capability && self.schema == other.schema
@@ -61,7 +54,7 @@ impl CatalogueEntry {
     /// types of JSON Schema. Fails if the schema is not valid.
     pub fn new(capability: Capability, mut schema: Option<Value>) -> Result<Self, SchemaError> {
         schema.iter_mut().for_each(normalise_types);
-        let entry = Self::with_schema(capability, PublishedSchema::from(schema));
+        let entry = Self::with_schema(capability, schema.map_or(PublishedSchema::None, PublishedSchema::Value));
         if let Some(source) = entry.json_schema() {
             let compiled = Schema::compile_with(&source, Formats::Guide)?;
             // The cell is new, so setting it cannot fail.
@@ -100,7 +93,6 @@ impl CatalogueEntry {
         self.compile().as_ref().ok().cloned().flatten()
     }
 
-    /// Why the schema of the parameters cannot be used.
     pub fn schema_problem(&self) -> Option<&str> {
         self.compile().as_ref().err().map(String::as_str)
     }
@@ -112,14 +104,12 @@ impl CatalogueEntry {
         })
     }
 
-    /// The names of the parameters that the schema declares.
     pub fn parameter_names(&self) -> Vec<String> {
         let source = self.json_schema();
-        let properties = source.as_ref().and_then(|schema| schema.get("properties")).and_then(Value::as_object);
-        properties.map(|object| object.iter().map(|(name, _)| name.to_owned()).collect()).unwrap_or_default()
+        let properties = source.as_ref().and_then(|schema| schema.get("properties")?.as_object());
+        properties.into_iter().flat_map(Object::keys).map(str::to_owned).collect()
     }
 
-    /// The names of the required parameters.
     pub fn required_parameters(&self) -> Vec<String> {
         let source = self.json_schema();
         let required = source.as_ref().and_then(|schema| schema.get("required")).and_then(Value::as_array);
@@ -128,12 +118,10 @@ impl CatalogueEntry {
 }
 
 impl Catalogue {
-    /// The tool with this name.
     pub fn tool(&self, name: &str) -> Option<&CatalogueTool> {
         self.tools.iter().find(|tool| tool.name.as_str() == name)
     }
 
-    /// A capability of a tool.
     pub fn entry(&self, tool: &str, capability: &str) -> Option<&CatalogueEntry> {
         self.tool(tool)?.entry(capability)
     }
@@ -161,7 +149,6 @@ impl Catalogue {
 }
 
 impl CatalogueTool {
-    /// A capability of this tool.
     pub fn entry(&self, capability: &str) -> Option<&CatalogueEntry> {
         self.capabilities.iter().find(|entry| entry.capability.name.as_str() == capability)
     }

@@ -6,9 +6,7 @@ mod cycles;
 mod notes;
 mod parameters;
 mod parsed_plan;
-mod read_calls;
 mod references;
-mod source_names;
 mod tolerant;
 mod verify;
 
@@ -22,15 +20,15 @@ use serde::{Deserialize, Serialize};
 use super::problem::{PlanLocation, PlanProblem, ProblemCode as Code};
 use super::{CheckedPlan, GraphState, GraphStep, PlannedOutput, PlannedStep, REPLY, RESULT, StepGraph, inputs};
 use crate::agents::AGENT_TOOL;
-use crate::announced::AnnouncedResults;
+use crate::announced::{AnnouncedResults, KnownEntry};
 use crate::catalogue::{Catalogue, CatalogueEntry};
 use crate::unbraced::{PlanTexts, SourceNames, UnbracedFinder};
+use controls::reads_own_result;
 pub use notes::{PlanNote, plan_notes};
 use parsed_plan::{ParsedPlan, ParsedStep};
-pub use read_calls::check_read_calls;
 use references::{References, WantedType, check_reference};
-use source_names::reads_own_result;
 pub use tolerant::{ProblemScope, TolerablePlan, check_tolerantly};
+pub use verify::check_read_calls;
 
 /// The capability of a step that calls no tool, in records and answers. Models write it as the tool of such a step.
 pub(crate) const COMPUTE: &str = "compute";
@@ -38,7 +36,6 @@ pub(crate) const COMPUTE: &str = "compute";
 /// The most steps of a plan. Hardly any budget pays for more.
 const MAX_STEPS: usize = 10_000;
 
-/// Who wrote a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanAuthor {
@@ -64,7 +61,7 @@ fn check_parts(
     author: PlanAuthor,
 ) -> Result<(Option<CheckedPlan>, Vec<PlanProblem>), Vec<PlanProblem>> {
     let (parsed, mut problems) = ParsedPlan::parse(plan)?;
-    let mut entries: Vec<Option<&CatalogueEntry>> = Vec::with_capacity(plan.steps.len());
+    let mut entries: Vec<KnownEntry<'_>> = Vec::with_capacity(plan.steps.len());
     let mut all_found = true;
     for (location, step, _) in parsed.steps() {
         let found = match (step.sub_plan(), step.agent_file()) {
@@ -93,7 +90,7 @@ fn not_loaded(name: &str, location: PlanLocation) -> PlanProblem {
     PlanProblem::new(Code::BadControl, location.key("metadata").key("plan"), message).with_hint(Some(hint))
 }
 
-fn find_agent<'c>(step: &Step, catalogue: &'c Catalogue) -> Option<&'c CatalogueEntry> {
+fn find_agent<'c>(step: &Step, catalogue: &'c Catalogue) -> KnownEntry<'c> {
     catalogue.entry(AGENT_TOOL, step.capability()?)
 }
 
@@ -149,8 +146,8 @@ fn label(step: &Step) -> String {
 /// of their `verify`.
 fn find_problems(
     parsed: &ParsedPlan<'_>,
-    entries: &[Option<&CatalogueEntry>],
-    verify_entries: &[Option<&CatalogueEntry>],
+    entries: &[KnownEntry<'_>],
+    verify_entries: &[KnownEntry<'_>],
 ) -> Vec<PlanProblem> {
     let announced = AnnouncedResults::new(parsed.plan(), entries);
     let references = References::new(parsed, &announced);
@@ -180,9 +177,9 @@ fn find_problems(
 fn check_controls(
     references: &References<'_>,
     (location, step, parsed_step): (&PlanLocation, &Step, &ParsedStep),
-    (entry, verify_entry): (Option<&CatalogueEntry>, Option<&CatalogueEntry>),
+    (entry, verify_entry): (KnownEntry<'_>, KnownEntry<'_>),
 ) -> Vec<PlanProblem> {
-    let announced = |entry: Option<&CatalogueEntry>| entry.and_then(|entry| entry.capability.output_schema());
+    let announced = |entry: KnownEntry<'_>| entry.and_then(|entry| entry.capability.output_schema());
     let result = announced(entry.filter(|_| reads_own_result(step)));
     let reply = announced(verify_entry);
     let at = |keys: &[&str]| keys.iter().fold(location.clone().key("metadata"), |location, key| location.key(key));
@@ -197,10 +194,10 @@ fn check_controls(
         problems.extend(expression.references().into_iter().filter_map(|reference| check(reference, keys)));
     }
     let controls = &parsed_step.controls;
-    let of_list = controls.foreach.iter().map(|foreach| (&foreach.list, WantedType::List));
-    let of_condition = controls.when.iter().map(|condition| (condition, WantedType::Condition));
+    let of_list = controls.foreach.iter().map(|foreach| (&foreach.list, WantedType::LIST));
+    let of_condition = controls.when.iter().map(|condition| (condition, WantedType::CONDITION));
     for (expression, wanted) in of_list.chain(of_condition) {
-        problems.extend(references.check_type(expression, wanted, at(&[wanted.key()])));
+        problems.extend(references.check_type(expression, wanted, at(&[wanted.key])));
     }
     if let Some(verify) = &controls.verify {
         let references = verify.parameters.references().into_iter();
@@ -212,7 +209,7 @@ fn check_controls(
 /// Texts that look like references and would be sent as they are.
 fn unbraced_references(
     parsed: &ParsedPlan<'_>,
-    entries: &[Option<&CatalogueEntry>],
+    entries: &[KnownEntry<'_>],
     announced: &AnnouncedResults,
 ) -> Vec<PlanProblem> {
     let names = SourceNames::new(parsed.plan());
@@ -222,7 +219,7 @@ fn unbraced_references(
         let schema = entry.and_then(CatalogueEntry::compiled_schema);
         let mut texts = PlanTexts::new(&finder, parsed.plan(), index);
         for (name, value) in step.parameters().into_iter().flatten() {
-            texts.visit_parameter(name, value, schema.as_ref().map(|schema| schema.source()));
+            texts.visit_parameter(name, &mut value.clone(), schema.as_ref().map(|schema| schema.source()));
         }
         problems.extend(texts.found.iter().map(|(path, found)| {
             PlanProblem::new(Code::UnbracedReference, location.clone().parameter(path), found.message())
@@ -233,11 +230,7 @@ fn unbraced_references(
 }
 
 /// The capability that a step calls, if its names are right.
-pub(crate) fn find_capability<'c>(
-    step: &Step,
-    catalogue: &'c Catalogue,
-    author: PlanAuthor,
-) -> Option<&'c CatalogueEntry> {
+pub(crate) fn find_capability<'c>(step: &Step, catalogue: &'c Catalogue, author: PlanAuthor) -> KnownEntry<'c> {
     capability::find(step, PlanLocation::plan(), catalogue, author).ok()
 }
 
@@ -247,11 +240,7 @@ fn in_order(mut problems: Vec<PlanProblem>) -> Vec<PlanProblem> {
 }
 
 /// The plan as it will run. Every step that calls a tool has an entry, because a missing one is a problem.
-fn checked_plan(
-    parsed: &ParsedPlan<'_>,
-    entries: &[Option<&CatalogueEntry>],
-    verify_entries: &[Option<&CatalogueEntry>],
-) -> CheckedPlan {
+fn checked_plan(parsed: &ParsedPlan<'_>, entries: &[KnownEntry<'_>], verify_entries: &[KnownEntry<'_>]) -> CheckedPlan {
     let computed = Capability { effect: SideEffect::Read, ..Capability::new(COMPUTE) };
     let entries = entries.iter().zip(verify_entries);
     let steps = parsed.steps().zip(entries).map(|((_, step, parsed_step), (entry, verify_entry))| {

@@ -42,7 +42,6 @@ impl StepIndex {
 pub struct CheckedPlan {
     /// The steps, in the order of the plan, followed by the items of its loops.
     pub steps: Vec<PlannedStep>,
-    /// The outputs of the plan.
     pub outputs: Vec<PlannedOutput>,
     /// How many steps are written in the plan.
     written: usize,
@@ -73,17 +72,14 @@ impl CheckedPlan {
         Some(index)
     }
 
-    /// The index of the step with this id.
     pub fn index_of(&self, id: &str) -> Option<StepIndex> {
         self.indices.get(id).copied()
     }
 
-    /// The step at an index.
     pub fn get(&self, index: StepIndex) -> Option<&PlannedStep> {
         self.steps.get(index.0)
     }
 
-    /// The step with this id.
     pub fn step(&self, id: &str) -> Option<&PlannedStep> {
         self.get(self.index_of(id)?)
     }
@@ -94,10 +90,8 @@ impl CheckedPlan {
     }
 }
 
-/// An output of a checked plan.
 #[derive(Debug, Clone)]
 pub struct PlannedOutput {
-    /// Its name.
     pub name: String,
     /// Where its value comes from.
     pub expression: Expression,
@@ -112,7 +106,6 @@ pub struct StepControls {
     pub foreach: Option<Foreach>,
     /// The step is skipped if this is false.
     pub when: Option<Expression>,
-    /// What follows if the step fails.
     pub on_failure: OnFailure,
     /// Whether a person approves each call, whatever the policy says.
     pub approve: bool,
@@ -160,9 +153,7 @@ pub struct Until {
 /// A read call after the call of a step, which tells whether that call had the wished effect.
 #[derive(Debug, Clone)]
 pub struct Verify {
-    /// The tool.
     pub tool: ToolName,
-    /// The tool's capability; it only reads.
     pub capability: CapabilityName,
     /// Its parameters, which may refer to the `result` of the step.
     pub parameters: Parameters,
@@ -179,7 +170,6 @@ pub struct Verify {
 /// The loop of a step that runs once for each item of a list.
 #[derive(Debug, Clone)]
 pub struct Foreach {
-    /// The list.
     pub list: Expression,
     /// How many items run at the same time, if the plan says so.
     pub at_once: Option<u32>,
@@ -196,7 +186,6 @@ pub struct LoopItem {
     pub position: usize,
 }
 
-/// What follows if a step fails.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum OnFailure {
     /// The steps that need it are skipped, and the others go on.
@@ -217,14 +206,10 @@ impl OnFailure {
     }
 }
 
-/// One step of a checked plan.
 #[derive(Debug, Clone)]
 pub struct PlannedStep {
-    /// The id of the step.
     pub id: StepId,
-    /// The tool.
     pub tool: ToolName,
-    /// The capability of the tool.
     pub capability: CapabilityName,
     /// What the capability does, as the tool describes it.
     pub description: String,
@@ -232,7 +217,7 @@ pub struct PlannedStep {
     pub instruction: String,
     /// The side effect of a call, as the tool declares it.
     pub declared: SideEffect,
-    /// Which parameters identify a deed, as the tool declares it.
+    /// Which parameters identify an action, as the tool declares it.
     pub declared_key: Option<KeyRule>,
     /// The parsed parameters. The items of a loop share them.
     pub parameters: Arc<Parameters>,
@@ -257,7 +242,6 @@ pub struct PlannedStep {
 }
 
 impl PlannedStep {
-    /// The loop of the step. The steps for its items have none.
     pub fn foreach(&self) -> Option<&Foreach> {
         self.controls.foreach.as_ref().filter(|_| self.item.is_none())
     }

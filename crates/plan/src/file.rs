@@ -17,7 +17,7 @@ use reknit_salvage::{Fix, ReadTextError};
 use super::read::{PlanError, read_plan};
 pub use document::Document;
 pub use load::{AgentReference, FilePosition, LoadText, LoadedPlan, PlanText, load_plan_file};
-pub(crate) use rewrite_step::rewrite_step;
+pub(crate) use rewrite_step::rewrite_or_keep;
 pub use writer::write_plan_file;
 
 /// One error in a plan file.
@@ -27,7 +27,6 @@ pub struct FileProblem {
     pub path: Path,
     /// The line and the column, from 1, if they are known.
     pub position: Option<(usize, usize)>,
-    /// What is wrong.
     pub message: String,
     /// What to write instead, if the reader knows it.
     pub hint: Option<String>,
@@ -110,13 +109,11 @@ pub fn read_plan_file(text: &str) -> Result<(Plan, Vec<Fix>), PlanError> {
     }
 }
 
-/// The error of an empty file.
 fn empty_file() -> FileProblem {
     let hint = "a plan has at least `steps:` with a list of steps";
     FileProblem::new(None, "the file is empty".to_owned(), Some(hint))
 }
 
-/// The error of a text that is not a plan in any form.
 fn no_plan(error: &ReadTextError) -> FileProblem {
     let hint = "a plan has `steps:`, a list whose steps have `id`, `tool` and `with`";
     let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));

@@ -14,12 +14,9 @@ use crate::catalogue::Catalogue;
 pub use controls::place_controls;
 pub use references::{DoubtfulText, ReadValues, read_values};
 
-/// A change to a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanFix {
-    /// The step.
     pub step: StepId,
-    /// What was changed.
     pub kind: PlanFixKind,
     /// The text as the plan had it.
     pub before: String,
@@ -31,13 +28,9 @@ word_enum! {
     /// What a [`PlanFix`] changed. The words are the names in messages and JSON.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum PlanFixKind {
-        /// The name of a tool.
         Tool = "tool",
-        /// The name of a capability.
         Capability = "capability",
-        /// The id of a step.
         StepId = "id",
-        /// The name of a parameter.
         Parameter = "parameter",
         /// A value that was written with emphasis: `**TSLA**`.
         Value = "value",

@@ -9,14 +9,11 @@ use reknit_protocol::{StepId, word_enum};
 
 pub use lanes::GraphRow;
 
-/// A step to draw, and the steps that it needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphStep {
-    /// The id of the step.
     pub id: StepId,
     /// What the step does: `stock-tool/get_stock_quote`.
     pub label: String,
-    /// How far the step is.
     pub state: GraphState,
     /// The steps whose results it needs.
     pub needs: Vec<StepId>,
@@ -32,13 +29,10 @@ word_enum! {
         Waiting = "waiting",
         /// It is being called or mended.
         Running = "running",
-        /// It has a result.
         Done = "done",
         /// It has a result, after it was mended.
         Mended = "mended",
-        /// It failed.
         Failed = "failed",
-        /// It was left out.
         Skipped = "skipped",
     }
 }
@@ -84,7 +78,6 @@ pub struct StepGraph {
 /// A step of a [`StepGraph`] with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayeredStep {
-    /// The step.
     pub step: GraphStep,
     /// The positions of the steps that it needs in [`StepGraph::steps`], all of them smaller than its own.
     pub needs: Vec<usize>,
@@ -97,29 +90,19 @@ impl StepGraph {
     pub fn new(steps: Vec<GraphStep>) -> Self {
         let indices: HashMap<StepId, usize> =
             steps.iter().enumerate().map(|(index, step)| (step.id.clone(), index)).collect();
-        let needs: Vec<Vec<usize>> = steps
-            .iter()
-            .enumerate()
-            .map(|(index, step)| {
-                let mut needs: Vec<usize> = step
-                    .needs
-                    .iter()
-                    .filter_map(|need| indices.get(need).copied())
-                    .filter(|need| *need != index)
-                    .collect();
-                needs.sort_unstable();
-                needs.dedup();
-                needs
-            })
-            .collect();
+        let needs_of = |(index, step): (usize, &GraphStep)| -> Vec<usize> {
+            let needs = step.needs.iter().filter_map(|need| indices.get(need).copied());
+            needs.filter(|need| *need != index).collect::<BTreeSet<usize>>().into_iter().collect()
+        };
+        let needs: Vec<Vec<usize>> = steps.iter().enumerate().map(needs_of).collect();
         let mut steps: Vec<Option<GraphStep>> = steps.into_iter().map(Some).collect();
         let mut places: HashMap<usize, usize> = HashMap::new();
         let mut nodes: Vec<LayeredStep> = Vec::with_capacity(steps.len());
         for index in runnable_order(&needs) {
             let Some(step) = steps.get_mut(index).and_then(Option::take) else { continue };
             // A need without a place yet leads in a circle.
-            let needs = needs.get(index).into_iter().flatten().filter_map(|need| places.get(need).copied());
-            let needs: Vec<usize> = needs.collect();
+            let needs = needs.get(index).into_iter().flatten();
+            let needs: Vec<usize> = needs.filter_map(|need| places.get(need).copied()).collect();
             let above = needs.iter().filter_map(|need| nodes.get(*need)).map(|node| node.layer + 1).max();
             places.insert(index, nodes.len());
             nodes.push(LayeredStep { step, needs, layer: above.unwrap_or(0) });
@@ -132,7 +115,6 @@ impl StepGraph {
         self.nodes.iter()
     }
 
-    /// The steps, each after those that it needs.
     pub fn steps(&self) -> impl ExactSizeIterator<Item = &GraphStep> {
         self.nodes.iter().map(|node| &node.step)
     }

@@ -2,7 +2,6 @@
 
 use reknit_protocol::spelling::nearest;
 
-/// The most names in a hint.
 const MAX_LISTED: usize = 8;
 
 /// Suggests the closest name, or lists the existing names.

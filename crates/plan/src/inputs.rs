@@ -18,7 +18,9 @@ pub fn resolve_inputs(plan: &Plan, given: &Object) -> Result<Object, Vec<PlanPro
     let mut problems: Vec<PlanProblem> = given.keys().filter_map(|name| unknown(plan, name)).collect();
     let mut values = Object::new();
     for (name, input) in &plan.inputs {
-        let value = given.get(name).or(default(input)).ok_or_else(|| vec![missing(name)]);
+        let message = "it has no default, and no value was given";
+        let missing = || vec![PlanProblem::new(Code::MissingInput, PlanLocation::named(INPUTS, name), message)];
+        let value = given.get(name).or(default(input)).ok_or_else(missing);
         match value.and_then(|value| fit_input(name, input, value)) {
             Ok(value) => _ = values.insert(name.as_str(), value),
             Err(found) => problems.extend(found),
@@ -32,7 +34,6 @@ fn default(input: &PlanInput) -> Option<&Value> {
     input.default.as_ref().filter(|value| !value.is_null())
 }
 
-/// Checks the types and defaults of the inputs.
 pub(super) fn check(plan: &Plan) -> Vec<PlanProblem> {
     let problems = plan.inputs.iter().flat_map(|(name, input)| {
         let unknown = unknown_type(INPUTS, name, &input.schema()).into_iter().collect::<Vec<_>>();
@@ -47,11 +48,8 @@ pub(super) fn check(plan: &Plan) -> Vec<PlanProblem> {
 /// The schema of the object that templates call `inputs`.
 pub(super) fn schema(plan: &Plan) -> Value {
     let properties = plan.inputs.iter().map(|(name, input)| (name.clone(), Value::Object(input.schema())));
-    Value::Object(Object::from([
-        ("type", Value::from("object")),
-        ("properties", Value::Object(properties.collect())),
-        ("additionalProperties", Value::Bool(false)),
-    ]))
+    let properties = Value::Object(properties.collect());
+    Value::from([("type", "object".into()), ("properties", properties), ("additionalProperties", false.into())])
 }
 
 fn fit_input(name: &str, input: &PlanInput, value: &Value) -> Result<Value, Vec<PlanProblem>> {
@@ -62,11 +60,6 @@ fn fit_input(name: &str, input: &PlanInput, value: &Value) -> Result<Value, Vec<
         let problem = |problem: &FitProblem| PlanProblem::new(Code::BadValue, location(), &*problem.message);
         misfit.problems.iter().map(problem).collect()
     })
-}
-
-fn missing(name: &str) -> PlanProblem {
-    let message = "it has no default, and no value was given";
-    PlanProblem::new(Code::MissingInput, PlanLocation::named(INPUTS, name), message)
 }
 
 fn unknown(plan: &Plan, name: &str) -> Option<PlanProblem> {
@@ -81,11 +74,8 @@ fn unknown(plan: &Plan, name: &str) -> Option<PlanProblem> {
 /// The problem of an input or output with a type that does not exist.
 fn unknown_type(list: &str, name: &str, schema: &Object) -> Option<PlanProblem> {
     let word = schema.get(X_TYPE)?.as_str()?;
-    let problem = PlanProblem::new(
-        Code::UnknownType,
-        PlanLocation::named(list, name).key("type"),
-        format!("there is no type `{word}`"),
-    );
+    let location = PlanLocation::named(list, name).key("type");
+    let problem = PlanProblem::new(Code::UnknownType, location, format!("there is no type `{word}`"));
     Some(problem.with_hint(Some(suggestion(word, &TYPES))))
 }
 
@@ -95,9 +85,7 @@ pub(super) fn output_schema(name: &str, output: &PlanOutput) -> Result<Option<Ar
     if let Some(problem) = unknown_type("outputs", name, &schema) {
         return Err(problem);
     }
+    let compiled = Schema::compile(&Value::Object(schema)).map(|schema| Some(Arc::new(schema)));
     let location = || PlanLocation::named("outputs", name).key("type");
-    let compiled = Schema::compile(&Value::Object(schema));
-    compiled
-        .map(|schema| Some(Arc::new(schema)))
-        .map_err(|error| PlanProblem::new(Code::UnknownType, location(), error.to_string()))
+    compiled.map_err(|error| PlanProblem::new(Code::UnknownType, location(), error.to_string()))
 }

@@ -6,12 +6,9 @@ use reknit_protocol::{Object, Path, Segment, StepId, Value, word_enum};
 
 use crate::StepIndex;
 
-/// One problem of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanProblem {
-    /// The kind of problem, for programs.
     pub code: ProblemCode,
-    /// Where it is.
     pub location: PlanLocation,
     /// What is wrong, for people and models.
     pub message: String,
@@ -32,33 +29,25 @@ word_enum! {
     /// The kinds of problems. The words are stable.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum ProblemCode {
-        /// The plan has too many steps.
         TooManySteps = "too_many_steps",
-        /// A step has no id.
         EmptyId = "empty_id",
         /// Two steps have the same id.
         DuplicateId = "duplicate_id",
-        /// A step depends on itself.
         SelfDependency = "self_dependency",
         /// A step depends on a step that does not exist.
         UnknownDependency = "unknown_dependency",
-        /// Steps depend on each other in a cycle.
         Cycle = "cycle",
-        /// The tool does not exist.
         UnknownTool = "unknown_tool",
         /// Several tools have the capability, and the step names none of them.
         AmbiguousTool = "ambiguous_tool",
-        /// The tool does not have the capability.
         UnknownCapability = "unknown_capability",
         /// The capability exists but was not shown to the model that wrote the plan.
         NotShown = "not_shown",
         /// The capability must not be called now, because its definition has changed.
         Withheld = "withheld",
-        /// The schema of the capability's parameters cannot be used.
         UnusableSchema = "unusable_schema",
         /// A required parameter is missing, and no earlier step could give it.
         MissingParameter = "missing_parameter",
-        /// The capability does not have the parameter.
         UnknownParameter = "unknown_parameter",
         /// A value does not fit its schema, even after conversion without loss.
         BadValue = "bad_value",
@@ -72,7 +61,6 @@ word_enum! {
         UnknownInput = "unknown_input",
         /// An input has no default, and no value was given.
         MissingInput = "missing_input",
-        /// The type of an input does not exist.
         UnknownType = "unknown_type",
         /// A step has the id that is reserved for the inputs of the plan.
         ReservedId = "reserved_id",
@@ -80,7 +68,6 @@ word_enum! {
         UnbracedReference = "unbraced_reference",
         /// A key that says when a step runs, or what follows from its failure, has a value that it cannot have.
         BadControl = "bad_control",
-        /// A template or an expression cannot be parsed.
         BadExpression = "bad_expression",
     }
 }
@@ -112,29 +99,24 @@ impl PlanProblem {
 }
 
 impl PlanLocation {
-    /// The plan as a whole.
     pub(super) fn plan() -> Self {
         Self { step: None, path: Path::root() }
     }
 
-    /// A step.
     pub(super) fn step(index: StepIndex, id: &StepId) -> Self {
         Self { step: Some(id.clone()), path: Path::root().key("steps").index(index.get()) }
     }
 
-    /// An input or an output.
     pub(super) fn named(list: &str, name: &str) -> Self {
         Self::plan().key(list).key(name)
     }
 
-    /// The value under a key of this location.
     #[must_use]
     pub(super) fn key(mut self, key: &str) -> Self {
         self.path.push_key(key);
         self
     }
 
-    /// An item of this location.
     #[must_use]
     pub(super) fn index(mut self, index: usize) -> Self {
         self.path.push_index(index);
@@ -147,7 +129,6 @@ impl PlanLocation {
         self.key("metadata").key("parameters").inside(inside)
     }
 
-    /// A path inside this location.
     #[must_use]
     pub(super) fn inside(self, inside: &Path) -> Self {
         Self { path: self.path.segments().iter().chain(inside.segments()).cloned().collect(), step: self.step }
@@ -162,7 +143,6 @@ impl PlanLocation {
         }
     }
 
-    /// The position of the step in the plan.
     fn step_position(&self) -> Option<usize> {
         match self.path.segments() {
             [Segment::Key(list), Segment::Index(index), ..] if list == "steps" => Some(*index),

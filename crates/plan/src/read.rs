@@ -11,19 +11,14 @@ use super::file::FileProblem;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// It cannot be read as JSON with steps.
     #[error("found no plan: expected JSON with `steps`, each with `step_id` and `agent_name`")]
     Unreadable(#[source] Box<ReadTextError>),
-    /// It ends early or leaves something out.
     #[error("the plan is incomplete: its end is missing or it contains `...`")]
     Incomplete,
-    /// Its JSON does not have the shape of a plan.
     #[error("the JSON is not a plan")]
     Shape(#[from] ShapeError),
-    /// It is a plan file with errors.
     #[error("the file cannot be read as a plan")]
     File(Vec<FileProblem>),
-    /// The built-in schema of plans cannot be compiled.
     #[error("the schema of plans cannot be compiled")]
     Schema(#[source] SchemaError),
 }

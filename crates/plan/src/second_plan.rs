@@ -1,17 +1,15 @@
 //! Adds the steps of a second plan to a plan that has run.
 
-use reknit_expressions::{RenameError, Renaming, StepIds};
+use reknit_expressions::{Renaming, StepIds};
 use reknit_protocol::{Plan, Step, StepId};
 
-use crate::file::rewrite_step;
+use crate::file::rewrite_or_keep;
 use crate::{INPUTS, ITEM, PlanLocation, PlanProblem, ProblemCode, REPLY, RESULT, StepIndex};
 
 /// A plan with the steps of a second one behind its own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExtendedPlan {
-    /// The plan.
     pub plan: Plan,
-    /// The steps that were added.
     pub added: Vec<StepId>,
     /// What was changed in the second plan, one sentence for each change.
     pub changes: Vec<String>,
@@ -103,10 +101,9 @@ fn new_ids(first: &Plan, second: &[Step]) -> Vec<StepId> {
 fn renamed(first: &Plan, second: Vec<Step>, new_ids: &[StepId]) -> Result<Vec<Step>, Vec<PlanProblem>> {
     let special = || [INPUTS, ITEM, RESULT, REPLY].map(StepId::from);
     let of_first = || first.steps.iter().map(|step| step.step_id.clone());
-    let mut before: Vec<StepId> = of_first().chain(special()).collect();
-    before.extend(
-        second.iter().map(|step| step.step_id.clone()).filter(|id| first.steps.iter().all(|step| step.step_id != *id)),
-    );
+    let is_new = |id: &StepId| first.steps.iter().all(|step| step.step_id != *id);
+    let of_second = second.iter().map(|step| step.step_id.clone()).filter(is_new);
+    let before: Vec<StepId> = of_first().chain(special()).chain(of_second).collect();
     let after: Vec<StepId> = of_first().chain(new_ids.iter().cloned()).chain(special()).collect();
     let pairs: Vec<(StepId, StepId)> =
         second.iter().map(|step| step.step_id.clone()).zip(new_ids.iter().cloned()).collect();
@@ -115,12 +112,7 @@ fn renamed(first: &Plan, second: Vec<Step>, new_ids: &[StepId]) -> Result<Vec<St
     let (before, after) = (StepIds::new(&before), StepIds::new(&after));
     let renaming = Renaming::new(&before, &after, &rename);
     let step = |(position, step): (usize, Step)| {
-        let rewritten = match rewrite_step(&step, renaming) {
-            // What cannot be parsed is reported by the check of the plan.
-            Err(RenameError::Parse(_)) => Ok(step.clone()),
-            other => other,
-        };
-        let mut rewritten = rewritten.map_err(|error| {
+        let mut rewritten = rewrite_or_keep(&step, renaming).map_err(|error| {
             let location = PlanLocation::step(StepIndex::new(position), &step.step_id);
             vec![PlanProblem::new(ProblemCode::DuplicateId, location, error.to_string())]
         })?;

@@ -5,7 +5,6 @@
 //! are problems of the plan (`check`). None is ever sent as text unless the plan says so: `{{"a.price"}}`.
 
 mod context;
-mod forms;
 mod judge;
 mod mention;
 mod operand;
@@ -30,7 +29,6 @@ pub(crate) use source_names::{Source, SourceNames};
 pub(crate) struct UnbracedReference {
     /// Its place in the text, in bytes.
     pub(crate) range: Range<usize>,
-    /// The text itself.
     pub(crate) text: String,
     /// The reference to write instead, with braces.
     pub(crate) rewrite: Option<String>,
@@ -77,7 +75,6 @@ impl<'a> UnbracedFinder<'a> {
         Reference::new(id.clone(), path, &self.ids)
     }
 
-    /// The unbraced references in a text, in order.
     pub(crate) fn find(&self, text: &str, context: &ParameterContext<'_>) -> Vec<UnbracedReference> {
         if context.allows(text) {
             return Vec::new();
@@ -106,7 +103,6 @@ impl UnbracedReference {
         format!("`{}` would be sent as text: {reason}", self.text)
     }
 
-    /// What to write instead.
     pub(crate) fn hint(&self) -> String {
         let literal = match self.text.strip_prefix("${{") {
             Some(price) => format!("`{{{{\"$\"}}}}{{{{{price}`"),

@@ -11,7 +11,6 @@ pub(crate) fn verify_call(step: &Step) -> Option<Step> {
     Some(Step::new(step.step_id.clone(), tool, capability, "").with_parameters(parameters))
 }
 
-/// Replaces the tool of a step's `verify`.
 pub(crate) fn set_tool(step: &mut Step, call: &Step) {
     let tool = format!("{}/{}", call.tool, call.capability().unwrap_or_default());
     if let Some(Value::Object(mut verify)) = step.metadata.get("verify").cloned() {

@@ -88,7 +88,7 @@ fn listed<'a, const N: usize>(body: &'a Value, lists: [&'static str; N]) -> impl
 /// Rails, Laravel and ASP.NET: `errors` is an object with a list of sentences under the name of each field.
 fn rails(body: &Value) -> Vec<Fact> {
     let inside = body.get("error").and_then(|error| error.get("errors"));
-    let maps = [body.get("errors"), inside].into_iter().flatten().filter_map(Value::as_object);
+    let maps = [body.get("errors"), inside].into_iter().filter_map(|map| map?.as_object());
     maps.flat_map(|map| sentences(map, None)).collect()
 }
 

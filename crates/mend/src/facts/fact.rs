@@ -8,7 +8,6 @@ use reknit_salvage::{Comparison, LengthUnit, SchemaType};
 use super::Field;
 use crate::is_listed;
 
-/// One thing that an error states.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
     /// The field it is about, if the error names one.
@@ -20,34 +19,56 @@ pub struct Fact {
 /// What an error states about a field. `got` is the value that was sent, if the error shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum FactKind {
-    /// It is required and missing.
     Missing,
-    /// It is present and empty.
     Empty,
     /// The tool does not know it; `known` are the names that the error lists instead.
-    UnknownField { known: Vec<String> },
-    /// It has the wrong type.
-    WrongType { expected: SchemaType, got: Option<Value> },
-    /// It must be one of these.
-    AllowedValues { values: Vec<Value>, got: Option<Value> },
+    UnknownField {
+        known: Vec<String>,
+    },
+    WrongType {
+        expected: SchemaType,
+        got: Option<Value>,
+    },
+    AllowedValues {
+        values: Vec<Value>,
+        got: Option<Value>,
+    },
     /// It is outside a limit; `side` is the side that is allowed.
-    Bound { side: Comparison, limit: Number },
-    /// It is too short or too long.
-    Length { side: Comparison, limit: u64, unit: LengthUnit },
+    Bound {
+        side: Comparison,
+        limit: Number,
+    },
+    Length {
+        side: Comparison,
+        limit: u64,
+        unit: LengthUnit,
+    },
     /// It must have another format, as the error writes it (`YYYY-MM-DD`) or like an example.
-    Format { format: Option<String>, example: Option<Value> },
-    /// It must be this value.
-    ExpectedValue { value: Value, got: Option<Value> },
+    Format {
+        format: Option<String>,
+        example: Option<Value>,
+    },
+    ExpectedValue {
+        value: Value,
+        got: Option<Value>,
+    },
     /// There is nothing with this value, for example no city of this name.
-    NotFound { value: Option<Value> },
+    NotFound {
+        value: Option<Value>,
+    },
     /// The error suggests another field name or value: "did you mean ...?".
-    Suggestion { value: Value },
+    Suggestion {
+        value: Value,
+    },
     /// It is wrong; the error does not say how.
     Invalid,
-    /// A hint for people.
-    Hint { text: String },
+    Hint {
+        text: String,
+    },
     /// The call may be retried after this time.
-    RetryAfter { ms: u64 },
+    RetryAfter {
+        ms: u64,
+    },
 }
 
 /// Names of types in the languages that tools are written in, in lower case.

@@ -80,7 +80,6 @@ impl Field {
         }
     }
 
-    /// The path of a field inside this one.
     #[must_use]
     pub(super) fn child(&self, segment: &str) -> Self {
         let mut segments = self.0.clone();

@@ -61,7 +61,6 @@ pub(super) fn text_at<'a>(object: &'a Object, keys: &[&str]) -> Option<&'a str> 
     keys.iter().find_map(|key| object.get(key)?.as_str())
 }
 
-/// The objects in an array.
 pub(super) fn objects(value: Option<&Value>) -> impl Iterator<Item = &Object> {
     value.and_then(Value::as_array).unwrap_or_default().iter().take(super::MAX_FACTS).filter_map(Value::as_object)
 }

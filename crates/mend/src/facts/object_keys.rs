@@ -1,12 +1,12 @@
 //! Facts under well-known keys of an object: `{"field": "units", "allowed": ["metric", "imperial"]}`.
 
-use reknit_protocol::{Number, Object, Value};
+use reknit_protocol::{Object, Value};
 use reknit_salvage::Comparison;
 
 use super::fact::{is_version_field, parse_type};
 use super::phrase::facts_in;
 use super::{Fact, FactKind, Field};
-use crate::is_listed;
+use crate::{is_listed, number_of};
 
 /// Keys of the field that the error is about.
 const FIELD: &str = "field parameter param property argument pointer path missingProperty";
@@ -18,26 +18,17 @@ const MISSING_FIELDS: &str = "missing missing_fields missingFields missing_field
 const UNKNOWN_FIELDS: &str = "unknown_fields unknown_field additionalProperty unexpected_fields keys";
 const KNOWN_FIELDS: &str = "fields known_fields valid_fields";
 const GOT: &str = "actual got received rejectedValue rejected_value input_value";
-const LIMITS: [(&str, Comparison); 14] = [
+const LIMITS: [(&str, Comparison); 6] = [
     ("gt", Comparison::MoreThan),
-    ("ge", Comparison::AtLeast),
-    ("gte", Comparison::AtLeast),
-    ("min", Comparison::AtLeast),
-    ("minimum", Comparison::AtLeast),
-    ("minValue", Comparison::AtLeast),
+    ("ge gte min minimum minValue", Comparison::AtLeast),
     ("exclusiveMinimum", Comparison::MoreThan),
     ("lt", Comparison::LessThan),
-    ("le", Comparison::AtMost),
-    ("lte", Comparison::AtMost),
-    ("max", Comparison::AtMost),
-    ("maximum", Comparison::AtMost),
-    ("maxValue", Comparison::AtMost),
+    ("le lte max maximum maxValue", Comparison::AtMost),
     ("exclusiveMaximum", Comparison::LessThan),
 ];
 /// Prefixes of keys that hold the value that would have been right: `current_version`.
 const CURRENT_PREFIXES: &str = "current_ latest_";
 
-/// The field that an object names.
 pub(crate) fn named_field(object: &Object) -> Option<Field> {
     FIELD.split(' ').find_map(|name| Field::from_value(object.get(name)?))
 }
@@ -62,8 +53,9 @@ pub(crate) fn facts_in_object(object: &Object, field: Option<&Field>) -> Vec<Fac
     for (key, value) in object {
         facts.extend(fact_by_prefix(key, value, field));
     }
-    for (key, side) in LIMITS {
-        facts.extend(object.get(key).and_then(number).map(|limit| about(FactKind::Bound { side, limit })));
+    for (keys, side) in LIMITS {
+        let limits = keys.split(' ').filter_map(|key| number_of(object.get(key)?));
+        facts.extend(limits.map(|limit| about(FactKind::Bound { side, limit })));
     }
     facts.extend(object.get("expected").into_iter().flat_map(|value| expected(value, field, got.as_ref())));
     let known = first(KNOWN_FIELDS).map(strings).unwrap_or_default();
@@ -120,14 +112,6 @@ fn expected(value: &Value, field: Option<&Field>, got: Option<&Value>) -> Vec<Fa
 
 pub(crate) fn is_scalar(value: &Value) -> bool {
     matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
-}
-
-fn number(value: &Value) -> Option<Number> {
-    match value {
-        Value::Number(number) => Some(number.clone()),
-        Value::String(text) => Number::parse(text).ok(),
-        _ => None,
-    }
 }
 
 /// An array of scalars, at least one.

@@ -58,11 +58,10 @@ impl Meaning {
     fn facts(self, mut captures: Captures) -> Vec<Fact> {
         let field = match captures.field.take() {
             None => {
-                let named = captures.names.iter().filter_map(|name| Field::parse(name));
-                let fields: Vec<Option<Field>> = named.map(Some).collect();
-                if !fields.is_empty() {
+                let named: Vec<Field> = captures.names.iter().filter_map(|name| Field::parse(name)).collect();
+                if !named.is_empty() {
                     let kinds = self.kinds(Captures::default());
-                    return fields.into_iter().flat_map(|field| facts_about(field.as_ref(), kinds.clone())).collect();
+                    return named.iter().flat_map(|field| facts_about(Some(field), kinds.clone())).collect();
                 }
                 None
             }
@@ -89,17 +88,16 @@ impl Meaning {
             Self::WrongType | Self::GoType => some(expected.map(|expected| FactKind::WrongType { expected, got })),
             Self::AllowedIfMany if list.len() < 2 => Vec::new(),
             Self::Allowed | Self::AllowedIfMany => vec![FactKind::AllowedValues { values: list, got }],
-            Self::AtLeast => some(bound(Comparison::AtLeast, number)),
-            Self::MoreThan => some(bound(Comparison::MoreThan, number)),
-            Self::AtMost => some(bound(Comparison::AtMost, number)),
-            Self::LessThan => some(bound(Comparison::LessThan, number)),
+            Self::Bound(side) => some(bound(side, number)),
+            Self::BoundZero(side) => some(bound(side, Some(Number::default()))),
             Self::Between => {
                 [bound(Comparison::AtLeast, number), bound(Comparison::AtMost, other)].into_iter().flatten().collect()
             }
-            Self::Positive => some(bound(Comparison::MoreThan, Some(Number::default()))),
-            Self::NotNegative => some(bound(Comparison::AtLeast, Some(Number::default()))),
-            Self::Negative => some(bound(Comparison::LessThan, Some(Number::default()))),
-            Self::Longer | Self::Shorter | Self::Exactly => length(self, number.as_ref(), unit),
+            Self::Length(sides) => {
+                let unit = unit.unwrap_or(LengthUnit::Characters);
+                let Some(limit) = number.as_ref().and_then(Number::as_u64) else { return Vec::new() };
+                sides.iter().map(|side| FactKind::Length { side: *side, limit, unit }).collect()
+            }
             Self::Format => vec![FactKind::Format { format: rest, example: None }],
             Self::Example => vec![FactKind::Format { format: None, example: value }],
             Self::Expected | Self::Current => some(value.map(|value| FactKind::ExpectedValue { value, got })),
@@ -114,17 +112,6 @@ impl Meaning {
 
 fn facts_about(field: Option<&Field>, kinds: Vec<FactKind>) -> Vec<Fact> {
     kinds.into_iter().map(|kind| Fact::new(field.cloned(), kind)).collect()
-}
-
-fn length(meaning: Meaning, number: Option<&Number>, unit: Option<LengthUnit>) -> Vec<FactKind> {
-    let Some(limit) = number.and_then(Number::as_u64) else { return Vec::new() };
-    let unit = unit.unwrap_or(LengthUnit::Characters);
-    let kind = |side| FactKind::Length { side, limit, unit };
-    match meaning {
-        Meaning::Longer => vec![kind(Comparison::AtLeast)],
-        Meaning::Shorter => vec![kind(Comparison::AtMost)],
-        _ => vec![kind(Comparison::AtLeast), kind(Comparison::AtMost)],
-    }
 }
 
 /// A bare number that would be a longer wait is a point in time, which cannot be turned into a wait without a clock.

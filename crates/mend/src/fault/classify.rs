@@ -3,8 +3,8 @@
 use reknit_expressions::abridge;
 use reknit_protocol::spelling::folded;
 use reknit_protocol::{
-    Category, Delivery, ErrorFields, ReplyBody, Retryable, SideEffect, ToolError, ToolReply, TransportFailure,
-    TransportKind, Value, truncate,
+    Category, Delivery, ErrorFields, ReplyBody, SideEffect, ToolError, ToolReply, TransportFailure, TransportKind,
+    Value, truncate,
 };
 
 use super::denied_access::denies_access;
@@ -20,7 +20,6 @@ const MAX_BODY_BYTES: usize = 4_096;
 /// The most of a body without a message that is shown as the message, in bytes.
 const MAX_FALLBACK_MESSAGE_BYTES: usize = 500;
 
-/// What a reply, or the lack of one, means.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     /// The call succeeded; the value is the body of the reply.
@@ -38,7 +37,6 @@ pub enum Verdict {
 pub struct ReplyContext<'a> {
     /// When the reply came, in milliseconds since 1970: some tools name the moment to retry at.
     pub now_ms: i64,
-    /// The side effect of the call.
     pub side_effect: SideEffect,
     /// Whether errors are looked for in replies with the status of a success.
     pub errors_in_success: ErrorsInSuccess,
@@ -62,7 +60,6 @@ impl ReplyContext<'_> {
     }
 }
 
-/// Classifies a reply.
 pub fn classify_reply(reply: &ToolReply, context: ReplyContext<'_>) -> Verdict {
     let body = reply.body.to_value();
     if matches!(reply.status, 200..=299) {
@@ -97,7 +94,6 @@ pub(super) fn is_key_conflict(fault: &CallFault) -> bool {
     (folded(&fault.code).contains("idempotency") || in_text) && !is_missing(&fault.code) && !is_missing(&fault.message)
 }
 
-/// Classifies a call that got no reply.
 pub fn classify_failure(failure: &TransportFailure) -> Verdict {
     let fate = match failure.delivery {
         Delivery::NotSent => Fate::NotSent,
@@ -166,16 +162,15 @@ fn classify_error_in_success(fault: CallFault, error: &ToolError) -> Verdict {
 
 fn fault(reply: &ToolReply, context: ReplyContext<'_>, body: &Value, error: Option<ToolError>) -> CallFault {
     let is_structured = error.is_some();
-    let retryable = error.as_ref().map_or(Retryable::Unspecified, |error| error.retryable);
-    let category =
-        error.as_ref().and_then(|error| error.category.clone()).or_else(|| Category::from_status(reply.status));
-    let message = error.as_ref().map(|error| error.message.clone()).filter(|message| !message.is_empty());
-    let message = message
+    let without_category = || ToolError { category: None, ..ToolError::new("", "", Category::ServiceError) };
+    let ToolError { code, message, category, retryable, details, .. } = error.unwrap_or_else(without_category);
+    let category = category.or_else(|| Category::from_status(reply.status));
+    let message = Some(message)
+        .filter(|message| !message.is_empty())
         .or_else(|| error_message::sentence(body))
         .or_else(|| fallback_message(&reply.body))
         .unwrap_or_else(|| silent_message(reply.status));
-    let details = error.as_ref().map(|error| error.details.clone()).unwrap_or_default();
-    let code = error.map(|error| error.code).filter(|code| !code.is_empty());
+    let code = Some(code).filter(|code| !code.is_empty());
     let mut fault = CallFault {
         origin: FaultOrigin::Status(reply.status),
         fate: Fate::Rejected,

@@ -18,7 +18,6 @@ const MAX_DEPTH: usize = 4;
 /// A longer text is not taken as a code.
 const MAX_CODE_BYTES: usize = 64;
 
-/// Keys of the overall message.
 const HEADLINE_KEYS: &str = "message Message detail error_description errorMessage error_message error title msg \
     description";
 /// Keys of field errors, as a list or by field.
@@ -184,56 +183,28 @@ mod tests {
 
     #[test]
     fn an_error_in_any_shape_becomes_one_sentence_and_a_code() {
-        for (body, expected) in [
-            (
-                r#"{"detail": [{"loc": ["body", "x"], "msg": "Field required", "type": "missing"}, {"loc": ["query", "legs", 0, "to"], "msg": "Input should be a valid string"}]}"#,
-                "x: Field required; legs[0].to: Input should be a valid string",
-            ),
-            (
-                r#"{"errors": [{"field": "amount", "message": "must be positive"}, {"field": "to", "message": "is unknown."}]}"#,
-                "amount: must be positive; to: is unknown",
-            ),
-            (
-                r#"{"errors": [{"source": {"pointer": "/data/attributes/volume"}, "title": "Invalid Attribute", "detail": "Volume does not go to 11.", "code": "V11"}]}"#,
-                "V11| volume: Volume does not go to 11",
-            ),
-            (
-                r#"{"errors": [{"message": "Cannot query field x", "path": ["a", "b"], "locations": [], "extensions": {"code": "BAD_USER_INPUT"}}]}"#,
-                "BAD_USER_INPUT| Cannot query field x",
-            ),
-            (r#"{"Message": "Missing required parameter: bucket"}"#, "Missing required parameter: bucket"),
-            (r#"{"__type": "com.amazon.x#ValidationException", "message": "1 error"}"#, "ValidationException| 1 error"),
-            (
-                r#"{"error": {"code": 400, "message": "Request contains an invalid argument.", "status": "INVALID_ARGUMENT", "details": [{"@type": "x", "fieldViolations": [{"field": "order.quantity", "description": "must be positive"}]}]}}"#,
-                "INVALID_ARGUMENT| Request contains an invalid argument: order.quantity: must be positive",
-            ),
-            (r#"{"error": {"code": "MY_CODE", "message": "boom"}}"#, "MY_CODE| boom"),
-            (
-                r#"{"error": "invalid_grant", "error_description": "the token is old"}"#,
-                "invalid_grant| the token is old",
-            ),
-            (
-                r#"{"error": "Bad Request", "message": ["a must be b", "c must be d"]}"#,
-                "Bad Request: a must be b; c must be d",
-            ),
-            (
-                r#"{"errors": {"email": ["is invalid", "is taken"], "base": ["Total must equal 100"]}}"#,
-                "email: is invalid; email: is taken; Total must equal 100",
-            ),
-            (
-                r#"{"price": ["A valid number is required."], "non_field_errors": ["No."]}"#,
-                "price: A valid number is required; No",
-            ),
-            (
-                r#"{"message": "Pod 'x' is invalid: spec.n: must be 1", "details": {"causes": [{"message": "must be 1", "field": "spec.n"}]}, "code": 422}"#,
-                "Pod 'x' is invalid: spec.n: must be 1",
-            ),
-            (r#"{"detail": {"message": "no such order", "code": "GONE"}}"#, "no such order"),
-            (r#"{"code": 20404, "message": "not found"}"#, "20404| not found"),
-            (r#"[{"message": "first"}, "second"]"#, "first; second"),
-            (r#"{"x": 1}"#, "-"),
-            ("{}", "-"),
-        ] {
+        let rows = r#"
+            {"detail": [{"loc": ["body", "x"], "msg": "Field required", "type": "missing"}, {"loc": ["query", "legs", 0, "to"], "msg": "Input should be a valid string"}]} => x: Field required; legs[0].to: Input should be a valid string
+            {"errors": [{"field": "amount", "message": "must be positive"}, {"field": "to", "message": "is unknown."}]} => amount: must be positive; to: is unknown
+            {"errors": [{"source": {"pointer": "/data/attributes/volume"}, "title": "Invalid Attribute", "detail": "Volume does not go to 11.", "code": "V11"}]} => V11| volume: Volume does not go to 11
+            {"errors": [{"message": "Cannot query field x", "path": ["a", "b"], "locations": [], "extensions": {"code": "BAD_USER_INPUT"}}]} => BAD_USER_INPUT| Cannot query field x
+            {"Message": "Missing required parameter: bucket"} => Missing required parameter: bucket
+            {"__type": "com.amazon.x#ValidationException", "message": "1 error"} => ValidationException| 1 error
+            {"error": {"code": 400, "message": "Request contains an invalid argument.", "status": "INVALID_ARGUMENT", "details": [{"@type": "x", "fieldViolations": [{"field": "order.quantity", "description": "must be positive"}]}]}} => INVALID_ARGUMENT| Request contains an invalid argument: order.quantity: must be positive
+            {"error": {"code": "MY_CODE", "message": "boom"}} => MY_CODE| boom
+            {"error": "invalid_grant", "error_description": "the token is old"} => invalid_grant| the token is old
+            {"error": "Bad Request", "message": ["a must be b", "c must be d"]} => Bad Request: a must be b; c must be d
+            {"errors": {"email": ["is invalid", "is taken"], "base": ["Total must equal 100"]}} => email: is invalid; email: is taken; Total must equal 100
+            {"price": ["A valid number is required."], "non_field_errors": ["No."]} => price: A valid number is required; No
+            {"message": "Pod 'x' is invalid: spec.n: must be 1", "details": {"causes": [{"message": "must be 1", "field": "spec.n"}]}, "code": 422} => Pod 'x' is invalid: spec.n: must be 1
+            {"detail": {"message": "no such order", "code": "GONE"}} => no such order
+            {"code": 20404, "message": "not found"} => 20404| not found
+            [{"message": "first"}, "second"] => first; second
+            {"x": 1} => -
+            {} => -
+        "#;
+        for row in rows.trim().lines() {
+            let (body, expected) = row.trim().split_once(" => ").expect("a row has an arrow");
             let value = Value::parse(body).expect("it is JSON");
             let code = code(&value).map_or_else(String::new, |code| format!("{code}| "));
             let found = format!("{code}{}", sentence(&value).unwrap_or_else(|| "-".to_owned()));

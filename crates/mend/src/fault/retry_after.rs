@@ -4,17 +4,10 @@ use reknit_protocol::{Object, RetryAfter, Value};
 
 use crate::facts::{FactKind, facts_in};
 
-/// The keys under which tools write a wait, and the unit of a bare number under them (empty for seconds).
-const KEYS: [(&str, &str); 9] = [
-    ("retry_after", ""),
-    ("retryAfter", ""),
-    ("retry-after", ""),
-    ("retry_after_seconds", ""),
-    ("retryAfterSeconds", ""),
-    ("retry_after_ms", "ms"),
-    ("retryAfterMs", "ms"),
-    ("retry_in", ""),
-    ("retryDelay", ""),
+/// The keys under which tools write a wait, with the unit of a bare number under them (empty for seconds).
+const KEYS: [(&str, &str); 2] = [
+    ("retry_after retryAfter retry-after retry_after_seconds retryAfterSeconds retry_in retryDelay", ""),
+    ("retry_after_ms retryAfterMs", "ms"),
 ];
 
 /// The longest of the waits that the header, the details, the body and the message ask for.
@@ -27,10 +20,9 @@ pub(crate) fn requested_wait_ms(
 ) -> Option<u64> {
     let error = body.get("error");
     let objects = [Some(details), body.as_object(), error.and_then(Value::as_object)];
-    let in_objects = objects
-        .into_iter()
-        .flatten()
-        .flat_map(|object| KEYS.iter().filter_map(|(key, unit)| wait_ms(object.get(key)?, unit, now_ms)));
+    let keys = || KEYS.iter().flat_map(|(keys, unit)| keys.split(' ').map(move |key| (key, *unit)));
+    let in_object = |object: &Object| keys().filter_map(|(key, unit)| wait_ms(object.get(key)?, unit, now_ms)).max();
+    let in_objects = objects.into_iter().flatten().filter_map(in_object);
     let in_message = facts_in(message, None).into_iter().filter_map(|fact| match fact.kind {
         FactKind::RetryAfter { ms } => Some(ms),
         _ => None,

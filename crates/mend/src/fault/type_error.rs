@@ -42,7 +42,6 @@ fn expects_type(message: &str) -> bool {
     })
 }
 
-/// Whether a message calls a value invalid.
 pub(super) fn speaks_of_invalid_value(message: &str) -> bool {
     message.to_lowercase().contains("invalid value")
 }

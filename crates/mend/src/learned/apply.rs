@@ -10,7 +10,6 @@ use super::{AcceptedBy, FaultyCall, LearnedRule, Lesson, RuleValue};
 /// What a rule makes of a failed call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RuleFix {
-    /// The id of the rule.
     pub rule: String,
     /// All parameters after the change.
     pub parameters: Object,

@@ -8,8 +8,9 @@ use reknit_protocol::{Object, Path, Segment, StepId, Value};
 
 use super::faulty_call::{ERROR, FIXED_SOURCES, NUMBER, PARAMETERS, REQUEST, stating};
 use super::value_forms::{conversions, value_forms};
-use super::{ErrorPattern, LearnedRule, Lesson, RuleEvidence, RuleState, RuleValue};
+use super::{ErrorPattern, LearnedRule, Lesson, RuleValue};
 use crate::facts::object_keys::is_scalar;
+use crate::only;
 
 /// The most values of an error or a result that are compared with a new value.
 const MAX_COMPARED: usize = 2_000;
@@ -17,7 +18,6 @@ const MAX_COMPARED: usize = 2_000;
 /// The most places in results that a new value is taken to come from.
 const MAX_PLACES: usize = 4;
 
-/// The most rules for one lesson.
 const MAX_RULES: usize = 32;
 
 /// A whole number below this is in many results by coincidence.
@@ -40,19 +40,15 @@ pub(super) fn candidate_rules(lesson: &Lesson) -> Vec<LearnedRule> {
         let change: BTreeMap<String, RuleValue> =
             chosen.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let is_absent = |name: &&&str| !lesson.call.parameters.contains_key(name);
-        LearnedRule {
-            id: String::new(),
-            state: RuleState::Proposed,
-            accepted_by: None,
-            capability: lesson.call.capability.clone(),
-            error: ErrorPattern::of(&lesson.call, &[changed.as_slice(), removed.as_slice()].concat()),
+        let error = ErrorPattern::of(&lesson.call, &[changed.as_slice(), removed.as_slice()].concat());
+        let rule = LearnedRule {
             absent: changed.iter().filter(is_absent).map(|name| (*name).to_owned()).collect(),
             results: sources.used_results(&change),
             change,
             remove: removed.iter().map(|name| (*name).to_owned()).collect(),
-            evidence: RuleEvidence::default(),
-        }
-        .with_computed_id()
+            ..LearnedRule::proposal(lesson.call.capability.clone(), error)
+        };
+        rule.with_computed_id()
     });
     let is_right = |rule: &LearnedRule| {
         rule.validate().is_ok() && rule.apply(&lesson.call).is_some_and(|fix| fix.parameters == lesson.corrected)
@@ -142,7 +138,6 @@ impl Sources {
         values
     }
 
-    /// Those of the expressions that give a value.
     fn giving(&self, lesson: &Lesson, texts: Vec<String>, new: &Value) -> Vec<RuleValue> {
         let names = self.results.iter().map(|(name, _, capability)| (name.as_str().to_owned(), capability.clone()));
         let Some(sources) = lesson.call.sources(&names.collect()) else { return Vec::new() };
@@ -163,11 +158,7 @@ impl Sources {
         } else {
             (Path::root().key("details"), &details)
         };
-        let places: Vec<Path> = places_of(inside, new, &root);
-        match places.as_slice() {
-            [place] => Some(self.reference(ERROR, place.clone()).to_string()),
-            _ => None,
-        }
+        only(places_of(inside, new, &root).into_iter()).map(|place| self.reference(ERROR, place).to_string())
     }
 
     /// The fields of results with a value. One that has the name of the parameter comes before the others.

@@ -12,7 +12,6 @@ const MAX_MESSAGE: usize = 240;
 /// Stands for any text in a pattern.
 const ANY: char = '*';
 
-/// A kind of error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorPattern {
     /// The status; without one, any, also that of a call that was not sent because of its parameters.
@@ -44,7 +43,6 @@ impl ErrorPattern {
         Self { status: call.status(), code: call.fault.code.clone(), message, fields }
     }
 
-    /// Whether the error of a call is of this kind.
     pub fn matches(&self, call: &FaultyCall) -> bool {
         self.status.is_none_or(|status| Some(status) == call.status())
             && self.code == call.fault.code

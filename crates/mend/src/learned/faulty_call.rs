@@ -6,8 +6,8 @@ use std::sync::Arc;
 use reknit_protocol::{Number, Object, SideEffect, StepId, Value};
 use reknit_salvage::Schema;
 
-use crate::Rung;
 use crate::fault::{CallFault, FaultOrigin};
+use crate::{Rung, is_word_part, neighbours, only};
 
 /// The names by which the expressions of rules call the parameters of the call, its error and the request.
 pub(super) const PARAMETERS: &str = "parameters";
@@ -24,28 +24,20 @@ pub struct FaultyCall {
     pub capability: String,
     /// The parameters that were sent, or would have been.
     pub parameters: Object,
-    /// How the call failed.
     pub fault: Arc<CallFault>,
-    /// The parameters that the error refers to.
     pub fields: Vec<String>,
     /// The schema of the parameters, if the tool has one.
     pub schema: Option<Arc<Schema>>,
-    /// The results of the steps before.
     pub results: Vec<PriorResult>,
-    /// The request of the user.
     pub request: String,
-    /// The numbers in the request.
     pub request_numbers: Vec<Number>,
 }
 
-/// The result of a step before the failed call.
 #[derive(Debug, Clone)]
 pub struct PriorResult {
-    /// The step.
     pub step: StepId,
     /// Its capability, as `tool/capability`.
     pub capability: String,
-    /// The body of the result.
     pub value: Value,
 }
 
@@ -60,17 +52,12 @@ impl FaultyCall {
 
     /// The only result of a capability. Of two results nobody knows which one is meant.
     pub(super) fn result_of(&self, capability: &str) -> Option<&PriorResult> {
-        let mut results = self.results.iter().filter(|result| result.capability == capability);
-        let first = results.next()?;
-        results.next().is_none().then_some(first)
+        only(self.results.iter().filter(|result| result.capability == capability))
     }
 
     /// The only number in the request.
     pub(super) fn request_number(&self) -> Option<&Number> {
-        match self.request_numbers.as_slice() {
-            [number] => Some(number),
-            _ => None,
-        }
+        only(self.request_numbers.iter())
     }
 
     /// What expressions refer to. `None` if a named result is missing.
@@ -88,7 +75,6 @@ impl FaultyCall {
         Some(sources)
     }
 
-    /// The error as expressions see it.
     pub(super) fn error(&self) -> Value {
         let mut error = Object::from([
             ("code", self.fault.code.as_str().into()),
@@ -100,7 +86,6 @@ impl FaultyCall {
         Value::Object(error)
     }
 
-    /// The part of the schema for a parameter.
     pub(super) fn property(&self, name: &str) -> Option<&Value> {
         self.schema.as_ref()?.source().get("properties")?.get(name)
     }
@@ -161,27 +146,17 @@ fn holds(whole: &Value, wanted: &Value) -> bool {
 /// Whether a text contains another one as whole words, in any letter case.
 pub(super) fn has_word(text: &str, word: &str) -> bool {
     let (text, word) = (text.to_lowercase(), word.trim().to_lowercase());
-    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
-    !word.is_empty()
-        && text.match_indices(&word).any(|(at, found)| {
-            let before = text.get(..at).and_then(|text| text.chars().next_back());
-            let after = text.get(at + found.len()..).and_then(|text| text.chars().next());
-            !before.is_some_and(is_part) && !after.is_some_and(is_part)
-        })
+    !word.is_empty() && neighbours(&text, &word).any(|beside| !beside.into_iter().any(is_word_part))
 }
 
 /// A failed call, and the parameters with which it succeeded.
 #[derive(Debug, Clone)]
 pub struct Lesson {
-    /// Where it happened, as `run/step`.
     pub place: String,
-    /// The failed call.
     pub call: FaultyCall,
     /// The parameters that the tool accepted.
     pub corrected: Object,
-    /// The rung that corrected the call.
     pub rung: Rung,
-    /// The side effect of the capability.
     pub side_effect: SideEffect,
     /// Where the model says that new values come from.
     pub origins: Vec<ValueOrigin>,
@@ -192,7 +167,6 @@ pub struct Lesson {
 /// The expression with which a model, or code after it, explained a new value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueOrigin {
-    /// The parameter.
     pub parameter: String,
     /// The expression over the steps of the run.
     pub expression: String,
@@ -205,12 +179,10 @@ impl Lesson {
         self.corrected.keys().filter(is_new).collect()
     }
 
-    /// The parameters that were left out.
     pub(super) fn removed(&self) -> Vec<&str> {
         self.call.parameters.keys().filter(|name| !self.corrected.contains_key(name)).collect()
     }
 
-    /// Whether a model made the correction.
     pub(super) fn is_by_model(&self) -> bool {
         matches!(self.rung, Rung::Resolution | Rung::Feedback | Rung::Context)
     }

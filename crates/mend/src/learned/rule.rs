@@ -24,14 +24,12 @@ const PRODUCER_RESULT: &str = "it";
 pub struct LearnedRule {
     /// The id, by which records name the rule.
     pub id: String,
-    /// Whether it is used.
     pub state: RuleState,
     /// Who accepted it, if it is or was accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted_by: Option<AcceptedBy>,
     /// The capability, as `tool/capability`. The rule applies to no other.
     pub capability: String,
-    /// The kind of error.
     pub error: ErrorPattern,
     /// Which of the changed parameters the call must not have. It must have the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -39,10 +37,8 @@ pub struct LearnedRule {
     /// The names by which expressions call the results of earlier steps, each with the capability of the step.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub results: BTreeMap<String, String>,
-    /// The new values, by parameter.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub change: BTreeMap<String, RuleValue>,
-    /// The parameters that are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remove: Vec<String>,
     /// What speaks for and against it.
@@ -50,7 +46,6 @@ pub struct LearnedRule {
     pub evidence: RuleEvidence,
 }
 
-/// The new value of a parameter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RuleValue {
     /// An expression over `parameters`, `error`, `request.number` and the named results.
@@ -61,13 +56,11 @@ pub struct RuleValue {
 }
 
 word_enum! {
-    /// Whether a rule is used.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum RuleState {
         /// Nobody has looked at it. It is not used.
         Proposed = "proposed",
-        /// It is used.
         Accepted = "accepted",
         /// A tool rejected what it sent, or a person rejected it. It is not used, and not proposed again.
         Retired = "retired",
@@ -75,11 +68,9 @@ word_enum! {
 }
 
 word_enum! {
-    /// Who accepted a rule.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum AcceptedBy {
-        /// A person.
         Person = "person",
         /// Enough calls confirmed it. Such a rule is used for calls that only read.
         Confirmations = "confirmations",
@@ -104,7 +95,6 @@ pub struct RuleEvidence {
     /// The runs in which a tool rejected what it sent. None of them retires the rule a second time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejections: Vec<String>,
-    /// Why it was retired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retired: Option<String>,
 }
@@ -115,7 +105,6 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl RuleEvidence {
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -124,9 +113,7 @@ impl RuleEvidence {
 /// What is wrong with a rule, and under which key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleProblem {
-    /// The key, and a key inside it if there is one.
     pub keys: Vec<String>,
-    /// What is wrong.
     pub message: String,
 }
 
@@ -159,7 +146,6 @@ impl LearnedRule {
         hex(&hash.finish()).chars().take(ID_DIGITS).collect()
     }
 
-    /// The rule with its computed id.
     #[must_use]
     pub fn with_computed_id(self) -> Self {
         Self { id: self.computed_id(), ..self }
@@ -168,6 +154,22 @@ impl LearnedRule {
     /// Whether another rule does the same, whatever their ids and states are.
     pub fn has_same_content(&self, other: &Self) -> bool {
         self.computed_id() == other.computed_id()
+    }
+
+    /// A proposal that changes nothing yet.
+    pub(super) fn proposal(capability: String, error: ErrorPattern) -> Self {
+        Self {
+            id: String::new(),
+            state: RuleState::Proposed,
+            accepted_by: None,
+            capability,
+            error,
+            absent: Vec::new(),
+            results: BTreeMap::new(),
+            change: BTreeMap::new(),
+            remove: Vec::new(),
+            evidence: RuleEvidence::default(),
+        }
     }
 
     /// What a person must have seen before they decide about the rule: it changes with what the rule does, with its state, and with
@@ -193,7 +195,6 @@ impl LearnedRule {
         FIXED_SOURCES.into_iter().chain(self.results.keys().map(String::as_str)).map(StepId::from).collect()
     }
 
-    /// The parsed expression of a new value.
     pub(super) fn expression(&self, value: &RuleValue) -> Option<Expression> {
         Expression::parse(&value.of, &self.source_ids()).ok()
     }
@@ -246,22 +247,13 @@ impl LearnedRule {
         let ids: [StepId; 1] = [name.into()];
         let expression = Expression::parse(&mapping.expression, &[PRODUCER_RESULT.into()]).ok()?;
         let general = expression.generalize(&|_| Some(name.into()), &|_| None, &StepIds::new(&ids))?;
+        let fields = vec![mapping.parameter.clone()];
+        let (code, message) = (codes::INVALID_FORMAT.to_owned(), MISSING.to_owned());
         let rule = Self {
-            id: String::new(),
-            state: RuleState::Proposed,
-            accepted_by: None,
-            capability: mapping.consumer.clone(),
-            error: ErrorPattern {
-                status: None,
-                code: codes::INVALID_FORMAT.to_owned(),
-                message: MISSING.to_owned(),
-                fields: vec![mapping.parameter.clone()],
-            },
             absent: vec![mapping.parameter.clone()],
             results: BTreeMap::from([(name.to_owned(), mapping.producer.clone())]),
             change: BTreeMap::from([(mapping.parameter.clone(), RuleValue { of: general.to_string(), map: None })]),
-            remove: Vec::new(),
-            evidence: RuleEvidence::default(),
+            ..Self::proposal(mapping.consumer.clone(), ErrorPattern { status: None, code, message, fields })
         };
         rule.validate().is_ok().then(|| rule.with_computed_id())
     }

@@ -13,14 +13,12 @@ const MAX_PROPOSALS: usize = 500;
 /// The most places that the evidence of a rule lists.
 pub(super) const MAX_PLACES: usize = 50;
 
-/// The rules of a file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RuleBook {
     /// The rules, in the order of the file.
     pub rules: Vec<LearnedRule>,
 }
 
-/// How a rule changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BookChange {
     /// A run proposed it.
@@ -40,7 +38,6 @@ impl RuleBook {
         used.map(LearnedRule::for_runs).collect()
     }
 
-    /// The rule with this id.
     pub fn get(&self, id: &str) -> Option<&LearnedRule> {
         self.rules.iter().find(|rule| rule.id == id)
     }

@@ -30,45 +30,23 @@ pub(super) fn locate(field: &Field, parameters: &Object, schema: Option<&Value>)
 
 fn resolve(segments: &[String], parameters: &Object, schema: Option<&Value>) -> Option<Path> {
     let mut path = Path::root();
-    let mut node = Node::Object(parameters);
+    let (mut object, mut items) = (Some(parameters), None);
     for segment in segments {
-        node = match node {
-            Node::Array(items) => {
-                let index: usize = segment.parse().ok()?;
-                let inner = Node::new(Some(items.get(index)?));
-                path.push_index(index);
-                inner
-            }
-            Node::Object(object) => {
-                let declared = schema.and_then(|schema| schema_at(schema, &path)?.get("properties")?.as_object());
-                let name = known_name(segment, object, declared)?;
-                let inner = Node::new(object.get(&name));
-                path.push_key(name);
-                inner
-            }
-            Node::Leaf => return None,
+        let inner = if let Some(object) = object {
+            let declared = schema.and_then(|schema| schema_at(schema, &path)?.get("properties")?.as_object());
+            let name = known_name(segment, object, declared)?;
+            let inner = object.get(&name);
+            path.push_key(name);
+            inner
+        } else {
+            let items: &[Value] = items?;
+            let index: usize = segment.parse().ok()?;
+            path.push_index(index);
+            Some(items.get(index)?)
         };
+        (object, items) = (inner.and_then(Value::as_object), inner.and_then(Value::as_array));
     }
     (!path.is_root()).then_some(path)
-}
-
-/// The value that resolving a path has reached.
-#[derive(Clone, Copy)]
-enum Node<'a> {
-    Object(&'a Object),
-    Array(&'a [Value]),
-    /// A scalar, or no value.
-    Leaf,
-}
-
-impl<'a> Node<'a> {
-    fn new(value: Option<&'a Value>) -> Self {
-        match value {
-            Some(Value::Object(object)) => Self::Object(object),
-            Some(Value::Array(items)) => Self::Array(items),
-            _ => Self::Leaf,
-        }
-    }
 }
 
 /// The name in the spelling that is sent or declared.

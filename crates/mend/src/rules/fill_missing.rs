@@ -49,11 +49,7 @@ pub(super) fn fill_missing(call: &RejectedCall<'_>, fact: &Fact) -> Option<Chang
 
 /// Whether there is no value that filling in would overwrite.
 fn is_vacant(value: Option<&Value>) -> bool {
-    match value {
-        None | Some(Value::Null) => true,
-        Some(Value::String(text)) => text.trim().is_empty(),
-        Some(_) => false,
-    }
+    value.is_none_or(|value| value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty()))
 }
 
 /// The only value that the schema allows at a path.

@@ -22,12 +22,11 @@ pub(super) fn remove_sign(call: &RejectedCall<'_>, fact: &Fact) -> Option<Change
             .filter_map(|word| Number::parse(word.trim_end_matches(['.', '?', '!', ':'])).ok())
             .any(|number| number == positive)
     };
-    let value = Value::Number(positive.clone());
-    (call.request.iter().any(is_written) && call.would_fit(&at, &value)).then_some(Change::Set {
-        at,
-        value,
-        from: Some("the request"),
-    })
+    if call.request.iter().any(is_written) {
+        call.set(at, Value::Number(positive.clone()), "the request")
+    } else {
+        None
+    }
 }
 
 /// Swaps a latitude beyond 90 degrees with a longitude within 90. No latitude is beyond 90, so there is no doubt.
@@ -58,7 +57,7 @@ pub(super) fn other_sum(call: &RejectedCall<'_>) -> Option<Change> {
     let fields = items.flat_map(|(list, item)| number_fields(list, item));
     let (at, held) = only(fields.filter(|(_, held)| *held == one || *held == other))?;
     let value = Value::Number(if held == one { other.clone() } else { one.clone() });
-    call.would_fit(&at, &value).then_some(Change::Set { at, value, from: Some("the error") })
+    call.set(at, value, "the error")
 }
 
 /// The numbers in the only item of a list, with their paths.

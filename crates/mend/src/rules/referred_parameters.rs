@@ -4,11 +4,11 @@ use reknit_protocol::{Object, Path, Segment, Value};
 
 use super::RejectedCall;
 use crate::facts::{Fact, FactKind};
+use crate::{is_word_part, neighbours};
 
 /// Shorter names and values are too common in prose to count without quotes: `to`, `id`, `5`.
 const MIN_LETTERS: usize = 3;
 
-/// The most values of a call that are compared with an error.
 const MAX_VALUES: usize = 10_000;
 
 impl RejectedCall<'_> {
@@ -74,12 +74,8 @@ pub(super) fn values_within(parameters: &Object) -> Vec<(Path, &Value)> {
     collect_values(parameters.iter().map(|(name, value)| (Path::root().key(name), value)).collect())
 }
 
-/// The same for any value, which is the first of them.
-pub(super) fn values_in(value: &Value) -> Vec<(Path, &Value)> {
-    collect_values(vec![(Path::root(), value)])
-}
-
-fn collect_values(mut open: Vec<(Path, &Value)>) -> Vec<(Path, &Value)> {
+/// These values and all values inside them, with their paths.
+pub(super) fn collect_values(mut open: Vec<(Path, &Value)>) -> Vec<(Path, &Value)> {
     let mut found = Vec::new();
     while let Some((at, value)) = open.pop() {
         if found.len() >= MAX_VALUES {
@@ -101,14 +97,10 @@ fn collect_values(mut open: Vec<(Path, &Value)>) -> Vec<(Path, &Value)> {
 
 /// Whether a message contains a text as a whole word; a short one only in quotes.
 fn mentions(message: &str, text: &str) -> bool {
-    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
     let is_quote = |letter: char| matches!(letter, '`' | '\'' | '"' | '“' | '”' | '‘' | '’');
     !text.is_empty()
-        && message.match_indices(text).any(|(at, found)| {
-            let before = message.get(..at).and_then(|text| text.chars().next_back());
-            let after = message.get(at + found.len()..).and_then(|text| text.chars().next());
-            let is_quoted = before.is_some_and(is_quote) && after.is_some_and(is_quote);
-            let is_word = !before.is_some_and(is_part) && !after.is_some_and(is_part);
-            is_quoted || is_word && text.chars().count() >= MIN_LETTERS
+        && neighbours(message, text).any(|beside| {
+            let is_quoted = beside.into_iter().all(|letter| letter.is_some_and(is_quote));
+            is_quoted || !beside.into_iter().any(is_word_part) && text.chars().count() >= MIN_LETTERS
         })
 }

@@ -6,7 +6,6 @@ use reknit_salvage::UnambiguousDate;
 use super::{Change, RejectedCall};
 use crate::facts::{Fact, FactKind};
 
-/// A part of a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Year,

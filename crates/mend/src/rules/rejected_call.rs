@@ -4,8 +4,8 @@ use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Object, Path, Segment, StepId, Value};
 use reknit_salvage::{Schema, fit};
 
-use super::field_location;
 use super::referred_parameters::values_within;
+use super::{Change, field_location};
 use crate::facts::{Fact, FactKind, Field};
 
 /// How far rules may change a call.
@@ -26,13 +26,10 @@ pub struct RejectedCall<'a> {
     pub parameters: Object,
     /// The schema of the parameters, if the tool has one.
     pub schema: Option<&'a Schema>,
-    /// The facts that the error states.
     pub facts: &'a [Fact],
-    /// The message of the error.
     pub message: &'a str,
     /// The parameters that the plan takes from a result. Rules may respell their values and never replace them.
     pub referenced: Vec<String>,
-    /// How far rules may change the call.
     pub allowed_changes: AllowedChanges,
     /// The request of the user and the instruction of the step.
     pub request: [&'a str; 2],
@@ -46,7 +43,6 @@ impl RejectedCall<'_> {
         field_location::locate(field, &self.parameters, self.schema.map(Schema::source))
     }
 
-    /// The path and the value of the field of a fact.
     pub(super) fn located_value(&self, fact: &Fact) -> Option<(Path, &Value)> {
         let at = self.locate(fact.field.as_ref()?)?;
         let value = self.value_at(&at)?;
@@ -75,8 +71,8 @@ impl RejectedCall<'_> {
     }
 
     /// Whether a change replaces a value that the plan takes from a result.
-    pub(super) fn is_referenced(&self, change: &super::Change) -> bool {
-        let super::Change::Set { at, .. } = change else { return false };
+    pub(super) fn is_referenced(&self, change: &Change) -> bool {
+        let Change::Set { at, .. } = change else { return false };
         matches!(at.segments(), [Segment::Key(name), ..] if self.referenced.contains(name))
     }
 
@@ -111,7 +107,6 @@ impl RejectedCall<'_> {
         self.facts.iter().any(|other| other.field == fact.field && contradicts(&other.kind))
     }
 
-    /// The part of the schema for a path.
     pub(super) fn schema_at(&self, at: &Path) -> Option<&Value> {
         field_location::schema_at(self.schema?.source(), at)
     }
@@ -133,6 +128,11 @@ impl RejectedCall<'_> {
         let required = self.schema_at(parent).and_then(|schema| schema.get("required")).and_then(Value::as_array);
         let names = required.unwrap_or_default().iter().filter_map(Value::as_str);
         names.filter(|name| object.is_none_or(|object| !object.contains_key(name))).map(str::to_owned).collect()
+    }
+
+    /// The change that puts a value at a path, if the value would fit there. `from` says where the value comes from.
+    pub(super) fn set(&self, at: Path, value: Value, from: &'static str) -> Option<Change> {
+        self.would_fit(&at, &value).then_some(Change::Set { at, value, from: Some(from) })
     }
 
     /// Whether a value fits the schema at a path, possibly after a conversion of its type. Without a schema any value does.

@@ -68,7 +68,7 @@ fn name_in_error(call: &RejectedCall<'_>, fact: &Fact, parent: &Path, known: &[S
         (_, [only]) if known.len() == 1 => Some((*only).to_owned()),
         (_, free) => {
             let name = fact.field.as_ref()?.segments().last()?;
-            similar_name(name, free, object.get(name), UnknownSource::Error).map(str::to_owned)
+            similar_name(name, free, object.get(name), true).map(str::to_owned)
         }
     }
 }
@@ -92,14 +92,8 @@ fn missing_names(call: &RejectedCall<'_>, parent: &Path) -> Vec<String> {
 /// A name that was sent and that the tool does not know.
 struct UnknownName {
     name: String,
-    source: UnknownSource,
-}
-
-/// What says that a name is unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum UnknownSource {
-    Error,
-    Schema,
+    /// Whether the error itself calls it unknown, and not only the schema.
+    is_in_error: bool,
 }
 
 /// The names that were sent and that the error calls unknown or the schema does not declare.
@@ -110,11 +104,9 @@ fn unknown_names(call: &RejectedCall<'_>, parent: &Path) -> Vec<UnknownName> {
     let has_declared_names = call.declared_names(parent).is_some();
     let is_undeclared =
         |name: &str| has_declared_names && !call.is_declared(parent, name) && !call.is_value_of_another(name);
-    let source = |name: &str| {
-        let by_error = in_error.contains(&parent.key(name)).then_some(UnknownSource::Error);
-        by_error.or_else(|| is_undeclared(name).then_some(UnknownSource::Schema))
-    };
-    object.keys().filter_map(|name| Some(UnknownName { name: name.to_owned(), source: source(name)? })).collect()
+    let names = object.keys().map(|name| (name, in_error.contains(&parent.key(name))));
+    let unknown = names.filter(|(name, is_in_error)| *is_in_error || is_undeclared(name));
+    unknown.map(|(name, is_in_error)| UnknownName { name: name.to_owned(), is_in_error }).collect()
 }
 
 /// The missing name that an unknown one is similar to, if no other unknown name is.
@@ -127,7 +119,7 @@ fn matching_missing_name(
 ) -> Option<String> {
     let missing: Vec<&str> = missing.iter().map(String::as_str).collect();
     let object = call.object_at(parent)?;
-    let similar = |name: &UnknownName| similar_name(&name.name, &missing, object.get(&name.name), name.source);
+    let similar = |name: &UnknownName| similar_name(&name.name, &missing, object.get(&name.name), name.is_in_error);
     let wanted = similar(unknown.iter().find(|unknown| unknown.name == name)?)?;
     let rivals = unknown.iter().filter(|other| similar(other) == Some(wanted)).count();
     (rivals <= 1).then(|| wanted.to_owned())
@@ -135,14 +127,9 @@ fn matching_missing_name(
 
 /// The one similar name. If the error itself calls the name unknown, this may also be a whole word of it: `to` of
 /// `to_currency`. No number is moved that way, because the other word may be a unit: `amount_cents` is not `amount`.
-fn similar_name<'a>(
-    name: &str,
-    candidates: &[&'a str],
-    value: Option<&Value>,
-    source: UnknownSource,
-) -> Option<&'a str> {
+fn similar_name<'a>(name: &str, candidates: &[&'a str], value: Option<&Value>, is_in_error: bool) -> Option<&'a str> {
     closest_name(name, candidates).or_else(|| {
-        if source == UnknownSource::Schema || value.is_none_or(|value| value.as_number().is_some()) {
+        if !is_in_error || value.is_none_or(|value| value.as_number().is_some()) {
             return None;
         }
         let words = words_of(name);

@@ -1,9 +1,10 @@
 //! Whether a change affects only the spelling: the same value and the same name, written as the tool expects.
 
+use reknit_protocol::Value;
 use reknit_protocol::spelling::are_alike;
-use reknit_protocol::{Number, Value};
 
 use super::{Change, RejectedCall, parent_of};
+use crate::number_of;
 
 /// The source of a value that is the only one a schema allows.
 pub(super) const THE_SCHEMA: &str = "the schema";
@@ -45,14 +46,6 @@ fn are_same_text(old: &str, new: &str) -> bool {
         joined.flat_map(char::to_lowercase).collect()
     };
     normalize(old) == normalize(new)
-}
-
-fn number_of(value: &Value) -> Option<Number> {
-    match value {
-        Value::Number(number) => Some(number.clone()),
-        Value::String(text) => Number::parse(text.trim()).ok(),
-        _ => None,
-    }
 }
 
 fn has_digit(text: &str) -> bool {

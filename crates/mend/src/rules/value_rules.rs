@@ -5,7 +5,7 @@ use reknit_protocol::{Object, Path, Value};
 use reknit_salvage::{Schema, SchemaType, fit};
 
 use super::closest_match::closest_value;
-use super::referred_parameters::values_in;
+use super::referred_parameters::collect_values;
 use super::{Change, RejectedCall, only, parent_of};
 use crate::facts::{Fact, FactKind};
 
@@ -18,7 +18,7 @@ pub(super) fn allowed_value(call: &RejectedCall<'_>, fact: &Fact) -> Option<Chan
         return None;
     }
     let closest = closest_value(value, values)?.clone();
-    call.would_fit(&at, &closest).then_some(Change::Set { at, value: closest, from: Some("the allowed values") })
+    call.set(at, closest, "the allowed values")
 }
 
 /// The parameter that the list is for: the named one, the one with the value in the fact, or the one whose value the message
@@ -34,7 +34,6 @@ fn locate_allowed(call: &RejectedCall<'_>, fact: &Fact, values: &[Value], got: O
     call.only_parameter(|value| is_quoted(value) && !values.contains(value))
 }
 
-/// Whether a message contains a text in quotes.
 fn quotes(message: &str, text: &str) -> bool {
     [('`', '`'), ('\'', '\''), ('"', '"'), ('“', '”'), ('‘', '’')]
         .iter()
@@ -51,7 +50,7 @@ pub(super) fn suggested_value(call: &RejectedCall<'_>, fact: &Fact) -> Option<Ch
         return None;
     }
     let value = closest_value(value, std::slice::from_ref(suggested))?.clone();
-    call.would_fit(&at, &value).then_some(Change::Set { at, value, from: Some("the error") })
+    call.set(at, value, "the error")
 }
 
 /// The named field, or the parameter with the value that was not found.
@@ -59,14 +58,8 @@ fn locate_not_found(call: &RejectedCall<'_>, fact: &Fact) -> Option<Path> {
     if let Some((at, _)) = call.located_value(fact) {
         return Some(at);
     }
-    let mut not_found: Vec<&Value> = call
-        .facts
-        .iter()
-        .filter_map(|other| match &other.kind {
-            FactKind::NotFound { value } => value.as_ref(),
-            _ => None,
-        })
-        .collect();
+    let facts = call.facts.iter().filter(|other| matches!(other.kind, FactKind::NotFound { .. }));
+    let mut not_found: Vec<&Value> = facts.filter_map(Fact::shown_value).collect();
     not_found.dedup();
     let [only] = not_found.as_slice() else { return None };
     call.only_parameter(|value| value == *only)
@@ -81,11 +74,7 @@ pub(super) fn expected_value(call: &RejectedCall<'_>, fact: &Fact) -> Option<Cha
     }
     let has_rival =
         call.has_rival(fact, |other| matches!(other, FactKind::ExpectedValue { value, .. } if value != expected));
-    (!has_rival && call.would_fit(&at, expected)).then(|| Change::Set {
-        at,
-        value: expected.clone(),
-        from: Some("the error"),
-    })
+    if has_rival { None } else { call.set(at, expected.clone(), "the error") }
 }
 
 /// Trims a text that the error is about.
@@ -138,23 +127,20 @@ pub(super) fn convert_type(call: &RejectedCall<'_>, fact: &Fact) -> Option<Chang
 /// `4521` for `ORD-4521`.
 pub(super) fn same_digits(call: &RejectedCall<'_>, fact: &Fact) -> Option<Change> {
     let FactKind::NotFound { value: shown } = &fact.kind else { return None };
-    let at = match (call.located_value(fact), shown) {
-        (Some((at, _)), _) => at,
-        (None, Some(shown)) => call.only_parameter(|value| value == shown)?,
-        (None, None) => return None,
-    };
+    let by_value = || call.only_parameter(|value| Some(value) == shown.as_ref());
+    let at = call.located_value(fact).map(|(at, _)| at).or_else(by_value)?;
     let sent = call.value_at(&at)?;
     let (_, name) = parent_of(&at)?;
     let digits = digits(sent).filter(|digits| !digits.is_empty())?;
     let mut found: Vec<&Value> = Vec::new();
-    for (path, value) in call.results.iter().flat_map(|(_, body)| values_in(body)) {
+    for (path, value) in call.results.iter().flat_map(|(_, body)| collect_values(vec![(Path::root(), body)])) {
         let is_named = parent_of(&path).is_some_and(|(_, key)| are_alike(&key, &name));
         if is_named && self::digits(value).as_ref() == Some(&digits) && !found.contains(&value) {
             found.push(value);
         }
     }
     let value = only(found.into_iter()).filter(|value| *value != sent)?.clone();
-    call.would_fit(&at, &value).then_some(Change::Set { at, value, from: Some("a result") })
+    call.set(at, value, "a result")
 }
 
 /// The digits of an identifier; `None` for a value that is neither text nor number.

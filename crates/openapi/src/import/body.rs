@@ -6,7 +6,7 @@ use reknit_protocol::Value;
 
 use super::parameters::{ImportedParameters, collection_style, described};
 use super::path_items::Site;
-use super::{Importer, media_types, texts};
+use super::{Importer, media_types};
 use crate::document_text::count_values;
 use crate::files::Node;
 use crate::operation::{BodyContent, BodyKind, BodyProperty, PartEncoding, RequestBody};
@@ -19,10 +19,8 @@ const MAX_FLAT_VALUES: usize = 5_000;
 /// A body whose parameters have no names yet.
 pub(super) struct ImportedBody {
     pub(super) body: RequestBody,
-    /// The schema of a body that is one parameter.
-    pub(super) schema: Value,
-    /// The schemas of the properties of any other.
-    pub(super) properties: Vec<Value>,
+    /// The schemas of the parameters: of the whole body, or of each property.
+    pub(super) schemas: Vec<Value>,
 }
 
 impl ImportedBody {
@@ -45,14 +43,7 @@ struct DeclaredBody<'a> {
     encoding: Option<Node<'a>>,
 }
 
-/// A property of a body that becomes a parameter of its own.
-struct FlatProperty<'a> {
-    name: String,
-    node: Node<'a>,
-    required: bool,
-}
-
-impl<'a> Importer<'a, '_> {
+impl<'a> Importer<'a> {
     /// The body; an error says why the operation cannot be called.
     pub(super) fn body(
         &mut self,
@@ -61,8 +52,7 @@ impl<'a> Importer<'a, '_> {
     ) -> Result<Option<ImportedBody>, String> {
         if !parameters.form.is_empty() {
             if let Some(body) = &parameters.body {
-                self.findings
-                    .problem(self.files.place(body), "an operation has either a body or a form; the form is used");
+                self.findings.problem(body, "an operation has either a body or a form; the form is used");
             }
             return Ok(Some(self.swagger_form(site, &parameters.form)));
         }
@@ -77,7 +67,7 @@ impl<'a> Importer<'a, '_> {
 
     fn request_body(&mut self, site: &Site<'a>) -> Result<Option<DeclaredBody<'a>>, String> {
         let Some(node) = site.node.get("requestBody") else { return Ok(None) };
-        let node = self.files.resolve(&node).map_err(|reason| format!("its body is unknown: {reason}"))?;
+        let node = self.findings.files.resolve(&node).map_err(|reason| format!("its body is unknown: {reason}"))?;
         let Some(content) = node.get("content").filter(|content| content.value.as_object().is_some()) else {
             return Err("its body has no `content`".to_owned());
         };
@@ -85,16 +75,15 @@ impl<'a> Importer<'a, '_> {
         entries.retain(|(name, media)| {
             let is_valid = media_types::is_valid(name);
             if !is_valid {
-                self.findings.problem(self.files.place(media), "this is no media type");
+                self.findings.problem(media, "this is no media type");
             }
             is_valid
         });
-        let chosen = media_types::preferred(entries.iter().map(|(name, _)| *name)).and_then(|at| entries.get(at));
-        let Some((media_type, media)) = chosen else {
+        let Some((media_type, media)) = media_types::preferred(&entries, |(name, _)| name) else {
             if node.flag("required") {
                 return Err("its body has no media type".to_owned());
             }
-            self.findings.problem(self.files.place(&content), "the body has no media type; none is sent");
+            self.findings.problem(&content, "the body has no media type; none is sent");
             return Ok(None);
         };
         Ok(Some(DeclaredBody {
@@ -108,7 +97,7 @@ impl<'a> Importer<'a, '_> {
 
     fn swagger_body(&mut self, site: &Site<'a>, node: &Node<'a>) -> DeclaredBody<'a> {
         let types = self.consumes(site);
-        let chosen = media_types::preferred(types.iter().map(String::as_str)).and_then(|at| types.get(at));
+        let chosen = media_types::preferred(&types, |name| name);
         // A body with a schema is not a form, whatever the list says.
         let media_type = chosen.filter(|name| matches!(media_types::kind(name), BodyKind::Json | BodyKind::Text));
         DeclaredBody {
@@ -121,9 +110,7 @@ impl<'a> Importer<'a, '_> {
     }
 
     fn consumes(&self, site: &Site<'a>) -> Vec<String> {
-        let own = texts(&site.node, "consumes");
-        let types = if own.is_empty() { texts(&self.files.root(), "consumes") } else { own };
-        types.into_iter().filter(|name| media_types::is_valid(name)).collect()
+        self.media_types(site, "consumes").into_iter().filter(|name| media_types::is_valid(name)).collect()
     }
 
     fn swagger_form(&mut self, site: &Site<'a>, form: &[Node<'a>]) -> ImportedBody {
@@ -136,13 +123,13 @@ impl<'a> Importer<'a, '_> {
             _ if has_file => (BodyKind::Multipart, "multipart/form-data".to_owned()),
             _ => (BodyKind::Form, "application/x-www-form-urlencoded".to_owned()),
         };
-        let (mut list, mut properties, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut list, mut schemas, mut parts) = (Vec::new(), Vec::new(), Vec::new());
         for node in form {
             let name = node.text("name").unwrap_or_default().to_owned();
             let required = node.flag("required");
             list.push(BodyProperty { name: name.clone(), wire_name: name.clone(), required });
-            let schema = self.requests.convert_parameter(node, self.findings);
-            properties.push(described(schema, node));
+            let schema = self.requests.convert_parameter(node);
+            schemas.push(described(schema, node));
             parts.push(PartEncoding {
                 property: name,
                 content_type: None,
@@ -152,7 +139,7 @@ impl<'a> Importer<'a, '_> {
         }
         let required = list.iter().any(|property| property.required);
         let body = RequestBody { media_type, kind, required, content: BodyContent::Properties(list), parts };
-        ImportedBody { body, schema: Value::Bool(true), properties }
+        ImportedBody { body, schemas }
     }
 
     fn imported(&mut self, declared: &DeclaredBody<'a>, is_taken: impl Fn(&str) -> bool) -> ImportedBody {
@@ -167,7 +154,7 @@ impl<'a> Importer<'a, '_> {
         let Some(node) = &declared.schema else {
             let any = if kind == BodyKind::Text { Value::from([("type", "string".into())]) } else { Value::Bool(true) };
             let schema = described(any, &declared.node);
-            return ImportedBody { body, schema, properties: Vec::new() };
+            return ImportedBody { body, schemas: vec![schema] };
         };
         if matches!(kind, BodyKind::Form | BodyKind::Multipart) {
             body.parts = self.parts(node, declared.encoding.as_ref());
@@ -175,49 +162,49 @@ impl<'a> Importer<'a, '_> {
         if kind != BodyKind::Text
             && !(kind == BodyKind::Json && self.is_large_reference(node))
             && let Some(flat) = self.flattened(node)
-            && !flat.iter().any(|property| is_taken(&property.name))
+            && !flat.properties.iter().any(|(name, _)| is_taken(name))
         {
-            let schemas = flat.iter().map(|property| self.requests.convert(&property.node, self.findings)).collect();
-            let list = flat.into_iter().map(|property| BodyProperty {
-                name: property.name.clone(),
-                wire_name: property.name,
-                required: property.required,
+            let schemas = flat.properties.iter().map(|(_, node)| self.requests.convert(node)).collect();
+            let list = flat.properties.into_iter().map(|(name, _)| {
+                let required = flat.required.contains(&name);
+                BodyProperty { name: name.clone(), wire_name: name, required }
             });
             body.content = BodyContent::Properties(list.collect());
-            return ImportedBody { body, schema: Value::Bool(true), properties: schemas };
+            return ImportedBody { body, schemas };
         }
         let schema = if kind == BodyKind::Text && !self.is_scalar(node) {
             let description = format!("The body as a text of the type {}.", declared.media_type);
             Value::from([("type", "string".into()), ("description", description.into())])
         } else {
-            self.requests.convert(node, self.findings)
+            self.requests.convert(node)
         };
-        ImportedBody { body, schema: described(schema, &declared.node), properties: Vec::new() }
+        ImportedBody { body, schemas: vec![described(schema, &declared.node)] }
     }
 
     /// Whether a schema is a reference to a large one. Its properties would be copied into every operation that has this body.
     fn is_large_reference(&self, node: &Node<'a>) -> bool {
         let is_reference = node.text("$ref").is_some();
-        is_reference && self.files.resolve(node).is_ok_and(|target| count_values(target.value) > MAX_FLAT_VALUES)
+        is_reference
+            && self.findings.files.resolve(node).is_ok_and(|target| count_values(target.value) > MAX_FLAT_VALUES)
     }
 
     fn is_scalar(&self, node: &Node<'a>) -> bool {
-        let target = self.files.resolve(node);
+        let target = self.findings.files.resolve(node);
         target.is_ok_and(|node| matches!(node.text("type"), Some("string" | "integer" | "number" | "boolean")))
     }
 
     /// How the properties of a form are encoded: files by their schema, all else as declared.
     fn parts(&mut self, schema: &Node<'a>, encoding: Option<&Node<'a>>) -> Vec<PartEncoding> {
         let mut parts: Vec<PartEncoding> = Vec::new();
-        for property in self.flattened(schema).unwrap_or_default() {
-            if self.is_file(&property.node) {
-                parts.push(PartEncoding { property: property.name, is_file: true, ..PartEncoding::default() });
+        for (property, node) in self.flattened(schema).unwrap_or_default().properties {
+            if self.is_file(&node) {
+                parts.push(PartEncoding { property, is_file: true, ..PartEncoding::default() });
             }
         }
         for (name, declared) in encoding.iter().flat_map(|encoding| encoding.members()) {
             let content_type = declared.text("contentType").and_then(|types| types.split(',').next()).map(str::trim);
             if content_type.is_some_and(|name| !media_types::is_valid(name)) {
-                self.findings.problem(self.files.place(&declared), "the `contentType` is no media type");
+                self.findings.problem(&declared, "the `contentType` is no media type");
             }
             let content_type = content_type.filter(|name| media_types::is_valid(name)).map(media_types::concrete);
             let style = declared.text("style").and_then(ParameterStyle::from_word);
@@ -235,7 +222,7 @@ impl<'a> Importer<'a, '_> {
     }
 
     fn is_file(&self, property: &Node<'a>) -> bool {
-        let Ok(schema) = self.files.resolve(property) else { return false };
+        let Ok(schema) = self.findings.files.resolve(property) else { return false };
         let is_binary = |schema: &Node<'a>| {
             schema.text("format") == Some("binary")
                 || (schema.text("contentMediaType").is_some() && schema.text("contentEncoding").is_none())
@@ -244,29 +231,22 @@ impl<'a> Importer<'a, '_> {
     }
 
     /// The properties of a body that is a plain object; `None` if it is anything else.
-    fn flattened(&self, schema: &Node<'a>) -> Option<Vec<FlatProperty<'a>>> {
-        let mut collected = Collected::default();
-        self.collect(schema, MAX_LEVELS, &mut collected)?;
-        let Collected { properties, names, left_out, required } = collected;
-        if properties.is_empty() || !required.iter().all(|name| names.contains(name) || left_out.contains(name)) {
-            return None;
-        }
-        let flat = properties.into_iter().map(|(name, node)| {
-            let required = required.contains(&name);
-            FlatProperty { name, node, required }
-        });
-        Some(flat.collect())
+    fn flattened(&self, schema: &Node<'a>) -> Option<FlatProperties<'a>> {
+        let mut flat = FlatProperties::default();
+        self.collect(schema, MAX_LEVELS, &mut flat)?;
+        let is_known = |name: &String| flat.names.contains(name) || flat.left_out.contains(name);
+        (!flat.properties.is_empty() && flat.required.iter().all(is_known)).then_some(flat)
     }
 
-    fn collect(&self, schema: &Node<'a>, levels: usize, out: &mut Collected<'a>) -> Option<()> {
+    fn collect(&self, schema: &Node<'a>, levels: usize, out: &mut FlatProperties<'a>) -> Option<()> {
         let has_siblings = |node: &Node<'a>| {
-            node.members()
-                .any(|(key, _)| !matches!(key, "$ref" | "description" | "summary" | "title") && !key.starts_with("x-"))
+            let is_comment = |key: &str| matches!(key, "$ref" | "description" | "summary" | "title");
+            node.members().any(|(key, _)| !is_comment(key) && !key.starts_with("x-"))
         };
         if levels == 0 || (schema.value.get("$ref").is_some() && has_siblings(schema)) {
             return None;
         }
-        let schema = self.files.resolve(schema).ok()?;
+        let schema = self.findings.files.resolve(schema).ok()?;
         schema.value.as_object()?;
         for (keyword, member) in schema.members() {
             match keyword {
@@ -309,8 +289,9 @@ impl<'a> Importer<'a, '_> {
 /// How many `allOf` inside of each other are followed.
 const MAX_LEVELS: usize = 8;
 
+/// The properties of a body that become parameters of their own.
 #[derive(Default)]
-struct Collected<'a> {
+struct FlatProperties<'a> {
     properties: Vec<(String, Node<'a>)>,
     names: HashSet<String>,
     left_out: HashSet<String>,

@@ -4,7 +4,6 @@ use reknit_protocol::SideEffect;
 
 use super::parameters::ImportedParameter;
 use super::path_items::Site;
-use crate::files::Files;
 use crate::finding::Findings;
 use crate::parameter::ParameterLocation;
 
@@ -12,12 +11,7 @@ use crate::parameter::ParameterLocation;
 const EXTENSION: &str = "x-reknit-effect";
 
 /// The class of the method, or the declared one if it says that the operation does more; and the declared class.
-pub(super) fn side_effect(
-    site: &Site<'_>,
-    has_key: bool,
-    files: &Files,
-    findings: &mut Findings,
-) -> (SideEffect, Option<SideEffect>) {
+pub(super) fn side_effect(site: &Site<'_>, has_key: bool, findings: &Findings<'_>) -> (SideEffect, Option<SideEffect>) {
     let effect = match site.method.side_effect() {
         SideEffect::Unsafe if has_key => SideEffect::Keyed,
         effect => effect,
@@ -26,22 +20,13 @@ pub(super) fn side_effect(
     let declared = extension.value.as_str().and_then(SideEffect::from_word).unwrap_or_else(|| {
         let words: Vec<&str> = SideEffect::ALL.iter().map(|effect| effect.as_str()).collect();
         let message = format!("`{EXTENSION}` must be one of {}; the operation counts as unsafe", words.join(", "));
-        findings.problem(files.place(&extension), message);
+        findings.problem(&extension, message);
         SideEffect::Unsafe
     });
+    // The list of all classes begins with the harmless ones.
+    let danger = |class: SideEffect| SideEffect::ALL.iter().position(|other| *other == class);
     let effect = if danger(declared) > danger(effect) { declared } else { effect };
     (effect, Some(declared))
-}
-
-/// How much a call may do if it is sent again, or without being asked for.
-fn danger(effect: SideEffect) -> u8 {
-    match effect {
-        SideEffect::Read => 0,
-        SideEffect::Idempotent => 1,
-        SideEffect::Keyed => 2,
-        SideEffect::Undeclared => 3,
-        SideEffect::Unsafe => 4,
-    }
 }
 
 /// Takes the header for an idempotency key out of the parameters. Its value is not a model's to choose.

@@ -31,15 +31,16 @@ pub(super) fn merge(
 
 /// Gives names to the parameters of a body.
 fn name_body(body: ImportedBody, names: &mut impl Iterator<Item = String>, input: &mut InputSchema) -> RequestBody {
-    let ImportedBody { mut body, schema, properties } = body;
+    let ImportedBody { mut body, schemas } = body;
+    let mut schemas = schemas.into_iter();
     match &mut body.content {
         BodyContent::Whole { parameter } => {
             *parameter = names.next().unwrap_or_default();
-            input.put(parameter, schema, body.required);
+            input.put(parameter, schemas.next().unwrap_or(Value::Bool(true)), body.required);
         }
         BodyContent::Properties(list) => {
             let mut required = Vec::new();
-            for (property, schema) in list.iter_mut().zip(properties) {
+            for (property, schema) in list.iter_mut().zip(schemas) {
                 property.name = names.next().unwrap_or_default();
                 input.put(&property.name, schema, property.required && body.required);
                 if property.required {
@@ -72,9 +73,7 @@ impl InputSchema {
     }
 
     fn finish(self) -> Value {
-        let mut schema = Object::new();
-        schema.insert("type", "object");
-        schema.insert("properties", self.properties);
+        let mut schema = Object::from([("type", "object".into()), ("properties", self.properties.into())]);
         if !self.required.is_empty() {
             schema.insert("required", self.required);
         }

@@ -14,17 +14,17 @@ pub(super) fn kind(media_type: &str) -> BodyKind {
     }
 }
 
-/// The position of the preferred media type: JSON, then forms, then multipart, then text, then the first.
-pub(super) fn preferred<'m>(media_types: impl Iterator<Item = &'m str>) -> Option<usize> {
-    let rank = |media_type: &str| match kind(media_type) {
-        BodyKind::Json if media_type.contains('*') => 1,
+/// The item with the preferred media type: JSON, then forms, then multipart, then text, then the first.
+pub(super) fn preferred<T>(items: &[T], media_type: impl Fn(&T) -> &str) -> Option<&T> {
+    let rank = |name: &str| match kind(name) {
+        BodyKind::Json if name.contains('*') => 1,
         BodyKind::Json => 0,
         BodyKind::Form => 2,
         BodyKind::Multipart => 3,
-        BodyKind::Text if media_type.starts_with("text/") => 4,
+        BodyKind::Text if name.starts_with("text/") => 4,
         BodyKind::Text => 5,
     };
-    Some(media_types.enumerate().min_by_key(|(index, name)| (rank(name), *index))?.0)
+    items.iter().min_by_key(|item| rank(media_type(item)))
 }
 
 /// The type as it is sent: a range such as `*/*` is not one.

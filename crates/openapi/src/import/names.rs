@@ -3,13 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use super::path_items::Site;
-use crate::files::Files;
 use crate::finding::Findings;
 
 /// The longest name that all model providers accept.
 const MAX_NAME: usize = 64;
 
-/// Chooses the names of all operations.
 #[derive(Default)]
 pub(super) struct OperationNames {
     used: HashSet<String>,
@@ -19,22 +17,22 @@ pub(super) struct OperationNames {
 
 impl OperationNames {
     /// One name for each operation. Ids come first, so that a name made from a path never takes the name of an id.
-    pub(super) fn choose(sites: &[Site<'_>], files: &Files, findings: &mut Findings) -> Vec<String> {
+    pub(super) fn choose(sites: &[Site<'_>], findings: &Findings<'_>) -> Vec<String> {
         let mut names = Self::default();
         let mut ids: HashSet<&str> = HashSet::new();
         let mut chosen: Vec<Option<String>> = Vec::with_capacity(sites.len());
         for site in sites {
             let id = site.node.text("operationId").filter(|id| !safe(id).is_empty());
             if site.node.value.get("operationId").is_some() && id.is_none() {
-                let place = files.place(&site.node);
-                findings.problem(place, "the `operationId` cannot be a name; the method and the path are used");
+                let message = "the `operationId` cannot be a name; the method and the path are used";
+                findings.problem(&site.node, message);
             }
             let name = id.map(|id| names.unique(&safe(id)));
             if let (Some(id), Some(name)) = (id, &name)
                 && !ids.insert(id)
             {
                 let message = format!("the operation id `{id}` exists twice; this operation is called `{name}`");
-                findings.problem(files.place(&site.node), message);
+                findings.problem(&site.node, message);
             }
             chosen.push(name);
         }

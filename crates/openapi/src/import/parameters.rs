@@ -15,7 +15,6 @@ use crate::parameter::{ApiParameter, ParameterEncoding, ParameterLocation, Param
 const RESERVED_HEADERS: &str = "accept authorization connection content-encoding content-length content-type \
     cookie host te trailer transfer-encoding upgrade";
 
-/// One parameter and its schema.
 pub(super) struct ImportedParameter {
     pub(super) parameter: ApiParameter,
     pub(super) schema: Value,
@@ -29,7 +28,7 @@ pub(super) struct ImportedParameters<'a> {
     pub(super) form: Vec<Node<'a>>,
 }
 
-impl<'a> Importer<'a, '_> {
+impl<'a> Importer<'a> {
     pub(super) fn parameters(&mut self, site: &Site<'a>, template: &PathTemplate) -> ImportedParameters<'a> {
         let placeholders = &template.placeholders();
         let mut imported = ImportedParameters::default();
@@ -43,7 +42,7 @@ impl<'a> Importer<'a, '_> {
                         imported.list.extend(self.parameter(&node, name, location, template, placeholders));
                     } else {
                         let message = format!("`in: {word}` is no place for a parameter");
-                        self.findings.problem(self.files.place(&node), message);
+                        self.findings.problem(&node, message);
                     }
                 }
             }
@@ -55,8 +54,16 @@ impl<'a> Importer<'a, '_> {
             if !imported.list.iter().any(is_declared) {
                 let message =
                     format!("the placeholder `{placeholder}` of the path is not declared; it is read as a text");
-                self.findings.problem(self.files.place(&site.node), message);
-                imported.list.push(undeclared(placeholder));
+                self.findings.problem(&site.node, message);
+                let (style, name) = (ParameterStyle::Simple, placeholder.clone());
+                let parameter = ApiParameter {
+                    wire_name: name.clone(),
+                    name,
+                    location: ParameterLocation::Path,
+                    required: true,
+                    encoding: ParameterEncoding::Styled { style, explode: false, allow_reserved: false },
+                };
+                imported.list.push(ImportedParameter { parameter, schema: Value::from([("type", "string".into())]) });
             }
         }
         imported
@@ -69,27 +76,27 @@ impl<'a> Importer<'a, '_> {
         let mut positions: HashMap<(&str, &str), usize> = HashMap::new();
         for list in lists.into_iter().flatten() {
             if list.value.as_array().is_none() {
-                self.findings.problem(self.files.place(&list), "`parameters` must be a list");
+                self.findings.problem(&list, "`parameters` must be a list");
                 continue;
             }
             let mut of_this_list: HashSet<(&str, &str)> = HashSet::new();
             for item in list.items() {
-                let node = match self.files.resolve(&item) {
+                let node = match self.findings.files.resolve(&item) {
                     Ok(node) => node,
                     Err(reason) => {
-                        self.findings.problem(self.files.place(&item), reason);
+                        self.findings.problem(&item, reason);
                         continue;
                     }
                 };
                 let name = node.text("name").filter(|name| !name.is_empty());
                 let (Some(name), Some(location)) = (name, node.text("in")) else {
-                    self.findings.problem(self.files.place(&item), "a parameter must have a `name` and `in`");
+                    self.findings.problem(&item, "a parameter must have a `name` and `in`");
                     continue;
                 };
                 if !of_this_list.insert((name, location)) {
                     let message =
                         format!("the parameter `{name}` in {location} is declared twice; the first one counts");
-                    self.findings.problem(self.files.place(&item), message);
+                    self.findings.problem(&item, message);
                     continue;
                 }
                 if let Some(earlier) = positions.get(&(name, location)).and_then(|at| declared.get_mut(*at)) {
@@ -118,7 +125,7 @@ impl<'a> Importer<'a, '_> {
             _ => (location, name),
         };
         if let Some(reason) = unusable(name, location, placeholders) {
-            self.findings.note(self.files.place(node), reason);
+            self.findings.note(node, reason);
             return None;
         }
         let (encoding, schema) = self.encoding(node, location)?;
@@ -133,21 +140,21 @@ impl<'a> Importer<'a, '_> {
         if let Some(content) = node.get("content") {
             let Some((_, media)) = content.members().find(|(name, _)| media_types::kind(name) == BodyKind::Json) else {
                 let message = "the `content` of a parameter must be JSON; the parameter is left out";
-                self.findings.problem(self.files.place(&content), message);
+                self.findings.problem(&content, message);
                 return None;
             };
-            let schema = media.get("schema").map(|schema| self.requests.convert(&schema, self.findings));
+            let schema = media.get("schema").map(|schema| self.requests.convert(&schema));
             return Some((ParameterEncoding::Json, schema.unwrap_or(Value::Bool(true))));
         }
         if let Some(schema) = node.get("schema") {
-            let schema = self.requests.convert(&schema, self.findings);
+            let schema = self.requests.convert(&schema);
             return Some((self.style(node, location), schema));
         }
         if node.value.get("type").is_none() {
             let message = "the parameter has no `schema`; any value is allowed";
-            self.findings.problem(self.files.place(node), message);
+            self.findings.problem(node, message);
         }
-        let schema = self.requests.convert_parameter(node, self.findings);
+        let schema = self.requests.convert_parameter(node);
         let encoding = if node.value.get("style").is_some() {
             self.style(node, location)
         } else {
@@ -172,7 +179,7 @@ impl<'a> Importer<'a, '_> {
                 declared.value.as_str().and_then(ParameterStyle::from_word).filter(|style| allowed.contains(style));
             if style.is_none() {
                 let message = format!("the style is not one for the {location}; `{default}` is used");
-                self.findings.problem(self.files.place(&declared), message);
+                self.findings.problem(&declared, message);
             }
             style
         });
@@ -233,15 +240,4 @@ pub(super) fn described(schema: Value, node: &Node<'_>) -> Value {
         schema.insert("examples", vec![example.clone()]);
     }
     Value::Object(schema)
-}
-
-fn undeclared(placeholder: &str) -> ImportedParameter {
-    let parameter = ApiParameter {
-        name: placeholder.to_owned(),
-        wire_name: placeholder.to_owned(),
-        location: ParameterLocation::Path,
-        required: true,
-        encoding: ParameterEncoding::Styled { style: ParameterStyle::Simple, explode: false, allow_reserved: false },
-    };
-    ImportedParameter { parameter, schema: Value::from([("type", "string".into())]) }
 }

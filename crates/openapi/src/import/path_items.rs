@@ -2,10 +2,9 @@
 
 use reknit_protocol::{HttpMethod, Value};
 
-use crate::files::{Files, Node};
+use crate::files::Node;
 use crate::finding::Findings;
 
-/// One operation in the document.
 pub(super) struct Site<'a> {
     pub(super) method: HttpMethod,
     pub(super) path: String,
@@ -22,53 +21,46 @@ impl<'a> Site<'a> {
 }
 
 /// All operations in the document, in its order.
-pub(super) fn sites<'a>(files: &'a Files, findings: &mut Findings) -> Vec<Site<'a>> {
-    let root = files.root();
+pub(super) fn sites<'a>(findings: &Findings<'a>) -> Vec<Site<'a>> {
+    let root = findings.files.root();
     for ignored in ["webhooks", "x-webhooks"] {
         if let Some(webhooks) = root.get(ignored) {
             let message = "webhooks are requests that the API sends; they are not imported";
-            findings.note(files.place(&webhooks), message);
+            findings.note(&webhooks, message);
         }
     }
     let mut sites = Vec::new();
     let Some(paths) = root.get("paths") else {
-        findings.note(files.place(&root), "the document has no `paths`");
+        findings.note(&root, "the document has no `paths`");
         return sites;
     };
     if paths.value.as_object().is_none() {
-        findings.problem(files.place(&paths), "`paths` must be an object");
+        findings.problem(&paths, "`paths` must be an object");
     }
     for (path, item) in paths.members() {
         if path.starts_with("x-") {
             continue;
         }
         if item.value.as_object().is_none() {
-            findings.dropped(files.place(&item), "a path must be an object of operations");
+            findings.dropped(&item, "a path must be an object of operations");
             continue;
         }
         let mut items = vec![item.clone()];
         if item.value.get("$ref").is_some() {
-            match files.resolve(&item) {
+            match findings.files.resolve(&item) {
                 Ok(target) if target.value.as_object().is_some() => items.push(target),
-                Ok(_) => findings.dropped(files.place(&item), "a path must be an object of operations"),
-                Err(reason) => findings.dropped(files.place(&item), reason),
+                Ok(_) => findings.dropped(&item, "a path must be an object of operations"),
+                Err(reason) => findings.dropped(&item, reason),
             }
         }
         for item in &items {
-            collect(path, item, &items, &mut sites, files, findings);
+            collect(path, item, &items, &mut sites, findings);
         }
     }
     sites
 }
 
-fn collect<'a>(
-    path: &str,
-    item: &Node<'a>,
-    items: &[Node<'a>],
-    sites: &mut Vec<Site<'a>>,
-    files: &Files,
-    findings: &mut Findings,
-) {
+fn collect<'a>(path: &str, item: &Node<'a>, items: &[Node<'a>], sites: &mut Vec<Site<'a>>, findings: &Findings<'a>) {
     for (key, node) in item.members() {
         let Some(method) = HttpMethod::from_word(&key.to_ascii_lowercase()) else {
             let is_known = matches!(key, "$ref" | "summary" | "description" | "servers" | "parameters");
@@ -76,9 +68,9 @@ fn collect<'a>(
                 let is_operation = node.value.get("responses").is_some();
                 let message = format!("`{key}` is no method that is supported");
                 if is_operation {
-                    findings.dropped(files.place(&node), message);
+                    findings.dropped(&node, message);
                 } else {
-                    findings.note(files.place(&node), message);
+                    findings.note(&node, message);
                 }
             }
             continue;
@@ -89,7 +81,7 @@ fn collect<'a>(
             }
             other => {
                 let found = other.kind().with_article();
-                findings.dropped(files.place(&node), format!("an operation must be an object, found {found}"));
+                findings.dropped(&node, format!("an operation must be an object, found {found}"));
             }
         }
     }

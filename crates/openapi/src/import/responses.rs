@@ -3,7 +3,7 @@
 use reknit_protocol::Value;
 
 use super::path_items::Site;
-use super::{Importer, media_types, texts};
+use super::{Importer, media_types};
 use crate::files::Node;
 use crate::operation::BodyKind;
 use crate::schema::Dialect;
@@ -15,30 +15,30 @@ pub(super) struct ImportedResponses {
     pub(super) accept: Option<String>,
 }
 
-impl<'a> Importer<'a, '_> {
+impl<'a> Importer<'a> {
     pub(super) fn responses(&mut self, site: &Site<'a>) -> ImportedResponses {
         let mut imported = ImportedResponses::default();
         let Some(responses) = site.node.get("responses") else {
-            self.findings.note(self.files.place(&site.node), "the operation has no `responses`");
+            self.findings.note(&site.node, "the operation has no `responses`");
             return imported;
         };
         if responses.value.as_object().is_none() {
-            self.findings.problem(self.files.place(&responses), "`responses` must be an object");
+            self.findings.problem(&responses, "`responses` must be an object");
         }
         let has_success = responses.members().any(|(status, _)| status.starts_with('2'));
         for (status, node) in responses.members() {
             if status.starts_with("x-") {
                 continue;
             }
-            let response = match self.files.resolve(&node) {
+            let response = match self.findings.files.resolve(&node) {
                 Ok(response) => response,
                 Err(reason) => {
-                    self.findings.problem(self.files.place(&node), reason);
+                    self.findings.problem(&node, reason);
                     continue;
                 }
             };
             if response.value.as_object().is_none() {
-                self.findings.problem(self.files.place(&node), "a response must be an object");
+                self.findings.problem(&node, "a response must be an object");
                 continue;
             }
             let is_success = status.starts_with('2') || (status == "default" && !has_success);
@@ -50,9 +50,9 @@ impl<'a> Importer<'a, '_> {
                     imported.accept =
                         media_type.filter(|name| media_types::is_valid(name)).map(|name| media_types::concrete(&name));
                 }
-                imported.output = schema.map(|schema| self.responses.convert(&schema, self.findings));
+                imported.output = schema.map(|schema| self.responses.convert(&schema));
             } else if is_error && let Some(schema) = schema {
-                imported.errors.push((status.to_owned(), self.responses.convert(&schema, self.findings)));
+                imported.errors.push((status.to_owned(), self.responses.convert(&schema)));
             }
         }
         imported
@@ -61,20 +61,14 @@ impl<'a> Importer<'a, '_> {
     /// The preferred media type of a response, and its schema if it is JSON.
     fn content(&self, site: &Site<'a>, response: &Node<'a>) -> (Option<String>, Option<Node<'a>>) {
         if self.dialect == Dialect::Swagger2 {
-            let own = texts(&site.node, "produces");
-            let types = if own.is_empty() { texts(&self.files.root(), "produces") } else { own };
-            let chosen = media_types::preferred(types.iter().map(String::as_str)).and_then(|at| types.get(at).cloned());
+            let chosen = media_types::preferred(&self.media_types(site, "produces"), |name| name).cloned();
             let is_json = chosen.as_deref().is_none_or(|name| media_types::kind(name) == BodyKind::Json);
             let schema = response.get("schema").filter(|schema| is_json && schema.text("type") != Some("file"));
             return (chosen, schema);
         }
         let content = response.get("content");
         let entries: Vec<(&str, Node<'a>)> = content.iter().flat_map(Node::members).collect();
-        let Some((name, media)) =
-            media_types::preferred(entries.iter().map(|(name, _)| *name)).and_then(|at| entries.get(at))
-        else {
-            return (None, None);
-        };
+        let Some((name, media)) = media_types::preferred(&entries, |(name, _)| name) else { return (None, None) };
         let is_json = media_types::kind(name) == BodyKind::Json;
         ((*name).to_owned().into(), media.get("schema").filter(|_| is_json))
     }

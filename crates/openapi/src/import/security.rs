@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::path_items::Site;
 use super::texts;
-use crate::files::{Files, Node};
+use crate::files::Node;
 use crate::finding::Findings;
 use crate::parameter::ParameterLocation;
 use crate::schema::Dialect;
@@ -13,27 +13,24 @@ use crate::security::{SecurityNeed, SecurityScheme};
 /// The schemes of a document by name.
 pub(super) type SecuritySchemes = HashMap<String, SecurityScheme>;
 
-pub(super) fn read_schemes(files: &Files, dialect: Dialect, findings: &mut Findings) -> SecuritySchemes {
-    let root = files.root();
+pub(super) fn read_schemes(dialect: Dialect, findings: &Findings<'_>) -> SecuritySchemes {
+    let root = findings.files.root();
     let declared = match dialect {
         Dialect::Swagger2 => root.get("securityDefinitions"),
         _ => root.get("components").and_then(|components| components.get("securitySchemes")),
     };
     let mut schemes = HashMap::new();
     for (name, node) in declared.iter().flat_map(Node::members) {
-        let scheme = match files.resolve(&node).and_then(|node| scheme(&node)) {
-            Err(reason) => {
-                findings.problem(files.place(&node), reason.clone());
-                SecurityScheme::Unsupported { description: reason }
+        let scheme = findings.files.resolve(&node).and_then(|node| scheme(&node));
+        match &scheme {
+            Err(reason) => findings.problem(&node, reason.clone()),
+            Ok(SecurityScheme::Unsupported { description }) => {
+                findings.note(&node, format!("{description} is not supported"));
             }
-            Ok(scheme) => {
-                if let SecurityScheme::Unsupported { description } = &scheme {
-                    findings.note(files.place(&node), format!("{description} is not supported"));
-                }
-                scheme
-            }
-        };
-        schemes.insert(name.to_owned(), scheme);
+            Ok(_) => {}
+        }
+        let unusable = |description| SecurityScheme::Unsupported { description };
+        schemes.insert(name.to_owned(), scheme.unwrap_or_else(unusable));
     }
     schemes
 }
@@ -42,23 +39,24 @@ pub(super) fn read_schemes(files: &Files, dialect: Dialect, findings: &mut Findi
 pub(super) fn of_operation(
     schemes: &SecuritySchemes,
     site: &Site<'_>,
-    files: &Files,
-    findings: &mut Findings,
+    findings: &Findings<'_>,
 ) -> Vec<Vec<SecurityNeed>> {
-    let Some(list) = site.node.get("security").or_else(|| files.root().get("security")) else { return Vec::new() };
+    let Some(list) = site.node.get("security").or_else(|| findings.files.root().get("security")) else {
+        return Vec::new();
+    };
     if list.value.as_array().is_none() {
-        findings.problem(files.place(&list), "`security` must be a list");
+        findings.problem(&list, "`security` must be a list");
     }
     let mut ways = Vec::new();
     for way in list.items() {
         if way.value.as_object().is_none() {
-            findings.problem(files.place(&way), "an entry of `security` must be an object");
+            findings.problem(&way, "an entry of `security` must be an object");
             continue;
         }
         let mut needs = Vec::new();
         for (name, _) in way.members() {
             let scheme = schemes.get(name).cloned().unwrap_or_else(|| {
-                findings.problem(files.place(&way), format!("the security scheme `{name}` is not declared"));
+                findings.problem(&way, format!("the security scheme `{name}` is not declared"));
                 SecurityScheme::Unsupported { description: "a scheme that is not declared".to_owned() }
             });
             needs.push(SecurityNeed { name: name.to_owned(), scheme, scopes: texts(&way, name) });

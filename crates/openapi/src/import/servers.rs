@@ -9,29 +9,28 @@ use crate::finding::Findings;
 use crate::schema::Dialect;
 use crate::server::{ApiServer, ServerVariable};
 
-pub(super) fn of_document(files: &Files, dialect: Dialect, findings: &mut Findings) -> Vec<ApiServer> {
-    let root = files.root();
+pub(super) fn of_document(dialect: Dialect, findings: &Findings<'_>) -> Vec<ApiServer> {
+    let root = findings.files.root();
     if dialect == Dialect::Swagger2 {
-        return of_swagger(files, &texts(&root, "schemes"));
+        return of_swagger(findings.files, &texts(&root, "schemes"));
     }
-    let servers = root.get("servers").map(|list| read(&list, files, findings)).unwrap_or_default();
+    let servers = root.get("servers").map(|list| read(&list, findings)).unwrap_or_default();
     if servers.is_empty() { vec![server("/".to_owned())] } else { servers }
 }
 
 /// The servers of the operation, else of its path, else of the document.
 pub(super) fn of_operation(
     site: &Site<'_>,
-    files: &Files,
     dialect: Dialect,
     of_document: &[ApiServer],
-    findings: &mut Findings,
+    findings: &Findings<'_>,
 ) -> Vec<ApiServer> {
     if dialect == Dialect::Swagger2 {
         let schemes = texts(&site.node, "schemes");
-        return if schemes.is_empty() { of_document.to_vec() } else { of_swagger(files, &schemes) };
+        return if schemes.is_empty() { of_document.to_vec() } else { of_swagger(findings.files, &schemes) };
     }
     for list in [site.node.get("servers"), site.shared("servers")].into_iter().flatten() {
-        let servers = read(&list, files, findings);
+        let servers = read(&list, findings);
         if !servers.is_empty() {
             return servers;
         }
@@ -60,14 +59,14 @@ fn of_swagger(files: &Files, schemes: &[String]) -> Vec<ApiServer> {
     schemes.into_iter().map(|scheme| server(format!("{scheme}://{host}{base}"))).collect()
 }
 
-fn read(list: &Node<'_>, files: &Files, findings: &mut Findings) -> Vec<ApiServer> {
+fn read(list: &Node<'_>, findings: &Findings<'_>) -> Vec<ApiServer> {
     if list.value.as_array().is_none() {
-        findings.problem(files.place(list), "`servers` must be a list");
+        findings.problem(list, "`servers` must be a list");
     }
     let mut servers = Vec::new();
     for node in list.items() {
         let Some(url) = node.text("url") else {
-            findings.problem(files.place(&node), "a server must have a `url`");
+            findings.problem(&node, "a server must have a `url`");
             continue;
         };
         let declared = node.value.get("variables").and_then(Value::as_object);

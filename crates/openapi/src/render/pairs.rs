@@ -30,7 +30,6 @@ impl Pairs {
         Self { declared: declared.map(|(name, encoding)| (name.to_owned(), encoding)).collect(), pairs: Vec::new() }
     }
 
-    /// Adds a parameter.
     pub(super) fn add(
         &mut self,
         parameter: &str,

@@ -12,7 +12,7 @@ use super::definitions::{Definition, definition_name};
 use crate::finding::Findings;
 
 /// Removes what makes definitions refer to themselves for the same value, and reports it.
-pub(super) fn cut(definitions: &mut HashMap<String, Definition>, findings: &mut Findings) {
+pub(super) fn cut(definitions: &mut HashMap<String, Definition>, findings: &Findings<'_>) {
     let graph = Graph::new(definitions);
     if graph.closing_edges().is_empty() {
         return;
@@ -23,7 +23,7 @@ pub(super) fn cut(definitions: &mut HashMap<String, Definition>, findings: &mut 
             if remove_unions(&mut definition.schema, &group) {
                 let message =
                     "an alternative refers back to the schema for the same value; the alternatives are left out";
-                findings.note(definition.place.clone(), message);
+                findings.note_at(definition.place.clone(), message);
             }
         }
     }
@@ -32,7 +32,7 @@ pub(super) fn cut(definitions: &mut HashMap<String, Definition>, findings: &mut 
             remove_reference(&mut definition.schema, &target);
             let message =
                 format!("the schema refers to itself for the same value; the reference to `{target}` is left out");
-            findings.note(definition.place.clone(), message);
+            findings.note_at(definition.place.clone(), message);
         }
     }
 }

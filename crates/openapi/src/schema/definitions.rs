@@ -9,7 +9,6 @@ use crate::document_text::count_values;
 
 const PREFIX: &str = "#/$defs/";
 
-/// One converted schema.
 pub(super) struct Definition {
     pub(super) schema: Value,
     /// Its place in the document.
@@ -19,9 +18,8 @@ pub(super) struct Definition {
 /// All definitions of one direction, by name.
 #[derive(Default)]
 pub(crate) struct Definitions {
-    schemas: HashMap<String, (Value, Vec<String>)>,
-    /// How many values each definition has.
-    sizes: HashMap<String, usize>,
+    /// Each with the names to which it refers, and with its number of values.
+    schemas: HashMap<String, (Value, Vec<String>, usize)>,
 }
 
 impl fmt::Debug for Definitions {
@@ -32,13 +30,11 @@ impl fmt::Debug for Definitions {
 
 impl Definitions {
     pub(super) fn new(definitions: HashMap<String, Definition>) -> Self {
-        let size = |(name, definition): (&String, &Definition)| (name.clone(), count_values(&definition.schema));
-        let sizes = definitions.iter().map(size).collect();
-        let schemas = definitions.into_iter().map(|(name, definition)| {
-            let names = referenced(&definition.schema);
-            (name, (definition.schema, names))
+        let schemas = definitions.into_iter().map(|(name, Definition { schema, .. })| {
+            let (names, size) = (referenced(&schema), count_values(&schema));
+            (name, (schema, names, size))
         });
-        Self { schemas: schemas.collect(), sizes }
+        Self { schemas: schemas.collect() }
     }
 
     /// The definition to which a schema refers, or the schema itself.
@@ -48,7 +44,7 @@ impl Definitions {
         for _ in 0..8 {
             let name = schema.get("$ref").and_then(|reference| definition_name("$ref", reference));
             match name.and_then(|name| self.schemas.get(name)) {
-                Some((definition, _)) => schema = definition,
+                Some((definition, ..)) => schema = definition,
                 None => break,
             }
         }
@@ -57,10 +53,9 @@ impl Definitions {
 
     /// How many values the complete schema has.
     pub(crate) fn complete_size(&self, schema: &Value) -> usize {
-        let size = |name: &str| self.sizes.get(name).copied().unwrap_or(0);
-        self.needed(&referenced(schema))
-            .into_iter()
-            .fold(count_values(schema), |total, name| total.saturating_add(size(name)))
+        let size = |name: &str| self.schemas.get(name).map_or(0, |(.., size)| *size);
+        let needed = referenced(schema);
+        self.needed(&needed).into_iter().map(size).fold(count_values(schema), usize::saturating_add)
     }
 
     /// The names of all definitions that are needed if these are.
@@ -69,7 +64,7 @@ impl Definitions {
         let mut needed = Vec::new();
         let mut waiting: Vec<&str> = names.iter().rev().map(String::as_str).collect();
         while let Some(name) = waiting.pop() {
-            let Some((_, names)) = self.schemas.get(name) else { continue };
+            let Some((_, names, _)) = self.schemas.get(name) else { continue };
             if seen.insert(name) {
                 needed.push(name);
                 waiting.extend(names.iter().rev().map(String::as_str));
@@ -82,12 +77,11 @@ impl Definitions {
     pub(crate) fn complete(&self, schema: &Value) -> Value {
         let mut definitions = Object::new();
         for name in self.needed(&referenced(schema)) {
-            if let Some((schema, _)) = self.schemas.get(name) {
+            if let Some((schema, ..)) = self.schemas.get(name) {
                 definitions.insert(name, schema.clone());
             }
         }
-        let mut out = Object::new();
-        out.insert("$schema", "https://json-schema.org/draft/2020-12/schema");
+        let mut out = Object::from([("$schema", "https://json-schema.org/draft/2020-12/schema".into())]);
         match schema {
             Value::Object(object) => object.iter().for_each(|(key, value)| _ = out.insert(key, value.clone())),
             Value::Bool(false) => _ = out.insert("not", Object::new()),

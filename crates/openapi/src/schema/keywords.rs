@@ -4,64 +4,45 @@ use std::collections::HashSet;
 
 use reknit_protocol::{Number, Value};
 
-pub(super) enum KeywordShape {
-    /// One schema.
-    Schema,
-    /// An array of schemas.
-    Schemas,
-    /// An object of schemas.
-    SchemaMap,
-    Items,
-    Type,
-    Pattern,
-    Example,
-    Discriminator,
-    Exclusive,
-    /// Anything else: whether a value is valid, and in words what is expected.
-    Data(fn(&Value) -> bool, &'static str),
-}
+/// The keywords whose value is one schema.
+pub(super) const WITH_SCHEMA: [&str; 10] = [
+    "items",
+    "additionalProperties",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contains",
+    "propertyNames",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+];
 
-/// The shape of a keyword; `None` for one without effect.
-pub(super) fn shape(keyword: &str) -> Option<KeywordShape> {
-    use KeywordShape::{Data, Discriminator, Example, Exclusive, Items, Pattern, Schema, SchemaMap, Schemas, Type};
+/// Whether a value is valid, and in words what is expected.
+type ExpectedData = (fn(&Value) -> bool, &'static str);
+
+/// What is expected of a keyword whose value has no schemas inside. `None` for a keyword without effect.
+pub(super) fn expected_data(keyword: &str) -> Option<ExpectedData> {
     Some(match keyword {
-        "type" => Type,
-        "items" => Items,
-        "properties" | "patternProperties" | "dependentSchemas" => SchemaMap,
-        "allOf" | "anyOf" | "oneOf" | "prefixItems" => Schemas,
-        "additionalProperties"
-        | "not"
-        | "if"
-        | "then"
-        | "else"
-        | "contains"
-        | "propertyNames"
-        | "unevaluatedProperties"
-        | "unevaluatedItems" => Schema,
-        "pattern" => Pattern,
-        "example" => Example,
-        "discriminator" => Discriminator,
-        "exclusiveMinimum" | "exclusiveMaximum" => Exclusive,
         "title" | "description" | "format" | "contentEncoding" | "contentMediaType" => {
-            Data(|value| value.as_str().is_some(), "a text")
+            (|value| value.as_str().is_some(), "a text")
         }
-        "minimum" | "maximum" => Data(|value| value.as_number().is_some(), "a number"),
+        "minimum" | "maximum" => (|value| value.as_number().is_some(), "a number"),
         "multipleOf" => {
-            Data(|value| value.as_number().is_some_and(|number| *number > Number::from(0)), "a positive number")
+            (|value| value.as_number().is_some_and(|number| *number > Number::from(0)), "a positive number")
         }
         "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" | "minContains"
-        | "maxContains" => Data(is_count, "a count"),
+        | "maxContains" => (is_count, "a count"),
         "uniqueItems" | "deprecated" | "readOnly" | "writeOnly" => {
-            Data(|value| value.as_bool().is_some(), "`true` or `false`")
+            (|value| value.as_bool().is_some(), "`true` or `false`")
         }
-        "required" => Data(is_texts, "a list of texts"),
-        "enum" => Data(|value| value.as_array().is_some_and(|items| !items.is_empty()), "a list of values"),
-        "examples" => Data(|value| value.as_array().is_some(), "a list of values"),
-        "dependentRequired" => Data(
-            |value| value.as_object().is_some_and(|lists| lists.values().all(is_texts)),
-            "an object of lists of texts",
-        ),
-        "default" | "const" => Data(|_| true, "a value"),
+        "required" => (is_texts, "a list of texts"),
+        "enum" => (|value| value.as_array().is_some_and(|items| !items.is_empty()), "a list of values"),
+        "examples" => (|value| value.as_array().is_some(), "a list of values"),
+        "dependentRequired" => {
+            (|value| value.as_object().is_some_and(|lists| lists.values().all(is_texts)), "an object of lists of texts")
+        }
+        "default" | "const" => (|_| true, "a value"),
         _ => return None,
     })
 }
@@ -90,30 +71,20 @@ fn is_texts(value: &Value) -> bool {
     value.as_array().is_some_and(|items| items.iter().all(|item| item.as_str().is_some()))
 }
 
-/// The words of `type`.
-#[derive(Default)]
-pub(super) struct Types {
-    pub(super) known: Vec<String>,
-    /// As JSON.
-    pub(super) unknown: Vec<String>,
-}
-
-pub(super) fn types(value: &Value) -> Types {
-    let mut types = Types::default();
-    let words = value.as_array().unwrap_or(std::slice::from_ref(value));
-    for word in words {
-        let known = match word.as_str() {
+/// The words of `type` that are known, and the others as JSON.
+pub(super) fn types(value: &Value) -> (Vec<&str>, Vec<String>) {
+    let (mut known, mut unknown) = (Vec::new(), Vec::new());
+    for word in value.as_array().unwrap_or(std::slice::from_ref(value)) {
+        match word.as_str() {
             // A file of Swagger 2 is sent as text.
-            Some("file") => "string",
-            Some(word @ ("null" | "boolean" | "object" | "array" | "number" | "string" | "integer")) => word,
-            _ => {
-                types.unknown.push(word.to_string());
-                continue;
+            Some("file") => known.push("string"),
+            Some(word @ ("null" | "boolean" | "object" | "array" | "number" | "string" | "integer")) => {
+                known.push(word);
             }
-        };
-        if !types.known.iter().any(|earlier| earlier == known) {
-            types.known.push(known.to_owned());
+            _ => unknown.push(word.to_string()),
         }
     }
-    types
+    let mut seen = HashSet::new();
+    known.retain(|word| seen.insert(*word));
+    (known, unknown)
 }

@@ -12,41 +12,16 @@ use reknit_salvage::SchemaError;
 
 use super::{Catalogue, CatalogueEntry, CatalogueTool};
 
-/// Why a value is not a catalogue.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogueError {
-    /// It is not an object with a tool under each key.
     #[error("expected an object with a tool under each key, found {found}")]
-    NotAnObject {
-        /// What was found instead.
-        found: &'static str,
-    },
-    /// A tool does not list its capabilities.
+    NotAnObject { found: &'static str },
     #[error("`{tool}`: expected a list of capabilities, found {found}")]
-    NotAList {
-        /// The tool.
-        tool: String,
-        /// What was found instead.
-        found: &'static str,
-    },
-    /// A capability does not have the right shape.
+    NotAList { tool: String, found: &'static str },
     #[error("`{tool}`: a capability cannot be read")]
-    Capability {
-        /// The tool.
-        tool: String,
-        /// What is wrong with it.
-        source: ShapeError,
-    },
-    /// The schema of a capability is not valid.
+    Capability { tool: String, source: ShapeError },
     #[error("`{tool}`: the schema of `{capability}` is not a valid JSON Schema")]
-    Schema {
-        /// The tool.
-        tool: String,
-        /// The capability.
-        capability: String,
-        /// What is wrong with it.
-        source: SchemaError,
-    },
+    Schema { tool: String, capability: String, source: SchemaError },
 }
 
 impl Catalogue {
@@ -71,7 +46,6 @@ impl Catalogue {
         Ok(Self { tools: tools.collect::<Result<_, _>>()? })
     }
 
-    /// The JSON that [`Catalogue::from_value`] reads.
     pub fn to_value(&self) -> Value {
         let tools = self.tools.iter().map(|tool| {
             let capabilities: Vec<Value> = tool.capabilities.iter().map(write_entry).collect();

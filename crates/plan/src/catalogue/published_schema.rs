@@ -26,16 +26,9 @@ impl PublishedSchema {
     }
 }
 
-impl From<Option<Value>> for PublishedSchema {
-    fn from(schema: Option<Value>) -> Self {
-        schema.map_or(Self::None, Self::Value)
-    }
-}
-
 impl PartialEq for PublishedSchema {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::None, Self::None) => true,
             (Self::Value(one), Self::Value(other)) => one == other,
             (Self::Deferred(one), Self::Deferred(other)) if Arc::ptr_eq(one, other) => true,
             _ => self.get() == other.get(),
@@ -56,15 +49,14 @@ impl fmt::Debug for PublishedSchema {
 impl Serialize for PublishedSchema {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::None => serializer.serialize_none(),
             Self::Value(schema) => exact::serialize(schema, serializer),
-            Self::Deferred(schema) => exact::serialize(&schema(), serializer),
+            Self::None | Self::Deferred(_) => exact::option::serialize(&self.get(), serializer),
         }
     }
 }
 
 impl<'de> Deserialize<'de> for PublishedSchema {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        exact::option::deserialize(deserializer).map(|schema: Option<Value>| schema.into())
+        Ok(exact::option::deserialize(deserializer)?.map_or(Self::None, Self::Value))
     }
 }

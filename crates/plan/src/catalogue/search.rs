@@ -182,23 +182,27 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_found_in_its_other_forms() {
-        let catalogue = catalogue(&[("list_orders", ""), ("cancel_subscription", "")]);
-        assert_eq!(catalogue.matches("which subscriptions were cancelled?"), ["shop/cancel_subscription"]);
-        assert_eq!(catalogue.matches("a list of every order"), ["shop/list_orders"]);
-    }
-
-    #[test]
-    fn a_word_counts_more_in_a_short_text_than_in_a_long_one() {
+    fn words_are_found_in_other_forms_and_count_by_length_and_place_of_the_text() {
+        let forms = [("list_orders", ""), ("cancel_subscription", "")];
         let long = "Sends a note, a letter, a card, a parcel, an invoice or a postcard to one or more people at once";
-        let catalogue = catalogue(&[("a", long), ("b", "Sends an invoice"), ("c", "Deletes a note")]);
-        assert_eq!(catalogue.matches("invoice"), ["shop/b", "shop/a"]);
-    }
-
-    #[test]
-    fn a_word_counts_more_in_the_name_than_in_the_description() {
-        let catalogue = catalogue(&[("send", "Makes a refund"), ("refund", "Sends money to people")]);
-        assert_eq!(catalogue.matches("refund"), ["shop/refund", "shop/send"]);
+        let lengths = [("a", long), ("b", "Sends an invoice"), ("c", "Deletes a note")];
+        let names = [("send", "Makes a refund"), ("refund", "Sends money to people")];
+        for (sentence, capabilities, request, expected) in [
+            (
+                "a word is found in its other forms",
+                &forms[..],
+                "which subscriptions were cancelled?",
+                &["cancel_subscription"][..],
+            ),
+            ("a word is found in its other forms", &forms, "a list of every order", &["list_orders"]),
+            ("a word counts more in a short text than in a long one", &lengths, "invoice", &["b", "a"]),
+            ("a word counts more in the name than in the description", &names, "refund", &["refund", "send"]),
+            ("an empty request has no matches", &forms, "", &[]),
+        ] {
+            let expected: Vec<String> = expected.iter().map(|name| format!("shop/{name}")).collect();
+            assert_eq!(catalogue(capabilities).matches(request), expected, "{sentence}");
+        }
+        assert!(Catalogue { tools: Vec::new() }.matches("weather").is_empty());
     }
 
     #[test]
@@ -214,12 +218,6 @@ mod tests {
     #[test]
     fn a_word_that_all_capabilities_share_matches_all_of_them() {
         assert_eq!(catalogue(&[("get_order", ""); 500]).matches("shop").len(), 500);
-    }
-
-    #[test]
-    fn an_empty_catalogue_and_an_empty_request_have_no_matches() {
-        assert!(Catalogue { tools: Vec::new() }.matches("weather").is_empty());
-        assert!(catalogue(&[("get_order", "")]).matches("").is_empty());
     }
 
     #[test]

@@ -46,11 +46,7 @@ pub(super) fn find<'c>(
 }
 
 fn is_visible(entry: &CatalogueEntry, author: PlanAuthor) -> bool {
-    let is_shown = match author {
-        PlanAuthor::Person => true,
-        PlanAuthor::Model => !entry.capability.internal,
-    };
-    is_shown && entry.withheld.is_none()
+    (author == PlanAuthor::Person || !entry.capability.internal) && entry.withheld.is_none()
 }
 
 fn unknown_tool(step: &Step, location: PlanLocation, catalogue: &Catalogue) -> PlanProblem {

@@ -1,13 +1,13 @@
 //! Reads the keys that say when a step runs and what follows from its failure.
 
 use reknit_expressions::{Expression, Parameters, StepIds};
-use reknit_protocol::{Number, Object, Step, StepId, Value, human_duration, parse_human_duration};
+use reknit_protocol::{Number, Object, Plan, Step, StepId, Value, human_duration, parse_human_duration};
 
 use super::parsed_plan::template_problem;
 use super::{Code, PlanLocation, PlanProblem};
 use crate::hint::suggestion;
 use crate::verify_call::verify_call;
-use crate::{Foreach, OnFailure, StepControls, Until, Verify};
+use crate::{Foreach, ITEM, OnFailure, REPLY, RESULT, StepControls, Until, Verify};
 
 /// The most resends that a plan may ask for.
 const MAX_RESENDS: u64 = 100;
@@ -23,13 +23,46 @@ const MAX_WAIT_MS: u64 = 24 * 60 * 60 * 1000;
 #[derive(Clone, Copy)]
 pub(super) struct Sources<'a> {
     /// For the list of a loop: the steps and the inputs.
-    pub(super) of_list: &'a StepIds<'a>,
+    of_list: &'a StepIds<'a>,
     /// For the step itself: with the item of its loop.
     pub(super) of_step: &'a StepIds<'a>,
     /// For conditions about the result of the step.
-    pub(super) with_result: &'a StepIds<'a>,
+    with_result: &'a StepIds<'a>,
     /// For conditions about the reply to its `verify`.
-    pub(super) with_reply: &'a StepIds<'a>,
+    with_reply: &'a StepIds<'a>,
+}
+
+/// Whether a step has a condition about its own result.
+pub(super) fn reads_own_result(step: &Step) -> bool {
+    ["until", "expect", "verify"].iter().any(|key| step.has_control(key))
+}
+
+/// For steps without and with a loop: the names for the step itself, with its result, and with the reply to its `verify`.
+pub(super) type SourceLists<T> = [[T; 3]; 2];
+
+/// The names in a plan. `sources` are the steps, and the inputs if there are any. Lists that no step needs are empty.
+pub(super) fn source_lists(plan: &Plan, sources: &[StepId]) -> SourceLists<Vec<StepId>> {
+    [false, true].map(|is_loop| {
+        let has = |check: fn(&Step) -> bool| plan.steps.iter().any(|step| check(step) && step.has_foreach() == is_loop);
+        let lists = [
+            (&[][..], !is_loop || has(|_| true)),
+            (&[RESULT], has(reads_own_result)),
+            (&[RESULT, REPLY], has(|step| step.has_control("verify"))),
+        ];
+        lists.map(|(names, is_needed)| {
+            let names = is_loop.then_some(ITEM).into_iter().chain(names.iter().copied());
+            let all = sources.iter().cloned().chain(names.map(StepId::from));
+            if is_needed { all.collect() } else { Vec::new() }
+        })
+    })
+}
+
+/// The names for the expressions of a step.
+pub(super) fn sources_of<'n>(lists: &'n SourceLists<StepIds<'n>>, step: &Step) -> Sources<'n> {
+    let [plain, in_loop] = lists;
+    let [of_list, ..] = plain;
+    let [of_step, with_result, with_reply] = if step.has_foreach() { in_loop } else { plain };
+    Sources { of_list, of_step, with_result, with_reply }
 }
 
 /// The controls of a step. A value that cannot be read is a problem.
@@ -44,12 +77,12 @@ pub(super) fn read(
     reader.check_agent();
     StepControls {
         foreach: reader.foreach(sources.of_list),
-        when: reader.when(sources.of_step),
+        when: reader.own_condition("when", sources.of_step, "order.total > 5"),
         on_failure: reader.on_failure(),
         approve: reader.approve(),
         resends: reader.resends(),
         until: reader.until(sources.with_result),
-        expect: reader.expect(sources.with_result),
+        expect: reader.own_condition("expect", sources.with_result, "result.total > 5"),
         verify: reader.verify(sources),
         within: step.metadata.get("within").and_then(Value::as_str).map(StepId::from),
     }
@@ -88,18 +121,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn when(&mut self, sources: &StepIds<'_>) -> Option<Expression> {
-        let value = self.value("when")?;
-        self.condition(&["when"], value, sources, "write it as text: `when: \"order.total > 5\"`")
-    }
-
     fn until(&mut self, sources: &StepIds<'_>) -> Option<Until> {
         const KEYS: [&str; 3] = ["condition", "wait", "times"];
         const EXAMPLE: &str = "write `until: {condition: result.status == \"done\", wait: 10 s, times: 20}`";
         let object = self.object("until", &KEYS, "`condition`, `wait` and `times`", EXAMPLE)?;
         let given = KEYS.map(|key| object.get(key).filter(|value| !value.is_null()));
-        let missing: Vec<String> =
-            KEYS.iter().zip(given).filter(|(_, value)| value.is_none()).map(|(key, _)| format!("`{key}`")).collect();
+        let missing = KEYS.iter().zip(given).filter(|(_, value)| value.is_none());
+        let missing: Vec<String> = missing.map(|(key, _)| format!("`{key}`")).collect();
         if !missing.is_empty() {
             self.problem("until", &format!("it has no {}", missing.join(" and no ")), Some(EXAMPLE));
         }
@@ -123,11 +151,6 @@ impl<'a> Reader<'a> {
             self.problem_at(&[key, unknown], "unknown key", Some(&suggestion(unknown, known)));
         }
         Some(object)
-    }
-
-    fn expect(&mut self, sources: &StepIds<'_>) -> Option<Expression> {
-        let value = self.value("expect")?;
-        self.condition(&["expect"], value, sources, "write it as text: `expect: \"result.total > 5\"`")
     }
 
     fn verify(&mut self, sources: Sources<'_>) -> Option<Verify> {
@@ -171,16 +194,12 @@ impl<'a> Reader<'a> {
             self.problem_at(&["verify", "with"], &message, None);
             return None;
         };
-        match Parameters::parse_with_ids(object, sources) {
-            Ok(parameters) => Some(parameters),
-            Err(error) => {
-                for error in &error.errors {
-                    let location = self.at(&["verify", "with"]).inside(&error.path);
-                    self.problems.push(template_problem(location, error));
-                }
-                None
-            }
+        let parsed = Parameters::parse_with_ids(object, sources);
+        for error in parsed.as_ref().err().into_iter().flat_map(|error| &error.errors) {
+            let location = self.at(&["verify", "with"]).inside(&error.path);
+            self.problems.push(template_problem(location, error));
         }
+        parsed.ok()
     }
 
     fn wait_ms(&mut self, keys: &[&str], value: &Value) -> Option<u64> {
@@ -190,6 +209,12 @@ impl<'a> Reader<'a> {
             self.problem_at(keys, &message, Some("write a number and a unit: `wait: 10 s`, `2 min`"));
         }
         ms
+    }
+
+    /// The condition under a key of the step itself.
+    fn own_condition(&mut self, key: &str, sources: &StepIds<'_>, example: &str) -> Option<Expression> {
+        let value = self.value(key)?;
+        self.condition(&[key], value, sources, &format!("write it as text: `{key}: \"{example}\"`"))
     }
 
     /// A condition: an expression as text, or `true` or `false`.
@@ -223,15 +248,12 @@ impl<'a> Reader<'a> {
             }
         };
         let list = self.expression(&["foreach"], &text, sources)?;
-        Some(Foreach { list, at_once: self.count("at_once", MAX_ITEMS), max_items: self.count("max_items", MAX_ITEMS) })
+        let [at_once, max_items] =
+            ["at_once", "max_items"].map(|key| self.count_at(&[key], self.value(key)?, MAX_ITEMS));
+        Some(Foreach { list, at_once, max_items })
     }
 
     /// A number from 1 on.
-    fn count(&mut self, key: &str, most: u64) -> Option<u32> {
-        let value = self.value(key)?;
-        self.count_at(&[key], value, most)
-    }
-
     fn count_at(&mut self, keys: &[&str], value: &Value, most: u64) -> Option<u32> {
         let count = value.as_number().and_then(Number::as_u64).filter(|count| (1..=most).contains(count));
         if count.is_none() {
@@ -243,13 +265,9 @@ impl<'a> Reader<'a> {
     fn expression(&mut self, keys: &[&str], text: &str, sources: &StepIds<'_>) -> Option<Expression> {
         // Braces around a whole expression are allowed, as in parameters.
         let inside = text.strip_prefix("{{").and_then(|text| text.strip_suffix("}}")).unwrap_or(text);
-        match Expression::parse_with_ids(inside, sources) {
-            Ok(expression) => Some(expression),
-            Err(error) => {
-                self.problems.push(template_problem(self.at(keys), &error));
-                None
-            }
-        }
+        let parsed = Expression::parse_with_ids(inside, sources);
+        self.problems.extend(parsed.as_ref().err().map(|error| template_problem(self.at(keys), error)));
+        parsed.ok()
     }
 
     fn on_failure(&mut self) -> OnFailure {

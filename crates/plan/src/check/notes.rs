@@ -6,7 +6,7 @@ use reknit_protocol::{Object, Path, Plan, Step, StepId, Value};
 use super::parsed_plan::{ParsedPlan, ParsedStep};
 use super::references::References;
 use super::{Code, PlanAuthor, PlanLocation, PlanProblem, capability};
-use crate::announced::AnnouncedResults;
+use crate::announced::{AnnouncedResults, KnownEntry, properties};
 use crate::catalogue::{Catalogue, CatalogueEntry};
 use crate::hint::listed;
 
@@ -26,7 +26,7 @@ pub struct PlanNote {
 pub fn plan_notes(plan: &Plan, catalogue: &Catalogue, author: PlanAuthor) -> Vec<PlanNote> {
     let Ok((parsed, _)) = ParsedPlan::parse(plan) else { return Vec::new() };
     let find = |(location, step, _)| capability::find(step, location, catalogue, author).ok();
-    let entries: Vec<Option<&CatalogueEntry>> = parsed.steps().map(find).collect();
+    let entries: Vec<KnownEntry<'_>> = parsed.steps().map(find).collect();
     let announced = AnnouncedResults::new(plan, &entries);
     let references = References::new(&parsed, &announced);
     let mut notes = Vec::new();
@@ -95,8 +95,6 @@ fn undeclared_fields(location: &PlanLocation, parsed_step: &ParsedStep, referenc
 /// Whether a schema has a property of this name at any depth up to `depth`.
 fn has_property(schema: &Value, name: &str, depth: usize) -> bool {
     let Some(depth) = depth.checked_sub(1) else { return false };
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let mut inside = properties.into_iter().flat_map(Object::iter);
-    inside.any(|(key, value)| are_alike(key, name) || has_property(value, name, depth))
+    properties(schema).any(|(key, value)| are_alike(key, name) || has_property(value, name, depth))
         || schema.get("items").is_some_and(|items| has_property(items, name, depth))
 }

@@ -7,6 +7,7 @@ use reknit_salvage::{FitProblemKind, Schema};
 
 use super::parsed_plan::ParsedStep;
 use super::{Code, PlanLocation, PlanProblem};
+use crate::announced::field_names;
 use crate::catalogue::CatalogueEntry;
 use crate::hint::suggestion;
 
@@ -49,13 +50,11 @@ fn missing(
     required.iter().filter_map(Value::as_str).filter(|name| !is_given(name)).map(problem).collect()
 }
 
-/// Parameters that the schema does not allow.
 fn unknown(location: &PlanLocation, given: &[&str], entry: &CatalogueEntry, schema: &Schema) -> Vec<PlanProblem> {
     if schema.source().get("additionalProperties") != Some(&Value::Bool(false)) {
         return Vec::new();
     }
-    let properties = schema.source().get("properties").and_then(Value::as_object);
-    let declared: Vec<&str> = properties.into_iter().flat_map(Object::keys).collect();
+    let declared = field_names(schema.source());
     let unknown = given.iter().filter(|name| !declared.iter().any(|known| are_alike(known, name)));
     let problem = |name: &&str| {
         let message = format!("`{}` has no parameter `{name}`", entry.capability.name);

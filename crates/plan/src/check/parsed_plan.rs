@@ -6,7 +6,7 @@ use reknit_expressions::{Expression, Parameters, Reference, StepIds, TemplatePar
 use reknit_protocol::spelling::nearest;
 use reknit_protocol::{Object, Plan, Segment, Step, StepId};
 
-use super::source_names::{reads_own_result, source_lists, sources_of};
+use super::controls::{reads_own_result, source_lists, sources_of};
 use super::{Code, MAX_STEPS, PlanLocation, PlanProblem, controls};
 use crate::hint::suggestion;
 use crate::{INPUTS, ITEM, PlannedOutput, REPLY, RESULT, StepControls, StepIndex, inputs};
@@ -38,12 +38,9 @@ pub(super) struct Dependency {
     pub(super) reason: DependencyReason,
 }
 
-/// Why a step depends on another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DependencyReason {
-    /// The plan declares it in `depends_on`.
     Declared,
-    /// A parameter refers to its result.
     Reference,
 }
 
@@ -81,7 +78,6 @@ impl<'p> ParsedPlan<'p> {
         Ok((parsed, problems))
     }
 
-    /// The plan itself.
     pub(super) fn plan(&self) -> &'p Plan {
         self.plan
     }
@@ -91,28 +87,23 @@ impl<'p> ParsedPlan<'p> {
         &self.outputs
     }
 
-    /// The indices of all steps.
     pub(super) fn indices(&self) -> impl Iterator<Item = StepIndex> + use<> {
         (0..self.plan.steps.len()).map(StepIndex::new)
     }
 
-    /// The steps, in order.
     pub(super) fn steps(&self) -> impl Iterator<Item = (PlanLocation, &'p Step, &ParsedStep)> {
         let steps = self.indices().zip(self.plan.steps.iter().zip(&self.steps));
         steps.map(|(index, (step, parsed_step))| (PlanLocation::step(index, &step.step_id), step, parsed_step))
     }
 
-    /// The id of the step at an index.
     pub(super) fn id(&self, index: StepIndex) -> Option<&StepId> {
         self.ids.get(index.get())
     }
 
-    /// The index of a step.
     pub(super) fn index_of(&self, id: &StepId) -> Option<StepIndex> {
         self.indices.get(id.as_str()).copied()
     }
 
-    /// The steps that a step depends on.
     pub(super) fn dependencies(&self, index: StepIndex) -> &[Dependency] {
         self.steps.get(index.get()).map_or(&[], |step| &step.dependencies)
     }
@@ -235,7 +226,6 @@ impl<'p> ParsedPlan<'p> {
     }
 }
 
-/// The problem of a template that cannot be parsed.
 pub(super) fn template_problem(location: PlanLocation, error: &TemplateParseError) -> PlanProblem {
     let at = error.position + 1;
     let TemplateProblem::UnknownStep { found, available, .. } = &error.problem else {

@@ -7,8 +7,8 @@ use super::parsed_plan::{ParsedPlan, ParsedStep};
 use super::{Code, PlanLocation, PlanProblem};
 use crate::INPUTS;
 use crate::announced::{
-    AnnouncedResults, DeclaredValue, ENVELOPE_KEYS, declared_at, declares, field_names, is_result_name, properties,
-    property, types, with_article,
+    AnnouncedResults, DeclaredValue, ENVELOPE_KEYS, KnownEntry, declared_at, declares, field_names, is_result_name,
+    properties, property, types, with_article,
 };
 use crate::catalogue::CatalogueEntry;
 
@@ -28,7 +28,7 @@ impl<'o> References<'o> {
         &self,
         location: &PlanLocation,
         parsed_step: &ParsedStep,
-        entry: Option<&CatalogueEntry>,
+        entry: KnownEntry<'_>,
     ) -> Vec<PlanProblem> {
         let schema = entry.and_then(CatalogueEntry::compiled_schema);
         let mut problems = Vec::new();
@@ -46,7 +46,6 @@ impl<'o> References<'o> {
         problems
     }
 
-    /// Whether a reference is to a step.
     pub(super) fn is_step(&self, reference: &Reference) -> bool {
         self.parsed.index_of(reference.step()).is_some()
     }
@@ -71,22 +70,21 @@ impl<'o> References<'o> {
         wanted: WantedType,
         location: PlanLocation,
     ) -> Option<PlanProblem> {
-        let key = wanted.key();
         let reference = expression.as_reference()?;
         let schema = self.announced.result_schema(self.parsed.index_of(reference.step())?)?;
         let DeclaredValue::Schema(found) = declared_at(schema, reference.path().segments()) else { return None };
         let names = types(found);
-        if names.is_empty() || names.contains(&wanted.name()) {
+        if names.is_empty() || names.contains(&wanted.name) {
             return None;
         }
-        let message = format!("`{key}`: `{reference}` is {}, not {}", with_article(&names), wanted.described());
-        let hint = match wanted {
-            WantedType::List => {
-                let lists = properties(found).filter(|(_, field)| types(field).contains(&"array"));
-                let lists: Vec<String> = lists.map(|(name, _)| format!("`{reference}.{name}`")).collect();
-                (!lists.is_empty()).then(|| format!("a list is in {}", lists.join(", ")))
-            }
-            WantedType::Condition => Some(format!("compare it: `{reference} == \"...\"`, `{reference} > 0`")),
+        let WantedType { key, name, description } = wanted;
+        let message = format!("`{key}`: `{reference}` is {}, not {description}", with_article(&names));
+        let hint = if name == "array" {
+            let lists = properties(found).filter(|(_, field)| types(field).contains(&name));
+            let lists: Vec<String> = lists.map(|(name, _)| format!("`{reference}.{name}`")).collect();
+            (!lists.is_empty()).then(|| format!("a list is in {}", lists.join(", ")))
+        } else {
+            Some(format!("compare it: `{reference} == \"...\"`, `{reference} > 0`"))
         };
         Some(PlanProblem::new(Code::BadType, location, message).with_hint(hint))
     }
@@ -146,37 +144,17 @@ impl<'o> References<'o> {
     }
 }
 
-/// What the expression of a control must have as its value.
+/// The type that the expression under a key of a step must have.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum WantedType {
-    /// The list of a loop.
-    List,
-    /// True or false.
-    Condition,
+pub(super) struct WantedType {
+    pub(super) key: &'static str,
+    name: &'static str,
+    description: &'static str,
 }
 
 impl WantedType {
-    /// The key of a step that has such an expression.
-    pub(super) fn key(self) -> &'static str {
-        match self {
-            Self::List => "foreach",
-            Self::Condition => "when",
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::List => "array",
-            Self::Condition => "boolean",
-        }
-    }
-
-    fn described(self) -> &'static str {
-        match self {
-            Self::List => "a list",
-            Self::Condition => "true or false",
-        }
-    }
+    pub(super) const LIST: Self = Self { key: "foreach", name: "array", description: "a list" };
+    pub(super) const CONDITION: Self = Self { key: "when", name: "boolean", description: "true or false" };
 }
 
 /// The problem of a reference to a value that this schema of the result rules out.

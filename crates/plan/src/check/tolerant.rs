@@ -11,7 +11,6 @@ use super::{Code, PlanAuthor, PlanProblem, check_parts};
 use crate::CheckedPlan;
 use crate::catalogue::Catalogue;
 
-/// How much of a plan a problem concerns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProblemScope {
     /// A literal of this step does not fit its schema, or a required parameter is missing. The step can still be mended, or
@@ -19,18 +18,14 @@ pub enum ProblemScope {
     Step(StepId),
     /// The capability of this step does not have a parameter, which can be left out of a call that only reads.
     UnknownParameter(StepId),
-    /// This step calls a tool that does not exist.
     UnknownTool(StepId),
-    /// The plan cannot run.
     Plan,
 }
 
-/// A plan that can run although it has problems.
 #[derive(Debug, Clone)]
 pub struct TolerablePlan {
     /// The plan without the steps that were left out.
     pub plan: Plan,
-    /// The same, checked.
     pub checked: CheckedPlan,
     /// Literals that do not fit their schema, and parameters that are missing or unknown.
     pub kept: Vec<PlanProblem>,
@@ -41,7 +36,6 @@ pub struct TolerablePlan {
 }
 
 impl PlanProblem {
-    /// How much of the plan the problem concerns.
     pub fn scope(&self) -> ProblemScope {
         match (self.code, &self.location.step) {
             (Code::BadValue | Code::MissingParameter, Some(step)) => ProblemScope::Step(step.clone()),

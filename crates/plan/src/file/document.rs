@@ -15,7 +15,6 @@ use super::FileProblem;
 /// A JSON or YAML file as a value, with the positions of its parts.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// The value.
     pub value: Value,
     /// The repairs that JSON with errors needed.
     pub fixes: Vec<Fix>,
@@ -98,9 +97,7 @@ struct Builder {
 
 impl Builder {
     fn on_event(&mut self, event: Event<'_>, at: Marker) -> Result<(), FileProblem> {
-        let reject = |what: &str| {
-            Err(FileProblem::new(Some(line_and_column(at)), format!("{what} are not supported"), Some("write it out")))
-        };
+        let reject = |what: &str| Err(problem(at, format!("{what} are not supported"), Some("write it out")));
         match event {
             Event::Alias(_) => reject("aliases"),
             Event::Scalar(_, _, 1.., _) | Event::SequenceStart(1.., _) | Event::MappingStart(1.., _) => {
@@ -125,11 +122,9 @@ impl Builder {
                 }
                 Ok(())
             }
-            Event::DocumentStart(_) if self.root.is_some() => Err(FileProblem::new(
-                Some(line_and_column(at)),
-                "a second document begins here".to_owned(),
-                Some("one file is one document"),
-            )),
+            Event::DocumentStart(_) if self.root.is_some() => {
+                Err(problem(at, "a second document begins here".to_owned(), Some("one file is one document")))
+            }
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) | Event::DocumentEnd => {
                 Ok(())
             }
@@ -143,14 +138,10 @@ impl Builder {
     fn begin(&mut self, open: OpenContainer, at: Marker) -> Result<(), FileProblem> {
         if self.wants_key() {
             let hint = "put what has braces in quotes: `\"{{step-1.price}}\"`";
-            return Err(FileProblem::new(Some(line_and_column(at)), "a key must be a string".to_owned(), Some(hint)));
+            return Err(problem(at, "a key must be a string".to_owned(), Some(hint)));
         }
         if self.open.len() >= MAX_DEPTH {
-            return Err(FileProblem::new(
-                Some(line_and_column(at)),
-                format!("nested deeper than {MAX_DEPTH} levels"),
-                None,
-            ));
+            return Err(problem(at, format!("nested deeper than {MAX_DEPTH} levels"), None));
         }
         self.begin_item(at);
         self.open.push(open);
@@ -160,7 +151,7 @@ impl Builder {
     fn begin_member(&mut self, name: String, at: Marker) -> Result<(), FileProblem> {
         let Some(OpenContainer::Object { object, key }) = self.open.last_mut() else { return Ok(()) };
         if object.contains_key(&name) {
-            return Err(FileProblem::new(Some(line_and_column(at)), format!("duplicate key `{name}`"), None));
+            return Err(problem(at, format!("duplicate key `{name}`"), None));
         }
         self.path.push_key(name.as_str());
         *key = Some(name);
@@ -198,6 +189,10 @@ fn scalar(text: &str, style: ScalarStyle) -> Value {
         (ScalarStyle::Plain, _) => Number::parse(text).map_or_else(|_| text.into(), Value::Number),
         _ => text.into(),
     }
+}
+
+fn problem(at: Marker, message: String, hint: Option<&str>) -> FileProblem {
+    FileProblem::new(Some(line_and_column(at)), message, hint)
 }
 
 fn line_and_column(at: Marker) -> (usize, usize) {

@@ -3,7 +3,7 @@
 use reknit_protocol::{Path, Plan, Segment};
 use reknit_salvage::Fix;
 
-use super::sub_plans::{Origin, SubPlan, SubPlanProblem, path_of, replace};
+use super::sub_plans::{SubPlanProblem, replace};
 use super::{Document, FileProblem, read_plan_file};
 use crate::read::PlanError;
 use crate::{PlanLocation, StepIndex, check_structure};
@@ -16,19 +16,17 @@ const MAX_DEPTH: usize = 8;
 pub struct PlanText {
     /// What identifies the file, so that a plan that runs itself is found: its full path.
     pub key: String,
-    /// The text.
     pub text: String,
 }
 
 /// A plan without steps that run other plans, which knows where each of its steps is written.
 #[derive(Debug)]
 pub struct LoadedPlan {
-    /// The plan.
     pub plan: Plan,
-    /// The repairs that its JSON needed.
     pub fixes: Vec<Fix>,
-    files: Vec<PlanSource>,
-    origins: Vec<StepOrigin>,
+    /// The file of the plan itself, and then those of the plans that its steps run.
+    pub(super) files: Vec<PlanSource>,
+    pub(super) origins: Vec<StepOrigin>,
 }
 
 /// A part of a plan in a file.
@@ -36,9 +34,7 @@ pub struct LoadedPlan {
 pub struct FilePosition<'p> {
     /// The name of the file as a step names it; `None` for the plan itself.
     pub file: Option<&'p str>,
-    /// The line, from 1.
     pub line: usize,
-    /// The column, from 1.
     pub column: usize,
 }
 
@@ -54,17 +50,20 @@ pub struct AgentReference<'p> {
 }
 
 #[derive(Debug)]
-struct PlanSource {
+pub(super) struct PlanSource {
     /// What identifies the file, empty for the plan itself.
     key: String,
     name: Option<String>,
     document: Option<Document>,
 }
 
+/// Where a step is written.
 #[derive(Debug, Clone, Copy)]
-struct StepOrigin {
-    file: usize,
-    position: usize,
+pub(super) struct StepOrigin {
+    /// The position of the file in [`LoadedPlan::files`].
+    pub(super) file: usize,
+    /// The position of the step in its file.
+    pub(super) position: usize,
 }
 
 /// Reads a plan file like [`read_plan_file`], and replaces each step with `plan: FILE` by the steps of that file. `load` returns the
@@ -99,28 +98,28 @@ fn load_file(
     let own = |position| StepOrigin { file: 0, position };
     let mut loaded = LoadedPlan { origins: (0..plan.steps.len()).map(own).collect(), plan, fixes, files: vec![source] };
     let mut problems = Vec::new();
-    let mut sub_plans: Vec<(SubPlan, LoadedPlan)> = Vec::new();
+    let mut sub_plans: Vec<(usize, LoadedPlan)> = Vec::new();
     for (position, step) in loaded.plan.steps.iter().enumerate() {
         let Some(name) = step.sub_plan() else { continue };
         match load_sub_plan(name, keys, load) {
-            Ok(inner) => sub_plans.push((SubPlan { position, plan: inner.plan.clone() }, inner)),
-            Err(messages) => problems.extend(messages.into_iter().map(|message| SubPlanProblem {
-                position,
-                key: "plan",
-                message,
-                hint: None,
-            })),
+            Ok(inner) => sub_plans.push((position, inner)),
+            Err(messages) => {
+                let problem = |message| SubPlanProblem { position, key: "plan", message, hint: None };
+                problems.extend(messages.into_iter().map(problem));
+            }
         }
     }
     if problems.is_empty() && sub_plans.is_empty() {
         return Ok(loaded);
     }
-    let (sub_plans, inner): (Vec<SubPlan>, Vec<LoadedPlan>) = sub_plans.into_iter().unzip();
     let replaced = if problems.is_empty() { replace(&loaded.plan, &sub_plans) } else { Err(problems) };
     match replaced {
         Ok((plan, origins)) => {
-            loaded.plan = plan;
-            loaded.add_files(inner, &origins);
+            (loaded.plan, loaded.origins) = (plan, origins);
+            for (_, inner) in sub_plans {
+                loaded.files.extend(inner.files);
+                loaded.fixes.extend(inner.fixes);
+            }
             Ok(loaded)
         }
         Err(problems) => {
@@ -180,47 +179,22 @@ impl LoadedPlan {
         agents
     }
 
-    /// A problem with its place.
     pub fn line(&self, problem: &crate::PlanProblem) -> String {
         match self.locate(&problem.location) {
-            Some(FilePosition { file: Some(file), line, column }) => {
-                format!("in `{file}`: line {line}, column {column}: {problem}")
+            Some(FilePosition { file, line, column }) => {
+                let file = file.map_or_else(String::new, |file| format!("in `{file}`: "));
+                format!("{file}line {line}, column {column}: {problem}")
             }
-            Some(FilePosition { file: None, line, column }) => format!("line {line}, column {column}: {problem}"),
             None => problem.to_string(),
         }
-    }
-
-    /// Takes over the files of the plans that the steps ran.
-    fn add_files(&mut self, inner: Vec<LoadedPlan>, origins: &[Origin]) {
-        let mut first_file = Vec::with_capacity(inner.len());
-        let mut inner_origins = Vec::with_capacity(inner.len());
-        for plan in inner {
-            first_file.push(self.files.len());
-            self.files.extend(plan.files);
-            self.fixes.extend(plan.fixes);
-            inner_origins.push(plan.origins);
-        }
-        let origin = |origin: &Origin| match origin {
-            Origin::Own(position) => StepOrigin { file: 0, position: *position },
-            Origin::Of { sub_plan, position } => {
-                let inner = inner_origins.get(*sub_plan).and_then(|origins| origins.get(*position));
-                let first = first_file.get(*sub_plan).copied().unwrap_or_default();
-                inner.map_or(StepOrigin { file: 0, position: 0 }, |inner| StepOrigin {
-                    file: first + inner.file,
-                    position: inner.position,
-                })
-            }
-        };
-        self.origins = origins.iter().map(origin).collect();
     }
 
     fn file_problem(&self, problem: SubPlanProblem) -> FileProblem {
         let document = self.files.first().and_then(|source| source.document.as_ref());
         let is_list = document.is_some_and(|document| document.value.as_array().is_some());
-        let path = path_of(&problem, is_list);
-        let step: Path = path.segments().iter().take(path.segments().len() - 1).cloned().collect();
-        let position = document.and_then(|document| document.position(&path).or_else(|| document.position(&step)));
+        let steps = if is_list { Path::root() } else { Path::root().key("steps") };
+        let path = steps.index(problem.position).key(problem.key);
+        let position = document.and_then(|document| document.closest(path.segments()));
         FileProblem { path, position, message: problem.message, hint: problem.hint }
     }
 }

@@ -27,7 +27,8 @@ impl Document {
             .or_else(|| self.closest(written.segments()))
     }
 
-    fn closest(&self, path: &[Segment]) -> Option<(usize, usize)> {
+    /// The position of a value, or of the closest value around it that has one.
+    pub(super) fn closest(&self, path: &[Segment]) -> Option<(usize, usize)> {
         let prefix = |length: usize| path.iter().take(length).cloned().collect::<Path>();
         (1..=path.len()).rev().find_map(|length| self.position(&prefix(length)))
     }
@@ -38,38 +39,28 @@ impl Document {
             Segment::Key(key) => key.clone(),
             Segment::Index(_) => String::new(),
         };
-        let (step, inside) = match path {
-            [list, index @ Segment::Index(_), inside @ ..] if key(list) == "steps" => {
-                // A file may be a bare list of steps.
-                let is_list = self.value.as_array().is_some();
-                let step = if is_list { vec![index.clone()] } else { vec![list.clone(), index.clone()] };
-                (step, inside)
-            }
+        let (list, inside) = match path {
+            [list, Segment::Index(_), inside @ ..] if key(list) == "steps" => (list, inside),
             other => return other.iter().cloned().collect(),
         };
-        let mut compute: Path = step.iter().cloned().collect();
-        compute.push_key("compute");
-        let computes = || self.position(&compute).is_some();
-        let (name, rest) = match inside {
-            [] => return step.into_iter().collect(),
-            [metadata, parameters, _, rest @ ..]
-                if key(metadata) == "metadata" && key(parameters) == "parameters" && computes() =>
-            {
-                ("compute".to_owned(), rest)
-            }
-            [metadata, field, rest @ ..] if key(metadata) == "metadata" => match key(field).as_str() {
-                "parameters" => ("with".to_owned(), rest),
-                "capability" => ("tool".to_owned(), rest),
-                "limit_ms" => ("timeout".to_owned(), rest),
-                other => (other.to_owned(), rest),
-            },
-            [field, rest @ ..] => match key(field).as_str() {
-                "step_id" => ("id".to_owned(), rest),
-                "agent_name" => ("tool".to_owned(), rest),
-                "depends_on" => ("after".to_owned(), rest),
-                other => (other.to_owned(), rest),
-            },
+        // A file may be a bare list of steps.
+        let is_list = self.value.as_array().is_some();
+        let step = || path.iter().take(2).filter(|segment| !is_list || *segment != list).cloned();
+        let computes = || self.position(&step().collect::<Path>().key("compute")).is_some();
+        let keys: Vec<String> = inside.iter().take(2).map(key).collect();
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        let (name, used) = match keys.as_slice() {
+            [] => return step().collect(),
+            ["metadata", "parameters"] if inside.len() > 2 && computes() => ("compute", 3),
+            ["metadata", "parameters"] => ("with", 2),
+            ["metadata", "capability"] => ("tool", 2),
+            ["metadata", "limit_ms"] => ("timeout", 2),
+            ["metadata", other] => (*other, 2),
+            ["step_id", ..] => ("id", 1),
+            ["agent_name", ..] => ("tool", 1),
+            ["depends_on", ..] => ("after", 1),
+            [other, ..] => (*other, 1),
         };
-        step.into_iter().chain([Segment::Key(name)]).chain(rest.iter().cloned()).collect()
+        step().chain([Segment::Key(name.to_owned())]).chain(inside.iter().skip(used).cloned()).collect()
     }
 }

@@ -8,7 +8,6 @@ use super::document::Document;
 use crate::agents::{AGENT_TOOL, agent_name};
 use crate::hint::suggestion;
 
-/// The keys of a plan.
 pub(super) const PLAN_KEYS: [&str; 4] = ["request", "inputs", "steps", "outputs"];
 const STEP_KEYS: [&str; 9] = ["id", "tool", "do", "with", "after", "compute", "plan", "agent", "timeout"];
 
@@ -198,7 +197,6 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// The allowed values of an input.
     fn allowed(&mut self, value: Option<&Value>, path: &Path) -> Vec<Value> {
         match value {
             None | Some(Value::Null) => Vec::new(),
@@ -283,9 +281,7 @@ impl<'d> Reader<'d> {
     }
 
     fn problem(&mut self, path: &Path, message: String, hint: Option<String>) {
-        // A value without a position is reported at the closest value around it.
-        let prefix = |length: usize| path.segments().iter().take(length).cloned().collect::<Path>();
-        let position = (0..=path.segments().len()).rev().find_map(|length| self.document.position(&prefix(length)));
+        let position = self.document.closest(path.segments());
         self.problems.push(FileProblem { path: path.clone(), position, message, hint });
     }
 }

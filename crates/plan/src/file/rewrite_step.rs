@@ -4,15 +4,15 @@ use reknit_expressions::{RenameError, Renaming};
 use reknit_protocol::{Object, Step, Value};
 
 /// The step with the new names in all its templates and expressions. Its id, and those that it comes after, stay.
-pub(crate) fn rewrite_step(step: &Step, renaming: Renaming<'_>) -> Result<Step, RenameError> {
+pub(super) fn rewrite_step(step: &Step, renaming: Renaming<'_>) -> Result<Step, RenameError> {
     let mut step = step.clone();
     let mut metadata = Object::new();
     for (key, value) in &step.metadata {
         let value = match key {
             "parameters" => renaming.template(value)?,
             "foreach" | "when" | "expect" => condition(value, renaming)?,
-            "until" => renamed_check(value, |key| key == "condition", renaming)?,
-            "verify" => renamed_check(value, |key| key == "expect", renaming)?,
+            "until" => renamed_check(value, "condition", renaming)?,
+            "verify" => renamed_check(value, "expect", renaming)?,
             _ => value.clone(),
         };
         metadata.insert(key, value);
@@ -21,16 +21,20 @@ pub(crate) fn rewrite_step(step: &Step, renaming: Renaming<'_>) -> Result<Step, 
     Ok(step)
 }
 
+/// The same, but a step with a text that cannot be parsed stays as it is. The check of the plan reports such a text.
+pub(crate) fn rewrite_or_keep(step: &Step, renaming: Renaming<'_>) -> Result<Step, RenameError> {
+    match rewrite_step(step, renaming) {
+        Err(RenameError::Parse(_)) => Ok(step.clone()),
+        other => other,
+    }
+}
+
 /// The object of `until` or `verify`: its condition is an expression, and `with` are templates.
-fn renamed_check(
-    value: &Value,
-    is_condition: impl Fn(&str) -> bool,
-    renaming: Renaming<'_>,
-) -> Result<Value, RenameError> {
+fn renamed_check(value: &Value, condition_key: &str, renaming: Renaming<'_>) -> Result<Value, RenameError> {
     let Value::Object(object) = value else { return Ok(value.clone()) };
     let entry = |(key, value): (&str, &Value)| {
         let value = match key {
-            key if is_condition(key) => condition(value, renaming)?,
+            key if key == condition_key => condition(value, renaming)?,
             "with" => renaming.template(value)?,
             _ => value.clone(),
         };

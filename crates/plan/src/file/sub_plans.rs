@@ -5,9 +5,10 @@
 //! means what it meant in its own file.
 
 use reknit_expressions::{RenameError, Renaming, StepIds};
-use reknit_protocol::{Object, Path, Plan, PlanInput, Step, StepId, Value};
+use reknit_protocol::{Object, Plan, PlanInput, Step, StepId, Value};
 
-use super::rewrite_step::{escape_braces, rewrite_step};
+use super::load::{LoadedPlan, StepOrigin};
+use super::rewrite_step::{escape_braces, rewrite_or_keep, rewrite_step};
 use crate::{INPUTS, ITEM, REPLY, RESULT, inputs};
 
 /// The keys of a step that one which runs a plan cannot have, with the keys of a plan file.
@@ -20,13 +21,6 @@ const NOT_ALLOWED: [(&str, &str); 6] = [
     ("verify", "verify"),
 ];
 
-/// The plan that a step runs, its own steps already replaced.
-pub(super) struct SubPlan {
-    /// The position of the step in its plan.
-    pub(super) position: usize,
-    pub(super) plan: Plan,
-}
-
 /// What is wrong with a step that runs a plan: the key under which it is, and the message with its hint.
 pub(super) struct SubPlanProblem {
     pub(super) position: usize,
@@ -35,52 +29,46 @@ pub(super) struct SubPlanProblem {
     pub(super) hint: Option<String>,
 }
 
-/// A step of the resulting plan, and where it comes from.
-pub(super) enum Origin {
-    /// The step at this position of the plan itself.
-    Own(usize),
-    /// The step at this position of a sub-plan, which is the n-th of the list.
-    Of { sub_plan: usize, position: usize },
-}
-
-/// Replaces the steps that run plans. Every such step has an entry in `sub_plans`.
-pub(super) fn replace(plan: &Plan, sub_plans: &[SubPlan]) -> Result<(Plan, Vec<Origin>), Vec<SubPlanProblem>> {
-    let mut problems: Vec<SubPlanProblem> = Vec::new();
-    for sub_plan in sub_plans {
-        if let Some(step) = plan.steps.get(sub_plan.position) {
-            problems.extend(problems_of(step, sub_plan));
-        }
-    }
+/// Replaces the steps that run plans. `sub_plans` are these plans, their own steps already replaced, each with the position of
+/// its step, in order.
+pub(super) fn replace(
+    plan: &Plan,
+    sub_plans: &[(usize, LoadedPlan)],
+) -> Result<(Plan, Vec<StepOrigin>), Vec<SubPlanProblem>> {
+    let of_step = |position: usize| sub_plans.iter().find(|(of, _)| *of == position).map(|(_, inner)| inner);
+    let with_plans = || plan.steps.iter().enumerate().filter_map(|(at, step)| Some((at, step, &of_step(at)?.plan)));
+    let problems: Vec<SubPlanProblem> =
+        with_plans().flat_map(|(position, step, inner)| problems_of(position, step, inner)).collect();
     if !problems.is_empty() {
         return Err(problems);
     }
-    let names = names_after(plan, sub_plans);
-    let after = StepIds::new(&names);
     let own_names = names_of(plan);
-    let own_ids = StepIds::new(&own_names);
+    let inner_names = with_plans().flat_map(|(_, step, inner)| {
+        let ids = inner.steps.iter().map(|inner| inner.step_id.as_str());
+        [INPUTS].into_iter().chain(ids).map(|id| within(&step.step_id, id)).collect::<Vec<_>>()
+    });
+    let names: Vec<StepId> = own_names.iter().cloned().chain(inner_names).collect();
+    let (own_ids, after) = (StepIds::new(&own_names), StepIds::new(&names));
     let same = |id: &StepId| id.clone();
     let own = Renaming::new(&own_ids, &after, &same);
     let (mut steps, mut origins) = (Vec::new(), Vec::new());
+    let mut first_file = 1;
     for (position, step) in plan.steps.iter().enumerate() {
-        let found = sub_plans.iter().enumerate().find(|(_, sub_plan)| sub_plan.position == position);
-        let rewritten = rewrite_step(step, own);
-        let ambiguous = |error: RenameError| ambiguous(position, &error);
-        match found {
-            None => {
-                // What cannot be parsed is reported by the check of the plan.
-                steps.push(or_unchanged(rewritten, step).map_err(ambiguous)?);
-                origins.push(Origin::Own(position));
-            }
-            Some((number, sub_plan)) => {
-                let step = or_unchanged(rewritten, step).map_err(ambiguous)?;
-                let parts = parts(&step, &sub_plan.plan, &after).map_err(ambiguous)?;
-                origins.push(Origin::Own(position));
-                let inner = 0..sub_plan.plan.steps.len();
-                origins.extend(inner.map(|position| Origin::Of { sub_plan: number, position }));
-                origins.push(Origin::Own(position));
-                steps.extend(parts);
-            }
-        }
+        let ambiguous = |error: RenameError| {
+            let hint = Some("rename a step".to_owned());
+            vec![SubPlanProblem { position, key: "id", message: error.to_string(), hint }]
+        };
+        let step = rewrite_or_keep(step, own).map_err(ambiguous)?;
+        let origin = StepOrigin { file: 0, position };
+        origins.push(origin);
+        let Some(inner) = of_step(position) else {
+            steps.push(step);
+            continue;
+        };
+        steps.extend(parts(&step, &inner.plan, &after).map_err(ambiguous)?);
+        origins.extend(inner.origins.iter().map(|inner| StepOrigin { file: first_file + inner.file, ..*inner }));
+        origins.push(origin);
+        first_file += inner.files.len();
     }
     let mut outputs = plan.outputs.clone();
     for (_, output) in &mut outputs {
@@ -89,34 +77,12 @@ pub(super) fn replace(plan: &Plan, sub_plans: &[SubPlan]) -> Result<(Plan, Vec<O
     Ok((Plan { steps, outputs, ..plan.clone() }, origins))
 }
 
-fn ambiguous(position: usize, error: &RenameError) -> Vec<SubPlanProblem> {
-    vec![SubPlanProblem { position, key: "id", message: error.to_string(), hint: Some("rename a step".to_owned()) }]
-}
-
-fn or_unchanged(rewritten: Result<Step, RenameError>, step: &Step) -> Result<Step, RenameError> {
-    match rewritten {
-        Err(RenameError::Parse(_)) => Ok(step.clone()),
-        other => other,
-    }
-}
-
 /// All names that the texts of a plan may use. Which of them a text may really use is checked later.
 fn names_of(plan: &Plan) -> Vec<StepId> {
     let ids = plan.steps.iter().map(|step| step.step_id.clone());
     ids.chain([INPUTS, ITEM, RESULT, REPLY].map(StepId::from)).collect()
 }
 
-fn names_after(plan: &Plan, sub_plans: &[SubPlan]) -> Vec<StepId> {
-    let mut names = names_of(plan);
-    for sub_plan in sub_plans {
-        let Some(step) = plan.steps.get(sub_plan.position) else { continue };
-        names.push(within(&step.step_id, INPUTS));
-        names.extend(sub_plan.plan.steps.iter().map(|inner| within(&step.step_id, inner.step_id.as_str())));
-    }
-    names
-}
-
-/// The id of a step of a sub-plan.
 fn within(step: &StepId, inner: &str) -> StepId {
     StepId::new(format!("{step}.{inner}"))
 }
@@ -191,18 +157,14 @@ fn computing(id: StepId, instruction: &str, result: Value) -> Step {
 }
 
 /// What is wrong with a step that runs this plan.
-fn problems_of(step: &Step, SubPlan { position, plan }: &SubPlan) -> Vec<SubPlanProblem> {
-    let problem = |key, message: String, hint: &str| SubPlanProblem {
-        position: *position,
-        key,
-        message,
-        hint: Some(hint.to_owned()),
-    };
+fn problems_of(position: usize, step: &Step, plan: &Plan) -> Vec<SubPlanProblem> {
+    let problem =
+        |key, message: String, hint: &str| SubPlanProblem { position, key, message, hint: Some(hint.to_owned()) };
     let mut problems = Vec::new();
-    for (key, written) in NOT_ALLOWED.iter().filter(|(key, _)| step.has_control(key)) {
+    for (_, written) in NOT_ALLOWED.iter().filter(|(key, _)| step.has_control(key)) {
         let message = format!("a step that runs a plan cannot have `{written}`");
         let hint = "write it in the steps of that plan";
-        problems.push(problem(if *key == "limit_ms" { "timeout" } else { key }, message, hint));
+        problems.push(problem(written, message, hint));
     }
     if step.metadata.get("on_failure").is_some_and(|value| !value.is_null() && value.as_str() != Some("stop")) {
         let message = "only `stop` is possible for a step that runs a plan".to_owned();
@@ -216,27 +178,17 @@ fn problems_of(step: &Step, SubPlan { position, plan }: &SubPlan) -> Vec<SubPlan
     let given = step.parameters().cloned().unwrap_or_else(Object::new);
     let mut known = given.clone();
     // What a reference brings is fitted to its type when it is known.
-    let referring: Vec<String> =
-        given.iter().filter(|(_, value)| templates(value)).map(|(name, _)| name.to_owned()).collect();
     let mut declared = plan.clone();
-    declared.inputs.retain(|(name, _)| !referring.contains(name));
-    for name in referring.iter().filter(|name| plan.inputs.iter().any(|(input, _)| input == *name)) {
-        known.remove(name);
-    }
+    declared.inputs.retain(|(name, _)| {
+        let refers = given.get(name).is_some_and(templates);
+        if refers {
+            known.remove(name);
+        }
+        !refers
+    });
     for found in inputs::resolve_inputs(&declared, &known).err().into_iter().flatten() {
-        let hint = found.hint.clone();
-        problems.push(SubPlanProblem {
-            position: *position,
-            key: "with",
-            message: format!("{}: {}", found.location, found.message),
-            hint,
-        });
+        let message = format!("{}: {}", found.location, found.message);
+        problems.push(SubPlanProblem { position, key: "with", message, hint: found.hint });
     }
     problems
-}
-
-/// The path of a key of a step.
-pub(super) fn path_of(problem: &SubPlanProblem, is_list: bool) -> Path {
-    let steps = if is_list { Path::root() } else { Path::root().key("steps") };
-    steps.index(problem.position).key(problem.key)
 }

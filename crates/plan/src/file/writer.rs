@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use reknit_protocol::{Object, Plan, PlanInput, PlanOutput, Step, StepId, Value};
+use reknit_protocol::{Plan, PlanInput, PlanOutput, Step, StepId, Value};
 
 use crate::yaml::is_plain_scalar;
 
@@ -96,33 +96,31 @@ fn line(text: &mut String, indent: usize, key: &str, value: &str) {
 /// Only a default is written as it is; an object needs the long form, in which it cannot be mistaken for the keys of an input.
 fn input_text(input: &PlanInput) -> String {
     let PlanInput { type_word, default, allowed, description, .. } = input;
-    match default {
-        Some(default)
-            if type_word.is_none() && allowed.is_empty() && description.is_none() && default.as_object().is_none() =>
-        {
-            value_text(default)
-        }
-        _ => {
-            let mut object = Object::new();
-            object.extend(type_word.as_deref().map(|word| ("type".to_owned(), word.into())));
-            object.extend(default.clone().map(|default| ("default".to_owned(), default)));
-            if !allowed.is_empty() {
-                object.insert("enum", allowed.clone());
-            }
-            object.extend(description.as_deref().map(|text| ("description".to_owned(), text.into())));
-            Value::Object(object).to_string()
-        }
+    let is_short = type_word.is_none() && allowed.is_empty() && description.is_none();
+    match default.as_ref().filter(|default| is_short && default.as_object().is_none()) {
+        Some(default) => value_text(default),
+        None => long_form([
+            ("type", type_word.as_deref().map(Value::from)),
+            ("default", default.clone()),
+            ("enum", (!allowed.is_empty()).then(|| allowed.clone().into())),
+            ("description", description.as_deref().map(Value::from)),
+        ]),
     }
 }
 
 fn output_text(output: &PlanOutput) -> String {
-    if output.type_word.is_none() && output.description.is_none() {
-        return scalar(&output.value);
+    let PlanOutput { value, type_word, description, .. } = output;
+    if type_word.is_none() && description.is_none() {
+        return scalar(value);
     }
-    let mut object = Object::from([("value", Value::from(output.value.as_str()))]);
-    object.extend(output.type_word.as_deref().map(|word| ("type".to_owned(), word.into())));
-    object.extend(output.description.as_deref().map(|text| ("description".to_owned(), text.into())));
-    Value::Object(object).to_string()
+    let texts = [("value", Some(value)), ("type", type_word.as_ref()), ("description", description.as_ref())];
+    long_form(texts.map(|(key, text)| (key, text.map(|text| text.as_str().into()))))
+}
+
+/// An object of the members that have a value.
+fn long_form<const N: usize>(members: [(&str, Option<Value>); N]) -> String {
+    let members = members.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
+    Value::Object(members.collect()).to_string()
 }
 
 /// Text as a scalar, anything else as JSON, which YAML contains.

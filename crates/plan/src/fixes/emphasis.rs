@@ -59,39 +59,27 @@ fn remove_from_parameters(step: &mut Step, fixes: &mut Vec<PlanFix>) {
             fixes.push(PlanFix::new(&step.step_id, PlanFixKind::Parameter, name, plain));
         }
         let name = plain.unwrap_or(name);
-        let new = remove_from_value(name, value, &step.step_id, fixes);
-        object.insert(name, new.unwrap_or_else(|| value.clone()));
+        let mut value = value.clone();
+        remove_from_value(name, &mut value, &step.step_id, fixes);
+        object.insert(name, value);
     }
     if fixes.len() > before {
         step.metadata.insert("parameters", object);
     }
 }
 
-fn remove_from_value(name: &str, value: &Value, step: &StepId, fixes: &mut Vec<PlanFix>) -> Option<Value> {
+fn remove_from_value(name: &str, value: &mut Value, step: &StepId, fixes: &mut Vec<PlanFix>) {
     match value {
         Value::String(text) => {
             let is_kept = is_free_text(name) || is_pattern(name) || text.contains(['\n', '\r']);
-            let plain = plain(text).filter(|_| !is_kept)?;
-            fixes.push(PlanFix::new(step, PlanFixKind::Value, text, plain));
-            Some(plain.into())
-        }
-        Value::Array(items) => {
-            let new: Vec<Option<Value>> = items.iter().map(|item| remove_from_value(name, item, step, fixes)).collect();
-            new.iter().any(Option::is_some).then(|| {
-                let items = new.into_iter().zip(items).map(|(new, item)| new.unwrap_or_else(|| item.clone()));
-                Value::Array(items.collect())
-            })
-        }
-        Value::Object(object) => {
-            let mut changed: Option<Object> = None;
-            for (key, value) in object {
-                if let Some(new) = remove_from_value(key, value, step, fixes) {
-                    changed.get_or_insert_with(|| object.clone()).insert(key, new);
-                }
+            if let Some(plain) = plain(text).filter(|_| !is_kept) {
+                fixes.push(PlanFix::new(step, PlanFixKind::Value, text, plain));
+                *text = plain.to_owned();
             }
-            changed.map(Value::Object)
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+        Value::Array(items) => items.iter_mut().for_each(|item| remove_from_value(name, item, step, fixes)),
+        Value::Object(object) => object.iter_mut().for_each(|(key, value)| remove_from_value(key, value, step, fixes)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

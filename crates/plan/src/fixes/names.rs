@@ -18,15 +18,12 @@ const PREFIXES: [&str; 6] = ["functions.", "function.", "tools.", "tool.", "func
 /// Corrects the names in a plan where there is no doubt. A step that names no tool gets the only one that has its capability;
 /// this is not a fix, because the plan leaves the tool open.
 pub(super) fn correct(plan: &mut Plan, catalogue: &Catalogue, author: PlanAuthor) -> Vec<PlanFix> {
-    plan.steps
-        .iter_mut()
-        .filter(|step| !step.is_computed())
-        .flat_map(|step| {
-            let mut fixes = correct_step(step, catalogue, author);
-            fixes.extend(correct_verify(step, catalogue, author));
-            fixes
-        })
-        .collect()
+    let mut fixes = Vec::new();
+    for step in plan.steps.iter_mut().filter(|step| !step.is_computed()) {
+        fixes.extend(correct_step(step, catalogue, author));
+        fixes.extend(correct_verify(step, catalogue, author));
+    }
+    fixes
 }
 
 /// Corrects the names in the `verify` of a step.

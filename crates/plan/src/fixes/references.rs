@@ -3,7 +3,7 @@
 use reknit_protocol::{Object, Plan, StepId};
 
 use super::{PlanFix, PlanFixKind};
-use crate::announced::AnnouncedResults;
+use crate::announced::{AnnouncedResults, KnownEntry};
 use crate::catalogue::{Catalogue, CatalogueEntry};
 use crate::check::find_capability;
 use crate::unbraced::{Certainty, PlanTexts, SourceNames, UnbracedFinder};
@@ -14,8 +14,7 @@ const PATH_MARK: &str = ".$";
 
 /// Writes every reference that has only one meaning between braces.
 pub(super) fn add_braces(plan: &mut Plan, catalogue: &Catalogue, author: PlanAuthor) -> Vec<PlanFix> {
-    let entries: Vec<Option<&CatalogueEntry>> =
-        plan.steps.iter().map(|step| find_capability(step, catalogue, author)).collect();
+    let entries: Vec<KnownEntry<'_>> = plan.steps.iter().map(|step| find_capability(step, catalogue, author)).collect();
     let announced = AnnouncedResults::new(plan, &entries);
     let names = SourceNames::new(plan);
     let finder = UnbracedFinder::new(&names, &announced);
@@ -30,10 +29,10 @@ pub(super) fn add_braces(plan: &mut Plan, catalogue: &Catalogue, author: PlanAut
         for (name, value) in parameters {
             let unmarked = name.strip_suffix(PATH_MARK).filter(|unmarked| !parameters.contains_key(unmarked));
             let unmarked = unmarked.unwrap_or(name);
-            let new = visited.visit_parameter(unmarked, value, schema);
-            let is_reference = new.as_ref().is_some_and(|new| new.as_str().is_some_and(|text| text.starts_with("{{")));
-            let name = if is_reference { unmarked } else { name };
-            object.insert(name, new.unwrap_or_else(|| value.clone()));
+            let mut value = value.clone();
+            let is_changed = visited.visit_parameter(unmarked, &mut value, schema);
+            let is_reference = is_changed && value.as_str().is_some_and(|text| text.starts_with("{{"));
+            object.insert(if is_reference { unmarked } else { name }, value);
         }
         let certain = visited.found.iter().filter(|(_, found)| found.certainty == Certainty::Certain);
         let fixes_of_step = certain.filter_map(|(_, found)| {
@@ -67,9 +66,7 @@ pub struct ReadValues {
 /// A text that may be a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DoubtfulText {
-    /// The text.
     pub text: String,
-    /// What is wrong with it.
     pub message: String,
 }
 
@@ -78,17 +75,15 @@ pub fn read_values(plan: &Plan, catalogue: &Catalogue, step: &StepId, values: &O
     let mut read = ReadValues { values: values.clone(), fixes: Vec::new(), doubtful: Vec::new() };
     let Some(position) = plan.steps.iter().position(|other| other.step_id == *step) else { return read };
     let entry = |step| find_capability(step, catalogue, PlanAuthor::Model);
-    let entries: Vec<Option<&CatalogueEntry>> = plan.steps.iter().map(entry).collect();
+    let entries: Vec<KnownEntry<'_>> = plan.steps.iter().map(entry).collect();
     let announced = AnnouncedResults::new(plan, &entries);
     let names = SourceNames::new(plan);
     let finder = UnbracedFinder::new(&names, &announced);
     let schema = entries.get(position).copied().flatten().and_then(CatalogueEntry::compiled_schema);
     let schema = schema.as_ref().map(|schema| schema.source());
     let mut visited = PlanTexts::new(&finder, plan, StepIndex::new(position));
-    for (name, value) in values {
-        if let Some(new) = visited.visit_parameter(name, value, schema) {
-            read.values.insert(name, new);
-        }
+    for (name, value) in &mut read.values {
+        visited.visit_parameter(name, value, schema);
     }
     for (_, found) in visited.found {
         match found.rewrite.as_deref().filter(|_| found.certainty == Certainty::Certain) {

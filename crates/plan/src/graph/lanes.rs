@@ -34,8 +34,7 @@ impl StepGraph {
     /// The graph as text, a line for each step. A lane begins at a step and leads down to each step that needs it.
     pub fn to_text(&self) -> String {
         let rows = self.to_rows();
-        let ids =
-            rows.iter().filter_map(|row| row.step).map(|step| step.id.as_str().chars().count()).max().unwrap_or(0);
+        let ids = self.steps().map(|step| step.id.as_str().chars().count()).max().unwrap_or(0);
         let mut text = String::new();
         for GraphRow { lanes, step, after } in rows {
             let after = if after.is_empty() { String::new() } else { format!("  after {}", after.join(", ")) };

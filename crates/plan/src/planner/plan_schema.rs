@@ -34,7 +34,6 @@ impl PlanLanguage {
         Self::Calls
     }
 
-    /// Whether a plan has calls only.
     pub fn is_calls(&self) -> bool {
         *self == Self::Calls
     }
@@ -54,33 +53,25 @@ pub fn plan_json_schema(catalogue: &Catalogue, language: PlanLanguage) -> Option
     if language == PlanLanguage::Controls && catalogue.tool(COMPUTE).is_none() {
         steps.push(computation());
     }
-    let steps = object([("type", "array".into()), ("items", object([("anyOf", steps.into())]))]);
+    let steps = Value::from([("type", "array".into()), ("items", Value::from([("anyOf", steps.into())]))]);
     Some(closed([
         ("plan_id", string()),
         ("original_request", string()),
-        ("mode", object([("enum", vec![Value::from("autonomous")].into())])),
+        ("mode", Value::from([("enum", vec![Value::from("autonomous")].into())])),
         ("steps", steps),
     ]))
 }
 
-/// A step that calls a tool.
 fn call(tool: &str, entry: &CatalogueEntry, language: PlanLanguage) -> Value {
-    let capability = constant(entry.capability.name.as_str());
-    step(
-        tool,
-        match language {
-            PlanLanguage::Calls => closed([("capability", capability), ("parameters", parameters(entry))]),
-            PlanLanguage::Controls => closed([
-                ("capability", capability),
-                ("foreach", string_or_null()),
-                ("when", string_or_null()),
-                ("parameters", parameters(entry)),
-            ]),
-        },
-    )
+    let mut metadata = Object::from([("capability", constant(entry.capability.name.as_str()))]);
+    if language == PlanLanguage::Controls {
+        metadata.insert("foreach", string_or_null());
+        metadata.insert("when", string_or_null());
+    }
+    metadata.insert("parameters", parameters(entry));
+    step(tool, closed_object(metadata))
 }
 
-/// A step that computes its result.
 fn computation() -> Value {
     let metadata = closed([
         ("foreach", string_or_null()),
@@ -95,7 +86,7 @@ fn step(tool: &str, metadata: Value) -> Value {
         ("step_id", string()),
         ("agent_name", constant(tool)),
         ("instruction", string()),
-        ("depends_on", object([("type", "array".into()), ("items", string())])),
+        ("depends_on", Value::from([("type", "array".into()), ("items", string())])),
         ("metadata", metadata),
     ])
 }
@@ -103,7 +94,7 @@ fn step(tool: &str, metadata: Value) -> Value {
 /// The schema of the parameters. All are required, since strict providers demand it; an optional one may be null.
 fn parameters(entry: &CatalogueEntry) -> Value {
     // A tool without a schema accepts any parameters.
-    let Some(root) = entry.json_schema() else { return object([("type", "object".into())]) };
+    let Some(root) = entry.json_schema() else { return Value::from([("type", "object".into())]) };
     let required = entry.required_parameters();
     let fields = root.get("properties").and_then(Value::as_object);
     let parameter = |(name, field): (&str, &Value)| {
@@ -113,9 +104,9 @@ fn parameters(entry: &CatalogueEntry) -> Value {
             alternatives.push(string());
         }
         if !required.iter().any(|other| other == name) {
-            alternatives.push(object([("type", "null".into())]));
+            alternatives.push(Value::from([("type", "null".into())]));
         }
-        let value = if alternatives.len() == 1 { string() } else { object([("anyOf", alternatives.into())]) };
+        let value = if alternatives.len() == 1 { string() } else { Value::from([("anyOf", alternatives.into())]) };
         (name.to_owned(), value)
     };
     closed_object(fields.into_iter().flat_map(Object::iter).map(parameter).collect())
@@ -148,29 +139,25 @@ fn reduced(field: &Value, root: &Value, depth: u32) -> Value {
 
 /// Strict providers demand every key, so one that is not needed is null.
 fn string_or_null() -> Value {
-    object([("anyOf", vec![string(), object([("type", "null".into())])].into())])
+    Value::from([("anyOf", vec![string(), Value::from([("type", "null".into())])].into())])
 }
 
 fn string() -> Value {
-    object([("type", "string".into())])
+    Value::from([("type", "string".into())])
 }
 
 fn constant(word: &str) -> Value {
-    object([("enum", vec![Value::from(word)].into())])
-}
-
-fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
-    Value::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    Value::from([("enum", vec![Value::from(word)].into())])
 }
 
 fn closed<const N: usize>(properties: [(&str, Value); N]) -> Value {
-    closed_object(properties.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    closed_object(properties.into())
 }
 
 /// An object with exactly these properties, all required.
 fn closed_object(properties: Object) -> Value {
     let names: Vec<Value> = properties.keys().map(Value::from).collect();
-    object([
+    Value::from([
         ("type", "object".into()),
         ("properties", properties.into()),
         ("required", names.into()),

@@ -1,7 +1,8 @@
 //! Tools described in lines of text. Models that are shown a JSON Schema tend to copy it into the plan.
 
-use reknit_protocol::{Object, Value};
+use reknit_protocol::Value;
 
+use crate::announced::properties;
 use crate::catalogue::{Catalogue, CatalogueEntry, CatalogueTool};
 
 /// How deep types are described; deeper ones are only an object or an array.
@@ -33,13 +34,13 @@ fn describe_capability(entry: &CatalogueEntry) -> String {
         vec![format!("  {}", with_description(&format!("capability {}", capability.name), &capability.description))];
     if let Some(schema) = entry.json_schema() {
         let required = entry.required_parameters();
-        lines.extend(fields(&schema).map(|(name, field)| {
+        lines.extend(properties(&schema).map(|(name, field)| {
             let need = if required.iter().any(|other| other == name) { "required" } else { "optional" };
             format!("    {}", parameter(name, need, field, &schema))
         }));
     }
     if let Some(schema) = capability.output_schema() {
-        let results: Vec<String> = fields(&schema)
+        let results: Vec<String> = properties(&schema)
             .map(|(name, field)| format!("{name} ({})", describe_type(field, &schema, MAX_DEPTH)))
             .collect();
         if !results.is_empty() {
@@ -69,11 +70,6 @@ fn parameter(name: &str, need: &str, field: &Value, root: &Value) -> String {
     line
 }
 
-fn fields(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
-    schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Object::iter)
-}
-
-/// The type of a field, for a model.
 fn describe_type(field: &Value, root: &Value, depth: u32) -> String {
     let Some(depth) = depth.checked_sub(1) else { return "any".to_owned() };
     let field = follow_reference(field, root);
@@ -95,8 +91,9 @@ fn describe_type(field: &Value, root: &Value, depth: u32) -> String {
             None => "array".to_owned(),
         },
         Some(Value::String(name)) if name == "object" => {
-            let inner: Vec<String> =
-                fields(field).map(|(name, field)| format!("{name}: {}", describe_type(field, root, depth))).collect();
+            let inner: Vec<String> = properties(field)
+                .map(|(name, field)| format!("{name}: {}", describe_type(field, root, depth)))
+                .collect();
             if inner.is_empty() || depth == 0 { name.clone() } else { format!("object with {}", inner.join(", ")) }
         }
         Some(Value::String(name)) => name.clone(),

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::tool_descriptions::describe_tools;
 use crate::catalogue::Catalogue;
 
-/// The most capabilities that a planner is shown.
 const MAX_SHOWN: usize = 20;
 
 /// The most capabilities that a model chooses from. If there are more, it gets the best search results.

@@ -22,7 +22,6 @@ const SQL: [&str; 6] = ["SELECT ", " FROM ", " WHERE ", "INSERT INTO ", "UPDATE 
 
 /// What is known about the parameter that a text is written for.
 pub(crate) struct ParameterContext<'a> {
-    /// The step that has the parameter.
     pub(crate) step: StepIndex,
     /// The steps that it depends on, as far as the plan says so.
     pub(crate) dependencies: &'a [StepIndex],
@@ -30,7 +29,6 @@ pub(crate) struct ParameterContext<'a> {
     pub(crate) nearby: &'a [StepIndex],
     /// The name of the parameter, or of the innermost field.
     pub(crate) name: &'a str,
-    /// The schema of the value, if it is known.
     pub(crate) schema: Option<&'a Value>,
 }
 
@@ -64,17 +62,14 @@ impl ParameterContext<'_> {
     }
 }
 
-/// Whether a parameter holds text for people.
 pub(crate) fn is_free_text(name: &str) -> bool {
     is_listed(FREE_TEXT, &folded(name))
 }
 
-/// Whether a parameter holds code or a pattern.
 pub(crate) fn is_pattern(name: &str) -> bool {
     name.split(['_', '-', '.', ' ']).any(|word| is_listed(CODE, &folded(word)))
 }
 
-/// The name of the innermost field of a path.
 pub(crate) fn innermost_name(segments: &[Segment]) -> &str {
     let key = segments.iter().rev().find_map(|segment| match segment {
         Segment::Key(key) => Some(key.as_str()),

@@ -5,8 +5,8 @@ use reknit_protocol::spelling::are_alike;
 use reknit_protocol::{Path, Segment, Value};
 
 use super::context::ParameterContext;
-use super::forms::Form;
 use super::operand::Operand;
+use super::scan::Form;
 use super::source_names::{NameMatch, Source, is_generic_id, name_len};
 use super::{Certainty, UnbracedFinder};
 use crate::announced::{DeclaredValue, declared_at, declares, field_names, is_result_name, types};
@@ -23,17 +23,14 @@ pub(super) struct Meaning {
     pub(super) is_unsupported: bool,
 }
 
-/// What is announced about the value of a reference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a tool announces about a value, the least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Announced {
-    /// The field is announced.
-    Field,
-    /// The whole result is meant.
-    WholeResult,
-    /// The step announces nothing.
-    Silent,
-    /// The step announces other fields.
     OtherFields,
+    /// The tool announces nothing.
+    Silent,
+    WholeResult,
+    Field,
 }
 
 impl Meaning {
@@ -147,13 +144,7 @@ impl UnbracedFinder<'_> {
     /// What is announced about the values of a reference, the least of them.
     fn announced_of(&self, meaning: &Meaning) -> Announced {
         let each = meaning.targets.iter().map(|(source, path)| self.announced_at(*source, path));
-        let rank = |announced: &Announced| match announced {
-            Announced::OtherFields => 0,
-            Announced::Silent => 1,
-            Announced::WholeResult => 2,
-            Announced::Field => 3,
-        };
-        each.min_by_key(rank).unwrap_or(Announced::Silent)
+        each.min().unwrap_or(Announced::Silent)
     }
 
     fn announced_at(&self, source: Source, path: &Path) -> Announced {

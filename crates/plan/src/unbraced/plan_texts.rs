@@ -1,6 +1,6 @@
 //! Visits every text in the parameters of a step.
 
-use reknit_protocol::{Object, Path, Plan, Value};
+use reknit_protocol::{Path, Plan, Value};
 
 use super::context::innermost_name;
 use super::{Certainty, ParameterContext, UnbracedFinder, UnbracedReference, reference_in_object};
@@ -34,63 +34,54 @@ impl<'f, 'a> PlanTexts<'f, 'a> {
         Self { finder, step, dependencies, nearby, found: Vec::new() }
     }
 
-    /// Visits one parameter. Returns the value with all certain references rewritten, or `None` if there is none.
-    pub(crate) fn visit_parameter(&mut self, name: &str, value: &Value, schema: Option<&Value>) -> Option<Value> {
+    /// Visits one parameter, and rewrites all certain references in it. Returns whether there is one.
+    pub(crate) fn visit_parameter(&mut self, name: &str, value: &mut Value, schema: Option<&Value>) -> bool {
         let schema = schema.and_then(|schema| property(schema, name));
         self.visit(value, &mut Path::root().key(name), schema)
     }
 
-    fn visit(&mut self, value: &Value, path: &mut Path, schema: Option<&Value>) -> Option<Value> {
+    fn visit(&mut self, value: &mut Value, path: &mut Path, schema: Option<&Value>) -> bool {
+        let mut is_changed = false;
         match value {
-            Value::String(text) => self.visit_text(text, path, schema),
+            Value::String(text) => return self.visit_text(text, path, schema),
             Value::Array(items) => {
                 let schema = schema.and_then(|schema| schema.get("items"));
-                let mut changed: Option<Vec<Value>> = None;
-                for (index, item) in items.iter().enumerate() {
+                for (index, item) in items.iter_mut().enumerate() {
                     path.push_index(index);
-                    if let Some(new) = self.visit(item, path, schema)
-                        && let Some(slot) = changed.get_or_insert_with(|| items.clone()).get_mut(index)
-                    {
-                        *slot = new;
-                    }
+                    is_changed |= self.visit(item, path, schema);
                     path.pop();
                 }
-                changed.map(Value::Array)
             }
-            Value::Object(object) => self.visit_object(object, path, schema),
-            Value::Null | Value::Bool(_) | Value::Number(_) => None,
+            Value::Object(object) => {
+                if let Some(found) = reference_in_object(self.finder, object, &self.context(path, schema)) {
+                    let new = found.rewrite.clone().filter(|_| found.certainty == Certainty::Certain);
+                    self.found.push((path.clone(), found));
+                    let Some(new) = new else { return false };
+                    *value = new.into();
+                    return true;
+                }
+                for (key, value) in object.iter_mut() {
+                    path.push_key(key);
+                    is_changed |= self.visit(value, path, schema.and_then(|schema| property(schema, key)));
+                    path.pop();
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
+        is_changed
     }
 
-    fn visit_text(&mut self, text: &str, path: &Path, schema: Option<&Value>) -> Option<Value> {
+    fn visit_text(&mut self, text: &mut String, path: &Path, schema: Option<&Value>) -> bool {
         let found = self.finder.find(text, &self.context(path, schema));
-        let mut rewritten = text.to_owned();
         let mut is_changed = false;
         for each in found.iter().rev().filter(|each| each.certainty == Certainty::Certain) {
             if let Some(rewrite) = &each.rewrite {
-                rewritten.replace_range(each.range.clone(), rewrite);
+                text.replace_range(each.range.clone(), rewrite);
                 is_changed = true;
             }
         }
         self.found.extend(found.into_iter().map(|each| (path.clone(), each)));
-        is_changed.then(|| rewritten.into())
-    }
-
-    fn visit_object(&mut self, object: &Object, path: &mut Path, schema: Option<&Value>) -> Option<Value> {
-        if let Some(found) = reference_in_object(self.finder, object, &self.context(path, schema)) {
-            let new = found.rewrite.clone().filter(|_| found.certainty == Certainty::Certain);
-            self.found.push((path.clone(), found));
-            return new.map(Value::from);
-        }
-        let mut changed: Option<Object> = None;
-        for (key, value) in object {
-            path.push_key(key);
-            if let Some(new) = self.visit(value, path, schema.and_then(|schema| property(schema, key))) {
-                changed.get_or_insert_with(|| object.clone()).insert(key, new);
-            }
-            path.pop();
-        }
-        changed.map(Value::Object)
+        is_changed
     }
 
     fn context<'c>(&'c self, path: &'c Path, schema: Option<&'c Value>) -> ParameterContext<'c> {

@@ -3,7 +3,6 @@
 use reknit_expressions::{Expression, placeholder_len};
 
 use super::context::ParameterContext;
-use super::forms::{DELIMITERS, Form, SIGILS};
 use super::judge::Meaning;
 use super::mention;
 use super::operand::{Operand, bracketed, read_path};
@@ -15,6 +14,50 @@ const MAX_INSIDE: usize = 300;
 
 /// How many closing delimiters are tried: a reference may contain them, as in `[[a.items[0]]]`.
 const MAX_CLOSINGS: usize = 3;
+
+/// The form of a text that may be a reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Between delimiters that have no other use: `${a.price}`, `[[a.price]]`, `$a.price$`.
+    Delimited,
+    /// `{a.price}`
+    Brace,
+    /// `<a.price>`
+    Angle,
+    /// `[a.price]`
+    Bracket,
+    /// `$a.price`
+    Dollar,
+    /// `@a.price`, `#E1`
+    Sigil,
+    /// `a.price`
+    Bare,
+    /// `{{$a.price}}`, which is no expression.
+    Placeholder,
+    /// `${{a.price}}`, which is a dollar sign before an expression.
+    DollarPlaceholder,
+}
+
+/// The delimiters of other template languages. A longer one stands before a shorter one with the same start.
+const DELIMITERS: [(&str, &str, Form); 14] = [
+    ("<%=", "%>", Form::Delimited),
+    ("<%", "%>", Form::Delimited),
+    ("{%", "%}", Form::Delimited),
+    ("[[", "]]", Form::Delimited),
+    ("<<", ">>", Form::Delimited),
+    ("${", "}", Form::Delimited),
+    ("$(", ")", Form::Delimited),
+    ("#{", "}", Form::Delimited),
+    ("@{", "}", Form::Delimited),
+    ("%{", "}", Form::Delimited),
+    ("((", "))", Form::Delimited),
+    ("{", "}", Form::Brace),
+    ("<", ">", Form::Angle),
+    ("[", "]", Form::Bracket),
+];
+
+/// The signs that other languages put before a variable.
+const SIGILS: [char; 5] = ['$', '@', '#', '%', '&'];
 
 pub(super) struct Scan<'f, 'a, 't> {
     finder: &'f UnbracedFinder<'a>,
@@ -278,13 +321,8 @@ impl<'f, 'a, 't> Scan<'f, 'a, 't> {
         let is_whole = self.is_whole(at, len);
         let has_path = !path.is_root() || is_unsupported;
         let inside = name.get(..word.len() + path_len)?;
-        if matches!(sigil, '$' | '%')
-            && let Some(reference) = self.finder.field_of_dependency(inside, self.context)
-        {
-            self.add(at..at + len, Some(reference), Certainty::Doubtful, UnbracedReason::Unbraced);
-            return Some(len);
-        }
-        if let Some(reference) = self.finder.numbered_step(word, self.context, sigil) {
+        let field = matches!(sigil, '$' | '%').then(|| self.finder.field_of_dependency(inside, self.context)).flatten();
+        if let Some(reference) = field.or_else(|| self.finder.numbered_step(word, self.context, sigil)) {
             self.add(at..at + len, Some(reference), Certainty::Doubtful, UnbracedReason::Unbraced);
             return Some(len);
         }

@@ -13,9 +13,7 @@ const MAX_COMPARED_IDS: usize = 1_000;
 /// Something that a reference can lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
-    /// The result of a step.
     Step(StepIndex),
-    /// The inputs of the plan.
     Inputs,
 }
 
@@ -80,12 +78,10 @@ impl SourceNames {
         self.max_len = self.max_len.max(name.len());
     }
 
-    /// The ids of the steps, and `inputs` if the plan has any.
     pub(crate) fn ids(&self) -> &[StepId] {
         &self.ids
     }
 
-    /// The id of a source.
     pub(crate) fn id(&self, source: Source) -> Option<&StepId> {
         match source {
             Source::Step(index) => self.ids.get(index.get()),
@@ -93,7 +89,6 @@ impl SourceNames {
         }
     }
 
-    /// The source with exactly this name.
     pub(crate) fn exact(&self, name: &str) -> Option<Source> {
         self.exact.get(name).copied()
     }
@@ -124,7 +119,6 @@ impl SourceNames {
         ends.into_iter().find_map(|end| Some((self.exact(text.get(..end)?)?, end)))
     }
 
-    /// The number of steps and inputs.
     pub(crate) fn count(&self) -> usize {
         self.ids.len()
     }

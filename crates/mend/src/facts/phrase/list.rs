@@ -4,10 +4,8 @@ use reknit_protocol::Value;
 
 use super::token::{Kind, Token};
 
-/// The most items that are read of one list.
 const MAX_ITEMS: usize = 200;
 
-/// Marks that separate items.
 const SEPARATORS: [char; 3] = [',', '|', '/'];
 /// Marks that may come before the first item.
 const LEADING_MARKS: [char; 5] = [':', '[', '(', '{', '='];

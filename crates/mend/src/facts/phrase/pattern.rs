@@ -80,7 +80,6 @@ pub(super) struct Captures {
     pub(super) rest: Option<String>,
 }
 
-/// A parsed pattern.
 #[derive(Debug, Clone)]
 pub(super) struct Pattern {
     pieces: Vec<Piece>,

@@ -1,6 +1,8 @@
 //! The phrases in which tools say what is wrong, in the notation of `pattern.rs`.
 
-/// What a phrase states.
+use Meaning as M;
+use reknit_salvage::Comparison::{self, AtLeast, AtMost, LessThan, MoreThan};
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
     Missing,
@@ -10,17 +12,11 @@ pub(super) enum Meaning {
     Allowed,
     /// Only if it lists two values or more: the words alone are too common.
     AllowedIfMany,
-    AtLeast,
-    MoreThan,
-    AtMost,
-    LessThan,
+    Bound(Comparison),
+    /// A bound that is 0.
+    BoundZero(Comparison),
     Between,
-    Positive,
-    NotNegative,
-    Negative,
-    Longer,
-    Shorter,
-    Exactly,
+    Length(&'static [Comparison]),
     Format,
     Example,
     Expected,
@@ -35,8 +31,6 @@ pub(super) enum Meaning {
     Wait,
     Invalid,
 }
-
-use Meaning as M;
 
 /// All phrases, the longer ones before shorter ones that they contain.
 pub(super) const PHRASES: &[(&str, Meaning)] = &[
@@ -85,8 +79,8 @@ pub(super) const PHRASES: &[(&str, Meaning)] = &[
     ("<got> is not a valid choice", M::NotFound),
     ("<got> is not of type <type>", M::WrongType),
     ("<got> is not a valid <type>", M::WrongType),
-    ("<got> is less than the minimum of <number>", M::AtLeast),
-    ("<got> is greater than the maximum of <number>", M::AtMost),
+    ("<got> is less than the minimum of <number>", M::Bound(AtLeast)),
+    ("<got> is greater than the maximum of <number>", M::Bound(AtMost)),
     ("<got> is too short", M::Invalid),
     ("<got> is too long", M::Invalid),
     ("time data <got> does not match format <rest>", M::Format),
@@ -96,11 +90,11 @@ pub(super) const PHRASES: &[(&str, Meaning)] = &[
     ("value <got> at <field> failed to satisfy constraint member must satisfy enum value set <list>", M::Allowed),
     (
         "value <got> at <field> failed to satisfy constraint member must have value greater than or equal to <number>",
-        M::AtLeast,
+        M::Bound(AtLeast),
     ),
     (
         "value <got> at <field> failed to satisfy constraint member must have value less than or equal to <number>",
-        M::AtMost,
+        M::Bound(AtMost),
     ),
     ("unknown name <field> cannot find field", M::Unknown),
     ("is invalid <field> required value", M::Missing),
@@ -132,40 +126,40 @@ pub(super) const PHRASES: &[(&str, Meaning)] = &[
     ("<field> is empty|blank", M::Empty),
     ("<field> is not allowed to be empty|blank", M::Empty),
     // Lengths, before the limits of numbers.
-    ("<field> must|should|may? be|have|contain at least <number> <unit>", M::Longer),
-    ("<field> must|should not? have|contain|be fewer|less than <number> <unit>", M::Longer),
-    ("<field> must|should|may? be|have|contain at most <number> <unit>", M::Shorter),
-    ("<field> must|should|may be|have|contain no more|longer than <number> <unit>", M::Shorter),
-    ("<field> must|should not have|contain|be more|longer than <number> <unit>", M::Shorter),
-    ("<field> must|should be|have|contain exactly <number> <unit>", M::Exactly),
-    ("<field> is too short minimum is <number> <unit>", M::Longer),
-    ("<field> is too long maximum is <number> <unit>", M::Shorter),
-    ("ensure this|the field|value has at least <number> <unit>", M::Longer),
-    ("ensure this|the field|value has no more than <number> <unit>", M::Shorter),
+    ("<field> must|should|may? be|have|contain at least <number> <unit>", M::Length(&[AtLeast])),
+    ("<field> must|should not? have|contain|be fewer|less than <number> <unit>", M::Length(&[AtLeast])),
+    ("<field> must|should|may? be|have|contain at most <number> <unit>", M::Length(&[AtMost])),
+    ("<field> must|should|may be|have|contain no more|longer than <number> <unit>", M::Length(&[AtMost])),
+    ("<field> must|should not have|contain|be more|longer than <number> <unit>", M::Length(&[AtMost])),
+    ("<field> must|should be|have|contain exactly <number> <unit>", M::Length(&[AtLeast, AtMost])),
+    ("<field> is too short minimum is <number> <unit>", M::Length(&[AtLeast])),
+    ("<field> is too long maximum is <number> <unit>", M::Length(&[AtMost])),
+    ("ensure this|the field|value has at least <number> <unit>", M::Length(&[AtLeast])),
+    ("ensure this|the field|value has no more than <number> <unit>", M::Length(&[AtMost])),
     // Limits.
     ("<field> must|should|to? be|is between <number> and|to <other>", M::Between),
-    ("<field> must|should|to be greater|more|larger|higher|bigger than or equal to <number>", M::AtLeast),
-    ("<field> must|should|to be greater|more|larger|higher|bigger than <number>", M::MoreThan),
-    ("<field> must|should|to be less|lower|smaller|fewer than or equal to <number>", M::AtMost),
-    ("<field> must|should|to be less|lower|smaller|fewer than <number>", M::LessThan),
-    ("ensure this|that|the? value|field? is greater than or equal to <number>", M::AtLeast),
-    ("ensure this|that|the? value|field? is less than or equal to <number>", M::AtMost),
-    ("<field> must|should|to be at least <number>", M::AtLeast),
-    ("<field> must|should|to be at most <number>", M::AtMost),
-    ("<field> must|should be >= <number>", M::AtLeast),
-    ("<field> must|should be > <number>", M::MoreThan),
-    ("<field> must|should be <= <number>", M::AtMost),
-    ("<field> must|should be < <number>", M::LessThan),
-    ("<field> must|should not exceed|be above <number>", M::AtMost),
-    ("<field> cannot exceed <number>", M::AtMost),
-    ("<field> must|should not be below|under <number>", M::AtLeast),
-    ("minimum|min value? is <number>", M::AtLeast),
-    ("maximum|max value? is <number>", M::AtMost),
-    ("<field> must|should be a? positive", M::Positive),
-    ("<field> must|should be a? non-negative|nonnegative", M::NotNegative),
-    ("<field> must|should be a? negative", M::Negative),
-    ("<field> cannot|can't be negative", M::NotNegative),
-    ("<field> must|may|should|can not be negative", M::NotNegative),
+    ("<field> must|should|to be greater|more|larger|higher|bigger than or equal to <number>", M::Bound(AtLeast)),
+    ("<field> must|should|to be greater|more|larger|higher|bigger than <number>", M::Bound(MoreThan)),
+    ("<field> must|should|to be less|lower|smaller|fewer than or equal to <number>", M::Bound(AtMost)),
+    ("<field> must|should|to be less|lower|smaller|fewer than <number>", M::Bound(LessThan)),
+    ("ensure this|that|the? value|field? is greater than or equal to <number>", M::Bound(AtLeast)),
+    ("ensure this|that|the? value|field? is less than or equal to <number>", M::Bound(AtMost)),
+    ("<field> must|should|to be at least <number>", M::Bound(AtLeast)),
+    ("<field> must|should|to be at most <number>", M::Bound(AtMost)),
+    ("<field> must|should be >= <number>", M::Bound(AtLeast)),
+    ("<field> must|should be > <number>", M::Bound(MoreThan)),
+    ("<field> must|should be <= <number>", M::Bound(AtMost)),
+    ("<field> must|should be < <number>", M::Bound(LessThan)),
+    ("<field> must|should not exceed|be above <number>", M::Bound(AtMost)),
+    ("<field> cannot exceed <number>", M::Bound(AtMost)),
+    ("<field> must|should not be below|under <number>", M::Bound(AtLeast)),
+    ("minimum|min value? is <number>", M::Bound(AtLeast)),
+    ("maximum|max value? is <number>", M::Bound(AtMost)),
+    ("<field> must|should be a? positive", M::BoundZero(MoreThan)),
+    ("<field> must|should be a? non-negative|nonnegative", M::BoundZero(AtLeast)),
+    ("<field> must|should be a? negative", M::BoundZero(LessThan)),
+    ("<field> cannot|can't be negative", M::BoundZero(AtLeast)),
+    ("<field> must|may|should|can not be negative", M::BoundZero(AtLeast)),
     ("<field> cannot|can't be zero", M::Invalid),
     ("<field> must|may|should|can not be zero", M::Invalid),
     // Allowed values.

@@ -13,7 +13,6 @@ pub(super) enum Kind {
     Number,
     Quoted,
     Mark,
-    /// The end of a sentence.
     End,
 }
 
@@ -28,7 +27,6 @@ impl Token<'_> {
         matches!(self.kind, Kind::Word | Kind::Number) && self.text.eq_ignore_ascii_case(word)
     }
 
-    /// Whether it is one of these words.
     pub(super) fn is_any(&self, words: &str) -> bool {
         words.split(' ').any(|word| self.is(word))
     }
@@ -96,7 +94,6 @@ fn next_token(rest: &str, letter: char, before: Option<&Token<'_>>) -> (Option<K
     )
 }
 
-/// The closing quote for an opening one.
 fn closing_quote(letter: char) -> Option<char> {
     Some(match letter {
         '`' | '\'' | '"' => letter,
