@@ -16,7 +16,6 @@ use crate::{
     ValueChange,
 };
 
-/// The outcome of a correction.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CorrectionOutcome {
     /// All parameters after the correction, fitted to the schema. The provenance covers only the changed ones.
@@ -24,33 +23,25 @@ pub enum CorrectionOutcome {
     /// The same values, but some numbers are spelled differently: `5` for `5.0`. Matters to a tool that could not decode
     /// the number.
     Respelled(BoundParameters),
-    /// The correction changes no value.
     Unchanged,
 }
 
 /// Why a correction cannot be applied.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum CorrectionError {
-    /// The correction has fields that the tool does not know.
     #[error("unknown fields: {}", quoted_list(.names))]
     UnknownFields {
-        /// The unknown fields.
         names: Vec<String>,
         /// The fields that the tool knows.
         known: Vec<String>,
     },
-    /// The correction contains an invalid template.
     #[error("the correction contains an invalid template")]
     Template(#[from] Box<TemplateParseError>),
-    /// A value of the correction cannot be resolved.
     #[error("cannot resolve the correction: {}", joined(.0))]
     Unbound(Vec<UnboundParameter>),
-    /// The corrected parameters do not fit the schema.
     #[error("the corrected parameters do not fit the schema: {}", joined(.problems))]
     Misfit {
-        /// The corrected parameters.
         parameters: Object,
-        /// The violations of the schema.
         problems: Vec<FitProblem>,
     },
 }

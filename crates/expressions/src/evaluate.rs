@@ -34,12 +34,10 @@ const MAX_INPUT: usize = 2_048;
 /// The value of an expression, with the inputs that were used.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluation {
-    /// The value.
     #[serde(with = "reknit_protocol::exact")]
     pub value: Value,
     /// The literals and references that were used, in order of evaluation.
     pub inputs: Vec<EvaluationInput>,
-    /// Whether the value was rounded.
     pub exact: Exactness,
     /// The strings that were coerced to numbers. Their path is the root.
     pub changes: Vec<ValueChange>,

@@ -23,11 +23,9 @@ pub struct ParameterMapping {
     pub producer: String,
     /// The capability that takes the parameter.
     pub consumer: String,
-    /// The name of the parameter.
     pub parameter: String,
     /// The location of the value, as an expression in which `it` is the producer's result: `it.data.price`.
     pub expression: String,
-    /// Whether a person has accepted it.
     #[serde(default)]
     pub status: MappingStatus,
 }
@@ -39,20 +37,16 @@ pub enum MappingStatus {
     /// A model found it, and nobody has looked at it. A call that succeeds does not confirm it.
     #[default]
     Inferred,
-    /// A person has accepted it.
     Accepted,
 }
 
 /// A [`ParameterMapping`] that may apply to a step, because the result of `step` comes from its producer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MappingCandidate<'a> {
-    /// The name of the parameter.
     pub parameter: &'a str,
     /// The step whose result may have the value.
     pub step: &'a StepId,
-    /// The expression of the mapping.
     pub expression: &'a str,
-    /// Whether a person has accepted the mapping.
     pub status: MappingStatus,
 }
 
@@ -148,7 +142,6 @@ enum Mapped {
     One(Template),
     /// They give different values.
     Ambiguous,
-    /// They give no value.
     None,
 }
 

@@ -15,7 +15,6 @@ pub struct KeyRule {
     pub fields: Vec<String>,
     /// How long after a deed an equal call is the same deed, in seconds.
     pub window_s: u64,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 

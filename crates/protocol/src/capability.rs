@@ -34,21 +34,15 @@ pub struct Capability {
     pub input_types: Vec<String>,
     /// The kinds of output, as free text.
     pub output_types: Vec<String>,
-    /// Hints about the fields of the input.
     pub input_summary: Option<Summary>,
-    /// Hints about the fields of the output.
     pub output_summary: Option<Summary>,
-    /// Where its errors name a parameter, if they do it in their own way.
     pub error_fields: Option<ErrorFields>,
     /// The path of the full schema if it is not the default; see [`Capability::schema_path`].
     pub schema_endpoint: Option<String>,
     /// Whether planners do not see this capability. It can still be called.
     pub internal: bool,
-    /// The class of side effect, which decides whether a call may be sent twice.
     pub effect: SideEffect,
-    /// Which parameters identify a deed, so that it is done once, whoever asks for it.
     pub business_key: Option<KeyRule>,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 

@@ -13,7 +13,6 @@ macro_rules! ids {
                 Self(text.into())
             }
 
-            /// The text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

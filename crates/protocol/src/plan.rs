@@ -28,21 +28,17 @@ use crate::{Object, Path, PlanId, Value};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// The id of the plan.
     pub plan_id: PlanId,
     /// The request of the user, word for word.
     pub original_request: String,
     /// The origin of the plan; `None` if it is not stated.
     pub mode: Option<PlanMode>,
-    /// The inputs that a run of the plan takes, by name.
     pub inputs: Vec<(String, PlanInput)>,
-    /// The steps, in the order of the text.
     pub steps: Vec<Step>,
     /// The outputs, by name: expressions over the results of steps and the inputs.
     pub outputs: Vec<(String, PlanOutput)>,
     /// When the plan was made, as text in any format.
     pub created_at: Option<String>,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 

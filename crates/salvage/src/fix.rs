@@ -13,7 +13,6 @@ const MAX_QUOTED_CHARS: usize = 200;
 pub struct Fix {
     /// Where in the result the repair was made.
     pub path: Path,
-    /// Which defect was repaired.
     pub kind: FixKind,
     /// The text or value before the repair, cut after 200 characters.
     pub before: String,
@@ -181,7 +180,6 @@ impl FixList {
         }
     }
 
-    /// Appends the fixes of a later stage.
     pub(crate) fn extend(&mut self, later: FixList) {
         self.segments += later.segments;
         self.detailed.extend(later.detailed);

@@ -68,7 +68,6 @@ pub struct Schema {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Judge {
-    /// The shapes: the schema is [`plain`].
     Shapes,
     Validator,
 }
@@ -171,12 +170,10 @@ impl Schema {
         with_large_stack(self.needs_large_stack(value), || format::problems(self, value))
     }
 
-    /// What `format` means in this schema.
     pub(crate) fn formats(&self) -> Formats {
         self.formats
     }
 
-    /// Whether any place has a `format`.
     pub(crate) fn states_formats(&self) -> bool {
         self.states_formats
     }
@@ -246,7 +243,6 @@ impl Schema {
         self.shapes.get(id)
     }
 
-    /// Whether all subschemas of the shape accept the value.
     pub(crate) fn accepts(&self, shape: &Shape, value: &Value) -> bool {
         if !shape.types.accepts(value) {
             return false;

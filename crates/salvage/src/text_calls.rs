@@ -30,18 +30,14 @@ word_enum! {
 /// A call written as text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextCall {
-    /// The name of the tool as the model wrote it.
     pub name: String,
-    /// The parameters.
     pub parameters: Object,
-    /// How the call was written.
     pub form: TextCallForm,
 }
 
 /// The calls in a text, and the text without them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TextCalls {
-    /// The calls, in the order of the text.
     pub calls: Vec<TextCall>,
     /// The text around them, trimmed.
     pub rest: String,
@@ -73,7 +69,6 @@ const FENCE_LANGUAGES: [&str; 8] = ["", "json", "jsonc", "tool_call", "tool_call
 pub enum LineStart {
     /// Nothing that is a call.
     Text,
-    /// More of the line must arrive.
     Unknown,
     /// A call between tags.
     Tag,

@@ -17,7 +17,6 @@ const NOTE: usize = 32;
 /// A string is cut only if this many bytes of it remain; otherwise it is replaced with its length.
 const MIN_PREFIX: usize = 16;
 
-/// Shortens values, with more space for wanted names.
 pub(super) struct Abridger<'a> {
     wanted: &'a WantedNames,
 }

@@ -21,7 +21,6 @@ pub(super) struct ScopedItem<'a> {
 }
 
 impl<'a> Evaluator<'a, '_> {
-    /// An array literal.
     pub(super) fn list_of(&mut self, nodes: &'a [Node]) -> ValueResult<'a> {
         let mut values = Vec::with_capacity(nodes.len());
         for node in nodes {

@@ -4,7 +4,6 @@ use std::fmt;
 
 use crate::step_ids::name_len;
 
-/// A binary operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operator {
     Coalesce,

@@ -43,16 +43,12 @@ wire!(SideEffect);
 /// `{"fehler": [{"feld": "amount", "meldung": "must be positive"}]}` they are `feld` and `meldung`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorFields {
-    /// The field that names the parameter.
     pub parameter: String,
-    /// The field that says what is wrong.
     pub message: Option<String>,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 
 impl ErrorFields {
-    /// The field that names the parameter, and the field that says what is wrong.
     pub fn new(parameter: impl Into<String>, message: Option<String>) -> Self {
         Self { parameter: parameter.into(), message, extra: ExtraFields::default() }
     }

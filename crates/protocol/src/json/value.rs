@@ -22,16 +22,12 @@ use crate::{Number, Object, ParseError};
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub enum Value {
-    /// `null`.
     #[default]
     Null,
-    /// `true` or `false`.
     Bool(bool),
     /// A number, with its digits as written.
     Number(Number),
-    /// A string.
     String(String),
-    /// An array.
     Array(Vec<Value>),
     /// An object, with its key order.
     Object(Object),

@@ -15,9 +15,7 @@ pub struct PlanInput {
     pub default: Option<Value>,
     /// The values that are allowed (`enum`); empty if every value of the type is.
     pub allowed: Vec<Value>,
-    /// A description for people and models.
     pub description: Option<String>,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 
@@ -69,7 +67,6 @@ pub enum PlanMode {
 }
 
 impl PlanMode {
-    /// The name in JSON.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Autonomous => "autonomous",
@@ -100,13 +97,10 @@ impl fmt::Display for PlanMode {
 /// In JSON it is the text of the expression, or an object with `value`, `type` and `description`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PlanOutput {
-    /// The expression over the results of steps and the inputs.
     pub value: String,
     /// The type, in the words of [`for_type`]; any type if there is none.
     pub type_word: Option<String>,
-    /// A description for people and models.
     pub description: Option<String>,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 

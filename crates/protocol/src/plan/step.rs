@@ -10,22 +10,17 @@ const LIMIT: &str = "limit_ms";
 /// One call of a capability, made after the steps it depends on are done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// The id of the step, unique within the plan.
     pub step_id: StepId,
-    /// The tool or agent to call.
     pub tool: ToolName,
-    /// The namespace of that tool or agent, if the plan names one.
     pub namespace: Option<String>,
     /// The purpose of the step, for people and models; empty if the plan gives none.
     pub instruction: String,
-    /// The steps whose results this step needs.
     pub depends_on: Vec<StepId>,
     /// All other information; see [`Step::capability`], [`Step::parameters`], [`Step::limit_ms`], [`Step::is_computed`],
     /// [`Step::sub_plan`] and [`Step::agent_file`].
     /// The check of a plan reads `foreach`, `when`, `on_failure`, `approve`, `retry`, `until`, `expect` and
     /// `verify`.
     pub metadata: Object,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 
@@ -48,14 +43,12 @@ impl Step {
         }
     }
 
-    /// Sets the parameters.
     #[must_use]
     pub fn with_parameters(mut self, parameters: Object) -> Self {
         self.metadata.insert(PARAMETERS, parameters);
         self
     }
 
-    /// Adds a step to `depends_on`.
     #[must_use]
     pub fn after(mut self, step: impl Into<StepId>) -> Self {
         self.depends_on.push(step.into());

@@ -7,20 +7,16 @@ use crate::{Number, Object, Path, Value};
 /// The description of one input or output field, as the tool announces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldHint {
-    /// The key.
     pub name: String,
     /// The type, as a word that [`for_type`] interprets; empty if the tool gives none. `type` in JSON.
     pub type_word: String,
     /// A valid value. Tools usually write it as a string, whatever the type.
     pub example: Option<Value>,
-    /// The purpose of the field.
     pub description: Option<String>,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 
 impl FieldHint {
-    /// A hint with a name and a type.
     pub fn new(name: impl Into<String>, type_word: impl Into<String>) -> Self {
         Self {
             name: name.into(),

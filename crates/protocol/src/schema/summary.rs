@@ -9,11 +9,8 @@ use crate::{Object, Path, Value};
 /// The hints about the fields of an input or output.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Summary {
-    /// Required fields.
     pub required: Vec<FieldHint>,
-    /// Optional fields.
     pub optional: Vec<FieldHint>,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 

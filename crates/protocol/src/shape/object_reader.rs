@@ -86,7 +86,6 @@ impl<'a> ObjectReader<'a> {
         Ok(self.read(key, |value, path| list(value, path, item))?.unwrap_or_default())
     }
 
-    /// The fields that were not taken.
     pub(crate) fn finish(self) -> ExtraFields {
         ExtraFields::from_slots(self.slots)
     }
@@ -142,7 +141,6 @@ pub(crate) struct ObjectWriter<'a> {
 }
 
 enum Field {
-    /// Always written.
     Present(Value),
     /// Equal to what an absent field means: written only where the original had it.
     Default(Value),
@@ -155,7 +153,6 @@ impl<'a> ObjectWriter<'a> {
         Self { extra, fields: Vec::new() }
     }
 
-    /// Adds a field that is always written.
     #[must_use]
     pub(crate) fn with(mut self, key: &'static str, value: impl Into<Value>) -> Self {
         self.fields.push((key, Field::Present(value.into())));

@@ -8,7 +8,6 @@ pub(crate) trait Wire: Sized {
     /// Converts the value, whose path is `path`.
     fn read(value: Value, path: &Path) -> Result<Self, ShapeError>;
 
-    /// The JSON form.
     fn write(&self) -> Value;
 }
 

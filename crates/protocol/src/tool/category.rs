@@ -20,7 +20,6 @@ pub enum Category {
 }
 
 impl Category {
-    /// The name in JSON.
     pub fn as_str(&self) -> &str {
         match self {
             Self::InputError => "INPUT_ERROR",
@@ -32,7 +31,6 @@ impl Category {
         }
     }
 
-    /// The HTTP status of a response with this category.
     pub fn status(&self) -> u16 {
         match self {
             Self::InputError => 400,

@@ -22,15 +22,12 @@ use crate::{Object, Path, Value};
 pub struct ToolError {
     /// The code for programs: `LOCATION_NOT_FOUND`. See [`codes`](super::codes).
     pub code: String,
-    /// The message for people.
     pub message: String,
     /// The kind of failure. If it is `None`, the HTTP status determines it ([`Category::from_status`]).
     pub category: Option<Category>,
-    /// Whether a retry can succeed, in the opinion of the tool.
     pub retryable: Retryable,
     /// Further facts: `hint`, `retry_after`, the input as the tool understood it. Values may be of any kind.
     pub details: Object,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 
@@ -80,14 +77,12 @@ impl ToolError {
         }
     }
 
-    /// Sets whether a retry can succeed.
     #[must_use]
     pub fn retryable(mut self, retryable: Retryable) -> Self {
         self.retryable = retryable;
         self
     }
 
-    /// Adds an entry to the details.
     #[must_use]
     pub fn detail(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.details.insert(name, value);

@@ -19,17 +19,14 @@ use crate::{Path, Value};
 pub struct ToolResponse {
     data: Option<Value>,
     error: Option<ToolError>,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 
 impl ToolResponse {
-    /// A success with data.
     pub fn ok(data: impl Into<Value>) -> Self {
         Self { data: Some(data.into()), error: None, extra: ExtraFields::default() }
     }
 
-    /// A failure with an error.
     pub fn fail(error: ToolError) -> Self {
         Self { data: None, error: Some(error), extra: ExtraFields::default() }
     }
@@ -41,7 +38,6 @@ impl ToolResponse {
         body.get("success").is_some_and(|success| success.as_bool().is_some())
     }
 
-    /// Whether this is a success.
     pub fn success(&self) -> bool {
         self.error.is_none()
     }
@@ -51,7 +47,6 @@ impl ToolResponse {
         self.data.as_ref()
     }
 
-    /// The error of a failure.
     pub fn error(&self) -> Option<&ToolError> {
         self.error.as_ref()
     }

@@ -34,7 +34,6 @@ use planner::{KeyRenaming, Planner, Validity};
 /// A value that fits a schema, with the changes that were needed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedValue {
-    /// The value.
     pub value: Value,
     /// Every change, in the order of the value. Empty if the value fitted unchanged.
     pub fixes: Vec<Fix>,
@@ -45,7 +44,6 @@ const MAX_LISTED: usize = 3;
 /// A value that cannot be made to fit a schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FitError {
-    /// The original value.
     pub value: Value,
     /// The problems that remain after all possible repairs; at least one.
     ///

@@ -22,7 +22,6 @@ pub(crate) struct Complexity {
     pub(crate) recursions: u64,
     /// The largest work of the regular expressions that apply on the way to one place, compared to [`MAX_MATCHING`].
     pub(crate) matching: u64,
-    /// The number of regular expressions.
     pub(crate) patterns: usize,
     /// The number of regular expressions that are matched by trying one way after the other.
     pub(crate) backtracking: usize,
@@ -96,7 +95,6 @@ impl Measure {
     }
 }
 
-/// Measures a schema.
 pub(crate) fn measure(root: &Value, index: &SchemaIndex<'_>) -> Complexity {
     let mut meter =
         Meter { index, measures: HashMap::default(), patterns: 0, backtracking: 0, has_recursive_dependencies: false };

@@ -12,18 +12,14 @@ use super::{FitProblem, FitProblemKind};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// The JSON is neither an object nor a boolean.
     #[error("a schema must be an object or a boolean, not {found}")]
     NotASchema {
         /// The type of the JSON, with an article: "a string".
         found: &'static str,
     },
-    /// A keyword has an invalid value.
     #[error("the schema is not valid at `{path}`: {message}")]
     Invalid {
-        /// The path in the schema.
         path: Path,
-        /// What is wrong.
         message: String,
     },
     /// Validating even a small value could take too long, as in a schema whose definitions refer to each other twice on each
@@ -43,7 +39,6 @@ pub enum SchemaError {
     External {
         /// The path of the reference; the root if it is not known.
         path: Path,
-        /// The reference.
         reference: String,
     },
     /// The schema refers to a part of itself that does not exist.
@@ -51,7 +46,6 @@ pub enum SchemaError {
     Dangling {
         /// The path of the reference; the root if it is not known.
         path: Path,
-        /// The reference.
         reference: String,
     },
 }

@@ -57,7 +57,6 @@ static VALIDATORS: LazyLock<HashMap<&'static str, Validator<ValueInput>>> = Lazy
     NAMES.into_iter().filter_map(validator).collect()
 });
 
-/// Whether the text has the format. Every text has an unknown format.
 pub(crate) fn has_format(text: &Value, format: &str) -> bool {
     VALIDATORS.get(format).is_none_or(|validator| validator.is_valid(text))
 }

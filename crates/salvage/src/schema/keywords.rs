@@ -79,7 +79,6 @@ pub(crate) struct Keywords<'s> {
     pub(crate) required: Vec<&'s str>,
     /// The value of `additionalProperties` or `unevaluatedProperties`.
     pub(crate) additional: Option<&'s Value>,
-    /// Whether there is `propertyNames`.
     pub(crate) restricts_names: bool,
     pub(crate) prefix: Vec<&'s Value>,
     pub(crate) rest: Option<&'s Value>,

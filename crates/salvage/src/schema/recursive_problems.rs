@@ -40,7 +40,6 @@ pub(crate) fn are_needed(schema: &Schema, value: &Value) -> bool {
     visits > FEW_VISITS && visits.saturating_mul(count_values(value)) > MAX_LISTS
 }
 
-/// What is wrong with the value according to these subschemas.
 pub(crate) fn problems(schema: &Schema, subschemas: &[SubschemaId], value: &Value) -> Vec<FitProblem> {
     let mut search = Search { schema, problems: Vec::new() };
     if subschemas == [SubschemaId::ROOT] {

@@ -62,7 +62,6 @@ impl Places {
         PlaceId(self.0.len() - 1)
     }
 
-    /// The path of a place in the schema.
     pub(crate) fn path(&self, schema: &Value, place: PlaceId) -> Path {
         let mut positions = Vec::new();
         let mut next = place;

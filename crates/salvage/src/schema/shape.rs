@@ -52,11 +52,8 @@ pub(crate) struct ObjectShape {
     /// The names of the properties by their folded spelling; `None` if two names have the same. Computed on first use.
     pub(super) names_by_spelling: OnceLock<HashMap<String, Option<Box<str>>>>,
     pub(crate) patterns: Box<[(Pattern, ShapeId)]>,
-    /// The shape for additional keys.
     pub(crate) additional: Option<ShapeId>,
-    /// Whether additional keys are forbidden.
     pub(crate) is_closed: bool,
-    /// How many of the properties are required.
     pub(crate) required: usize,
 }
 
@@ -74,7 +71,6 @@ pub(crate) struct ArrayShape {
 }
 
 impl ArrayShape {
-    /// The shape for the item at `index`.
     pub(crate) fn item(&self, index: usize) -> Option<ShapeId> {
         self.prefix.get(index).copied().or(self.rest)
     }
@@ -96,7 +92,6 @@ impl ObjectShape {
         self.may_rename_keys.then(names)
     }
 
-    /// The shape for a key.
     pub(crate) fn entry(&self, key: &str) -> Option<ShapeId> {
         self.properties.get(key).map(|property| property.shape).or_else(|| self.undeclared(key))
     }
@@ -126,7 +121,6 @@ impl fmt::Debug for Pattern {
     }
 }
 
-/// All shapes of a schema.
 #[derive(Debug)]
 pub(crate) struct Shapes {
     list: Vec<Shape>,
@@ -141,14 +135,12 @@ impl Shapes {
         shapes
     }
 
-    /// The shape of the whole value.
     pub(crate) const ROOT: ShapeId = ShapeId(0);
 
     pub(crate) fn get(&self, id: ShapeId) -> &Shape {
         self.list.get(id.0).unwrap_or(&self.unknown)
     }
 
-    /// Whether any shape has a format.
     pub(super) fn state_formats(&self) -> bool {
         self.list.iter().any(|shape| shape.format.is_some())
     }

@@ -23,7 +23,6 @@ const PATTERN_WORK: usize = 16;
 pub(crate) struct SubschemaId(pub(super) usize);
 
 impl SubschemaId {
-    /// The whole schema.
     pub(crate) const ROOT: Self = Self(0);
 }
 
@@ -92,7 +91,6 @@ impl Subschemas {
         Ok(())
     }
 
-    /// The JSON from which the schema was compiled.
     pub(crate) fn source(&self) -> &Value {
         &self.source
     }
@@ -102,7 +100,6 @@ impl Subschemas {
         u64::try_from(self.list.len() + PATTERN_WORK * self.rules.1.patterns).unwrap_or(u64::MAX)
     }
 
-    /// Whether the validator of the whole schema was compiled.
     #[cfg(test)]
     pub(crate) fn has_compiled_root(&self) -> bool {
         self.root.get().is_some()

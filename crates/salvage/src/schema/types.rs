@@ -6,19 +6,13 @@ word_enum! {
     /// A type of JSON Schema. Its word is the name in JSON Schema.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum SchemaType {
-        /// `null`.
         Null = "null",
-        /// `true` or `false`.
         Boolean = "boolean",
         /// A number without a fraction, such as `5` or `5.0`.
         Integer = "integer",
-        /// Any number.
         Number = "number",
-        /// A string.
         String = "string",
-        /// An array.
         Array = "array",
-        /// An object.
         Object = "object",
     }
 }
@@ -99,7 +93,6 @@ impl TypeSet {
         self.contains(if is_number { SchemaType::Integer } else { kind.into() })
     }
 
-    /// Whether the value has one of the types.
     pub(crate) fn accepts(self, value: &Value) -> bool {
         match value {
             Value::Number(number) => {
@@ -109,7 +102,6 @@ impl TypeSet {
         }
     }
 
-    /// The types of the values.
     pub(crate) fn of_values(values: &[Value]) -> Self {
         let types = values.iter().map(|value| SchemaType::from(value.kind()));
         types.fold(Self::NONE, Self::with)

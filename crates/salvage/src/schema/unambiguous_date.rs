@@ -5,7 +5,6 @@ use reknit_protocol::days_since_epoch;
 /// A date that can be read in one way only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnambiguousDate {
-    /// The year.
     pub year: u16,
     /// The month, from 1.
     pub month: u8,

@@ -36,9 +36,7 @@ enum Expected {
     Key,
     Colon,
     CommaOrEnd,
-    /// Inside of a key.
     InKey,
-    /// Inside of a string.
     InString,
     /// Inside of a number or literal that begins at the offset.
     InScalar(usize),

@@ -13,7 +13,6 @@ pub(super) enum DateOrTime {
         second: i64,
         precision: TimePrecision,
     },
-    /// The days since 1970.
     Date(i64),
     DateTime {
         date: i64,
@@ -140,7 +139,6 @@ fn write_time(out: &mut fmt::Formatter<'_>, second: i64, precision: TimePrecisio
     }
 }
 
-/// Parses `2025-03-01`.
 fn parse_date(text: &str) -> Option<i64> {
     let mut parts = text.splitn(3, '-');
     let year = digits(parts.next()?, 4..=4)?;

@@ -27,7 +27,6 @@ impl<'a> Parser<'a> {
         Self { text, offset: 0, buffer: String::new(), depth: 0, expected_keys: [0; 8] }
     }
 
-    /// Parses exactly one value.
     pub(super) fn document(mut self) -> Parsed<Value> {
         if self.text.starts_with('\u{feff}') {
             return Err(self.problem(ParseProblem::ByteOrderMark));

@@ -44,7 +44,6 @@ pub(super) enum KeyRenaming {
 /// Observations made while planning.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
-    /// Whether the plan renames a key.
     pub(super) renamed_keys: bool,
     /// The paths of values with two different results at the same cost.
     pub(super) ambiguous: Vec<(Path, FitProblemKind)>,
@@ -127,7 +126,6 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Plans the changes to the whole value.
     pub(super) fn run(mut self, validity: Validity) -> (Plan, Notes) {
         let context = Context { validity, may_wrap: true, decodings: 0, depth: 0, path: &ValuePath::Root };
         let plan = self.plan(self.budget.value, Shapes::ROOT, context);

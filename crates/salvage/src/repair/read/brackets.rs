@@ -92,7 +92,6 @@ impl Parser<'_> {
         })
     }
 
-    /// Whether the closing bracket `byte` closes an open frame.
     pub(super) fn closes_open_frame(&self, byte: u8) -> bool {
         match byte {
             b']' => self.open.arrays > 0,

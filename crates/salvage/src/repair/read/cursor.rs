@@ -164,7 +164,6 @@ impl<'t> Parser<'t> {
             || matches!(word, "true" | "false" | "null" | "True" | "False" | "None")
     }
 
-    /// Whether a JSON literal begins at `at`.
     pub(super) fn starts_literal(&self, at: usize) -> bool {
         let rest = self.text.get(at..).unwrap_or_default();
         ["true", "false", "null"].iter().any(|literal| rest.starts_with(literal))

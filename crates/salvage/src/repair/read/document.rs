@@ -20,7 +20,6 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// A value that needed no repair.
     pub(super) fn unrepaired(value: Value) -> Self {
         Self {
             value,

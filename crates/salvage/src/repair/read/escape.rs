@@ -9,7 +9,6 @@ use crate::fix::FixKind;
 pub(super) enum EscapeResult {
     /// The character, and the offset after the escape.
     Character(char, usize),
-    /// The text ends inside the escape.
     EndOfText,
 }
 

@@ -23,11 +23,8 @@ use crate::fix::{FixKind, FixList};
 pub(super) enum Role {
     TopLevel,
     Key,
-    /// The value of a key.
     Member,
-    /// An item of an array.
     Item,
-    /// The argument of a call.
     Argument,
 }
 
@@ -50,7 +47,6 @@ pub(super) enum Frame {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opening {
     Brace,
-    /// `{{`.
     DoubleBrace,
     /// A key stands where no object was opened: the brace is missing.
     Missing,
@@ -167,7 +163,6 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The role of a value at the current position.
     pub(super) fn role(&self) -> Role {
         match self.stack.last() {
             None => Role::TopLevel,

@@ -61,7 +61,6 @@ enum Scan {
     MissingQuote { text: String, resume: usize },
     /// The end quote is missing before a `+` that joins the string at `resume`.
     MissingQuoteBeforePlus { text: String, resume: usize },
-    /// No quote ends the string.
     Unterminated,
     /// The end quote of a key is missing: the scan passed its colon and reached the next member.
     KeyOverrun,

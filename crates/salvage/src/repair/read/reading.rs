@@ -9,12 +9,10 @@ use crate::{FitError, Fix, TextPosition};
 /// A value read from text, with every repair that was made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
-    /// The value.
     pub value: Value,
     /// Every repair: first those of the parser in the order of the text, then those that say where the JSON was found,
     /// then those that made the value fit the schema. Empty if the text was valid JSON that fits.
     pub fixes: Vec<Fix>,
-    /// Whether the text contained the whole answer.
     pub completeness: Completeness,
     /// The paths at which `value` has an expression such as `{{100 * step-1.price}}` in place of a number.
     pub expressions: Vec<Path>,
@@ -30,7 +28,6 @@ impl Reading {
 /// Whether the text contained the whole answer. Act only on a complete one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completeness {
-    /// Nothing is missing.
     Complete,
     /// The text ended early: ask the model again.
     Truncated,
@@ -45,42 +42,28 @@ pub enum ReadTextError {
     /// The text is empty, or contains only white space, comments or prose.
     #[error("there is no JSON in the text: {found}")]
     Empty {
-        /// What the text contains instead.
         found: String,
     },
-    /// Neither the strict nor the tolerant parser can read the text.
     #[error("cannot read the text as JSON at {position}: {problem}")]
     Unreadable {
-        /// Where the parser stopped.
         position: TextPosition,
-        /// What the parser expected there, and what it found.
         problem: String,
     },
-    /// Two different readings have the same penalty.
     #[error("the text can be read in two ways: {} or {}", .first.value, .second.value)]
     Ambiguous {
-        /// One of the readings.
         first: Box<Reading>,
-        /// The other reading.
         second: Box<Reading>,
     },
-    /// The text can be read, but its value cannot be made to fit the schema.
     #[error("the value does not fit the schema")]
     DoesNotFit(#[from] FitError),
-    /// The value nests deeper than the limit.
     #[error("the text nests deeper than {limit} levels at {position}")]
     TooDeep {
-        /// The limit in levels.
         limit: usize,
-        /// Where the text exceeds the limit.
         position: TextPosition,
     },
-    /// The text is larger than [`ReadOptions::max_bytes`](crate::ReadOptions::max_bytes).
     #[error("the text has {size} bytes; the limit is {limit}")]
     TooLarge {
-        /// The size of the text in bytes.
         size: usize,
-        /// The limit in bytes.
         limit: usize,
     },
 }
@@ -92,7 +75,6 @@ pub(super) enum ParseFailure {
         at: usize,
         reason: FailureReason,
     },
-    /// The value nests deeper than [`MAX_DEPTH`](reknit_protocol::MAX_DEPTH).
     TooDeep {
         at: usize,
     },

@@ -8,7 +8,6 @@ const MAX_LISTED: usize = 12;
 
 const MAX_QUOTED_CHARS: usize = 60;
 
-/// The message for a problem with the value `found`.
 pub(crate) fn message(kind: &FitProblemKind, found: &Value) -> String {
     match kind {
         FitProblemKind::Type { expected } => format!("expected {}, found {}", one_of_types(expected), with_type(found)),
