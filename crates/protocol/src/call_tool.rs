@@ -53,13 +53,9 @@ pub enum ToolJob {
     /// The tool calls back when the job has ended.
     CallsBack,
     /// The tool does not know the job any more, so nobody can tell how it ends.
-    Lost {
-        reason: String,
-    },
+    Lost { reason: String },
     /// The tool works on the job, but its state must not be asked for.
-    NotFollowed {
-        reason: String,
-    },
+    NotFollowed { reason: String },
 }
 
 /// A request about a job, instead of a call.

@@ -194,10 +194,7 @@ impl fmt::Display for EffectOwner {
 
 impl fmt::Display for EffectId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for level in &self.scope {
-            write!(out, "{level}/")?;
-        }
-        write!(out, "{}/{}/{}", self.owner, self.kind, self.ordinal)
+        write!(out, "{}/{}/{}", self.owner_text(), self.kind, self.ordinal)
     }
 }
 

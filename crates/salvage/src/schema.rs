@@ -40,7 +40,8 @@ use validator_input::Copies;
 
 pub(crate) use complexity::{count_values, with_large_stack};
 pub(crate) use format::{has_format, visit_formatted_texts};
-pub(crate) use report::message;
+use report::message;
+pub(crate) use schema_index::address;
 pub(crate) use subschemas::SubschemaId;
 pub(crate) use unambiguous_date::in_format;
 
@@ -61,8 +62,9 @@ pub struct Schema {
     /// Whether the schema refers to itself. The validator's errors for nested unions then grow exponentially.
     is_recursive: bool,
     complexity: Complexity,
-    formats: Formats,
-    states_formats: bool,
+    pub(crate) formats: Formats,
+    /// Whether any place has a `format`.
+    pub(crate) states_formats: bool,
     judge: Judge,
 }
 
@@ -168,14 +170,6 @@ impl Schema {
             return Vec::new();
         }
         with_large_stack(self.needs_large_stack(value), || format::problems(self, value))
-    }
-
-    pub(crate) fn formats(&self) -> Formats {
-        self.formats
-    }
-
-    pub(crate) fn states_formats(&self) -> bool {
-        self.states_formats
     }
 
     /// Whether the value fits, ignoring problems at the `excused` paths.

@@ -103,16 +103,14 @@ pub fn read_parameters(text: &str) -> Result<Object, String> {
     if text.trim().is_empty() {
         return Ok(Object::new());
     }
-    match read_complete(text)? {
-        Value::Object(object) => Ok(object),
+    let value = match read_complete(text)? {
         // Some models encode the object twice.
-        Value::String(inner) => match read_complete(&inner)? {
-            Value::Object(object) => Ok(object),
-            other => Err(format!("{} is no object", other.kind().with_article())),
-        },
-        Value::Null => Ok(Object::new()),
-        other => Err(format!("{} is no object", other.kind().with_article())),
-    }
+        Value::String(inner) => read_complete(&inner)?,
+        Value::Null => return Ok(Object::new()),
+        value => value,
+    };
+    let kind = value.kind();
+    Object::try_from(value).map_err(|_| format!("{} is no object", kind.with_article()))
 }
 
 /// Finds the calls that `is_callable` accepts.

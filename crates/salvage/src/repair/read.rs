@@ -27,6 +27,7 @@ use reknit_protocol::{MAX_DEPTH, ParseProblem, Path, Value};
 
 pub(crate) use self::arithmetic::to_expression;
 use self::document::{Candidate, parse_document};
+pub(crate) use self::embedded_json::REASONING_TAGS;
 use self::parser::YesNoWords;
 pub use self::reading::{Completeness, ReadTextError, Reading};
 use self::reading::{ESCAPED_QUOTE, ParseFailure};

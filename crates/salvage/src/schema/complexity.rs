@@ -6,8 +6,8 @@
 use jsonschema::{FancyRegex, PatternOptions};
 use reknit_protocol::{Object, Value};
 
-use super::keywords::is_about_scalars;
-use super::schema_index::{HashMap, REFERENCE_KEYWORDS, SchemaIndex};
+use super::keywords::{is_about_scalars, list, named};
+use super::schema_index::{HashMap, REFERENCE_KEYWORDS, SchemaIndex, address};
 
 /// How many subschemas a validator may have to visit on the way to one place in a value. Ordinary schemas need some dozens,
 /// large unions inside large unions some thousands.
@@ -118,7 +118,7 @@ const ALLOWED_VALUES_PER_VISIT: usize = 32;
 
 impl<'s> Meter<'s, '_> {
     fn measure(&mut self, schema: &'s Value) -> Measure {
-        let address = std::ptr::from_ref(schema).addr();
+        let address = address(schema);
         match self.measures.get(&address) {
             Some(Some(known)) => return *known,
             // The schema refers to a schema around it. The validator remembers its verdict about each value there.
@@ -126,7 +126,7 @@ impl<'s> Meter<'s, '_> {
             None => {}
         }
         let Value::Object(object) = schema else { return Measure { here: 1, ..Measure::default() } };
-        let allowed = object.get("enum").and_then(Value::as_array).map_or(0, <[Value]>::len);
+        let allowed = list(object, "enum").len();
         let here = u64::try_from(1 + allowed / ALLOWED_VALUES_PER_VISIT).unwrap_or(u64::MAX);
         let mut measure = Measure { here, ..Measure::default() };
         if object.keys().all(is_about_scalars) {
@@ -140,7 +140,7 @@ impl<'s> Meter<'s, '_> {
             measure.add_here(other);
         }
         for keyword in ["dependentSchemas", "dependencies"] {
-            for schema in object.get(keyword).and_then(Value::as_object).into_iter().flat_map(Object::values) {
+            for schema in named(object, keyword) {
                 self.has_recursive_dependencies |= self.measure(schema).recursions > 0;
             }
         }
@@ -169,11 +169,11 @@ impl<'s> Meter<'s, '_> {
         let references = REFERENCE_KEYWORDS.iter().filter_map(|keyword| object.get(keyword)?.as_str());
         let mut targets: Vec<&Value> = references.filter_map(|text| self.index.resolve(schema, text)).collect();
         for keyword in ["allOf", "anyOf", "oneOf"] {
-            targets.extend(object.get(keyword).and_then(Value::as_array).unwrap_or_default());
+            targets.extend(list(object, keyword));
         }
         targets.extend(["not", "if", "then", "else"].iter().filter_map(|keyword| object.get(keyword)));
         for keyword in ["dependentSchemas", "dependencies"] {
-            targets.extend(object.get(keyword).and_then(Value::as_object).into_iter().flat_map(Object::values));
+            targets.extend(named(object, keyword));
         }
         targets
     }
@@ -182,12 +182,10 @@ impl<'s> Meter<'s, '_> {
     fn add_children(&mut self, object: &'s Object, measure: &mut Measure) {
         let mut below = 0_u64;
         for (keyword, only_one) in [("properties", true), ("patternProperties", false)] {
-            let children = object.get(keyword).and_then(Value::as_object).into_iter().flat_map(Object::values);
-            below = below.saturating_add(self.add_group(children, only_one, measure));
+            below = below.saturating_add(self.add_group(named(object, keyword), only_one, measure));
         }
         for keyword in ["prefixItems", "items"] {
-            let children = object.get(keyword).and_then(Value::as_array).unwrap_or_default();
-            below = below.saturating_add(self.add_group(children, true, measure));
+            below = below.saturating_add(self.add_group(list(object, keyword), true, measure));
         }
         let others = [
             "items",
@@ -309,33 +307,27 @@ pub(crate) fn is_deep(value: &Value) -> bool {
 }
 
 pub(crate) fn nests_deeper(value: &Value, levels: usize) -> bool {
-    match value {
-        Value::Array(items) => levels == 0 || items.iter().any(|item| nests_deeper(item, levels - 1)),
-        Value::Object(object) => levels == 0 || object.values().any(|value| nests_deeper(value, levels - 1)),
-        _ => false,
-    }
+    is_container(value) && (levels == 0 || parts(value).any(|part| nests_deeper(part, levels - 1)))
+}
+
+fn is_container(value: &Value) -> bool {
+    matches!(value, Value::Array(_) | Value::Object(_))
+}
+
+/// The items of an array, or the values of an object.
+fn parts(value: &Value) -> impl Iterator<Item = &Value> {
+    let values = value.as_object().into_iter().flat_map(Object::values);
+    value.as_array().unwrap_or_default().iter().chain(values)
 }
 
 /// How many levels of containers are in the value, besides itself.
 pub(crate) fn levels(value: &Value) -> usize {
-    let below = |value: &Value| match value {
-        Value::Array(_) | Value::Object(_) => 1 + levels(value),
-        _ => 0,
-    };
-    match value {
-        Value::Array(items) => items.iter().map(below).max().unwrap_or(0),
-        Value::Object(object) => object.values().map(below).max().unwrap_or(0),
-        _ => 0,
-    }
+    parts(value).filter(|part| is_container(part)).map(|part| 1 + levels(part)).max().unwrap_or(0)
 }
 
 /// The number of values in a value, including itself.
 pub(crate) fn count_values(value: &Value) -> u64 {
-    match value {
-        Value::Array(items) => items.iter().fold(1, |sum, item| count_values(item).saturating_add(sum)),
-        Value::Object(object) => object.values().fold(1, |sum, value| count_values(value).saturating_add(sum)),
-        _ => 1,
-    }
+    parts(value).fold(1, |sum, part| count_values(part).saturating_add(sum))
 }
 
 /// Runs `work` on a thread with a large stack if `needed`, otherwise on the current thread.

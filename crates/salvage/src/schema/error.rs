@@ -18,10 +18,7 @@ pub enum SchemaError {
         found: &'static str,
     },
     #[error("the schema is not valid at `{path}`: {message}")]
-    Invalid {
-        path: Path,
-        message: String,
-    },
+    Invalid { path: Path, message: String },
     /// Validating even a small value could take too long, as in a schema whose definitions refer to each other twice on each
     /// of many levels.
     #[error(

@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 use jsonschema::{Draft, Validator};
 use reknit_protocol::{Path, Value};
 
-use super::report::message;
 use super::schema_index::HashMap;
 use super::shape::{Shape, ShapeId, Shapes};
 use super::validator_input::ValueInput;
@@ -120,8 +119,7 @@ pub(super) fn problems(schema: &Schema, value: &Value) -> Vec<FitProblem> {
         let format = shape.format.as_deref().unwrap_or_default();
         if !has_format(text, format) {
             let kind = FitProblemKind::Format { format: format.to_owned() };
-            let message = message(&kind, text);
-            problems.push(FitProblem { path: path.clone(), schema_path: String::new(), kind, message });
+            problems.push(FitProblem::new(path.clone(), kind, text));
         }
     });
     problems

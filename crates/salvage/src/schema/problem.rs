@@ -2,7 +2,7 @@
 
 use reknit_protocol::{Path, Value, word_enum};
 
-use super::SchemaType;
+use super::{SchemaType, message};
 
 /// One reason why a value does not fit a schema.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +15,14 @@ pub struct FitProblem {
     pub kind: FitProblemKind,
     /// What is wrong, for people: `expected a number, found the string "abc"`.
     pub message: String,
+}
+
+impl FitProblem {
+    /// A problem of the value `found` that no keyword states.
+    pub(crate) fn new(path: Path, kind: FitProblemKind, found: &Value) -> Self {
+        let message = message(&kind, found);
+        Self { path, schema_path: String::new(), kind, message }
+    }
 }
 
 impl std::fmt::Display for FitProblem {

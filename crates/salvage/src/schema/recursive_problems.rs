@@ -8,7 +8,7 @@ use reknit_protocol::{Path, Value};
 
 use super::complexity::Complexity;
 use super::complexity::{count_values, nests_deeper};
-use super::report::{Report, message};
+use super::report::Report;
 use super::shape::{Shape, ShapeId, Shapes};
 use super::subschemas::SubschemaId;
 use super::{FitProblem, FitProblemKind, Schema};
@@ -58,8 +58,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn push(&mut self, path: &Path, kind: FitProblemKind, found: &Value) {
-        let message = message(&kind, found);
-        self.problems.push(FitProblem { path: path.clone(), schema_path: String::new(), kind, message });
+        self.problems.push(FitProblem::new(path.clone(), kind, found));
     }
 
     fn descend(&mut self, value: &Value, id: ShapeId, path: &Path) {

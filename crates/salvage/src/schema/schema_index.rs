@@ -122,7 +122,7 @@ impl Role {
     }
 }
 
-fn address(value: &Value) -> usize {
+pub(crate) fn address(value: &Value) -> usize {
     std::ptr::from_ref(value).addr()
 }
 

@@ -9,7 +9,7 @@ use reknit_protocol::Value;
 use super::allowed_values::AllowedValues;
 use super::complexity::Complexity;
 use super::keywords::Keywords;
-use super::schema_index::{HashMap, HashSet, PlaceId, SchemaIndex};
+use super::schema_index::{HashMap, HashSet, PlaceId, SchemaIndex, address};
 use super::shape::{ArrayShape, ObjectShape, Pattern, Property, Shape, ShapeId, Shapes};
 use super::subschemas::{self, SubschemaId};
 use super::types::TypeSet;
@@ -69,13 +69,12 @@ impl<'s> ShapeBuilder<'s> {
     }
 
     fn subschema_id(&mut self, schema: &'s Value) -> SubschemaId {
-        let address = std::ptr::from_ref(schema).addr();
-        if let Some(id) = self.subschema_ids.get(&address) {
+        if let Some(id) = self.subschema_ids.get(&address(schema)) {
             return *id;
         }
         let id = SubschemaId(self.keywords.len());
         self.keywords.push((Keywords::read(schema, self.index), self.index.place(schema)));
-        self.subschema_ids.insert(address, id);
+        self.subschema_ids.insert(address(schema), id);
         id
     }
 

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use reknit_protocol::{MAX_DEPTH, Object, Path, Segment, Value};
 
 use super::partial::{PartialReading, PartialState};
+use crate::repair::read::REASONING_TAGS;
 
 /// The state of reading a text up to an offset.
 #[derive(Debug, Default)]
@@ -261,9 +262,6 @@ fn escape_len(text: &str) -> Option<usize> {
         _ => Some(2),
     }
 }
-
-/// The tags around the reasoning of a model. JSON in it is not the answer.
-const REASONING_TAGS: [&str; 5] = ["think", "thinking", "reasoning", "thought", "reflection"];
 
 /// Searches for the first bracket that is set apart as an answer: at the start of a line, or after a colon, an equals sign, a tag
 /// or a fence.

@@ -21,10 +21,7 @@ pub struct ParseError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParseProblem {
     #[error("expected {expected}, found {found}")]
-    Unexpected {
-        expected: &'static str,
-        found: NextChar,
-    },
+    Unexpected { expected: &'static str, found: NextChar },
     #[error("bad number: {0}")]
     Number(NumberError),
     #[error("expected an escape (one of `\"\\/bfnrtu`) after the backslash, found {0}")]

@@ -9,9 +9,7 @@ pub enum PointerError {
     #[error("a pointer must be empty or start with `/`")]
     MissingSlash,
     #[error("`~` must be followed by 0 or 1 in `{token}`")]
-    BadEscape {
-        token: String,
-    },
+    BadEscape { token: String },
     #[error("there is no `{token}` at `{path}`")]
     NotFound {
         /// The deepest place that exists.

@@ -161,28 +161,31 @@ fn next_in_sequence(parser: &mut Parser<'_>, container: bool, index: usize) -> R
                 parser.skip_space_and_comments();
             }
             parser.record(FixKind::ExtraBracket, parser.slice(start, parser.pos), "");
-            return if parser.peek().is_none() { Ok(None) } else { fail_on_leftover(parser) };
+            return end_of_text(parser);
         }
         b';' => {
             parser.record(FixKind::Semicolon, ";", "");
             parser.pos += 1;
             parser.skip_space_and_comments();
-            return if parser.peek().is_none() { Ok(None) } else { fail_on_leftover(parser) };
+            return end_of_text(parser);
         }
         // After an array or object, only another one on a line of its own continues the sequence; the rest is prose.
         b'{' | b'[' if newline => {}
         _ if newline && !container => {}
-        _ => return fail_on_leftover(parser),
+        _ => return end_of_text(parser),
     }
     if index == 1 {
         parser.fixes.nest_under_index(0);
     }
     parser.sequence_index = Some(index);
-    let value = parser.read_value()?;
-    Ok(value)
+    Ok(parser.read_value()?)
 }
 
-fn fail_on_leftover<T>(parser: &Parser<'_>) -> Result<T, ParseFailure> {
+/// No further value, if the text has ended.
+fn end_of_text(parser: &Parser<'_>) -> Result<Option<Value>, ParseFailure> {
+    if parser.peek().is_none() {
+        return Ok(None);
+    }
     Ok(parser
         .fail(FailureReason::ExpectedEscaped("the end of the text after the value", parser.rest().chars().next()))?)
 }

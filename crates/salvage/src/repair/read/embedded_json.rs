@@ -20,7 +20,8 @@ const MAX_CANDIDATES: usize = 64;
 /// How many bytes after a fence are searched for its tag.
 const MAX_TAG_LINE: usize = 256;
 
-const REASONING_TAGS: [&str; 5] = ["think", "thinking", "reasoning", "thought", "reflection"];
+/// The tags around the reasoning of a model. JSON in it is not the answer.
+pub(crate) const REASONING_TAGS: [&str; 5] = ["think", "thinking", "reasoning", "thought", "reflection"];
 
 /// The candidates, and the first parse failure in a text that looked like JSON.
 #[derive(Debug, Default)]

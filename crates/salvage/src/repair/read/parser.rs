@@ -9,7 +9,7 @@
 //! Each state looks at the next character and returns the next state. The parser does not recurse, so a text cannot
 //! exhaust the stack, and it reads nothing twice except for short, bounded lookaheads.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
 
 use reknit_protocol::{Object, Path, Value};
 
@@ -29,8 +29,9 @@ pub(super) enum Role {
 }
 
 /// How to read a yes-or-no word that is the whole text: as a boolean, or as text for the schema to interpret.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum YesNoWords {
+    #[default]
     AsBoolean,
     AsText,
 }
@@ -53,9 +54,10 @@ pub(super) enum Opening {
 }
 
 /// Which quotes end a string.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum QuoteRule {
     /// Those after which the text goes on as it can in this place. Other quotes are text.
+    #[default]
     ByContext,
     /// All before a colon, comma or bracket. This rule is for texts in which the other one finds strings with JSON inside.
     ByStructure,
@@ -100,7 +102,7 @@ pub(super) enum State {
     Finished,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Parser<'t> {
     pub(super) text: &'t str,
     pub(super) pos: usize,
@@ -116,7 +118,9 @@ pub(super) struct Parser<'t> {
     pub(super) emphasis: usize,
     /// Where a string begins that contains JSON structure, if there is one.
     pub(super) swallowed: Option<usize>,
-    pub(super) unterminated: super::quoted::UnterminatedStrings,
+    /// For each combination of quote, role and open brackets (a slot), the offset from which on no string finds its end.
+    /// Without it, a text full of unterminated strings would be scanned to its end once for each of them.
+    pub(super) unterminated: HashMap<usize, usize>,
     /// The first segment of every path if the text is a sequence of values.
     pub(super) sequence_index: Option<usize>,
     /// The closing brackets at the end of the text, last first; computed on first use.
@@ -128,24 +132,7 @@ pub(super) struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     pub(super) fn new(text: &'t str, pos: usize, yes_no: YesNoWords, quote_rule: QuoteRule) -> Self {
-        Self {
-            text,
-            pos,
-            open: OpenBrackets::default(),
-            fixes: FixList::default(),
-            truncated: false,
-            elided: false,
-            arithmetic: Vec::new(),
-            yes_no,
-            quote_rule,
-            emphasis: 0,
-            swallowed: None,
-            unterminated: super::quoted::UnterminatedStrings::default(),
-            sequence_index: None,
-            last_closers: None,
-            stack: Vec::new(),
-            result: None,
-        }
+        Self { text, pos, yes_no, quote_rule, ..Self::default() }
     }
 
     /// Reads one value from the current position; `None` if the text ends before a value begins.
@@ -188,7 +175,7 @@ impl<'t> Parser<'t> {
         path
     }
 
-    pub(super) fn record<'a>(&mut self, kind: FixKind, before: &str, after: impl Into<Cow<'a, str>>) {
+    pub(super) fn record(&mut self, kind: FixKind, before: &str, after: impl AsRef<str>) {
         let path = if self.fixes.lists_next_in_detail() { self.path() } else { Path::root() };
         self.fixes.push(|| path, kind, before, after);
     }

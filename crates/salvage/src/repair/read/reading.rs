@@ -41,31 +41,17 @@ pub enum Completeness {
 pub enum ReadTextError {
     /// The text is empty, or contains only white space, comments or prose.
     #[error("there is no JSON in the text: {found}")]
-    Empty {
-        found: String,
-    },
+    Empty { found: String },
     #[error("cannot read the text as JSON at {position}: {problem}")]
-    Unreadable {
-        position: TextPosition,
-        problem: String,
-    },
+    Unreadable { position: TextPosition, problem: String },
     #[error("the text can be read in two ways: {} or {}", .first.value, .second.value)]
-    Ambiguous {
-        first: Box<Reading>,
-        second: Box<Reading>,
-    },
+    Ambiguous { first: Box<Reading>, second: Box<Reading> },
     #[error("the value does not fit the schema")]
     DoesNotFit(#[from] FitError),
     #[error("the text nests deeper than {limit} levels at {position}")]
-    TooDeep {
-        limit: usize,
-        position: TextPosition,
-    },
+    TooDeep { limit: usize, position: TextPosition },
     #[error("the text has {size} bytes; the limit is {limit}")]
-    TooLarge {
-        size: usize,
-        limit: usize,
-    },
+    TooLarge { size: usize, limit: usize },
 }
 
 /// Why the parser stopped, with the offset in the text.
