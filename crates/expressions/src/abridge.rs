@@ -8,7 +8,6 @@ use reknit_protocol::{Object, StepId, Value};
 
 use crate::{StepResult, StepResults};
 use abridger::Abridger;
-use abridger::WantedNames;
 
 /// Shortens a value to at most `limit` bytes of JSON.
 ///
@@ -30,7 +29,7 @@ use abridger::WantedNames;
 /// # Ok::<(), reknit_protocol::ParseError>(())
 /// ```
 pub fn abridge(value: &Value, limit: usize, wanted: &[&str]) -> Value {
-    Abridger::new(&WantedNames::new(wanted)).value(value, limit)
+    Abridger::new(wanted).value(value, limit)
 }
 
 /// The results of `steps` by step id, shortened together to at most `limit` bytes of JSON, for a model that locates the
@@ -45,5 +44,5 @@ pub fn abridge_results(results: &dyn StepResults, steps: &[StepId], limit: usize
             bodies.push((step.as_str(), body));
         }
     }
-    Abridger::new(&WantedNames::new(wanted)).entries(&bodies, limit)
+    Abridger::new(wanted).entries(&bodies, limit)
 }

@@ -68,10 +68,7 @@ pub enum Backing {
         text: String,
     },
     /// A rule that was learned in earlier runs computed it.
-    Rule {
-        rule: String,
-        text: String,
-    },
+    Rule { rule: String, text: String },
     /// A model wrote it, and no expression explains it.
     Inferred,
 }

@@ -24,21 +24,13 @@ impl fmt::Display for UnboundParameter {
 #[serde(rename_all = "snake_case")]
 pub enum UnboundReason {
     #[error("there is no step `{step}`")]
-    UnknownStep {
-        step: StepId,
-    },
+    UnknownStep { step: StepId },
     #[error("step `{step}` has not finished")]
-    StepPending {
-        step: StepId,
-    },
+    StepPending { step: StepId },
     #[error("step `{step}` failed and has no result")]
-    StepFailed {
-        step: StepId,
-    },
+    StepFailed { step: StepId },
     #[error("step `{step}` was skipped and has no result")]
-    StepSkipped {
-        step: StepId,
-    },
+    StepSkipped { step: StepId },
     /// The result has no value at the path.
     #[error("`{reference}` does not exist: {available}")]
     NoSuchField {
@@ -133,19 +125,14 @@ pub enum EvaluationError {
         found: String,
     },
     #[error("cannot compare {left} with {right}")]
-    Incomparable {
-        left: String,
-        right: String,
-    },
+    Incomparable { left: String, right: String },
     #[error("division by zero")]
     DivisionByZero,
     /// The result has more than 6144 digits before or after the decimal point.
     #[error("the number is too large or too small")]
     OutOfRange,
     #[error("`{operation}` expects at least one item, found none")]
-    EmptyList {
-        operation: String,
-    },
+    EmptyList { operation: String },
     /// An item of an array lacks a field.
     #[error("item {index} has no field `{field}`")]
     NoSuchField {
@@ -155,10 +142,7 @@ pub enum EvaluationError {
     },
     /// An argument is out of range or malformed.
     #[error("`{operation}`: {problem}")]
-    BadArgument {
-        operation: String,
-        problem: String,
-    },
+    BadArgument { operation: String, problem: String },
     /// The evaluation exceeds its work budget.
     #[error("the evaluation exceeds its work limit")]
     TooMuchWork,

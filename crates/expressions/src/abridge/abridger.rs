@@ -17,8 +17,9 @@ const NOTE: usize = 32;
 /// A string is cut only if this many bytes of it remain; otherwise it is replaced with its length.
 const MIN_PREFIX: usize = 16;
 
-pub(super) struct Abridger<'a> {
-    wanted: &'a WantedNames,
+pub(super) struct Abridger {
+    /// The names that get more space, each folded and split into words.
+    wanted: Vec<(String, Vec<String>)>,
 }
 
 struct Entry<'v> {
@@ -32,9 +33,9 @@ struct Entry<'v> {
     granted: usize,
 }
 
-impl<'a> Abridger<'a> {
-    pub(super) fn new(wanted: &'a WantedNames) -> Self {
-        Self { wanted }
+impl Abridger {
+    pub(super) fn new(wanted: &[&str]) -> Self {
+        Self { wanted: wanted.iter().map(|name| (folded(name), words(name))).collect() }
     }
 
     pub(super) fn value(&self, value: &Value, limit: usize) -> Value {
@@ -97,11 +98,13 @@ impl<'a> Abridger<'a> {
         for (at, (key, value)) in all.iter().enumerate() {
             let Some(key_size) = quoted_size(key, room).map(|size| size + 2) else { continue };
             let need = size_within(value, limit).map_or(limit, |size| size.saturating_sub(MIN_SIZE));
-            let weight = self.wanted.weight(key, value);
+            let weight = self.weight(key, value);
             ranked.push((at, Entry { key, value, key_size, weight, need, granted: 0 }));
         }
         ranked.sort_by_key(|(at, entry)| (std::cmp::Reverse(entry.weight), *at));
-        let mut left = if ranked.len() == all.len() && all_keys_fit(&ranked, limit) { usize::MAX } else { room };
+        let keys: usize = ranked.iter().map(|(_, entry)| entry.key_size + MIN_SIZE).sum();
+        let is_all_shown = ranked.len() == all.len() && keys + BRACKETS <= limit;
+        let mut left = if is_all_shown { usize::MAX } else { room };
         ranked.retain(|(_, entry)| match left.checked_sub(entry.key_size + MIN_SIZE) {
             Some(rest) => {
                 left = rest;
@@ -112,12 +115,6 @@ impl<'a> Abridger<'a> {
         ranked.sort_by_key(|(at, _)| *at);
         ranked.into_iter().map(|(_, entry)| entry).collect()
     }
-}
-
-/// Whether all keys fit if every value takes [`MIN_SIZE`].
-fn all_keys_fit(ranked: &[(usize, Entry<'_>)], limit: usize) -> bool {
-    let keys: usize = ranked.iter().map(|(_, entry)| entry.key_size + MIN_SIZE).sum();
-    keys + BRACKETS <= limit
 }
 
 /// Distributes the space by weight. Space that small values do not need goes to larger ones.
@@ -162,7 +159,7 @@ fn digits(number: &Number) -> usize {
 }
 
 /// The size of a value as JSON if it is at most `limit`. Stops as soon as the limit is exceeded.
-pub(super) fn size_within(value: &Value, limit: usize) -> Option<usize> {
+fn size_within(value: &Value, limit: usize) -> Option<usize> {
     let mut left = limit;
     spend(value, &mut left)?;
     Some(limit - left)
@@ -196,7 +193,7 @@ fn punctuation(parts: usize) -> usize {
 }
 
 /// The size of a string with quotes and escapes if it is at most `limit`.
-pub(super) fn quoted_size(text: &str, limit: usize) -> Option<usize> {
+fn quoted_size(text: &str, limit: usize) -> Option<usize> {
     if text.len() + 2 > limit {
         return None;
     }
@@ -205,7 +202,7 @@ pub(super) fn quoted_size(text: &str, limit: usize) -> Option<usize> {
 }
 
 /// The size of a character inside a JSON string.
-pub(super) fn char_size(character: char) -> usize {
+fn char_size(character: char) -> usize {
     match character {
         '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
         control if u32::from(control) < 0x20 => 6,
@@ -218,20 +215,10 @@ const MIN_WORD: usize = 3;
 
 const MAX_LEVELS: usize = 3;
 
-/// The wanted names, each folded and split into words.
-#[derive(Debug)]
-pub(super) struct WantedNames {
-    names: Vec<(String, Vec<String>)>,
-}
-
-impl WantedNames {
-    pub(super) fn new(names: &[&str]) -> Self {
-        Self { names: names.iter().map(|name| (folded(name), words(name))).collect() }
-    }
-
+impl Abridger {
     /// The weight of an entry when space is distributed; 1 for an entry without wanted names.
-    pub(super) fn weight(&self, key: &str, value: &Value) -> usize {
-        if self.names.is_empty() {
+    fn weight(&self, key: &str, value: &Value) -> usize {
+        if self.wanted.is_empty() {
             1
         } else if self.matches(key) {
             8
@@ -246,7 +233,7 @@ impl WantedNames {
     fn matches(&self, key: &str) -> bool {
         let own = words(key);
         let name = folded(key);
-        self.names.iter().any(|(wanted, words)| *wanted == name || words.iter().any(|word| own.contains(word)))
+        self.wanted.iter().any(|(wanted, words)| *wanted == name || words.iter().any(|word| own.contains(word)))
     }
 
     fn contains_match(&self, value: &Value, levels: usize) -> bool {

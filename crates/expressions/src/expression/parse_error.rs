@@ -29,10 +29,7 @@ pub enum TemplateProblem {
     },
     /// A name in an expression over the items of a list that is neither a step nor an item.
     #[error("there is no step or item `{found}`; a field of the item is `{item}.{found}`")]
-    UnknownName {
-        found: String,
-        item: String,
-    },
+    UnknownName { found: String, item: String },
     /// `a ?? b and c`, which people read in two ways.
     #[error("`??` beside `and`, `or` or `not` needs parentheses: `(a ?? b) and c`")]
     CoalesceWithLogic,
