@@ -58,20 +58,15 @@ pub struct Schema {
     shapes: Shapes,
     subschemas: Subschemas,
     /// Whether a value can make the validator recurse so deep that the stack of the caller may be too small.
-    is_deep: bool,
+    pub(crate) is_deep: bool,
     /// Whether the schema refers to itself. The validator's errors for nested unions then grow exponentially.
     is_recursive: bool,
     complexity: Complexity,
     pub(crate) formats: Formats,
     /// Whether any place has a `format`.
     pub(crate) states_formats: bool,
-    judge: Judge,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Judge {
-    Shapes,
-    Validator,
+    /// Whether the shapes decide which values fit, and not the validator: the schema is [`plain`].
+    is_plain: bool,
 }
 
 impl fmt::Debug for Schema {
@@ -128,14 +123,14 @@ impl Schema {
         let (shapes, list) = ShapeBuilder::new(&index, complexity).build(&source);
         let is_deep = height.is_none_or(|height| height > MAX_SHALLOW_LEVELS);
         let states_formats = shapes.state_formats();
-        let places = (index.into_places(), list);
-        let judge = if plain::is_plain(&source, draft, formats) { Judge::Shapes } else { Judge::Validator };
+        let places = (index.places, list);
+        let is_plain = plain::is_plain(&source, draft, formats);
         let subschemas = Subschemas::new(source, (draft, complexity, formats), places, is_deep);
-        if judge == Judge::Validator {
+        if !is_plain {
             subschemas.compile_root()?;
         }
         let is_recursive = height.is_none();
-        Ok(Self { shapes, subschemas, is_deep, is_recursive, complexity, formats, states_formats, judge })
+        Ok(Self { shapes, subschemas, is_deep, is_recursive, complexity, formats, states_formats, is_plain })
     }
 
     /// The JSON from which the schema was compiled.
@@ -145,7 +140,7 @@ impl Schema {
 
     /// Whether the value fits.
     pub fn fits(&self, value: &Value) -> bool {
-        if self.judge == Judge::Shapes {
+        if self.is_plain {
             return plain::fits(&self.shapes, self.shape(Shapes::ROOT), value);
         }
         with_large_stack(self.needs_large_stack(value), || {
@@ -228,11 +223,6 @@ impl Schema {
         self.is_deep && complexity::is_deep(value)
     }
 
-    /// Whether recursing into any value, such as a decoded one, may need a large stack.
-    pub(crate) fn may_need_large_stack(&self) -> bool {
-        self.is_deep
-    }
-
     pub(crate) fn shape(&self, id: ShapeId) -> &Shape {
         self.shapes.get(id)
     }
@@ -247,7 +237,7 @@ impl Schema {
             let is_listed = |text| shape.allowed.as_ref().is_none_or(|allowed| allowed.contains_text(text));
             return value.as_str().is_none_or(is_listed);
         }
-        if self.judge == Judge::Shapes {
+        if self.is_plain {
             return plain::fits(&self.shapes, shape, value);
         }
         shape.subschemas.iter().all(|id| self.subschemas.accepts(*id, value))

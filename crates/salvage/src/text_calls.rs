@@ -153,39 +153,14 @@ pub fn is_meant(class: SideEffect, form: TextCallForm, rest: &str) -> bool {
 }
 
 /// Words that deny, ask or suppose something, or that introduce an example or a quotation.
-const TENTATIVE_WORDS: [&str; 26] = [
-    "not",
-    "never",
-    "cannot",
-    "without",
-    "avoid",
-    "instead",
-    "if",
-    "would",
-    "could",
-    "should",
-    "shall",
-    "might",
-    "may",
-    "example",
-    "confirm",
-    "suppose",
-    "wrong",
-    "suspicious",
-    "quote",
-    "contained",
-    "says",
-    "said",
-    "nicht",
-    "kein",
-    "keine",
-    "niemals",
-];
+const TENTATIVE_WORDS: &str = "not never cannot without avoid instead if would could should shall might may example \
+    confirm suppose wrong suspicious quote contained says said nicht kein keine niemals";
 
 fn is_tentative(text: &str) -> bool {
     let text = text.to_lowercase().replace('\u{2019}', "'");
     let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
-    text.contains(['?', '\u{ff1f}']) || words.any(|word| TENTATIVE_WORDS.contains(&word) || word.ends_with("n't"))
+    text.contains(['?', '\u{ff1f}'])
+        || words.any(|word| TENTATIVE_WORDS.split(' ').any(|each| each == word) || word.ends_with("n't"))
 }
 
 /// The text without reasoning that the model wrote between tags. An opening tag without an end hides everything after

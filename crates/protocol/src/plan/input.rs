@@ -1,7 +1,5 @@
 //! The declared inputs and outputs of a plan, and its origin.
 
-use std::fmt;
-
 use crate::schema::for_type;
 use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, text, wire};
 use crate::{Object, Path, Value};
@@ -83,12 +81,6 @@ impl From<String> for PlanMode {
             "workflow" => Self::Workflow,
             _ => Self::Other(word),
         }
-    }
-}
-
-impl fmt::Display for PlanMode {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.as_str())
     }
 }
 

@@ -47,7 +47,10 @@ impl Summary {
         }
         let mut schema = Object::from([("type", "object".into()), ("properties", properties.into())]);
         if !self.required.is_empty() {
-            schema.insert("required", self.required_names());
+            // Each name once, as JSON Schema requires.
+            let mut seen = HashSet::new();
+            let names = self.required.iter().map(|hint| hint.name.as_str());
+            schema.insert("required", names.filter(|name| seen.insert(*name)).map(Value::from).collect::<Vec<_>>());
         }
         if additional == AdditionalProperties::Forbidden {
             schema.insert("additionalProperties", false);
@@ -66,13 +69,6 @@ impl Summary {
                 .flat_map(move |(index, hint)| hint.extra.iter().map(move |(key, _)| format!("{list}[{index}].{key}")))
         });
         own.chain(of_hints).collect()
-    }
-
-    /// Each name once, as JSON Schema requires.
-    fn required_names(&self) -> Vec<Value> {
-        let mut seen = HashSet::new();
-        let names = self.required.iter().map(|hint| hint.name.as_str());
-        names.filter(|name| seen.insert(*name)).map(Value::from).collect()
     }
 }
 

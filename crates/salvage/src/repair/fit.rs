@@ -140,7 +140,7 @@ fn without_envelope(value: &Value, schema: &Schema, arithmetic: &HashSet<Path>, 
 
 fn fit_on_any_stack(value: &Value, schema: &Schema, arithmetic: &HashSet<Path>) -> Outcome {
     let fits = schema.fits(value);
-    let needs_large_stack = schema.may_need_large_stack() && (!fits || schema.needs_large_stack(value));
+    let needs_large_stack = schema.is_deep && (!fits || schema.needs_large_stack(value));
     with_large_stack(needs_large_stack, || fit_keys_and_values(value, schema, arithmetic, fits))
 }
 

@@ -77,7 +77,7 @@ fn read_with(text: &str, options: &ReadOptions, schema: Option<&Schema>) -> Resu
     if text.len() > options.max_bytes {
         return Err(ReadTextError::TooLarge { size: text.len(), limit: options.max_bytes });
     }
-    let trimmed = trim_whitespace(text);
+    let trimmed = text.trim_matches([' ', '\t', '\n', '\r']);
     if may_be_valid(trimmed.as_bytes()) {
         match Value::parse(trimmed) {
             Ok(value) => return Ok(finish(Candidate::unrepaired(value), schema)?),
@@ -98,10 +98,6 @@ fn read_with(text: &str, options: &ReadOptions, schema: Option<&Schema>) -> Resu
         reading.fixes.splice(0..0, trim_fixes(before, rest.get(body.len()..).unwrap_or_default()));
     }
     Ok(reading)
-}
-
-fn trim_whitespace(text: &str) -> &str {
-    text.trim_matches([' ', '\t', '\n', '\r'])
 }
 
 /// Removes the white space and byte order marks that JSON does not allow around a value.
@@ -221,9 +217,9 @@ fn explain(text: &str, shift: usize, failure: Option<ParseFailure>) -> ReadTextE
     };
     let position = TextPosition::at_offset(text, failure.at() + shift);
     match failure {
-        ParseFailure::Unreadable { reason, .. } => ReadTextError::Unreadable { position, problem: reason.to_string() },
-        ParseFailure::TooDeep { .. } => ReadTextError::TooDeep { limit: MAX_DEPTH, position },
-        ParseFailure::Escaped { .. } => ReadTextError::Unreadable { position, problem: ESCAPED_QUOTE.to_owned() },
+        ParseFailure::Unreadable(_, reason) => ReadTextError::Unreadable { position, problem: reason.to_string() },
+        ParseFailure::TooDeep(_) => ReadTextError::TooDeep { limit: MAX_DEPTH, position },
+        ParseFailure::Escaped(_) => ReadTextError::Unreadable { position, problem: ESCAPED_QUOTE.to_owned() },
         ParseFailure::Ambiguous(values) => ambiguous(*values),
     }
 }

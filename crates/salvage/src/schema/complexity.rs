@@ -96,21 +96,18 @@ impl Measure {
 }
 
 pub(crate) fn measure(root: &Value, index: &SchemaIndex<'_>) -> Complexity {
-    let mut meter =
-        Meter { index, measures: HashMap::default(), patterns: 0, backtracking: 0, has_recursive_dependencies: false };
+    let mut meter = Meter { index, measures: HashMap::default(), counts: Complexity::default() };
     let measure = meter.measure(root);
-    let Meter { patterns, backtracking, has_recursive_dependencies, .. } = meter;
     let Measure { matching, recursions, .. } = measure;
-    Complexity { visits: measure.visits(), recursions, matching, patterns, backtracking, has_recursive_dependencies }
+    Complexity { visits: measure.visits(), recursions, matching, ..meter.counts }
 }
 
 struct Meter<'s, 'i> {
     index: &'i SchemaIndex<'s>,
     /// By the address of the subschema; `None` while it is being measured.
     measures: HashMap<usize, Option<Measure>>,
-    patterns: usize,
-    backtracking: usize,
-    has_recursive_dependencies: bool,
+    /// What is counted where it stands, however often it applies: the patterns and the recursive dependencies.
+    counts: Complexity,
 }
 
 /// Comparing a value with this many allowed values takes about as long as one visit.
@@ -141,7 +138,7 @@ impl<'s> Meter<'s, '_> {
         }
         for keyword in ["dependentSchemas", "dependencies"] {
             for schema in named(object, keyword) {
-                self.has_recursive_dependencies |= self.measure(schema).recursions > 0;
+                self.counts.has_recursive_dependencies |= self.measure(schema).recursions > 0;
             }
         }
         if object.contains_key("unevaluatedProperties") || object.contains_key("unevaluatedItems") {
@@ -155,11 +152,11 @@ impl<'s> Meter<'s, '_> {
     fn add_patterns(&mut self, object: &'s Object, measure: &mut Measure) {
         let names = object.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Object::keys);
         for pattern in names.chain(object.get("pattern").and_then(Value::as_str)) {
-            self.patterns += 1;
+            self.counts.patterns += 1;
             let places = places(pattern);
             measure.matching = measure.matching.saturating_add(places.saturating_mul(places));
             if backtracks(pattern) {
-                self.backtracking += 1;
+                self.counts.backtracking += 1;
                 measure.here = measure.here.saturating_add(VISITS_PER_BACKTRACKING);
             }
         }
@@ -350,9 +347,13 @@ fn on_large_stack<T: Send>(work: &(impl Fn() -> T + Sync)) -> Option<T> {
 mod tests {
     use super::*;
 
-    fn visits(schema: &str) -> u64 {
+    fn measured(schema: &str) -> Complexity {
         let schema = Value::parse(schema).expect("JSON");
-        measure(&schema, &SchemaIndex::new(&schema, jsonschema::Draft::Draft202012, crate::Formats::Ignored)).visits
+        measure(&schema, &SchemaIndex::new(&schema, jsonschema::Draft::Draft202012, crate::Formats::Ignored))
+    }
+
+    fn visits(schema: &str) -> u64 {
+        measured(schema).visits
     }
 
     #[test]
@@ -395,13 +396,8 @@ mod tests {
         for pattern in ["(a|b)+", "(?:a)?", "(?<n>a)", r"\\d\\w\\s\\(?=", r"[(?=)\\b*+]", r"\\\\b", "a+b*c{2}"] {
             assert_eq!(visits(&format!(r#"{{"pattern": "{pattern}"}}"#)), 1, "{pattern}");
         }
-        let all_runs = |schema: &str| {
-            let schema = Value::parse(schema).expect("JSON");
-            measure(&schema, &SchemaIndex::new(&schema, jsonschema::Draft::Draft202012, crate::Formats::Ignored))
-                .visits_of_all_runs()
-        };
-        assert_eq!(all_runs(r#"{"pattern": "ab"}"#), 1);
-        assert_eq!(all_runs(r#"{"pattern": "a(?=b)"}"#), 17 * 64);
+        assert_eq!(measured(r#"{"pattern": "ab"}"#).visits_of_all_runs(), 1);
+        assert_eq!(measured(r#"{"pattern": "a(?=b)"}"#).visits_of_all_runs(), 17 * 64);
     }
 
     #[test]

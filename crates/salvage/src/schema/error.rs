@@ -52,10 +52,11 @@ impl SchemaError {
         let ValidationErrorKind::Referencing(reference) = error.kind() else {
             return Self::invalid(error, source);
         };
+        let or_root = |found: Option<_>, reference: &String| found.unwrap_or_else(|| (Path::root(), reference.clone()));
         match reference {
             ReferencingError::Unretrievable { uri, .. } => {
-                let (path, reference) = find_reference(source, |text| uri.ends_with(document_of(text)))
-                    .unwrap_or_else(|| (Path::root(), uri.clone()));
+                let found = find_reference(source, |text| uri.ends_with(document_of(text)));
+                let (path, reference) = or_root(found, uri);
                 Self::External { path, reference }
             }
             ReferencingError::PointerToNowhere { pointer: fragment }
@@ -63,8 +64,8 @@ impl SchemaError {
             | ReferencingError::InvalidAnchor { anchor: fragment }
             | ReferencingError::InvalidPercentEncoding { pointer: fragment, .. }
             | ReferencingError::InvalidArrayIndex { pointer: fragment, .. } => {
-                let (path, reference) = find_reference(source, |text| text.ends_with(fragment.as_str()))
-                    .unwrap_or_else(|| (Path::root(), fragment.clone()));
+                let found = find_reference(source, |text| text.ends_with(fragment.as_str()));
+                let (path, reference) = or_root(found, fragment);
                 Self::Dangling { path, reference }
             }
             other => Self::Invalid { path: Path::root(), message: other.to_string() },

@@ -36,7 +36,7 @@ pub(crate) struct SchemaIndex<'s> {
     formats: Formats,
     /// By address, because equal subschemas at different places must stay distinct.
     entries: HashMap<usize, Entry>,
-    places: Places,
+    pub(super) places: Places,
     documents: Vec<Document<'s>>,
     has_references: bool,
 }
@@ -174,10 +174,6 @@ impl<'s> SchemaIndex<'s> {
     /// The place of a subschema; `None` if it is not part of the schema.
     pub(crate) fn place(&self, schema: &Value) -> Option<PlaceId> {
         self.entries.get(&address(schema)).map(|entry| entry.place)
-    }
-
-    pub(crate) fn into_places(self) -> Places {
-        self.places
     }
 
     fn add(&mut self, value: &'s Value, place: PlaceId, document: usize) -> usize {

@@ -3,7 +3,6 @@
 //! A [`Shape`] combines all subschemas that apply at one place: a subschema, the targets of its `$ref` and `allOf`, and the
 //! alternative that was chosen from a union. Fitting never has to look for other subschemas that might apply.
 
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use jsonschema::Validator;
@@ -21,7 +20,7 @@ use super::validator_input::ValueInput;
 pub(crate) struct ShapeId(pub(super) usize);
 
 /// What the schema expects at one place.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Shape {
     /// The subschemas that a value here has to fit.
     pub(crate) subschemas: Box<[SubschemaId]>,
@@ -43,7 +42,7 @@ pub(crate) struct Shape {
 }
 
 /// What the schema expects of the entries of an object.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct ObjectShape {
     pub(crate) properties: HashMap<Box<str>, Property>,
     /// Whether an unknown key may be a misspelt name of a property. Not if the schema describes additional keys, because unknown
@@ -107,21 +106,13 @@ impl ObjectShape {
             return None;
         }
         let key = Value::from(key);
-        self.patterns.iter().find(|(pattern, _)| pattern.0.is_valid(&key)).map(|(_, shape)| *shape)
+        self.patterns.iter().find(|(pattern, _)| pattern.is_valid(&key)).map(|(_, shape)| *shape)
     }
 }
 
 /// A regular expression for keys, matched by the validator.
-#[derive(Clone)]
-pub(crate) struct Pattern(pub(super) Arc<Validator<ValueInput>>);
+pub(crate) type Pattern = Arc<Validator<ValueInput>>;
 
-impl fmt::Debug for Pattern {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Pattern")
-    }
-}
-
-#[derive(Debug)]
 pub(crate) struct Shapes {
     list: Vec<Shape>,
     /// The shape of a place that fitting does not change.

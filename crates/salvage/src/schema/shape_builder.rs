@@ -31,7 +31,6 @@ struct ShapeKey {
 }
 
 /// Reads subschemas when they are reached, and builds a shape for each combination of them.
-#[derive(Debug)]
 pub(super) struct ShapeBuilder<'s> {
     index: &'s SchemaIndex<'s>,
     complexity: Complexity,
@@ -222,7 +221,7 @@ impl<'s> ShapeBuilder<'s> {
         let rules = (self.index.draft(), self.complexity, self.index.formats());
         let compile = || {
             let validator = subschemas::options(rules).build(&serde_json::json!({ "pattern": pattern })).ok()?;
-            Some(Pattern(Arc::new(validator)))
+            Some(Arc::new(validator))
         };
         let pattern = self.patterns.entry(pattern).or_insert_with(compile).clone()?;
         Some((pattern, self.shape_for([schema])))

@@ -131,12 +131,12 @@ impl Subschemas {
         fragment.encode_str::<uri::Path>(&self.places.path(&self.source, place).to_pointer());
         let schema = serde_json::json!({ "$ref": format!("{ROOT_URI}#{fragment}") });
         with_large_stack(self.needs_large_stack, || {
-            let registry = self.registry.get_or_init(|| self.register()).as_ref()?;
+            let register = || {
+                let registry = Registry::new().draft(self.rules.0).add(ROOT_URI, Arc::clone(self.json()));
+                registry.ok()?.prepare().ok()
+            };
+            let registry = self.registry.get_or_init(register).as_ref()?;
             options(self.rules).with_registry(registry).with_base_uri(REFERRING_URI).build(&schema).ok()
         })
-    }
-
-    fn register(&self) -> Option<Registry<'static>> {
-        Registry::new().draft(self.rules.0).add(ROOT_URI, Arc::clone(self.json())).ok()?.prepare().ok()
     }
 }

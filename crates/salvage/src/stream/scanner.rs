@@ -125,7 +125,8 @@ impl Scanner {
             b'{' | b'[' => self.open(byte == b'{')?,
             b'"' => {
                 // A string behind an object may be a key of it: `[{"a": 1}, "b": 2]`.
-                let follows_container = matches!(self.last_item(), Some(Value::Object(_) | Value::Array(_)));
+                let last = self.container().and_then(|container| container.as_array()?.last());
+                let follows_container = matches!(last, Some(Value::Object(_) | Value::Array(_)));
                 if follows_container && !self.is_in_object() {
                     return Err(Halt::Damaged);
                 }
@@ -137,10 +138,6 @@ impl Scanner {
         }
         self.at += 1;
         Ok(())
-    }
-
-    fn last_item(&mut self) -> Option<&Value> {
-        self.container().and_then(|container| container.as_array()?.last())
     }
 
     fn open(&mut self, is_object: bool) -> Result<(), Halt> {

@@ -25,11 +25,6 @@ impl<'t> Parser<'t> {
         self.text.get(self.pos..).unwrap_or_default()
     }
 
-    /// The text from `at` on, without white space at its end.
-    pub(super) fn rest_from(&self, at: usize) -> &'t str {
-        self.text.get(at..).unwrap_or_default().trim_end()
-    }
-
     /// Skips white space and comments; returns whether a line ended among them.
     pub(super) fn skip_space_and_comments(&mut self) -> bool {
         let mut newline = false;

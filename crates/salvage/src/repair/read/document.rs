@@ -75,9 +75,9 @@ fn parse_escaped(text: &str, yes_no: YesNoWords) -> Result<Option<Candidate>, Pa
         return Ok(Some(candidate));
     }
     match parse(text, yes_no) {
-        Err(ParseFailure::Escaped { at }) => {
+        Err(ParseFailure::Escaped(at)) => {
             let inner = unescape_layer(text);
-            let failure = |_| ParseFailure::Unreadable { at, reason: ESCAPED_QUOTE.into() };
+            let failure = |_| ParseFailure::Unreadable(at, ESCAPED_QUOTE.into());
             let mut candidate = parse(&inner, yes_no).map_err(failure)?;
             if let Some(candidate) = &mut candidate {
                 candidate.fixes.push(Path::root, FixKind::EscapedText, text, &inner);
@@ -106,7 +106,7 @@ pub(super) fn parse_by_both_rules<'t, T>(
     let mut parser = Parser::new(text, start, yes_no, QuoteRule::ByStructure);
     match parse(&mut parser) {
         Ok(second) if parser.swallowed.is_none() => Ok(second),
-        _ => first.and(Err(ParseFailure::Unreadable { at, reason: SWALLOWED.into() })),
+        _ => first.and(Err(ParseFailure::Unreadable(at, SWALLOWED.into()))),
     }
 }
 
@@ -125,7 +125,7 @@ fn parse_all(parser: &mut Parser<'_>) -> Result<Option<Candidate>, ParseFailure>
     }
     let prose = |value: &Value| matches!(value, Value::String(text) if text.contains(' '));
     if parser.fixes.contains(FixKind::BareText) && values.iter().any(prose) {
-        return Err(ParseFailure::Unreadable { at: 0, reason: "expected a value, found text".into() });
+        return Err(ParseFailure::Unreadable(0, "expected a value, found text".into()));
     }
     parser.sequence_index = None;
     let value = Value::Array(values);

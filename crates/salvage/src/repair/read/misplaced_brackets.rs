@@ -84,12 +84,12 @@ impl Parser<'_> {
                 | (Some(Value::Number(_)), b'-' | b'0'..=b'9')
                 | (Some(Value::String(_)), b'"' | b'\'')
         );
-        is_same_kind && self.closes_array_before_key(item)
-    }
-
-    /// Whether a `]` that nothing opened follows within the lookahead, and no key before it.
-    fn closes_array_before_key(&self, at: usize) -> bool {
-        self.at_this_depth(at, LOOKAHEAD, b"\"'").find(|byte| matches!(byte, b']' | b':')) == Some(b']')
+        // A key before the end of the array belongs to the object around it.
+        let ends_array = || {
+            let next = self.at_this_depth(item, LOOKAHEAD, b"\"'").find(|byte| matches!(byte, b']' | b':'));
+            next == Some(b']')
+        };
+        is_same_kind && ends_array()
     }
 
     /// The bytes from `at` on that are neither in quotes nor in brackets; brackets that nothing opened are among them.
@@ -112,13 +112,8 @@ impl Parser<'_> {
     /// the key, the one at `number` does not close an array.
     fn lacks_array_end(&self, at: usize, number: usize) -> bool {
         let mut frames = self.stack.iter().rev().skip_while(|frame| !matches!(frame, Frame::Array { .. })).skip(1);
-        matches!(frames.next(), Some(Frame::Object { .. })) && self.unopened_closer(at, number) != Some(b']')
-    }
-
-    /// The closing bracket with this number of those from `at` on that nothing opened. The lookahead is limited.
-    fn unopened_closer(&self, at: usize, number: usize) -> Option<u8> {
-        let bytes = self.at_this_depth(at, 4 * LOOKAHEAD, b"\"");
-        bytes.filter(|byte| matches!(byte, b']' | b'}')).nth(number - 1)
+        let mut closers = self.at_this_depth(at, 4 * LOOKAHEAD, b"\"").filter(|byte| matches!(byte, b']' | b'}'));
+        matches!(frames.next(), Some(Frame::Object { .. })) && closers.nth(number - 1) != Some(b']')
     }
 
     /// Whether the string that was just read is a key, although no object is open here: `["k": "v"]`.

@@ -181,7 +181,7 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn fail<T>(&self, reason: impl Into<FailureReason>) -> ParseResult<T> {
-        Err(Box::new(ParseFailure::Unreadable { at: self.pos, reason: reason.into() }))
+        Err(Box::new(ParseFailure::Unreadable(self.pos, reason.into())))
     }
 
     pub(super) fn fail_expected<T>(&self, what: &'static str) -> ParseResult<T> {
@@ -198,7 +198,7 @@ impl<'t> Parser<'t> {
             b'(' if self.role() != Role::TopLevel || self.is_whole_tuple() => {
                 self.open_frame(Frame::Array { items: Vec::new(), closer: b')' })
             }
-            b'\\' if self.is_escaped_text() => Err(Box::new(ParseFailure::Escaped { at: self.pos })),
+            b'\\' if self.is_escaped_text() => Err(Box::new(ParseFailure::Escaped(self.pos))),
             b'b' | b'f' | b'r' | b'u' if self.is_string_with_prefix() => {
                 self.record(FixKind::Literal, self.slice(self.pos, self.pos + 1), "");
                 self.pos += 1;
@@ -259,7 +259,7 @@ impl<'t> Parser<'t> {
             Some(b',') => Ok(self.skip_extra_commas(State::Key)),
             Some(byte @ (b']' | b'}' | b')')) => self.close(byte),
             Some(b'{') => self.read_brace_for_key(),
-            Some(b'\\') if self.is_escaped_text() => Err(Box::new(ParseFailure::Escaped { at: self.pos })),
+            Some(b'\\') if self.is_escaped_text() => Err(Box::new(ParseFailure::Escaped(self.pos))),
             Some(_) if self.skip_elision() || self.skip_words_before_key() => Ok(State::Key),
             Some(_) if self.is_closing_fence(self.pos) => Ok(self.close_truncated()),
             Some(b'<') if self.is_closing_tag(self.pos) => Ok(self.close_before_tag()),

@@ -57,17 +57,10 @@ pub enum ReadTextError {
 /// Why the parser stopped, with the offset in the text.
 #[derive(Debug, Clone)]
 pub(super) enum ParseFailure {
-    Unreadable {
-        at: usize,
-        reason: FailureReason,
-    },
-    TooDeep {
-        at: usize,
-    },
+    Unreadable(usize, FailureReason),
+    TooDeep(usize),
     /// A quote outside a string is escaped: one layer of escapes has to be removed from the whole text.
-    Escaped {
-        at: usize,
-    },
+    Escaped(usize),
     /// Two values are equally likely.
     Ambiguous(Box<[Value; 2]>),
 }
@@ -97,7 +90,7 @@ pub(super) const SWALLOWED: &str =
 impl ParseFailure {
     pub(super) fn at(&self) -> usize {
         match self {
-            Self::Unreadable { at, .. } | Self::TooDeep { at } | Self::Escaped { at } => *at,
+            Self::Unreadable(at, _) | Self::TooDeep(at) | Self::Escaped(at) => *at,
             Self::Ambiguous(_) => 0,
         }
     }
@@ -105,7 +98,7 @@ impl ParseFailure {
     /// Moves the offset, for a text that begins `by` bytes into another one.
     pub(super) fn shifted(mut self, by: usize) -> Self {
         match &mut self {
-            Self::Unreadable { at, .. } | Self::TooDeep { at } | Self::Escaped { at } => *at += by,
+            Self::Unreadable(at, _) | Self::TooDeep(at) | Self::Escaped(at) => *at += by,
             Self::Ambiguous(_) => {}
         }
         self

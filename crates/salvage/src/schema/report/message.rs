@@ -2,7 +2,7 @@
 
 use reknit_protocol::{Value, shorten};
 
-use crate::schema::{FitProblemKind, SchemaType};
+use crate::schema::FitProblemKind;
 
 const MAX_LISTED: usize = 12;
 
@@ -10,7 +10,10 @@ const MAX_QUOTED_CHARS: usize = 60;
 
 pub(crate) fn message(kind: &FitProblemKind, found: &Value) -> String {
     match kind {
-        FitProblemKind::Type { expected } => format!("expected {}, found {}", one_of_types(expected), with_type(found)),
+        FitProblemKind::Type { expected } => {
+            let types = listed(expected.iter().map(|each| each.with_article().to_owned()), " or ");
+            format!("expected {types}, found {}", with_type(found))
+        }
         FitProblemKind::Required { property } => format!("the property `{property}` is missing"),
         FitProblemKind::Enum { allowed } => {
             let allowed = listed(allowed.iter().map(quoted), " or ");
@@ -56,11 +59,6 @@ fn keyword_message(keyword: &str, found: &Value) -> String {
         "not" => format!("{} matches `not`", with_type(found)),
         _ => format!("{} does not satisfy `{keyword}`", with_type(found)),
     }
-}
-
-/// Lists types: "an integer or null".
-fn one_of_types(types: &[SchemaType]) -> String {
-    listed(types.iter().map(|each| each.with_article().to_owned()), " or ")
 }
 
 /// Lists the first words: `"a", "b" or "c"`.
