@@ -56,7 +56,7 @@ macro_rules! ids {
 
         impl $crate::shape::Wire for $name {
             fn read(value: $crate::Value, path: &$crate::Path) -> Result<Self, $crate::ShapeError> {
-                $crate::shape::text(value, path).map(Self)
+                <String as $crate::shape::Wire>::read(value, path).map(Self)
             }
 
             fn write(&self) -> $crate::Value {

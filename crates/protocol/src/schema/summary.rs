@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::FieldHint;
-use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, wire};
-use crate::{Object, Path, Value};
+use crate::shape::{ExtraFields, wire_object};
+use crate::{Object, Value};
 
 /// The hints about the fields of an input or output.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -72,23 +72,9 @@ impl Summary {
     }
 }
 
-impl Wire for Summary {
-    fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
-        let mut fields = ObjectReader::new(value, path)?;
-        Ok(Self {
-            required: fields.list("required", FieldHint::read)?,
-            optional: fields.list("optional", FieldHint::read)?,
-            extra: fields.finish(),
-        })
-    }
-
-    fn write(&self) -> Value {
-        let list = |hints: &[FieldHint]| hints.iter().map(Value::from).collect::<Vec<_>>();
-        ObjectWriter::new(&self.extra)
-            .with_default("required", Vec::new(), list(&self.required))
-            .with_default("optional", Vec::new(), list(&self.optional))
-            .finish()
+wire_object! {
+    Summary {
+        required: "required" or_default,
+        optional: "optional" or_default,
     }
 }
-
-wire!(Summary);

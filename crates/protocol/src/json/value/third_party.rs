@@ -99,7 +99,8 @@ impl From<serde_json::Value> for Value {
         match value {
             serde_json::Value::Null => Self::Null,
             serde_json::Value::Bool(value) => Self::Bool(value),
-            serde_json::Value::Number(number) => number_from_serde(&number),
+            // The text is always a JSON number. Null is what serde_json itself writes for a number that is not finite.
+            serde_json::Value::Number(number) => Number::parse(&number.to_string()).map_or(Self::Null, Self::Number),
             serde_json::Value::String(text) => Self::String(text),
             serde_json::Value::Array(items) => {
                 let mut list = Vec::with_capacity(items.len());
@@ -117,11 +118,6 @@ impl From<serde_json::Value> for Value {
             }
         }
     }
-}
-
-fn number_from_serde(number: &serde_json::Number) -> Value {
-    // The text is always a JSON number. Null is what serde_json itself writes for a number that is not finite.
-    Number::parse(&number.to_string()).map_or(Value::Null, Value::Number)
 }
 
 struct ValueVisitor;
