@@ -62,9 +62,8 @@ pub struct Schema {
     /// Whether the schema refers to itself. The validator's errors for nested unions then grow exponentially.
     is_recursive: bool,
     complexity: Complexity,
+    /// What `format` means in this schema; nothing if no place has one.
     pub(crate) formats: Formats,
-    /// Whether any place has a `format`.
-    pub(crate) states_formats: bool,
     /// Whether the shapes decide which values fit, and not the validator: the schema is [`plain`].
     is_plain: bool,
 }
@@ -122,7 +121,7 @@ impl Schema {
         let height = schema_index::height(&source, &index);
         let (shapes, list) = ShapeBuilder::new(&index, complexity).build(&source);
         let is_deep = height.is_none_or(|height| height > MAX_SHALLOW_LEVELS);
-        let states_formats = shapes.state_formats();
+        let stated_formats = if shapes.state_formats() { formats } else { Formats::Ignored };
         let places = (index.places, list);
         let is_plain = plain::is_plain(&source, draft, formats);
         let subschemas = Subschemas::new(source, (draft, complexity, formats), places, is_deep);
@@ -130,7 +129,7 @@ impl Schema {
             subschemas.compile_root()?;
         }
         let is_recursive = height.is_none();
-        Ok(Self { shapes, subschemas, is_deep, is_recursive, complexity, formats, states_formats, is_plain })
+        Ok(Self { shapes, subschemas, is_deep, is_recursive, complexity, formats: stated_formats, is_plain })
     }
 
     /// The JSON from which the schema was compiled.
@@ -161,7 +160,7 @@ impl Schema {
     ///
     /// A text that may belong to several alternatives of a union is not checked.
     pub fn format_problems(&self, value: &Value) -> Vec<FitProblem> {
-        if self.formats == Formats::Ignored || !self.states_formats {
+        if self.formats == Formats::Ignored {
             return Vec::new();
         }
         with_large_stack(self.needs_large_stack(value), || format::problems(self, value))

@@ -19,16 +19,9 @@ word_enum! {
 
 impl SchemaType {
     /// The name with an article, for messages: "an integer", "null".
-    pub const fn with_article(self) -> &'static str {
-        match self {
-            Self::Null => "null",
-            Self::Boolean => "a boolean",
-            Self::Integer => "an integer",
-            Self::Number => "a number",
-            Self::String => "a string",
-            Self::Array => "an array",
-            Self::Object => "an object",
-        }
+    pub fn with_article(self) -> &'static str {
+        // Only integers are no kind of value.
+        ValueKind::from_word(self.as_str()).map_or("an integer", ValueKind::with_article)
     }
 
     const fn bit(self) -> u8 {
