@@ -28,7 +28,6 @@ pub enum Binding {
     Misfit {
         /// The parameters, not fitted to the schema.
         bound: BoundParameters,
-        /// The violations of the schema, at least one.
         problems: Vec<FitProblem>,
     },
 }
@@ -36,17 +35,14 @@ pub enum Binding {
 /// Parameters with their provenance.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct BoundParameters {
-    /// The parameters.
     #[serde(with = "reknit_protocol::exact")]
     pub parameters: Object,
     /// The provenance of each top-level parameter, in order.
     pub provenance: Vec<(String, Provenance)>,
-    /// The changes made to values while binding.
     pub changes: Vec<ValueChange>,
 }
 
 impl BoundParameters {
-    /// The provenance of a top-level parameter.
     pub fn provenance_of(&self, parameter: &str) -> Option<&Provenance> {
         self.provenance.iter().find(|(name, _)| name == parameter).map(|(_, provenance)| provenance)
     }

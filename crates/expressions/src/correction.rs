@@ -14,7 +14,6 @@ use crate::{
     ValueChange,
 };
 
-/// The outcome of a correction.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CorrectionOutcome {
     /// All parameters after the correction, fitted to the schema. The provenance covers only the changed ones.
@@ -22,35 +21,24 @@ pub enum CorrectionOutcome {
     /// The same values, but some numbers are spelled differently: `5` for `5.0`. Matters to a tool that could not decode
     /// the number.
     Respelled(BoundParameters),
-    /// The correction changes no value.
     Unchanged,
 }
 
 /// Why a correction cannot be applied.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum CorrectionError {
-    /// The correction has fields that the tool does not know.
     #[error("unknown fields: {}", quoted_list(.names))]
     UnknownFields {
-        /// The unknown fields.
         names: Vec<String>,
         /// The fields that the tool knows.
         known: Vec<String>,
     },
-    /// The correction contains an invalid template.
     #[error("the correction contains an invalid template")]
     Template(#[from] Box<TemplateParseError>),
-    /// A value of the correction cannot be resolved.
     #[error("cannot resolve the correction: {}", joined(.0))]
     Unbound(Vec<UnboundParameter>),
-    /// The corrected parameters do not fit the schema.
     #[error("the corrected parameters do not fit the schema: {}", joined(.problems))]
-    Misfit {
-        /// The corrected parameters.
-        parameters: Object,
-        /// The violations of the schema.
-        problems: Vec<FitProblem>,
-    },
+    Misfit { parameters: Object, problems: Vec<FitProblem> },
 }
 
 /// Applies a correction written by a model. Parameters that the correction does not mention keep their values.
@@ -147,7 +135,7 @@ pub fn replace_parameters(
 
 /// Compares the parameters with the current ones and marks changed literals as corrected.
 fn outcome(mut bound: BoundParameters, current: &Object, rung: &str, backing: &Backing) -> CorrectionOutcome {
-    if has_same_text(&bound.parameters, current) {
+    if bound.parameters == *current && bound.parameters.to_string() == current.to_string() {
         return CorrectionOutcome::Unchanged;
     }
     let (parameters, is_respelled) = (&bound.parameters, bound.parameters == *current);
@@ -161,10 +149,6 @@ fn outcome(mut bound: BoundParameters, current: &Object, rung: &str, backing: &B
         }
     }
     if is_respelled { CorrectionOutcome::Respelled(bound) } else { CorrectionOutcome::Changed(bound) }
-}
-
-fn has_same_text(one: &Object, other: &Object) -> bool {
-    one == other && one.to_string() == other.to_string()
 }
 
 /// The fields that the schema declares, and `others`.
@@ -241,17 +225,16 @@ fn with_calculations(template: Template, ids: &StepIds<'_>) -> Template {
             }
         }
         Template::Literal(Value::Array(items)) => {
-            Template::array(items.into_iter().map(|item| with_calculations(Template::Literal(item), ids)).collect())
+            with_calculations(Template::Array(items.into_iter().map(Template::Literal).collect()), ids)
         }
         Template::Literal(Value::Object(object)) => {
-            let entries =
-                object.into_iter().map(|(key, value)| (key, with_calculations(Template::Literal(value), ids)));
-            Template::object(entries.collect())
+            let entries = object.into_iter().map(|(key, value)| (key, Template::Literal(value)));
+            with_calculations(Template::Object(entries.collect()), ids)
         }
-        Template::Array(items) => Template::Array(items.into_iter().map(|item| with_calculations(item, ids)).collect()),
+        Template::Array(items) => Template::array(items.into_iter().map(|item| with_calculations(item, ids)).collect()),
         Template::Object(entries) => {
             let entries = entries.into_iter().map(|(key, template)| (key, with_calculations(template, ids)));
-            Template::Object(entries.collect())
+            Template::object(entries.collect())
         }
         other => other,
     }

@@ -27,19 +27,17 @@ use crate::evaluate::lookup::{FoundValue, look_inside, look_up};
 use crate::evaluate::operand::owned;
 use crate::expression::{Function, Node, Operator, Precedence};
 use crate::provenance::{EvaluationInput, InputSource};
-use crate::{Exactness, Expression, Reference, StepResults, UnboundReason, ValueChange, abridge};
+use crate::{AvailableChildren, Exactness, Expression, Reference, StepResults, UnboundReason, ValueChange, abridge};
 
 const MAX_INPUT: usize = 2_048;
 
 /// The value of an expression, with the inputs that were used.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluation {
-    /// The value.
     #[serde(with = "reknit_protocol::exact")]
     pub value: Value,
     /// The literals and references that were used, in order of evaluation.
     pub inputs: Vec<EvaluationInput>,
-    /// Whether the value was rounded.
     pub exact: Exactness,
     /// The strings that were coerced to numbers. Their path is the root.
     pub changes: Vec<ValueChange>,
@@ -83,6 +81,19 @@ pub(crate) fn evaluate(
             Ok(Evaluation { value, changes, inputs: evaluator.inputs, exact: evaluator.exact })
         }
         Err(failure) => Err(failure.into_reason(expression)),
+    }
+}
+
+/// The value at a path inside a computed value. A copy is charged.
+fn part_of<'a>(
+    value: &Cow<'a, Value>,
+    path: &Path,
+    budget: &mut WorkBudget,
+    missing: impl FnOnce(AvailableChildren) -> EvalFailure,
+) -> ValueResult<'a> {
+    match value {
+        Cow::Borrowed(value) => Ok(Cow::Borrowed(look_inside(value, path).map_err(missing)?)),
+        Cow::Owned(value) => Ok(Cow::Owned(budget.clone_charged(look_inside(value, path).map_err(missing)?)?)),
     }
 }
 
@@ -149,13 +160,8 @@ impl<'a> Evaluator<'a, '_> {
         let missing =
             |available| EvalFailure::Absent(UnboundReason::NoSuchField { reference: whole.to_string(), available });
         self.budget.spend(path.segments().len())?;
-        match self.non_null(inner)? {
-            Cow::Borrowed(value) => Ok(Cow::Borrowed(look_inside(value, path).map_err(missing)?)),
-            Cow::Owned(value) => {
-                let found = look_inside(&value, path).map_err(missing)?;
-                Ok(Cow::Owned(self.budget.clone_charged(found)?))
-            }
-        }
+        let value = self.non_null(inner)?;
+        part_of(&value, path, self.budget, missing)
     }
 
     fn record_input(&mut self, source: InputSource, value: &Value) -> EvalResult<()> {

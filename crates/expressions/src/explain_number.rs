@@ -157,5 +157,5 @@ fn number_in(value: &Value) -> Option<f64> {
 }
 
 fn to_f64(number: &Number) -> Option<f64> {
-    number.to_string().parse().ok().filter(|value: &f64| value.is_finite())
+    Some(number.to_f64()).filter(|value| value.is_finite())
 }

@@ -102,7 +102,6 @@ impl Expression {
         }
     }
 
-    /// Whether the expression is only a literal: `5`, `-5`, `"a"`.
     pub(crate) fn is_literal(&self) -> bool {
         match &self.root {
             Node::Literal(_) => true,

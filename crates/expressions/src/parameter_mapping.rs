@@ -23,11 +23,9 @@ pub struct ParameterMapping {
     pub producer: String,
     /// The capability that takes the parameter.
     pub consumer: String,
-    /// The name of the parameter.
     pub parameter: String,
     /// The location of the value, as an expression in which `it` is the producer's result: `it.data.price`.
     pub expression: String,
-    /// Whether a person has accepted it.
     #[serde(default)]
     pub status: MappingStatus,
 }
@@ -39,20 +37,16 @@ pub enum MappingStatus {
     /// A model found it, and nobody has looked at it. A call that succeeds does not confirm it.
     #[default]
     Inferred,
-    /// A person has accepted it.
     Accepted,
 }
 
 /// A [`ParameterMapping`] that may apply to a step, because the result of `step` comes from its producer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MappingCandidate<'a> {
-    /// The name of the parameter.
     pub parameter: &'a str,
     /// The step whose result may have the value.
     pub step: &'a StepId,
-    /// The expression of the mapping.
     pub expression: &'a str,
-    /// Whether a person has accepted the mapping.
     pub status: MappingStatus,
 }
 
@@ -112,12 +106,12 @@ pub fn bind_with_mappings(
         {
             let candidates = candidates.iter().filter(|candidate| candidate.status == status);
             match mapped_template(missing, parameters, results, schema, candidates) {
-                Mapped::One(template) => {
+                Ok(None) => continue,
+                Ok(Some(template)) => {
                     extended.set(&missing.parameter, template);
                     mapped.push((missing.parameter.clone(), by));
                 }
-                Mapped::Ambiguous => {}
-                Mapped::None => continue,
+                Err(DifferentValues) => {}
             }
             break;
         }
@@ -143,26 +137,21 @@ fn mark_learned(mut bound: BoundParameters, mapped: &[(String, ResolvedBy)]) -> 
     bound
 }
 
-enum Mapped {
-    /// They agree on one value.
-    One(Template),
-    /// They give different values.
-    Ambiguous,
-    /// They give no value.
-    None,
-}
+/// Several mappings give different values.
+struct DifferentValues;
 
+/// The template on whose value all mappings agree; `None` if they give no value.
 fn mapped_template<'a>(
     missing: &UnboundParameter,
     parameters: &Parameters,
     results: &dyn StepResults,
     schema: Option<&Schema>,
     candidates: impl Iterator<Item = &'a MappingCandidate<'a>>,
-) -> Mapped {
+) -> Result<Option<Template>, DifferentValues> {
     let name = missing.parameter.as_str();
     // A mapping is learned from an omitted parameter. It says nothing about one that the plan sets but cannot resolve.
     if parameters.get(name).is_some() {
-        return Mapped::None;
+        return Ok(None);
     }
     let mut found: Option<(Expression, reknit_protocol::Value)> = None;
     for candidate in candidates.filter(|candidate| candidate.parameter == name) {
@@ -172,12 +161,12 @@ fn mapped_template<'a>(
         let fits = schema.is_none_or(|schema| would_fit(name, &evaluation.value, schema));
         match &found {
             _ if evaluation.value.is_null() || !fits => {}
-            Some((_, other)) if *other != evaluation.value => return Mapped::Ambiguous,
+            Some((_, other)) if *other != evaluation.value => return Err(DifferentValues),
             Some(_) => {}
             None => found = Some((expression, evaluation.value)),
         }
     }
-    found.map_or(Mapped::None, |(expression, _)| Mapped::One(expression.into()))
+    Ok(found.map(|(expression, _)| expression.into()))
 }
 
 impl Expression {

@@ -38,22 +38,18 @@ impl Parameters {
         Self { entries: entries.collect() }
     }
 
-    /// The parameter names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The names and templates, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Template)> {
         self.entries.iter().map(|(name, template)| (name.as_str(), template))
     }
 
-    /// The template of a parameter.
     pub fn get(&self, name: &str) -> Option<&Template> {
         self.iter().find(|(other, _)| *other == name).map(|(_, template)| template)
     }
 
-    /// Sets the template of a parameter, replacing an existing one.
     pub(crate) fn set(&mut self, name: &str, template: Template) {
         match self.entries.iter_mut().find(|(other, _)| other == name) {
             Some((_, old)) => *old = template,
@@ -61,7 +57,6 @@ impl Parameters {
         }
     }
 
-    /// The references in the templates, in order.
     pub fn references(&self) -> Vec<&Reference> {
         self.entries.iter().flat_map(|(_, template)| template.references()).collect()
     }

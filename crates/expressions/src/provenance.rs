@@ -8,9 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Provenance {
-    /// The plan contains the value.
     Literal,
-    /// The plan references a result.
     Reference {
         /// The step whose result has the value.
         step: StepId,
@@ -20,28 +18,23 @@ pub enum Provenance {
     },
     /// An expression computed the value.
     Expression {
-        /// The expression.
         text: String,
         /// Its literals and references, in order of evaluation.
         inputs: Vec<EvaluationInput>,
-        /// Whether the value was rounded.
         exact: Exactness,
     },
     /// A string with inserted values.
     Text {
         /// The inserted values.
         inputs: Vec<EvaluationInput>,
-        /// Whether an inserted value was rounded.
         exact: Exactness,
     },
-    /// An array or an object whose parts have different provenance.
     Nested {
         /// The parts that are not literal.
         parts: Vec<NestedPart>,
     },
     /// The plan omits the parameter, and exactly one result had a matching value.
     Wired {
-        /// The step whose result has the value.
         step: StepId,
         /// The path of the value in the body of the result.
         #[serde(with = "path_serde")]
@@ -49,20 +42,16 @@ pub enum Provenance {
     },
     /// The plan omits the parameter, and a model or a stored mapping located the value.
     Resolved {
-        /// What located the value.
         by: ResolvedBy,
         /// The provenance of the located value.
         origin: Box<Provenance>,
     },
-    /// A model wrote the value.
     Inferred,
     /// A person set the value when they approved the call.
     Person,
     /// A correction after a failure set the value.
     Corrected {
-        /// The rung that corrected the value.
         rung: String,
-        /// The evidence for the value.
         backing: Backing,
     },
 }
@@ -79,12 +68,7 @@ pub enum Backing {
         text: String,
     },
     /// A rule that was learned in earlier runs computed it.
-    Rule {
-        /// The id of the rule.
-        rule: String,
-        /// The expression of the rule.
-        text: String,
-    },
+    Rule { rule: String, text: String },
     /// A model wrote it, and no expression explains it.
     Inferred,
 }
@@ -93,7 +77,6 @@ pub enum Backing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResolvedBy {
-    /// A model.
     Model,
     /// A mapping learned in an earlier run, which no person has accepted.
     Learned,
@@ -129,17 +112,14 @@ impl Provenance {
 /// A part of an array or an object, with its provenance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NestedPart {
-    /// The location in the parameters.
     #[serde(with = "path_serde")]
     pub path: Path,
-    /// The provenance of the part.
     pub provenance: Provenance,
 }
 
 /// A value used by an expression or inserted into a string.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EvaluationInput {
-    /// The source of the value.
     pub source: InputSource,
     /// The value, [abridged](crate::abridge()) if it is large.
     #[serde(with = "reknit_protocol::exact")]
@@ -150,11 +130,9 @@ pub struct EvaluationInput {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InputSource {
-    /// A literal in the expression.
     Literal,
     /// A reference in the expression.
     Reference {
-        /// The step whose result has the value.
         step: StepId,
         /// The path of the value in the body of the result.
         #[serde(with = "path_serde")]
@@ -165,14 +143,11 @@ pub enum InputSource {
 /// A recorded change to a value between the plan and the call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ValueChange {
-    /// The location in the parameters.
     #[serde(with = "path_serde")]
     pub path: Path,
     /// The kind of change: the name of a [`FixKind`](reknit_salvage::FixKind), or [`ValueChange::CALCULATION`].
     pub kind: String,
-    /// The value before the change.
     pub before: String,
-    /// The value after the change.
     pub after: String,
 }
 

@@ -37,7 +37,6 @@ impl Reference {
         Self { spelling: Spelling::Quoted, ..self }
     }
 
-    /// The step whose result is referenced.
     pub fn step(&self) -> &StepId {
         &self.step
     }

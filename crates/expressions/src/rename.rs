@@ -30,10 +30,8 @@ pub struct Renaming<'a> {
 /// Why a text cannot be rewritten.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RenameError {
-    /// It cannot be parsed.
     #[error(transparent)]
     Parse(#[from] TemplateParseError),
-    /// With the other names it would mean something else.
     #[error("`{0}` would mean something else after its steps are renamed")]
     Ambiguous(String),
 }
@@ -51,7 +49,6 @@ impl<'a> Renaming<'a> {
         Self { before, after, rename }
     }
 
-    /// An expression with the new names.
     pub fn expression(&self, text: &str) -> Result<String, RenameError> {
         let expression = Expression::parse_with_ids(text, self.before)?;
         if expression.references().is_empty() {

@@ -27,7 +27,6 @@ impl<'a> Resolver<'a> {
         Self { results, budget: WorkBudget::new(), changes: Vec::new(), nulls: Vec::new(), calculations: Vec::new() }
     }
 
-    /// Resolves the template at `path`.
     pub(crate) fn resolve(&mut self, template: &'a Template, path: &mut Path) -> Result<Resolved, UnboundReason> {
         match template {
             Template::Literal(value) => Ok((value.clone(), Provenance::Literal)),

@@ -19,7 +19,6 @@ pub struct StepIds<'p> {
 }
 
 impl<'p> StepIds<'p> {
-    /// Indexes the ids of a plan.
     pub fn new(all: &'p [StepId]) -> Self {
         let by_name = all.iter().rev().map(|id| (id.as_str(), id)).collect();
         Self { all, by_name, max_len: all.iter().map(|id| id.as_str().len()).max().unwrap_or_default() }
@@ -37,7 +36,6 @@ impl<'p> StepIds<'p> {
         })
     }
 
-    /// The id that is exactly `text`.
     pub(crate) fn get(&self, text: &str) -> Option<&'p StepId> {
         self.by_name.get(text).copied()
     }

@@ -10,17 +10,13 @@ use reknit_protocol::{StepId, Value};
 pub enum StepResult<'a> {
     /// The step is done; this is the body of its result.
     Ready(&'a Value),
-    /// The step has not finished.
     Pending,
-    /// The step failed.
     Failed,
-    /// The step was skipped.
     Skipped,
     /// The step was skipped because of its condition: `??` takes the other operand.
     SkippedByCondition,
     /// The step failed, and the plan goes on without its result: `??` takes the other operand.
     FailureAllowed,
-    /// The step does not exist.
     Unknown,
     /// The name is that of an optional value, and there is none: `??` takes the other operand.
     Absent,
@@ -30,7 +26,6 @@ pub enum StepResult<'a> {
 ///
 /// An implementation must return the same result for a step as long as it is borrowed.
 pub trait StepResults {
-    /// The result of a step.
     fn result_of(&self, step: &StepId) -> StepResult<'_>;
 
     /// The JSON Schema that the tool of a step announces for its result, without the envelope around it.

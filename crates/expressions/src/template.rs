@@ -12,7 +12,6 @@ use crate::{Expression, Reference, TemplateParseError, TemplateProblem};
 /// A parameter value as the plan writes it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Template {
-    /// A literal value.
     Literal(Value),
     /// A reference to a result. The value keeps its type.
     Reference(Reference),
@@ -29,7 +28,6 @@ pub enum Template {
 /// A string with placeholders, or a plain string that parses as an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextTemplate {
-    /// The parts of the string, in order.
     pub parts: Vec<TextPart>,
     /// The expression that the whole string parses as: `100 * {{step-1.price}}`. It is evaluated if the schema does not
     /// allow a string.
@@ -109,7 +107,6 @@ impl Template {
         Self::Literal(Value::Object(values.collect()))
     }
 
-    /// The value of a literal.
     pub fn as_literal(&self) -> Option<&Value> {
         if let Self::Literal(value) = self { Some(value) } else { None }
     }
@@ -118,7 +115,6 @@ impl Template {
         if let Self::Literal(value) = self { Some(value) } else { None }
     }
 
-    /// The references in the template, in order.
     pub fn references(&self) -> Vec<&Reference> {
         let mut found = Vec::new();
         self.collect_references(&mut found);

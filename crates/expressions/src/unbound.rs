@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 pub struct UnboundParameter {
     /// The name of the top-level parameter.
     pub parameter: String,
-    /// Why it has no value.
     pub reason: UnboundReason,
 }
 
@@ -24,34 +23,17 @@ impl fmt::Display for UnboundParameter {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnboundReason {
-    /// The referenced step does not exist.
     #[error("there is no step `{step}`")]
-    UnknownStep {
-        /// The step.
-        step: StepId,
-    },
-    /// The referenced step has not finished.
+    UnknownStep { step: StepId },
     #[error("step `{step}` has not finished")]
-    StepPending {
-        /// The step.
-        step: StepId,
-    },
-    /// The referenced step failed.
+    StepPending { step: StepId },
     #[error("step `{step}` failed and has no result")]
-    StepFailed {
-        /// The step.
-        step: StepId,
-    },
-    /// The referenced step was skipped.
+    StepFailed { step: StepId },
     #[error("step `{step}` was skipped and has no result")]
-    StepSkipped {
-        /// The step.
-        step: StepId,
-    },
+    StepSkipped { step: StepId },
     /// The result has no value at the path.
     #[error("`{reference}` does not exist: {available}")]
     NoSuchField {
-        /// The reference.
         reference: String,
         /// The children of the last value on the path that exists.
         available: AvailableChildren,
@@ -65,26 +47,21 @@ pub enum UnboundReason {
     /// The value is null where null is not allowed.
     #[error("`{expression}` is null")]
     Null {
-        /// The reference or expression that evaluated to null.
         #[serde(rename = "what")]
         expression: String,
     },
     /// The value is an array or an object and cannot be inserted into a string.
     #[error("`{expression}` is {kind}, which cannot be inserted into a string")]
     NotText {
-        /// The reference or expression.
         #[serde(rename = "what")]
         expression: String,
         /// "an array" or "an object".
         kind: String,
     },
-    /// The expression cannot be evaluated.
     #[error("cannot evaluate `{expression}`: {error}")]
     #[serde(rename = "fault")]
     Evaluation {
-        /// The expression.
         expression: String,
-        /// The error.
         #[serde(rename = "fault")]
         error: EvaluationError,
     },
@@ -138,53 +115,34 @@ pub(crate) fn quoted_list(names: &[impl fmt::Display]) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EvaluationError {
-    /// An operand has the wrong type.
     #[error("`{operation}` expects {expected}, found {found}")]
     #[serde(rename = "kind")]
     WrongType {
-        /// The operator or function.
         operation: String,
         /// The expected type: "a number".
         expected: String,
         /// The operand: `the string "abc"`.
         found: String,
     },
-    /// The operands of a comparison cannot be compared.
     #[error("cannot compare {left} with {right}")]
-    Incomparable {
-        /// The left operand.
-        left: String,
-        /// The right operand.
-        right: String,
-    },
-    /// Division by zero.
+    Incomparable { left: String, right: String },
     #[error("division by zero")]
     DivisionByZero,
     /// The result has more than 6144 digits before or after the decimal point.
     #[error("the number is too large or too small")]
     OutOfRange,
-    /// The array is empty.
     #[error("`{operation}` expects at least one item, found none")]
-    EmptyList {
-        /// The function.
-        operation: String,
-    },
+    EmptyList { operation: String },
     /// An item of an array lacks a field.
     #[error("item {index} has no field `{field}`")]
     NoSuchField {
         /// The index of the item, from 0.
         index: usize,
-        /// The field.
         field: String,
     },
     /// An argument is out of range or malformed.
     #[error("`{operation}`: {problem}")]
-    BadArgument {
-        /// The function.
-        operation: String,
-        /// The problem.
-        problem: String,
-    },
+    BadArgument { operation: String, problem: String },
     /// The evaluation exceeds its work budget.
     #[error("the evaluation exceeds its work limit")]
     TooMuchWork,

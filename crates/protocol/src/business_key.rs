@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::shape::{ActualShape, ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, text, wire};
+use crate::shape::{ActualShape, ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, wire};
 use crate::{Number, Object, Path, Value, exact};
 
 /// The window of a key that names none: 24 hours.
@@ -15,7 +15,6 @@ pub struct KeyRule {
     pub fields: Vec<String>,
     /// How long after a deed an equal call is the same deed, in seconds.
     pub window_s: u64,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 
@@ -82,7 +81,7 @@ fn names_instead(schema: &Value, path: &str, before: &str) -> Option<Vec<String>
 impl Wire for KeyRule {
     fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
         let mut fields = ObjectReader::new(value, path)?;
-        let names = fields.list("fields", text)?;
+        let names: Vec<String> = fields.or_default("fields")?;
         if names.is_empty() {
             return Err(ShapeError::absent(path.key("fields"), "at least one name of a parameter"));
         }
@@ -92,7 +91,7 @@ impl Wire for KeyRule {
 
     fn write(&self) -> Value {
         ObjectWriter::new(&self.extra)
-            .with_texts("fields", self.fields.iter().map(String::as_str))
+            .or_default("fields", &self.fields)
             .with_default("window_s", DEFAULT_WINDOW_S, self.window_s)
             .finish()
     }

@@ -7,19 +7,13 @@ use crate::{BusinessKey, CapabilityName, EffectId, Object, SideEffect, StepId, T
 /// A request to call one capability once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallTool {
-    /// The effect that requests the call.
     pub id: EffectId,
-    /// The step that needs the result.
     pub step: StepId,
-    /// The tool.
     #[serde(rename = "agent")]
     pub tool: ToolName,
-    /// The tool's capability.
     pub capability: CapabilityName,
-    /// The parameters to send.
     #[serde(with = "exact")]
     pub parameters: Object,
-    /// What the call changes outside Reknit.
     pub side_effect: SideEffect,
     /// The idempotency key; `None` for a read.
     pub idempotency_key: Option<String>,
@@ -59,15 +53,9 @@ pub enum ToolJob {
     /// The tool calls back when the job has ended.
     CallsBack,
     /// The tool does not know the job any more, so nobody can tell how it ends.
-    Lost {
-        /// Why, for people.
-        reason: String,
-    },
+    Lost { reason: String },
     /// The tool works on the job, but its state must not be asked for.
-    NotFollowed {
-        /// Why, for people.
-        reason: String,
-    },
+    NotFollowed { reason: String },
 }
 
 /// A request about a job, instead of a call.
@@ -84,21 +72,13 @@ word_enum! {
     /// The method of an HTTP request.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum HttpMethod {
-        /// Reads.
         Get = "get",
-        /// Replaces.
         Put = "put",
-        /// Adds, or does anything else.
         Post = "post",
-        /// Removes.
         Delete = "delete",
-        /// Asks what is possible.
         Options = "options",
-        /// Reads the headers only.
         Head = "head",
-        /// Changes a part.
         Patch = "patch",
-        /// Returns the request.
         Trace = "trace",
     }
 }

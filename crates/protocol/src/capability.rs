@@ -6,8 +6,8 @@ pub use side_effect::ErrorFields;
 pub use side_effect::SideEffect;
 
 use crate::schema::{AdditionalProperties, Summary};
-use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, flag, text, wire};
-use crate::{CapabilityName, KeyRule, Path, Value};
+use crate::shape::{ExtraFields, wire_object};
+use crate::{CapabilityName, KeyRule, Value};
 
 /// One operation that a tool offers.
 ///
@@ -34,21 +34,15 @@ pub struct Capability {
     pub input_types: Vec<String>,
     /// The kinds of output, as free text.
     pub output_types: Vec<String>,
-    /// Hints about the fields of the input.
     pub input_summary: Option<Summary>,
-    /// Hints about the fields of the output.
     pub output_summary: Option<Summary>,
-    /// Where its errors name a parameter, if they do it in their own way.
     pub error_fields: Option<ErrorFields>,
     /// The path of the full schema if it is not the default; see [`Capability::schema_path`].
     pub schema_endpoint: Option<String>,
     /// Whether planners do not see this capability. It can still be called.
     pub internal: bool,
-    /// The class of side effect, which decides whether a call may be sent twice.
     pub effect: SideEffect,
-    /// Which parameters identify a deed, so that it is done once, whoever asks for it.
     pub business_key: Option<KeyRule>,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 
@@ -107,42 +101,19 @@ fn non_empty(text: Option<&str>) -> Option<&str> {
     text.filter(|text| !text.is_empty())
 }
 
-impl Wire for Capability {
-    fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
-        let mut fields = ObjectReader::new(value, path)?;
-        Ok(Self {
-            name: fields.require_text("name")?.into(),
-            description: fields.text("description")?.unwrap_or_default(),
-            endpoint: fields.text("endpoint")?,
-            input_types: fields.list("input_types", text)?,
-            output_types: fields.list("output_types", text)?,
-            input_summary: fields.read("input_summary", Summary::read)?,
-            output_summary: fields.read("output_summary", Summary::read)?,
-            error_fields: fields.read("error_fields", ErrorFields::read)?,
-            schema_endpoint: fields.text("schema_endpoint")?,
-            internal: fields.read("internal", flag)?.unwrap_or(false),
-            effect: fields.read("effect", SideEffect::read)?.unwrap_or_default(),
-            business_key: fields.read("business_key", KeyRule::read)?,
-            extra: fields.finish(),
-        })
-    }
-
-    fn write(&self) -> Value {
-        ObjectWriter::new(&self.extra)
-            .with("name", self.name.as_str())
-            .with_default("description", "", self.description.as_str())
-            .with_some("endpoint", self.endpoint.as_deref())
-            .with_texts("input_types", self.input_types.iter().map(String::as_str))
-            .with_texts("output_types", self.output_types.iter().map(String::as_str))
-            .with_some("input_summary", self.input_summary.as_ref())
-            .with_some("output_summary", self.output_summary.as_ref())
-            .with_some("error_fields", self.error_fields.as_ref())
-            .with_some("schema_endpoint", self.schema_endpoint.as_deref())
-            .with_default("internal", false, self.internal)
-            .with_default("effect", SideEffect::Undeclared.as_str(), self.effect.as_str())
-            .with_some("business_key", self.business_key.as_ref())
-            .finish()
+wire_object! {
+    Capability {
+        name: "name" required("a string"),
+        description: "description" or_default,
+        endpoint: "endpoint" optional,
+        input_types: "input_types" or_default,
+        output_types: "output_types" or_default,
+        input_summary: "input_summary" optional,
+        output_summary: "output_summary" optional,
+        error_fields: "error_fields" optional,
+        schema_endpoint: "schema_endpoint" optional,
+        internal: "internal" or_default,
+        effect: "effect" or_default,
+        business_key: "business_key" optional,
     }
 }
-
-wire!(Capability);

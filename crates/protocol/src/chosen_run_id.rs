@@ -2,7 +2,6 @@
 
 use crate::RunId;
 
-/// The most characters of a run id that a caller chooses.
 const MAX_LENGTH: usize = 128;
 
 /// Stands for the newest run on the command line.
@@ -11,19 +10,14 @@ const RESERVED: &str = "last";
 /// Why a text cannot be the id of a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRunId {
-    /// It is empty.
     #[error("a run id is not empty")]
     Empty,
-    /// It is too long.
     #[error("a run id has at most {MAX_LENGTH} characters, not {0}")]
     TooLong(usize),
-    /// It begins with another character than a letter or a digit.
     #[error("a run id begins with a letter or a digit, not with {0:?}")]
     Start(char),
-    /// It has a character that is not allowed.
     #[error("a run id has only ASCII letters, digits, `-`, `_`, `.` and `:`, not {0:?}")]
     Character(char),
-    /// It has another meaning on the command line.
     #[error("`{RESERVED}` stands for the newest run and is no run id")]
     Reserved,
 }

@@ -39,11 +39,8 @@ pub enum EffectOwner {
     Run,
     /// Planning, tool selection included.
     Plan,
-    /// One step of the plan.
     Step(StepId),
-    /// Writing the answer.
     Answer,
-    /// One turn of a session.
     Turn(u32),
 }
 
@@ -54,17 +51,13 @@ crate::word_enum! {
     pub enum EffectKind {
         /// A question to a model: for a plan, for the answer, or for the next move of a turn.
         Ask = "ask",
-        /// The wait before that question is asked again.
         AskWait = "ask-wait",
         /// A question to a model: which tools the planner needs to see.
         Select = "select",
-        /// The wait before that question is asked again.
         SelectWait = "select-wait",
-        /// Counting the tokens of a question.
         CountTokens = "count",
         /// A tool call.
         Call = "call",
-        /// The backoff before a call is sent again.
         RetryWait = "retry-wait",
         /// The wait until an open circuit breaker admits a call.
         BreakerWait = "breaker-wait",
@@ -76,31 +69,22 @@ crate::word_enum! {
         Check = "check",
         /// A read call that tells whether the call of a step had the wished effect.
         Verify = "verify",
-        /// The wait before that call is made again.
         VerifyWait = "verify-wait",
-        /// A request about the job that a call has started.
         Job = "job",
-        /// The wait before the state of a job is asked for.
         JobWait = "job-wait",
-        /// A person's approval.
         Approval = "approval",
         /// The moment at which an approval counts as denied.
         ApprovalExpiry = "approval-expiry",
-        /// A person's approval of a whole plan.
         PlanApproval = "plan-approval",
-        /// The moment at which that approval counts as denied.
         PlanApprovalExpiry = "plan-approval-expiry",
         /// A question to a model: where to find the missing values of a step.
         Resolution = "resolution",
-        /// The wait before that question is asked again.
         ResolutionWait = "resolution-wait",
         /// A question to a model: how to correct a call, shown its error.
         Feedback = "feedback",
-        /// The wait before that question is asked again.
         FeedbackWait = "feedback-wait",
         /// A question to a model: how to correct a call, shown everything known about it.
         Context = "context",
-        /// The wait before that question is asked again.
         ContextWait = "context-wait",
         /// The end of a run's active time.
         Deadline = "deadline",
@@ -135,7 +119,6 @@ impl EffectId {
         Self { scope: Vec::new(), owner, kind, ordinal }
     }
 
-    /// An effect of a step.
     pub fn of_step(step: &StepId, kind: EffectKind, ordinal: u32) -> Self {
         Self::new(EffectOwner::Step(step.clone()), kind, ordinal)
     }
@@ -145,12 +128,10 @@ impl EffectId {
         &self.scope
     }
 
-    /// The part of the machine that requests the effect.
     pub fn owner(&self) -> &EffectOwner {
         &self.owner
     }
 
-    /// The step that requests the effect, if a step does.
     pub fn step(&self) -> Option<&StepId> {
         if let EffectOwner::Step(step) = &self.owner { Some(step) } else { None }
     }
@@ -162,7 +143,6 @@ impl EffectId {
         levels.chain([self.owner.to_string()]).collect::<Vec<_>>().join("/")
     }
 
-    /// What the effect is for.
     pub fn kind(&self) -> EffectKind {
         self.kind
     }
@@ -172,7 +152,6 @@ impl EffectId {
         self.ordinal
     }
 
-    /// The same effect under another kind.
     #[must_use]
     pub fn with_kind(&self, kind: EffectKind) -> Self {
         Self { kind, ..self.clone() }
@@ -215,10 +194,7 @@ impl fmt::Display for EffectOwner {
 
 impl fmt::Display for EffectId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for level in &self.scope {
-            write!(out, "{level}/")?;
-        }
-        write!(out, "{}/{}/{}", self.owner, self.kind, self.ordinal)
+        write!(out, "{}/{}/{}", self.owner_text(), self.kind, self.ordinal)
     }
 }
 

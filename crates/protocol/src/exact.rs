@@ -28,7 +28,6 @@ use crate::{Object, Value};
 
 /// A type with a lossless JSON form: [`Value`], [`Object`] and every type of this crate that converts to a value.
 pub trait ExactJson: TryFrom<Value, Error: Display> {
-    /// The JSON text.
     fn to_json(&self) -> String;
 }
 
@@ -53,12 +52,10 @@ fn from_raw<T: ExactJson, E: serde::de::Error>(text: &RawValue) -> Result<T, E> 
     T::try_from(value).map_err(E::custom)
 }
 
-/// Serialises a field.
 pub fn serialize<T: ExactJson, S: Serializer>(field: &T, out: S) -> Result<S::Ok, S::Error> {
     to_raw::<S::Error>(field)?.serialize(out)
 }
 
-/// Deserialises a field.
 pub fn deserialize<'de, T: ExactJson, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
     from_raw(&Box::<RawValue>::deserialize(from)?)
 }
@@ -67,7 +64,6 @@ pub fn deserialize<'de, T: ExactJson, D: Deserializer<'de>>(from: D) -> Result<T
 pub mod option {
     use super::{Deserialize, Deserializer, ExactJson, RawValue, Serializer, from_raw, to_raw};
 
-    /// Serialises a field.
     pub fn serialize<T: ExactJson, S: Serializer>(field: &Option<T>, out: S) -> Result<S::Ok, S::Error> {
         match field {
             None => out.serialize_none(),
@@ -75,7 +71,6 @@ pub mod option {
         }
     }
 
-    /// Deserialises a field.
     pub fn deserialize<'de, T: ExactJson, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
         Option::<Box<RawValue>>::deserialize(from)?.map(|text| from_raw(&text)).transpose()
     }

@@ -13,7 +13,6 @@ macro_rules! ids {
                 Self(text.into())
             }
 
-            /// The text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -57,7 +56,7 @@ macro_rules! ids {
 
         impl $crate::shape::Wire for $name {
             fn read(value: $crate::Value, path: &$crate::Path) -> Result<Self, $crate::ShapeError> {
-                $crate::shape::text(value, path).map(Self)
+                <String as $crate::shape::Wire>::read(value, path).map(Self)
             }
 
             fn write(&self) -> $crate::Value {
@@ -95,15 +94,11 @@ mod tests {
     use crate::Value;
 
     #[test]
-    fn an_id_is_a_string_in_json_and_in_messages() {
+    fn an_id_is_a_string_in_json_and_in_messages_and_nothing_else_is_one() {
         let id = StepId::new("step-1");
         assert_eq!(id.to_value(), Value::from("step-1"));
         assert_eq!(StepId::from_value(&Value::from("step-1")), Ok(id.clone()));
         assert_eq!(format!("{id} {id:?}"), r#"step-1 "step-1""#);
-    }
-
-    #[test]
-    fn an_id_that_is_not_a_string_is_refused() {
         let error = StepId::from_value(&Value::from(1)).unwrap_err();
         assert_eq!(error.to_string(), "`$`: expected a string, found a number");
     }

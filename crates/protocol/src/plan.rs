@@ -8,8 +8,8 @@ pub use input::PlanMode;
 pub use input::PlanOutput;
 pub use step::Step;
 
-use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, list, object, wire};
-use crate::{Object, Path, PlanId, Value};
+use crate::PlanId;
+use crate::shape::{ExtraFields, wire_object};
 
 /// The steps that answer a request.
 ///
@@ -28,21 +28,17 @@ use crate::{Object, Path, PlanId, Value};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// The id of the plan.
     pub plan_id: PlanId,
     /// The request of the user, word for word.
     pub original_request: String,
     /// The origin of the plan; `None` if it is not stated.
     pub mode: Option<PlanMode>,
-    /// The inputs that a run of the plan takes, by name.
     pub inputs: Vec<(String, PlanInput)>,
-    /// The steps, in the order of the text.
     pub steps: Vec<Step>,
     /// The outputs, by name: expressions over the results of steps and the inputs.
     pub outputs: Vec<(String, PlanOutput)>,
     /// When the plan was made, as text in any format.
     pub created_at: Option<String>,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 
@@ -62,49 +58,14 @@ impl Plan {
     }
 }
 
-impl Wire for Plan {
-    fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
-        let mut fields = ObjectReader::new(value, path)?;
-        Ok(Self {
-            plan_id: fields.require_text("plan_id")?.into(),
-            original_request: fields.require_text("original_request")?,
-            mode: fields.text("mode")?.map(PlanMode::from),
-            inputs: read_members(&mut fields, "inputs", PlanInput::read)?,
-            steps: fields.require("steps", "an array", |value, path| list(value, path, Step::read))?,
-            outputs: read_members(&mut fields, "outputs", PlanOutput::read)?,
-            created_at: fields.text("created_at")?,
-            extra: fields.finish(),
-        })
-    }
-
-    fn write(&self) -> Value {
-        ObjectWriter::new(&self.extra)
-            .with("plan_id", self.plan_id.as_str())
-            .with("original_request", self.original_request.as_str())
-            .with_some("mode", self.mode.as_ref().map(PlanMode::as_str))
-            .with_default("inputs", Object::new(), write_members(&self.inputs, PlanInput::to_value))
-            .with("steps", self.steps.iter().map(Value::from).collect::<Vec<_>>())
-            .with_default("outputs", Object::new(), write_members(&self.outputs, PlanOutput::to_value))
-            .with_some("created_at", self.created_at.as_deref())
-            .finish()
+wire_object! {
+    Plan {
+        plan_id: "plan_id" required("a string"),
+        original_request: "original_request" required("a string"),
+        mode: "mode" optional,
+        inputs: "inputs" or_default,
+        steps: "steps" required("an array"),
+        outputs: "outputs" or_default,
+        created_at: "created_at" optional,
     }
 }
-
-/// Reads an object of named items, in the order of the text; an absent one has no items.
-fn read_members<T>(
-    fields: &mut ObjectReader<'_>,
-    key: &str,
-    read: impl Fn(Value, &Path) -> Result<T, ShapeError>,
-) -> Result<Vec<(String, T)>, ShapeError> {
-    let members = fields.read(key, |value, path| {
-        let entries = object(value, path)?.into_iter();
-        entries.map(|(name, value)| read(value, &path.key(&name)).map(|item| (name, item))).collect()
-    })?;
-    Ok(members.unwrap_or_default())
-}
-
-fn write_members<T>(members: &[(String, T)], write: impl Fn(&T) -> Value) -> Object {
-    members.iter().map(|(name, item)| (name.clone(), write(item))).collect()
-}
-
-wire!(Plan);

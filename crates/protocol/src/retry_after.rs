@@ -7,7 +7,6 @@ use crate::human_duration::parse_nanos;
 /// The wait that a server asks for before the next request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetryAfter {
-    /// The wait in milliseconds.
     pub ms: u64,
     /// The name of the header, or the place in the body, that asks for the wait.
     pub origin: String,

@@ -25,37 +25,31 @@ type State = portable::PortableSha256;
 pub struct Sha256(State);
 
 impl Sha256 {
-    /// Starts without any bytes.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The digest of these bytes.
     pub fn digest(bytes: impl AsRef<[u8]>) -> [u8; 32] {
         let mut digest = Self::new();
         digest.update(bytes);
         digest.finish()
     }
 
-    /// Adds bytes.
     #[cfg(feature = "sha2")]
     pub fn update(&mut self, bytes: impl AsRef<[u8]>) {
         sha2::Digest::update(&mut self.0, bytes);
     }
 
-    /// Adds bytes.
     #[cfg(not(feature = "sha2"))]
     pub fn update(&mut self, bytes: impl AsRef<[u8]>) {
         self.0.update(bytes.as_ref());
     }
 
-    /// The digest of all bytes.
     #[cfg(feature = "sha2")]
     pub fn finish(self) -> [u8; 32] {
         sha2::Digest::finalize(self.0).into()
     }
 
-    /// The digest of all bytes.
     #[cfg(not(feature = "sha2"))]
     pub fn finish(self) -> [u8; 32] {
         self.0.finish()

@@ -25,7 +25,6 @@ impl<K: Ord, V> SmallMap<K, V> {
         self.entries.binary_search_by(|(own, _)| own.borrow().cmp(key))
     }
 
-    /// The value of a key.
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -34,7 +33,6 @@ impl<K: Ord, V> SmallMap<K, V> {
         self.entries.get(index).map(|(_, value)| value)
     }
 
-    /// Whether the map has the key.
     pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -65,17 +63,14 @@ impl<K: Ord, V> SmallMap<K, V> {
         self.search(key).ok().map(|index| self.entries.remove(index).1)
     }
 
-    /// Keeps the entries for which `is_kept` is true.
     pub fn retain(&mut self, mut is_kept: impl FnMut(&K, &mut V) -> bool) {
         self.entries.retain_mut(|(key, value)| is_kept(key, value));
     }
 
-    /// The keys, in order.
     pub fn keys(&self) -> impl Iterator<Item = &K> {
         self.entries.iter().map(|(key, _)| key)
     }
 
-    /// Whether the map has no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

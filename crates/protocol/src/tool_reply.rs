@@ -7,11 +7,8 @@ use crate::{ToolJob, Value, exact};
 /// A tool's HTTP reply, before it is classified as success or failure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolReply {
-    /// The HTTP status.
     pub status: u16,
-    /// The wait that the `Retry-After` header asks for.
     pub retry_after_ms: Option<u64>,
-    /// The decoded body.
     pub body: ReplyBody,
     /// The job that the tool works on. Its result comes later; the body is not the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,15 +24,12 @@ pub enum ReplyBody {
     /// A body that was complete but not valid JSON although its content type says so, or not valid UTF-8, and was repaired.
     /// An HTML page is kept as a text.
     Repaired {
-        /// The repaired value.
         #[serde(with = "exact")]
         value: Value,
         /// A description of each kind of repair, once per kind.
         fixes: Vec<String>,
     },
-    /// Text that is not JSON.
     Text(String),
-    /// An empty body.
     Empty,
 }
 
@@ -68,9 +62,7 @@ impl ReplyBody {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct TransportFailure {
-    /// The kind of failure.
     pub kind: TransportKind,
-    /// Whether the request can have reached the tool.
     pub delivery: Delivery,
     /// A description for people, with the address.
     pub message: String,
@@ -82,11 +74,8 @@ pub struct TransportFailure {
 pub enum TransportKind {
     /// The connection was refused, or the host name is unknown.
     Refused,
-    /// The connection broke.
     Reset,
-    /// No reply arrived within the timeout.
     TimedOut,
-    /// The reply is larger than the limit.
     TooLarge,
     /// The reply cannot be decoded: it is compressed, or not the JSON that its content type promises.
     Unreadable,

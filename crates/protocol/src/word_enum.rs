@@ -25,7 +25,6 @@ macro_rules! word_enum {
         }
 
         impl $name {
-            /// All variants.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
             /// The word for this variant.

@@ -1,7 +1,5 @@
 //! Repairs: their kinds, their penalties, and how they are recorded.
 
-use std::borrow::Cow;
-
 use reknit_protocol::{Path, Segment, shorten};
 
 const MAX_QUOTED_CHARS: usize = 200;
@@ -13,7 +11,6 @@ const MAX_QUOTED_CHARS: usize = 200;
 pub struct Fix {
     /// Where in the result the repair was made.
     pub path: Path,
-    /// Which defect was repaired.
     pub kind: FixKind,
     /// The text or value before the repair, cut after 200 characters.
     pub before: String,
@@ -27,12 +24,9 @@ pub struct Fix {
 }
 
 impl Fix {
-    pub(crate) fn new<'t>(path: Path, kind: FixKind, before: &str, after: impl Into<Cow<'t, str>>) -> Self {
-        let after = after.into();
-        let after =
-            if after.len() <= MAX_QUOTED_CHARS { after } else { shorten(&after, MAX_QUOTED_CHARS).into_owned().into() };
-        let before = shorten(before, MAX_QUOTED_CHARS).into_owned();
-        Self { path, kind, before, after: after.into_owned(), penalty: kind.penalty(), times: 1 }
+    pub(crate) fn new(path: Path, kind: FixKind, before: &str, after: impl AsRef<str>) -> Self {
+        let cut = |text: &str| shorten(text, MAX_QUOTED_CHARS).into_owned();
+        Self { path, kind, before: cut(before), after: cut(after.as_ref()), penalty: kind.penalty(), times: 1 }
     }
 }
 
@@ -162,13 +156,7 @@ impl FixList {
         self.detailed.len() < Self::MAX_DETAILED && self.segments < Self::MAX_SEGMENTS
     }
 
-    pub(crate) fn push<'t>(
-        &mut self,
-        path: impl FnOnce() -> Path,
-        kind: FixKind,
-        before: &str,
-        after: impl Into<Cow<'t, str>>,
-    ) {
+    pub(crate) fn push(&mut self, path: impl FnOnce() -> Path, kind: FixKind, before: &str, after: impl AsRef<str>) {
         if self.lists_next_in_detail() {
             let fix = Fix::new(path(), kind, before, after);
             self.segments += fix.path.segments().len();
@@ -181,7 +169,6 @@ impl FixList {
         }
     }
 
-    /// Appends the fixes of a later stage.
     pub(crate) fn extend(&mut self, later: FixList) {
         self.segments += later.segments;
         self.detailed.extend(later.detailed);

@@ -40,7 +40,8 @@ use validator_input::Copies;
 
 pub(crate) use complexity::{count_values, with_large_stack};
 pub(crate) use format::{has_format, visit_formatted_texts};
-pub(crate) use report::message;
+use report::message;
+pub(crate) use schema_index::address;
 pub(crate) use subschemas::SubschemaId;
 pub(crate) use unambiguous_date::in_format;
 
@@ -57,20 +58,14 @@ pub struct Schema {
     shapes: Shapes,
     subschemas: Subschemas,
     /// Whether a value can make the validator recurse so deep that the stack of the caller may be too small.
-    is_deep: bool,
+    pub(crate) is_deep: bool,
     /// Whether the schema refers to itself. The validator's errors for nested unions then grow exponentially.
     is_recursive: bool,
     complexity: Complexity,
-    formats: Formats,
-    states_formats: bool,
-    judge: Judge,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Judge {
-    /// The shapes: the schema is [`plain`].
-    Shapes,
-    Validator,
+    /// What `format` means in this schema; nothing if no place has one.
+    pub(crate) formats: Formats,
+    /// Whether the shapes decide which values fit, and not the validator: the schema is [`plain`].
+    is_plain: bool,
 }
 
 impl fmt::Debug for Schema {
@@ -126,15 +121,15 @@ impl Schema {
         let height = schema_index::height(&source, &index);
         let (shapes, list) = ShapeBuilder::new(&index, complexity).build(&source);
         let is_deep = height.is_none_or(|height| height > MAX_SHALLOW_LEVELS);
-        let states_formats = shapes.state_formats();
-        let places = (index.into_places(), list);
-        let judge = if plain::is_plain(&source, draft, formats) { Judge::Shapes } else { Judge::Validator };
+        let stated_formats = if shapes.state_formats() { formats } else { Formats::Ignored };
+        let places = (index.places, list);
+        let is_plain = plain::is_plain(&source, draft, formats);
         let subschemas = Subschemas::new(source, (draft, complexity, formats), places, is_deep);
-        if judge == Judge::Validator {
+        if !is_plain {
             subschemas.compile_root()?;
         }
         let is_recursive = height.is_none();
-        Ok(Self { shapes, subschemas, is_deep, is_recursive, complexity, formats, states_formats, judge })
+        Ok(Self { shapes, subschemas, is_deep, is_recursive, complexity, formats: stated_formats, is_plain })
     }
 
     /// The JSON from which the schema was compiled.
@@ -144,7 +139,7 @@ impl Schema {
 
     /// Whether the value fits.
     pub fn fits(&self, value: &Value) -> bool {
-        if self.judge == Judge::Shapes {
+        if self.is_plain {
             return plain::fits(&self.shapes, self.shape(Shapes::ROOT), value);
         }
         with_large_stack(self.needs_large_stack(value), || {
@@ -165,20 +160,10 @@ impl Schema {
     ///
     /// A text that may belong to several alternatives of a union is not checked.
     pub fn format_problems(&self, value: &Value) -> Vec<FitProblem> {
-        if self.formats == Formats::Ignored || !self.states_formats {
+        if self.formats == Formats::Ignored {
             return Vec::new();
         }
         with_large_stack(self.needs_large_stack(value), || format::problems(self, value))
-    }
-
-    /// What `format` means in this schema.
-    pub(crate) fn formats(&self) -> Formats {
-        self.formats
-    }
-
-    /// Whether any place has a `format`.
-    pub(crate) fn states_formats(&self) -> bool {
-        self.states_formats
     }
 
     /// Whether the value fits, ignoring problems at the `excused` paths.
@@ -237,16 +222,10 @@ impl Schema {
         self.is_deep && complexity::is_deep(value)
     }
 
-    /// Whether recursing into any value, such as a decoded one, may need a large stack.
-    pub(crate) fn may_need_large_stack(&self) -> bool {
-        self.is_deep
-    }
-
     pub(crate) fn shape(&self, id: ShapeId) -> &Shape {
         self.shapes.get(id)
     }
 
-    /// Whether all subschemas of the shape accept the value.
     pub(crate) fn accepts(&self, shape: &Shape, value: &Value) -> bool {
         if !shape.types.accepts(value) {
             return false;
@@ -257,7 +236,7 @@ impl Schema {
             let is_listed = |text| shape.allowed.as_ref().is_none_or(|allowed| allowed.contains_text(text));
             return value.as_str().is_none_or(is_listed);
         }
-        if self.judge == Judge::Shapes {
+        if self.is_plain {
             return plain::fits(&self.shapes, shape, value);
         }
         shape.subschemas.iter().all(|id| self.subschemas.accepts(*id, value))

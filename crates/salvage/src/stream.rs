@@ -35,7 +35,6 @@ pub struct FinishedReading {
 }
 
 impl Reader {
-    /// A reader with other limits than the default ones.
     pub fn new(options: ReadOptions) -> Self {
         Self { options, ..Self::default() }
     }
@@ -85,12 +84,10 @@ impl Reader {
         self.scanner.partial()
     }
 
-    /// The text so far.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Reads the whole text.
     pub fn finish(mut self) -> Result<FinishedReading, ReadTextError> {
         self.end_text()?;
         let reading = read(&self.text, &self.options)?;

@@ -30,18 +30,14 @@ word_enum! {
 /// A call written as text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextCall {
-    /// The name of the tool as the model wrote it.
     pub name: String,
-    /// The parameters.
     pub parameters: Object,
-    /// How the call was written.
     pub form: TextCallForm,
 }
 
 /// The calls in a text, and the text without them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TextCalls {
-    /// The calls, in the order of the text.
     pub calls: Vec<TextCall>,
     /// The text around them, trimmed.
     pub rest: String,
@@ -73,7 +69,6 @@ const FENCE_LANGUAGES: [&str; 8] = ["", "json", "jsonc", "tool_call", "tool_call
 pub enum LineStart {
     /// Nothing that is a call.
     Text,
-    /// More of the line must arrive.
     Unknown,
     /// A call between tags.
     Tag,
@@ -108,16 +103,14 @@ pub fn read_parameters(text: &str) -> Result<Object, String> {
     if text.trim().is_empty() {
         return Ok(Object::new());
     }
-    match read_complete(text)? {
-        Value::Object(object) => Ok(object),
+    let value = match read_complete(text)? {
         // Some models encode the object twice.
-        Value::String(inner) => match read_complete(&inner)? {
-            Value::Object(object) => Ok(object),
-            other => Err(format!("{} is no object", other.kind().with_article())),
-        },
-        Value::Null => Ok(Object::new()),
-        other => Err(format!("{} is no object", other.kind().with_article())),
-    }
+        Value::String(inner) => read_complete(&inner)?,
+        Value::Null => return Ok(Object::new()),
+        value => value,
+    };
+    let kind = value.kind();
+    Object::try_from(value).map_err(|_| format!("{} is no object", kind.with_article()))
 }
 
 /// Finds the calls that `is_callable` accepts.
@@ -160,39 +153,14 @@ pub fn is_meant(class: SideEffect, form: TextCallForm, rest: &str) -> bool {
 }
 
 /// Words that deny, ask or suppose something, or that introduce an example or a quotation.
-const TENTATIVE_WORDS: [&str; 26] = [
-    "not",
-    "never",
-    "cannot",
-    "without",
-    "avoid",
-    "instead",
-    "if",
-    "would",
-    "could",
-    "should",
-    "shall",
-    "might",
-    "may",
-    "example",
-    "confirm",
-    "suppose",
-    "wrong",
-    "suspicious",
-    "quote",
-    "contained",
-    "says",
-    "said",
-    "nicht",
-    "kein",
-    "keine",
-    "niemals",
-];
+const TENTATIVE_WORDS: &str = "not never cannot without avoid instead if would could should shall might may example \
+    confirm suppose wrong suspicious quote contained says said nicht kein keine niemals";
 
 fn is_tentative(text: &str) -> bool {
     let text = text.to_lowercase().replace('\u{2019}', "'");
     let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
-    text.contains(['?', '\u{ff1f}']) || words.any(|word| TENTATIVE_WORDS.contains(&word) || word.ends_with("n't"))
+    text.contains(['?', '\u{ff1f}'])
+        || words.any(|word| TENTATIVE_WORDS.split(' ').any(|each| each == word) || word.ends_with("n't"))
 }
 
 /// The text without reasoning that the model wrote between tags. An opening tag without an end hides everything after

@@ -5,7 +5,6 @@ use std::fmt;
 /// A position in a text, shown as `line 2, column 7`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextPosition {
-    /// The offset in bytes.
     pub offset: usize,
     /// The line, from 1.
     pub line: usize,

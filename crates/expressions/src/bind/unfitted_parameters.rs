@@ -75,7 +75,6 @@ impl UnfittedParameters {
         }
     }
 
-    /// The violations of the schema.
     pub(crate) fn problems(&mut self, schema: &Schema) -> Vec<FitProblem> {
         let whole = Value::Object(std::mem::take(&mut self.parameters));
         let problems = schema.problems(&whole);

@@ -73,7 +73,6 @@ pub(super) fn order_of_type(left: &Value, right: &Value) -> Ordering {
     }
 }
 
-/// Whether a string is strictly a JSON number.
 pub(super) fn is_number(text: &str) -> bool {
     Number::parse(text).is_ok()
 }

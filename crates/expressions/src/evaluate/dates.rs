@@ -14,7 +14,6 @@ use date_or_time::{DateOrTime, SECONDS_PER_DAY};
 enum Unit {
     /// A unit of fixed length in seconds.
     Seconds(i64),
-    /// A number of calendar months.
     Months(i64),
 }
 

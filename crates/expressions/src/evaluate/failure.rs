@@ -16,7 +16,6 @@ pub(crate) enum EvalFailure {
     Absent(UnboundReason),
     /// A step has no result, or a reference is ambiguous. `??` does not replace it.
     Unavailable(UnboundReason),
-    /// An operation does not accept its operands.
     Error(EvaluationError),
 }
 
@@ -24,7 +23,6 @@ pub(crate) type EvalResult<T> = Result<T, EvalFailure>;
 pub(super) type ValueResult<'a> = EvalResult<Cow<'a, Value>>;
 
 impl EvalFailure {
-    /// The value at a place is null.
     pub(super) fn null_at(place: &dyn Display) -> Self {
         Self::Absent(UnboundReason::Null { expression: place.to_string() })
     }
@@ -83,7 +81,6 @@ impl WorkBudget {
         Ok(value.clone())
     }
 
-    /// Charges for the size of a value.
     pub(super) fn charge(&mut self, value: &Value) -> EvalResult<()> {
         self.spend(1)?;
         match value {

@@ -6,9 +6,8 @@ use std::collections::HashMap;
 use reknit_protocol::{Decimal, Object, Path, Value};
 
 use super::failure::ValueResult;
-use super::lookup::look_inside;
 use super::operand::{from_decimal, owned};
-use super::{EvalFailure, EvalResult, Evaluator};
+use super::{EvalFailure, EvalResult, Evaluator, part_of};
 use crate::EvaluationError;
 use crate::expression::{Function, Node};
 use crate::reference::PathSuffix;
@@ -21,7 +20,6 @@ pub(super) struct ScopedItem<'a> {
 }
 
 impl<'a> Evaluator<'a, '_> {
-    /// An array literal.
     pub(super) fn list_of(&mut self, nodes: &'a [Node]) -> ValueResult<'a> {
         let mut values = Vec::with_capacity(nodes.len());
         for node in nodes {
@@ -42,13 +40,7 @@ impl<'a> Evaluator<'a, '_> {
             let field = field.strip_prefix('.').unwrap_or(&field).to_owned();
             EvalFailure::Error(EvaluationError::NoSuchField { index: item.index, field })
         };
-        match &item.value {
-            Cow::Borrowed(value) => Ok(Cow::Borrowed(look_inside(value, path).map_err(missing)?)),
-            Cow::Owned(value) => {
-                let found = look_inside(value, path).map_err(missing)?;
-                Ok(Cow::Owned(self.budget.clone_charged(found)?))
-            }
-        }
+        part_of(&item.value, path, self.budget, missing)
     }
 
     /// Evaluates an expression for one item, which is returned with the result.

@@ -52,7 +52,6 @@ impl<'a> Evaluator<'a, '_> {
         }
     }
 
-    /// The number in a value as a decimal.
     pub(super) fn decimal(&mut self, value: &Value, operation: &dyn std::fmt::Display) -> EvalResult<Decimal> {
         self.budget.spend(DECIMAL_WORK)?;
         let number = self.number(value, operation)?;
@@ -65,7 +64,6 @@ impl<'a> Evaluator<'a, '_> {
         if value.is_null() { Err(EvalFailure::null_at(node)) } else { Ok(value) }
     }
 
-    /// The value of a condition.
     pub(super) fn boolean(&mut self, node: &'a Node, operation: &dyn std::fmt::Display) -> EvalResult<bool> {
         match self.non_null(node)?.as_ref() {
             Value::Bool(value) => Ok(*value),
@@ -81,7 +79,6 @@ impl<'a> Evaluator<'a, '_> {
         }
     }
 
-    /// Records whether the decimal was rounded.
     pub(super) fn track_rounding(&mut self, (decimal, exact): (Decimal, Exactness)) -> Decimal {
         self.exact = self.exact.and(exact);
         decimal

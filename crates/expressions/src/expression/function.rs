@@ -8,7 +8,6 @@ word_enum! {
     /// A function of the expression language. Its word is the name in expressions.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Function {
-        /// `if(condition, then, otherwise)`: only the selected branch is evaluated.
         If = "if",
         /// `sum(array)` or `sum(a, b, ...)`.
         Sum = "sum",
@@ -18,17 +17,12 @@ word_enum! {
         Min = "min",
         /// `max(array)` or `max(a, b, ...)`, of numbers or of strings.
         Max = "max",
-        /// `avg(array)` or `avg(a, b, ...)`.
         Avg = "avg",
         /// `round(number)` or `round(number, places)`, half to even.
         Round = "round",
-        /// `abs(number)`.
         Abs = "abs",
-        /// `join(array, separator)`.
         Join = "join",
-        /// `first(array)`.
         First = "first",
-        /// `last(array)`.
         Last = "last",
         /// `unique(array)`: keeps the first of equal items.
         Unique = "unique",
@@ -51,27 +45,16 @@ word_enum! {
         SumBy = "sum_by",
         /// `contains(string, part)`, or as `in`: `contains(array, item)`, `contains(object, key)`.
         Contains = "contains",
-        /// `starts_with(string, part)`.
         StartsWith = "starts_with",
-        /// `ends_with(string, part)`.
         EndsWith = "ends_with",
-        /// `lower(string)`.
         Lower = "lower",
-        /// `upper(string)`.
         Upper = "upper",
-        /// `trim(string)`.
         Trim = "trim",
-        /// `split(string, separator)`.
         Split = "split",
-        /// `replace(string, pattern, replacement)`.
         Replace = "replace",
-        /// `date_add(date, amount, unit)`.
         DateAdd = "date_add",
-        /// `date_diff(from, to, unit)`.
         DateDiff = "date_diff",
-        /// `to_number(string)`.
         ToNumber = "to_number",
-        /// `to_string(value)`.
         ToString = "to_string",
     }
 }

@@ -13,7 +13,6 @@ pub struct TemplateParseError {
     pub path: Path,
     /// The number of characters before the error.
     pub position: usize,
-    /// The problem at that position.
     pub problem: TemplateProblem,
 }
 
@@ -23,43 +22,31 @@ pub enum TemplateProblem {
     /// A reference to a step that the plan does not have.
     #[error("there is no step `{found}`{}", step_hint(.nearest.as_ref(), .available))]
     UnknownStep {
-        /// The name as written.
         found: String,
         /// The step whose id is spelled most like it, if one is close.
         nearest: Option<StepId>,
-        /// The steps of the plan.
         available: Vec<StepId>,
     },
     /// A name in an expression over the items of a list that is neither a step nor an item.
     #[error("there is no step or item `{found}`; a field of the item is `{item}.{found}`")]
-    UnknownName {
-        /// The name as written.
-        found: String,
-        /// The name of the item.
-        item: String,
-    },
+    UnknownName { found: String, item: String },
     /// `a ?? b and c`, which people read in two ways.
     #[error("`??` beside `and`, `or` or `not` needs parentheses: `(a ?? b) and c`")]
     CoalesceWithLogic,
-    /// A call of a function that does not exist.
     #[error("there is no function `{found}`{}", .nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
     UnknownFunction {
-        /// The name as written.
         found: String,
         /// The function whose name is spelled most like it, if one is close.
         nearest: Option<Function>,
     },
-    /// A call with too few or too many arguments.
     #[error("`{function}` takes {expected}, found {found}")]
     ArgumentCount {
-        /// The function.
         function: Function,
         /// The number of arguments it takes, in words.
         expected: &'static str,
         /// The number of arguments in the call.
         found: usize,
     },
-    /// A syntax error.
     #[error("expected {expected}, found {found}")]
     Unexpected {
         /// What the grammar allows here.
@@ -67,7 +54,6 @@ pub enum TemplateProblem {
         /// The character, or the end of the expression.
         found: String,
     },
-    /// A key with spaces outside of brackets: `a.Exchange Rate`.
     #[error("a field name with spaces is written in brackets: `{suggestion}`")]
     SpaceInKey {
         /// The reference as it must be written.
@@ -82,20 +68,16 @@ pub enum TemplateProblem {
     /// `a-b`: the minus could be part of a name.
     #[error("subtraction needs a space before `-`")]
     MinusWithoutSpace,
-    /// A number or a quoted string that is not valid JSON.
     #[error("invalid {kind}: {problem}")]
     InvalidLiteral {
         /// "number" or "string".
         kind: &'static str,
-        /// The problem.
         problem: String,
     },
-    /// The template or expression exceeds a limit.
     #[error("exceeds the limit of {limit} {unit}")]
     LimitExceeded {
         /// What is limited: "bytes".
         unit: &'static str,
-        /// The limit.
         limit: usize,
     },
 }
@@ -104,7 +86,6 @@ pub enum TemplateProblem {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", joined(.errors))]
 pub struct ParametersError {
-    /// The errors, in the order of the parameters.
     pub errors: Vec<TemplateParseError>,
 }
 

@@ -131,7 +131,7 @@ impl<'t, 'i> Parser<'t, 'i> {
     fn operator(&mut self, precedence: Precedence) -> Parsed<Option<(Operator, usize)>> {
         self.cursor.skip_space();
         let rest = self.cursor.rest();
-        let mut operators = precedence.operators().iter();
+        let mut operators = Operator::ALL.iter().filter(|operator| operator.precedence() == precedence);
         let found = operators.find_map(|operator| Some((*operator, operator.len_at_start(rest)?)));
         if matches!(found, Some((Operator::Subtract, _))) && !self.cursor.is_after_space() {
             return Err(self.error(Problem::MinusWithoutSpace));
@@ -376,7 +376,10 @@ impl<'t, 'i> Parser<'t, 'i> {
                     self.cursor.take(1);
                     self.cursor.skip_space();
                     self.bracketed(&mut path)?;
-                    self.close_bracket()?;
+                    self.cursor.skip_space();
+                    if !self.cursor.eat("]") {
+                        return Err(self.unexpected("`]`"));
+                    }
                 }
                 _ => return Ok(path),
             }
@@ -397,11 +400,6 @@ impl<'t, 'i> Parser<'t, 'i> {
         self.cursor.take(digits);
         path.push_index(index);
         Ok(())
-    }
-
-    fn close_bracket(&mut self) -> Parsed<()> {
-        self.cursor.skip_space();
-        if self.cursor.eat("]") { Ok(()) } else { Err(self.unexpected("`]`")) }
     }
 
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {

@@ -41,16 +41,12 @@ impl fmt::Display for Node {
                 write_list(out, arguments)?;
                 out.write_str(")")
             }
-            // Without the comma, a quoted text in brackets may be the id of a step.
-            Self::List(items) if matches!(items.as_slice(), [Self::Literal(Value::String(_))]) => {
-                out.write_str("[")?;
-                write_list(out, items)?;
-                out.write_str(",]")
-            }
             Self::List(items) => {
                 out.write_str("[")?;
                 write_list(out, items)?;
-                out.write_str("]")
+                // Without the comma, a quoted text in brackets may be the id of a step.
+                let is_one_text = matches!(items.as_slice(), [Self::Literal(Value::String(_))]);
+                out.write_str(if is_one_text { ",]" } else { "]" })
             }
             // Every node but a call needs parentheses before a path.
             Self::Access(node, path) if matches!(**node, Self::Call(..)) => write!(out, "{node}{}", PathSuffix(path)),

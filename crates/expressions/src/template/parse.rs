@@ -66,7 +66,8 @@ fn split(text: &str, ids: &StepIds<'_>) -> Result<Vec<TextPart>, TemplateParseEr
         }
         let inside = rest.get(OPEN.len()..).unwrap_or_default();
         let Some(length) = placeholder_len(inside) else {
-            return Err(error_at(text, start, TemplateProblem::UnclosedPlaceholder));
+            let (position, problem) = (char_count(text, start), TemplateProblem::UnclosedPlaceholder);
+            return Err(TemplateParseError { path: Path::root(), position, problem });
         };
         if !literal.is_empty() {
             parts.push(TextPart::Literal(std::mem::take(&mut literal)));
@@ -118,10 +119,6 @@ pub fn placeholder_len(text: &str) -> Option<usize> {
             character => character.len_utf8(),
         };
     }
-}
-
-fn error_at(text: &str, byte: usize, problem: TemplateProblem) -> TemplateParseError {
-    TemplateParseError { path: Path::root(), position: char_count(text, byte), problem }
 }
 
 fn char_count(text: &str, bytes: usize) -> usize {

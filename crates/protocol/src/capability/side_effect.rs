@@ -1,6 +1,6 @@
 //! The class of side effect that a call has, and where its errors name a parameter.
 
-use crate::shape::{ActualShape, ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, text, wire};
+use crate::shape::{ActualShape, ExtraFields, ShapeError, Wire, wire, wire_object};
 use crate::{Path, Value};
 
 crate::word_enum! {
@@ -24,7 +24,7 @@ crate::word_enum! {
 impl Wire for SideEffect {
     /// Fails on an unknown word: reading it as `undeclared` could send an order twice.
     fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
-        let word = text(value, path)?;
+        let word = String::read(value, path)?;
         Self::from_word(&word).ok_or_else(|| ShapeError {
             path: path.clone(),
             expected: "one of `read`, `idempotent`, `keyed`, `undeclared`, `unsafe`",
@@ -43,37 +43,20 @@ wire!(SideEffect);
 /// `{"fehler": [{"feld": "amount", "meldung": "must be positive"}]}` they are `feld` and `meldung`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorFields {
-    /// The field that names the parameter.
     pub parameter: String,
-    /// The field that says what is wrong.
     pub message: Option<String>,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 
 impl ErrorFields {
-    /// The field that names the parameter, and the field that says what is wrong.
     pub fn new(parameter: impl Into<String>, message: Option<String>) -> Self {
         Self { parameter: parameter.into(), message, extra: ExtraFields::default() }
     }
 }
 
-impl Wire for ErrorFields {
-    fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
-        let mut fields = ObjectReader::new(value, path)?;
-        Ok(Self {
-            parameter: fields.require_text("parameter")?,
-            message: fields.text("message")?,
-            extra: fields.finish(),
-        })
-    }
-
-    fn write(&self) -> Value {
-        ObjectWriter::new(&self.extra)
-            .with("parameter", self.parameter.as_str())
-            .with_some("message", self.message.as_deref())
-            .finish()
+wire_object! {
+    ErrorFields {
+        parameter: "parameter" required("a string"),
+        message: "message" optional,
     }
 }
-
-wire!(ErrorFields);

@@ -102,7 +102,6 @@ impl Number {
         }
     }
 
-    /// Appends the text as written.
     #[inline]
     pub(crate) fn push_to(&self, out: &mut String) {
         match &self.0 {
@@ -112,7 +111,6 @@ impl Number {
         }
     }
 
-    /// Calls `read` with the text as written.
     pub(crate) fn with_text<T>(&self, read: impl FnOnce(&str) -> T) -> T {
         match &self.0 {
             Repr::Int(integer) => read(&integer.to_string()),

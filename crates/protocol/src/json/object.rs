@@ -28,12 +28,10 @@ pub struct Object {
 }
 
 impl Object {
-    /// An empty object.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty object with room for `capacity` keys.
     pub fn with_capacity(capacity: usize) -> Self {
         Self { entries: Entries::with_capacity(capacity) }
     }
@@ -56,12 +54,10 @@ impl Object {
         self.entries.insert_null(key)
     }
 
-    /// The value of a key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.entries.get(key)
     }
 
-    /// Mutable access to the value of a key.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
         self.entries.get_mut(key)
     }
@@ -83,12 +79,10 @@ impl Object {
         self.entries.rename(old, new.into())
     }
 
-    /// The number of keys.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are no keys.
     pub fn is_empty(&self) -> bool {
         self.entries.len() == 0
     }

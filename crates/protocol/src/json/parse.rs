@@ -6,17 +6,10 @@ mod plain_bytes;
 mod string;
 
 pub use error::{NextChar, ParseError, ParseProblem};
+pub(crate) use parser::Parser;
 pub(crate) use plain_bytes::plain_prefix_len;
-
-use crate::Value;
-use parser::Parser;
 
 /// How deep arrays and objects may be nested in a text.
 ///
 /// Parsing, printing, comparing and dropping a value of this depth fits the stack of a small thread.
 pub const MAX_DEPTH: usize = 512;
-
-/// Parses one JSON text.
-pub(crate) fn parse(text: &str) -> Result<Value, ParseError> {
-    Parser::new(text).document().map_err(|problem| problem.locate(text))
-}

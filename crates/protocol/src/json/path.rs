@@ -9,7 +9,6 @@ pub use pointer::PointerError;
 /// One segment of a [`Path`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Segment {
-    /// A key of an object.
     Key(String),
     /// An index of an array, from 0.
     Index(usize),
@@ -35,17 +34,14 @@ impl Path {
         Self::default()
     }
 
-    /// Appends a key.
     pub fn push_key(&mut self, key: impl Into<String>) {
         self.segments.push(Segment::Key(key.into()));
     }
 
-    /// Appends an index.
     pub fn push_index(&mut self, index: usize) {
         self.segments.push(Segment::Index(index));
     }
 
-    /// This path with a key appended.
     #[must_use]
     pub fn key(&self, key: &str) -> Self {
         let mut child = self.clone();
@@ -53,7 +49,6 @@ impl Path {
         child
     }
 
-    /// This path with an index appended.
     #[must_use]
     pub fn index(&self, index: usize) -> Self {
         let mut child = self.clone();
@@ -71,7 +66,6 @@ impl Path {
         &self.segments
     }
 
-    /// Whether this is the empty path.
     pub fn is_root(&self) -> bool {
         self.segments.is_empty()
     }

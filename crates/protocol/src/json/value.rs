@@ -7,7 +7,8 @@ use std::fmt;
 
 pub use accessors::ValueKind;
 
-use crate::json::{parse, print};
+use crate::json::parse::Parser;
+use crate::json::print;
 use crate::{Number, Object, ParseError};
 
 /// Any JSON value. It keeps digits and key order as written; comparison ignores key order and the spelling of numbers.
@@ -22,16 +23,12 @@ use crate::{Number, Object, ParseError};
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub enum Value {
-    /// `null`.
     #[default]
     Null,
-    /// `true` or `false`.
     Bool(bool),
     /// A number, with its digits as written.
     Number(Number),
-    /// A string.
     String(String),
-    /// An array.
     Array(Vec<Value>),
     /// An object, with its key order.
     Object(Object),
@@ -43,7 +40,7 @@ impl Value {
     /// Fails also on duplicate keys in an object, unpaired surrogates, a byte order mark, nesting deeper than
     /// [`MAX_DEPTH`](crate::MAX_DEPTH), and an exponent of more than 18 digits.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
-        parse::parse(text)
+        Parser::parse(text)
     }
 
     /// JSON on several lines, indented by two spaces per level.

@@ -1,9 +1,7 @@
 //! The declared inputs and outputs of a plan, and its origin.
 
-use std::fmt;
-
 use crate::schema::for_type;
-use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, text, wire};
+use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, wire};
 use crate::{Object, Path, Value};
 
 /// A declared input of a plan, which steps refer to as `{{inputs.shares}}`.
@@ -15,9 +13,7 @@ pub struct PlanInput {
     pub default: Option<Value>,
     /// The values that are allowed (`enum`); empty if every value of the type is.
     pub allowed: Vec<Value>,
-    /// A description for people and models.
     pub description: Option<String>,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 
@@ -37,20 +33,20 @@ impl Wire for PlanInput {
     fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
         let mut fields = ObjectReader::new(value, path)?;
         Ok(Self {
-            type_word: fields.text("type")?,
+            type_word: fields.optional("type")?,
             default: fields.take("default"),
-            allowed: fields.list("enum", |value, _| Ok(value))?,
-            description: fields.text("description")?,
+            allowed: fields.or_default("enum")?,
+            description: fields.optional("description")?,
             extra: fields.finish(),
         })
     }
 
     fn write(&self) -> Value {
         ObjectWriter::new(&self.extra)
-            .with_some("type", self.type_word.as_deref())
-            .with_some("default", self.default.clone())
+            .optional("type", &self.type_word)
+            .optional("default", &self.default)
             .with_some("enum", (!self.allowed.is_empty()).then(|| self.allowed.clone()))
-            .with_some("description", self.description.as_deref())
+            .optional("description", &self.description)
             .finish()
     }
 }
@@ -69,13 +65,22 @@ pub enum PlanMode {
 }
 
 impl PlanMode {
-    /// The name in JSON.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Autonomous => "autonomous",
             Self::Workflow => "workflow",
             Self::Other(word) => word,
         }
+    }
+}
+
+impl Wire for PlanMode {
+    fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
+        String::read(value, path).map(Self::from)
+    }
+
+    fn write(&self) -> Value {
+        self.as_str().into()
     }
 }
 
@@ -89,24 +94,15 @@ impl From<String> for PlanMode {
     }
 }
 
-impl fmt::Display for PlanMode {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.as_str())
-    }
-}
-
 /// A declared output of a plan: an expression, and what its value must be.
 ///
 /// In JSON it is the text of the expression, or an object with `value`, `type` and `description`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PlanOutput {
-    /// The expression over the results of steps and the inputs.
     pub value: String,
     /// The type, in the words of [`for_type`]; any type if there is none.
     pub type_word: Option<String>,
-    /// A description for people and models.
     pub description: Option<String>,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 
@@ -132,13 +128,13 @@ impl From<&str> for PlanOutput {
 impl Wire for PlanOutput {
     fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
         if value.as_object().is_none() {
-            return text(value, path).map(Self::from);
+            return String::read(value, path).map(Self::from);
         }
         let mut fields = ObjectReader::new(value, path)?;
         Ok(Self {
-            value: fields.require_text("value")?,
-            type_word: fields.text("type")?,
-            description: fields.text("description")?,
+            value: fields.required("value", "a string")?,
+            type_word: fields.optional("type")?,
+            description: fields.optional("description")?,
             extra: fields.finish(),
         })
     }
@@ -148,9 +144,9 @@ impl Wire for PlanOutput {
             return self.value.as_str().into();
         }
         ObjectWriter::new(&self.extra)
-            .with("value", self.value.as_str())
-            .with_some("type", self.type_word.as_deref())
-            .with_some("description", self.description.as_deref())
+            .required("value", &self.value)
+            .optional("type", &self.type_word)
+            .optional("description", &self.description)
             .finish()
     }
 }

@@ -1,6 +1,6 @@
 //! One step of a plan.
 
-use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, object, wire};
+use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, wire};
 use crate::{Number, Object, Path, StepId, ToolName, Value};
 
 const CAPABILITY: &str = "capability";
@@ -10,22 +10,17 @@ const LIMIT: &str = "limit_ms";
 /// One call of a capability, made after the steps it depends on are done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// The id of the step, unique within the plan.
     pub step_id: StepId,
-    /// The tool or agent to call.
     pub tool: ToolName,
-    /// The namespace of that tool or agent, if the plan names one.
     pub namespace: Option<String>,
     /// The purpose of the step, for people and models; empty if the plan gives none.
     pub instruction: String,
-    /// The steps whose results this step needs.
     pub depends_on: Vec<StepId>,
     /// All other information; see [`Step::capability`], [`Step::parameters`], [`Step::limit_ms`], [`Step::is_computed`],
     /// [`Step::sub_plan`] and [`Step::agent_file`].
     /// The check of a plan reads `foreach`, `when`, `on_failure`, `approve`, `retry`, `until`, `expect` and
     /// `verify`.
     pub metadata: Object,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 
@@ -48,14 +43,12 @@ impl Step {
         }
     }
 
-    /// Sets the parameters.
     #[must_use]
     pub fn with_parameters(mut self, parameters: Object) -> Self {
         self.metadata.insert(PARAMETERS, parameters);
         self
     }
 
-    /// Adds a step to `depends_on`.
     #[must_use]
     pub fn after(mut self, step: impl Into<StepId>) -> Self {
         self.depends_on.push(step.into());
@@ -107,11 +100,11 @@ impl Wire for Step {
     fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
         let mut fields = ObjectReader::new(value, path)?;
         Ok(Self {
-            step_id: fields.require_text("step_id")?.into(),
-            tool: fields.require_text("agent_name")?.into(),
-            namespace: fields.text("namespace")?,
-            instruction: fields.text("instruction")?.unwrap_or_default(),
-            depends_on: fields.list("depends_on", StepId::read)?,
+            step_id: fields.required("step_id", "a string")?,
+            tool: fields.required("agent_name", "a string")?,
+            namespace: fields.optional("namespace")?,
+            instruction: fields.or_default("instruction")?,
+            depends_on: fields.or_default("depends_on")?,
             metadata: fields.read("metadata", read_metadata)?.unwrap_or_default(),
             extra: fields.finish(),
         })
@@ -119,19 +112,19 @@ impl Wire for Step {
 
     fn write(&self) -> Value {
         ObjectWriter::new(&self.extra)
-            .with("step_id", self.step_id.as_str())
-            .with("agent_name", self.tool.as_str())
-            .with_some("namespace", self.namespace.as_deref())
-            .with_default("instruction", "", self.instruction.as_str())
-            .with_texts("depends_on", self.depends_on.iter().map(StepId::as_str))
-            .with_default("metadata", Object::new(), self.metadata.clone())
+            .required("step_id", &self.step_id)
+            .required("agent_name", &self.tool)
+            .optional("namespace", &self.namespace)
+            .or_default("instruction", &self.instruction)
+            .or_default("depends_on", &self.depends_on)
+            .or_default("metadata", &self.metadata)
             .finish()
     }
 }
 
 /// Checks the entries that the accessors of [`Step`] read, which would otherwise report a wrong entry as absent.
 fn read_metadata(value: Value, path: &Path) -> Result<Object, ShapeError> {
-    let object = object(value, path)?;
+    let object = Object::read(value, path)?;
     let check = |key: &str, expected, is_valid: fn(&Value) -> bool| match object.get(key) {
         Some(value) if !value.is_null() && !is_valid(value) => Err(ShapeError::kind(path.key(key), expected, value)),
         _ => Ok(()),

@@ -1,26 +1,22 @@
 //! The hint about one field.
 
 use super::for_type;
-use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, wire};
-use crate::{Number, Object, Path, Value};
+use crate::shape::{ExtraFields, wire_object};
+use crate::{Number, Object, Value};
 
 /// The description of one input or output field, as the tool announces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldHint {
-    /// The key.
     pub name: String,
     /// The type, as a word that [`for_type`] interprets; empty if the tool gives none. `type` in JSON.
     pub type_word: String,
     /// A valid value. Tools usually write it as a string, whatever the type.
     pub example: Option<Value>,
-    /// The purpose of the field.
     pub description: Option<String>,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 
 impl FieldHint {
-    /// A hint with a name and a type.
     pub fn new(name: impl Into<String>, type_word: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -67,26 +63,11 @@ fn parse_as(text: &str, type_name: &str) -> Option<Value> {
     }
 }
 
-impl Wire for FieldHint {
-    fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
-        let mut fields = ObjectReader::new(value, path)?;
-        Ok(Self {
-            name: fields.require_text("name")?,
-            type_word: fields.text("type")?.unwrap_or_default(),
-            example: fields.take("example"),
-            description: fields.text("description")?,
-            extra: fields.finish(),
-        })
-    }
-
-    fn write(&self) -> Value {
-        ObjectWriter::new(&self.extra)
-            .with("name", self.name.as_str())
-            .with_default("type", "", self.type_word.as_str())
-            .with_some("example", self.example.clone())
-            .with_some("description", self.description.as_deref())
-            .finish()
+wire_object! {
+    FieldHint {
+        name: "name" required("a string"),
+        type_word: "type" or_default,
+        example: "example" optional,
+        description: "description" optional,
     }
 }
-
-wire!(FieldHint);

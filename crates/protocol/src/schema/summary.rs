@@ -3,17 +3,14 @@
 use std::collections::HashSet;
 
 use super::FieldHint;
-use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, wire};
-use crate::{Object, Path, Value};
+use crate::shape::{ExtraFields, wire_object};
+use crate::{Object, Value};
 
 /// The hints about the fields of an input or output.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Summary {
-    /// Required fields.
     pub required: Vec<FieldHint>,
-    /// Optional fields.
     pub optional: Vec<FieldHint>,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 
@@ -50,7 +47,10 @@ impl Summary {
         }
         let mut schema = Object::from([("type", "object".into()), ("properties", properties.into())]);
         if !self.required.is_empty() {
-            schema.insert("required", self.required_names());
+            // Each name once, as JSON Schema requires.
+            let mut seen = HashSet::new();
+            let names = self.required.iter().map(|hint| hint.name.as_str());
+            schema.insert("required", names.filter(|name| seen.insert(*name)).map(Value::from).collect::<Vec<_>>());
         }
         if additional == AdditionalProperties::Forbidden {
             schema.insert("additionalProperties", false);
@@ -70,32 +70,11 @@ impl Summary {
         });
         own.chain(of_hints).collect()
     }
-
-    /// Each name once, as JSON Schema requires.
-    fn required_names(&self) -> Vec<Value> {
-        let mut seen = HashSet::new();
-        let names = self.required.iter().map(|hint| hint.name.as_str());
-        names.filter(|name| seen.insert(*name)).map(Value::from).collect()
-    }
 }
 
-impl Wire for Summary {
-    fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
-        let mut fields = ObjectReader::new(value, path)?;
-        Ok(Self {
-            required: fields.list("required", FieldHint::read)?,
-            optional: fields.list("optional", FieldHint::read)?,
-            extra: fields.finish(),
-        })
-    }
-
-    fn write(&self) -> Value {
-        let list = |hints: &[FieldHint]| hints.iter().map(Value::from).collect::<Vec<_>>();
-        ObjectWriter::new(&self.extra)
-            .with_default("required", Vec::new(), list(&self.required))
-            .with_default("optional", Vec::new(), list(&self.optional))
-            .finish()
+wire_object! {
+    Summary {
+        required: "required" or_default,
+        optional: "optional" or_default,
     }
 }
-
-wire!(Summary);

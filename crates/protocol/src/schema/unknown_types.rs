@@ -10,7 +10,6 @@ use crate::{Object, Path, Value};
 /// A type that has no meaning. A schema with it allows any value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownType {
-    /// The place of the schema whose `type` this is.
     pub path: Path,
     /// The type, without the words around it: `Money` in `[]Money`.
     pub word: String,

@@ -19,7 +19,6 @@ const ROUNDS: [u32; 64] = [
     0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
 ];
 
-/// The state of a digest.
 #[derive(Debug, Clone)]
 pub(super) struct PortableSha256 {
     state: [u32; 8],

@@ -23,16 +23,13 @@ struct Layout {
 /// One field of the original object.
 #[derive(Debug, Clone)]
 pub(super) enum Slot {
-    /// The type defines it.
     Known,
     /// The type defines it, and it was `null`.
     KnownNull,
-    /// The type does not define it.
     Unknown(Value),
 }
 
 impl ExtraFields {
-    /// The value of an extra field.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.iter().find(|(name, _)| *name == key).map(|(_, value)| value)
     }
@@ -59,7 +56,6 @@ impl ExtraFields {
         })
     }
 
-    /// Whether there are no extra fields.
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()
     }
@@ -85,20 +81,15 @@ impl Eq for ExtraFields {}
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{path}`: expected {expected}, found {found}")]
 pub struct ShapeError {
-    /// The place of the problem.
     pub path: Path,
-    /// What the type requires there, in words.
     pub expected: &'static str,
-    /// What the value has there.
     pub found: ActualShape,
 }
 
 /// What a JSON value has at the place of a [`ShapeError`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ActualShape {
-    /// The key is absent.
     Absent,
-    /// A value of the wrong kind.
     Kind(ValueKind),
     /// A string that is not one of the allowed words.
     UnknownWord(String),

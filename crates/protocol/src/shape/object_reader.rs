@@ -1,7 +1,7 @@
 //! Reading a JSON object field by field, and writing it in the layout in which it was read.
 
 use super::extra::Slot;
-use super::{ExtraFields, ShapeError};
+use super::{ExtraFields, ShapeError, Wire};
 use crate::{Object, Path, Value};
 
 /// Takes the fields of an object one by one; the remaining fields become [`ExtraFields`].
@@ -14,7 +14,7 @@ pub(crate) struct ObjectReader<'a> {
 
 impl<'a> ObjectReader<'a> {
     pub(crate) fn new(value: Value, path: &'a Path) -> Result<Self, ShapeError> {
-        let object = object(value, path)?;
+        let object = Object::read(value, path)?;
         let slots = object.into_iter().map(|(key, value)| (key, Slot::Unknown(value))).collect();
         Ok(Self { path, slots })
     }
@@ -46,27 +46,22 @@ impl<'a> ObjectReader<'a> {
         self.take(key).map(|value| read(value, &self.path.key(key))).transpose()
     }
 
-    /// Like [`ObjectReader::read`], for a required field.
-    pub(crate) fn require<T>(
-        &mut self,
-        key: &str,
-        expected: &'static str,
-        read: impl FnOnce(Value, &Path) -> Result<T, ShapeError>,
-    ) -> Result<T, ShapeError> {
+    pub(crate) fn required<T: Wire>(&mut self, key: &str, expected: &'static str) -> Result<T, ShapeError> {
         let path = self.path.key(key);
         match self.take_nullable(key) {
             None => Err(ShapeError::absent(path, expected)),
             Some(Value::Null) => Err(ShapeError::kind(path, expected, &Value::Null)),
-            Some(value) => read(value, &path),
+            Some(value) => T::read(value, &path),
         }
     }
 
-    pub(crate) fn text(&mut self, key: &str) -> Result<Option<String>, ShapeError> {
-        self.read(key, text)
+    pub(crate) fn optional<T: Wire>(&mut self, key: &str) -> Result<Option<T>, ShapeError> {
+        self.read(key, T::read)
     }
 
-    pub(crate) fn require_text(&mut self, key: &str) -> Result<String, ShapeError> {
-        self.require(key, "a string", text)
+    /// The field, or the default value if the field is absent or null.
+    pub(crate) fn or_default<T: Wire + Default>(&mut self, key: &str) -> Result<T, ShapeError> {
+        Ok(self.optional(key)?.unwrap_or_default())
     }
 
     /// Fails if the field is present and not null.
@@ -77,39 +72,8 @@ impl<'a> ObjectReader<'a> {
         }
     }
 
-    /// Takes a list; an absent list has no items.
-    pub(crate) fn list<T>(
-        &mut self,
-        key: &str,
-        item: impl Fn(Value, &Path) -> Result<T, ShapeError>,
-    ) -> Result<Vec<T>, ShapeError> {
-        Ok(self.read(key, |value, path| list(value, path, item))?.unwrap_or_default())
-    }
-
-    /// The fields that were not taken.
     pub(crate) fn finish(self) -> ExtraFields {
         ExtraFields::from_slots(self.slots)
-    }
-}
-
-pub(crate) fn text(value: Value, path: &Path) -> Result<String, ShapeError> {
-    match value {
-        Value::String(text) => Ok(text),
-        other => Err(ShapeError::kind(path.clone(), "a string", &other)),
-    }
-}
-
-pub(crate) fn flag(value: Value, path: &Path) -> Result<bool, ShapeError> {
-    match value {
-        Value::Bool(flag) => Ok(flag),
-        other => Err(ShapeError::kind(path.clone(), "a boolean", &other)),
-    }
-}
-
-pub(crate) fn object(value: Value, path: &Path) -> Result<Object, ShapeError> {
-    match value {
-        Value::Object(object) => Ok(object),
-        other => Err(ShapeError::kind(path.clone(), "an object", &other)),
     }
 }
 
@@ -118,20 +82,7 @@ impl TryFrom<Value> for Object {
 
     /// Fails unless the value is an object.
     fn try_from(value: Value) -> Result<Self, ShapeError> {
-        object(value, &Path::root())
-    }
-}
-
-pub(crate) fn list<T>(
-    value: Value,
-    path: &Path,
-    item: impl Fn(Value, &Path) -> Result<T, ShapeError>,
-) -> Result<Vec<T>, ShapeError> {
-    match value {
-        Value::Array(items) => {
-            items.into_iter().enumerate().map(|(index, value)| item(value, &path.index(index))).collect()
-        }
-        other => Err(ShapeError::kind(path.clone(), "an array", &other)),
+        Self::read(value, &Path::root())
     }
 }
 
@@ -142,7 +93,6 @@ pub(crate) struct ObjectWriter<'a> {
 }
 
 enum Field {
-    /// Always written.
     Present(Value),
     /// Equal to what an absent field means: written only where the original had it.
     Default(Value),
@@ -155,7 +105,6 @@ impl<'a> ObjectWriter<'a> {
         Self { extra, fields: Vec::new() }
     }
 
-    /// Adds a field that is always written.
     #[must_use]
     pub(crate) fn with(mut self, key: &'static str, value: impl Into<Value>) -> Self {
         self.fields.push((key, Field::Present(value.into())));
@@ -183,11 +132,21 @@ impl<'a> ObjectWriter<'a> {
         self
     }
 
-    /// Adds a list of strings that is empty when absent.
     #[must_use]
-    pub(crate) fn with_texts<'t>(self, key: &'static str, texts: impl IntoIterator<Item = &'t str>) -> Self {
-        let texts: Vec<Value> = texts.into_iter().map(Value::from).collect();
-        self.with_default(key, Vec::new(), texts)
+    pub(crate) fn required(self, key: &'static str, value: &impl Wire) -> Self {
+        self.with(key, value.write())
+    }
+
+    #[must_use]
+    #[expect(clippy::ref_option, reason = "`wire_object!` passes every field by reference")]
+    pub(crate) fn optional<T: Wire>(self, key: &'static str, value: &Option<T>) -> Self {
+        self.with_some(key, value.as_ref().map(T::write))
+    }
+
+    /// Adds a field whose absence means its default value. With that value it is written only if the original had it.
+    #[must_use]
+    pub(crate) fn or_default<T: Wire + Default>(self, key: &'static str, value: &T) -> Self {
+        self.with_default(key, T::default().write(), value.write())
     }
 
     /// The object: fields of the original in their order, then the others.

@@ -20,7 +20,6 @@ pub enum Category {
 }
 
 impl Category {
-    /// The name in JSON.
     pub fn as_str(&self) -> &str {
         match self {
             Self::InputError => "INPUT_ERROR",
@@ -32,7 +31,6 @@ impl Category {
         }
     }
 
-    /// The HTTP status of a response with this category.
     pub fn status(&self) -> u16 {
         match self {
             Self::InputError => 400,
@@ -85,17 +83,15 @@ impl fmt::Display for Category {
 mod tests {
     use super::*;
 
-    const TABLE: [(&str, Category, u16); 5] = [
-        ("INPUT_ERROR", Category::InputError, 400),
-        ("NOT_FOUND", Category::NotFound, 404),
-        ("RATE_LIMIT", Category::RateLimit, 429),
-        ("AUTH_ERROR", Category::AuthError, 401),
-        ("SERVICE_ERROR", Category::ServiceError, 503),
-    ];
-
     #[test]
     fn each_category_maps_to_one_name_and_one_status_and_back() {
-        for (word, category, status) in TABLE {
+        for (word, category, status) in [
+            ("INPUT_ERROR", Category::InputError, 400),
+            ("NOT_FOUND", Category::NotFound, 404),
+            ("RATE_LIMIT", Category::RateLimit, 429),
+            ("AUTH_ERROR", Category::AuthError, 401),
+            ("SERVICE_ERROR", Category::ServiceError, 503),
+        ] {
             assert_eq!(category.as_str(), word);
             assert_eq!(Category::from(word), category);
             assert_eq!(category.status(), status, "{word}");

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Category;
-use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, flag, object, wire};
+use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, wire};
 use crate::{Object, Path, Value};
 
 /// The error that a tool reports: enough to choose a remedy without interpreting prose.
@@ -22,15 +22,12 @@ use crate::{Object, Path, Value};
 pub struct ToolError {
     /// The code for programs: `LOCATION_NOT_FOUND`. See [`codes`](super::codes).
     pub code: String,
-    /// The message for people.
     pub message: String,
     /// The kind of failure. If it is `None`, the HTTP status determines it ([`Category::from_status`]).
     pub category: Option<Category>,
-    /// Whether a retry can succeed, in the opinion of the tool.
     pub retryable: Retryable,
     /// Further facts: `hint`, `retry_after`, the input as the tool understood it. Values may be of any kind.
     pub details: Object,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 
@@ -80,14 +77,12 @@ impl ToolError {
         }
     }
 
-    /// Sets whether a retry can succeed.
     #[must_use]
     pub fn retryable(mut self, retryable: Retryable) -> Self {
         self.retryable = retryable;
         self
     }
 
-    /// Adds an entry to the details.
     #[must_use]
     pub fn detail(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.details.insert(name, value);
@@ -112,22 +107,22 @@ impl Wire for ToolError {
     fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
         let mut fields = ObjectReader::new(value, path)?;
         Ok(Self {
-            code: fields.require_text("code")?,
-            message: fields.require_text("message")?,
-            category: fields.text("category")?.map(|word| word.as_str().into()),
-            retryable: fields.read("retryable", flag)?.into(),
-            details: fields.read("details", object)?.unwrap_or_default(),
+            code: fields.required("code", "a string")?,
+            message: fields.required("message", "a string")?,
+            category: fields.optional("category")?.map(|word: String| word.as_str().into()),
+            retryable: fields.optional("retryable")?.into(),
+            details: fields.or_default("details")?,
             extra: fields.finish(),
         })
     }
 
     fn write(&self) -> Value {
         ObjectWriter::new(&self.extra)
-            .with("code", self.code.as_str())
-            .with("message", self.message.as_str())
+            .required("code", &self.code)
+            .required("message", &self.message)
             .with_some("category", self.category.as_ref().map(Category::as_str))
             .with_some("retryable", self.retryable.as_bool())
-            .with_default("details", Object::new(), self.details.clone())
+            .or_default("details", &self.details)
             .finish()
     }
 }

@@ -1,7 +1,7 @@
 //! The envelope of every tool response.
 
 use super::ToolError;
-use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, flag, wire};
+use crate::shape::{ExtraFields, ObjectReader, ObjectWriter, ShapeError, Wire, wire};
 use crate::{Path, Value};
 
 /// The response of a tool: `success` with `data`, or a failure with an `error`.
@@ -19,17 +19,14 @@ use crate::{Path, Value};
 pub struct ToolResponse {
     data: Option<Value>,
     error: Option<ToolError>,
-    /// Fields that the protocol does not define.
     pub extra: ExtraFields,
 }
 
 impl ToolResponse {
-    /// A success with data.
     pub fn ok(data: impl Into<Value>) -> Self {
         Self { data: Some(data.into()), error: None, extra: ExtraFields::default() }
     }
 
-    /// A failure with an error.
     pub fn fail(error: ToolError) -> Self {
         Self { data: None, error: Some(error), extra: ExtraFields::default() }
     }
@@ -41,7 +38,6 @@ impl ToolResponse {
         body.get("success").is_some_and(|success| success.as_bool().is_some())
     }
 
-    /// Whether this is a success.
     pub fn success(&self) -> bool {
         self.error.is_none()
     }
@@ -51,7 +47,6 @@ impl ToolResponse {
         self.data.as_ref()
     }
 
-    /// The error of a failure.
     pub fn error(&self) -> Option<&ToolError> {
         self.error.as_ref()
     }
@@ -68,13 +63,13 @@ impl ToolResponse {
 impl Wire for ToolResponse {
     fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
         let mut fields = ObjectReader::new(value, path)?;
-        let success = fields.require("success", "a boolean", flag)?;
+        let success = fields.required("success", "a boolean")?;
         let data = fields.take_nullable("data");
         let error = if success {
             fields.require_absent("error", "no error, because `success` is true")?;
             None
         } else {
-            Some(fields.require("error", "an object, because `success` is false", ToolError::read)?)
+            Some(fields.required("error", "an object, because `success` is false")?)
         };
         Ok(Self { data, error, extra: fields.finish() })
     }
@@ -82,8 +77,8 @@ impl Wire for ToolResponse {
     fn write(&self) -> Value {
         ObjectWriter::new(&self.extra)
             .with("success", self.success())
-            .with_some("data", self.data.clone())
-            .with_some("error", self.error.as_ref())
+            .optional("data", &self.data)
+            .optional("error", &self.error)
             .finish()
     }
 }

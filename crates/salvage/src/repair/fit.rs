@@ -34,7 +34,6 @@ use planner::{KeyRenaming, Planner, Validity};
 /// A value that fits a schema, with the changes that were needed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedValue {
-    /// The value.
     pub value: Value,
     /// Every change, in the order of the value. Empty if the value fitted unchanged.
     pub fixes: Vec<Fix>,
@@ -45,7 +44,6 @@ const MAX_LISTED: usize = 3;
 /// A value that cannot be made to fit a schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FitError {
-    /// The original value.
     pub value: Value,
     /// The problems that remain after all possible repairs; at least one.
     ///
@@ -142,7 +140,7 @@ fn without_envelope(value: &Value, schema: &Schema, arithmetic: &HashSet<Path>, 
 
 fn fit_on_any_stack(value: &Value, schema: &Schema, arithmetic: &HashSet<Path>) -> Outcome {
     let fits = schema.fits(value);
-    let needs_large_stack = schema.may_need_large_stack() && (!fits || schema.needs_large_stack(value));
+    let needs_large_stack = schema.is_deep && (!fits || schema.needs_large_stack(value));
     with_large_stack(needs_large_stack, || fit_keys_and_values(value, schema, arithmetic, fits))
 }
 

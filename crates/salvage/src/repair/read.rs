@@ -27,6 +27,7 @@ use reknit_protocol::{MAX_DEPTH, ParseProblem, Path, Value};
 
 pub(crate) use self::arithmetic::to_expression;
 use self::document::{Candidate, parse_document};
+pub(crate) use self::embedded_json::REASONING_TAGS;
 use self::parser::YesNoWords;
 pub use self::reading::{Completeness, ReadTextError, Reading};
 use self::reading::{ESCAPED_QUOTE, ParseFailure};
@@ -76,7 +77,7 @@ fn read_with(text: &str, options: &ReadOptions, schema: Option<&Schema>) -> Resu
     if text.len() > options.max_bytes {
         return Err(ReadTextError::TooLarge { size: text.len(), limit: options.max_bytes });
     }
-    let trimmed = trim_whitespace(text);
+    let trimmed = text.trim_matches([' ', '\t', '\n', '\r']);
     if may_be_valid(trimmed.as_bytes()) {
         match Value::parse(trimmed) {
             Ok(value) => return Ok(finish(Candidate::unrepaired(value), schema)?),
@@ -97,10 +98,6 @@ fn read_with(text: &str, options: &ReadOptions, schema: Option<&Schema>) -> Resu
         reading.fixes.splice(0..0, trim_fixes(before, rest.get(body.len()..).unwrap_or_default()));
     }
     Ok(reading)
-}
-
-fn trim_whitespace(text: &str) -> &str {
-    text.trim_matches([' ', '\t', '\n', '\r'])
 }
 
 /// Removes the white space and byte order marks that JSON does not allow around a value.
@@ -220,9 +217,9 @@ fn explain(text: &str, shift: usize, failure: Option<ParseFailure>) -> ReadTextE
     };
     let position = TextPosition::at_offset(text, failure.at() + shift);
     match failure {
-        ParseFailure::Unreadable { reason, .. } => ReadTextError::Unreadable { position, problem: reason.to_string() },
-        ParseFailure::TooDeep { .. } => ReadTextError::TooDeep { limit: MAX_DEPTH, position },
-        ParseFailure::Escaped { .. } => ReadTextError::Unreadable { position, problem: ESCAPED_QUOTE.to_owned() },
+        ParseFailure::Unreadable(_, reason) => ReadTextError::Unreadable { position, problem: reason.to_string() },
+        ParseFailure::TooDeep(_) => ReadTextError::TooDeep { limit: MAX_DEPTH, position },
+        ParseFailure::Escaped(_) => ReadTextError::Unreadable { position, problem: ESCAPED_QUOTE.to_owned() },
         ParseFailure::Ambiguous(values) => ambiguous(*values),
     }
 }

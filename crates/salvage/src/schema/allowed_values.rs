@@ -12,7 +12,6 @@ use super::schema_index::HashMap;
 /// Up to this many values are compared one by one.
 const FEW_VALUES: usize = 16;
 
-/// The allowed values.
 #[derive(Debug, Clone)]
 pub(crate) struct AllowedValues {
     values: Box<[Value]>,
@@ -79,7 +78,6 @@ impl AllowedValues {
         Self { values: values.into(), spellings: OnceLock::new() }
     }
 
-    /// Whether the text is one of the values.
     pub(crate) fn contains_text(&self, text: &str) -> bool {
         if self.values.len() <= FEW_VALUES {
             return self.values.iter().any(|value| value.as_str() == Some(text));

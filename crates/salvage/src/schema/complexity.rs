@@ -6,8 +6,8 @@
 use jsonschema::{FancyRegex, PatternOptions};
 use reknit_protocol::{Object, Value};
 
-use super::keywords::is_about_scalars;
-use super::schema_index::{HashMap, REFERENCE_KEYWORDS, SchemaIndex};
+use super::keywords::{is_about_scalars, list, named};
+use super::schema_index::{HashMap, REFERENCE_KEYWORDS, SchemaIndex, address};
 
 /// How many subschemas a validator may have to visit on the way to one place in a value. Ordinary schemas need some dozens,
 /// large unions inside large unions some thousands.
@@ -22,7 +22,6 @@ pub(crate) struct Complexity {
     pub(crate) recursions: u64,
     /// The largest work of the regular expressions that apply on the way to one place, compared to [`MAX_MATCHING`].
     pub(crate) matching: u64,
-    /// The number of regular expressions.
     pub(crate) patterns: usize,
     /// The number of regular expressions that are matched by trying one way after the other.
     pub(crate) backtracking: usize,
@@ -96,23 +95,19 @@ impl Measure {
     }
 }
 
-/// Measures a schema.
 pub(crate) fn measure(root: &Value, index: &SchemaIndex<'_>) -> Complexity {
-    let mut meter =
-        Meter { index, measures: HashMap::default(), patterns: 0, backtracking: 0, has_recursive_dependencies: false };
+    let mut meter = Meter { index, measures: HashMap::default(), counts: Complexity::default() };
     let measure = meter.measure(root);
-    let Meter { patterns, backtracking, has_recursive_dependencies, .. } = meter;
     let Measure { matching, recursions, .. } = measure;
-    Complexity { visits: measure.visits(), recursions, matching, patterns, backtracking, has_recursive_dependencies }
+    Complexity { visits: measure.visits(), recursions, matching, ..meter.counts }
 }
 
 struct Meter<'s, 'i> {
     index: &'i SchemaIndex<'s>,
     /// By the address of the subschema; `None` while it is being measured.
     measures: HashMap<usize, Option<Measure>>,
-    patterns: usize,
-    backtracking: usize,
-    has_recursive_dependencies: bool,
+    /// What is counted where it stands, however often it applies: the patterns and the recursive dependencies.
+    counts: Complexity,
 }
 
 /// Comparing a value with this many allowed values takes about as long as one visit.
@@ -120,7 +115,7 @@ const ALLOWED_VALUES_PER_VISIT: usize = 32;
 
 impl<'s> Meter<'s, '_> {
     fn measure(&mut self, schema: &'s Value) -> Measure {
-        let address = std::ptr::from_ref(schema).addr();
+        let address = address(schema);
         match self.measures.get(&address) {
             Some(Some(known)) => return *known,
             // The schema refers to a schema around it. The validator remembers its verdict about each value there.
@@ -128,7 +123,7 @@ impl<'s> Meter<'s, '_> {
             None => {}
         }
         let Value::Object(object) = schema else { return Measure { here: 1, ..Measure::default() } };
-        let allowed = object.get("enum").and_then(Value::as_array).map_or(0, <[Value]>::len);
+        let allowed = list(object, "enum").len();
         let here = u64::try_from(1 + allowed / ALLOWED_VALUES_PER_VISIT).unwrap_or(u64::MAX);
         let mut measure = Measure { here, ..Measure::default() };
         if object.keys().all(is_about_scalars) {
@@ -142,8 +137,8 @@ impl<'s> Meter<'s, '_> {
             measure.add_here(other);
         }
         for keyword in ["dependentSchemas", "dependencies"] {
-            for schema in object.get(keyword).and_then(Value::as_object).into_iter().flat_map(Object::values) {
-                self.has_recursive_dependencies |= self.measure(schema).recursions > 0;
+            for schema in named(object, keyword) {
+                self.counts.has_recursive_dependencies |= self.measure(schema).recursions > 0;
             }
         }
         if object.contains_key("unevaluatedProperties") || object.contains_key("unevaluatedItems") {
@@ -157,11 +152,11 @@ impl<'s> Meter<'s, '_> {
     fn add_patterns(&mut self, object: &'s Object, measure: &mut Measure) {
         let names = object.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Object::keys);
         for pattern in names.chain(object.get("pattern").and_then(Value::as_str)) {
-            self.patterns += 1;
+            self.counts.patterns += 1;
             let places = places(pattern);
             measure.matching = measure.matching.saturating_add(places.saturating_mul(places));
             if backtracks(pattern) {
-                self.backtracking += 1;
+                self.counts.backtracking += 1;
                 measure.here = measure.here.saturating_add(VISITS_PER_BACKTRACKING);
             }
         }
@@ -171,11 +166,11 @@ impl<'s> Meter<'s, '_> {
         let references = REFERENCE_KEYWORDS.iter().filter_map(|keyword| object.get(keyword)?.as_str());
         let mut targets: Vec<&Value> = references.filter_map(|text| self.index.resolve(schema, text)).collect();
         for keyword in ["allOf", "anyOf", "oneOf"] {
-            targets.extend(object.get(keyword).and_then(Value::as_array).unwrap_or_default());
+            targets.extend(list(object, keyword));
         }
         targets.extend(["not", "if", "then", "else"].iter().filter_map(|keyword| object.get(keyword)));
         for keyword in ["dependentSchemas", "dependencies"] {
-            targets.extend(object.get(keyword).and_then(Value::as_object).into_iter().flat_map(Object::values));
+            targets.extend(named(object, keyword));
         }
         targets
     }
@@ -184,12 +179,10 @@ impl<'s> Meter<'s, '_> {
     fn add_children(&mut self, object: &'s Object, measure: &mut Measure) {
         let mut below = 0_u64;
         for (keyword, only_one) in [("properties", true), ("patternProperties", false)] {
-            let children = object.get(keyword).and_then(Value::as_object).into_iter().flat_map(Object::values);
-            below = below.saturating_add(self.add_group(children, only_one, measure));
+            below = below.saturating_add(self.add_group(named(object, keyword), only_one, measure));
         }
         for keyword in ["prefixItems", "items"] {
-            let children = object.get(keyword).and_then(Value::as_array).unwrap_or_default();
-            below = below.saturating_add(self.add_group(children, true, measure));
+            below = below.saturating_add(self.add_group(list(object, keyword), true, measure));
         }
         let others = [
             "items",
@@ -311,33 +304,27 @@ pub(crate) fn is_deep(value: &Value) -> bool {
 }
 
 pub(crate) fn nests_deeper(value: &Value, levels: usize) -> bool {
-    match value {
-        Value::Array(items) => levels == 0 || items.iter().any(|item| nests_deeper(item, levels - 1)),
-        Value::Object(object) => levels == 0 || object.values().any(|value| nests_deeper(value, levels - 1)),
-        _ => false,
-    }
+    is_container(value) && (levels == 0 || parts(value).any(|part| nests_deeper(part, levels - 1)))
+}
+
+fn is_container(value: &Value) -> bool {
+    matches!(value, Value::Array(_) | Value::Object(_))
+}
+
+/// The items of an array, or the values of an object.
+fn parts(value: &Value) -> impl Iterator<Item = &Value> {
+    let values = value.as_object().into_iter().flat_map(Object::values);
+    value.as_array().unwrap_or_default().iter().chain(values)
 }
 
 /// How many levels of containers are in the value, besides itself.
 pub(crate) fn levels(value: &Value) -> usize {
-    let below = |value: &Value| match value {
-        Value::Array(_) | Value::Object(_) => 1 + levels(value),
-        _ => 0,
-    };
-    match value {
-        Value::Array(items) => items.iter().map(below).max().unwrap_or(0),
-        Value::Object(object) => object.values().map(below).max().unwrap_or(0),
-        _ => 0,
-    }
+    parts(value).filter(|part| is_container(part)).map(|part| 1 + levels(part)).max().unwrap_or(0)
 }
 
 /// The number of values in a value, including itself.
 pub(crate) fn count_values(value: &Value) -> u64 {
-    match value {
-        Value::Array(items) => items.iter().fold(1, |sum, item| count_values(item).saturating_add(sum)),
-        Value::Object(object) => object.values().fold(1, |sum, value| count_values(value).saturating_add(sum)),
-        _ => 1,
-    }
+    parts(value).fold(1, |sum, part| count_values(part).saturating_add(sum))
 }
 
 /// Runs `work` on a thread with a large stack if `needed`, otherwise on the current thread.
@@ -360,9 +347,13 @@ fn on_large_stack<T: Send>(work: &(impl Fn() -> T + Sync)) -> Option<T> {
 mod tests {
     use super::*;
 
-    fn visits(schema: &str) -> u64 {
+    fn measured(schema: &str) -> Complexity {
         let schema = Value::parse(schema).expect("JSON");
-        measure(&schema, &SchemaIndex::new(&schema, jsonschema::Draft::Draft202012, crate::Formats::Ignored)).visits
+        measure(&schema, &SchemaIndex::new(&schema, jsonschema::Draft::Draft202012, crate::Formats::Ignored))
+    }
+
+    fn visits(schema: &str) -> u64 {
+        measured(schema).visits
     }
 
     #[test]
@@ -405,13 +396,8 @@ mod tests {
         for pattern in ["(a|b)+", "(?:a)?", "(?<n>a)", r"\\d\\w\\s\\(?=", r"[(?=)\\b*+]", r"\\\\b", "a+b*c{2}"] {
             assert_eq!(visits(&format!(r#"{{"pattern": "{pattern}"}}"#)), 1, "{pattern}");
         }
-        let all_runs = |schema: &str| {
-            let schema = Value::parse(schema).expect("JSON");
-            measure(&schema, &SchemaIndex::new(&schema, jsonschema::Draft::Draft202012, crate::Formats::Ignored))
-                .visits_of_all_runs()
-        };
-        assert_eq!(all_runs(r#"{"pattern": "ab"}"#), 1);
-        assert_eq!(all_runs(r#"{"pattern": "a(?=b)"}"#), 17 * 64);
+        assert_eq!(measured(r#"{"pattern": "ab"}"#).visits_of_all_runs(), 1);
+        assert_eq!(measured(r#"{"pattern": "a(?=b)"}"#).visits_of_all_runs(), 17 * 64);
     }
 
     #[test]

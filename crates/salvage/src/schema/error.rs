@@ -12,20 +12,13 @@ use super::{FitProblem, FitProblemKind};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// The JSON is neither an object nor a boolean.
     #[error("a schema must be an object or a boolean, not {found}")]
     NotASchema {
         /// The type of the JSON, with an article: "a string".
         found: &'static str,
     },
-    /// A keyword has an invalid value.
     #[error("the schema is not valid at `{path}`: {message}")]
-    Invalid {
-        /// The path in the schema.
-        path: Path,
-        /// What is wrong.
-        message: String,
-    },
+    Invalid { path: Path, message: String },
     /// Validating even a small value could take too long, as in a schema whose definitions refer to each other twice on each
     /// of many levels.
     #[error(
@@ -43,7 +36,6 @@ pub enum SchemaError {
     External {
         /// The path of the reference; the root if it is not known.
         path: Path,
-        /// The reference.
         reference: String,
     },
     /// The schema refers to a part of itself that does not exist.
@@ -51,7 +43,6 @@ pub enum SchemaError {
     Dangling {
         /// The path of the reference; the root if it is not known.
         path: Path,
-        /// The reference.
         reference: String,
     },
 }
@@ -61,10 +52,11 @@ impl SchemaError {
         let ValidationErrorKind::Referencing(reference) = error.kind() else {
             return Self::invalid(error, source);
         };
+        let or_root = |found: Option<_>, reference: &String| found.unwrap_or_else(|| (Path::root(), reference.clone()));
         match reference {
             ReferencingError::Unretrievable { uri, .. } => {
-                let (path, reference) = find_reference(source, |text| uri.ends_with(document_of(text)))
-                    .unwrap_or_else(|| (Path::root(), uri.clone()));
+                let found = find_reference(source, |text| uri.ends_with(document_of(text)));
+                let (path, reference) = or_root(found, uri);
                 Self::External { path, reference }
             }
             ReferencingError::PointerToNowhere { pointer: fragment }
@@ -72,8 +64,8 @@ impl SchemaError {
             | ReferencingError::InvalidAnchor { anchor: fragment }
             | ReferencingError::InvalidPercentEncoding { pointer: fragment, .. }
             | ReferencingError::InvalidArrayIndex { pointer: fragment, .. } => {
-                let (path, reference) = find_reference(source, |text| text.ends_with(fragment.as_str()))
-                    .unwrap_or_else(|| (Path::root(), fragment.clone()));
+                let found = find_reference(source, |text| text.ends_with(fragment.as_str()));
+                let (path, reference) = or_root(found, fragment);
                 Self::Dangling { path, reference }
             }
             other => Self::Invalid { path: Path::root(), message: other.to_string() },

@@ -79,7 +79,6 @@ pub(crate) struct Keywords<'s> {
     pub(crate) required: Vec<&'s str>,
     /// The value of `additionalProperties` or `unevaluatedProperties`.
     pub(crate) additional: Option<&'s Value>,
-    /// Whether there is `propertyNames`.
     pub(crate) restricts_names: bool,
     pub(crate) prefix: Vec<&'s Value>,
     pub(crate) rest: Option<&'s Value>,
@@ -153,8 +152,7 @@ impl<'s> Keywords<'s> {
     fn read_properties(&mut self, object: &'s Object) {
         self.properties = entries(object.get("properties"));
         self.patterns = entries(object.get("patternProperties"));
-        let required = object.get("required").and_then(Value::as_array).unwrap_or_default();
-        self.required = required.iter().filter_map(Value::as_str).collect();
+        self.required = list(object, "required").iter().filter_map(Value::as_str).collect();
         self.additional = object.get("additionalProperties").or_else(|| object.get("unevaluatedProperties"));
         self.restricts_names = object.contains_key("propertyNames");
     }
@@ -166,7 +164,7 @@ impl<'s> Keywords<'s> {
                 self.rest = object.get("additionalItems");
             }
             rest => {
-                self.prefix = object.get("prefixItems").and_then(Value::as_array).unwrap_or_default().iter().collect();
+                self.prefix = list(object, "prefixItems").iter().collect();
                 self.rest = rest;
             }
         }
@@ -194,6 +192,12 @@ fn entries(keyword: Option<&Value>) -> Vec<(&str, &Value)> {
     keyword.and_then(Value::as_object).map(|object| object.iter().collect()).unwrap_or_default()
 }
 
-fn list<'s>(object: &'s Object, keyword: &str) -> &'s [Value] {
+/// The items of a list under a keyword.
+pub(super) fn list<'s>(object: &'s Object, keyword: &str) -> &'s [Value] {
     object.get(keyword).and_then(Value::as_array).unwrap_or_default()
+}
+
+/// The values of an object under a keyword.
+pub(super) fn named<'s>(object: &'s Object, keyword: &str) -> impl Iterator<Item = &'s Value> + use<'s> {
+    object.get(keyword).and_then(Value::as_object).into_iter().flat_map(Object::values)
 }

@@ -68,7 +68,6 @@ pub(crate) fn boolean(text: &str) -> Option<bool> {
     is(NO).then_some(false)
 }
 
-/// Converts 0 and 1 to a boolean.
 pub(crate) fn boolean_from_number(number: &Number) -> Option<bool> {
     match number.as_i64() {
         Some(0) => Some(false),

@@ -2,12 +2,11 @@
 
 use reknit_protocol::{Path, Value, word_enum};
 
-use super::SchemaType;
+use super::{SchemaType, message};
 
 /// One reason why a value does not fit a schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FitProblem {
-    /// The path of the wrong value.
     pub path: Path,
     /// The keyword that the value violates, as a JSON Pointer into the schema: `/properties/city/type`. Empty if there is
     /// none.
@@ -16,6 +15,14 @@ pub struct FitProblem {
     pub kind: FitProblemKind,
     /// What is wrong, for people: `expected a number, found the string "abc"`.
     pub message: String,
+}
+
+impl FitProblem {
+    /// A problem of the value `found` that no keyword states.
+    pub(crate) fn new(path: Path, kind: FitProblemKind, found: &Value) -> Self {
+        let message = message(&kind, found);
+        Self { path, schema_path: String::new(), kind, message }
+    }
 }
 
 impl std::fmt::Display for FitProblem {
@@ -27,78 +34,51 @@ impl std::fmt::Display for FitProblem {
 /// What is wrong with a value, with the details.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FitProblemKind {
-    /// The value has a wrong type.
     Type {
-        /// The allowed types.
         expected: Vec<SchemaType>,
     },
-    /// A property is missing.
     Required {
-        /// The name of the property.
         property: String,
     },
-    /// The value is not one of the allowed values.
     Enum {
-        /// The allowed values.
         allowed: Vec<Value>,
     },
-    /// The value is not the constant.
     Const {
-        /// The constant.
         expected: Value,
     },
-    /// The number is too small or too large.
     Range {
         /// How the number must compare to the limit.
         comparison: Comparison,
-        /// The limit.
         limit: Value,
     },
-    /// The number is not a multiple.
     MultipleOf {
-        /// The divisor.
         divisor: Value,
     },
     /// A string, array or object is too short or too long.
     Length {
-        /// What is counted.
         unit: LengthUnit,
-        /// [`Comparison::AtLeast`] or [`Comparison::AtMost`].
         comparison: Comparison,
-        /// The limit.
         limit: u64,
     },
-    /// The string does not match the pattern.
     Pattern {
-        /// The regular expression.
         pattern: String,
     },
-    /// The text does not have the format, such as `date`.
     Format {
-        /// The format.
         format: String,
     },
-    /// The object has properties that the schema does not allow.
     UnknownProperty {
-        /// The names of the properties.
         names: Vec<String>,
     },
-    /// Two items of the array are equal.
     NotUnique,
-    /// The value fits no alternative of an `anyOf` or `oneOf`.
     NoAlternativeFits,
-    /// The value fits several alternatives of a `oneOf`.
     SeveralAlternativesFit,
     /// Two different changes with the same penalty make the value fit.
     Ambiguous {
-        /// The result of one change.
         first: Value,
-        /// The result of the other change.
         second: Value,
     },
     /// Making the value fit would take too much work, or the result would nest too deep.
     GaveUp,
-    /// The value violates another keyword.
     Other {
         /// The keyword: `contains`, `not`.
         keyword: String,
@@ -109,13 +89,9 @@ word_enum! {
     /// How a number must compare to a limit, in words.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Comparison {
-        /// Greater than or equal to the limit.
         AtLeast = "at least",
-        /// Greater than the limit.
         MoreThan = "more than",
-        /// Less than or equal to the limit.
         AtMost = "at most",
-        /// Less than the limit.
         LessThan = "less than",
     }
 }
@@ -124,11 +100,8 @@ word_enum! {
     /// What the length of a value counts, in words.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum LengthUnit {
-        /// The characters of a string.
         Characters = "characters",
-        /// The items of an array.
         Items = "items",
-        /// The properties of an object.
         Properties = "properties",
     }
 }

@@ -8,7 +8,7 @@ use reknit_protocol::{Path, Value};
 
 use super::complexity::Complexity;
 use super::complexity::{count_values, nests_deeper};
-use super::report::{Report, message};
+use super::report::Report;
 use super::shape::{Shape, ShapeId, Shapes};
 use super::subschemas::SubschemaId;
 use super::{FitProblem, FitProblemKind, Schema};
@@ -40,7 +40,6 @@ pub(crate) fn are_needed(schema: &Schema, value: &Value) -> bool {
     visits > FEW_VISITS && visits.saturating_mul(count_values(value)) > MAX_LISTS
 }
 
-/// What is wrong with the value according to these subschemas.
 pub(crate) fn problems(schema: &Schema, subschemas: &[SubschemaId], value: &Value) -> Vec<FitProblem> {
     let mut search = Search { schema, problems: Vec::new() };
     if subschemas == [SubschemaId::ROOT] {
@@ -59,8 +58,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn push(&mut self, path: &Path, kind: FitProblemKind, found: &Value) {
-        let message = message(&kind, found);
-        self.problems.push(FitProblem { path: path.clone(), schema_path: String::new(), kind, message });
+        self.problems.push(FitProblem::new(path.clone(), kind, found));
     }
 
     fn descend(&mut self, value: &Value, id: ShapeId, path: &Path) {

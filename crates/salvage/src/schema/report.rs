@@ -38,7 +38,6 @@ impl<'a> Report<'a> {
         self.problems
     }
 
-    /// Adds all errors of a validator.
     pub(crate) fn add_all(&mut self, validator: &Validator<ValueInput>, copies: Copies) {
         let value = self.value;
         copies.while_validating(value, || validator.iter_errors(value)).for_each(|error| self.add(&error));

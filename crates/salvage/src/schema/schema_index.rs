@@ -36,7 +36,7 @@ pub(crate) struct SchemaIndex<'s> {
     formats: Formats,
     /// By address, because equal subschemas at different places must stay distinct.
     entries: HashMap<usize, Entry>,
-    places: Places,
+    pub(super) places: Places,
     documents: Vec<Document<'s>>,
     has_references: bool,
 }
@@ -62,7 +62,6 @@ impl Places {
         PlaceId(self.0.len() - 1)
     }
 
-    /// The path of a place in the schema.
     pub(crate) fn path(&self, schema: &Value, place: PlaceId) -> Path {
         let mut positions = Vec::new();
         let mut next = place;
@@ -123,7 +122,7 @@ impl Role {
     }
 }
 
-fn address(value: &Value) -> usize {
+pub(crate) fn address(value: &Value) -> usize {
     std::ptr::from_ref(value).addr()
 }
 
@@ -175,10 +174,6 @@ impl<'s> SchemaIndex<'s> {
     /// The place of a subschema; `None` if it is not part of the schema.
     pub(crate) fn place(&self, schema: &Value) -> Option<PlaceId> {
         self.entries.get(&address(schema)).map(|entry| entry.place)
-    }
-
-    pub(crate) fn into_places(self) -> Places {
-        self.places
     }
 
     fn add(&mut self, value: &'s Value, place: PlaceId, document: usize) -> usize {

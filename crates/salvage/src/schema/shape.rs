@@ -3,7 +3,6 @@
 //! A [`Shape`] combines all subschemas that apply at one place: a subschema, the targets of its `$ref` and `allOf`, and the
 //! alternative that was chosen from a union. Fitting never has to look for other subschemas that might apply.
 
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use jsonschema::Validator;
@@ -21,7 +20,7 @@ use super::validator_input::ValueInput;
 pub(crate) struct ShapeId(pub(super) usize);
 
 /// What the schema expects at one place.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Shape {
     /// The subschemas that a value here has to fit.
     pub(crate) subschemas: Box<[SubschemaId]>,
@@ -43,7 +42,7 @@ pub(crate) struct Shape {
 }
 
 /// What the schema expects of the entries of an object.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct ObjectShape {
     pub(crate) properties: HashMap<Box<str>, Property>,
     /// Whether an unknown key may be a misspelt name of a property. Not if the schema describes additional keys, because unknown
@@ -52,11 +51,8 @@ pub(crate) struct ObjectShape {
     /// The names of the properties by their folded spelling; `None` if two names have the same. Computed on first use.
     pub(super) names_by_spelling: OnceLock<HashMap<String, Option<Box<str>>>>,
     pub(crate) patterns: Box<[(Pattern, ShapeId)]>,
-    /// The shape for additional keys.
     pub(crate) additional: Option<ShapeId>,
-    /// Whether additional keys are forbidden.
     pub(crate) is_closed: bool,
-    /// How many of the properties are required.
     pub(crate) required: usize,
 }
 
@@ -74,7 +70,6 @@ pub(crate) struct ArrayShape {
 }
 
 impl ArrayShape {
-    /// The shape for the item at `index`.
     pub(crate) fn item(&self, index: usize) -> Option<ShapeId> {
         self.prefix.get(index).copied().or(self.rest)
     }
@@ -96,7 +91,6 @@ impl ObjectShape {
         self.may_rename_keys.then(names)
     }
 
-    /// The shape for a key.
     pub(crate) fn entry(&self, key: &str) -> Option<ShapeId> {
         self.properties.get(key).map(|property| property.shape).or_else(|| self.undeclared(key))
     }
@@ -112,22 +106,13 @@ impl ObjectShape {
             return None;
         }
         let key = Value::from(key);
-        self.patterns.iter().find(|(pattern, _)| pattern.0.is_valid(&key)).map(|(_, shape)| *shape)
+        self.patterns.iter().find(|(pattern, _)| pattern.is_valid(&key)).map(|(_, shape)| *shape)
     }
 }
 
 /// A regular expression for keys, matched by the validator.
-#[derive(Clone)]
-pub(crate) struct Pattern(pub(super) Arc<Validator<ValueInput>>);
+pub(crate) type Pattern = Arc<Validator<ValueInput>>;
 
-impl fmt::Debug for Pattern {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Pattern")
-    }
-}
-
-/// All shapes of a schema.
-#[derive(Debug)]
 pub(crate) struct Shapes {
     list: Vec<Shape>,
     /// The shape of a place that fitting does not change.
@@ -141,14 +126,12 @@ impl Shapes {
         shapes
     }
 
-    /// The shape of the whole value.
     pub(crate) const ROOT: ShapeId = ShapeId(0);
 
     pub(crate) fn get(&self, id: ShapeId) -> &Shape {
         self.list.get(id.0).unwrap_or(&self.unknown)
     }
 
-    /// Whether any shape has a format.
     pub(super) fn state_formats(&self) -> bool {
         self.list.iter().any(|shape| shape.format.is_some())
     }

@@ -9,7 +9,7 @@ use reknit_protocol::Value;
 use super::allowed_values::AllowedValues;
 use super::complexity::Complexity;
 use super::keywords::Keywords;
-use super::schema_index::{HashMap, HashSet, PlaceId, SchemaIndex};
+use super::schema_index::{HashMap, HashSet, PlaceId, SchemaIndex, address};
 use super::shape::{ArrayShape, ObjectShape, Pattern, Property, Shape, ShapeId, Shapes};
 use super::subschemas::{self, SubschemaId};
 use super::types::TypeSet;
@@ -31,7 +31,6 @@ struct ShapeKey {
 }
 
 /// Reads subschemas when they are reached, and builds a shape for each combination of them.
-#[derive(Debug)]
 pub(super) struct ShapeBuilder<'s> {
     index: &'s SchemaIndex<'s>,
     complexity: Complexity,
@@ -69,13 +68,12 @@ impl<'s> ShapeBuilder<'s> {
     }
 
     fn subschema_id(&mut self, schema: &'s Value) -> SubschemaId {
-        let address = std::ptr::from_ref(schema).addr();
-        if let Some(id) = self.subschema_ids.get(&address) {
+        if let Some(id) = self.subschema_ids.get(&address(schema)) {
             return *id;
         }
         let id = SubschemaId(self.keywords.len());
         self.keywords.push((Keywords::read(schema, self.index), self.index.place(schema)));
-        self.subschema_ids.insert(address, id);
+        self.subschema_ids.insert(address(schema), id);
         id
     }
 
@@ -223,7 +221,7 @@ impl<'s> ShapeBuilder<'s> {
         let rules = (self.index.draft(), self.complexity, self.index.formats());
         let compile = || {
             let validator = subschemas::options(rules).build(&serde_json::json!({ "pattern": pattern })).ok()?;
-            Some(Pattern(Arc::new(validator)))
+            Some(Arc::new(validator))
         };
         let pattern = self.patterns.entry(pattern).or_insert_with(compile).clone()?;
         Some((pattern, self.shape_for([schema])))

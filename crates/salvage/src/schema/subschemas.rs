@@ -23,7 +23,6 @@ const PATTERN_WORK: usize = 16;
 pub(crate) struct SubschemaId(pub(super) usize);
 
 impl SubschemaId {
-    /// The whole schema.
     pub(crate) const ROOT: Self = Self(0);
 }
 
@@ -92,7 +91,6 @@ impl Subschemas {
         Ok(())
     }
 
-    /// The JSON from which the schema was compiled.
     pub(crate) fn source(&self) -> &Value {
         &self.source
     }
@@ -102,7 +100,6 @@ impl Subschemas {
         u64::try_from(self.list.len() + PATTERN_WORK * self.rules.1.patterns).unwrap_or(u64::MAX)
     }
 
-    /// Whether the validator of the whole schema was compiled.
     #[cfg(test)]
     pub(crate) fn has_compiled_root(&self) -> bool {
         self.root.get().is_some()
@@ -134,12 +131,12 @@ impl Subschemas {
         fragment.encode_str::<uri::Path>(&self.places.path(&self.source, place).to_pointer());
         let schema = serde_json::json!({ "$ref": format!("{ROOT_URI}#{fragment}") });
         with_large_stack(self.needs_large_stack, || {
-            let registry = self.registry.get_or_init(|| self.register()).as_ref()?;
+            let register = || {
+                let registry = Registry::new().draft(self.rules.0).add(ROOT_URI, Arc::clone(self.json()));
+                registry.ok()?.prepare().ok()
+            };
+            let registry = self.registry.get_or_init(register).as_ref()?;
             options(self.rules).with_registry(registry).with_base_uri(REFERRING_URI).build(&schema).ok()
         })
-    }
-
-    fn register(&self) -> Option<Registry<'static>> {
-        Registry::new().draft(self.rules.0).add(ROOT_URI, Arc::clone(self.json())).ok()?.prepare().ok()
     }
 }

@@ -6,35 +6,22 @@ word_enum! {
     /// A type of JSON Schema. Its word is the name in JSON Schema.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum SchemaType {
-        /// `null`.
         Null = "null",
-        /// `true` or `false`.
         Boolean = "boolean",
         /// A number without a fraction, such as `5` or `5.0`.
         Integer = "integer",
-        /// Any number.
         Number = "number",
-        /// A string.
         String = "string",
-        /// An array.
         Array = "array",
-        /// An object.
         Object = "object",
     }
 }
 
 impl SchemaType {
     /// The name with an article, for messages: "an integer", "null".
-    pub const fn with_article(self) -> &'static str {
-        match self {
-            Self::Null => "null",
-            Self::Boolean => "a boolean",
-            Self::Integer => "an integer",
-            Self::Number => "a number",
-            Self::String => "a string",
-            Self::Array => "an array",
-            Self::Object => "an object",
-        }
+    pub fn with_article(self) -> &'static str {
+        // Only integers are no kind of value.
+        ValueKind::from_word(self.as_str()).map_or("an integer", ValueKind::with_article)
     }
 
     const fn bit(self) -> u8 {
@@ -99,7 +86,6 @@ impl TypeSet {
         self.contains(if is_number { SchemaType::Integer } else { kind.into() })
     }
 
-    /// Whether the value has one of the types.
     pub(crate) fn accepts(self, value: &Value) -> bool {
         match value {
             Value::Number(number) => {
@@ -109,7 +95,6 @@ impl TypeSet {
         }
     }
 
-    /// The types of the values.
     pub(crate) fn of_values(values: &[Value]) -> Self {
         let types = values.iter().map(|value| SchemaType::from(value.kind()));
         types.fold(Self::NONE, Self::with)

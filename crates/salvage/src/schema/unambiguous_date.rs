@@ -5,7 +5,6 @@ use reknit_protocol::days_since_epoch;
 /// A date that can be read in one way only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnambiguousDate {
-    /// The year.
     pub year: u16,
     /// The month, from 1.
     pub month: u8,
@@ -13,22 +12,9 @@ pub struct UnambiguousDate {
     pub day: u8,
 }
 
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
+const MONTHS: &str = "january february march april may june july august september october november december";
 
-const WEEKDAYS: [&str; 7] = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
+const WEEKDAYS: &str = "sunday monday tuesday wednesday thursday friday saturday";
 
 /// The years of which eight digits are taken for a date.
 const YEARS_IN_DIGITS: std::ops::Range<u16> = 1900..2200;
@@ -43,7 +29,7 @@ impl UnambiguousDate {
             return Self::from_digits(text);
         }
         let mut pieces: Vec<&str> = text.split(['-', '/', '.', ' ', ',']).filter(|piece| !piece.is_empty()).collect();
-        let weekday = pieces.first().and_then(|first| position(&WEEKDAYS, first));
+        let weekday = pieces.first().and_then(|first| position(WEEKDAYS, first));
         if weekday.is_some() {
             pieces.remove(0);
         }
@@ -157,13 +143,13 @@ fn day_of_month(text: &str) -> Option<u8> {
 }
 
 fn month_name(text: &str) -> Option<u8> {
-    position(&MONTHS, text).and_then(|index| u8::try_from(index + 1).ok())
+    position(MONTHS, text).and_then(|index| u8::try_from(index + 1).ok())
 }
 
 /// The index of the name of which the text is at least three letters.
-fn position(names: &[&str], text: &str) -> Option<usize> {
+fn position(names: &str, text: &str) -> Option<usize> {
     let text = text.to_ascii_lowercase();
-    names.iter().position(|name| text.len() >= 3 && name.starts_with(&text))
+    names.split(' ').position(|name| text.len() >= 3 && name.starts_with(&text))
 }
 
 #[cfg(test)]

@@ -28,7 +28,6 @@ thread_local! {
 }
 
 impl Copies {
-    /// Runs `validate` and returns its result.
     pub(crate) fn while_validating<T>(self, value: &Value, validate: impl FnOnce() -> T) -> T {
         COPIED.set((self == Self::Whole).then(|| std::ptr::from_ref(value).addr()));
         let result = validate();
@@ -161,7 +160,6 @@ impl<'a> json::Array<'a, ValueInput> for &'a [Value] {
     }
 }
 
-/// A number as the input of the validator.
 #[derive(Debug)]
 pub(crate) struct NumberInput<'a>(&'a Number);
 

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use reknit_protocol::{MAX_DEPTH, Object, Path, Segment, Value};
 
 use super::partial::{PartialReading, PartialState};
+use crate::repair::read::REASONING_TAGS;
 
 /// The state of reading a text up to an offset.
 #[derive(Debug, Default)]
@@ -36,9 +37,7 @@ enum Expected {
     Key,
     Colon,
     CommaOrEnd,
-    /// Inside of a key.
     InKey,
-    /// Inside of a string.
     InString,
     /// Inside of a number or literal that begins at the offset.
     InScalar(usize),
@@ -126,7 +125,8 @@ impl Scanner {
             b'{' | b'[' => self.open(byte == b'{')?,
             b'"' => {
                 // A string behind an object may be a key of it: `[{"a": 1}, "b": 2]`.
-                let follows_container = matches!(self.last_item(), Some(Value::Object(_) | Value::Array(_)));
+                let last = self.container().and_then(|container| container.as_array()?.last());
+                let follows_container = matches!(last, Some(Value::Object(_) | Value::Array(_)));
                 if follows_container && !self.is_in_object() {
                     return Err(Halt::Damaged);
                 }
@@ -138,10 +138,6 @@ impl Scanner {
         }
         self.at += 1;
         Ok(())
-    }
-
-    fn last_item(&mut self) -> Option<&Value> {
-        self.container().and_then(|container| container.as_array()?.last())
     }
 
     fn open(&mut self, is_object: bool) -> Result<(), Halt> {
@@ -263,9 +259,6 @@ fn escape_len(text: &str) -> Option<usize> {
         _ => Some(2),
     }
 }
-
-/// The tags around the reasoning of a model. JSON in it is not the answer.
-const REASONING_TAGS: [&str; 5] = ["think", "thinking", "reasoning", "thought", "reflection"];
 
 /// Searches for the first bracket that is set apart as an answer: at the start of a line, or after a colon, an equals sign, a tag
 /// or a fence.

@@ -22,7 +22,6 @@ const MAX_MAGNITUDE: i64 = 6144;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exactness {
-    /// The result is exact.
     #[default]
     Exact,
     /// The result was rounded to 34 digits.
@@ -50,7 +49,6 @@ pub struct Decimal {
 /// Why an operation on decimals has no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DecimalError {
-    /// Division by zero.
     #[error("division by zero")]
     DivisionByZero,
     /// The result has more than 6144 digits before or after the decimal point.
@@ -62,7 +60,6 @@ pub enum DecimalError {
 type Rounded = Result<(Decimal, Exactness), DecimalError>;
 
 impl Decimal {
-    /// Zero.
     pub const ZERO: Self = Self { negative: false, coefficient: 0, exponent: 0 };
 
     /// A normalised decimal. The coefficient is at most [`COEFFICIENT_LIMIT`].
@@ -112,7 +109,6 @@ impl Decimal {
         Self { negative: !self.negative && self != Self::ZERO, ..self }
     }
 
-    /// The sum.
     pub fn checked_add(self, other: Self) -> Rounded {
         if self == Self::ZERO || other == Self::ZERO {
             return Ok((if self == Self::ZERO { other } else { self }, Exactness::Exact));
@@ -136,7 +132,6 @@ impl Decimal {
         Self::round(upper.negative != (below > above), above.abs_diff(below), exponent, has_more)
     }
 
-    /// The difference.
     pub fn checked_sub(self, other: Self) -> Rounded {
         self.checked_add(other.negated())
     }
@@ -157,7 +152,6 @@ impl Decimal {
         Self::round(self.negative != other.negative, coefficient, exponent, !low.is_multiple_of(unit))
     }
 
-    /// The quotient.
     pub fn checked_div(self, other: Self) -> Rounded {
         if other == Self::ZERO {
             return Err(DecimalError::DivisionByZero);

@@ -42,12 +42,10 @@ impl<'a> NormalForm<'a> {
         Self { negative, whole, fraction, scale }
     }
 
-    /// The significant digits, as ASCII.
     pub(super) fn digits(&self) -> impl Iterator<Item = u8> {
         self.whole.iter().chain(self.fraction).copied()
     }
 
-    /// How many significant digits there are.
     pub(super) fn count(&self) -> i64 {
         length(self.whole) + length(self.fraction)
     }
@@ -56,7 +54,6 @@ impl<'a> NormalForm<'a> {
         self.whole.is_empty() && self.fraction.is_empty()
     }
 
-    /// Whether there are no digits after the point.
     pub(super) fn is_integer(&self) -> bool {
         self.count() <= self.scale
     }
@@ -74,7 +71,6 @@ impl<'a> NormalForm<'a> {
         Some(text)
     }
 
-    /// The one spelling of this value.
     pub(super) fn canonical(&self) -> String {
         let mut text = String::new();
         if self.negative {
@@ -107,7 +103,6 @@ impl<'a> NormalForm<'a> {
         }
     }
 
-    /// Compares by value.
     pub(super) fn compare(&self, other: &Self) -> Ordering {
         match (self.negative, other.negative) {
             (false, true) => Ordering::Greater,

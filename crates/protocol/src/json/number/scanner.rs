@@ -8,11 +8,9 @@ const SAFE_DIGITS: usize = 18;
 
 /// The result of scanning a number.
 pub(crate) struct NumberToken {
-    /// Its length in bytes.
     pub(crate) length: usize,
     /// Its value if it is an integer of at most 18 digits in canonical spelling.
     pub(crate) integer: Option<i64>,
-    /// Whether it has a fraction or an exponent.
     pub(crate) is_decimal: bool,
 }
 
@@ -75,16 +73,12 @@ pub enum NumberError {
     /// A digit is missing: in `-`, `1.`, `1e`, or in a text that is not a number at all.
     #[error("a digit is missing")]
     MissingDigit,
-    /// The number has leading zeros, like `007`.
     #[error("a number must not have leading zeros")]
     LeadingZero,
-    /// The exponent has more than 18 digits, with which values could not be compared exactly.
     #[error("the exponent has more than 18 digits")]
     LongExponent,
-    /// A complete number is followed by other text.
     #[error("there is other text after the number")]
     TrailingText,
-    /// The float is infinite or NaN, which JSON cannot express.
     #[error("infinities and NaN are not JSON numbers")]
     NotFinite,
 }

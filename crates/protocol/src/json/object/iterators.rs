@@ -17,7 +17,6 @@ impl Object {
         }
     }
 
-    /// The keys and mutable values, in order.
     pub fn iter_mut(&mut self) -> IterMut<'_> {
         match &mut self.entries {
             Entries::List(list) => IterMut(Either::List(list.iter_mut())),
@@ -25,12 +24,10 @@ impl Object {
         }
     }
 
-    /// The keys, in order.
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = &str> + ExactSizeIterator {
         self.iter().map(|(key, _)| key)
     }
 
-    /// The values, in order.
     pub fn values(&self) -> impl DoubleEndedIterator<Item = &Value> + ExactSizeIterator {
         self.iter().map(|(_, value)| value)
     }

@@ -14,43 +14,29 @@ pub struct ParseError {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// The reason.
     pub problem: ParseProblem,
 }
 
 /// The reason why a text is not strict JSON.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParseProblem {
-    /// The grammar allows only `expected` here.
     #[error("expected {expected}, found {found}")]
-    Unexpected {
-        /// What the grammar allows, in words.
-        expected: &'static str,
-        /// What the text has instead.
-        found: NextChar,
-    },
-    /// A number breaks the grammar of numbers.
+    Unexpected { expected: &'static str, found: NextChar },
     #[error("bad number: {0}")]
     Number(NumberError),
-    /// The character after a backslash does not form an escape.
     #[error("expected an escape (one of `\"\\/bfnrtu`) after the backslash, found {0}")]
     BadEscape(NextChar),
-    /// A string contains an unescaped control character.
     #[error("control character U+{0:04X} must be escaped in a string")]
     ControlCharacter(u8),
     /// An escape such as `\ud83d` is half of a surrogate pair without the other half.
     #[error("`\\u{0:04x}` is an unpaired surrogate")]
     LoneSurrogate(u16),
-    /// An object has the same key twice, so one of the values would be lost.
     #[error("duplicate key {0:?}")]
     DuplicateKey(String),
-    /// Arrays and objects are nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
     #[error("nested deeper than {} levels", crate::MAX_DEPTH)]
     TooDeep,
-    /// A complete value is followed by other text.
     #[error("expected the end of the text after the value, found {0}")]
     TrailingText(NextChar),
-    /// The text starts with a byte order mark.
     #[error("the text starts with a byte order mark")]
     ByteOrderMark,
 }
@@ -58,9 +44,7 @@ pub enum ParseProblem {
 /// The next character of a text, or its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextChar {
-    /// This character.
     Character(char),
-    /// The text ends here.
     End,
 }
 

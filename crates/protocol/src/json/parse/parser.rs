@@ -1,14 +1,14 @@
 //! The parser for values, arrays, objects and numbers.
 
 use super::MAX_DEPTH;
-use super::error::{NextChar, ParseProblem, ProblemAt};
+use super::error::{NextChar, ParseError, ParseProblem, ProblemAt};
 use crate::json::number::scan;
 use crate::{Number, Object, Value};
 
 pub(super) type Parsed<T> = Result<T, ProblemAt>;
 
 /// A text and the position up to which it is parsed.
-pub(super) struct Parser<'a> {
+pub(crate) struct Parser<'a> {
     pub(super) text: &'a str,
     pub(super) offset: usize,
     /// The string under construction, if it contains escapes.
@@ -23,12 +23,13 @@ pub(super) struct Parser<'a> {
 const MAX_EXPECTED_KEYS: u8 = 16;
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
-        Self { text, offset: 0, buffer: String::new(), depth: 0, expected_keys: [0; 8] }
+    /// Parses a text that is exactly one value.
+    pub(crate) fn parse(text: &'a str) -> Result<Value, ParseError> {
+        let parser = Self { text, offset: 0, buffer: String::new(), depth: 0, expected_keys: [0; 8] };
+        parser.document().map_err(|problem| problem.locate(text))
     }
 
-    /// Parses exactly one value.
-    pub(super) fn document(mut self) -> Parsed<Value> {
+    fn document(mut self) -> Parsed<Value> {
         if self.text.starts_with('\u{feff}') {
             return Err(self.problem(ParseProblem::ByteOrderMark));
         }

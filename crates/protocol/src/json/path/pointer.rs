@@ -6,21 +6,14 @@ use crate::Value;
 /// Why a text is not a JSON Pointer into a given value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PointerError {
-    /// The pointer is not empty and does not start with `/`.
     #[error("a pointer must be empty or start with `/`")]
     MissingSlash,
-    /// A `~` is not followed by 0 or 1.
     #[error("`~` must be followed by 0 or 1 in `{token}`")]
-    BadEscape {
-        /// The invalid part of the pointer.
-        token: String,
-    },
-    /// The value has no such place.
+    BadEscape { token: String },
     #[error("there is no `{token}` at `{path}`")]
     NotFound {
         /// The deepest place that exists.
         path: Path,
-        /// The key or index that is missing there.
         token: String,
     },
 }

@@ -2,7 +2,6 @@
 
 use crate::json::parse::plain_prefix_len;
 
-/// The text as a JSON string.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     push_quoted(&mut out, text);

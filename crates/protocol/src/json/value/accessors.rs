@@ -8,7 +8,6 @@ impl Value {
         self.as_object()?.get(key)
     }
 
-    /// Mutable access to the value of a key.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
         self.as_object_mut()?.get_mut(key)
     }
@@ -21,7 +20,6 @@ impl Value {
         })
     }
 
-    /// Mutable access to the value at a path.
     pub fn at_mut(&mut self, path: &Path) -> Option<&mut Value> {
         path.segments().iter().try_fold(self, |value, segment| match segment {
             Segment::Key(key) => value.get_mut(key),
@@ -29,42 +27,34 @@ impl Value {
         })
     }
 
-    /// Whether this is null.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
 
-    /// The boolean, if this is one.
     pub fn as_bool(&self) -> Option<bool> {
         if let Self::Bool(value) = self { Some(*value) } else { None }
     }
 
-    /// The number, if this is one.
     pub fn as_number(&self) -> Option<&Number> {
         if let Self::Number(number) = self { Some(number) } else { None }
     }
 
-    /// The string, if this is one.
     pub fn as_str(&self) -> Option<&str> {
         if let Self::String(text) = self { Some(text) } else { None }
     }
 
-    /// The items, if this is an array.
     pub fn as_array(&self) -> Option<&[Value]> {
         if let Self::Array(items) = self { Some(items) } else { None }
     }
 
-    /// Mutable access to the items, if this is an array.
     pub fn as_array_mut(&mut self) -> Option<&mut Vec<Value>> {
         if let Self::Array(items) = self { Some(items) } else { None }
     }
 
-    /// The object, if this is one.
     pub fn as_object(&self) -> Option<&Object> {
         if let Self::Object(object) = self { Some(object) } else { None }
     }
 
-    /// Mutable access to the object, if this is one.
     pub fn as_object_mut(&mut self) -> Option<&mut Object> {
         if let Self::Object(object) = self { Some(object) } else { None }
     }
@@ -86,14 +76,12 @@ from! {
 }
 
 impl<const N: usize> From<[(&str, Value); N]> for Value {
-    /// An object.
     fn from(entries: [(&str, Value); N]) -> Self {
         Self::Object(entries.into())
     }
 }
 
 impl FromIterator<Value> for Value {
-    /// An array.
     fn from_iter<I: IntoIterator<Item = Value>>(items: I) -> Self {
         Self::Array(items.into_iter().collect())
     }
@@ -103,17 +91,11 @@ crate::word_enum! {
     /// The kind of a JSON value. Its word is the type name in JSON Schema.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum ValueKind {
-        /// `null`.
         Null = "null",
-        /// `true` or `false`.
         Boolean = "boolean",
-        /// A number.
         Number = "number",
-        /// A string.
         String = "string",
-        /// An array.
         Array = "array",
-        /// An object.
         Object = "object",
     }
 }
@@ -133,7 +115,6 @@ impl ValueKind {
 }
 
 impl Value {
-    /// The kind of this value.
     pub fn kind(&self) -> ValueKind {
         match self {
             Self::Null => ValueKind::Null,

@@ -6,7 +6,6 @@ use super::plan::{Action, EntryChange, EntryEdit, Plan};
 use crate::FixKind;
 use crate::fix::FixList;
 
-/// The result of applying a plan.
 #[derive(Debug)]
 pub(super) struct AppliedPlan {
     pub(super) value: Value,
@@ -14,7 +13,6 @@ pub(super) struct AppliedPlan {
     pub(super) expressions: Vec<Path>,
 }
 
-/// Applies a plan without recording the changes.
 pub(super) fn preview(value: &Value, plan: &Plan) -> AppliedPlan {
     apply_with(value, plan, None)
 }

@@ -17,8 +17,17 @@ pub(super) enum DecodedText {
     Value(Rc<Decoded>),
 }
 
+/// Decodes what a text or an object with numbered keys contains.
+pub(super) fn decode(value: &Value) -> DecodedText {
+    match value {
+        Value::String(text) => decode_text(text),
+        Value::Object(object) => numbered_items(object),
+        _ => DecodedText::Nothing,
+    }
+}
+
 /// Decodes the array, object or nested string in a text: JSON, or another syntax such as Python's.
-pub(super) fn decode_text(text: &str) -> DecodedText {
+fn decode_text(text: &str) -> DecodedText {
     let text = text.trim();
     let may_be_encoded = text.starts_with(['[', '{', '(', '"', '\'', '`']);
     // `{{step-1.items}}` is a reference.
@@ -33,7 +42,7 @@ pub(super) fn decode_text(text: &str) -> DecodedText {
 }
 
 /// Converts an object with the keys `"0"`, `"1"` and so on, in this order, to an array.
-pub(super) fn numbered_items(object: &Object) -> DecodedText {
+fn numbered_items(object: &Object) -> DecodedText {
     let is_numbered = object.keys().enumerate().all(|(index, key)| *key == *index.to_string());
     if object.is_empty() || !is_numbered {
         return DecodedText::Nothing;

@@ -83,7 +83,7 @@ fn plain_integer(number: &Number) -> Option<Number> {
 /// Writes each unambiguous date as the schema asks for and records it, if formats guide fitting. Texts that cannot be written
 /// so stay as they are.
 pub(super) fn rewrite_dates(value: &mut Value, schema: &Schema, fixes: &mut FixList) {
-    if schema.formats() != Formats::Guide || !schema.states_formats() {
+    if schema.formats != Formats::Guide {
         return;
     }
     let changes = with_large_stack(schema.needs_large_stack(value), || find_changes(value, schema));

@@ -22,13 +22,10 @@ pub(super) struct Plan {
 #[derive(Debug, Clone)]
 pub(super) enum Action {
     Keep,
-    /// Replace the value.
     Replace(Rc<(FixKind, Value)>),
     /// Replace the value, where a number is expected, with an expression.
     Expression(Rc<str>),
-    /// Change some entries of an object, in their order.
     Object(Rc<[EntryEdit]>),
-    /// Change some items of an array, in their order.
     Array(Rc<[(usize, Plan)]>),
     /// Make the value the only item of an array.
     Wrap(Rc<Plan>),

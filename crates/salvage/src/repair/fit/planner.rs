@@ -14,7 +14,7 @@ use super::apply::AppliedPlan;
 use super::decode::DecodedText;
 use super::plan::{Action, Plan};
 use crate::schema::shape::{Shape, ShapeId, Shapes};
-use crate::schema::{FitProblem, FitProblemKind, Schema, SchemaType, message};
+use crate::schema::{FitProblem, FitProblemKind, Schema, SchemaType};
 use budget::Budget;
 
 /// How deeply strings may be encoded in strings.
@@ -44,7 +44,6 @@ pub(super) enum KeyRenaming {
 /// Observations made while planning.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
-    /// Whether the plan renames a key.
     pub(super) renamed_keys: bool,
     /// The paths of values with two different results at the same cost.
     pub(super) ambiguous: Vec<(Path, FitProblemKind)>,
@@ -59,8 +58,8 @@ impl Notes {
         let gave_up = self.gave_up.then(|| (Path::root(), FitProblemKind::GaveUp));
         for (path, kind) in self.ambiguous.into_iter().chain(gave_up) {
             if problems.iter().all(|problem| problem.path != path) {
-                let message = message(&kind, value.at(&path).unwrap_or(value));
-                problems.push(FitProblem { path, schema_path: String::new(), kind, message });
+                let found = value.at(&path).unwrap_or(value);
+                problems.push(FitProblem::new(path, kind, found));
             }
         }
         let explained = |path: &Path| problems.iter().any(|problem| problem.path == *path);
@@ -127,7 +126,6 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Plans the changes to the whole value.
     pub(super) fn run(mut self, validity: Validity) -> (Plan, Notes) {
         let context = Context { validity, may_wrap: true, decodings: 0, depth: 0, path: &ValuePath::Root };
         let plan = self.plan(self.budget.value, Shapes::ROOT, context);
@@ -181,10 +179,6 @@ impl<'a> Planner<'a> {
         Plan::keep(false)
     }
 
-    fn accepts(&self, shape: &Shape, value: &Value) -> bool {
-        self.schema.accepts(shape, value)
-    }
-
     fn accepts_result(&self, shape: &Shape, result: &AppliedPlan) -> bool {
         self.schema.accepts_except_at(shape, &result.value, &result.expressions)
     }
@@ -201,34 +195,24 @@ enum ValuePath<'t> {
 }
 
 impl ValuePath<'_> {
+    /// The last part of the path and those before it.
+    fn parts(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |part| match part {
+            Self::Root => None,
+            Self::Decoded(parent) | Self::Key(parent, _) | Self::Index(parent, _) => Some(*parent),
+        })
+    }
+
     fn to_path(&self) -> Path {
-        let mut segments = Vec::new();
-        let mut current = self;
-        loop {
-            current = match current {
-                Self::Root => break,
-                Self::Decoded(parent) => parent,
-                Self::Key(parent, key) => {
-                    segments.push(Segment::Key((*key).to_owned()));
-                    parent
-                }
-                Self::Index(parent, index) => {
-                    segments.push(Segment::Index(*index));
-                    parent
-                }
-            };
-        }
-        segments.into_iter().rev().collect()
+        let segments = self.parts().filter_map(|part| match part {
+            Self::Key(_, key) => Some(Segment::Key((*key).to_owned())),
+            Self::Index(_, index) => Some(Segment::Index(*index)),
+            Self::Root | Self::Decoded(_) => None,
+        });
+        segments.collect::<Vec<_>>().into_iter().rev().collect()
     }
 
     fn is_original(&self) -> bool {
-        let mut current = self;
-        loop {
-            current = match current {
-                Self::Root => return true,
-                Self::Decoded(_) => return false,
-                Self::Key(parent, _) | Self::Index(parent, _) => parent,
-            };
-        }
+        !self.parts().any(|part| matches!(part, Self::Decoded(_)))
     }
 }

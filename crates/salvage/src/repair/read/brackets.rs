@@ -10,7 +10,7 @@ impl Parser<'_> {
     pub(super) fn open_frame(&mut self, frame: Frame) -> ParseResult<State> {
         // One level is reserved for the array around a sequence of values.
         if self.stack.len() + 1 >= MAX_DEPTH {
-            return Err(Box::new(ParseFailure::TooDeep { at: self.pos }));
+            return Err(Box::new(ParseFailure::TooDeep(self.pos)));
         }
         self.pos += 1;
         *self.open.count_for(&frame) += 1;
@@ -92,7 +92,6 @@ impl Parser<'_> {
         })
     }
 
-    /// Whether the closing bracket `byte` closes an open frame.
     pub(super) fn closes_open_frame(&self, byte: u8) -> bool {
         match byte {
             b']' => self.open.arrays > 0,

@@ -25,11 +25,6 @@ impl<'t> Parser<'t> {
         self.text.get(self.pos..).unwrap_or_default()
     }
 
-    /// The text from `at` on, without white space at its end.
-    pub(super) fn rest_from(&self, at: usize) -> &'t str {
-        self.text.get(at..).unwrap_or_default().trim_end()
-    }
-
     /// Skips white space and comments; returns whether a line ended among them.
     pub(super) fn skip_space_and_comments(&mut self) -> bool {
         let mut newline = false;
@@ -93,20 +88,18 @@ impl<'t> Parser<'t> {
 
     /// Whether a quoted word with a value after it, but no colon, begins at `at`.
     pub(super) fn is_key_without_colon(&self, at: usize) -> bool {
-        let end = self.quoted_key_end(at);
-        end.is_some_and(|end| {
-            let next = self.after_whitespace(end);
-            next > end && self.starts_value(next)
-        })
+        self.after_key_and_space(at).is_some_and(|next| self.starts_value(next))
     }
 
     /// Whether two strings with white space between them begin at `at`, as in an object without a colon.
     pub(super) fn looks_like_two_strings(&self, at: usize) -> bool {
-        let end = self.quoted_key_end(at);
-        end.is_some_and(|end| {
-            let next = self.after_whitespace(end);
-            next > end && self.quote_at(next).is_some()
-        })
+        self.after_key_and_space(at).is_some_and(|next| self.quote_at(next).is_some())
+    }
+
+    /// The offset after the quoted key at `at` and the white space that has to follow it.
+    fn after_key_and_space(&self, at: usize) -> Option<usize> {
+        let end = self.quoted_key_end(at)?;
+        Some(self.after_whitespace(end)).filter(|next| *next > end)
     }
 
     /// The end of the quoted key at `at` if the key is short and on one line; the end of the text if the key is cut off.
@@ -164,7 +157,6 @@ impl<'t> Parser<'t> {
             || matches!(word, "true" | "false" | "null" | "True" | "False" | "None")
     }
 
-    /// Whether a JSON literal begins at `at`.
     pub(super) fn starts_literal(&self, at: usize) -> bool {
         let rest = self.text.get(at..).unwrap_or_default();
         ["true", "false", "null"].iter().any(|literal| rest.starts_with(literal))

@@ -20,7 +20,6 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// A value that needed no repair.
     pub(super) fn unrepaired(value: Value) -> Self {
         Self {
             value,
@@ -76,9 +75,9 @@ fn parse_escaped(text: &str, yes_no: YesNoWords) -> Result<Option<Candidate>, Pa
         return Ok(Some(candidate));
     }
     match parse(text, yes_no) {
-        Err(ParseFailure::Escaped { at }) => {
+        Err(ParseFailure::Escaped(at)) => {
             let inner = unescape_layer(text);
-            let failure = |_| ParseFailure::Unreadable { at, reason: ESCAPED_QUOTE.into() };
+            let failure = |_| ParseFailure::Unreadable(at, ESCAPED_QUOTE.into());
             let mut candidate = parse(&inner, yes_no).map_err(failure)?;
             if let Some(candidate) = &mut candidate {
                 candidate.fixes.push(Path::root, FixKind::EscapedText, text, &inner);
@@ -107,7 +106,7 @@ pub(super) fn parse_by_both_rules<'t, T>(
     let mut parser = Parser::new(text, start, yes_no, QuoteRule::ByStructure);
     match parse(&mut parser) {
         Ok(second) if parser.swallowed.is_none() => Ok(second),
-        _ => first.and(Err(ParseFailure::Unreadable { at, reason: SWALLOWED.into() })),
+        _ => first.and(Err(ParseFailure::Unreadable(at, SWALLOWED.into()))),
     }
 }
 
@@ -126,7 +125,7 @@ fn parse_all(parser: &mut Parser<'_>) -> Result<Option<Candidate>, ParseFailure>
     }
     let prose = |value: &Value| matches!(value, Value::String(text) if text.contains(' '));
     if parser.fixes.contains(FixKind::BareText) && values.iter().any(prose) {
-        return Err(ParseFailure::Unreadable { at: 0, reason: "expected a value, found text".into() });
+        return Err(ParseFailure::Unreadable(0, "expected a value, found text".into()));
     }
     parser.sequence_index = None;
     let value = Value::Array(values);
@@ -162,28 +161,31 @@ fn next_in_sequence(parser: &mut Parser<'_>, container: bool, index: usize) -> R
                 parser.skip_space_and_comments();
             }
             parser.record(FixKind::ExtraBracket, parser.slice(start, parser.pos), "");
-            return if parser.peek().is_none() { Ok(None) } else { fail_on_leftover(parser) };
+            return end_of_text(parser);
         }
         b';' => {
             parser.record(FixKind::Semicolon, ";", "");
             parser.pos += 1;
             parser.skip_space_and_comments();
-            return if parser.peek().is_none() { Ok(None) } else { fail_on_leftover(parser) };
+            return end_of_text(parser);
         }
         // After an array or object, only another one on a line of its own continues the sequence; the rest is prose.
         b'{' | b'[' if newline => {}
         _ if newline && !container => {}
-        _ => return fail_on_leftover(parser),
+        _ => return end_of_text(parser),
     }
     if index == 1 {
         parser.fixes.nest_under_index(0);
     }
     parser.sequence_index = Some(index);
-    let value = parser.read_value()?;
-    Ok(value)
+    Ok(parser.read_value()?)
 }
 
-fn fail_on_leftover<T>(parser: &Parser<'_>) -> Result<T, ParseFailure> {
+/// No further value, if the text has ended.
+fn end_of_text(parser: &Parser<'_>) -> Result<Option<Value>, ParseFailure> {
+    if parser.peek().is_none() {
+        return Ok(None);
+    }
     Ok(parser
         .fail(FailureReason::ExpectedEscaped("the end of the text after the value", parser.rest().chars().next()))?)
 }

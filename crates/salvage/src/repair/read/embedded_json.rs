@@ -20,7 +20,8 @@ const MAX_CANDIDATES: usize = 64;
 /// How many bytes after a fence are searched for its tag.
 const MAX_TAG_LINE: usize = 256;
 
-const REASONING_TAGS: [&str; 5] = ["think", "thinking", "reasoning", "thought", "reflection"];
+/// The tags around the reasoning of a model. JSON in it is not the answer.
+pub(crate) const REASONING_TAGS: [&str; 5] = ["think", "thinking", "reasoning", "thought", "reflection"];
 
 /// The candidates, and the first parse failure in a text that looked like JSON.
 #[derive(Debug, Default)]
@@ -138,7 +139,9 @@ impl Finder<'_> {
         let outcome = parse_by_both_rules(text, at, YesNoWords::AsText, |parser| {
             let value = parser.read_value();
             end.set(parser.pos);
-            Ok(value?.map(|value| read_in_prose(parser, value, at)))
+            let Some(value) = value? else { return Ok(None) };
+            let is_answer = is_answer(parser.text, at, &value, parser);
+            Ok(Some((Candidate::take_from_parser(parser, value, false), is_answer)))
         });
         let end = end.get();
         match outcome {
@@ -173,12 +176,6 @@ impl Finder<'_> {
             }
         }
     }
-}
-
-/// The candidate for a value in prose, and whether the value can be an answer.
-fn read_in_prose(parser: &mut Parser<'_>, value: Value, at: usize) -> (Candidate, bool) {
-    let is_answer = is_answer(parser.text, at, &value, parser);
-    (Candidate::take_from_parser(parser, value, false), is_answer)
 }
 
 /// Whether a word follows the brackets without a space: `{"a": 2}foo`.

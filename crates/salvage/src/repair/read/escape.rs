@@ -9,7 +9,6 @@ use crate::fix::FixKind;
 pub(super) enum EscapeResult {
     /// The character, and the offset after the escape.
     Character(char, usize),
-    /// The text ends inside the escape.
     EndOfText,
 }
 
@@ -79,14 +78,9 @@ impl Parser<'_> {
         let digits = self.slice(at + 2, at + 6);
         let Some(unit) = parse_unit(digits) else { return self.read_broken_code_point(at, digits) };
         let end = at + 6;
-        if !(0xD800..0xE000).contains(&unit) {
-            return Ok(EscapeResult::Character(char::from_u32(unit).unwrap_or('\u{fffd}'), end));
-        }
-        if unit < 0xDC00 && self.slice(end, end + 2) == "\\u" {
-            let low = parse_unit(self.slice(end + 2, end + 6)).filter(|low| (0xDC00..0xE000).contains(low));
-            if let Some(c) = low.and_then(|low| char::from_u32(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00))) {
-                return Ok(EscapeResult::Character(c, end + 6));
-            }
+        let second = self.slice(end, end + 6).strip_prefix("\\u").and_then(parse_unit);
+        if let Some(Ok(c)) = char::decode_utf16([Some(unit), second].into_iter().flatten()).next() {
+            return Ok(EscapeResult::Character(c, at + 6 * c.len_utf16()));
         }
         self.record(FixKind::LoneSurrogate, self.slice(at, end), "\u{fffd}");
         Ok(EscapeResult::Character('\u{fffd}', end))
@@ -109,7 +103,7 @@ impl Parser<'_> {
     }
 }
 
-fn parse_unit(digits: &str) -> Option<u32> {
+fn parse_unit(digits: &str) -> Option<u16> {
     let all_hex = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    all_hex.then(|| u32::from_str_radix(digits, 16).ok()).flatten()
+    all_hex.then(|| u16::from_str_radix(digits, 16).ok()).flatten()
 }

@@ -84,52 +84,36 @@ impl Parser<'_> {
                 | (Some(Value::Number(_)), b'-' | b'0'..=b'9')
                 | (Some(Value::String(_)), b'"' | b'\'')
         );
-        is_same_kind && self.closes_array_before_key(item)
+        // A key before the end of the array belongs to the object around it.
+        let ends_array = || {
+            let next = self.at_this_depth(item, LOOKAHEAD, b"\"'").find(|byte| matches!(byte, b']' | b':'));
+            next == Some(b']')
+        };
+        is_same_kind && ends_array()
     }
 
-    /// Whether a `]` that nothing opened follows within the lookahead, and no key before it.
-    fn closes_array_before_key(&self, at: usize) -> bool {
+    /// The bytes from `at` on that are neither in quotes nor in brackets; brackets that nothing opened are among them.
+    fn at_this_depth(&self, at: usize, limit: usize, quotes: &[u8]) -> impl Iterator<Item = u8> {
         let (mut depth, mut quote) = (0_usize, None);
-        for byte in self.text.as_bytes().iter().skip(at).take(LOOKAHEAD) {
+        self.text.as_bytes().iter().copied().skip(at).take(limit).filter(move |byte| {
             match (quote, byte) {
-                (Some(open), byte) if open == byte => quote = None,
-                (None, b'"' | b'\'') => quote = Some(byte),
+                (Some(open), byte) if open == *byte => quote = None,
+                (Some(_), _) => {}
+                (None, byte) if quotes.contains(byte) => quote = Some(*byte),
                 (None, b'[' | b'{') => depth += 1,
-                (None, b']') if depth == 0 => return true,
-                (None, b']' | b'}') => depth = depth.saturating_sub(1),
-                (None, b':') if depth == 0 => return false,
-                _ => {}
+                (None, b']' | b'}') if depth > 0 => depth -= 1,
+                (None, _) => return depth == 0,
             }
-        }
-        false
+            false
+        })
     }
 
     /// Whether the array around a key that follows at `at` lacks its end: it is in an object, and of the closing brackets after
     /// the key, the one at `number` does not close an array.
     fn lacks_array_end(&self, at: usize, number: usize) -> bool {
         let mut frames = self.stack.iter().rev().skip_while(|frame| !matches!(frame, Frame::Array { .. })).skip(1);
-        matches!(frames.next(), Some(Frame::Object { .. })) && self.unopened_closer(at, number) != Some(b']')
-    }
-
-    /// The closing bracket with this number of those from `at` on that nothing opened. The lookahead is limited.
-    fn unopened_closer(&self, at: usize, number: usize) -> Option<u8> {
-        let (mut depth, mut found, mut quote) = (0_usize, 0, None);
-        for byte in self.text.as_bytes().iter().skip(at).take(4 * LOOKAHEAD) {
-            match (quote, byte) {
-                (Some(open), byte) if open == byte => quote = None,
-                (None, b'"') => quote = Some(byte),
-                (None, b'[' | b'{') => depth += 1,
-                (None, b']' | b'}') if depth > 0 => depth -= 1,
-                (None, b']' | b'}') => {
-                    found += 1;
-                    if found == number {
-                        return Some(*byte);
-                    }
-                }
-                _ => {}
-            }
-        }
-        None
+        let mut closers = self.at_this_depth(at, 4 * LOOKAHEAD, b"\"").filter(|byte| matches!(byte, b']' | b'}'));
+        matches!(frames.next(), Some(Frame::Object { .. })) && closers.nth(number - 1) != Some(b']')
     }
 
     /// Whether the string that was just read is a key, although no object is open here: `["k": "v"]`.

@@ -9,7 +9,7 @@
 //! Each state looks at the next character and returns the next state. The parser does not recurse, so a text cannot
 //! exhaust the stack, and it reads nothing twice except for short, bounded lookaheads.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
 
 use reknit_protocol::{Object, Path, Value};
 
@@ -23,17 +23,15 @@ use crate::fix::{FixKind, FixList};
 pub(super) enum Role {
     TopLevel,
     Key,
-    /// The value of a key.
     Member,
-    /// An item of an array.
     Item,
-    /// The argument of a call.
     Argument,
 }
 
 /// How to read a yes-or-no word that is the whole text: as a boolean, or as text for the schema to interpret.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum YesNoWords {
+    #[default]
     AsBoolean,
     AsText,
 }
@@ -50,16 +48,16 @@ pub(super) enum Frame {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opening {
     Brace,
-    /// `{{`.
     DoubleBrace,
     /// A key stands where no object was opened: the brace is missing.
     Missing,
 }
 
 /// Which quotes end a string.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum QuoteRule {
     /// Those after which the text goes on as it can in this place. Other quotes are text.
+    #[default]
     ByContext,
     /// All before a colon, comma or bracket. This rule is for texts in which the other one finds strings with JSON inside.
     ByStructure,
@@ -104,7 +102,7 @@ pub(super) enum State {
     Finished,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Parser<'t> {
     pub(super) text: &'t str,
     pub(super) pos: usize,
@@ -120,7 +118,9 @@ pub(super) struct Parser<'t> {
     pub(super) emphasis: usize,
     /// Where a string begins that contains JSON structure, if there is one.
     pub(super) swallowed: Option<usize>,
-    pub(super) unterminated: super::quoted::UnterminatedStrings,
+    /// For each combination of quote, role and open brackets (a slot), the offset from which on no string finds its end.
+    /// Without it, a text full of unterminated strings would be scanned to its end once for each of them.
+    pub(super) unterminated: HashMap<usize, usize>,
     /// The first segment of every path if the text is a sequence of values.
     pub(super) sequence_index: Option<usize>,
     /// The closing brackets at the end of the text, last first; computed on first use.
@@ -132,24 +132,7 @@ pub(super) struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     pub(super) fn new(text: &'t str, pos: usize, yes_no: YesNoWords, quote_rule: QuoteRule) -> Self {
-        Self {
-            text,
-            pos,
-            open: OpenBrackets::default(),
-            fixes: FixList::default(),
-            truncated: false,
-            elided: false,
-            arithmetic: Vec::new(),
-            yes_no,
-            quote_rule,
-            emphasis: 0,
-            swallowed: None,
-            unterminated: super::quoted::UnterminatedStrings::default(),
-            sequence_index: None,
-            last_closers: None,
-            stack: Vec::new(),
-            result: None,
-        }
+        Self { text, pos, yes_no, quote_rule, ..Self::default() }
     }
 
     /// Reads one value from the current position; `None` if the text ends before a value begins.
@@ -167,7 +150,6 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The role of a value at the current position.
     pub(super) fn role(&self) -> Role {
         match self.stack.last() {
             None => Role::TopLevel,
@@ -193,13 +175,13 @@ impl<'t> Parser<'t> {
         path
     }
 
-    pub(super) fn record<'a>(&mut self, kind: FixKind, before: &str, after: impl Into<Cow<'a, str>>) {
+    pub(super) fn record(&mut self, kind: FixKind, before: &str, after: impl AsRef<str>) {
         let path = if self.fixes.lists_next_in_detail() { self.path() } else { Path::root() };
         self.fixes.push(|| path, kind, before, after);
     }
 
     pub(super) fn fail<T>(&self, reason: impl Into<FailureReason>) -> ParseResult<T> {
-        Err(Box::new(ParseFailure::Unreadable { at: self.pos, reason: reason.into() }))
+        Err(Box::new(ParseFailure::Unreadable(self.pos, reason.into())))
     }
 
     pub(super) fn fail_expected<T>(&self, what: &'static str) -> ParseResult<T> {
@@ -216,7 +198,7 @@ impl<'t> Parser<'t> {
             b'(' if self.role() != Role::TopLevel || self.is_whole_tuple() => {
                 self.open_frame(Frame::Array { items: Vec::new(), closer: b')' })
             }
-            b'\\' if self.is_escaped_text() => Err(Box::new(ParseFailure::Escaped { at: self.pos })),
+            b'\\' if self.is_escaped_text() => Err(Box::new(ParseFailure::Escaped(self.pos))),
             b'b' | b'f' | b'r' | b'u' if self.is_string_with_prefix() => {
                 self.record(FixKind::Literal, self.slice(self.pos, self.pos + 1), "");
                 self.pos += 1;
@@ -277,7 +259,7 @@ impl<'t> Parser<'t> {
             Some(b',') => Ok(self.skip_extra_commas(State::Key)),
             Some(byte @ (b']' | b'}' | b')')) => self.close(byte),
             Some(b'{') => self.read_brace_for_key(),
-            Some(b'\\') if self.is_escaped_text() => Err(Box::new(ParseFailure::Escaped { at: self.pos })),
+            Some(b'\\') if self.is_escaped_text() => Err(Box::new(ParseFailure::Escaped(self.pos))),
             Some(_) if self.skip_elision() || self.skip_words_before_key() => Ok(State::Key),
             Some(_) if self.is_closing_fence(self.pos) => Ok(self.close_truncated()),
             Some(b'<') if self.is_closing_tag(self.pos) => Ok(self.close_before_tag()),

@@ -37,31 +37,22 @@ impl Quote {
     }
 }
 
-/// For each combination of quote, role and open brackets (a slot), the offset from which on no string finds its end.
-/// Without it, a text full of unterminated strings would be scanned to its end once for each of them.
-#[derive(Debug, Default)]
-pub(super) struct UnterminatedStrings(Vec<(usize, usize)>);
-
-impl UnterminatedStrings {
-    fn contains(&self, slot: usize, start: usize) -> bool {
-        self.0.iter().any(|(known, from)| *known == slot && start >= *from)
-    }
-
-    fn insert(&mut self, slot: usize, start: usize) {
-        if !self.contains(slot, start) {
-            self.0.push((slot, start));
-        }
-    }
-}
-
 enum Scan {
     /// A quote ends the string right before `resume`.
-    Ended { text: String, resume: usize },
+    Ended {
+        text: String,
+        resume: usize,
+    },
     /// The end quote is missing; the string ends before `resume`.
-    MissingQuote { text: String, resume: usize },
+    MissingQuote {
+        text: String,
+        resume: usize,
+    },
     /// The end quote is missing before a `+` that joins the string at `resume`.
-    MissingQuoteBeforePlus { text: String, resume: usize },
-    /// No quote ends the string.
+    MissingQuoteBeforePlus {
+        text: String,
+        resume: usize,
+    },
     Unterminated,
     /// The end quote of a key is missing: the scan passed its colon and reached the next member.
     KeyOverrun,
@@ -111,7 +102,7 @@ impl Parser<'_> {
             let (open, start) = (self.pos, self.pos + len);
             let mark = self.fixes.len();
             let slot = self.unterminated_slot(quote, role);
-            let is_unterminated = self.unterminated.contains(slot, start);
+            let is_unterminated = self.unterminated.get(&slot).is_some_and(|from| start >= *from);
             let scan = if is_unterminated { Scan::Unterminated } else { self.scan(quote, start, role)? };
             let (text, resume) = match scan {
                 Scan::Ended { text, resume } => {
@@ -132,7 +123,7 @@ impl Parser<'_> {
                     continue;
                 }
                 Scan::Unterminated | Scan::KeyOverrun => {
-                    if matches!(scan, Scan::Unterminated) {
+                    if matches!(scan, Scan::Unterminated) && !is_unterminated {
                         self.unterminated.insert(slot, start);
                     }
                     self.fixes.truncate(mark);
@@ -173,10 +164,7 @@ impl Parser<'_> {
                     }
                 }
             } else if byte < 0x20 {
-                if !matches!(byte, b'\n' | b'\r' | b'\t' | 0x08 | 0x0C) {
-                    self.pos = at;
-                    return self.fail(format!("a string may not contain the control character U+{byte:04X}"));
-                }
+                self.check_control(at, byte)?;
                 raw_control = true;
                 at += 1;
             } else if let Some((_, len)) = self.quote_at(at).filter(|(found, _)| quote.is_ended_by(*found)) {
@@ -191,6 +179,15 @@ impl Parser<'_> {
                 at += 1;
             }
         }
+    }
+
+    /// Fails if the byte at `at` is a control character other than white space.
+    fn check_control(&mut self, at: usize, byte: u8) -> ParseResult<()> {
+        if byte >= 0x20 || matches!(byte, b'\n' | b'\r' | b'\t' | 0x08 | 0x0C) {
+            return Ok(());
+        }
+        self.pos = at;
+        self.fail(format!("a string may not contain the control character U+{byte:04X}"))
     }
 
     /// Decides whether a quote inside a string is its end, the start of the next string, or text (`None`).
@@ -308,17 +305,16 @@ impl Parser<'_> {
                         // Drop a lone backslash, but keep an incomplete code point as written.
                         let tail = self.slice(at, end);
                         text.push_str(if tail.len() > 1 { tail } else { "" });
-                        (at, run) = (end, end);
+                        at = end;
                     }
                     EscapeResult::Character(escaped, end) => {
                         text.push(escaped);
-                        (at, run) = (end, end);
+                        at = end;
                     }
                 }
-            } else if byte < 0x20 && !matches!(byte, b'\n' | b'\r' | b'\t' | 0x08 | 0x0C) {
-                self.pos = at;
-                return self.fail(format!("a string may not contain the control character U+{byte:04X}"));
+                run = at;
             } else {
+                self.check_control(at, byte)?;
                 at += 1;
             }
         }

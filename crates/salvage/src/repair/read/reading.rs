@@ -9,12 +9,10 @@ use crate::{FitError, Fix, TextPosition};
 /// A value read from text, with every repair that was made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
-    /// The value.
     pub value: Value,
     /// Every repair: first those of the parser in the order of the text, then those that say where the JSON was found,
     /// then those that made the value fit the schema. Empty if the text was valid JSON that fits.
     pub fixes: Vec<Fix>,
-    /// Whether the text contained the whole answer.
     pub completeness: Completeness,
     /// The paths at which `value` has an expression such as `{{100 * step-1.price}}` in place of a number.
     pub expressions: Vec<Path>,
@@ -30,7 +28,6 @@ impl Reading {
 /// Whether the text contained the whole answer. Act only on a complete one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completeness {
-    /// Nothing is missing.
     Complete,
     /// The text ended early: ask the model again.
     Truncated,
@@ -44,62 +41,26 @@ pub enum Completeness {
 pub enum ReadTextError {
     /// The text is empty, or contains only white space, comments or prose.
     #[error("there is no JSON in the text: {found}")]
-    Empty {
-        /// What the text contains instead.
-        found: String,
-    },
-    /// Neither the strict nor the tolerant parser can read the text.
+    Empty { found: String },
     #[error("cannot read the text as JSON at {position}: {problem}")]
-    Unreadable {
-        /// Where the parser stopped.
-        position: TextPosition,
-        /// What the parser expected there, and what it found.
-        problem: String,
-    },
-    /// Two different readings have the same penalty.
+    Unreadable { position: TextPosition, problem: String },
     #[error("the text can be read in two ways: {} or {}", .first.value, .second.value)]
-    Ambiguous {
-        /// One of the readings.
-        first: Box<Reading>,
-        /// The other reading.
-        second: Box<Reading>,
-    },
-    /// The text can be read, but its value cannot be made to fit the schema.
+    Ambiguous { first: Box<Reading>, second: Box<Reading> },
     #[error("the value does not fit the schema")]
     DoesNotFit(#[from] FitError),
-    /// The value nests deeper than the limit.
     #[error("the text nests deeper than {limit} levels at {position}")]
-    TooDeep {
-        /// The limit in levels.
-        limit: usize,
-        /// Where the text exceeds the limit.
-        position: TextPosition,
-    },
-    /// The text is larger than [`ReadOptions::max_bytes`](crate::ReadOptions::max_bytes).
+    TooDeep { limit: usize, position: TextPosition },
     #[error("the text has {size} bytes; the limit is {limit}")]
-    TooLarge {
-        /// The size of the text in bytes.
-        size: usize,
-        /// The limit in bytes.
-        limit: usize,
-    },
+    TooLarge { size: usize, limit: usize },
 }
 
 /// Why the parser stopped, with the offset in the text.
 #[derive(Debug, Clone)]
 pub(super) enum ParseFailure {
-    Unreadable {
-        at: usize,
-        reason: FailureReason,
-    },
-    /// The value nests deeper than [`MAX_DEPTH`](reknit_protocol::MAX_DEPTH).
-    TooDeep {
-        at: usize,
-    },
+    Unreadable(usize, FailureReason),
+    TooDeep(usize),
     /// A quote outside a string is escaped: one layer of escapes has to be removed from the whole text.
-    Escaped {
-        at: usize,
-    },
+    Escaped(usize),
     /// Two values are equally likely.
     Ambiguous(Box<[Value; 2]>),
 }
@@ -129,7 +90,7 @@ pub(super) const SWALLOWED: &str =
 impl ParseFailure {
     pub(super) fn at(&self) -> usize {
         match self {
-            Self::Unreadable { at, .. } | Self::TooDeep { at } | Self::Escaped { at } => *at,
+            Self::Unreadable(at, _) | Self::TooDeep(at) | Self::Escaped(at) => *at,
             Self::Ambiguous(_) => 0,
         }
     }
@@ -137,7 +98,7 @@ impl ParseFailure {
     /// Moves the offset, for a text that begins `by` bytes into another one.
     pub(super) fn shifted(mut self, by: usize) -> Self {
         match &mut self {
-            Self::Unreadable { at, .. } | Self::TooDeep { at } | Self::Escaped { at } => *at += by,
+            Self::Unreadable(at, _) | Self::TooDeep(at) | Self::Escaped(at) => *at += by,
             Self::Ambiguous(_) => {}
         }
         self

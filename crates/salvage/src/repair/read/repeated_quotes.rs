@@ -67,7 +67,6 @@ impl Parser<'_> {
 }
 
 impl Parser<'_> {
-    /// The number of `*` at `at`.
     pub(super) fn stars_at(&self, at: usize) -> usize {
         self.text.as_bytes().iter().skip(at).take(LOOKAHEAD).take_while(|byte| **byte == b'*').count()
     }

@@ -20,7 +20,11 @@ impl Parser<'_> {
             b'+' if role != Role::Key => return self.joins_string(next + 1),
             b'`' if self.is_closing_fence(next) => return true,
             b';' if role != Role::Key && self.is_separator(next) => return true,
-            b'<' if self.is_closing_tag(next) && !self.rest_from(next).contains('\n') => return true,
+            b'<' if self.is_closing_tag(next)
+                && !self.text.get(next..).unwrap_or_default().trim_end().contains('\n') =>
+            {
+                return true;
+            }
             _ => {}
         }
         if self.quote_rule == QuoteRule::ByStructure {

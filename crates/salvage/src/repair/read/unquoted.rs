@@ -15,7 +15,6 @@ pub(super) enum Unquoted {
     Value(Value),
     /// The name of a call; the parenthesis before its argument is next.
     Call,
-    /// The text ended before a value.
     EndOfText,
 }
 

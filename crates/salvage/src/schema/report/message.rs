@@ -2,16 +2,18 @@
 
 use reknit_protocol::{Value, shorten};
 
-use crate::schema::{FitProblemKind, SchemaType};
+use crate::schema::FitProblemKind;
 
 const MAX_LISTED: usize = 12;
 
 const MAX_QUOTED_CHARS: usize = 60;
 
-/// The message for a problem with the value `found`.
 pub(crate) fn message(kind: &FitProblemKind, found: &Value) -> String {
     match kind {
-        FitProblemKind::Type { expected } => format!("expected {}, found {}", one_of_types(expected), with_type(found)),
+        FitProblemKind::Type { expected } => {
+            let types = listed(expected.iter().map(|each| each.with_article().to_owned()), " or ");
+            format!("expected {types}, found {}", with_type(found))
+        }
         FitProblemKind::Required { property } => format!("the property `{property}` is missing"),
         FitProblemKind::Enum { allowed } => {
             let allowed = listed(allowed.iter().map(quoted), " or ");
@@ -57,11 +59,6 @@ fn keyword_message(keyword: &str, found: &Value) -> String {
         "not" => format!("{} matches `not`", with_type(found)),
         _ => format!("{} does not satisfy `{keyword}`", with_type(found)),
     }
-}
-
-/// Lists types: "an integer or null".
-fn one_of_types(types: &[SchemaType]) -> String {
-    listed(types.iter().map(|each| each.with_article().to_owned()), " or ")
 }
 
 /// Lists the first words: `"a", "b" or "c"`.

@@ -76,7 +76,7 @@ impl Planner<'_> {
             Value::String(text) => parse_scalar::is_absent(text) && !self.accepts_text_or_null(property.shape),
             _ => false,
         };
-        is_absent && !property.is_required && validity != Validity::Valid && !self.accepts(shape, value)
+        is_absent && !property.is_required && validity != Validity::Valid && !self.schema.accepts(shape, value)
     }
 
     fn accepts_text_or_null(&self, id: ShapeId) -> bool {

@@ -1,6 +1,6 @@
 //! Planning scalars, and every value that has to become another type.
 
-use reknit_protocol::{Number, Object, Value};
+use reknit_protocol::{Number, Value};
 
 use super::{Context, MAX_AMBIGUOUS, MAX_DECODINGS, Planner, Validity, ValuePath};
 use crate::FixKind;
@@ -9,7 +9,7 @@ use crate::repair::fit::decode::{self, DecodedText};
 use crate::repair::fit::plan::{CheapestPlan, Plan};
 use crate::repair::read::to_expression;
 use crate::schema::shape::{Shape, ShapeId};
-use crate::schema::{SchemaType, in_format, parse_scalar};
+use crate::schema::{SchemaType, address, in_format, parse_scalar};
 
 impl Planner<'_> {
     /// Keeps a value that the shape accepts. Otherwise plans the cheapest change to one that it accepts.
@@ -18,12 +18,12 @@ impl Planner<'_> {
         if shape.restricts_scalars && !self.budget.may_use(&shape.subschemas) {
             return self.give_up();
         }
-        if context.validity != Validity::Invalid && self.accepts(shape, value) {
+        if context.validity != Validity::Invalid && self.schema.accepts(shape, value) {
             return Plan::keep(true);
         }
         let mut cheapest = CheapestPlan::default();
         for (kind, replacement) in replacements(value, shape) {
-            if self.accepts(shape, &replacement) {
+            if self.schema.accepts(shape, &replacement) {
                 cheapest.offer(Plan::replace(kind, replacement.clone()), replacement);
             }
         }
@@ -80,50 +80,34 @@ impl Planner<'_> {
 
     /// Plans to make the content of a value fit that was written as another one.
     fn plan_content(&mut self, value: &Value, id: ShapeId, context: Context<'_>) -> ContentPlan {
-        match value {
-            Value::String(text) => self.plan_decoded(value, text, id, context),
-            Value::Object(object) => self.plan_numbered(value, object, id, context),
-            _ => ContentPlan::Nothing,
-        }
-    }
-
-    fn plan_decoded(&mut self, value: &Value, text: &str, id: ShapeId, context: Context<'_>) -> ContentPlan {
         let types = self.schema.shape(id).types;
-        let wants_container = types.contains(SchemaType::Array) || types.contains(SchemaType::Object);
-        if !wants_container || context.decodings >= MAX_DECODINGS {
+        let (takes_array, takes_object) = (types.contains(SchemaType::Array), types.contains(SchemaType::Object));
+        let is_text = value.as_str().is_some();
+        let is_wanted = match value {
+            Value::String(_) => (takes_array || takes_object) && context.decodings < MAX_DECODINGS,
+            Value::Object(_) => takes_array && !takes_object,
+            _ => false,
+        };
+        if !is_wanted {
             return ContentPlan::Nothing;
         }
-        let address = std::ptr::from_ref(value).addr();
-        let decoded = self.decoded.entry(address).or_insert_with(|| decode::decode_text(text).into()).clone();
+        let decoded = self.decoded.entry(address(value)).or_insert_with(|| decode::decode(value).into()).clone();
         let inner = match decoded.as_ref() {
             DecodedText::Nothing => return ContentPlan::Nothing,
             DecodedText::Truncated => return ContentPlan::Truncated,
             DecodedText::Value(inner) => inner,
         };
         // The content may be a string that is encoded in turn.
-        let is_text = inner.value.as_str().is_some();
-        if !is_text && !types.allows(inner.value.kind()) {
+        let is_encoded_text = inner.value.as_str().is_some();
+        if !is_encoded_text && !types.allows(inner.value.kind()) {
             return ContentPlan::Nothing;
         }
         let path = ValuePath::Decoded(context.path);
-        let inside = Context { decodings: context.decodings + 1, may_wrap: false, ..context.child(&path) };
-        let then = self.plan(&inner.value, id, inside);
-        if is_text && then.is_keep() {
+        let decodings = context.decodings + u8::from(is_text);
+        let then = self.plan(&inner.value, id, Context { decodings, may_wrap: false, ..context.child(&path) });
+        if is_encoded_text && then.is_keep() {
             return ContentPlan::Nothing;
         }
-        ContentPlan::Plan(Plan::decode(inner.clone(), then))
-    }
-
-    fn plan_numbered(&mut self, value: &Value, object: &Object, id: ShapeId, context: Context<'_>) -> ContentPlan {
-        let types = self.schema.shape(id).types;
-        if !types.contains(SchemaType::Array) || types.contains(SchemaType::Object) {
-            return ContentPlan::Nothing;
-        }
-        let address = std::ptr::from_ref(value).addr();
-        let decoded = self.decoded.entry(address).or_insert_with(|| decode::numbered_items(object).into()).clone();
-        let DecodedText::Value(inner) = decoded.as_ref() else { return ContentPlan::Nothing };
-        let path = ValuePath::Decoded(context.path);
-        let then = self.plan(&inner.value, id, Context { may_wrap: false, ..context.child(&path) });
         ContentPlan::Plan(Plan::decode(inner.clone(), then))
     }
 

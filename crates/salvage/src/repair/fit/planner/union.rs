@@ -5,13 +5,13 @@ use reknit_protocol::Value;
 use super::{Context, MemoKey, Planner, Validity};
 use crate::repair::fit::apply;
 use crate::repair::fit::plan::{CheapestPlan, Plan};
-use crate::schema::count_values;
 use crate::schema::shape::{Shape, ShapeId};
+use crate::schema::{address, count_values};
 
 impl Planner<'_> {
     pub(super) fn plan_union(&mut self, value: &Value, id: ShapeId, context: Context<'_>) -> Plan {
-        let address = std::ptr::from_ref(value).addr();
-        let memo_key = MemoKey { address, shape: id, validity: context.validity, may_wrap: context.may_wrap };
+        let memo_key =
+            MemoKey { address: address(value), shape: id, validity: context.validity, may_wrap: context.may_wrap };
         if let Some(plan) = self.memo.get(&memo_key) {
             return plan.clone();
         }
@@ -19,7 +19,7 @@ impl Planner<'_> {
         let plan = if !self.budget.spend(count_values(value)) || !self.budget.may_use(&shape.subschemas) {
             self.give_up()
         } else if context.validity == Validity::Valid
-            || (context.validity == Validity::Unknown && self.accepts(shape, value))
+            || (context.validity == Validity::Unknown && self.schema.accepts(shape, value))
         {
             self.plan_valid_union(value, shape, Context { validity: Validity::Valid, ..context })
         } else {
