@@ -22,7 +22,6 @@ impl Price {
         Self(micros)
     }
 
-    /// The price in millionths of the currency's unit.
     pub const fn micros(self) -> u64 {
         self.0
     }
@@ -54,7 +53,6 @@ fn scaled(units: f64, max: f64, scale: f64) -> Option<u64> {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prices {
-    /// Price of request tokens.
     pub input: Price,
     /// Price of answer tokens, reasoning included.
     pub output: Price,
@@ -110,7 +108,6 @@ impl Money {
         Self(nanos)
     }
 
-    /// The amount in billionths of the currency's unit.
     pub const fn nanos(self) -> u64 {
         self.0
     }
@@ -127,7 +124,6 @@ impl Money {
         Self(self.0 / if parts == 0 { 1 } else { parts as u64 })
     }
 
-    /// Whether the amount is 0.
     pub const fn is_zero(&self) -> bool {
         self.0 == 0
     }

@@ -16,32 +16,38 @@ const MAX_INSTRUCTION_TOKENS: u64 = 1_000;
 impl Usage {
     /// A rough estimate for a request and the part of its answer that has arrived.
     pub fn estimate(request: &ModelRequest, answer: &str) -> Self {
-        let messages = request.messages.iter().map(message_tokens);
-        let tools = request.tools.iter().map(|tool| {
-            TOKENS_PER_MESSAGE + tokens(tool.name.len() + tool.description.len() + tool.schema.to_string().len())
-        });
-        let schema = match &request.format {
-            ResponseFormat::Schema { schema, .. } => tokens(schema.to_string().len()),
-            ResponseFormat::Json | ResponseFormat::Text => 0,
-        };
-        let input = messages.chain(tools).fold(schema, u64::saturating_add);
+        let input = input_tokens(request, message_tokens, TOKENS_PER_MESSAGE, tokens);
         Self::of(input, tokens(answer.len()), UsageSource::Estimated)
     }
 
     /// An upper bound for any attempt at this request: one token for each byte, and the longest answer allowed.
     pub fn upper_bound(request: &ModelRequest) -> Self {
-        let messages = request.messages.iter().map(max_message_tokens);
-        let tools = request.tools.iter().map(|tool| {
-            let bytes = tool.name.len() + tool.description.len() + tool.schema.to_string().len();
-            MAX_DELIMITER_TOKENS.saturating_add(byte_count(bytes))
-        });
-        let schema = match &request.format {
-            ResponseFormat::Schema { name, schema } => byte_count(name.len() + schema.to_string().len()),
+        let name = match &request.format {
+            ResponseFormat::Schema { name, .. } => name.len(),
             ResponseFormat::Json | ResponseFormat::Text => 0,
         };
-        let input = messages.chain(tools).fold(schema + MAX_INSTRUCTION_TOKENS, u64::saturating_add);
+        let input = input_tokens(request, max_message_tokens, MAX_DELIMITER_TOKENS, byte_count);
+        let input = input.saturating_add(MAX_INSTRUCTION_TOKENS).saturating_add(byte_count(name));
         Self::of(input, u64::from(request.max_tokens), UsageSource::Estimated)
     }
+}
+
+/// The tokens of messages, tools and schema. `tokens_of` is for a number of bytes, and `per_tool` comes on top for each tool.
+fn input_tokens(
+    request: &ModelRequest,
+    message: fn(&Message) -> u64,
+    per_tool: u64,
+    tokens_of: fn(usize) -> u64,
+) -> u64 {
+    let tools = request.tools.iter().map(|tool| {
+        let bytes = tool.name.len() + tool.description.len() + tool.schema.to_string().len();
+        per_tool.saturating_add(tokens_of(bytes))
+    });
+    let schema = match &request.format {
+        ResponseFormat::Schema { schema, .. } => tokens_of(schema.to_string().len()),
+        ResponseFormat::Json | ResponseFormat::Text => 0,
+    };
+    request.messages.iter().map(message).chain(tools).fold(schema, u64::saturating_add)
 }
 
 fn max_message_tokens(message: &Message) -> u64 {
@@ -74,7 +80,6 @@ fn message_tokens(message: &Message) -> u64 {
 }
 
 impl Prices {
-    /// An upper bound for the cost of an attempt at this request.
     pub fn max_cost(&self, request: &ModelRequest) -> Money {
         let input = self.input.max(self.cached.unwrap_or(self.input)).max(self.cache_written.unwrap_or(self.input));
         Self { input, ..*self }.cost(&Usage::upper_bound(request))

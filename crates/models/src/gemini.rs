@@ -10,7 +10,7 @@ pub(crate) use error_names::{ERROR_CLASSES, retry_after, specific_code};
 pub(crate) use family::reasons_silently;
 pub(crate) use parts::Parts;
 pub(crate) use request::{path, render};
-pub(crate) use response::{read_event, read_whole};
+pub(crate) use response::{blocked, read};
 
 /// Format of the provider state that must be sent back with a call.
 const STATE_FORMAT: &str = "gemini";

@@ -9,7 +9,6 @@ use super::BreakerRules;
 /// The number of buckets in a window. Buckets need no memory per call; the window ends at most a sixtieth late.
 const BUCKETS: u64 = 60;
 
-/// Sliding window of call counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Window {
     buckets: VecDeque<Bucket>,
@@ -37,7 +36,6 @@ impl Window {
         }
     }
 
-    /// Whether the failure rate in the window opens the breaker.
     pub(super) fn is_failing(&mut self, rules: &BreakerRules, now_ms: u64) -> bool {
         self.drop_expired(rules, now_ms);
         let sum = |count: fn(&Bucket) -> u32| self.buckets.iter().map(|bucket| u64::from(count(bucket))).sum::<u64>();

@@ -32,7 +32,6 @@ pub(super) fn is_claude(model: &str) -> bool {
     model.contains("anthropic.claude")
 }
 
-/// The name that Anthropic has for the model.
 pub(super) fn claude_name(model: &str) -> &str {
     model.rsplit_once("anthropic.").map_or(model, |(_, name)| name)
 }

@@ -1,27 +1,23 @@
 //! Error names of this provider.
 
-use reknit_model_api::ErrorClass;
+use reknit_model_api::{ErrorClass, ErrorNames};
 use reknit_protocol::{RetryAfter, Value};
 
 use crate::json::{list, text};
 
 /// Statuses, and the more specific reasons in their details. `INVALID_ARGUMENT` is generic and left out.
-pub(crate) const ERROR_CLASSES: &[(&str, ErrorClass)] = &[
-    ("aborted", ErrorClass::NetworkError),
-    ("api_key_invalid", ErrorClass::AuthError),
-    ("api_key_service_blocked", ErrorClass::AuthError),
-    ("cancelled", ErrorClass::NetworkError),
-    ("deadline_exceeded", ErrorClass::Timeout),
-    // The account has no billing, or the country is not supported.
-    ("failed_precondition", ErrorClass::AuthError),
-    ("internal", ErrorClass::NetworkError),
-    ("not_found", ErrorClass::ModelError),
-    ("permission_denied", ErrorClass::AuthError),
-    (DAILY_QUOTA, ErrorClass::QuotaExceeded),
-    ("resource_exhausted", ErrorClass::RateLimit),
-    ("service_disabled", ErrorClass::AuthError),
-    ("unauthenticated", ErrorClass::AuthError),
-    ("unavailable", ErrorClass::NetworkError),
+pub(crate) const ERROR_CLASSES: ErrorNames = &[
+    (ErrorClass::NetworkError, "aborted cancelled internal unavailable"),
+    // A failed precondition: the account has no billing, or the country is not supported.
+    (
+        ErrorClass::AuthError,
+        "api_key_invalid api_key_service_blocked failed_precondition permission_denied service_disabled \
+         unauthenticated",
+    ),
+    (ErrorClass::Timeout, "deadline_exceeded"),
+    (ErrorClass::ModelError, "not_found"),
+    (ErrorClass::QuotaExceeded, "daily_quota"),
+    (ErrorClass::RateLimit, "resource_exhausted"),
 ];
 
 /// Our name for a daily quota. No run waits until the next day.
@@ -35,11 +31,11 @@ pub(crate) fn specific_code(body: &Value) -> Option<String> {
         return Some(DAILY_QUOTA.to_owned());
     }
     let mut reasons = details.iter().filter_map(|detail| text(detail, &["reason"]));
-    let known = |reason: &str| ERROR_CLASSES.iter().any(|(name, _)| name.eq_ignore_ascii_case(reason));
+    let names = ERROR_CLASSES.iter().flat_map(|(_, names)| names.split(' '));
+    let known = |reason: &str| names.clone().any(|name| name.eq_ignore_ascii_case(reason));
     reasons.find(|reason| known(reason)).map(str::to_owned)
 }
 
-/// The longest retry delay in the details.
 pub(crate) fn retry_after(body: &Value, now_ms: u64) -> Option<RetryAfter> {
     let details = list(body, &["error", "details"]).iter();
     let delays = details.filter_map(|detail| text(detail, &["retryDelay"]));

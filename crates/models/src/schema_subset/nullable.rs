@@ -27,7 +27,6 @@ pub(super) fn nullable(schema: Value) -> Option<Value> {
     Some(object.into())
 }
 
-/// Adds null to the allowed values, if they are listed.
 fn allow_null_value(schema: &mut Object) {
     if let Some(Value::Array(values)) = schema.get_mut("enum")
         && !values.contains(&Value::Null)
