@@ -164,7 +164,8 @@ fn each_question_is_counted_with_its_purpose_and_outcome() {
         let expected: Vec<String> = expected
             .iter()
             .map(|(purpose, status)| {
-                format!("ai.request.total{{module=\"orchestration\",provider=\"{purpose}\",status=\"{status}\"}} 1")
+                let purpose = format!("provider=\"{purpose}\",purpose=\"{purpose}\"");
+                format!("ai.request.total{{module=\"orchestration\",{purpose},status=\"{status}\"}} 1")
             })
             .collect();
         assert_eq!(found, expected, "case: {case}");
