@@ -1,6 +1,5 @@
 //! The repair of a step's call, rung by rung.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use reknit_engine::{MendDetail, RejectionCause, RungStart};
@@ -16,10 +15,6 @@ use crate::signal::Definition;
 use crate::table::{events, logs, metrics};
 
 impl Tracer {
-    fn step_labels(&self, key: &StepKey) -> Option<[Cow<'static, str>; 3]> {
-        Some(self.labels(self.steps.get(key)?))
-    }
-
     fn add_step_event<const N: usize>(&mut self, key: &StepKey, event: &Definition<N>, values: [AttributeValue; N]) {
         if let Some(step) = self.steps.get_mut(key) {
             step.add_event(event.event_at(self.at_ms, values));
@@ -73,13 +68,13 @@ impl Tracer {
     /// Reports how long a question of the rung `context` took, and its failure.
     pub(super) fn map_context_latency(&mut self, id: &EffectId, end: &QuestionEnd<'_>) {
         let Some(key) = StepKey::of(id) else { return };
-        let Some([capability, _, module]) = self.step_labels(&key) else { return };
+        let Some(labels) = self.steps.get(&key).map(|step| self.short_labels(step)) else { return };
         let ms = self.latency_ms;
-        self.measure(&metrics::CONTEXT_LATENCY, ms, [capability.clone(), module.clone()]);
+        self.measure(&metrics::CONTEXT_LATENCY, ms, labels.clone());
         let Some(error) = end.error() else { return };
         let values = || [AttributeValue::error(&error), ms.into()];
         self.add_step_event(&key, &events::CONTEXT_ERROR, values());
-        self.count(&metrics::CONTEXT_LLM_ERRORS, [capability, module]);
+        self.count(&metrics::CONTEXT_LLM_ERRORS, labels);
         self.log(&logs::CONTEXT_LLM_FAILED, values());
     }
 
@@ -285,9 +280,9 @@ impl Tracer {
             self.map_feedback_failure(key, uses, "stopped");
         }
         if self.close_rung(key, ModelRung::Resolution)
-            && let Some([capability, tool, module]) = self.step_labels(key)
+            && let Some(step) = self.steps.get(key)
         {
-            self.count(&metrics::RESOLUTION_FAILED, [capability, tool, module, "stopped".into()]);
+            self.count(&metrics::RESOLUTION_FAILED, self.labels_with(step, "stopped"));
         }
     }
 }
