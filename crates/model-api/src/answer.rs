@@ -166,15 +166,12 @@ impl ModelAnswer {
         Err(ModelFailure::new(class, message).with_usage(self.usage))
     }
 
-    fn reasoning_length(&self) -> usize {
-        self.reasoning.iter().map(|thought| thought.text.chars().count()).sum()
-    }
-
     /// Says that the text is empty, and what the answer contains instead.
     fn describe_missing_text(&self) -> String {
+        let reasoning = self.reasoning.iter().map(|thought| thought.text.chars().count()).sum();
         let mut details = vec![format!("finish reason `{}`", self.finish)];
         for (count, unit) in [
-            (self.reasoning_length(), "characters of reasoning"),
+            (reasoning, "characters of reasoning"),
             (self.tool_calls.len(), "tool calls"),
             (usize::try_from(self.skipped_events).unwrap_or(usize::MAX), "unreadable events"),
         ] {

@@ -1,6 +1,5 @@
 //! Failed attempts.
 
-use reknit_protocol::RetryAfter;
 use serde::{Deserialize, Serialize};
 
 use crate::{ErrorClass, Usage};
@@ -57,22 +56,9 @@ impl ModelFailure {
         Self { retry_after_ms: Some(ms), ..self }
     }
 
-    /// Sets the requested wait and its source, such as the header `retry-after`.
-    #[must_use]
-    pub fn with_retry_after(self, retry_after: Option<RetryAfter>) -> Self {
-        let (retry_after_ms, retry_after_from) =
-            retry_after.map(|retry_after| (retry_after.ms, retry_after.origin)).unzip();
-        Self { retry_after_ms, retry_after_from, ..self }
-    }
-
     #[must_use]
     pub fn with_usage(self, usage: Usage) -> Self {
         Self { usage: Some(usage), ..self }
-    }
-
-    #[must_use]
-    pub fn with_partial(self, partial: impl Into<String>) -> Self {
-        Self { partial: partial.into(), ..self }
     }
 
     /// Whether this target will refuse the same request again while another may serve it: a refused request, a context window

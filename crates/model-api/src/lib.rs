@@ -42,7 +42,6 @@ mod output_limit;
 mod price;
 mod purpose;
 mod request;
-mod request_cost;
 mod rotation;
 mod sampling;
 mod usage;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Usage;
+use crate::{ModelRequest, Usage};
 
 /// Price of a million tokens, in millionths of the currency's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -95,6 +95,12 @@ impl Prices {
             .fold(0, u128::saturating_add);
         Money(u64::try_from(halves.div_ceil(2_000)).unwrap_or(u64::MAX))
     }
+
+    /// An upper bound for the cost of an attempt at this request.
+    pub fn max_cost(&self, request: &ModelRequest) -> Money {
+        let input = self.input.max(self.cached.unwrap_or(self.input)).max(self.cache_written.unwrap_or(self.input));
+        Self { input, ..*self }.cost(&Usage::upper_bound(request))
+    }
 }
 
 /// Amount of money, in billionths of the currency's unit.
@@ -159,7 +165,7 @@ impl fmt::Display for Money {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Message, ModelRequest};
+    use crate::Message;
 
     #[test]
     fn a_cost_is_exact_to_a_billionth_and_rounded_up_beyond() {

@@ -162,6 +162,15 @@ impl AnswerBuilder {
         on_delta(Delta::ToolCall { index, name: name.filter(|_| first), arguments: piece.arguments });
     }
 
+    /// Ends the last call. Without arguments it has no text in a stream, but an empty object in a whole response.
+    pub(crate) fn end_call(&mut self, on_delta: OnDelta<'_>) {
+        if let Some(PartialCall { index, call }) = self.calls.last()
+            && call.arguments.is_empty()
+        {
+            self.add_call_piece(CallPiece { index: *index, arguments: "{}", ..CallPiece::default() }, on_delta);
+        }
+    }
+
     /// Whether the server has ended the answer. An answer that stops otherwise is truncated.
     pub(crate) fn is_ended(&self) -> bool {
         self.finish.is_some() || self.aborted.is_some() || self.end_mark
@@ -201,7 +210,8 @@ impl AnswerBuilder {
         let usage = self.usage(request);
         if let Some(reason) = &self.aborted {
             let message = format!("the server aborted the answer ({reason}){}", self.progress());
-            return Err(ModelFailure::new(ErrorClass::NetworkError, message).with_usage(usage).with_partial(self.text));
+            let failure = ModelFailure::new(ErrorClass::NetworkError, message).with_usage(usage);
+            return Err(ModelFailure { partial: self.text, ..failure });
         }
         let tool_calls = with_ids(self.calls, request);
         let finish = match self.finish {

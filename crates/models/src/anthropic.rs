@@ -7,20 +7,13 @@ mod response;
 
 use reknit_model_api::{ErrorClass, ErrorNames};
 
+pub(crate) use family::family;
 pub(crate) use request::render;
 pub(crate) use response::{Blocks, read_event, read_whole};
 
 pub(crate) fn vertex_path(model: &str, streaming: crate::Streaming) -> String {
     let method = if streaming == crate::Streaming::On { "streamRawPredict" } else { "rawPredict" };
     format!("/models/{model}:{method}")
-}
-
-pub(crate) fn constrains_answers(model: &str) -> bool {
-    family::family(model).schema
-}
-
-pub(crate) fn takes_budget(model: &str) -> bool {
-    family::family(model).takes_budget()
 }
 
 /// Format of the signature of a thinking block, which must be sent back.

@@ -183,10 +183,7 @@ impl<'a> Attempt<'a> {
     async fn read_stream(&mut self, response: Response, on_delta: OnDelta<'_>) -> Result<(), ModelFailure> {
         let mut events = self.wire.event_decoder();
         self.read_chunks(response, |attempt, chunk| {
-            match chunk {
-                Some(chunk) => events.feed(chunk),
-                None => events.end(),
-            }
+            events.feed(chunk);
             let read = read_events(&mut attempt.wire, &mut attempt.builder, &mut events, on_delta);
             read.map_err(|error| attempt.error_in_body(&error))
         })
@@ -343,7 +340,7 @@ impl<'a> Attempt<'a> {
 
     fn with_partial_answer(&self, failure: ModelFailure) -> ModelFailure {
         let partial = redact_secret(&self.builder.text, self.endpoint.secret());
-        failure.with_usage(self.builder.usage(self.request)).with_partial(partial)
+        ModelFailure { partial, usage: Some(self.builder.usage(self.request)), ..failure }
     }
 }
 

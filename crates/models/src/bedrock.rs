@@ -9,7 +9,7 @@ mod signature;
 use reknit_model_api::{ErrorClass, ErrorNames};
 
 pub(crate) use request::{path, render};
-pub(crate) use response::{Tools, read_event, read_whole};
+pub(crate) use response::{read_event, read_whole};
 #[cfg(feature = "http")]
 pub(crate) use signature::{AccountKeys, SignedRequest};
 

@@ -30,17 +30,11 @@ pub fn decode_stream<'a>(
 ) -> Result<ModelAnswer, DecodeError> {
     let (mut wire, mut builder) = (WireFormat::of(provider), AnswerBuilder::default());
     let mut events = wire.event_decoder();
-    let mut is_over = false;
-    for chunk in chunks {
+    for chunk in chunks.into_iter().map(Some).chain([None]) {
         events.feed(chunk);
-        is_over = read_events(&mut wire, &mut builder, &mut events, on_delta)? == EventOutcome::EndMark;
-        if is_over {
+        if read_events(&mut wire, &mut builder, &mut events, on_delta)? == EventOutcome::EndMark {
             break;
         }
-    }
-    if !is_over {
-        events.end();
-        read_events(&mut wire, &mut builder, &mut events, on_delta)?;
     }
     if !builder.is_ended() {
         return Err(DecodeError::Truncated { progress: builder.progress() });

@@ -234,22 +234,14 @@ mod tests {
 
     #[test]
     fn each_provider_has_its_own_url_and_key_header() {
+        let gemini = |method: &str| format!("https://generativelanguage.googleapis.com/v1beta/models/m:{method}");
+        let (stream, whole) = (gemini("streamGenerateContent?alt=sse"), gemini("generateContent"));
         for (provider, streaming, url, header) in [
             (Provider::OpenAi, Streaming::On, "https://api.openai.com/v1/chat/completions", "authorization"),
             (Provider::OpenAiResponses, Streaming::On, "https://api.openai.com/v1/responses", "authorization"),
             (Provider::Anthropic, Streaming::On, "https://api.anthropic.com/v1/messages", "x-api-key"),
-            (
-                Provider::Gemini,
-                Streaming::On,
-                "https://generativelanguage.googleapis.com/v1beta/models/m:streamGenerateContent?alt=sse",
-                "x-goog-api-key",
-            ),
-            (
-                Provider::Gemini,
-                Streaming::Off,
-                "https://generativelanguage.googleapis.com/v1beta/models/m:generateContent",
-                "x-goog-api-key",
-            ),
+            (Provider::Gemini, Streaming::On, &stream, "x-goog-api-key"),
+            (Provider::Gemini, Streaming::Off, &whole, "x-goog-api-key"),
         ] {
             let target = Target { key: Some("k-1".into()), streaming, ..Target::for_provider(provider, "a", "m") };
             let wire = WireFormat::of(provider);

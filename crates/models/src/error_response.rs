@@ -52,8 +52,9 @@ impl ErrorResponse {
         let retry_after = RetryAfter::longest(in_headers.into_iter().chain(self.retry_after));
         let is_long = retry_after.as_ref().is_some_and(|retry_after| retry_after.ms >= QUOTA_WAIT_MS);
         let class = if limited && is_long { ErrorClass::QuotaExceeded } else { class };
-        ModelFailure { status: self.evidence.status, ..ModelFailure::new(class, self.evidence.message) }
-            .with_retry_after(retry_after)
+        let (retry_after_ms, retry_after_from) = retry_after.map(|wait| (wait.ms, wait.origin)).unzip();
+        let failure = ModelFailure::new(class, self.evidence.message);
+        ModelFailure { status: self.evidence.status, retry_after_ms, retry_after_from, ..failure }
     }
 }
 

@@ -19,20 +19,15 @@ pub(crate) enum EventDecoder {
 }
 
 impl EventDecoder {
-    pub(crate) fn feed(&mut self, bytes: &[u8]) {
-        match self {
-            Self::ServerSentEvents(blocks) => blocks.feed(bytes),
-            Self::Lines(decoder) => decoder.feed(bytes),
-            Self::Frames(decoder) => decoder.feed(bytes),
-        }
-    }
-
-    /// Ends the stream: what is left may be the last event.
-    pub(crate) fn end(&mut self) {
-        match self {
-            Self::ServerSentEvents(blocks) => blocks.end(),
-            Self::Lines(decoder) => decoder.end(),
-            Self::Frames(_) => {}
+    /// Adds the next chunk; none ends the stream, and what is left may be the last event.
+    pub(crate) fn feed(&mut self, chunk: Option<&[u8]>) {
+        match (self, chunk) {
+            (Self::ServerSentEvents(blocks), Some(bytes)) => blocks.feed(bytes),
+            (Self::ServerSentEvents(blocks), None) => blocks.end(),
+            (Self::Lines(decoder), Some(bytes)) => decoder.feed(bytes),
+            (Self::Lines(decoder), None) => decoder.end(),
+            (Self::Frames(decoder), Some(bytes)) => decoder.feed(bytes),
+            (Self::Frames(_), None) => {}
         }
     }
 

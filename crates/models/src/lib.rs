@@ -79,7 +79,6 @@ mod sanitize;
 mod schema_subset;
 mod sse;
 mod target;
-mod target_error;
 mod timeouts;
 mod wire_format;
 
@@ -90,6 +89,5 @@ pub use forward::{ForwardedAnswer, ForwardedRequest, OnRawEvent};
 pub use models::Models;
 pub use provider::Provider;
 pub use request_extras::{RequestDefaults, RequestExtras};
-pub use target::{Caching, FormatSupport, Streaming, Target};
-pub use target_error::TargetError;
+pub use target::{Caching, FormatSupport, Streaming, Target, TargetError};
 pub use timeouts::Timeouts;

@@ -37,7 +37,7 @@ pub(crate) enum WireFormat {
     Responses,
     Anthropic(anthropic::Blocks),
     Gemini(gemini::Parts),
-    Bedrock(bedrock::Tools),
+    Bedrock,
     Cohere,
     Ollama,
 }
@@ -51,7 +51,7 @@ impl WireFormat {
             Provider::OpenAiResponses => Self::Responses,
             Provider::Anthropic | Provider::VertexAnthropic => Self::Anthropic(anthropic::Blocks::default()),
             Provider::Gemini | Provider::Vertex => Self::Gemini(gemini::Parts::default()),
-            Provider::Bedrock => Self::Bedrock(bedrock::Tools::default()),
+            Provider::Bedrock => Self::Bedrock,
             Provider::Cohere => Self::Cohere,
             Provider::Ollama => Self::Ollama,
         }
@@ -69,7 +69,7 @@ impl WireFormat {
             (Self::Anthropic(_), _) => ("/messages".to_owned(), None),
             (Self::Gemini(_), Streaming::On) => (gemini::path(&target.model, "streamGenerateContent"), Some("alt=sse")),
             (Self::Gemini(_), Streaming::Off) => (gemini::path(&target.model, "generateContent"), None),
-            (Self::Bedrock(_), _) => (bedrock::path(target), None),
+            (Self::Bedrock, _) => (bedrock::path(target), None),
             (Self::Cohere, _) => ("/chat".to_owned(), None),
             (Self::Ollama, _) => ("/api/chat".to_owned(), None),
         }
@@ -87,7 +87,7 @@ impl WireFormat {
 
     pub(crate) fn event_decoder(&self) -> EventDecoder {
         match self {
-            Self::Bedrock(_) => EventDecoder::Frames(FrameDecoder::default()),
+            Self::Bedrock => EventDecoder::Frames(FrameDecoder::default()),
             Self::Ollama => EventDecoder::Lines(LineDecoder::default()),
             Self::Chat(..) | Self::Responses | Self::Anthropic(_) | Self::Gemini(_) | Self::Cohere => {
                 EventDecoder::ServerSentEvents(SseBlocks::default())
@@ -101,7 +101,7 @@ impl WireFormat {
             Self::Responses => responses::render(target, request),
             Self::Anthropic(_) => anthropic::render(target, request),
             Self::Gemini(_) => gemini::render(target, request),
-            Self::Bedrock(_) => bedrock::render(target, request),
+            Self::Bedrock => bedrock::render(target, request),
             Self::Cohere => cohere::render(target, request),
             Self::Ollama => ollama::render(target, request),
         };
@@ -114,7 +114,7 @@ impl WireFormat {
         match self {
             Self::Chat(..) | Self::Responses => openai::family(model).reasoning == openai::Reasoning::Hidden,
             // They reason only if the request asks for it, or stream their reasoning.
-            Self::Anthropic(_) | Self::Bedrock(_) | Self::Cohere | Self::Ollama => false,
+            Self::Anthropic(_) | Self::Bedrock | Self::Cohere | Self::Ollama => false,
             Self::Gemini(_) => gemini::reasons_silently(model),
         }
     }
@@ -129,7 +129,7 @@ impl WireFormat {
             Self::Chat(..) | Self::Responses | Self::Cohere | Self::Ollama => openai::ERROR_CLASSES,
             Self::Anthropic(_) => anthropic::ERROR_CLASSES,
             Self::Gemini(_) => gemini::ERROR_CLASSES,
-            Self::Bedrock(_) => bedrock::ERROR_CLASSES,
+            Self::Bedrock => bedrock::ERROR_CLASSES,
         }
     }
 
@@ -158,7 +158,7 @@ impl WireFormat {
             Self::Responses => responses::read_event(builder, &json, on_delta),
             Self::Anthropic(blocks) => anthropic::read_event(blocks, builder, &json, on_delta),
             Self::Gemini(parts) => gemini::read(parts, builder, &json, on_delta),
-            Self::Bedrock(tools) => bedrock::read_event(tools, builder, &json, on_delta),
+            Self::Bedrock => bedrock::read_event(builder, &json, on_delta),
             Self::Cohere => cohere::read_event(builder, &json, on_delta),
             Self::Ollama => ollama::read(builder, &json, on_delta),
         }
@@ -184,7 +184,7 @@ impl WireFormat {
                 gemini::read(parts, builder, &json, on_delta);
                 has_list(&json, "candidates")
             }
-            Self::Bedrock(_) => bedrock::read_whole(builder, &json, on_delta),
+            Self::Bedrock => bedrock::read_whole(builder, &json, on_delta),
             Self::Cohere => cohere::read_whole(builder, &json, on_delta),
             Self::Ollama => {
                 ollama::read(builder, &json, on_delta);
@@ -222,7 +222,7 @@ impl WireFormat {
             Self::Chat(details, _) => details.state(),
             Self::Anthropic(blocks) => blocks.content_state(),
             Self::Gemini(parts) => parts.state(),
-            Self::Responses | Self::Bedrock(_) | Self::Cohere | Self::Ollama => None,
+            Self::Responses | Self::Bedrock | Self::Cohere | Self::Ollama => None,
         };
         builder.content_state = state.or(builder.content_state.take());
     }

@@ -20,8 +20,6 @@ pub(crate) fn read_whole(builder: &mut AnswerBuilder, json: &Value, on_delta: On
 
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
-    /// The index of the open block, if it is a tool call without arguments so far.
-    empty_call: Option<u64>,
     /// The indexes of the blocks that are tools of the provider, which it runs itself.
     provider_tools: Vec<Option<u64>>,
     list: BlockList,
@@ -46,7 +44,6 @@ pub(crate) fn read_event(blocks: &mut Blocks, builder: &mut AnswerBuilder, json:
             if let Some(block) = at(json, &["content_block"]) {
                 blocks.list.start(index, block);
                 let kind = text(block, &["type"]);
-                blocks.empty_call = index.filter(|_| kind == Some("tool_use"));
                 if kind.is_some_and(|kind| kind != "tool_use" && kind.ends_with("tool_use")) {
                     blocks.provider_tools.push(index);
                 }
@@ -58,13 +55,7 @@ pub(crate) fn read_event(blocks: &mut Blocks, builder: &mut AnswerBuilder, json:
                 read_delta(blocks, builder, delta, index, on_delta);
             }
         }
-        Some("content_block_stop") => {
-            // A call without arguments has no text in a stream, but an empty object in a whole response.
-            if let Some(index) = blocks.empty_call.take() {
-                let piece = CallPiece { index: Some(index), arguments: "{}", ..CallPiece::default() };
-                builder.add_call_piece(piece, on_delta);
-            }
-        }
+        Some("content_block_stop") => builder.end_call(on_delta),
         Some("message_delta") => {
             if let Some(delta) = at(json, &["delta"]) {
                 read_message(builder, delta);
@@ -101,7 +92,6 @@ fn read_delta(
         Some("input_json_delta") => {
             if let Some(arguments) = text(delta, &["partial_json"]).filter(|_| !blocks.provider_tools.contains(&index))
             {
-                blocks.empty_call = None;
                 builder.add_call_piece(CallPiece { index, arguments, ..CallPiece::default() }, on_delta);
             }
         }

@@ -8,7 +8,7 @@ use reknit_protocol::{Object, Value, percent_encoded};
 
 use super::family::{claude_name, constrains_answers, is_claude};
 use super::{REDACTED_STATE_FORMAT, STATE_FORMAT};
-use crate::anthropic::takes_budget;
+use crate::anthropic;
 use crate::attachments::{base64_of, file_name, subtype};
 use crate::prompt_cache::{CachePoints, cache_points};
 use crate::request_body::{
@@ -106,8 +106,9 @@ fn insert_thinking(body: &mut RequestBody, target: &Target, request: &ModelReque
         (Some(tokens), _) => reasoning_budget(tokens, request.max_tokens),
         (None, Some(effort)) => effort_budget(effort, request.max_tokens),
     };
-    let may_reason =
-        is_claude(&target.model) && takes_budget(claude_name(&target.model)) && !request.tool_choice.is_forced();
+    let may_reason = is_claude(&target.model)
+        && anthropic::family(claude_name(&target.model)).takes_budget()
+        && !request.tool_choice.is_forced();
     let Some(tokens) = budget.filter(|_| may_reason) else {
         body.omit(if request.thinking_tokens.is_some() { "thinking_tokens" } else { "effort" });
         return false;

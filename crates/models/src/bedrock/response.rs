@@ -7,24 +7,16 @@ use super::{REDACTED_STATE_FORMAT, STATE_FORMAT};
 use crate::answer_builder::{AnswerBuilder, CallPiece, OnDelta};
 use crate::json::{at, count, has_list, list, text};
 
-/// State between events: the index of the open block, if it is a call without arguments so far.
-#[derive(Debug, Default)]
-pub(crate) struct Tools {
-    empty_call: Option<u64>,
-}
-
 /// Reads one event of a stream, an object whose only key is its type.
-pub(crate) fn read_event(tools: &mut Tools, builder: &mut AnswerBuilder, json: &Value, on_delta: OnDelta<'_>) {
+pub(crate) fn read_event(builder: &mut AnswerBuilder, json: &Value, on_delta: OnDelta<'_>) {
     let index = |event: &str| count(json, &[event, "contentBlockIndex"]);
     if let Some(call) = at(json, &["contentBlockStart", "start", "toolUse"]) {
-        tools.empty_call = index("contentBlockStart");
         let (id, name) = (text(call, &["toolUseId"]), text(call, &["name"]));
-        let piece = CallPiece { index: tools.empty_call, id, name, arguments: "" };
+        let piece = CallPiece { index: index("contentBlockStart"), id, name, arguments: "" };
         builder.add_call_piece(piece, on_delta);
     } else if let Some(delta) = at(json, &["contentBlockDelta", "delta"]) {
         builder.add_text(text(delta, &["text"]).unwrap_or_default(), on_delta);
         if let Some(arguments) = text(delta, &["toolUse", "input"]) {
-            tools.empty_call = None;
             let piece = CallPiece { index: index("contentBlockDelta"), arguments, ..CallPiece::default() };
             builder.add_call_piece(piece, on_delta);
         }
@@ -32,11 +24,7 @@ pub(crate) fn read_event(tools: &mut Tools, builder: &mut AnswerBuilder, json: &
             read_reasoning(builder, reasoning, reasoning, on_delta);
         }
     } else if at(json, &["contentBlockStop"]).is_some() {
-        // A call without arguments has no text in a stream, but an empty object in a whole response.
-        if let Some(index) = tools.empty_call.take() {
-            let piece = CallPiece { index: Some(index), arguments: "{}", ..CallPiece::default() };
-            builder.add_call_piece(piece, on_delta);
-        }
+        builder.end_call(on_delta);
     } else if let Some(stop) = at(json, &["messageStop"]) {
         read_stop(builder, stop);
     } else if let Some(metadata) = at(json, &["metadata"]) {

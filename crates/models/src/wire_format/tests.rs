@@ -425,7 +425,7 @@ proptest! {
         let (provider, stream, _) = formats().swap_remove(format);
         let (mut wire, mut builder) = (WireFormat::of(provider), AnswerBuilder::default());
         let mut events = wire.event_decoder();
-        events.feed(&stream);
+        events.feed(Some(&stream));
         for index in 0.. {
             let Some(data) = events.next() else { break };
             let mut text = String::from_utf8(data).unwrap();
