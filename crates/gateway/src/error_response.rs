@@ -6,18 +6,14 @@ use reknit_protocol::{Object, Value};
 /// An error for the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatewayError {
-    /// The HTTP status.
     pub status: u16,
     /// The kind of error by which clients decide.
     pub code: &'static str,
-    /// What went wrong.
     pub message: String,
-    /// When another request may succeed.
     pub retry_after_ms: Option<u64>,
 }
 
 impl GatewayError {
-    /// An error of the request.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self { status: 400, code: "invalid_request", message: message.into(), retry_after_ms: None }
     }
@@ -47,7 +43,6 @@ impl GatewayError {
         self.status == 429
     }
 
-    /// The body of the response.
     pub fn body(&self, api: Api) -> Value {
         Value::Object(match api {
             Api::ChatCompletions | Api::Responses => object! {"error": self.openai()},

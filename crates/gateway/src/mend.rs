@@ -15,7 +15,6 @@ use crate::request::GatewayRequest;
 /// An answer, and what was changed in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MendedAnswer {
-    /// The answer.
     pub answer: ModelAnswer,
     /// What was changed; empty if nothing was.
     pub changes: Vec<String>,
@@ -24,7 +23,6 @@ pub struct MendedAnswer {
 }
 
 impl MendedAnswer {
-    /// An answer without changes.
     pub fn unchanged(answer: ModelAnswer) -> Self {
         Self { answer, changes: Vec::new(), doubts: Vec::new() }
     }
@@ -34,7 +32,6 @@ impl MendedAnswer {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{reason}")]
 pub struct UnusableAnswer {
-    /// Why.
     pub reason: String,
     /// The answer with what could be mended, if it is harmless to pass it on: the caller can see what is wrong with it. An answer
     /// that is cut, or that is not what was asked for, is none.
@@ -45,7 +42,6 @@ pub struct UnusableAnswer {
 #[derive(Debug, Clone, Copy)]
 pub struct AnswerMender<'a> {
     tools: &'a [ToolDefinition],
-    /// The conversation, whose calls have ids already.
     messages: &'a [Message],
     /// Tools that only the provider knows.
     foreign_tools: &'a [String],
@@ -56,7 +52,6 @@ pub struct AnswerMender<'a> {
 }
 
 impl<'a> AnswerMender<'a> {
-    /// Mends answers to this request.
     pub fn new(request: &'a ModelRequest) -> Self {
         let tools = if request.tool_choice == ToolChoice::None { &[] } else { &request.tools[..] };
         let (messages, choice, format) = (&request.messages[..], &request.tool_choice, &request.format);
@@ -72,12 +67,10 @@ impl<'a> AnswerMender<'a> {
         }
     }
 
-    /// Whether an answer may contain tool calls.
     pub fn offers_tools(&self) -> bool {
         !self.tools.is_empty()
     }
 
-    /// Whether the text of an answer must be JSON.
     pub fn wants_json(&self) -> bool {
         *self.format != ResponseFormat::Text
     }
@@ -130,7 +123,6 @@ impl<'a> AnswerMender<'a> {
         ids.into_iter().find(|id| earlier().all(|call| call.id.as_str() != id)).unwrap_or_default()
     }
 
-    /// Makes calls of what the model wrote as text.
     fn take_calls_from_text(&self, mended: &mut MendedAnswer) {
         let text = without_reasoning(&mended.answer.text);
         let is_callable = |call: &TextCall| call.form != TextCallForm::FunctionCall && self.find(&call.name).is_ok();

@@ -14,17 +14,13 @@ use options::Options;
 /// A request of a program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GatewayRequest {
-    /// The API that it uses.
     pub api: Api,
-    /// The model that it names.
     pub model: String,
-    /// Whether the answer is to be streamed.
     pub stream: bool,
     /// Whether a stream is to end with the token counts, where the API leaves that to the caller.
     pub include_usage: bool,
     /// The body as received, for a server with the same API.
     pub body: Object,
-    /// The request, for every other server.
     pub request: ModelRequest,
     /// Options that only a server with the same API understands.
     pub foreign_options: Vec<String>,
@@ -41,6 +37,11 @@ pub struct GatewayRequest {
 pub struct RequestError(pub(crate) String);
 
 impl RequestError {
+    /// Says which item of a list the error is in.
+    fn in_item(self, list: &str, index: usize) -> Self {
+        Self(format!("`{list}[{index}]`: {}", self.0))
+    }
+
     fn missing(key: &str) -> Self {
         Self(format!("`{key}` is missing"))
     }
@@ -50,7 +51,6 @@ impl RequestError {
     }
 }
 
-/// Reads the body of a request.
 pub fn read_request(api: Api, body: Object) -> Result<GatewayRequest, RequestError> {
     let model = match field(&body, "model") {
         Some(model) => model.as_str().ok_or_else(|| RequestError::not_a("model", "a string"))?.to_owned(),

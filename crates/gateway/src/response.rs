@@ -16,7 +16,6 @@ pub struct Identity {
     pub created: i64,
 }
 
-/// Writes an answer in the form of an API.
 pub fn write_response(api: Api, answer: &ModelAnswer, identity: &Identity) -> Object {
     match api {
         Api::ChatCompletions => chat::write(answer, identity),
@@ -34,12 +33,10 @@ pub fn patch_response(api: Api, response: &mut Object, answer: &ModelAnswer) {
     }
 }
 
-/// The reasoning as one text.
 pub(crate) fn reasoning(thoughts: &[Thought]) -> String {
     thoughts.iter().map(|thought| thought.text.as_str()).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// The text, or null if there is none.
 fn text_or_null(text: &str) -> Value {
     if text.is_empty() { Value::Null } else { text.into() }
 }

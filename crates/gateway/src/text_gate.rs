@@ -14,18 +14,15 @@ pub(crate) struct TextGate {
     fence: Option<Fence>,
 }
 
-/// What is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GateMode {
     /// Nothing: the request has no tools.
     Nothing,
-    /// Text that may be a call.
     Calls,
     /// Everything, because the text is data that must be complete before it can be checked.
     Everything,
 }
 
-/// A fenced block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fence {
     /// Its content is not known yet.
@@ -51,7 +48,6 @@ impl TextGate {
         self.text.get(from..end).unwrap_or_default()
     }
 
-    /// Whether text is held.
     pub(crate) fn holds(&self) -> bool {
         self.passed < self.text.len()
     }
@@ -102,7 +98,6 @@ impl TextGate {
         }
     }
 
-    /// Holds all text from here on.
     fn hold(&mut self) -> usize {
         self.mode = GateMode::Everything;
         self.held_from()

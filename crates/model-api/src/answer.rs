@@ -1,14 +1,11 @@
 //! Answers of models.
 
-mod finish_reason;
-mod format_used;
+use std::fmt;
 
+use reknit_protocol::word_enum;
 use serde::{Deserialize, Serialize};
 
-pub use finish_reason::FinishReason;
-pub use format_used::FormatUsed;
-
-use crate::{Citation, ErrorClass, Message, ModelFailure, Money, ProviderState, Thought, ToolCall, Usage};
+use crate::{ErrorClass, Message, ModelFailure, Money, ProviderState, Thought, ToolCall, Usage};
 
 /// Answer of a model that the provider has ended; [`FinishReason`] says why it did.
 ///
@@ -18,37 +15,29 @@ use crate::{Citation, ErrorClass, Message, ModelFailure, Money, ProviderState, T
 pub struct ModelAnswer {
     /// Text of the answer or of the refusal, without the reasoning if the provider separates it.
     pub text: String,
-    /// The tool calls that the model asks for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// The model's reasoning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasoning: Vec<Thought>,
     /// The provider's own form of the answer, where text, calls and reasoning lose something that it needs back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_state: Option<ProviderState>,
-    /// Sources that the provider names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub citations: Vec<Citation>,
-    /// Why the model ended the answer.
     pub finish: FinishReason,
     /// The stop sequence that ended the answer, if the provider says which.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_sequence: Option<String>,
-    /// Tokens used.
     pub usage: Usage,
     /// The cost by the target's prices if they are known, else as the provider reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Money>,
-    /// The cost that the provider reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported_cost: Option<Money>,
     /// The provider's name of the model that answered; the requested model if the provider does not say.
     pub model: String,
-    /// The provider's id of this exchange.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// The response format that the provider was asked for.
     pub format_used: FormatUsed,
     /// Fields of the [`ModelRequest`](crate::ModelRequest) that were not sent because the target does not support them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -60,17 +49,82 @@ pub struct ModelAnswer {
     pub timings: Option<Timings>,
 }
 
+/// Why a model ended its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FinishReason {
+    /// The model was done, or reached a stop sequence.
+    Complete,
+    Length,
+    ContentFilter,
+    /// The model refused to answer; the text may say why.
+    Refusal,
+    ToolCalls,
+    /// The provider's own name for another reason, or `unstated`.
+    Other(String),
+}
+
+impl FinishReason {
+    /// The name in events and messages.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Complete => "complete",
+            Self::Length => "length",
+            Self::ContentFilter => "content_filter",
+            Self::Refusal => "refusal",
+            Self::ToolCalls => "tool_calls",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl fmt::Display for FinishReason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.as_str())
+    }
+}
+
+word_enum! {
+    /// Response format that a provider was asked for. It may be weaker than the one of the request.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum FormatUsed {
+        /// JSON with a schema that the provider enforces.
+        Strict = "strict",
+        /// JSON with a schema that the provider does not enforce.
+        Schema = "schema",
+        Json = "json",
+        Text = "text",
+    }
+}
+
+/// A source that a provider names for a part of an answer. At least one field is set.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Citation {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Its title, or the name of the document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The text that the provider quotes: of the source, or of the answer that rests on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+impl Citation {
+    pub const fn is_empty(&self) -> bool {
+        self.url.is_none() && self.title.is_none() && self.text.is_none()
+    }
+}
+
 /// Durations from the start of the attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timings {
-    /// Time to the first byte of the response.
     pub first_byte_ms: u64,
-    /// Time to the complete answer.
     pub total_ms: u64,
 }
 
 impl ModelAnswer {
-    /// A complete answer in plain text.
     pub fn complete(text: impl Into<String>, model: impl Into<String>, usage: Usage) -> Self {
         Self {
             text: text.into(),
@@ -112,16 +166,12 @@ impl ModelAnswer {
         Err(ModelFailure::new(class, message).with_usage(self.usage))
     }
 
-    /// The characters of the reasoning.
-    fn reasoning_length(&self) -> usize {
-        self.reasoning.iter().map(|thought| thought.text.chars().count()).sum()
-    }
-
     /// Says that the text is empty, and what the answer contains instead.
     fn describe_missing_text(&self) -> String {
+        let reasoning = self.reasoning.iter().map(|thought| thought.text.chars().count()).sum();
         let mut details = vec![format!("finish reason `{}`", self.finish)];
         for (count, unit) in [
-            (self.reasoning_length(), "characters of reasoning"),
+            (reasoning, "characters of reasoning"),
             (self.tool_calls.len(), "tool calls"),
             (usize::try_from(self.skipped_events).unwrap_or(usize::MAX), "unreadable events"),
         ] {

@@ -17,9 +17,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attachment {
-    /// The media type, such as `image/png`.
     pub media_type: String,
-    /// Where its bytes are.
     pub source: AttachmentSource,
     /// The name that the model sees, where the provider has a field for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,7 +28,6 @@ pub struct Attachment {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AttachmentSource {
-    /// Here, in Base64.
     Base64(String),
     /// In this file, which is read when the request is sent.
     Path(String),
@@ -79,16 +76,13 @@ reknit_protocol::word_enum! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum AttachmentKind {
-        /// `image/...`
         Image = "image",
-        /// `audio/...`
         Audio = "audio",
         /// Anything else, such as `application/pdf`.
         Document = "document",
     }
 }
 
-/// Media types by the extension of a file.
 const EXTENSIONS: &[(&str, &str)] = &[
     ("csv", "text/csv"),
     ("flac", "audio/flac"),
@@ -112,17 +106,14 @@ impl Attachment {
     /// Every provider refuses larger files.
     pub const MAX_BYTES: u64 = 50 * 1024 * 1024;
 
-    /// The extensions of files whose media type is known.
     pub fn known_extensions() -> impl Iterator<Item = &'static str> {
         EXTENSIONS.iter().map(|(extension, _)| *extension)
     }
 
-    /// An attachment of these bytes.
     pub fn bytes(media_type: impl Into<String>, bytes: &[u8]) -> Self {
         Self::base64(media_type, STANDARD.encode(bytes))
     }
 
-    /// An attachment that the provider reads from an address.
     pub fn url(media_type: impl Into<String>, url: impl Into<String>) -> Self {
         Self::new(media_type, AttachmentSource::Url(url.into()))
     }
@@ -142,7 +133,6 @@ impl Attachment {
         Some(Self::path(*media_type, path))
     }
 
-    /// An attachment of these bytes in Base64.
     pub fn base64(media_type: impl Into<String>, text: impl Into<String>) -> Self {
         Self::new(media_type, AttachmentSource::Base64(text.into()))
     }
@@ -151,7 +141,6 @@ impl Attachment {
         Self { media_type: media_type.into(), source, name: None }
     }
 
-    /// What it is.
     pub fn kind(&self) -> AttachmentKind {
         match self.media_type.split('/').next().unwrap_or_default() {
             "image" => AttachmentKind::Image,
@@ -162,23 +151,20 @@ impl Attachment {
 
     /// A rough number of its tokens. Providers count images by their size in pixels and documents by their pages.
     pub fn tokens(&self) -> u64 {
-        match (self.kind(), &self.source) {
-            (AttachmentKind::Image, _) => 1_600,
-            (AttachmentKind::Audio | AttachmentKind::Document, AttachmentSource::Base64(text)) => {
-                u64::try_from(text.len() / 12).unwrap_or(u64::MAX)
-            }
-            (AttachmentKind::Audio | AttachmentKind::Document, _) => 10_000,
-        }
+        self.estimate(1_600, 12, 10_000)
     }
 
     /// An upper bound of its tokens. An image is scaled down by every provider; of a file we know nothing.
     pub(crate) fn max_tokens(&self) -> u64 {
+        self.estimate(20_000, 1, 1_000_000)
+    }
+
+    /// The tokens of an image, those of letters in Base64, or those of a file that we do not have.
+    fn estimate(&self, image: u64, letters_per_token: usize, unknown: u64) -> u64 {
         match (self.kind(), &self.source) {
-            (AttachmentKind::Image, _) => 20_000,
-            (AttachmentKind::Audio | AttachmentKind::Document, AttachmentSource::Base64(text)) => {
-                u64::try_from(text.len()).unwrap_or(u64::MAX)
-            }
-            (AttachmentKind::Audio | AttachmentKind::Document, _) => 1_000_000,
+            (AttachmentKind::Image, _) => image,
+            (_, AttachmentSource::Base64(text)) => u64::try_from(text.len() / letters_per_token).unwrap_or(u64::MAX),
+            _ => unknown,
         }
     }
 }

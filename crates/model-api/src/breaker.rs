@@ -1,16 +1,13 @@
 //! Circuit breaker with cool-down, shared by all callers of one service or model.
 
-mod call_outcome;
-mod rules;
 #[cfg(test)]
 mod tests;
-mod window;
+
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-pub use call_outcome::CallOutcome;
-pub use rules::BreakerRules;
-use window::Window;
+use crate::{ErrorClass, ModelFailure};
 
 /// Circuit breaker of one service or model, shared by all its callers.
 ///
@@ -46,7 +43,6 @@ pub struct Breaker {
     rules: BreakerRules,
     state: State,
     recent: Window,
-    /// Failures since the last answer.
     consecutive_failures: u32,
     /// Rate limits since the last answer.
     consecutive_rate_limits: u32,
@@ -81,9 +77,7 @@ pub enum Admission {
 /// What a breaker does now, for whoever looks at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BreakerStatus {
-    /// Calls are made.
     Closed {
-        /// Failures since the last answer.
         failures: u32,
     },
     /// Too many calls failed: none is made until then.
@@ -114,7 +108,6 @@ enum PermitKind {
 }
 
 impl Breaker {
-    /// A closed breaker.
     pub fn new(rules: BreakerRules) -> Self {
         Self {
             rules,
@@ -126,7 +119,6 @@ impl Breaker {
         }
     }
 
-    /// Asks to make a call.
     pub fn admit(&mut self, now_ms: u64) -> Admission {
         if let Some(until_ms) = self.open_until_ms(now_ms) {
             return Admission::Rejected { until_ms };
@@ -163,7 +155,6 @@ impl Breaker {
         }
     }
 
-    /// Records the outcome of a call.
     #[expect(clippy::needless_pass_by_value, reason = "consumes the permit, so that a call counts once")]
     pub fn record(&mut self, permit: CallPermit, outcome: CallOutcome, now_ms: u64) {
         match outcome {
@@ -177,7 +168,12 @@ impl Breaker {
                 self.cool_down(retry_after_ms, now_ms);
             }
             CallOutcome::Failed => self.record_failure(&permit, now_ms),
-            CallOutcome::Cancelled => self.record_cancellation(&permit, now_ms),
+            // A cancelled probe lets the next call probe at once.
+            CallOutcome::Cancelled => {
+                if let (PermitKind::Probe, State::HalfOpen { open_ms }) = (permit.kind, self.state) {
+                    self.state = State::Open { open_ms, until_ms: now_ms };
+                }
+            }
         }
     }
 
@@ -188,10 +184,11 @@ impl Breaker {
                 self.state = State::Closed { since_ms: now_ms };
                 self.recent = Window::default();
             }
+            (PermitKind::Regular, State::Closed { since_ms }) if permit.began_ms >= since_ms => {
+                self.recent.count(&self.rules, now_ms, 0);
+            }
             // Calls that began before the breaker opened say nothing about the service now.
-            (PermitKind::Regular, State::Open { .. } | State::HalfOpen { .. }) => {}
-            (PermitKind::Regular, State::Closed { since_ms }) if permit.began_ms < since_ms => {}
-            (PermitKind::Regular, State::Closed { .. }) => self.recent.count(&self.rules, now_ms, 0),
+            _ => {}
         }
     }
 
@@ -200,10 +197,7 @@ impl Breaker {
             (PermitKind::Probe, State::HalfOpen { open_ms }) => {
                 self.open(open_ms.saturating_mul(2).min(self.rules.max_open_ms), now_ms);
             }
-            (PermitKind::Probe, State::Closed { .. } | State::Open { .. })
-            | (PermitKind::Regular, State::Open { .. } | State::HalfOpen { .. }) => {}
-            (PermitKind::Regular, State::Closed { since_ms }) if permit.began_ms < since_ms => {}
-            (PermitKind::Regular, State::Closed { .. }) => {
+            (PermitKind::Regular, State::Closed { since_ms }) if permit.began_ms >= since_ms => {
                 self.recent.count(&self.rules, now_ms, 1);
                 self.consecutive_failures = self.consecutive_failures.saturating_add(1);
                 if self.recent.is_failing(&self.rules, now_ms) {
@@ -212,13 +206,7 @@ impl Breaker {
                     self.open(self.rules.first_open_ms.min(self.rules.max_open_ms), now_ms);
                 }
             }
-        }
-    }
-
-    /// A cancelled probe lets the next call probe at once.
-    fn record_cancellation(&mut self, permit: &CallPermit, now_ms: u64) {
-        if let (PermitKind::Probe, State::HalfOpen { open_ms }) = (permit.kind, self.state) {
-            self.state = State::Open { open_ms, until_ms: now_ms };
+            _ => {}
         }
     }
 
@@ -235,4 +223,138 @@ impl Breaker {
         let wait_ms = retry_after_ms.unwrap_or(default_ms).min(self.rules.max_cool_down_ms);
         self.cool_down_until_ms = self.cool_down_until_ms.max(now_ms.saturating_add(wait_ms));
     }
+}
+
+/// Outcome of a call, as a [`Breaker`] sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallOutcome {
+    /// The service answered, even if it refused the request.
+    Answered,
+    RateLimited {
+        retry_after_ms: Option<u64>,
+    },
+    /// The call broke, timed out or ended in a 5xx.
+    Failed,
+    /// The caller gave the call up before its outcome was known.
+    Cancelled,
+}
+
+impl CallOutcome {
+    /// The outcome of an attempt at a model. A 4xx is an answer, whatever its error class.
+    pub fn from_model_result<T>(result: &Result<T, ModelFailure>) -> Self {
+        let Err(failure) = result else { return Self::Answered };
+        let refused = failure.status.is_some_and(|status| (400..=499).contains(&status));
+        match failure.class {
+            ErrorClass::RateLimit => Self::RateLimited { retry_after_ms: failure.retry_after_ms },
+            ErrorClass::NetworkError | ErrorClass::Timeout | ErrorClass::InvalidResponse if !refused => Self::Failed,
+            _ => Self::Answered,
+        }
+    }
+
+    pub fn from_status(status: u16, retry_after_ms: Option<u64>) -> Self {
+        match status {
+            429 => Self::RateLimited { retry_after_ms },
+            500.. => Self::Failed,
+            _ => Self::Answered,
+        }
+    }
+}
+
+/// When a [`Breaker`] opens, and for how long.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BreakerRules {
+    /// Length of the sliding window in which calls are counted.
+    pub window_ms: u64,
+    /// The number of calls in the window from which their failure rate counts.
+    pub min_calls: u32,
+    /// The failure rate, in percent, that opens the breaker. A value above 100 turns this rule off.
+    pub failure_percent: u32,
+    /// How long the failure rate opens the breaker; also the longest open period.
+    pub max_open_ms: u64,
+    /// The number of failures in a row, without an answer between them, that opens the breaker; off if none.
+    pub consecutive_failures: Option<u32>,
+    /// How long failures in a row open the breaker. Each failed probe doubles it, up to `max_open_ms`.
+    pub first_open_ms: u64,
+    /// Cool-down after a rate limit without a `Retry-After`, multiplied by the number of rate limits in a row.
+    pub cool_down_ms: u64,
+    /// The longest cool-down, whatever the service asks for.
+    pub max_cool_down_ms: u64,
+}
+
+impl BreakerRules {
+    /// For a service with tools: open for 30 s when half of at least 10 calls within 60 s fail; cool-down for as long as the
+    /// service asks, up to a minute.
+    pub fn for_service() -> Self {
+        Self {
+            window_ms: 60_000,
+            min_calls: 10,
+            failure_percent: 50,
+            max_open_ms: 30_000,
+            consecutive_failures: None,
+            first_open_ms: 5_000,
+            cool_down_ms: 0,
+            max_cool_down_ms: 60_000,
+        }
+    }
+
+    /// For a model without a fallback, or one in a rotation that advances anyway: as a service, with a cool-down of at least
+    /// a second after a rate limit.
+    pub fn for_model() -> Self {
+        Self { cool_down_ms: 1_000, ..Self::for_service() }
+    }
+
+    /// For a model that another can replace: as [`BreakerRules::for_model`], and two failures in a row open the breaker for 5 s,
+    /// then for 10, 20 and 30 s.
+    pub fn for_model_with_fallback() -> Self {
+        Self { consecutive_failures: Some(2), ..Self::for_model() }
+    }
+}
+
+/// The number of buckets in a window. Buckets need no memory per call; the window ends at most a sixtieth late.
+const BUCKETS: u64 = 60;
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+struct Window {
+    buckets: VecDeque<Bucket>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Bucket {
+    index: u64,
+    calls: u32,
+    failed: u32,
+}
+
+impl Window {
+    /// Counts one call; `failed` is 1 for a failed call, else 0.
+    fn count(&mut self, rules: &BreakerRules, now_ms: u64, failed: u32) {
+        self.drop_expired(rules, now_ms);
+        let index = bucket_index(rules, now_ms);
+        match self.buckets.back_mut() {
+            // If the clock went back, the call counts in the newest bucket.
+            Some(bucket) if bucket.index >= index => {
+                bucket.calls = bucket.calls.saturating_add(1);
+                bucket.failed = bucket.failed.saturating_add(failed);
+            }
+            _ => self.buckets.push_back(Bucket { index, calls: 1, failed }),
+        }
+    }
+
+    fn is_failing(&mut self, rules: &BreakerRules, now_ms: u64) -> bool {
+        self.drop_expired(rules, now_ms);
+        let sum = |count: fn(&Bucket) -> u32| self.buckets.iter().map(|bucket| u64::from(count(bucket))).sum::<u64>();
+        let (calls, failed) = (sum(|bucket| bucket.calls), sum(|bucket| bucket.failed));
+        calls >= u64::from(rules.min_calls) && failed * 100 >= calls * u64::from(rules.failure_percent)
+    }
+
+    fn drop_expired(&mut self, rules: &BreakerRules, now_ms: u64) {
+        let oldest = bucket_index(rules, now_ms).saturating_sub(BUCKETS);
+        while self.buckets.front().is_some_and(|bucket| bucket.index < oldest) {
+            self.buckets.pop_front();
+        }
+    }
+}
+
+fn bucket_index(rules: &BreakerRules, now_ms: u64) -> u64 {
+    now_ms / (rules.window_ms / BUCKETS).max(1)
 }

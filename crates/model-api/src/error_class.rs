@@ -18,13 +18,10 @@ word_enum! {
         ModelError = "model_error",
         /// The server cannot be reached, the connection broke, or the server failed (5xx).
         NetworkError = "network_error",
-        /// A timeout passed.
         Timeout = "timeout",
         /// The response is empty, truncated, or not in the expected format.
         InvalidResponse = "invalid_response",
-        /// The request does not fit into the model's context window.
         ContextLength = "context_length",
-        /// The provider's content filter refused the request.
         ContentFilter = "content_filter",
     }
 }

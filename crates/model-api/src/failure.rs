@@ -1,6 +1,5 @@
 //! Failed attempts.
 
-use reknit_protocol::RetryAfter;
 use serde::{Deserialize, Serialize};
 
 use crate::{ErrorClass, Usage};
@@ -16,29 +15,24 @@ use crate::{ErrorClass, Usage};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{}", self.describe())]
 pub struct ModelFailure {
-    /// The class by which code decides.
     pub class: ErrorClass,
     /// The HTTP status, if it reports the failure; none for a failure inside a response with status 200.
     pub status: Option<u16>,
     /// The provider's message, else ours; without secrets and of bounded length.
     pub message: String,
-    /// The wait that the provider asks for.
     pub retry_after_ms: Option<u64>,
     /// The header, or the field of the body, that states the wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_from: Option<String>,
     /// Tokens that the provider may bill; none if it did no work.
     pub usage: Option<Usage>,
-    /// The provider's id of this exchange.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// The text that had arrived before the answer broke off.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub partial: String,
 }
 
 impl ModelFailure {
-    /// A failure with no further details.
     pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
         Self {
             class,
@@ -52,36 +46,19 @@ impl ModelFailure {
         }
     }
 
-    /// Sets the HTTP status.
     #[must_use]
     pub fn with_status(self, status: u16) -> Self {
         Self { status: Some(status), ..self }
     }
 
-    /// Sets the wait that the provider asks for.
     #[must_use]
     pub fn with_retry_after_ms(self, ms: u64) -> Self {
         Self { retry_after_ms: Some(ms), ..self }
     }
 
-    /// Sets the requested wait and its source, such as the header `retry-after`.
-    #[must_use]
-    pub fn with_retry_after(self, retry_after: Option<RetryAfter>) -> Self {
-        let (retry_after_ms, retry_after_from) =
-            retry_after.map(|retry_after| (retry_after.ms, retry_after.origin)).unzip();
-        Self { retry_after_ms, retry_after_from, ..self }
-    }
-
-    /// Sets the tokens used.
     #[must_use]
     pub fn with_usage(self, usage: Usage) -> Self {
         Self { usage: Some(usage), ..self }
-    }
-
-    /// Sets the text that had arrived.
-    #[must_use]
-    pub fn with_partial(self, partial: impl Into<String>) -> Self {
-        Self { partial: partial.into(), ..self }
     }
 
     /// Whether this target will refuse the same request again while another may serve it: a refused request, a context window
@@ -90,12 +67,7 @@ impl ModelFailure {
         match self.class {
             ErrorClass::ContextLength | ErrorClass::ContentFilter => true,
             ErrorClass::ModelError => self.status.is_some_and(|status| (400..600).contains(&status)),
-            ErrorClass::AuthError
-            | ErrorClass::QuotaExceeded
-            | ErrorClass::RateLimit
-            | ErrorClass::NetworkError
-            | ErrorClass::Timeout
-            | ErrorClass::InvalidResponse => false,
+            _ => false,
         }
     }
 

@@ -33,7 +33,6 @@ mod answer;
 mod api;
 mod attachment;
 mod breaker;
-mod citation;
 mod classify;
 mod delta;
 mod error_class;
@@ -42,33 +41,30 @@ mod message;
 mod output_limit;
 mod price;
 mod purpose;
-mod raw_event;
 mod request;
-mod request_cost;
 mod rotation;
-mod temperature;
-mod tool_definition;
-mod top_p;
+mod sampling;
 mod usage;
 
-pub use answer::{FinishReason, FormatUsed, ModelAnswer, Timings};
+pub use answer::{Citation, FinishReason, FormatUsed, ModelAnswer, Timings};
 pub use api::Api;
 pub use attachment::{Attachment, AttachmentKind, AttachmentSource};
 pub use breaker::{Admission, Breaker, BreakerRules, BreakerStatus, CallOutcome, CallPermit};
-pub use citation::Citation;
-pub use classify::{FailureEvidence, classify, classify_with_provider_names};
-pub use delta::Delta;
+pub use classify::{ErrorNames, FailureEvidence, classify, classify_with_provider_names};
+pub use delta::{Delta, RawEvent};
 pub use error_class::ErrorClass;
 pub use failure::ModelFailure;
 pub use message::{Message, ProviderState, Role, Thought, ToolCall};
 pub use output_limit::{stated_output_limit, stated_window};
 pub use price::{Money, MoneyError, Price, PriceError, Prices};
 pub use purpose::Purpose;
-pub use raw_event::RawEvent;
 pub use reknit_protocol::{TargetName, ToolCallId};
-pub use request::{Effort, ModelRequest, ResponseFormat};
+pub use request::{Effort, ModelRequest, ResponseFormat, ToolChoice, ToolDefinition};
 pub use rotation::{AfterRefusal, GiveUpReason, Next, OnAuthError, Rotation, RotationPolicy, RotationRules};
-pub use temperature::{Temperature, TemperatureError};
-pub use tool_definition::{ToolChoice, ToolDefinition};
-pub use top_p::{TopP, TopPError};
+pub use sampling::{Temperature, TemperatureError, TopP, TopPError};
 pub use usage::{Usage, UsageSource};
+
+/// For fields that are left out of JSON if they have their default.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

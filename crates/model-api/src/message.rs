@@ -22,24 +22,17 @@ use crate::Attachment;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Message {
-    /// Instructions for the model.
     System {
-        /// The text.
         text: String,
     },
-    /// Input of the user.
     User {
-        /// The text.
         text: String,
-        /// Images, documents and sound.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         attachments: Vec<Attachment>,
     },
-    /// An earlier answer of the model.
     Assistant {
         /// The text; empty if the model only called tools.
         text: String,
-        /// The tool calls of the answer.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<ToolCall>,
         /// The reasoning. Sent back only to the provider whose [`ProviderState`] it carries.
@@ -50,50 +43,38 @@ pub enum Message {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content_state: Option<ProviderState>,
     },
-    /// The result of a tool call.
     Tool {
-        /// The id of the call.
         call: ToolCallId,
-        /// The name of the tool.
         name: String,
-        /// The result or the error.
         text: String,
-        /// Whether the call failed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
-        /// Images, documents and sound.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         attachments: Vec<Attachment>,
     },
 }
 
 impl Message {
-    /// Instructions for the model.
     pub fn system(text: impl Into<String>) -> Self {
         Self::System { text: text.into() }
     }
 
-    /// Input of the user.
     pub fn user(text: impl Into<String>) -> Self {
         Self::User { text: text.into(), attachments: Vec::new() }
     }
 
-    /// An earlier answer of the model without tool calls.
     pub fn assistant(text: impl Into<String>) -> Self {
         Self::assistant_with_calls(text, Vec::new())
     }
 
-    /// An earlier answer of the model with tool calls.
     pub fn assistant_with_calls(text: impl Into<String>, tool_calls: Vec<ToolCall>) -> Self {
         Self::Assistant { text: text.into(), tool_calls, reasoning: Vec::new(), content_state: None }
     }
 
-    /// The result of a successful tool call.
     pub fn tool_result(call: &ToolCall, text: impl Into<String>) -> Self {
         Self::tool(call, text.into(), false)
     }
 
-    /// The error of a failed tool call.
     pub fn tool_error(call: &ToolCall, text: impl Into<String>) -> Self {
         Self::tool(call, text.into(), true)
     }
@@ -111,7 +92,6 @@ impl Message {
         self
     }
 
-    /// The attachments of the message.
     pub fn attachments(&self) -> &[Attachment] {
         match self {
             Self::User { attachments, .. } | Self::Tool { attachments, .. } => attachments,
@@ -119,7 +99,6 @@ impl Message {
         }
     }
 
-    /// The role of the author.
     pub const fn role(&self) -> Role {
         match self {
             Self::System { .. } => Role::System,
@@ -129,7 +108,6 @@ impl Message {
         }
     }
 
-    /// The text of the message.
     pub fn text(&self) -> &str {
         match self {
             Self::System { text }
@@ -153,13 +131,9 @@ word_enum! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Role {
-        /// The application.
         System = "system",
-        /// The user.
         User = "user",
-        /// The model.
         Assistant = "assistant",
-        /// A tool.
         Tool = "tool",
     }
 }
@@ -173,13 +147,11 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments as the model wrote them, which may not be valid JSON.
     pub arguments: String,
-    /// Provider state to send back with this call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_state: Option<ProviderState>,
 }
 
 impl ToolCall {
-    /// A call without provider state.
     pub fn new(id: impl Into<ToolCallId>, name: impl Into<String>, arguments: impl Into<String>) -> Self {
         Self { id: id.into(), name: name.into(), arguments: arguments.into(), provider_state: None }
     }
@@ -190,7 +162,6 @@ impl ToolCall {
 pub struct Thought {
     /// The text, as far as the provider discloses it.
     pub text: String,
-    /// Provider state to send back with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_state: Option<ProviderState>,
 }
@@ -200,12 +171,10 @@ pub struct Thought {
 pub struct ProviderState {
     /// The wire format that it belongs to, such as `anthropic` or `gemini`. It is never sent in another.
     pub format: String,
-    /// The data as received.
     pub text: String,
 }
 
 impl ProviderState {
-    /// State of a wire format.
     pub fn new(format: impl Into<String>, text: impl Into<String>) -> Self {
         Self { format: format.into(), text: text.into() }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Usage;
+use crate::{ModelRequest, Usage};
 
 /// Price of a million tokens, in millionths of the currency's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -22,7 +22,6 @@ impl Price {
         Self(micros)
     }
 
-    /// The price in millionths of the currency's unit.
     pub const fn micros(self) -> u64 {
         self.0
     }
@@ -54,7 +53,6 @@ fn scaled(units: f64, max: f64, scale: f64) -> Option<u64> {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prices {
-    /// Price of request tokens.
     pub input: Price,
     /// Price of answer tokens, reasoning included.
     pub output: Price,
@@ -97,6 +95,12 @@ impl Prices {
             .fold(0, u128::saturating_add);
         Money(u64::try_from(halves.div_ceil(2_000)).unwrap_or(u64::MAX))
     }
+
+    /// An upper bound for the cost of an attempt at this request.
+    pub fn max_cost(&self, request: &ModelRequest) -> Money {
+        let input = self.input.max(self.cached.unwrap_or(self.input)).max(self.cache_written.unwrap_or(self.input));
+        Self { input, ..*self }.cost(&Usage::upper_bound(request))
+    }
 }
 
 /// Amount of money, in billionths of the currency's unit.
@@ -110,7 +114,6 @@ impl Money {
         Self(nanos)
     }
 
-    /// The amount in billionths of the currency's unit.
     pub const fn nanos(self) -> u64 {
         self.0
     }
@@ -127,7 +130,6 @@ impl Money {
         Self(self.0 / if parts == 0 { 1 } else { parts as u64 })
     }
 
-    /// Whether the amount is 0.
     pub const fn is_zero(&self) -> bool {
         self.0 == 0
     }
@@ -163,7 +165,7 @@ impl fmt::Display for Money {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Message, ModelRequest};
+    use crate::Message;
 
     #[test]
     fn a_cost_is_exact_to_a_billionth_and_rounded_up_beyond() {

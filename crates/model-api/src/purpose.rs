@@ -8,7 +8,6 @@ word_enum! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Purpose {
-        /// Turn a request into a plan.
         PlanGeneration = "plan_generation",
         /// Correct the parameters of a rejected call by the tool's error.
         Correction = "correction",
@@ -18,7 +17,6 @@ word_enum! {
         SemanticRetry = "semantic_retry",
         /// Write the answer from the results.
         Synthesis = "synthesis",
-        /// The same, streamed.
         SynthesisStreaming = "synthesis_streaming",
         /// Choose the tools that a plan may need from a large catalogue.
         TieredSelection = "tiered_selection",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use reknit_protocol::{Value, word_enum};
 use serde::{Deserialize, Serialize};
 
-use crate::{Message, Temperature, ToolChoice, ToolDefinition, TopP};
+use crate::{Message, Temperature, TopP, is_default};
 
 /// One request to a model, independent of the target.
 ///
@@ -15,11 +15,9 @@ use crate::{Message, Temperature, ToolChoice, ToolDefinition, TopP};
 pub struct ModelRequest {
     /// The conversation so far, oldest first.
     pub messages: Vec<Message>,
-    /// Tools that the model may call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolDefinition>,
-    /// Whether it may or must call them.
-    #[serde(default, skip_serializing_if = "ToolChoice::is_auto")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub tool_choice: ToolChoice,
     /// Whether the model may call several tools in one answer; the provider's default if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,9 +29,7 @@ pub struct ModelRequest {
     pub top_p: Option<TopP>,
     /// The most tokens of the answer, reasoning included.
     pub max_tokens: u32,
-    /// The format of the answer.
     pub format: ResponseFormat,
-    /// Stop sequences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stop: Vec<String>,
     /// Sampling seed, where the provider supports it.
@@ -48,7 +44,6 @@ pub struct ModelRequest {
     /// Timeout of the whole answer, if it is shorter than the target's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// Metadata that the provider stores with the request.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, String>,
 }
@@ -74,22 +69,48 @@ impl ModelRequest {
         }
     }
 
-    /// Sets the temperature.
     #[must_use]
     pub fn with_temperature(self, temperature: Temperature) -> Self {
         Self { temperature: Some(temperature), ..self }
     }
 
-    /// Sets the response format.
     #[must_use]
     pub fn with_format(self, format: ResponseFormat) -> Self {
         Self { format, ..self }
     }
 
-    /// Sets the tools and whether the model must call them.
     #[must_use]
     pub fn with_tools(self, tools: Vec<ToolDefinition>, tool_choice: ToolChoice) -> Self {
         Self { tools, tool_choice, ..self }
+    }
+}
+
+/// A tool that a model may call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolDefinition {
+    /// Letters, digits, `_` and `-`; most providers refuse other characters.
+    pub name: String,
+    pub description: String,
+    #[serde(with = "reknit_protocol::exact")]
+    pub schema: Value,
+}
+
+/// Whether the model may or must call a tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolChoice {
+    #[default]
+    Auto,
+    /// The model sees the tools but must not call one.
+    None,
+    /// The model must call at least one tool.
+    Required,
+    Named(String),
+}
+
+impl ToolChoice {
+    pub const fn is_forced(&self) -> bool {
+        matches!(self, Self::Required | Self::Named(_))
     }
 }
 
@@ -98,15 +119,11 @@ impl ModelRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResponseFormat {
-    /// Any text.
     Text,
-    /// Any JSON.
     Json,
-    /// JSON that conforms to a schema.
     Schema {
         /// Name of the schema for the provider: letters, digits, `_` and `-`.
         name: String,
-        /// The JSON Schema.
         #[serde(with = "reknit_protocol::exact")]
         schema: Value,
     },
@@ -117,15 +134,10 @@ word_enum! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Effort {
-        /// No reasoning.
         None = "none",
-        /// As little as possible.
         Minimal = "minimal",
-        /// Little reasoning.
         Low = "low",
-        /// Moderate reasoning.
         Medium = "medium",
-        /// Much reasoning.
         High = "high",
     }
 }

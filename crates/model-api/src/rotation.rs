@@ -1,20 +1,16 @@
 //! State machine that chooses the model target of each attempt.
 
 mod advance;
-mod next;
 mod prefer_primary;
 mod rules;
-mod slot;
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub use next::{GiveUpReason, Next};
-pub use rules::{AfterRefusal, OnAuthError, RotationPolicy, RotationRules};
-use slot::RotationSlot;
+pub use rules::{AfterRefusal, GiveUpReason, Next, OnAuthError, RotationPolicy, RotationRules};
 
-use crate::{ErrorClass, ModelFailure, TargetName};
+use crate::{ErrorClass, ModelFailure, TargetName, is_default};
 
 /// Chooses the target of each attempt at one request, and the waits between attempts.
 ///
@@ -46,6 +42,31 @@ pub struct Rotation {
     gave_up: Option<GiveUpReason>,
 }
 
+/// One position in the round, with the state of its target for the current request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct RotationSlot {
+    target: TargetName,
+    /// The wait before the next attempt, if the last attempt asked for one and no wait has been made since.
+    due_wait_ms: Option<u64>,
+    attempts: u32,
+    ready_at_ms: u64,
+    /// The target refused this request, or its context window is known to be too small.
+    excluded: bool,
+    /// The target refused a request in a way in which it will refuse the next one, too.
+    #[serde(default, skip_serializing_if = "is_default")]
+    refused: bool,
+}
+
+impl RotationSlot {
+    fn new(target: TargetName) -> Self {
+        Self { target, due_wait_ms: None, attempts: 0, ready_at_ms: 0, excluded: false, refused: false }
+    }
+
+    fn for_next_request(&self) -> Self {
+        Self { excluded: self.refused, refused: self.refused, ..Self::new(self.target.clone()) }
+    }
+}
+
 impl Rotation {
     /// Starts at the first target. A target that is listed twice is asked twice in a round.
     pub fn new(targets: Vec<TargetName>, rules: RotationRules) -> Self {
@@ -74,12 +95,10 @@ impl Rotation {
         self.slots.iter().map(|slot| &slot.target)
     }
 
-    /// The number of failed attempts at this request.
     pub fn attempts(&self) -> u32 {
         self.attempts
     }
 
-    /// Why the rotation gave up, if it did.
     pub fn gave_up(&self) -> Option<&GiveUpReason> {
         self.gave_up.as_ref()
     }

@@ -9,13 +9,11 @@ use reknit_model_api::{
 
 pub(crate) use crate::client::OnDelta;
 
-/// The part of an answer that has arrived so far.
 #[derive(Debug, Default)]
 pub(crate) struct AnswerBuilder {
     pub(crate) text: String,
     thoughts: Vec<Thought>,
     calls: Vec<PartialCall>,
-    /// The text is a refusal of the model.
     pub(crate) refused: bool,
     pub(crate) finish: Option<FinishReason>,
     /// The server's name for the error with which it ended the answer.
@@ -36,7 +34,6 @@ pub(crate) struct AnswerBuilder {
 /// What happens to the last thought when more reasoning comes.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LastThought {
-    /// It goes on.
     #[default]
     Open,
     /// It is complete: a new one starts.
@@ -73,7 +70,6 @@ impl AnswerBuilder {
         self.usage = usage.or(self.usage);
     }
 
-    /// Appends text of the answer.
     pub(crate) fn add_text(&mut self, text: &str, on_delta: OnDelta<'_>) {
         if !text.is_empty() {
             self.text.push_str(text);
@@ -104,12 +100,10 @@ impl AnswerBuilder {
         }
     }
 
-    /// Adds a thought that consists of provider state only.
     pub(crate) fn add_hidden_thought(&mut self, state: ProviderState) {
         self.thoughts.push(Thought { text: String::new(), provider_state: Some(state) });
     }
 
-    /// Makes the next reasoning start a new thought.
     pub(crate) fn close_thought(&mut self) {
         self.last_thought = LastThought::Closed;
     }
@@ -126,14 +120,12 @@ impl AnswerBuilder {
         }
     }
 
-    /// Adds provider state to the last call.
     pub(crate) fn add_call_state(&mut self, state: ProviderState) {
         if let Some(PartialCall { call, .. }) = self.calls.last_mut() {
             call.provider_state = Some(state);
         }
     }
 
-    /// The number of calls so far.
     pub(crate) fn call_count(&self) -> u64 {
         u64::try_from(self.calls.len()).unwrap_or(u64::MAX)
     }
@@ -170,6 +162,15 @@ impl AnswerBuilder {
         on_delta(Delta::ToolCall { index, name: name.filter(|_| first), arguments: piece.arguments });
     }
 
+    /// Ends the last call. Without arguments it has no text in a stream, but an empty object in a whole response.
+    pub(crate) fn end_call(&mut self, on_delta: OnDelta<'_>) {
+        if let Some(PartialCall { index, call }) = self.calls.last()
+            && call.arguments.is_empty()
+        {
+            self.add_call_piece(CallPiece { index: *index, arguments: "{}", ..CallPiece::default() }, on_delta);
+        }
+    }
+
     /// Whether the server has ended the answer. An answer that stops otherwise is truncated.
     pub(crate) fn is_ended(&self) -> bool {
         self.finish.is_some() || self.aborted.is_some() || self.end_mark
@@ -191,7 +192,6 @@ impl AnswerBuilder {
         }
     }
 
-    /// The usage that the server reported, else an estimate.
     pub(crate) fn usage(&self, request: &ModelRequest) -> Usage {
         self.usage.unwrap_or_else(|| {
             let thoughts = self.thoughts.iter().map(|thought| thought.text.as_str());
@@ -210,7 +210,8 @@ impl AnswerBuilder {
         let usage = self.usage(request);
         if let Some(reason) = &self.aborted {
             let message = format!("the server aborted the answer ({reason}){}", self.progress());
-            return Err(ModelFailure::new(ErrorClass::NetworkError, message).with_usage(usage).with_partial(self.text));
+            let failure = ModelFailure::new(ErrorClass::NetworkError, message).with_usage(usage);
+            return Err(ModelFailure { partial: self.text, ..failure });
         }
         let tool_calls = with_ids(self.calls, request);
         let finish = match self.finish {
@@ -236,10 +237,8 @@ impl AnswerBuilder {
     }
 }
 
-/// Before the number of an id that we generate.
 const GENERATED_ID: &str = "call_";
 
-/// Whether we have generated this id.
 pub(crate) fn is_generated_id(id: &str) -> bool {
     id.strip_prefix(GENERATED_ID).is_some_and(|number| number.parse::<u64>().is_ok())
 }

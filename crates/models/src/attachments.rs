@@ -44,7 +44,6 @@ fn has_unseen(target: &Target, message: &Message) -> bool {
     is_result && message.attachments().iter().any(|attachment| !surely_takes(target, attachment))
 }
 
-/// Replaces such attachments by a sentence about them.
 fn describe_unseen(target: &Target, message: &mut Message) {
     let Message::Tool { text, attachments, .. } = message else { return };
     attachments.retain(|attachment| {
@@ -87,7 +86,6 @@ impl Target {
     }
 }
 
-/// Whether the wire format has a place for such an attachment.
 fn carries(provider: Provider, kind: AttachmentKind, is_url: bool) -> bool {
     let is_image = kind == AttachmentKind::Image;
     let is_sound = kind == AttachmentKind::Audio;

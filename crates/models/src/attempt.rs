@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
-use reknit_model_api::{Delta, ErrorClass, FormatUsed, ModelAnswer, ModelFailure, ModelRequest, RawEvent, Timings};
+use reknit_model_api::{ErrorClass, FormatUsed, ModelAnswer, ModelFailure, ModelRequest, RawEvent, Timings};
 use reknit_protocol::Value;
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, LOCATION};
@@ -15,22 +15,18 @@ use crate::body::{Body, BodyError};
 use crate::decode::{read_block, read_events};
 use crate::endpoint::Endpoint;
 use crate::error_response::ErrorResponse;
-use crate::event_decoder::EventDecoder;
 use crate::forward::{EventContent, ForwardedAnswer, ForwardedRequest, OnRawEvent, PassedTexts, limit_answer};
 use crate::sanitize::{redact_secret, root_cause, sanitize};
-use crate::sse_blocks::SseBlocks;
+use crate::sse::SseBlocks;
 use crate::timeouts::{Stage, TimeoutTracker};
-use crate::wire_event::ErrorBody;
-use crate::wire_format::WireFormat;
+use crate::wire_format::{ErrorBody, EventOutcome, WireFormat};
 
 /// Enough for any error message of a server.
 const MAX_ERROR_BODY: usize = 64 * 1024;
-/// Enough to recognise a response that is not an answer.
 const MAX_SAMPLE: usize = 100;
 /// Hardly any text has more characters per token.
 const MAX_CHARACTERS_PER_TOKEN: usize = 8;
 
-/// One attempt at one endpoint.
 #[derive(Debug)]
 pub(crate) struct Attempt<'a> {
     endpoint: &'a Endpoint,
@@ -58,7 +54,6 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Sends the request and reads the answer.
     pub(crate) async fn run(mut self, on_delta: OnDelta<'_>) -> Result<ModelAnswer, ModelFailure> {
         let result = self.exchange(on_delta).await;
         result.map_err(|failure| ModelFailure { request_id: self.request_id.take(), ..failure })
@@ -140,7 +135,6 @@ impl<'a> Attempt<'a> {
         Ok((response, first_byte_ms))
     }
 
-    /// The answer that was read.
     fn finish(&mut self, first_byte_ms: u64, format_used: FormatUsed) -> Result<ModelAnswer, ModelFailure> {
         let target = &self.endpoint.target;
         let timings = Timings { first_byte_ms, total_ms: self.tracker.elapsed_ms() };
@@ -166,7 +160,6 @@ impl<'a> Attempt<'a> {
         Err(ModelFailure::new(ErrorClass::ContextLength, message))
     }
 
-    /// Reads a whole body, and returns it.
     async fn read_whole(&mut self, response: Response, on_delta: OnDelta<'_>) -> Result<Vec<u8>, ModelFailure> {
         let body = Body::new(response).read_all(&mut self.tracker).await.map_err(|error| self.body_failure(&error))?;
         let Some(json) = crate::json::parse(&body) else {
@@ -188,8 +181,68 @@ impl<'a> Attempt<'a> {
     }
 
     async fn read_stream(&mut self, response: Response, on_delta: OnDelta<'_>) -> Result<(), ModelFailure> {
+        let mut events = self.wire.event_decoder();
+        self.read_chunks(response, |attempt, chunk| {
+            events.feed(chunk);
+            let read = read_events(&mut attempt.wire, &mut attempt.builder, &mut events, on_delta);
+            read.map_err(|error| attempt.error_in_body(&error))
+        })
+        .await
+    }
+
+    /// Reads a stream, and passes each event on once it was read.
+    async fn pass_stream(&mut self, response: Response, on_event: OnRawEvent<'_>) -> Result<(), ModelFailure> {
+        let mut blocks = SseBlocks::default();
+        self.read_chunks(response, |attempt, chunk| {
+            match chunk {
+                Some(chunk) => blocks.feed(chunk),
+                None => blocks.end(),
+            }
+            attempt.pass_events(&mut blocks, on_event)
+        })
+        .await
+    }
+
+    /// Passes on the events that are complete. The outcome is that of [`read_events`].
+    fn pass_events(&mut self, blocks: &mut SseBlocks, on_event: OnRawEvent<'_>) -> Result<EventOutcome, ModelFailure> {
+        // Events with nothing but text that arrive together are passed on together.
+        let mut texts = PassedTexts::default();
+        let mut outcome = EventOutcome::Unreadable;
+        while let Some(place) = blocks.next() {
+            let mut content = EventContent::default();
+            let skipped = self.builder.skipped_events;
+            let block = blocks.bytes(place.clone());
+            let read = read_block(&mut self.wire, &mut self.builder, block, &mut |delta| content.add(delta));
+            let is_readable = self.builder.skipped_events == skipped;
+            if let Ok(EventOutcome::Progress) = read {
+                outcome = EventOutcome::Progress;
+                if is_readable && content.is_text() {
+                    texts.add(place, &content.text);
+                    continue;
+                }
+            }
+            texts.pass_on(blocks, on_event);
+            let is_over = read.map_err(|error| self.error_in_body(&error))? == EventOutcome::EndMark;
+            let EventContent { text, has_reasoning, has_calls } = content;
+            // What we cannot read, the caller cannot either: it is counted and left out.
+            if is_readable {
+                on_event(RawEvent { bytes: blocks.bytes(place), text: &text, has_reasoning, has_calls });
+            }
+            if is_over {
+                return Ok(EventOutcome::EndMark);
+            }
+        }
+        texts.pass_on(blocks, on_event);
+        Ok(outcome)
+    }
+
+    /// Hands each chunk of a stream to `read`, and none at its end, until `read` has seen the end mark.
+    async fn read_chunks(
+        &mut self,
+        response: Response,
+        mut read: impl FnMut(&mut Self, Option<&[u8]>) -> Result<EventOutcome, ModelFailure>,
+    ) -> Result<(), ModelFailure> {
         let mut body = Body::new(response);
-        let mut events = EventDecoder::new(self.wire.framing());
         let mut prefix = Vec::new();
         loop {
             let chunk = match body.next_chunk(&self.tracker, self.stage()).await {
@@ -198,69 +251,13 @@ impl<'a> Attempt<'a> {
                 Err(_) if self.builder.is_ended() && !self.wire.continues_after_finish() => return Ok(()),
                 Err(error) => return Err(self.body_failure(&error)),
             };
-            match &chunk {
-                Some(chunk) => {
-                    events.feed(chunk.as_ref());
-                    prefix.extend(chunk.as_ref().iter().take(MAX_SAMPLE.saturating_sub(prefix.len())));
-                }
-                None => events.end(),
+            let bytes = chunk.as_ref().map(AsRef::as_ref);
+            prefix.extend(bytes.unwrap_or_default().iter().take(MAX_SAMPLE.saturating_sub(prefix.len())));
+            match read(self, bytes)? {
+                EventOutcome::EndMark => return Ok(()),
+                EventOutcome::Progress => self.tracker.note_progress(),
+                EventOutcome::Unreadable => {}
             }
-            let Self { wire, builder, tracker, .. } = self;
-            match read_events(wire, builder, &mut events, on_delta, &mut || tracker.note_progress()) {
-                Ok(true) => return Ok(()),
-                Ok(false) => {}
-                Err(error) => return Err(self.error_in_body(&error)),
-            }
-            if chunk.is_none() {
-                return if self.builder.is_ended() { Ok(()) } else { Err(self.truncated_stream(&prefix)) };
-            }
-        }
-    }
-
-    /// Reads a stream, and passes each event on once it was read.
-    async fn pass_stream(&mut self, response: Response, on_event: OnRawEvent<'_>) -> Result<(), ModelFailure> {
-        let mut body = Body::new(response);
-        let mut blocks = SseBlocks::default();
-        let mut prefix = Vec::new();
-        loop {
-            let chunk = match body.next_chunk(&self.tracker, self.stage()).await {
-                Ok(chunk) => chunk,
-                // The answer is complete; only its token counts are lost.
-                Err(_) if self.builder.is_ended() => return Ok(()),
-                Err(error) => return Err(self.body_failure(&error)),
-            };
-            match &chunk {
-                Some(chunk) => {
-                    blocks.feed(chunk.as_ref());
-                    prefix.extend(chunk.as_ref().iter().take(MAX_SAMPLE.saturating_sub(prefix.len())));
-                }
-                None => blocks.end(),
-            }
-            // Events with nothing but text that arrive together are passed on together.
-            let mut texts = PassedTexts::default();
-            while let Some(place) = blocks.next() {
-                let mut content = EventContent::default();
-                let skipped = self.builder.skipped_events;
-                let Self { wire, builder, tracker, .. } = self;
-                let mut on_delta = |delta: Delta<'_>| content.add(delta);
-                let block = blocks.bytes(place.clone());
-                let read = read_block(wire, builder, block, &mut on_delta, &mut || tracker.note_progress());
-                if let (Ok(false), true) = (&read, content.is_text() && self.builder.skipped_events == skipped) {
-                    texts.add(place, &content.text);
-                    continue;
-                }
-                texts.pass_on(&blocks, on_event);
-                let is_over = read.map_err(|error| self.error_in_body(&error))?;
-                let EventContent { text, has_reasoning, has_calls } = content;
-                // What we cannot read, the caller cannot either: it is counted and left out.
-                if self.builder.skipped_events == skipped {
-                    on_event(RawEvent { bytes: blocks.bytes(place), text: &text, has_reasoning, has_calls });
-                }
-                if is_over {
-                    return Ok(());
-                }
-            }
-            texts.pass_on(&blocks, on_event);
             if chunk.is_none() {
                 return if self.builder.is_ended() { Ok(()) } else { Err(self.truncated_stream(&prefix)) };
             }
@@ -277,20 +274,19 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// The failure of a response with an error status.
     async fn error_status(&mut self, response: Response) -> ModelFailure {
         let status = response.status();
         let headers = response.headers().clone();
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let body = Body::new(response).read_prefix(&mut self.tracker, MAX_ERROR_BODY).await;
         let now_ms = now_ms();
-        let error = ErrorResponse::parse(&self.wire, Some(status.as_u16()), &body, now_ms);
-        let error = match header(LOCATION.as_str()).filter(|_| status.is_redirection()) {
-            Some(location) => {
-                error.with_message(format!("the server redirects to {location}; redirects are not followed"))
-            }
-            None => error.or_message(status.canonical_reason().unwrap_or_default()),
-        };
+        let mut error = ErrorResponse::parse(&self.wire, Some(status.as_u16()), &body, now_ms);
+        let message = &mut error.evidence.message;
+        if let Some(location) = header(LOCATION.as_str()).filter(|_| status.is_redirection()) {
+            *message = format!("the server redirects to {location}; redirects are not followed");
+        } else if message.is_empty() {
+            status.canonical_reason().unwrap_or_default().clone_into(message);
+        }
         self.sanitized(error.into_failure(&self.wire, header, now_ms))
     }
 
@@ -306,7 +302,6 @@ impl<'a> Attempt<'a> {
         ModelFailure { message: sanitize(&failure.message, self.endpoint.secret()), ..failure }
     }
 
-    /// The failure of a request without a response.
     fn send_failure(&self, error: &reqwest::Error) -> ModelFailure {
         let server = self.endpoint.server();
         let cause = sanitize(&root_cause(error), self.endpoint.secret());
@@ -321,7 +316,6 @@ impl<'a> Attempt<'a> {
         self.billable_failure(ErrorClass::NetworkError, &message)
     }
 
-    /// The failure of a body that broke off.
     fn body_failure(&self, error: &BodyError) -> ModelFailure {
         let class = match error {
             BodyError::Timeout(_) => ErrorClass::Timeout,
@@ -331,7 +325,6 @@ impl<'a> Attempt<'a> {
         self.billable_failure(class, &format!("{error}{}", self.builder.progress()))
     }
 
-    /// The failure of a stream that ended without a complete answer.
     fn truncated_stream(&self, prefix: &[u8]) -> ModelFailure {
         let message = match self.builder.progress() {
             progress if !progress.is_empty() => format!("the stream ended without a finish reason{progress}"),
@@ -341,14 +334,13 @@ impl<'a> Attempt<'a> {
         self.billable_failure(ErrorClass::InvalidResponse, &message)
     }
 
-    /// A failure of an attempt that the provider may bill.
     fn billable_failure(&self, class: ErrorClass, message: &str) -> ModelFailure {
         self.with_partial_answer(ModelFailure::new(class, sanitize(message, self.endpoint.secret())))
     }
 
     fn with_partial_answer(&self, failure: ModelFailure) -> ModelFailure {
         let partial = redact_secret(&self.builder.text, self.endpoint.secret());
-        failure.with_usage(self.builder.usage(self.request)).with_partial(partial)
+        ModelFailure { partial, usage: Some(self.builder.usage(self.request)), ..failure }
     }
 }
 
@@ -362,7 +354,6 @@ fn sample(body: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(body.get(..MAX_SAMPLE).unwrap_or(body))
 }
 
-/// The server's id of the exchange.
 fn request_id(response: &Response) -> Option<String> {
     const NAMES: &[&str] = &["x-request-id", "request-id", "x-amzn-requestid", "x-groq-request-id", "cf-ray"];
     let id = NAMES.iter().find_map(|name| response.headers().get(*name)?.to_str().ok());

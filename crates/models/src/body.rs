@@ -8,7 +8,6 @@ use crate::timeouts::{Stage, TimeoutExceeded, TimeoutTracker};
 /// Longer than any answer of a model; it bounds the memory that a broken server can make us use.
 pub(crate) const MAX_BODY: usize = 16 * 1024 * 1024;
 
-/// Why a body could not be read further.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BodyError {
     #[error(transparent)]
@@ -19,7 +18,6 @@ pub(crate) enum BodyError {
     TooLong,
 }
 
-/// Body of a response.
 #[derive(Debug)]
 pub(crate) struct Body {
     response: Response,
@@ -46,7 +44,6 @@ impl Body {
         if self.read_bytes > MAX_BODY { Err(BodyError::TooLong) } else { Ok(chunk) }
     }
 
-    /// Reads the whole body.
     pub(crate) async fn read_all(mut self, tracker: &mut TimeoutTracker) -> Result<Vec<u8>, BodyError> {
         let mut bytes = Vec::new();
         let mut stage = Stage::FirstToken;

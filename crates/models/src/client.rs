@@ -38,7 +38,6 @@ pub trait ModelClient: Send + Sync + 'static {
 
 type BoxedAnswer<'a> = Pin<Box<dyn Future<Output = Result<ModelAnswer, ModelFailure>> + Send + 'a>>;
 
-/// [`ModelClient`] without its type.
 trait ErasedClient: Send + Sync {
     fn ask<'a>(&'a self, request: &'a ModelRequest, on_delta: OnDelta<'a>) -> BoxedAnswer<'a>;
 }
@@ -54,7 +53,6 @@ impl<C: ModelClient> ErasedClient for C {
 pub struct SharedClient(Arc<dyn ErasedClient>);
 
 impl SharedClient {
-    /// Shares a client.
     pub fn new(client: impl ModelClient) -> Self {
         Self(Arc::new(client))
     }

@@ -1,14 +1,13 @@
 //! Decoding of streamed answers, without a network.
 
-use memchr::memchr2;
 use reknit_model_api::{Delta, FormatUsed, ModelAnswer, ModelFailure, ModelRequest};
 
 use crate::Provider;
 use crate::answer_builder::{AnswerBuilder, OnDelta};
 use crate::event_decoder::EventDecoder;
 use crate::sanitize::sanitize;
-use crate::wire_event::{ErrorBody, EventOutcome};
-use crate::wire_format::WireFormat;
+use crate::sse::event_data;
+use crate::wire_format::{ErrorBody, EventOutcome, WireFormat};
 
 /// Decodes an answer from the bytes of a recorded stream, as [`Models::ask`](crate::Models::ask) does with a live one. How
 /// the bytes are split into chunks makes no difference.
@@ -30,18 +29,12 @@ pub fn decode_stream<'a>(
     on_delta: &mut (dyn FnMut(Delta<'_>) + Send),
 ) -> Result<ModelAnswer, DecodeError> {
     let (mut wire, mut builder) = (WireFormat::of(provider), AnswerBuilder::default());
-    let mut events = EventDecoder::new(wire.framing());
-    let mut is_over = false;
-    for chunk in chunks {
+    let mut events = wire.event_decoder();
+    for chunk in chunks.into_iter().map(Some).chain([None]) {
         events.feed(chunk);
-        is_over = read_events(&mut wire, &mut builder, &mut events, on_delta, &mut || {})?;
-        if is_over {
+        if read_events(&mut wire, &mut builder, &mut events, on_delta)? == EventOutcome::EndMark {
             break;
         }
-    }
-    if !is_over {
-        events.end();
-        read_events(&mut wire, &mut builder, &mut events, on_delta, &mut || {})?;
     }
     if !builder.is_ended() {
         return Err(DecodeError::Truncated { progress: builder.progress() });
@@ -73,7 +66,6 @@ pub fn decode_body(provider: Provider, request: &ModelRequest, body: &[u8]) -> R
 /// Why a stream contains no complete answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// The stream ends before the answer does.
     #[error("the stream ends without a finish reason{progress}")]
     Truncated {
         /// How much of the answer had arrived, as a phrase that follows a verb; empty if nothing had.
@@ -82,10 +74,8 @@ pub enum DecodeError {
     /// The body is not JSON, or has no field for an answer.
     #[error("the body contains no answer")]
     NoAnswer,
-    /// The stream contains an error of the server.
     #[error("the server reports an error: {0}")]
     ServerError(String),
-    /// The server ended the answer as a failure.
     #[error(transparent)]
     Failed(#[from] ModelFailure),
 }
@@ -96,61 +86,43 @@ impl From<ErrorBody> for DecodeError {
     }
 }
 
-/// Reads a part of a stream of server-sent events that ends with an event; true if it is the end mark.
+/// Reads a part of a stream of server-sent events that ends with an event.
 pub(crate) fn read_block(
     wire: &mut WireFormat,
     builder: &mut AnswerBuilder,
     block: &[u8],
     on_delta: OnDelta<'_>,
-    on_progress: &mut (dyn FnMut() + Send),
-) -> Result<bool, ErrorBody> {
-    let mut events = EventDecoder::new(wire.framing());
-    match single_line(block) {
-        Some(data) => return read_one(wire, builder, data, on_delta, on_progress),
-        None => events.feed(block),
-    }
-    events.end();
-    read_events(wire, builder, &mut events, on_delta, on_progress)
+) -> Result<EventOutcome, ErrorBody> {
+    event_data(block).map_or(Ok(EventOutcome::Unreadable), |data| read_one(wire, builder, &data, on_delta))
 }
 
-/// The data of an event that has one line, as nearly all have.
-fn single_line(block: &[u8]) -> Option<&[u8]> {
-    let line = block.strip_prefix(b"data: ")?.strip_suffix(b"\n\n")?;
-    memchr2(b'\n', b'\r', line).is_none().then_some(line)
-}
-
-/// Reads all complete events into the builder; true if the end mark was among them.
+/// Reads all complete events into the builder, up to the end mark. The outcome is progress if any event was read.
 pub(crate) fn read_events(
     wire: &mut WireFormat,
     builder: &mut AnswerBuilder,
     events: &mut EventDecoder,
     on_delta: OnDelta<'_>,
-    on_progress: &mut (dyn FnMut() + Send),
-) -> Result<bool, ErrorBody> {
+) -> Result<EventOutcome, ErrorBody> {
+    let mut outcome = EventOutcome::Unreadable;
     while let Some(event) = events.next() {
-        if read_one(wire, builder, &event, on_delta, on_progress)? {
-            return Ok(true);
+        match read_one(wire, builder, &event, on_delta)? {
+            EventOutcome::EndMark => return Ok(EventOutcome::EndMark),
+            EventOutcome::Progress => outcome = EventOutcome::Progress,
+            EventOutcome::Unreadable => {}
         }
     }
-    Ok(false)
+    Ok(outcome)
 }
 
-/// Reads one event into the builder; true if it is the end mark.
 fn read_one(
     wire: &mut WireFormat,
     builder: &mut AnswerBuilder,
     event: &[u8],
     on_delta: OnDelta<'_>,
-    on_progress: &mut (dyn FnMut() + Send),
-) -> Result<bool, ErrorBody> {
-    let Ok(event) = std::str::from_utf8(event) else {
+) -> Result<EventOutcome, ErrorBody> {
+    match std::str::from_utf8(event) {
+        Ok(event) => wire.read_event(builder, event, on_delta),
         // A part of the answer would be missing.
-        return Err(ErrorBody::of_message("an event of the stream is not valid UTF-8"));
-    };
-    match wire.read_event(builder, event, on_delta)? {
-        EventOutcome::Progress => on_progress(),
-        EventOutcome::EndMark => return Ok(true),
-        EventOutcome::Unreadable => {}
+        Err(_) => Err(ErrorBody::of_message("an event of the stream is not valid UTF-8")),
     }
-    Ok(false)
 }

@@ -8,12 +8,10 @@ use reqwest::{Client, redirect};
 use crate::json::{list, parse, text};
 use crate::{Provider, Target};
 
-/// Hosted provider that is detected by the environment variable of its API key.
 struct HostedProvider {
     name: &'static str,
     key_variables: &'static [&'static str],
     provider: Provider,
-    /// Base URL, for providers without one of their own.
     base_url: Option<&'static str>,
     /// Default model: small, cheap, and good enough to plan.
     model: &'static str,
@@ -57,18 +55,14 @@ const LOCAL_SERVERS: &[(&str, u16)] = &[("ollama", 11434), ("llama.cpp", 8080), 
 /// Target that was detected without configuration.
 #[derive(Debug, Clone)]
 pub struct DetectedTarget {
-    /// The target.
     pub target: Target,
-    /// What it was detected by.
     pub by: DetectedBy,
 }
 
 /// What a target was detected by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DetectedBy {
-    /// The environment variable of its API key.
     Key(&'static str),
-    /// The local port of its server.
     Port(u16),
 }
 
@@ -81,17 +75,8 @@ impl fmt::Display for DetectedBy {
     }
 }
 
-/// The first hosted provider whose API key is set.
-pub fn by_api_key(environment: &dyn Fn(&str) -> Option<String>) -> Option<DetectedTarget> {
-    hosted_targets(environment).next()
-}
-
-/// All hosted providers whose API keys are set.
-pub fn all_by_api_key(environment: &dyn Fn(&str) -> Option<String>) -> Vec<DetectedTarget> {
-    hosted_targets(environment).collect()
-}
-
-fn hosted_targets(environment: &dyn Fn(&str) -> Option<String>) -> impl Iterator<Item = DetectedTarget> {
+/// The hosted providers whose API keys are set, in the documented order.
+pub fn by_api_key(environment: &dyn Fn(&str) -> Option<String>) -> impl Iterator<Item = DetectedTarget> {
     HOSTED_PROVIDERS.iter().filter_map(|hosted| {
         let (variable, key) = hosted.key_variables.iter().find_map(|variable| {
             let key = environment(variable).filter(|key| !key.trim().is_empty())?;
@@ -131,7 +116,6 @@ pub async fn local_server() -> Option<DetectedTarget> {
     None
 }
 
-/// All servers on this machine that list a model on their usual ports.
 pub async fn all_local_servers() -> Vec<DetectedTarget> {
     let mut found = Vec::new();
     for (name, port) in LOCAL_SERVERS {
@@ -142,7 +126,6 @@ pub async fn all_local_servers() -> Vec<DetectedTarget> {
 
 /// A local model server lists its models at once; a slower one is not worth waiting for at startup.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
-/// Longer than any list of models.
 const MAX_LIST_BYTES: usize = 1024 * 1024;
 
 async fn probe_port(name: &str, port: u16) -> Option<DetectedTarget> {
@@ -199,16 +182,17 @@ mod tests {
             (&["GOOGLE_API_KEY", "GEMINI_API_KEY"], "gemini", "the key in GEMINI_API_KEY"),
             (&["OPENROUTER_API_KEY"], "openrouter", "the key in OPENROUTER_API_KEY"),
         ] {
-            let found = by_api_key(&|variable| set.contains(&variable).then(|| format!("key of {variable}"))).unwrap();
+            let found =
+                by_api_key(&|variable| set.contains(&variable).then(|| format!("key of {variable}"))).next().unwrap();
             assert_eq!((found.target.name.as_str(), found.by.to_string().as_str()), (name, by));
             assert!(found.target.key.unwrap().expose_secret().starts_with("key of "));
             assert!(found.target.base_url.starts_with("https://"));
         }
         let two = |variable: &str| ["XAI_API_KEY", "OPENAI_API_KEY"].contains(&variable).then(|| "key".to_owned());
-        let names: Vec<String> = all_by_api_key(&two).iter().map(|found| found.target.name.to_string()).collect();
+        let names: Vec<String> = by_api_key(&two).map(|found| found.target.name.to_string()).collect();
         assert_eq!(names, ["openai", "xai"]);
-        assert!(by_api_key(&|_| None).is_none());
-        assert!(by_api_key(&|variable| (variable == "OPENAI_API_KEY").then(|| " ".to_owned())).is_none());
+        assert!(by_api_key(&|_| None).next().is_none());
+        assert!(by_api_key(&|variable| (variable == "OPENAI_API_KEY").then(|| " ".to_owned())).next().is_none());
     }
 
     #[tokio::test]

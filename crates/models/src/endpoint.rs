@@ -1,6 +1,5 @@
 //! Target with its checked URL, HTTP client and headers.
 
-use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -12,7 +11,6 @@ use crate::bedrock::{AccountKeys, SignedRequest};
 use crate::wire_format::WireFormat;
 use crate::{Provider, Target, TargetError};
 
-/// Target that is ready for requests.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     pub(crate) target: Target,
@@ -37,7 +35,6 @@ impl Endpoint {
         Ok(Self { target, url, client, headers })
     }
 
-    /// Sends one request and waits for the response headers.
     pub(crate) async fn send(&self, body: String, more: &[(&'static str, String)]) -> Result<Response, reqwest::Error> {
         let mut headers = self.headers.clone();
         for (name, value) in more {
@@ -51,17 +48,13 @@ impl Endpoint {
         self.client.post(self.url.clone()).headers(headers).body(body).send().await
     }
 
-    /// The keys of an account, with which every request is signed.
     fn account_keys(&self) -> Option<AccountKeys<'_>> {
         AccountKeys::parse(self.secret()?).filter(|_| self.target.provider == Provider::Bedrock)
     }
 
     /// Host and port for messages: `127.0.0.1:8080`.
-    pub(crate) fn server(&self) -> impl fmt::Display + use<'_> {
-        fmt::from_fn(|out| {
-            out.write_str(self.url.host_str().unwrap_or_default())?;
-            self.url.port().map_or(Ok(()), |port| write!(out, ":{port}"))
-        })
+    pub(crate) fn server(&self) -> String {
+        server(&self.url)
     }
 
     /// The API key, to redact it in messages.
@@ -115,11 +108,14 @@ fn endpoint_url(target: &Target, wire: &WireFormat) -> Result<Url, TargetError> 
     Ok(url)
 }
 
-/// Adds the headers of a signed request.
+fn server(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
 fn sign(headers: &mut HeaderMap, url: &Url, keys: &AccountKeys<'_>, body: &[u8]) {
     let time = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
-    let host = url.host_str().unwrap_or_default();
-    let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+    let host = server(url);
     let mut signed = vec![("content-type", "application/json"), ("host", &host), ("x-amz-date", &time)];
     signed.extend(keys.session().map(|session| ("x-amz-security-token", session)));
     let request = SignedRequest {
@@ -159,8 +155,8 @@ fn headers(target: &Target, wire: &WireFormat) -> Result<HeaderMap, TargetError>
     if target.provider == Provider::Bedrock {
         headers.insert(ACCEPT, HeaderValue::from_static("application/vnd.amazon.eventstream, application/json"));
     }
-    if let Some((name, value)) = WireFormat::version_header(target.provider) {
-        headers.insert(name, HeaderValue::from_static(value));
+    if target.provider == Provider::Anthropic {
+        headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
     }
     for (name, value) in &target.extras.headers {
         let unusable = || TargetError::Header { target: target.name.clone(), header: name.clone() };
@@ -238,22 +234,14 @@ mod tests {
 
     #[test]
     fn each_provider_has_its_own_url_and_key_header() {
+        let gemini = |method: &str| format!("https://generativelanguage.googleapis.com/v1beta/models/m:{method}");
+        let (stream, whole) = (gemini("streamGenerateContent?alt=sse"), gemini("generateContent"));
         for (provider, streaming, url, header) in [
             (Provider::OpenAi, Streaming::On, "https://api.openai.com/v1/chat/completions", "authorization"),
             (Provider::OpenAiResponses, Streaming::On, "https://api.openai.com/v1/responses", "authorization"),
             (Provider::Anthropic, Streaming::On, "https://api.anthropic.com/v1/messages", "x-api-key"),
-            (
-                Provider::Gemini,
-                Streaming::On,
-                "https://generativelanguage.googleapis.com/v1beta/models/m:streamGenerateContent?alt=sse",
-                "x-goog-api-key",
-            ),
-            (
-                Provider::Gemini,
-                Streaming::Off,
-                "https://generativelanguage.googleapis.com/v1beta/models/m:generateContent",
-                "x-goog-api-key",
-            ),
+            (Provider::Gemini, Streaming::On, &stream, "x-goog-api-key"),
+            (Provider::Gemini, Streaming::Off, &whole, "x-goog-api-key"),
         ] {
             let target = Target { key: Some("k-1".into()), streaming, ..Target::for_provider(provider, "a", "m") };
             let wire = WireFormat::of(provider);

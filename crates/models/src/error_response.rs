@@ -10,10 +10,9 @@ use crate::wire_format::WireFormat;
 /// A rate limit with a wait from here on is an exceeded daily or monthly quota.
 const QUOTA_WAIT_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// Error response of a server.
 #[derive(Debug)]
 pub(crate) struct ErrorResponse {
-    evidence: FailureEvidence,
+    pub(crate) evidence: FailureEvidence,
     retry_after: Option<RetryAfter>,
 }
 
@@ -35,20 +34,6 @@ impl ErrorResponse {
         response
     }
 
-    /// Sets the message if the body has none.
-    pub(crate) fn or_message(mut self, message: &str) -> Self {
-        if self.evidence.message.is_empty() {
-            message.clone_into(&mut self.evidence.message);
-        }
-        self
-    }
-
-    /// Replaces the message.
-    pub(crate) fn with_message(mut self, message: String) -> Self {
-        self.evidence.message = message;
-        self
-    }
-
     /// The failure, with the message not sanitized yet.
     ///
     /// After a rate limit every header about rate limits counts; otherwise only `retry-after`, because the others are part
@@ -67,8 +52,9 @@ impl ErrorResponse {
         let retry_after = RetryAfter::longest(in_headers.into_iter().chain(self.retry_after));
         let is_long = retry_after.as_ref().is_some_and(|retry_after| retry_after.ms >= QUOTA_WAIT_MS);
         let class = if limited && is_long { ErrorClass::QuotaExceeded } else { class };
-        ModelFailure { status: self.evidence.status, ..ModelFailure::new(class, self.evidence.message) }
-            .with_retry_after(retry_after)
+        let (retry_after_ms, retry_after_from) = retry_after.map(|wait| (wait.ms, wait.origin)).unzip();
+        let failure = ModelFailure::new(class, self.evidence.message);
+        ModelFailure { status: self.evidence.status, retry_after_ms, retry_after_from, ..failure }
     }
 }
 
@@ -106,7 +92,6 @@ fn message(error: &Value) -> String {
     }
 }
 
-/// The waits that a body asks for.
 fn waits(json: &Value, now_ms: u64) -> impl Iterator<Item = RetryAfter> {
     const FIELDS: &[(&[&str], &str)] = &[
         (&["retry_after"], ""),
@@ -177,54 +162,31 @@ mod tests {
             format!(r#"{{"error":{{"code":0,"message":"no","status":"{status}","details":[{details}]}}}}"#)
         };
         let anthropic = |kind: &str| format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"no"}}}}"#);
+        let openai = |code: &str| format!(r#"{{"error":{{"code":"{code}","message":"no"}}}}"#);
+        let plain = |message: &str| format!(r#"{{"message":"{message}"}}"#);
+        let (bad_key, other) = (r#"{"reason":"API_KEY_INVALID"}"#, r#"{"reason":"ELSE"}"#);
+        let (delay, daily) =
+            (r#"{"retryDelay":"34.07s"}"#, r#"{"violations":[{"quotaId":"RequestsPerDayPerModel-FreeTier"}]}"#);
+        let waits = "rate limited (HTTP 429): no; asks to wait 34.07 s by RetryInfo";
+        let too_long = "Input is too long for requested model.";
         for (provider, status, body, expected) in [
             (Provider::Anthropic, 529, anthropic("overloaded_error"), "rate limited (HTTP 529): no"),
             (Provider::Anthropic, 400, anthropic("billing_error"), "quota exceeded (HTTP 400): no"),
             (Provider::Anthropic, 500, anthropic("api_error"), "network error (HTTP 500): no"),
             (Provider::Anthropic, 413, anthropic("request_too_large"), "too long for the model (HTTP 413): no"),
             (Provider::Anthropic, 404, anthropic("not_found_error"), "model error (HTTP 404): no"),
-            (
-                Provider::Gemini,
-                400,
-                google("INVALID_ARGUMENT", r#"{"reason":"API_KEY_INVALID"}"#),
-                "unauthorized (HTTP 400): no",
-            ),
-            (Provider::Gemini, 400, google("INVALID_ARGUMENT", r#"{"reason":"ELSE"}"#), "model error (HTTP 400): no"),
+            (Provider::Gemini, 400, google("INVALID_ARGUMENT", bad_key), "unauthorized (HTTP 400): no"),
+            (Provider::Gemini, 400, google("INVALID_ARGUMENT", other), "model error (HTTP 400): no"),
             (Provider::Gemini, 400, google("FAILED_PRECONDITION", ""), "unauthorized (HTTP 400): no"),
             (Provider::Gemini, 503, google("UNAVAILABLE", ""), "network error (HTTP 503): no"),
-            (
-                Provider::Gemini,
-                429,
-                google("RESOURCE_EXHAUSTED", r#"{"retryDelay":"34.07s"}"#),
-                "rate limited (HTTP 429): no; asks to wait 34.07 s by RetryInfo",
-            ),
-            (
-                Provider::Gemini,
-                429,
-                google("RESOURCE_EXHAUSTED", r#"{"violations":[{"quotaId":"RequestsPerDayPerModel-FreeTier"}]}"#),
-                "quota exceeded (HTTP 429): no",
-            ),
-            (
-                Provider::OpenAi,
-                400,
-                r#"{"error":{"code":"invalid_prompt","message":"no"}}"#.into(),
-                "refused by a content filter (HTTP 400): no",
-            ),
-            (Provider::Bedrock, 429, r#"{"message":"no"}"#.into(), "rate limited (HTTP 429): no"),
-            (
-                Provider::Bedrock,
-                400,
-                r#"{"message":"Input is too long for requested model."}"#.into(),
-                "too long for the model (HTTP 400): Input is too long for requested model.",
-            ),
-            (Provider::Cohere, 401, r#"{"message":"no"}"#.into(), "unauthorized (HTTP 401): no"),
+            (Provider::Gemini, 429, google("RESOURCE_EXHAUSTED", delay), waits),
+            (Provider::Gemini, 429, google("RESOURCE_EXHAUSTED", daily), "quota exceeded (HTTP 429): no"),
+            (Provider::OpenAi, 400, openai("invalid_prompt"), "refused by a content filter (HTTP 400): no"),
+            (Provider::OpenAi, 503, openai("server_is_overloaded"), "rate limited (HTTP 503): no"),
+            (Provider::Bedrock, 429, plain("no"), "rate limited (HTTP 429): no"),
+            (Provider::Bedrock, 400, plain(too_long), &format!("too long for the model (HTTP 400): {too_long}")),
+            (Provider::Cohere, 401, plain("no"), "unauthorized (HTTP 401): no"),
             (Provider::Ollama, 404, r#"{"error":"no"}"#.into(), "model error (HTTP 404): no"),
-            (
-                Provider::OpenAi,
-                503,
-                r#"{"error":{"code":"server_is_overloaded","message":"no"}}"#.into(),
-                "rate limited (HTTP 503): no",
-            ),
         ] {
             assert_eq!(failure_text(provider, status, &[], &body), expected, "{body}");
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use reknit_model_api::{Api, Delta, ErrorClass, ModelAnswer, ModelFailure, ModelRequest, RawEvent, TargetName};
 use reknit_protocol::{Object, Value};
 
-use crate::sse_blocks::SseBlocks;
+use crate::sse::SseBlocks;
 use crate::{Models, Provider, Target, openai};
 
 /// The request of another program.
@@ -25,7 +25,6 @@ pub struct ForwardedRequest<'a> {
 /// The answer to a [`ForwardedRequest`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForwardedAnswer {
-    /// What the answer says.
     pub answer: ModelAnswer,
     /// The body as received; none if it was a stream, whose events were passed on as they arrived.
     pub body: Option<Vec<u8>>,
@@ -34,7 +33,6 @@ pub struct ForwardedAnswer {
 /// Receives the events of a stream as they arrive.
 pub type OnRawEvent<'a> = &'a mut (dyn FnMut(RawEvent<'_>) + Send);
 
-/// What the pieces of one event are.
 #[derive(Debug, Default)]
 pub(crate) struct EventContent {
     pub(crate) text: String,
@@ -43,7 +41,6 @@ pub(crate) struct EventContent {
 }
 
 impl EventContent {
-    /// Whether the event adds text, and nothing else.
     pub(crate) fn is_text(&self) -> bool {
         !self.text.is_empty() && !self.has_reasoning && !self.has_calls
     }
@@ -65,7 +62,6 @@ pub(crate) struct PassedTexts {
 }
 
 impl PassedTexts {
-    /// Adds the next event.
     pub(crate) fn add(&mut self, place: Range<usize>, text: &str) {
         if self.text.is_empty() {
             self.place.start = place.start;
@@ -74,7 +70,6 @@ impl PassedTexts {
         self.text.push_str(text);
     }
 
-    /// Passes the events on as one.
     pub(crate) fn pass_on(&mut self, blocks: &SseBlocks, on_event: OnRawEvent<'_>) {
         if !self.text.is_empty() {
             let bytes = blocks.bytes(self.place.clone());
@@ -87,8 +82,7 @@ impl PassedTexts {
 impl Models {
     /// The API of a target's server, if requests of other programs can be sent to it as they are.
     pub fn api(&self, target: &TargetName) -> Option<Api> {
-        let target = self.target(target).filter(|_| self.is_server(target))?;
-        api_of(target.provider)
+        api_of(self.server(target)?.target.provider)
     }
 
     /// Makes one attempt to send the request of another program to a server with the same API. A streamed answer is passed on

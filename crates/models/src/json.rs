@@ -3,6 +3,15 @@
 use reknit_model_api::{Citation, Money};
 use reknit_protocol::Value;
 
+/// An object with these keys and values.
+macro_rules! object {
+    ($($key:literal: $value:expr),* $(,)?) => {{
+        let mut object = reknit_protocol::Object::new();
+        $(object.insert($key, $value);)*
+        reknit_protocol::Value::Object(object)
+    }};
+}
+
 /// Parses JSON; none if the bytes are not valid.
 pub(crate) fn parse(bytes: &[u8]) -> Option<Value> {
     Value::parse(std::str::from_utf8(bytes).ok()?).ok()
@@ -18,7 +27,6 @@ pub(crate) fn text<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a str> {
     at(value, keys).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
-/// The non-negative integer at a path.
 pub(crate) fn count(value: &Value, keys: &[&str]) -> Option<u64> {
     at(value, keys).and_then(Value::as_number).and_then(reknit_protocol::Number::as_u64)
 }
@@ -35,12 +43,10 @@ pub(crate) fn citation(value: &Value, url: &str, title: &str, quoted: &str) -> C
     Citation { url: owned(url), title: owned(title), text: owned(quoted) }
 }
 
-/// The items of the list at a path; empty if there is no list.
 pub(crate) fn list<'a>(value: &'a Value, keys: &[&str]) -> &'a [Value] {
     at(value, keys).and_then(Value::as_array).unwrap_or_default()
 }
 
-/// Whether the object has a list under this key.
 pub(crate) fn has_list(value: &Value, key: &str) -> bool {
     value.get(key).is_some_and(|value| value.as_array().is_some())
 }

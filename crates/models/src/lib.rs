@@ -41,6 +41,9 @@
 #[cfg(feature = "http")]
 pub mod detect;
 
+#[macro_use]
+mod json;
+
 mod answer_builder;
 mod anthropic;
 mod attachments;
@@ -60,7 +63,6 @@ mod event_decoder;
 #[cfg(feature = "http")]
 mod forward;
 mod gemini;
-mod json;
 mod model_info;
 mod models;
 mod ollama;
@@ -76,12 +78,8 @@ mod sample;
 mod sanitize;
 mod schema_subset;
 mod sse;
-#[cfg(feature = "http")]
-mod sse_blocks;
 mod target;
-mod target_error;
 mod timeouts;
-mod wire_event;
 mod wire_format;
 
 pub use client::{ModelClient, OnDelta, SharedClient};
@@ -91,6 +89,5 @@ pub use forward::{ForwardedAnswer, ForwardedRequest, OnRawEvent};
 pub use models::Models;
 pub use provider::Provider;
 pub use request_extras::{RequestDefaults, RequestExtras};
-pub use target::{Caching, FormatSupport, Streaming, Target};
-pub use target_error::TargetError;
+pub use target::{Caching, FormatSupport, Streaming, Target, TargetError};
 pub use timeouts::Timeouts;

@@ -7,13 +7,11 @@ use reknit_model_api::{Price, Prices};
 
 use crate::Provider;
 
-/// Published data of a model.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ModelInfo {
     name: &'static str,
     /// Context window in tokens.
     pub(crate) context_window: u32,
-    /// Prices at its own provider.
     pub(crate) prices: Option<Prices>,
 }
 
@@ -110,7 +108,6 @@ const GEMINI: &[ModelInfo] = &[
     priced("gemini-2.5-flash-lite", 1_048_576, [100, 400, 10, 100]),
 ];
 
-/// The published data of a model at its own provider.
 pub(crate) fn model_info(provider: Provider, model: &str) -> Option<&'static ModelInfo> {
     let models = match provider {
         Provider::OpenAi | Provider::OpenAiResponses => OPENAI,

@@ -1,6 +1,5 @@
 //! All configured targets.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use reknit_model_api::{ErrorClass, ModelAnswer, ModelFailure, ModelRequest, TargetName};
@@ -15,11 +14,10 @@ use crate::{Target, TargetError};
 /// All configured targets, with their HTTP clients. Idle connections are reused for a few seconds.
 #[derive(Debug)]
 pub struct Models {
-    routes: HashMap<TargetName, ModelRoute>,
-    order: Vec<TargetName>,
+    /// In the order of the configuration.
+    routes: Vec<ModelRoute>,
 }
 
-/// How a target is asked.
 #[derive(Debug)]
 enum ModelRoute {
     #[cfg(feature = "http")]
@@ -52,41 +50,42 @@ impl Models {
     ///
     /// Proxies of `HTTPS_PROXY` and the like are used, except for loopback addresses.
     pub fn new(targets: Vec<Target>) -> Result<Self, TargetError> {
-        let mut models = Self { routes: HashMap::new(), order: Vec::new() };
+        let mut models = Self { routes: Vec::new() };
         for target in targets {
-            let name = target.name.clone();
-            if models.routes.contains_key(&name) {
-                return Err(TargetError::Duplicate { target: name });
+            if models.route(&target.name).is_some() {
+                return Err(TargetError::Duplicate { target: target.name });
             }
-            models.routes.insert(name.clone(), ModelRoute::new(target)?);
-            models.order.push(name);
+            models.routes.push(ModelRoute::new(target)?);
         }
         Ok(models)
     }
 
-    /// The target with this name.
     pub fn target(&self, name: &TargetName) -> Option<&Target> {
-        self.routes.get(name).map(ModelRoute::target)
+        self.route(name).map(ModelRoute::target)
     }
 
-    /// Whether the target is a server that is asked over HTTP.
-    #[cfg(feature = "http")]
-    pub(crate) fn is_server(&self, name: &TargetName) -> bool {
-        matches!(self.routes.get(name), Some(ModelRoute::Server(_)))
+    fn route(&self, name: &TargetName) -> Option<&ModelRoute> {
+        self.routes.iter().find(|route| route.target().name == *name)
     }
 
-    /// An attempt at a server; none if the target is no server.
+    /// The server of a target; none if code of the program is asked instead.
     #[cfg(feature = "http")]
-    pub(crate) fn attempt<'a>(&'a self, target: &TargetName, request: &'a ModelRequest) -> Option<Attempt<'a>> {
-        match self.routes.get(target)? {
-            ModelRoute::Server(endpoint) => Some(Attempt::start(endpoint, request)),
+    pub(crate) fn server(&self, target: &TargetName) -> Option<&Endpoint> {
+        match self.route(target)? {
+            ModelRoute::Server(endpoint) => Some(endpoint),
             ModelRoute::Client(..) => None,
         }
     }
 
+    /// An attempt at a server; none if code of the program is asked instead.
+    #[cfg(feature = "http")]
+    pub(crate) fn attempt<'a>(&'a self, target: &TargetName, request: &'a ModelRequest) -> Option<Attempt<'a>> {
+        Some(Attempt::start(self.server(target)?, request))
+    }
+
     /// Every target, in the order of the configuration.
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
-        self.order.iter().filter_map(|name| self.target(name))
+        self.routes.iter().map(ModelRoute::target)
     }
 
     /// Makes one attempt at one target. `on_delta` gets each piece of the answer as it arrives; on success the pieces together
@@ -110,7 +109,7 @@ impl Models {
         request: &ModelRequest,
         on_delta: OnDelta<'_>,
     ) -> Result<ModelAnswer, ModelFailure> {
-        match self.routes.get(target) {
+        match self.route(target) {
             #[cfg(feature = "http")]
             Some(ModelRoute::Server(endpoint)) => Attempt::start(endpoint, request).run(on_delta).await,
             Some(ModelRoute::Client(target, client)) => ask_client(target, client, request, on_delta).await,

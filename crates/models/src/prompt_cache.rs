@@ -2,6 +2,7 @@
 
 use reknit_model_api::{Message, ModelRequest};
 
+use crate::request_body::system_texts;
 use crate::{Caching, Target};
 
 /// No provider keeps fewer tokens than 1024, and hardly any text has fewer bytes per token.
@@ -16,7 +17,6 @@ pub(crate) struct CachePoints {
     pub(crate) message: Option<usize>,
 }
 
-/// The places for a request to this target.
 pub(crate) fn cache_points(target: &Target, request: &ModelRequest) -> CachePoints {
     if target.caching == Caching::Off {
         return CachePoints::default();
@@ -51,10 +51,6 @@ pub(crate) fn cache_key(target: &Target, request: &ModelRequest) -> Option<Strin
         add(&tool.schema.to_string());
     }
     Some(format!("reknit-{hash:016x}"))
-}
-
-fn system_texts(request: &ModelRequest) -> impl Iterator<Item = &str> {
-    request.messages.iter().filter(|message| matches!(message, Message::System { .. })).map(Message::text)
 }
 
 fn instruction_bytes(request: &ModelRequest) -> usize {

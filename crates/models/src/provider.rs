@@ -1,18 +1,14 @@
 //! Model providers and their defaults.
 
-use crate::FormatSupport;
-
 reknit_protocol::word_enum! {
     /// Provider of a model, by its name in the configuration. It decides the wire format and the defaults.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Provider {
         /// `OpenAI`, `chat/completions`.
         OpenAi = "openai",
-        /// `OpenAI`, `responses`.
         OpenAiResponses = "openai-responses",
         /// Azure `OpenAI`, `chat/completions`. The model is the name of the deployment.
         Azure = "azure",
-        /// Anthropic, `messages`.
         Anthropic = "anthropic",
         /// Google, `generateContent`.
         Gemini = "gemini",
@@ -56,23 +52,6 @@ impl Provider {
             Self::Bedrock => &["AWS_BEARER_TOKEN_BEDROCK"],
             Self::Cohere => &["COHERE_API_KEY", "CO_API_KEY"],
             Self::Ollama | Self::Compatible => &[],
-        }
-    }
-
-    /// The response formats that it supports, unless the configuration says otherwise.
-    pub const fn format_support(self) -> FormatSupport {
-        match self {
-            Self::OpenAi
-            | Self::OpenAiResponses
-            | Self::Azure
-            | Self::Anthropic
-            | Self::Gemini
-            | Self::Vertex
-            | Self::VertexAnthropic
-            | Self::Bedrock
-            | Self::Cohere
-            | Self::Ollama => FormatSupport::Schema,
-            Self::Compatible => FormatSupport::Json,
         }
     }
 }

@@ -1,35 +1,40 @@
 //! Construction of request bodies, shared by the wire formats.
 
-use reknit_model_api::{FormatUsed, Message, ToolCallId, ToolDefinition};
+use reknit_model_api::{
+    Attachment, Effort, FormatUsed, Message, ModelRequest, Role, ToolCall, ToolCallId, ToolDefinition,
+};
 use reknit_protocol::{Object, Value};
 
-/// Body of a request in a wire format.
+use crate::attachments::address;
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RequestBody {
-    /// The JSON to send.
     pub(crate) json: Object,
-    /// The response format that it asks for.
     pub(crate) format_used: FormatUsed,
     /// Fields of the request that are not sent because the target does not support them.
     pub(crate) omitted_options: Vec<&'static str>,
 }
 
 impl RequestBody {
-    /// An empty body that will ask for this response format.
     pub(crate) fn new(format_used: FormatUsed) -> Self {
         Self { json: Object::new(), format_used, omitted_options: Vec::new() }
     }
 
-    /// Inserts a field.
     pub(crate) fn insert(&mut self, field: &str, value: impl Into<Value>) {
         self.json.insert(field, value);
     }
 
-    /// Inserts a field if there is a value.
     pub(crate) fn insert_some(&mut self, field: &str, value: Option<impl Into<Value>>) {
         if let Some(value) = value {
             self.insert(field, value);
         }
+    }
+
+    /// Inserts the sampling options if the model supports them, else lists them as omitted.
+    pub(crate) fn insert_sampling(&mut self, supported: bool, request: &ModelRequest) {
+        let temperature = request.temperature.map(|temperature| temperature.to_number().into());
+        self.insert_if("temperature", supported, "temperature", temperature);
+        self.insert_if("top_p", supported, "top_p", request.top_p.map(|top_p| top_p.to_number().into()));
     }
 
     /// Inserts a field if the model supports it, else lists the option as omitted.
@@ -41,17 +46,77 @@ impl RequestBody {
         }
     }
 
-    /// Lists an option as omitted if the request has it.
     pub(crate) fn omit_if(&mut self, option: &'static str, is_set: bool) {
         if is_set {
             self.omit(option);
         }
     }
 
-    /// Lists an option as omitted.
     pub(crate) fn omit(&mut self, option: &'static str) {
         self.omitted_options.push(option);
     }
+}
+
+pub(crate) fn system_texts(request: &ModelRequest) -> impl Iterator<Item = &str> {
+    request.messages.iter().filter(|message| message.role() == Role::System).map(Message::text)
+}
+
+pub(crate) fn metadata(request: &ModelRequest) -> Object {
+    request.metadata.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str()))).collect()
+}
+
+/// A part of a message, as `chat/completions` and its relatives have it.
+pub(crate) fn text_part(text: &str) -> Value {
+    object! {"type": "text", "text": text}
+}
+
+/// A text, unless it is empty, and parts after it.
+pub(crate) fn text_and_parts(text: &str, parts: impl Iterator<Item = Value>) -> Value {
+    Some(text).filter(|text| !text.is_empty()).map(text_part).into_iter().chain(parts).collect()
+}
+
+pub(crate) fn image_part(attachment: &Attachment) -> Value {
+    object! {"type": "image_url", "image_url": object! {"url": address(attachment)}}
+}
+
+pub(crate) fn user_message(parts: Vec<Value>) -> Value {
+    object! {"role": "user", "content": parts}
+}
+
+/// The text before the attachments of a result, where only a message of the user may have attachments.
+pub(crate) fn attachments_note(call: &ToolCallId) -> String {
+    format!("Attachments of the result of call {call}:")
+}
+
+pub(crate) fn function(declaration: Value) -> Value {
+    object! {"type": "function", "function": declaration}
+}
+
+/// A call with its arguments as a text.
+pub(crate) fn tool_call(call: &ToolCall) -> Value {
+    let arguments = arguments(&call.arguments).to_string();
+    let function = object! {"name": call.name.as_str(), "arguments": arguments};
+    object! {"id": call.id.as_str(), "type": "function", "function": function}
+}
+
+/// The smallest budget for reasoning that Anthropic's models accept.
+const MIN_REASONING_BUDGET: u32 = 1024;
+
+/// The requested budget for reasoning, which is a part of `max_tokens`; none if that is too small.
+pub(crate) fn reasoning_budget(tokens: u32, max_tokens: u32) -> Option<u32> {
+    Some(tokens.max(MIN_REASONING_BUDGET)).filter(|tokens| *tokens < max_tokens)
+}
+
+/// The budget for reasoning with this effort; none if there is to be no reasoning, or if `max_tokens` is too small.
+pub(crate) fn effort_budget(effort: Effort, max_tokens: u32) -> Option<u32> {
+    let tokens = match effort {
+        Effort::None => return None,
+        Effort::Minimal => MIN_REASONING_BUDGET,
+        Effort::Low => max_tokens / 4,
+        Effort::Medium => max_tokens / 2,
+        Effort::High => max_tokens / 4 * 3,
+    };
+    reasoning_budget(tokens, max_tokens)
 }
 
 /// The declaration of a tool; `schema_key` is the field for its schema.
@@ -63,7 +128,6 @@ pub(crate) fn tool_declaration(tool: &ToolDefinition, schema_key: &str) -> Value
     ])
 }
 
-/// A list of strings.
 pub(crate) fn strings(texts: &[String]) -> Value {
     texts.iter().map(|text| Value::from(text.as_str())).collect()
 }

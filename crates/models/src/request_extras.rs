@@ -8,21 +8,16 @@ use reknit_protocol::{Object, Value};
 /// Options for requests that do not set them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RequestDefaults {
-    /// See [`ModelRequest::top_p`].
     pub top_p: Option<TopP>,
-    /// See [`ModelRequest::parallel_tool_calls`].
     pub parallel_tool_calls: Option<bool>,
-    /// See [`ModelRequest::thinking_tokens`].
     pub thinking_tokens: Option<u32>,
 }
 
 impl RequestDefaults {
-    /// Whether no option is set.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Sets the options that the request does not set.
     pub(crate) fn apply(&self, request: &mut ModelRequest) {
         request.top_p = request.top_p.or(self.top_p);
         request.parallel_tool_calls = request.parallel_tool_calls.or(self.parallel_tool_calls);
@@ -42,12 +37,10 @@ pub struct RequestExtras {
     pub without: Vec<String>,
     /// Headers, without secrets. They replace ours.
     pub headers: BTreeMap<String, String>,
-    /// Query parameters.
     pub query: BTreeMap<String, String>,
 }
 
 impl RequestExtras {
-    /// Adds the fields to a body, and removes those that are not to be sent.
     pub(crate) fn apply(&self, body: &mut Object) {
         merge(body, &self.body);
         for field in &self.without {

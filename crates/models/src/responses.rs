@@ -2,11 +2,9 @@
 
 mod request;
 mod response;
-mod stream;
 
 pub(crate) use request::render;
-pub(crate) use response::read_whole;
-pub(crate) use stream::read_event;
+pub(crate) use response::{read_event, read_whole};
 
 /// Format of encrypted reasoning items that are sent back.
 const STATE_FORMAT: &str = "openai-responses";

@@ -1,8 +1,11 @@
 //! Sample conversation for the tests of every wire format.
 
-use reknit_model_api::{Effort, Message, ModelRequest, ProviderState, Thought, ToolCall, ToolChoice, ToolDefinition};
+use reknit_model_api::{
+    Effort, Message, ModelRequest, ProviderState, ResponseFormat, Thought, ToolCall, ToolChoice, ToolDefinition,
+};
 use reknit_protocol::Value;
 
+use crate::request_body::RequestBody;
 use crate::{Provider, Streaming, Target};
 
 /// A target that does not stream.
@@ -47,4 +50,20 @@ pub(crate) fn conversation() -> ModelRequest {
         metadata: [("user_id".to_owned(), "u1".to_owned())].into(),
         ..ModelRequest::new(messages, 9_000).with_tools(vec![tool], ToolChoice::Auto)
     }
+}
+
+/// The body that `render` makes, and its text in lines.
+pub(crate) fn rendered(
+    render: fn(&Target, &ModelRequest) -> RequestBody,
+    provider: Provider,
+    model: &str,
+    request: &ModelRequest,
+) -> (String, RequestBody) {
+    let body = render(&target(provider, model), request);
+    (body.json.to_string().replace("},{", "},\n{"), body)
+}
+
+pub(crate) fn with_schema(schema: &str) -> ModelRequest {
+    let format = ResponseFormat::Schema { name: "x".into(), schema: Value::parse(schema).unwrap() };
+    ModelRequest::new(vec![], 5).with_format(format)
 }

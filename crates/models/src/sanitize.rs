@@ -1,33 +1,18 @@
 //! Sanitizing of texts from servers for our own messages.
 
-/// The most characters of a sanitized text.
+use reknit_protocol::shorten;
+
 const MAX_CHARACTERS: usize = 500;
 
 /// One line of bounded length, without control characters and with the secret redacted.
 pub(crate) fn sanitize(text: &str, secret: Option<&str>) -> String {
     // Before anything is cut or joined, because half a secret would not be found.
     let text = redact_secret(text, secret);
-    let mut line = String::new();
-    let mut length = 0;
-    for word in text.split(|letter: char| letter.is_whitespace() || letter.is_control()).filter(|word| !word.is_empty())
-    {
-        if !line.is_empty() {
-            line.push(' ');
-            length += 1;
-        }
-        for letter in word.chars() {
-            if length == MAX_CHARACTERS {
-                line.push('…');
-                return line;
-            }
-            line.push(letter);
-            length += 1;
-        }
-    }
-    line
+    let words =
+        text.split(|letter: char| letter.is_whitespace() || letter.is_control()).filter(|word| !word.is_empty());
+    shorten(&words.collect::<Vec<_>>().join(" "), MAX_CHARACTERS).into_owned()
 }
 
-/// The text with the secret replaced by `[redacted]`.
 pub(crate) fn redact_secret(text: &str, secret: Option<&str>) -> String {
     match secret {
         Some(secret) if !secret.is_empty() => text.replace(secret, "[redacted]"),
@@ -37,11 +22,7 @@ pub(crate) fn redact_secret(text: &str, secret: Option<&str>) -> String {
 
 /// The message of the innermost source of an error, which is the most specific one.
 pub(crate) fn root_cause(error: &dyn std::error::Error) -> String {
-    let mut deepest = error;
-    while let Some(source) = deepest.source() {
-        deepest = source;
-    }
-    deepest.to_string()
+    std::iter::successors(Some(error), |error| error.source()).last().unwrap_or(error).to_string()
 }
 
 #[cfg(test)]

@@ -54,7 +54,6 @@ pub(crate) fn translate(dialect: Dialect, schema: &Value) -> Option<Value> {
     fits.then_some(translated)
 }
 
-/// A translation in progress, with what the providers count.
 struct Translator {
     dialect: Dialect,
     properties: usize,
@@ -267,7 +266,6 @@ impl Translator {
     }
 }
 
-/// Keywords that limit a value of one type.
 const CONSTRAINTS: &[&str] = &[
     "exclusiveMaximum",
     "exclusiveMinimum",

@@ -1,73 +1,106 @@
-//! Decoding of server-sent events.
+//! Server-sent events: the bytes of each event of a stream, and the data in them.
 //!
-//! Linear in the number of bytes, however they are split into chunks. Events are bytes: whoever reads
-//! them decides about one that is not valid UTF-8.
+//! Linear in the number of bytes, however they are split into chunks. Data is bytes: whoever reads it decides about an event
+//! that is not valid UTF-8.
 
-use std::collections::VecDeque;
+use std::borrow::Cow;
+use std::ops::Range;
 
-/// Incremental decoder that extracts the data of each event. Event names, ids and comments are dropped.
+use memchr::memchr2;
+
+/// Splits a stream after each empty line. No byte is lost or changed.
 #[derive(Debug, Default)]
-pub(crate) struct SseDecoder {
-    line: Vec<u8>,
-    /// The data lines of the current event, each followed by a line feed.
-    data: Vec<u8>,
-    ready: VecDeque<Vec<u8>>,
-    /// The last byte was a carriage return; a line feed after it belongs to it.
-    after_return: bool,
-    /// The first line, which may begin with a byte order mark, is complete.
-    past_first_line: bool,
+pub(crate) struct SseBlocks {
+    bytes: Vec<u8>,
+    /// Up to here the events were returned.
+    taken: usize,
+    /// Up to here there is no end of an event.
+    searched: usize,
+    ended: bool,
 }
 
-impl SseDecoder {
-    /// Adds the next chunk.
+impl SseBlocks {
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
-        let mut rest = bytes;
-        if self.after_return && !rest.is_empty() {
-            self.after_return = false;
-            rest = rest.strip_prefix(b"\n").unwrap_or(rest);
-        }
-        while let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
-            let (line, tail) = rest.split_at(end);
-            self.line.extend_from_slice(line);
-            self.end_line();
-            rest = match tail {
-                [b'\r', b'\n', rest @ ..] | [_, rest @ ..] => rest,
-                [] => tail,
-            };
-            self.after_return = tail == b"\r";
-        }
-        self.line.extend_from_slice(rest);
+        self.bytes.drain(..self.taken);
+        self.searched -= self.taken;
+        self.taken = 0;
+        self.bytes.extend_from_slice(bytes);
     }
 
-    /// Ends the stream. The last event counts even without the empty line after it.
+    /// Ends the stream: what is left is the last event.
     pub(crate) fn end(&mut self) {
-        self.end_line();
-        self.end_event();
+        self.ended = true;
     }
 
-    /// The data of the next complete event.
-    pub(crate) fn next(&mut self) -> Option<Vec<u8>> {
-        self.ready.pop_front()
+    /// The place of the next complete event, with the empty line that ends it. It follows the one before.
+    pub(crate) fn next(&mut self) -> Option<Range<usize>> {
+        let end = match self.find_end() {
+            Some(end) => end,
+            None if self.ended && self.taken < self.bytes.len() => self.bytes.len(),
+            None => return None,
+        };
+        self.searched = end;
+        Some(std::mem::replace(&mut self.taken, end)..end)
     }
 
-    fn end_line(&mut self) {
-        let byte_order_mark = if self.past_first_line { "" } else { "\u{feff}" };
-        self.past_first_line = true;
-        let line = self.line.strip_prefix(byte_order_mark.as_bytes()).unwrap_or(&self.line);
-        if line.is_empty() {
-            self.end_event();
-        } else if let Some(value) = line.strip_prefix(b"data:") {
-            self.data.extend_from_slice(value.strip_prefix(b" ").unwrap_or(value));
-            self.data.push(b'\n');
+    /// The bytes at a place, until the next chunk.
+    pub(crate) fn bytes(&self, place: Range<usize>) -> &[u8] {
+        self.bytes.get(place).unwrap_or_default()
+    }
+
+    /// The data of the next complete event that has data.
+    pub(crate) fn next_data(&mut self) -> Option<Vec<u8>> {
+        loop {
+            let place = self.next()?;
+            if let Some(data) = event_data(self.bytes(place)) {
+                return Some(data.into_owned());
+            }
         }
-        self.line.clear();
     }
 
-    fn end_event(&mut self) {
-        if self.data.pop().is_some() {
-            self.ready.push_back(std::mem::take(&mut self.data));
+    /// The place after the next empty line.
+    fn find_end(&mut self) -> Option<usize> {
+        while let Some(tail) = self.bytes.get(self.searched..) {
+            let Some(at) = memchr2(b'\n', b'\r', tail).map(|at| self.searched + at) else {
+                self.searched = self.bytes.len();
+                return None;
+            };
+            let first = line_end(self.bytes.get(at..).unwrap_or_default());
+            let second = line_end(self.bytes.get(at + first..).unwrap_or_default());
+            match self.bytes.get(at + first + second..) {
+                // The rest of the empty line, or of its end, may be in the next chunk.
+                Some([]) if !self.ended && (second == 0 || self.bytes.ends_with(b"\r")) => {
+                    self.searched = at;
+                    return None;
+                }
+                _ if second > 0 => return Some(at + first + second),
+                _ => self.searched = at + first,
+            }
         }
+        None
     }
+}
+
+/// The length of the line end at the beginning.
+fn line_end(bytes: &[u8]) -> usize {
+    match bytes {
+        [b'\r', b'\n', ..] => 2,
+        [b'\r' | b'\n', ..] => 1,
+        _ => 0,
+    }
+}
+
+/// The data of an event; none if it has no data. Event names, ids and comments are dropped.
+pub(crate) fn event_data(event: &[u8]) -> Option<Cow<'_, [u8]>> {
+    // Nearly all events have one line.
+    let single = event.strip_prefix(b"data: ").and_then(|event| event.strip_suffix(b"\n\n"));
+    if let Some(line) = single.filter(|line| memchr2(b'\n', b'\r', line).is_none()) {
+        return Some(Cow::Borrowed(line));
+    }
+    let lines = event.strip_prefix("\u{feff}".as_bytes()).unwrap_or(event).split(|byte| matches!(byte, b'\n' | b'\r'));
+    let values = lines.filter_map(|line| line.strip_prefix(b"data:"));
+    let values: Vec<&[u8]> = values.map(|value| value.strip_prefix(b" ").unwrap_or(value)).collect();
+    (!values.is_empty()).then(|| values.join(&b'\n').into())
 }
 
 #[cfg(test)]
@@ -76,16 +109,24 @@ mod tests {
 
     use super::*;
 
-    fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
-        let mut events = SseDecoder::default();
-        let mut data = Vec::new();
+    fn read<'a>(
+        chunks: impl IntoIterator<Item = &'a [u8]>,
+        next: impl Fn(&mut SseBlocks) -> Option<Vec<u8>>,
+    ) -> Vec<Vec<u8>> {
+        let mut events = SseBlocks::default();
+        let mut found = Vec::new();
         for chunk in chunks {
             events.feed(chunk);
-            data.extend(std::iter::from_fn(|| events.next()));
+            found.extend(std::iter::from_fn(|| next(&mut events)));
         }
         events.end();
-        data.extend(std::iter::from_fn(|| events.next()));
-        data.into_iter().map(|event| String::from_utf8_lossy(&event).into_owned()).collect()
+        found.extend(std::iter::from_fn(|| next(&mut events)));
+        found
+    }
+
+    fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
+        let next = |events: &mut SseBlocks| events.next_data();
+        read(chunks, next).iter().map(|event| String::from_utf8_lossy(event).into_owned()).collect()
     }
 
     #[test]
@@ -103,6 +144,21 @@ mod tests {
             ("", &[]),
         ] {
             assert_eq!(decode([stream.as_bytes()]), expected, "{stream:?}");
+        }
+    }
+
+    #[test]
+    fn events_are_split_after_empty_lines_whatever_the_line_ends_and_chunks_are() {
+        for expected in [
+            ["data: a\n\n", ": note\n\n", "event: x\ndata: b\n\n"],
+            ["data: a\r\n\r\n", ": note\r\n\r\n", "data: b\r\n\r\n"],
+            ["data: a\r\r", "data: b\r\r", "data: c"],
+        ] {
+            let whole = expected.concat();
+            for size in [whole.len(), 1] {
+                let next = |events: &mut SseBlocks| events.next().map(|place| events.bytes(place).to_vec());
+                assert_eq!(read(whole.as_bytes().chunks(size), next), expected.map(str::as_bytes));
+            }
         }
     }
 

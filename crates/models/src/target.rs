@@ -14,9 +14,7 @@ use crate::{Provider, RequestDefaults, RequestExtras, Timeouts};
 /// `Debug` does not show the key.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// Our name for it.
     pub name: TargetName,
-    /// The provider, which decides the wire format.
     pub provider: Provider,
     /// The URL before `/chat/completions` and the like: `https://api.openai.com/v1`.
     pub base_url: String,
@@ -27,13 +25,9 @@ pub struct Target {
     /// Context window in tokens. A request that cannot fit even at eight characters a token fails as `context_length` without
     /// being sent; the server decides about all others, and about every request if this is none.
     pub max_context: Option<u32>,
-    /// Timeouts of an attempt.
     pub timeouts: Timeouts,
-    /// The response formats that the server supports.
     pub format: FormatSupport,
-    /// Whether the answer is streamed.
     pub streaming: Streaming,
-    /// Token prices, if they are known.
     pub prices: Option<Prices>,
     /// Asks the model instead of the server at `base_url`.
     pub client: Option<SharedClient>,
@@ -41,7 +35,6 @@ pub struct Target {
     pub caching: Caching,
     /// The attachments that the model takes besides text; if none, all that its wire format has a place for.
     pub inputs: Option<Vec<AttachmentKind>>,
-    /// Options for requests that do not set them.
     pub defaults: RequestDefaults,
     /// Parts of a request that only this server knows.
     pub extras: RequestExtras,
@@ -54,7 +47,9 @@ impl Target {
         let target = Self::new(name, provider.base_url().unwrap_or_default(), model);
         let info = model_info(provider, &target.model);
         let (max_context, prices) = (info.map(|info| info.context_window), info.and_then(|info| info.prices));
-        Self { provider, format: provider.format_support(), max_context, prices, ..target }
+        // Of any other server we know only that most have a JSON mode.
+        let format = if provider == Provider::Compatible { FormatSupport::Json } else { FormatSupport::Schema };
+        Self { provider, max_context, format, prices, ..target }
     }
 
     /// A model on any server that speaks `chat/completions`, without a key, with streaming, JSON mode and the default
@@ -105,14 +100,12 @@ impl Target {
 pub enum FormatSupport {
     /// JSON with a schema, and JSON without one.
     Schema,
-    /// JSON without a schema.
     Json,
     /// Text only; the prompt must ask for JSON.
     Text,
 }
 
 impl FormatSupport {
-    /// The strongest supported format for a requested one.
     pub(crate) fn reduce(self, requested: &ResponseFormat) -> FormatUsed {
         match (requested, self) {
             (ResponseFormat::Text, _) | (_, Self::Text) => FormatUsed::Text,
@@ -130,7 +123,6 @@ impl FormatSupport {
 pub enum Caching {
     /// Its instructions and tools, and in a session the conversation so far.
     On,
-    /// Nothing.
     Off,
 }
 
@@ -141,6 +133,34 @@ pub enum Streaming {
     On,
     /// As one JSON document.
     Off,
+}
+
+/// Why a list of targets cannot be used. Reported before any request is sent.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TargetError {
+    #[error("two models have the name `{target}`")]
+    Duplicate { target: TargetName },
+    #[error("the base URL of model `{target}` is not usable: {problem}")]
+    BaseUrl {
+        target: TargetName,
+        /// What is wrong with the URL; never the URL itself, which may contain a password.
+        problem: String,
+    },
+    #[error("model `{target}` has no `model`: the name that the server knows it by")]
+    NoModel { target: TargetName },
+    #[error("the key of model `{target}` is empty or contains an invalid character, such as a line break")]
+    Key { target: TargetName },
+    #[error("the header `{header}` of model `{target}` has an invalid name or value")]
+    Header { target: TargetName, header: String },
+    #[error("the timeout `{timeout}` of model `{target}` is zero")]
+    ZeroTimeout { target: TargetName, timeout: &'static str },
+    #[error("model `{target}` cannot be asked: this program was built without the feature `http`")]
+    WithoutHttp { target: TargetName },
+    /// The HTTP client could not be built, most likely because there are no root certificates.
+    #[cfg(feature = "http")]
+    #[error("cannot build an HTTP client for model `{target}`")]
+    Client { target: TargetName, source: reqwest::Error },
 }
 
 #[cfg(test)]

@@ -31,7 +31,6 @@ pub struct Timeouts {
 }
 
 impl Default for Timeouts {
-    /// 10 s to connect, 2 min to the first byte and token, 60 s between pieces, 10 min in total.
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
@@ -54,29 +53,22 @@ impl Timeouts {
         self.total = total;
     }
 
-    /// `first_byte` and `first_token` of a target with a fallback.
     pub(crate) const FALLBACK_FIRST_TOKEN: Duration = Duration::from_secs(12);
-    /// `idle` of a target with a fallback.
     pub(crate) const FALLBACK_IDLE: Duration = Duration::from_secs(30);
 }
 
 /// After the finish reason the answer is complete; only the token counts and the end mark may follow.
 const TRAILER_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What the attempt waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// The response headers.
     Headers,
-    /// The first piece of the answer.
     FirstToken,
-    /// The next piece of the answer.
     NextToken,
     /// Token counts and end mark after a complete answer.
     Trailer,
 }
 
-/// A timeout that has passed, with its length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TimeoutExceeded {
     #[error("no first byte within {0:?}")]
@@ -89,7 +81,6 @@ pub(crate) enum TimeoutExceeded {
     Total(Duration),
 }
 
-/// Applies the timeouts to one attempt.
 #[derive(Debug)]
 pub(crate) struct TimeoutTracker {
     timeouts: Timeouts,
@@ -98,23 +89,19 @@ pub(crate) struct TimeoutTracker {
 }
 
 impl TimeoutTracker {
-    /// Starts all timeouts.
     pub(crate) fn start(timeouts: Timeouts) -> Self {
         let now = Instant::now();
         Self { timeouts, started: now, last_progress: now }
     }
 
-    /// Time since the start.
     pub(crate) fn elapsed_ms(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Restarts the idle timeout.
     pub(crate) fn note_progress(&mut self) {
         self.last_progress = Instant::now();
     }
 
-    /// Awaits the future within the timeout of its stage.
     pub(crate) async fn within<T>(&self, stage: Stage, future: impl Future<Output = T>) -> Result<T, TimeoutExceeded> {
         let (deadline, exceeded) = self.deadline(stage);
         // If the future is always ready, `timeout_at` never looks at its timer.

@@ -18,13 +18,9 @@ pub(crate) const MAX_BRIEF: usize = 200;
 /// The value of an attribute of a span or event, or of a field of a log line.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AttributeValue {
-    /// A text.
     Text(String),
-    /// A whole number.
     Count(i64),
-    /// A decimal number.
     Number(f64),
-    /// A boolean.
     Flag(bool),
 }
 
@@ -32,6 +28,11 @@ impl AttributeValue {
     /// An excerpt of a text: redacted, and truncated to `limit` bytes.
     pub(crate) fn excerpt(text: &str, limit: usize) -> Self {
         Self::Text(truncate(redact_text(text), limit))
+    }
+
+    /// The excerpt of an error.
+    pub(crate) fn error(text: &str) -> Self {
+        Self::excerpt(text, MAX_ERROR)
     }
 
     /// The beginning (instructions) and the end (request, earlier errors) of a prompt: redacted, at most [`MAX_TEXT`] bytes.
@@ -45,7 +46,6 @@ impl AttributeValue {
         Self::Text(format!("{start}…{end}"))
     }
 
-    /// Parameters as JSON: redacted and truncated.
     pub(crate) fn parameters(parameters: &Object) -> Self {
         Self::excerpt(&redact_object(parameters).to_string(), MAX_TEXT)
     }
@@ -74,20 +74,14 @@ impl From<bool> for AttributeValue {
     }
 }
 
-impl From<u32> for AttributeValue {
-    fn from(count: u32) -> Self {
-        Self::Count(i64::from(count))
-    }
+macro_rules! from_counts {
+    ($($type:ty)*) => {$(
+        impl From<$type> for AttributeValue {
+            fn from(count: $type) -> Self {
+                Self::Count(i64::try_from(count).unwrap_or(i64::MAX))
+            }
+        }
+    )*};
 }
 
-impl From<u64> for AttributeValue {
-    fn from(count: u64) -> Self {
-        Self::Count(i64::try_from(count).unwrap_or(i64::MAX))
-    }
-}
-
-impl From<usize> for AttributeValue {
-    fn from(count: usize) -> Self {
-        Self::Count(i64::try_from(count).unwrap_or(i64::MAX))
-    }
-}
+from_counts! { u32 u64 usize }

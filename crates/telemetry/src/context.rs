@@ -16,7 +16,6 @@ pub struct TraceContext {
     flags: u8,
 }
 
-/// The flag of a recorded span.
 const SAMPLED: u8 = 1;
 
 impl TraceContext {
@@ -37,7 +36,6 @@ impl TraceContext {
         }
     }
 
-    /// The context of a machine that is nested in this one.
     pub(crate) fn within(&self, scope: &[ScopeLevel], parent: SpanId) -> Self {
         let scope = scope.iter().fold(self.scope.clone(), |outer, level| format!("{outer}{level}/"));
         Self { scope, parent: Some(parent), ..self.clone() }
@@ -47,12 +45,10 @@ impl TraceContext {
         !self.scope.is_empty()
     }
 
-    /// The run.
     pub fn run(&self) -> &RunId {
         &self.run
     }
 
-    /// The trace.
     pub fn trace(&self) -> TraceId {
         self.trace
     }
@@ -62,12 +58,10 @@ impl TraceContext {
         self.parent
     }
 
-    /// Whether the spans are recorded.
     pub fn is_sampled(&self) -> bool {
         self.flags & SAMPLED != 0
     }
 
-    /// The id of the span of an effect or a step.
     pub fn span(&self, key: &str) -> SpanId {
         SpanId(first(digest_of_texts(&["span", self.run.as_str(), &format!("{}{key}", self.scope)])))
     }

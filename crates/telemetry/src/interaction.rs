@@ -15,21 +15,16 @@ use crate::redact::redact_text;
 /// One question to a model with its outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interaction {
-    /// The purpose.
     pub purpose: Purpose,
-    /// The step that the question is about, if any.
     pub step: Option<String>,
     /// The number of the question among those of the same kind, from 1.
     pub attempt: u32,
-    /// The model that was asked.
     pub target: TargetName,
-    /// The question.
     pub request: Arc<ModelRequest>,
     /// The time of the question, in milliseconds since 1970.
     pub asked_ms: i64,
     /// The time until the outcome, in milliseconds.
     pub duration_ms: u64,
-    /// The answer, or why there is none.
     pub outcome: Result<ModelAnswer, ModelFailure>,
 }
 
@@ -88,12 +83,10 @@ impl Interaction {
         }
     }
 
-    /// The text of the system messages, redacted.
     pub fn system_prompt(&self) -> String {
         self.messages_text(|message| matches!(message, Message::System { .. }))
     }
 
-    /// The text of all other messages, redacted.
     pub fn prompt(&self) -> String {
         self.messages_text(|message| !matches!(message, Message::System { .. }))
     }

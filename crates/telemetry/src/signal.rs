@@ -1,20 +1,18 @@
-//! Signals: spans, metrics and log lines.
+//! Signals: spans, metrics and log lines, and their definitions.
 
 use std::borrow::Cow;
 
 use reknit_engine::{SpanId, TraceId};
 
 use crate::attribute_value::AttributeValue;
-use crate::table_entry::{Severity, SignalKind};
+use crate::table_entry::{Severity, SignalKind, TableEntry};
 
 /// One piece of telemetry.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Signal {
-    /// A span that has ended.
     Span(Box<Span>),
     /// An increment of a counter, or a measurement.
     Metric(Metric),
-    /// A log line.
     Log(LogLine),
 }
 
@@ -32,15 +30,10 @@ impl Signal {
 /// A span that has ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Span {
-    /// The trace that contains the span.
     pub trace: TraceId,
-    /// The id of the span.
     pub id: SpanId,
-    /// The span that contains this one.
     pub parent: Option<SpanId>,
-    /// Whether another program reports the parent.
     pub parent_is_remote: bool,
-    /// The name.
     pub name: &'static str,
     /// Whether the span is work of this process or a request to another one.
     pub kind: SpanKind,
@@ -54,14 +47,12 @@ pub struct Span {
     pub metadata: Vec<(String, AttributeValue)>,
     /// The events, in the order of time.
     pub events: Vec<SpanEvent>,
-    /// Whether the work succeeded.
     pub status: SpanStatus,
 }
 
 /// The relation of a span to other processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpanKind {
-    /// Work of this process.
     Internal,
     /// A request to a tool or a model.
     Client,
@@ -70,16 +61,13 @@ pub enum SpanKind {
 /// Whether the work of a span succeeded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SpanStatus {
-    /// It succeeded.
     Ok,
-    /// It failed with this message.
     Error(String),
 }
 
 /// An event of a span.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpanEvent {
-    /// The name.
     pub name: &'static str,
     /// The time, in milliseconds since 1970.
     pub at_ms: i64,
@@ -90,27 +78,71 @@ pub struct SpanEvent {
 /// An increment of a counter, or one measurement of a histogram.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Metric {
-    /// The name.
     pub name: &'static str,
     /// [`SignalKind::Counter`] or [`SignalKind::Histogram`].
     pub kind: SignalKind,
     /// The labels. Each has a closed set of values, or those of the catalogue.
     pub labels: Vec<(&'static str, Cow<'static, str>)>,
-    /// The increment or the measurement.
     pub value: u64,
 }
 
 /// A log line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogLine {
-    /// The severity.
     pub severity: Severity,
     /// The component that logs the line, such as `agent:retry`.
     pub source: &'static str,
     /// The beginning of the message, which is the name in the table.
     pub name: &'static str,
-    /// The message.
     pub message: String,
     /// The fields, in the order of the table.
     pub fields: Vec<(&'static str, AttributeValue)>,
+}
+
+/// Defines a signal with `N` attributes. `N` makes the compiler check that a signal has a value for each of them.
+#[derive(Debug)]
+pub(crate) struct Definition<const N: usize> {
+    pub(crate) entry: TableEntry,
+}
+
+pub(crate) const fn count<const N: usize>(_: &[&str; N]) -> usize {
+    N
+}
+
+impl<const N: usize> Definition<N> {
+    /// `description` is the text of a doc comment, which begins with a blank.
+    pub(crate) const fn new(
+        kind: SignalKind,
+        name: &'static str,
+        keys: &'static [&'static str; N],
+        description: &'static str,
+    ) -> Self {
+        Self { entry: TableEntry { kind, name, keys, description: description.trim_ascii_start() } }
+    }
+
+    pub(crate) fn attributes<T>(&self, values: [T; N]) -> Vec<(&'static str, T)> {
+        self.entry.keys.iter().copied().zip(values).collect()
+    }
+
+    pub(crate) fn event_at(&self, at_ms: i64, values: [AttributeValue; N]) -> SpanEvent {
+        SpanEvent { name: self.entry.name, at_ms, attributes: self.attributes(values) }
+    }
+
+    /// A metric: the increment of a counter, or one measurement of a histogram.
+    pub(crate) fn metric(&self, value: u64, labels: [Cow<'static, str>; N]) -> Metric {
+        Metric { name: self.entry.name, kind: self.entry.kind, labels: self.attributes(labels), value }
+    }
+
+    /// A log line whose message is the name and `rest`, which is redacted and truncated: it may be text of a provider or a tool.
+    pub(crate) fn log_line(&self, rest: &str, values: [AttributeValue; N]) -> LogLine {
+        let (severity, source) = match self.entry.kind {
+            SignalKind::Log(severity, source) => (severity, source),
+            // Unreachable: tests produce a signal for each definition of the table, and check its kind.
+            SignalKind::Span | SignalKind::SpanEvent | SignalKind::Counter | SignalKind::Histogram => {
+                (Severity::Verbose, "")
+            }
+        };
+        let message = format!("{}{}", self.entry.name, AttributeValue::error(rest));
+        LogLine { severity, source, name: self.entry.name, message, fields: self.attributes(values) }
+    }
 }

@@ -5,8 +5,8 @@
 macro_rules! definitions {
     ($list:ident: $($(#[doc = $description:literal])+ $constant:ident = $kind:expr, $name:literal, $keys:expr;)*) => {
         $(
-            pub(crate) static $constant: $crate::definition::Definition<{ $crate::definition::count(&$keys) }> =
-                $crate::definition::Definition::new($kind, $name, &$keys, concat!($($description),+));
+            pub(crate) static $constant: $crate::signal::Definition<{ $crate::signal::count(&$keys) }> =
+                $crate::signal::Definition::new($kind, $name, &$keys, concat!($($description),+));
         )*
         pub(crate) static $list: &[$crate::table_entry::TableEntry] = &[$($constant.entry),*];
     };

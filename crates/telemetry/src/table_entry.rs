@@ -5,7 +5,6 @@ use reknit_protocol::word_enum;
 /// A signal of the table: its name, its attributes and when it is produced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableEntry {
-    /// The kind of signal.
     pub kind: SignalKind,
     /// The name; for a log line, the beginning of its message.
     pub name: &'static str,
@@ -34,7 +33,6 @@ word_enum! {
     /// The severity of a log line, with its abbreviation.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Severity {
-        /// A failure that is final.
         Error = "ERR",
         /// A failure that is being handled.
         Warning = "WRN",

@@ -19,9 +19,8 @@ use reknit_protocol::{CallTool, EffectId, ScopeLevel, StepId, Value};
 
 use crate::attribute_value::{AttributeValue, MAX_TEXT};
 use crate::context::TraceContext;
-use crate::definition::Definition;
 use crate::redact::redact_object;
-use crate::signal::{Signal, Span, SpanEvent, SpanKind, SpanStatus};
+use crate::signal::{Definition, Signal, Span, SpanEvent, SpanKind, SpanStatus};
 use crate::table::{self, logs, metrics};
 use steps::StepTrace;
 
@@ -34,9 +33,7 @@ const METADATA_PREFIX: &str = "reknit.meta.";
 /// The provider and the model of a target, as standard telemetry names them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelIdentity {
-    /// The provider.
     pub provider: String,
-    /// The provider's name for the model.
     pub model: String,
 }
 
@@ -149,7 +146,6 @@ impl Tracer {
         std::mem::take(&mut self.signals)
     }
 
-    /// The ids of the spans.
     pub fn context(&self) -> &TraceContext {
         &self.context
     }
@@ -171,14 +167,9 @@ impl Tracer {
     /// Passes a record to the tracer of the nested machine that made it.
     fn map_child(&mut self, child: &[ScopeLevel], scope: &[ScopeLevel], record: &RecordKind) {
         let mut tracer = self.children.remove(child).unwrap_or_else(|| {
-            let parent = self.context.span(&self.step_parent());
+            let context = self.context.within(child, self.context.span(&self.step_parent()));
             let models = Arc::clone(&self.models);
-            Self {
-                module: self.module,
-                models,
-                has_readers: self.has_readers,
-                ..Self::new(self.context.within(child, parent))
-            }
+            Self { module: self.module, models, has_readers: self.has_readers, ..Self::new(context) }
         });
         tracer.at_ms = self.at_ms;
         tracer.map(scope, record);
@@ -224,15 +215,7 @@ impl Tracer {
             // The run of a turn's calls is not a request of its own.
             RunRecord::Ended { .. } if turn.is_some() => {}
             RunRecord::Ended { status, reason, steps, spent } => self.end_run(*status, reason, *steps, spent),
-            RunRecord::StepBound { .. }
-            | RunRecord::KeySettled { .. }
-            | RunRecord::WaitStarted { .. }
-            | RunRecord::WaitEnded(_)
-            | RunRecord::JobEnded { .. }
-            | RunRecord::ApprovalRequested(_)
-            | RunRecord::ApprovalDecided { .. }
-            | RunRecord::EditRefused { .. }
-            | RunRecord::LateOutcome(_) => {}
+            _ => {}
         }
     }
 
@@ -327,7 +310,6 @@ impl StepKey {
         Self { turn, step: step.clone() }
     }
 
-    /// The step that requests an effect.
     fn of(id: &EffectId) -> Option<Self> {
         let turn = match id.scope() {
             [ScopeLevel::Turn(turn)] => Some(*turn),

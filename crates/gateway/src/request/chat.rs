@@ -12,9 +12,8 @@ use crate::json::{at, list, text};
 pub(super) fn read(options: &mut Options<'_>) -> Result<ModelRequest, RequestError> {
     let mut request = options.sampling()?;
     for (index, message) in options.list("messages")?.iter().enumerate() {
-        let message = read_message(message, &request.messages, options)
-            .map_err(|RequestError(why)| RequestError(format!("`messages[{index}]`: {why}")))?;
-        request.messages.push(message);
+        let message = read_message(message, &request.messages, options);
+        request.messages.push(message.map_err(|error| error.in_item("messages", index))?);
     }
     let limit = options.count("max_completion_tokens")?;
     if let Some(limit) = limit.or(options.count("max_tokens")?) {
@@ -30,17 +29,7 @@ pub(super) fn read(options: &mut Options<'_>) -> Result<ModelRequest, RequestErr
             _ => options.note_foreign_tool(tool),
         }
     }
-    request.tool_choice = match options.get("tool_choice") {
-        None => ToolChoice::Auto,
-        Some(choice) => match (choice.as_str(), text(choice, &["function", "name"])) {
-            (Some(word), _) => tool_choice(word)?,
-            (None, Some(name)) => ToolChoice::Named(name.to_owned()),
-            (None, None) => {
-                options.note_foreign("`tool_choice` of another kind".to_owned());
-                ToolChoice::Auto
-            }
-        },
-    };
+    request.tool_choice = tool_choice(options, &["function", "name"])?;
     request.format = match options.get("response_format") {
         None => ResponseFormat::Text,
         Some(format) => response_format(format, at(format, &["json_schema"]), options),
@@ -51,13 +40,19 @@ pub(super) fn read(options: &mut Options<'_>) -> Result<ModelRequest, RequestErr
     Ok(request)
 }
 
-/// `auto`, `none` or `required`.
-pub(super) fn tool_choice(word: &str) -> Result<ToolChoice, RequestError> {
-    match word {
-        "auto" => Ok(ToolChoice::Auto),
-        "none" => Ok(ToolChoice::None),
-        "required" => Ok(ToolChoice::Required),
-        _ => Err(RequestError::not_a("tool_choice", "`auto`, `none`, `required` or the name of a tool")),
+/// `auto`, `none`, `required`, or an object with the name of a tool at this path.
+pub(super) fn tool_choice(options: &mut Options<'_>, name: &[&str]) -> Result<ToolChoice, RequestError> {
+    let Some(choice) = options.get("tool_choice") else { return Ok(ToolChoice::Auto) };
+    match (choice.as_str(), text(choice, name)) {
+        (Some("auto"), _) => Ok(ToolChoice::Auto),
+        (Some("none"), _) => Ok(ToolChoice::None),
+        (Some("required"), _) => Ok(ToolChoice::Required),
+        (Some(_), _) => Err(RequestError::not_a("tool_choice", "`auto`, `none`, `required` or the name of a tool")),
+        (None, Some(name)) => Ok(ToolChoice::Named(name.to_owned())),
+        (None, None) => {
+            options.note_foreign("`tool_choice` of another kind".to_owned());
+            Ok(ToolChoice::Auto)
+        }
     }
 }
 

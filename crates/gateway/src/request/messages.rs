@@ -17,8 +17,7 @@ pub(super) fn read(options: &mut Options<'_>) -> Result<ModelRequest, RequestErr
         request.messages.push(Message::system(system));
     }
     for (index, message) in options.list("messages")?.iter().enumerate() {
-        read_message(message, &mut request.messages, options)
-            .map_err(|RequestError(why)| RequestError(format!("`messages[{index}]`: {why}")))?;
+        read_message(message, &mut request.messages, options).map_err(|error| error.in_item("messages", index))?;
     }
     request.max_tokens = options.count("max_tokens")?.ok_or_else(|| RequestError::missing("max_tokens"))?;
     request.stop = options.words("stop_sequences")?;
@@ -146,7 +145,6 @@ fn attachment(block: &Value, options: &mut Options<'_>) -> Option<Attachment> {
     Some(Attachment { name, ..found })
 }
 
-/// The text of blocks, or the text itself.
 fn blocks_text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

@@ -1,7 +1,9 @@
 //! The fields of a request, and which of them were read.
 
-use reknit_model_api::{ModelRequest, Temperature, TopP};
-use reknit_protocol::{Number, Object, Value};
+use std::fmt::Display;
+
+use reknit_model_api::ModelRequest;
+use reknit_protocol::{Object, Value};
 
 use super::RequestError;
 use crate::json::{field, text};
@@ -24,23 +26,22 @@ const WITHOUT_MEANING: [&str; 11] = [
     "include",
 ];
 
-/// The fields of a request.
 #[derive(Debug)]
 pub(super) struct Options<'a> {
     body: &'a Object,
-    read: Vec<&'static str>,
+    known: Vec<&'static str>,
     pub(super) foreign_content: Option<String>,
     pub(super) foreign_tools: Vec<String>,
 }
 
 impl<'a> Options<'a> {
     pub(super) fn new(body: &'a Object) -> Self {
-        Self { body, read: WITHOUT_MEANING.to_vec(), foreign_content: None, foreign_tools: Vec::new() }
+        Self { body, known: WITHOUT_MEANING.to_vec(), foreign_content: None, foreign_tools: Vec::new() }
     }
 
     /// A field, which counts as read.
     pub(super) fn get(&mut self, key: &'static str) -> Option<&'a Value> {
-        self.read.push(key);
+        self.known.push(key);
         field(self.body, key)
     }
 
@@ -52,7 +53,7 @@ impl<'a> Options<'a> {
     /// The fields that were not read and are not null.
     pub(super) fn unread(&self) -> impl Iterator<Item = &'a str> {
         let body = self.body;
-        body.iter().filter(|(key, value)| !value.is_null() && !self.read.contains(key)).map(|(key, _)| key)
+        body.iter().filter(|(key, value)| !value.is_null() && !self.known.contains(key)).map(|(key, _)| key)
     }
 
     /// Notes content that only a server with the same API understands. The first counts.
@@ -68,55 +69,49 @@ impl<'a> Options<'a> {
         self.foreign_tools.push(name.unwrap_or(kind).to_owned());
     }
 
+    /// A field, which counts as read, as `read` gives it; fails if it is not of this kind.
+    fn read<T>(
+        &mut self,
+        key: &'static str,
+        kind: &str,
+        read: impl FnOnce(&'a Value) -> Option<T>,
+    ) -> Result<Option<T>, RequestError> {
+        self.get(key).map(|value| read(value).ok_or_else(|| RequestError::not_a(key, kind))).transpose()
+    }
+
     pub(super) fn flag(&mut self, key: &'static str) -> Result<Option<bool>, RequestError> {
-        self.get(key).map(|value| value.as_bool().ok_or_else(|| RequestError::not_a(key, "true or false"))).transpose()
+        self.read(key, "true or false", Value::as_bool)
     }
 
     pub(super) fn text(&mut self, key: &'static str) -> Result<Option<&'a str>, RequestError> {
-        self.get(key).map(|value| value.as_str().ok_or_else(|| RequestError::not_a(key, "a string"))).transpose()
+        self.read(key, "a string", Value::as_str)
     }
 
     pub(super) fn list(&mut self, key: &'static str) -> Result<&'a [Value], RequestError> {
-        let Some(value) = self.get(key) else { return Ok(&[]) };
-        value.as_array().ok_or_else(|| RequestError::not_a(key, "a list"))
+        Ok(self.read(key, "a list", Value::as_array)?.unwrap_or_default())
     }
 
-    /// A count of tokens.
     pub(super) fn count(&mut self, key: &'static str) -> Result<Option<u32>, RequestError> {
-        let Some(value) = self.get(key) else { return Ok(None) };
-        let count = value.as_number().and_then(Number::as_u64).and_then(|count| u32::try_from(count).ok());
-        count.map(Some).ok_or_else(|| RequestError::not_a(key, "a count"))
+        self.read(key, "a count", |value| u32::try_from(value.as_number()?.as_u64()?).ok())
     }
 
-    fn fraction(&mut self, key: &'static str) -> Result<Option<f64>, RequestError> {
-        let Some(value) = self.get(key) else { return Ok(None) };
-        let number = value.as_number().and_then(|number| number.to_string().parse::<f64>().ok());
-        number.map(Some).ok_or_else(|| RequestError::not_a(key, "a number"))
+    fn fraction<T: TryFrom<f64, Error: Display>>(&mut self, key: &'static str) -> Result<Option<T>, RequestError> {
+        let number = self.read(key, "a number", |value| value.as_number()?.to_string().parse::<f64>().ok())?;
+        number.map(T::try_from).transpose().map_err(|error| RequestError(error.to_string()))
     }
 
-    /// The words of a list, or the only word.
     pub(super) fn words(&mut self, key: &'static str) -> Result<Vec<String>, RequestError> {
-        let words = match self.get(key) {
-            None => return Ok(Vec::new()),
-            Some(Value::String(word)) => return Ok(vec![word.clone()]),
-            Some(Value::Array(words)) => words,
-            Some(_) => return Err(RequestError::not_a(key, "a list of strings")),
-        };
-        let words = words.iter().map(|word| word.as_str().map(str::to_owned)).collect::<Option<_>>();
-        words.ok_or_else(|| RequestError::not_a(key, "a list of strings"))
+        let words = self.read(key, "a list of strings", |value| match value {
+            Value::String(word) => Some(vec![word.clone()]),
+            words => words.as_array()?.iter().map(|word| word.as_str().map(str::to_owned)).collect(),
+        });
+        Ok(words?.unwrap_or_default())
     }
 
-    /// The options that all APIs have.
     pub(super) fn sampling(&mut self) -> Result<ModelRequest, RequestError> {
         let mut request = ModelRequest::new(Vec::new(), MAX_TOKENS);
-        request.temperature = match self.fraction("temperature")? {
-            Some(value) => Some(Temperature::try_from(value).map_err(|error| RequestError(error.to_string()))?),
-            None => None,
-        };
-        request.top_p = match self.fraction("top_p")? {
-            Some(value) => Some(TopP::try_from(value).map_err(|error| RequestError(error.to_string()))?),
-            None => None,
-        };
+        request.temperature = self.fraction("temperature")?;
+        request.top_p = self.fraction("top_p")?;
         if let Some(Value::Object(metadata)) = self.get("metadata") {
             let pairs = metadata.iter().filter_map(|(key, value)| Some((key.to_owned(), value.as_str()?.to_owned())));
             request.metadata = pairs.collect();

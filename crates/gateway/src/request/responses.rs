@@ -1,6 +1,6 @@
 //! Requests of `responses`.
 
-use reknit_model_api::{Attachment, Message, ModelRequest, ToolCall, ToolChoice};
+use reknit_model_api::{Attachment, Message, ModelRequest, ToolCall};
 use reknit_protocol::Value;
 
 use super::RequestError;
@@ -17,8 +17,7 @@ pub(super) fn read(options: &mut Options<'_>) -> Result<ModelRequest, RequestErr
         Some(Value::String(input)) => request.messages.push(Message::user(input.as_str())),
         Some(Value::Array(items)) => {
             for (index, item) in items.iter().enumerate() {
-                read_item(item, &mut request.messages, options)
-                    .map_err(|RequestError(why)| RequestError(format!("`input[{index}]`: {why}")))?;
+                read_item(item, &mut request.messages, options).map_err(|error| error.in_item("input", index))?;
             }
         }
         _ => return Err(RequestError::not_a("input", "a string or a list")),
@@ -33,16 +32,7 @@ pub(super) fn read(options: &mut Options<'_>) -> Result<ModelRequest, RequestErr
             _ => options.note_foreign_tool(tool),
         }
     }
-    if let Some(choice) = options.get("tool_choice") {
-        request.tool_choice = match (choice.as_str(), text(choice, &["name"])) {
-            (Some(word), _) => tool_choice(word)?,
-            (None, Some(name)) => ToolChoice::Named(name.to_owned()),
-            (None, None) => {
-                options.note_foreign("`tool_choice` of another kind".to_owned());
-                ToolChoice::Auto
-            }
-        };
-    }
+    request.tool_choice = tool_choice(options, &["name"])?;
     if let Some(format) = options.get("text").and_then(|text| at(text, &["format"])) {
         request.format = response_format(format, Some(format), options);
     }

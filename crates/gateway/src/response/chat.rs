@@ -77,7 +77,6 @@ pub(super) fn patch(response: &mut Object, answer: &ModelAnswer) {
     }
 }
 
-/// The call with the fields that the server gave it.
 fn patched(known: &[Value], call: &ToolCall) -> Value {
     let is_it = |known: &&Value| text(known, &["id"]) == Some(call.id.as_str());
     let mut patched = known.iter().find(is_it).and_then(Value::as_object).cloned().unwrap_or_else(|| tool_call(call));

@@ -86,11 +86,8 @@ pub(super) fn patch(response: &mut Object, answer: &ModelAnswer) {
     response.insert("content", content);
 }
 
-/// The block with these fields instead of its own.
 fn with_fields(block: &Value, fields: Object) -> Value {
     let mut block = block.as_object().cloned().unwrap_or_default();
-    for (key, value) in fields {
-        block.insert(key, value);
-    }
+    block.extend(fields);
     Value::Object(block)
 }

@@ -27,13 +27,11 @@ pub(super) fn write(answer: &ModelAnswer, identity: &Identity) -> Object {
     response
 }
 
-/// The reasoning as an item of the output.
 pub(crate) fn reasoning_item(id: &str, text: &str) -> Object {
     let summary = object! {"type": "summary_text", "text": text};
     object! {"id": format!("rs_{id}"), "type": "reasoning", "summary": vec![Value::Object(summary)]}
 }
 
-/// A response without its output.
 pub(crate) fn skeleton(id: &str, created: i64, model: &str) -> Object {
     object! {
         "id": format!("resp_{id}"),

@@ -3,7 +3,7 @@
 use reknit_model_api::ModelAnswer;
 use reknit_protocol::{Object, Value};
 
-use super::comment;
+use super::{ApiStream, comment};
 use crate::json::{count, list, text};
 use crate::response::Identity;
 use crate::response::chat::{finish_reason, tool_call, usage};
@@ -20,47 +20,6 @@ pub(super) struct ChatStream {
 impl ChatStream {
     pub(super) fn new(Identity { id, created }: Identity, model: &str, include_usage: bool) -> Self {
         Self { id: format!("chatcmpl-{id}"), created, model: model.to_owned(), include_usage, has_begun: false }
-    }
-
-    pub(super) fn has_begun(&self) -> bool {
-        self.has_begun
-    }
-
-    pub(super) fn text(&mut self, text: &str, out: &mut Vec<u8>) {
-        self.delta(object! {"content": text}, out);
-    }
-
-    pub(super) fn reasoning(&mut self, text: &str, out: &mut Vec<u8>) {
-        self.delta(object! {"reasoning_content": text}, out);
-    }
-
-    pub(super) fn observe(&mut self, data: &Value) {
-        if let Some(id) = text(data, &["id"]) {
-            id.clone_into(&mut self.id);
-        }
-        if let Some(model) = text(data, &["model"]) {
-            model.clone_into(&mut self.model);
-        }
-        if let Some(created) = count(data, &["created"]).and_then(|created| i64::try_from(created).ok()) {
-            self.created = created;
-        }
-        self.has_begun |= !list(data, &["choices"]).is_empty();
-    }
-
-    pub(super) fn finish(&mut self, answer: &ModelAnswer, note: Option<&str>, out: &mut Vec<u8>) {
-        for (index, call) in answer.tool_calls.iter().enumerate() {
-            let mut call = tool_call(call);
-            call.insert("index", index);
-            self.delta(object! {"tool_calls": vec![Value::Object(call)]}, out);
-        }
-        self.chunk(Object::new(), finish_reason(&answer.finish).into(), out);
-        if self.include_usage {
-            let mut last = self.envelope(Vec::new());
-            last.insert("usage", usage(&answer.usage));
-            write(&last, out);
-        }
-        comment(note, out);
-        out.extend_from_slice(b"data: [DONE]\n\n");
     }
 
     fn delta(&mut self, mut delta: Object, out: &mut Vec<u8>) {
@@ -83,6 +42,47 @@ impl ChatStream {
             "model": self.model.as_str(),
             "choices": choices,
         }
+    }
+}
+
+impl ApiStream for ChatStream {
+    fn text(&mut self, text: &str, out: &mut Vec<u8>) {
+        self.delta(object! {"content": text}, out);
+    }
+
+    fn reasoning(&mut self, text: &str, out: &mut Vec<u8>) {
+        self.delta(object! {"reasoning_content": text}, out);
+    }
+
+    fn observe(&mut self, data: &Value) -> bool {
+        if let Some(id) = text(data, &["id"]) {
+            id.clone_into(&mut self.id);
+        }
+        if let Some(model) = text(data, &["model"]) {
+            model.clone_into(&mut self.model);
+        }
+        if let Some(created) = count(data, &["created"]).and_then(|created| i64::try_from(created).ok()) {
+            self.created = created;
+        }
+        // The first event says all that is needed.
+        self.has_begun |= !list(data, &["choices"]).is_empty();
+        self.has_begun
+    }
+
+    fn finish(&mut self, answer: &ModelAnswer, note: Option<&str>, out: &mut Vec<u8>) {
+        for (index, call) in answer.tool_calls.iter().enumerate() {
+            let mut call = tool_call(call);
+            call.insert("index", index);
+            self.delta(object! {"tool_calls": vec![Value::Object(call)]}, out);
+        }
+        self.chunk(Object::new(), finish_reason(&answer.finish).into(), out);
+        if self.include_usage {
+            let mut last = self.envelope(Vec::new());
+            last.insert("usage", usage(&answer.usage));
+            write(&last, out);
+        }
+        comment(note, out);
+        out.extend_from_slice(b"data: [DONE]\n\n");
     }
 }
 

@@ -3,7 +3,7 @@
 use reknit_model_api::ModelAnswer;
 use reknit_protocol::{Object, Value};
 
-use super::comment;
+use super::{ApiStream, comment, write as write_event};
 use crate::json::{count, or_null, text};
 use crate::response::Identity;
 use crate::response::messages::{stop_reason, tool_use, usage};
@@ -17,7 +17,6 @@ pub(super) struct MessageStream {
     next_index: u64,
 }
 
-/// The block that is being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct OpenBlock {
     index: u64,
@@ -28,50 +27,6 @@ impl MessageStream {
     pub(super) fn new(identity: &Identity, model: &str) -> Self {
         let id = format!("msg_{}", identity.id);
         Self { id, model: model.to_owned(), has_begun: false, open: None, next_index: 0 }
-    }
-
-    pub(super) fn text(&mut self, text: &str, out: &mut Vec<u8>) {
-        let index = self.open_block(true, out);
-        block_delta(index, object! {"type": "text_delta", "text": text}, out);
-    }
-
-    pub(super) fn reasoning(&mut self, text: &str, out: &mut Vec<u8>) {
-        let index = self.open_block(false, out);
-        block_delta(index, object! {"type": "thinking_delta", "thinking": text}, out);
-    }
-
-    pub(super) fn observe(&mut self, data: &Value) {
-        let index = count(data, &["index"]).unwrap_or(0);
-        match text(data, &["type"]) {
-            Some("message_start") => self.has_begun = true,
-            Some("content_block_start") => {
-                let is_text = text(data, &["content_block", "type"]) == Some("text");
-                self.open = Some(OpenBlock { index, is_text });
-                self.next_index = index + 1;
-            }
-            Some("content_block_stop") => self.open = None,
-            _ => {}
-        }
-    }
-
-    pub(super) fn finish(&mut self, answer: &ModelAnswer, note: Option<&str>, out: &mut Vec<u8>) {
-        self.begin(out);
-        self.close_block(out);
-        for call in &answer.tool_calls {
-            let mut block = tool_use(call);
-            let input = block.insert("input", Object::new());
-            let index = self.start_block(block, out);
-            let json = input.map(|input| input.to_string()).unwrap_or_default();
-            block_delta(index, object! {"type": "input_json_delta", "partial_json": json}, out);
-            self.open = Some(OpenBlock { index, is_text: false });
-            self.close_block(out);
-        }
-        let delta = object! {
-            "stop_reason": stop_reason(answer), "stop_sequence": or_null(answer.stop_sequence.as_deref()),
-        };
-        write("message_delta", object! {"delta": delta, "usage": usage(&answer.usage)}, out);
-        comment(note, out);
-        write("message_stop", Object::new(), out);
     }
 
     fn begin(&mut self, out: &mut Vec<u8>) {
@@ -122,14 +77,57 @@ impl MessageStream {
     }
 }
 
+impl ApiStream for MessageStream {
+    fn text(&mut self, text: &str, out: &mut Vec<u8>) {
+        let index = self.open_block(true, out);
+        block_delta(index, object! {"type": "text_delta", "text": text}, out);
+    }
+
+    fn reasoning(&mut self, text: &str, out: &mut Vec<u8>) {
+        let index = self.open_block(false, out);
+        block_delta(index, object! {"type": "thinking_delta", "thinking": text}, out);
+    }
+
+    fn observe(&mut self, data: &Value) -> bool {
+        let index = count(data, &["index"]).unwrap_or(0);
+        match text(data, &["type"]) {
+            Some("message_start") => self.has_begun = true,
+            Some("content_block_start") => {
+                let is_text = text(data, &["content_block", "type"]) == Some("text");
+                self.open = Some(OpenBlock { index, is_text });
+                self.next_index = index + 1;
+            }
+            Some("content_block_stop") => self.open = None,
+            _ => {}
+        }
+        false
+    }
+
+    fn finish(&mut self, answer: &ModelAnswer, note: Option<&str>, out: &mut Vec<u8>) {
+        self.begin(out);
+        self.close_block(out);
+        for call in &answer.tool_calls {
+            let mut block = tool_use(call);
+            let input = block.insert("input", Object::new());
+            let index = self.start_block(block, out);
+            let json = input.map(|input| input.to_string()).unwrap_or_default();
+            block_delta(index, object! {"type": "input_json_delta", "partial_json": json}, out);
+            self.open = Some(OpenBlock { index, is_text: false });
+            self.close_block(out);
+        }
+        let delta = object! {
+            "stop_reason": stop_reason(answer), "stop_sequence": or_null(answer.stop_sequence.as_deref()),
+        };
+        write("message_delta", object! {"delta": delta, "usage": usage(&answer.usage)}, out);
+        comment(note, out);
+        write("message_stop", Object::new(), out);
+    }
+}
+
 fn block_delta(index: u64, delta: Object, out: &mut Vec<u8>) {
     write("content_block_delta", object! {"index": index, "delta": delta}, out);
 }
 
 fn write(kind: &str, fields: Object, out: &mut Vec<u8>) {
-    let mut event = object! {"type": kind};
-    for (key, value) in fields {
-        event.insert(key, value);
-    }
-    out.extend(format!("event: {kind}\ndata: {event}\n\n").into_bytes());
+    write_event(kind, object! {"type": kind}, fields, out);
 }

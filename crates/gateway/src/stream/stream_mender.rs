@@ -18,7 +18,6 @@ pub struct StreamMender {
     held_text: String,
     /// Events before the first call that are held but stay as they are, such as the signature of the reasoning.
     before_call: Vec<u8>,
-    /// The text that was passed on.
     passed_text: String,
     /// Whether all that follows is held: a call has begun.
     is_closed: bool,

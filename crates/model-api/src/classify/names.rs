@@ -2,106 +2,48 @@
 
 use crate::ErrorClass;
 
-/// Error codes and types in snake case. Generic ones (`invalid_request_error`, `bad_request`, `invalid_argument`) are left
+/// Error codes and types by their class, in snake case and separated by spaces.
+pub type ErrorNames = &'static [(ErrorClass, &'static str)];
+
+/// Common error codes and types. Generic ones (`invalid_request_error`, `bad_request`, `invalid_argument`) are left
 /// out on purpose, because they decide nothing.
-const NAMES: &[(ErrorClass, &[&str])] = &[
+const NAMES: ErrorNames = &[
     (
         ErrorClass::AuthError,
-        &[
-            "access_denied",
-            "account_deactivated",
-            "auth_error",
-            "authentication_error",
-            "forbidden",
-            "invalid_api_key",
-            "invalid_authentication",
-            "permission_denied",
-            "permission_error",
-            "unauthenticated",
-            "unauthorized",
-            "unsupported_country_region_territory",
-        ],
+        "access_denied account_deactivated auth_error authentication_error forbidden invalid_api_key \
+         invalid_authentication permission_denied permission_error unauthenticated unauthorized \
+         unsupported_country_region_territory",
     ),
     (
         ErrorClass::QuotaExceeded,
-        &[
-            "billing_error",
-            "billing_hard_limit_reached",
-            "billing_not_active",
-            "insufficient_balance",
-            "insufficient_credits",
-            "insufficient_quota",
-            "payment_required",
-            "quota_exceeded",
-        ],
+        "billing_error billing_hard_limit_reached billing_not_active insufficient_balance insufficient_credits \
+         insufficient_quota payment_required quota_exceeded",
     ),
     (
         ErrorClass::RateLimit,
-        &[
-            "overloaded",
-            "overloaded_error",
-            "rate_limit",
-            "rate_limit_error",
-            "rate_limit_exceeded",
-            "rate_limited",
-            "resource_exhausted",
-            "slow_down",
-            "too_many_requests",
-        ],
+        "overloaded overloaded_error rate_limit rate_limit_error rate_limit_exceeded rate_limited \
+         resource_exhausted slow_down too_many_requests",
     ),
     (
         ErrorClass::ContextLength,
-        &[
-            "context_length_exceeded",
-            "context_window_exceeded",
-            "exceed_context_size_error",
-            "max_tokens_exceeded",
-            "request_too_large",
-            "string_above_max_length",
-        ],
+        "context_length_exceeded context_window_exceeded exceed_context_size_error max_tokens_exceeded \
+         request_too_large string_above_max_length",
     ),
     (
         ErrorClass::ContentFilter,
-        &[
-            "content_filter",
-            "content_policy_violation",
-            "data_inspection_failed",
-            "moderation_blocked",
-            "responsible_ai_policy_violation",
-            "safety_error",
-        ],
+        "content_filter content_policy_violation data_inspection_failed moderation_blocked \
+         responsible_ai_policy_violation safety_error",
     ),
     (
         ErrorClass::ModelError,
-        &[
-            "invalid_model",
-            "model_not_available",
-            "model_not_found",
-            "not_found",
-            "not_found_error",
-            "unsupported_model",
-            "unsupported_parameter",
-            "unsupported_value",
-        ],
+        "invalid_model model_not_available model_not_found not_found not_found_error unsupported_model \
+         unsupported_parameter unsupported_value",
     ),
-    (
-        ErrorClass::Timeout,
-        &["deadline_exceeded", "etimedout", "request_timeout", "timed_out", "timeout", "timeout_error"],
-    ),
+    (ErrorClass::Timeout, "deadline_exceeded etimedout request_timeout timed_out timeout timeout_error"),
     (
         ErrorClass::NetworkError,
-        &[
-            "api_error",
-            "econnrefused",
-            "econnreset",
-            "internal",
-            "internal_error",
-            "internal_server_error",
-            "server_error",
-            "service_unavailable",
-            "unavailable",
-            "unavailable_error",
-        ],
+        "api_error econnrefused econnreset internal internal_error internal_server_error server_error \
+         service_unavailable unavailable unavailable_error",
     ),
 ];
 
@@ -137,7 +79,6 @@ const OPENINGS: &[(ErrorClass, &[&str])] = &[
     (ErrorClass::Timeout, &["deadline exceeded", "request timed out", "timed out", "timeout"]),
 ];
 
-/// Phrases anywhere in a message.
 const PHRASES: &[(ErrorClass, &[&str])] = &[
     (
         ErrorClass::ContextLength,
@@ -160,15 +101,12 @@ const PHRASES: &[(ErrorClass, &[&str])] = &[
 ];
 
 /// The class of an error code or type, by the provider's own list first.
-pub(super) fn by_name(name: &str, provider_names: &[(&str, ErrorClass)]) -> Option<ErrorClass> {
+pub(super) fn by_name(name: &str, provider_names: &[(ErrorClass, &str)]) -> Option<ErrorClass> {
     let name = name.trim().to_lowercase().replace(['-', ' ', '.'], "_");
-    if let Some((_, class)) = provider_names.iter().find(|(known, _)| *known == name) {
-        return Some(*class);
-    }
-    NAMES.iter().find(|(_, names)| names.contains(&name.as_str())).map(|(class, _)| *class)
+    let has_name = |(_, names): &&(ErrorClass, &str)| names.split(' ').any(|known| known == name);
+    provider_names.iter().chain(NAMES).find(has_name).map(|(class, _)| *class)
 }
 
-/// The class of a message, by the phrases in it.
 pub(super) fn by_message(message: &str) -> Option<ErrorClass> {
     let text = normalize(message);
     let starts_with =

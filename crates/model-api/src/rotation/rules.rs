@@ -1,24 +1,21 @@
-//! Limits and policy of a rotation.
+//! Limits and policy of a rotation, and its decisions.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::TargetName;
+use crate::{ErrorClass, TargetName, is_default};
 
 /// Limits and policy of a [`Rotation`](crate::Rotation).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RotationRules {
-    /// The order in which targets are tried.
     pub policy: RotationPolicy,
     /// The most attempts at one request, the first included.
     pub max_attempts: u32,
-    /// What follows a refused key or an exceeded quota.
     pub on_auth_error: OnAuthError,
     /// What later requests do with a target that refused one. Rules that were stored without it ask the target again.
-    #[serde(default, skip_serializing_if = "AfterRefusal::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub after_refusal: AfterRefusal,
-    /// The shortest wait after a rate limit.
     pub min_wait_ms: u64,
     /// The longest wait; it wins over `min_wait_ms`.
     pub max_wait_ms: u64,
@@ -77,16 +74,36 @@ pub enum OnAuthError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AfterRefusal {
-    /// They ask it again.
     #[default]
     AskAgain,
     /// They skip it while another target is eligible.
     Skip,
 }
 
-impl AfterRefusal {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
+/// What to do after a failed attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Next {
+    /// Ask [`Rotation::target`](crate::Rotation::target) at once.
+    Ask,
+    Wait {
+        ms: u64,
+    },
+    GiveUp(GiveUpReason),
+}
+
+/// Why a rotation makes no further attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum GiveUpReason {
+    #[error("no answer after {attempts} attempt{}", if *attempts == 1 { "" } else { "s" })]
+    AttemptsSpent { attempts: u32 },
+    #[error("no further attempt after {0}")]
+    Fatal(ErrorClass),
+    #[error("the next attempt would begin after the deadline")]
+    Deadline,
+    #[error("the circuit breaker of every model is open")]
+    BreakersOpen,
+    #[error("there is no model to ask")]
+    NoTargets,
 }

@@ -6,7 +6,6 @@ use reknit_protocol::{Object, Value};
 use crate::json::text;
 use crate::request_body::arguments;
 
-/// Format of the whole content.
 const STATE_FORMAT: &str = "anthropic-content";
 
 /// The content as provider state; none if text, calls and reasoning say all of it: first the reasoning, then the text, then
@@ -59,19 +58,16 @@ pub(super) struct BlockList(Vec<StreamedBlock>);
 struct StreamedBlock {
     index: Option<u64>,
     block: Object,
-    /// The text of the input so far.
     input: String,
 }
 
 impl BlockList {
-    /// Adds a block at its start.
     pub(super) fn start(&mut self, index: Option<u64>, block: &Value) {
         if let Value::Object(block) = block {
             self.0.push(StreamedBlock { index, block: block.clone(), input: String::new() });
         }
     }
 
-    /// Adds a piece to the block with this index.
     pub(super) fn add(&mut self, index: Option<u64>, delta: &Value) {
         let Some(streamed) = self.0.iter_mut().rfind(|streamed| streamed.index == index) else { return };
         for key in ["text", "thinking"] {
@@ -97,7 +93,6 @@ impl BlockList {
         streamed.input.push_str(text(delta, &["partial_json"]).unwrap_or_default());
     }
 
-    /// All blocks as a whole response has them.
     pub(super) fn finish(&self) -> Vec<Value> {
         let complete = |streamed: &StreamedBlock| {
             let mut block = streamed.block.clone();

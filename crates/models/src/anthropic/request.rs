@@ -1,7 +1,7 @@
 //! Request bodies.
 
 use reknit_model_api::{
-    Attachment, AttachmentKind, AttachmentSource, Effort, FormatUsed, Message, ModelRequest, Role, Thought, ToolChoice,
+    Attachment, AttachmentKind, AttachmentSource, Effort, FormatUsed, Message, ModelRequest, Thought, ToolChoice,
 };
 use reknit_protocol::{Object, Value};
 
@@ -10,14 +10,13 @@ use super::family::{ModelFamily, ThinkingSetting, family};
 use super::{REDACTED_STATE_FORMAT, STATE_FORMAT};
 use crate::attachments::decoded_text;
 use crate::prompt_cache::{CachePoints, cache_points};
-use crate::request_body::{RequestBody, arguments, plain_id, strings, tool_declaration, turns};
+use crate::request_body::{
+    RequestBody, arguments, effort_budget, plain_id, reasoning_budget, strings, system_texts, text_part,
+    tool_declaration, turns,
+};
 use crate::response_schema::negotiate;
 use crate::{Provider, Streaming, Target};
 
-/// The smallest budget that the server accepts.
-const MIN_BUDGET: u32 = 1024;
-
-/// The body of the request.
 pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     let family = family(&target.model);
     let schema = negotiate(target, &request.format).1.filter(|_| family.schema);
@@ -49,7 +48,14 @@ pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
         body.insert("tools", tools);
         body.insert_some("tool_choice", tool_choice(&request.tool_choice, request.parallel_tool_calls));
     }
-    let reasons = insert_output_config(&mut body, family, request, schema);
+    let mut output = Object::new();
+    if let Some(schema) = schema {
+        output.insert("format", [("type", "json_schema".into()), ("schema", schema)]);
+    }
+    let reasons = insert_thinking(&mut body, &mut output, family, request);
+    if !output.is_empty() {
+        body.insert("output_config", output);
+    }
     let in_range = request.temperature.is_none_or(|temperature| temperature.hundredths() <= 100);
     let temperature = request.temperature.map(|temperature| temperature.to_number().into());
     // Newer models refuse both at once.
@@ -62,7 +68,7 @@ pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     }
     body.omit_if("seed", request.seed.is_some());
     // The only metadata that this provider stores.
-    let user = request.metadata.get("user_id").map(|user| Value::from([("user_id", user.as_str().into())]));
+    let user = request.metadata.get("user_id").map(|user| object! {"user_id": user.as_str()});
     body.omit_if("metadata", request.metadata.len() > usize::from(user.is_some()));
     body.insert_some("metadata", user);
     if target.streaming == Streaming::On {
@@ -71,116 +77,43 @@ pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     body
 }
 
-/// Inserts the reasoning settings and the response format; true if the model will reason.
-fn insert_output_config(
-    body: &mut RequestBody,
-    family: &ModelFamily,
-    request: &ModelRequest,
-    schema: Option<Value>,
-) -> bool {
-    let mut output = Object::new();
-    if let Some(schema) = schema {
-        output.insert("format", [("type", "json_schema".into()), ("schema", schema)]);
-    }
+/// Inserts the reasoning settings; true if the model will reason.
+fn insert_thinking(body: &mut RequestBody, output: &mut Object, family: &ModelFamily, request: &ModelRequest) -> bool {
     // Reasoning and a forced tool call exclude each other, and the request needs the call.
     let forced = request.tool_choice.is_forced();
-    if let Some(tokens) = request.thinking_tokens {
-        let reasons = insert_budget(body, family, request, tokens, forced);
-        if !output.is_empty() {
-            body.insert("output_config", output);
-        }
-        return reasons;
-    }
-    let reasons = match (request.effort, family.thinking) {
-        (None, _) | (Some(Effort::None), ThinkingSetting::Never | ThinkingSetting::Budget) => false,
-        (Some(_), ThinkingSetting::Never) => {
-            body.omit("effort");
-            false
-        }
-        (Some(Effort::None), ThinkingSetting::Effort) => {
-            body.insert("thinking", [("type", "disabled".into())]);
-            false
-        }
-        (Some(_), _) if forced => {
-            body.omit("effort");
-            false
-        }
-        (Some(effort), ThinkingSetting::Effort) => {
-            body.insert("thinking", [("type", "adaptive".into())]);
-            let effort = if effort == Effort::Minimal { Effort::Low } else { effort };
-            output.insert("effort", effort.as_str());
-            true
-        }
-        (Some(effort), ThinkingSetting::Budget) => {
-            let tokens = budget(effort, request.max_tokens);
-            match tokens {
-                Some(tokens) => body.insert("thinking", [("type", "enabled".into()), ("budget_tokens", tokens.into())]),
-                None => body.omit("effort"),
+    let budget = match (request.thinking_tokens, request.effort) {
+        (None, None) => return false,
+        (Some(0), _) | (None, Some(Effort::None)) => {
+            if family.thinking == ThinkingSetting::Effort {
+                body.insert("thinking", [("type", "disabled".into())]);
             }
-            tokens.is_some()
+            return false;
+        }
+        (None, Some(effort)) if family.thinking == ThinkingSetting::Effort && !forced => {
+            body.insert("thinking", [("type", "adaptive".into())]);
+            output.insert("effort", effort.max(Effort::Low).as_str());
+            return true;
+        }
+        (Some(tokens), _) => reasoning_budget(tokens, request.max_tokens).filter(|_| family.takes_budget()),
+        (None, Some(effort)) => {
+            effort_budget(effort, request.max_tokens).filter(|_| family.thinking == ThinkingSetting::Budget)
         }
     };
-    if !output.is_empty() {
-        body.insert("output_config", output);
-    }
-    reasons
-}
-
-/// Inserts a budget for reasoning in tokens; true if the model will reason.
-fn insert_budget(
-    body: &mut RequestBody,
-    family: &ModelFamily,
-    request: &ModelRequest,
-    tokens: u32,
-    forced: bool,
-) -> bool {
-    if tokens == 0 {
-        if family.thinking == ThinkingSetting::Effort {
-            body.insert("thinking", [("type", "disabled".into())]);
-        }
-        return false;
-    }
-    // Models that do not take a temperature do not take a budget either.
-    let takes_budget = family.thinking != ThinkingSetting::Never && family.sampling && !forced;
-    let Some(tokens) = reasoning_budget(tokens, request.max_tokens).filter(|_| takes_budget) else {
-        body.omit("thinking_tokens");
+    let Some(tokens) = budget.filter(|_| !forced) else {
+        body.omit(if request.thinking_tokens.is_some() { "thinking_tokens" } else { "effort" });
         return false;
     };
     body.insert("thinking", [("type", "enabled".into()), ("budget_tokens", tokens.into())]);
     true
 }
 
-/// The requested budget, which is a part of `max_tokens`; none if that is too small.
-pub(crate) fn reasoning_budget(tokens: u32, max_tokens: u32) -> Option<u32> {
-    Some(tokens.max(MIN_BUDGET)).filter(|tokens| *tokens < max_tokens)
-}
-
-/// Whether a model of this name reasons within a budget.
-pub(crate) fn takes_budget(model: &str) -> bool {
-    let family = family(model);
-    family.thinking != ThinkingSetting::Never && family.sampling
-}
-
-/// The token budget for reasoning, which is a part of `max_tokens`; none if that is too small.
-fn budget(effort: Effort, max_tokens: u32) -> Option<u32> {
-    let tokens = match effort {
-        Effort::None => return None,
-        Effort::Minimal => MIN_BUDGET,
-        Effort::Low => max_tokens / 4,
-        Effort::Medium => max_tokens / 2,
-        Effort::High => max_tokens / 4 * 3,
-    };
-    Some(tokens.max(MIN_BUDGET)).filter(|tokens| *tokens < max_tokens)
-}
-
 fn system(request: &ModelRequest, points: &CachePoints) -> Option<Value> {
-    let texts: Vec<&str> =
-        request.messages.iter().filter(|message| message.role() == Role::System).map(Message::text).collect();
+    let texts: Vec<&str> = system_texts(request).collect();
     let text = Some(texts.join("\n\n")).filter(|text| !text.is_empty())?;
     if !points.instructions {
         return Some(text.into());
     }
-    let mut blocks = vec![text_block(&text)];
+    let mut blocks = vec![text_part(&text)];
     mark_cached(&mut blocks);
     Some(blocks.into())
 }
@@ -192,25 +125,17 @@ fn mark_cached(blocks: &mut [Value]) {
     }
 }
 
-fn text_block(text: &str) -> Value {
-    Value::from([("type", "text".into()), ("text", text.into())])
-}
-
 fn attachment_block(attachment: &Attachment) -> Value {
     let source = match &attachment.source {
         AttachmentSource::Url(url) | AttachmentSource::Path(url) => {
-            Value::from([("type", "url".into()), ("url", url.as_str().into())])
+            object! {"type": "url", "url": url.as_str()}
         }
-        AttachmentSource::Base64(_) if attachment.media_type.starts_with("text/") => Value::from([
-            ("type", "text".into()),
-            ("media_type", "text/plain".into()),
-            ("data", decoded_text(attachment).into()),
-        ]),
-        AttachmentSource::Base64(data) => Value::from([
-            ("type", "base64".into()),
-            ("media_type", attachment.media_type.as_str().into()),
-            ("data", data.as_str().into()),
-        ]),
+        AttachmentSource::Base64(_) if attachment.media_type.starts_with("text/") => object! {
+            "type": "text", "media_type": "text/plain", "data": decoded_text(attachment),
+        },
+        AttachmentSource::Base64(data) => object! {
+            "type": "base64", "media_type": attachment.media_type.as_str(), "data": data.as_str(),
+        },
     };
     let kind = if attachment.kind() == AttachmentKind::Image { "image" } else { "document" };
     let mut block = Object::from([("type", kind.into()), ("source", source)]);
@@ -235,7 +160,7 @@ fn blocks(message: &Message) -> Vec<Value> {
             let content = if attachments.is_empty() {
                 text.as_str().into()
             } else {
-                let text = Some(text_block(text)).filter(|_| !text.trim().is_empty());
+                let text = Some(text_part(text)).filter(|_| !text.trim().is_empty());
                 text.into_iter().chain(attachments.iter().map(attachment_block)).collect()
             };
             let mut result = Object::from([
@@ -250,7 +175,7 @@ fn blocks(message: &Message) -> Vec<Value> {
         }
         // The server refuses empty text blocks.
         message if !message.text().trim().is_empty() => {
-            blocks.push(text_block(message.text()));
+            blocks.push(text_part(message.text()));
         }
         _ => {}
     }
@@ -258,12 +183,10 @@ fn blocks(message: &Message) -> Vec<Value> {
         blocks.extend(attachments.iter().map(attachment_block));
     }
     blocks.extend(message.tool_calls().iter().map(|call| {
-        Value::from([
-            ("type", "tool_use".into()),
-            ("id", plain_id(&call.id).into()),
-            ("name", call.name.as_str().into()),
-            ("input", arguments(&call.arguments).into()),
-        ])
+        object! {
+            "type": "tool_use", "id": plain_id(&call.id), "name": call.name.as_str(),
+            "input": arguments(&call.arguments),
+        }
     }));
     blocks
 }
@@ -272,14 +195,10 @@ fn blocks(message: &Message) -> Vec<Value> {
 fn thought(thought: &Thought) -> Option<Value> {
     let state = thought.provider_state.as_ref()?;
     match state.format.as_str() {
-        STATE_FORMAT => Some(Value::from([
-            ("type", "thinking".into()),
-            ("thinking", thought.text.as_str().into()),
-            ("signature", state.text.as_str().into()),
-        ])),
-        REDACTED_STATE_FORMAT => {
-            Some(Value::from([("type", "redacted_thinking".into()), ("data", state.text.as_str().into())]))
-        }
+        STATE_FORMAT => Some(object! {
+            "type": "thinking", "thinking": thought.text.as_str(), "signature": state.text.as_str(),
+        }),
+        REDACTED_STATE_FORMAT => Some(object! {"type": "redacted_thinking", "data": state.text.as_str()}),
         _ => None,
     }
 }

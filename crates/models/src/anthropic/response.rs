@@ -1,29 +1,106 @@
-//! Reading of responses.
+//! Reading of responses and of the events of streams.
 
 use reknit_model_api::{FinishReason, ProviderState, Usage};
 use reknit_protocol::Value;
 
-use super::content_state::content_state;
+use super::content_state::{BlockList, content_state};
 use super::{REDACTED_STATE_FORMAT, STATE_FORMAT};
 use crate::answer_builder::{AnswerBuilder, CallPiece, OnDelta};
 use crate::json::{at, citation, count, has_list, list, text};
-use crate::wire_event::ErrorBody;
 
 /// Reads the body of a response that was not streamed; false if it has no field for an answer.
-pub(crate) fn read_whole(builder: &mut AnswerBuilder, json: Value, on_delta: OnDelta<'_>) -> Result<bool, ErrorBody> {
-    if text(&json, &["type"]) == Some("error") || at(&json, &["error"]).is_some() {
-        return Err(ErrorBody(json));
-    }
-    read_message(builder, &json);
-    for block in list(&json, &["content"]) {
+pub(crate) fn read_whole(builder: &mut AnswerBuilder, json: &Value, on_delta: OnDelta<'_>) -> bool {
+    read_message(builder, json);
+    for block in list(json, &["content"]) {
         read_block(builder, block, None, on_delta);
     }
-    builder.content_state = content_state(list(&json, &["content"]));
-    Ok(has_list(&json, "content"))
+    builder.content_state = content_state(list(json, &["content"]));
+    has_list(json, "content")
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Blocks {
+    /// The indexes of the blocks that are tools of the provider, which it runs itself.
+    provider_tools: Vec<Option<u64>>,
+    list: BlockList,
+}
+
+impl Blocks {
+    /// The provider's own form of the answer, if it is needed.
+    pub(crate) fn content_state(&self) -> Option<ProviderState> {
+        content_state(&self.list.finish())
+    }
+}
+
+pub(crate) fn read_event(blocks: &mut Blocks, builder: &mut AnswerBuilder, json: &Value, on_delta: OnDelta<'_>) {
+    let index = count(json, &["index"]);
+    match text(json, &["type"]) {
+        Some("message_start") => {
+            if let Some(message) = at(json, &["message"]) {
+                read_message(builder, message);
+            }
+        }
+        Some("content_block_start") => {
+            if let Some(block) = at(json, &["content_block"]) {
+                blocks.list.start(index, block);
+                let kind = text(block, &["type"]);
+                if kind.is_some_and(|kind| kind != "tool_use" && kind.ends_with("tool_use")) {
+                    blocks.provider_tools.push(index);
+                }
+                read_block(builder, block, index, on_delta);
+            }
+        }
+        Some("content_block_delta") => {
+            if let Some(delta) = at(json, &["delta"]) {
+                read_delta(blocks, builder, delta, index, on_delta);
+            }
+        }
+        Some("content_block_stop") => builder.end_call(on_delta),
+        Some("message_delta") => {
+            if let Some(delta) = at(json, &["delta"]) {
+                read_message(builder, delta);
+            }
+            read_message(builder, json);
+        }
+        Some("message_stop") => builder.end_mark = true,
+        // `ping`, and types that may be added.
+        _ => {}
+    }
+}
+
+fn read_delta(
+    blocks: &mut Blocks,
+    builder: &mut AnswerBuilder,
+    delta: &Value,
+    index: Option<u64>,
+    on_delta: OnDelta<'_>,
+) {
+    blocks.list.add(index, delta);
+    match text(delta, &["type"]) {
+        Some("citations_delta") => {
+            if let Some(citation) = at(delta, &["citation"]) {
+                read_citation(builder, citation);
+            }
+        }
+        Some("text_delta") => builder.add_text(text(delta, &["text"]).unwrap_or_default(), on_delta),
+        Some("thinking_delta") => builder.add_reasoning(text(delta, &["thinking"]).unwrap_or_default(), on_delta),
+        Some("signature_delta") => {
+            if let Some(signature) = text(delta, &["signature"]) {
+                builder.add_thought_state(ProviderState::new(STATE_FORMAT, signature));
+            }
+        }
+        Some("input_json_delta") => {
+            if let Some(arguments) = text(delta, &["partial_json"]).filter(|_| !blocks.provider_tools.contains(&index))
+            {
+                builder.add_call_piece(CallPiece { index, arguments, ..CallPiece::default() }, on_delta);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Reads the metadata of a message, or the part of it that an event contains.
-pub(super) fn read_message(builder: &mut AnswerBuilder, json: &Value) {
+fn read_message(builder: &mut AnswerBuilder, json: &Value) {
     builder.set_metadata(text(json, &["model"]), text(json, &["id"]), None);
     if let Some(reason) = text(json, &["stop_reason"]) {
         builder.finish = Some(finish(reason));
@@ -37,7 +114,7 @@ pub(super) fn read_message(builder: &mut AnswerBuilder, json: &Value) {
 }
 
 /// Reads a content block, whole or at the start of its stream.
-pub(super) fn read_block(builder: &mut AnswerBuilder, block: &Value, index: Option<u64>, on_delta: OnDelta<'_>) {
+fn read_block(builder: &mut AnswerBuilder, block: &Value, index: Option<u64>, on_delta: OnDelta<'_>) {
     match text(block, &["type"]) {
         Some("text") => {
             builder.add_text(text(block, &["text"]).unwrap_or_default(), on_delta);
@@ -67,8 +144,7 @@ pub(super) fn read_block(builder: &mut AnswerBuilder, block: &Value, index: Opti
     }
 }
 
-/// Keeps a source of the text.
-pub(super) fn read_citation(builder: &mut AnswerBuilder, json: &Value) {
+fn read_citation(builder: &mut AnswerBuilder, json: &Value) {
     let source = citation(json, "url", "title", "cited_text");
     let title = source.title.or_else(|| text(json, &["document_title"]).map(str::to_owned));
     builder.add_citation(reknit_model_api::Citation { title, ..source });

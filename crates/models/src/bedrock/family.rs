@@ -1,5 +1,7 @@
 //! Supported options by model family.
 
+use crate::anthropic;
+
 /// Beginnings of the names of models that constrain their answers to a schema. Anthropic's are known elsewhere.
 const CONSTRAINED: &[&str] = &[
     "deepseek.v3",
@@ -20,7 +22,7 @@ const CONSTRAINED: &[&str] = &[
 pub(super) fn constrains_answers(model: &str) -> bool {
     if is_claude(model) {
         let name = claude_name(model);
-        return crate::anthropic::constrains_answers(name) && !name.starts_with("claude-opus-4-1");
+        return anthropic::family(name).schema && !name.starts_with("claude-opus-4-1");
     }
     // The name may begin with a region, as in `us.deepseek.v3`, or be the last part of a long one.
     let name = model.rsplit('/').next().unwrap_or(model);
@@ -32,7 +34,6 @@ pub(super) fn is_claude(model: &str) -> bool {
     model.contains("anthropic.claude")
 }
 
-/// The name that Anthropic has for the model.
 pub(super) fn claude_name(model: &str) -> &str {
     model.rsplit_once("anthropic.").map_or(model, |(_, name)| name)
 }

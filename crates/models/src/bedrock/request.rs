@@ -1,46 +1,36 @@
 //! Request bodies.
 
-use std::fmt::Write as _;
-
 use reknit_model_api::{
-    Attachment, AttachmentKind, Effort, FormatUsed, Message, ModelRequest, ResponseFormat, Role, Thought, ToolChoice,
+    Attachment, AttachmentKind, Effort, FormatUsed, Message, ModelRequest, ResponseFormat, Thought, ToolChoice,
     ToolDefinition,
 };
-use reknit_protocol::{Object, Value};
+use reknit_protocol::{Object, Value, percent_encoded};
 
 use super::family::{claude_name, constrains_answers, is_claude};
 use super::{REDACTED_STATE_FORMAT, STATE_FORMAT};
-use crate::anthropic::{reasoning_budget, takes_budget};
+use crate::anthropic;
 use crate::attachments::{base64_of, file_name, subtype};
 use crate::prompt_cache::{CachePoints, cache_points};
-use crate::request_body::{RequestBody, arguments, plain_id, strings, turns};
+use crate::request_body::{
+    RequestBody, arguments, effort_budget, metadata, plain_id, reasoning_budget, strings, system_texts, turns,
+};
 use crate::response_schema::negotiate;
 use crate::{Streaming, Target};
 
 /// The path after the base URL. The model may be the long name of a resource, with slashes and colons.
 pub(crate) fn path(target: &Target) -> String {
-    let encoded = target.model.bytes().fold(String::new(), |mut text, byte| {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            text.push(char::from(byte));
-        } else {
-            // Writing to a string never fails.
-            let _ = write!(text, "%{byte:02X}");
-        }
-        text
-    });
+    let encoded = percent_encoded(&target.model);
     let method = if target.streaming == Streaming::On { "converse-stream" } else { "converse" };
     format!("/model/{encoded}/{method}")
 }
 
-/// The body of the request.
 pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     let (format_used, output_config) = output_config(target, request);
     let mut body = RequestBody::new(format_used);
     let caches = is_claude(&target.model) || target.model.contains("amazon.nova");
     let points = if caches { cache_points(target, request) } else { CachePoints::default() };
-    let cache_point = || Value::from([("cachePoint", Value::from([("type", "default".into())]))]);
-    let mut system: Vec<Value> =
-        request.messages.iter().filter(|message| message.role() == Role::System).map(text_block).collect();
+    let cache_point = || object! {"cachePoint": object! {"type": "default"}};
+    let mut system: Vec<Value> = system_texts(request).map(text_block).collect();
     if points.instructions && !system.is_empty() {
         system.push(cache_point());
     }
@@ -68,9 +58,7 @@ pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     body.insert_some("outputConfig", output_config);
     body.omit_if("seed", request.seed.is_some());
     if !request.metadata.is_empty() {
-        let metadata: Object =
-            request.metadata.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str()))).collect();
-        body.insert("requestMetadata", metadata);
+        body.insert("requestMetadata", metadata(request));
     }
     body
 }
@@ -83,10 +71,9 @@ fn output_config(target: &Target, request: &ModelRequest) -> (FormatUsed, Option
     let (Some(schema), ResponseFormat::Schema { name, .. }) = (schema, &request.format) else {
         return (FormatUsed::Text, None);
     };
-    let definition = Value::from([("name", name.as_str().into()), ("schema", schema.to_string().into())]);
-    let structure = Value::from([("jsonSchema", definition)]);
-    let format = Value::from([("type", "json_schema".into()), ("structure", structure)]);
-    (FormatUsed::Strict, Some(Value::from([("textFormat", format)])))
+    let definition = object! {"name": name.as_str(), "schema": schema.to_string()};
+    let format = object! {"type": "json_schema", "structure": object! {"jsonSchema": definition}};
+    (FormatUsed::Strict, Some(object! {"textFormat": format}))
 }
 
 fn inference_config(body: &mut RequestBody, request: &ModelRequest, reasons: bool) -> Object {
@@ -114,22 +101,20 @@ fn inference_config(body: &mut RequestBody, request: &ModelRequest, reasons: boo
 
 /// Inserts the reasoning settings of Anthropic's models; true if the model will reason.
 fn insert_thinking(body: &mut RequestBody, target: &Target, request: &ModelRequest) -> bool {
-    let tokens = match (request.thinking_tokens, request.effort) {
+    let budget = match (request.thinking_tokens, request.effort) {
         (None, None | Some(Effort::None)) | (Some(0), _) => return false,
-        (Some(tokens), _) => tokens,
-        (None, Some(Effort::Minimal)) => 1_024,
-        (None, Some(Effort::Low)) => request.max_tokens / 4,
-        (None, Some(Effort::Medium)) => request.max_tokens / 2,
-        (None, Some(Effort::High)) => request.max_tokens / 4 * 3,
+        (Some(tokens), _) => reasoning_budget(tokens, request.max_tokens),
+        (None, Some(effort)) => effort_budget(effort, request.max_tokens),
     };
-    let may_reason =
-        is_claude(&target.model) && takes_budget(claude_name(&target.model)) && !request.tool_choice.is_forced();
-    let Some(tokens) = reasoning_budget(tokens, request.max_tokens).filter(|_| may_reason) else {
+    let may_reason = is_claude(&target.model)
+        && anthropic::family(claude_name(&target.model)).takes_budget()
+        && !request.tool_choice.is_forced();
+    let Some(tokens) = budget.filter(|_| may_reason) else {
         body.omit(if request.thinking_tokens.is_some() { "thinking_tokens" } else { "effort" });
         return false;
     };
-    let thinking = Value::from([("type", "enabled".into()), ("budget_tokens", tokens.into())]);
-    body.insert("additionalModelRequestFields", [("thinking", thinking)]);
+    let thinking = object! {"type": "enabled", "budget_tokens": tokens};
+    body.insert("additionalModelRequestFields", object! {"thinking": thinking});
     true
 }
 
@@ -139,8 +124,8 @@ fn tool_config(request: &ModelRequest) -> Value {
     let choice = match &request.tool_choice {
         // There is no choice for no call.
         ToolChoice::Auto | ToolChoice::None => None,
-        ToolChoice::Required => Some(Value::from([("any", empty())])),
-        ToolChoice::Named(name) => Some(Value::from([("tool", Value::from([("name", name.as_str().into())]))])),
+        ToolChoice::Required => Some(object! {"any": empty()}),
+        ToolChoice::Named(name) => Some(object! {"tool": object! {"name": name.as_str()}}),
     };
     if let Some(choice) = choice {
         config.insert("toolChoice", choice);
@@ -155,11 +140,11 @@ fn tool(tool: &ToolDefinition) -> Value {
         specification.insert("description", tool.description.as_str());
     }
     specification.insert("inputSchema", [("json", tool.schema.clone())]);
-    Value::from([("toolSpec", specification.into())])
+    object! {"toolSpec": specification}
 }
 
-fn text_block(message: &Message) -> Value {
-    Value::from([("text", message.text().into())])
+fn text_block(text: &str) -> Value {
+    object! {"text": text}
 }
 
 fn blocks(message: &Message) -> Vec<Value> {
@@ -168,35 +153,31 @@ fn blocks(message: &Message) -> Vec<Value> {
         blocks.extend(reasoning.iter().filter_map(thought));
     }
     if let Message::Tool { call, text, is_error, attachments, .. } = message {
-        let text = Value::from([("text", text.as_str().into())]);
-        let content: Value = [text].into_iter().chain(attachments.iter().map(attachment_block)).collect();
+        let content: Value = [text_block(text)].into_iter().chain(attachments.iter().map(attachment_block)).collect();
         let mut result = Object::from([("toolUseId", plain_id(call).into()), ("content", content)]);
         if *is_error {
             result.insert("status", "error");
         }
-        return vec![Value::from([("toolResult", result.into())])];
+        return vec![object! {"toolResult": result}];
     }
     // The server refuses empty text blocks.
     if !message.text().trim().is_empty() {
-        blocks.push(text_block(message));
+        blocks.push(text_block(message.text()));
     }
     blocks.extend(message.attachments().iter().map(attachment_block));
     blocks.extend(message.tool_calls().iter().map(|call| {
-        let call = Value::from([
-            ("toolUseId", plain_id(&call.id).into()),
-            ("name", call.name.as_str().into()),
-            ("input", arguments(&call.arguments).into()),
-        ]);
-        Value::from([("toolUse", call)])
+        let call = object! {
+            "toolUseId": plain_id(&call.id), "name": call.name.as_str(), "input": arguments(&call.arguments),
+        };
+        object! {"toolUse": call}
     }));
     blocks
 }
 
 fn attachment_block(attachment: &Attachment) -> Value {
-    let source = Value::from([("bytes", base64_of(attachment).unwrap_or_default().into())]);
+    let source = object! {"bytes": base64_of(attachment).unwrap_or_default()};
     if attachment.kind() == AttachmentKind::Image {
-        let image = Value::from([("format", subtype(attachment).into()), ("source", source)]);
-        return Value::from([("image", image)]);
+        return object! {"image": object! {"format": subtype(attachment), "source": source}};
     }
     let format = match subtype(attachment) {
         "plain" => "txt",
@@ -208,8 +189,7 @@ fn attachment_block(attachment: &Attachment) -> Value {
         .chars()
         .map(|letter| if letter.is_ascii_alphanumeric() || " -()[]".contains(letter) { letter } else { '-' })
         .collect();
-    let document = Value::from([("format", format.into()), ("name", name.into()), ("source", source)]);
-    Value::from([("document", document)])
+    object! {"document": object! {"format": format, "name": name, "source": source}}
 }
 
 /// The block of a thought that carries this provider's state. Others are not sent.
@@ -217,27 +197,26 @@ fn thought(thought: &Thought) -> Option<Value> {
     let state = thought.provider_state.as_ref()?;
     let content = match state.format.as_str() {
         STATE_FORMAT => {
-            let text = Value::from([("text", thought.text.as_str().into()), ("signature", state.text.as_str().into())]);
-            Value::from([("reasoningText", text)])
+            object! {"reasoningText": object! {"text": thought.text.as_str(), "signature": state.text.as_str()}}
         }
-        REDACTED_STATE_FORMAT => Value::from([("redactedContent", state.text.as_str().into())]),
+        REDACTED_STATE_FORMAT => object! {"redactedContent": state.text.as_str()},
         _ => return None,
     };
-    Some(Value::from([("reasoningContent", content)]))
+    Some(object! {"reasoningContent": content})
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Provider;
-    use crate::sample::{conversation, target};
+    use crate::sample::{conversation, rendered, target};
 
     const CLAUDE: &str = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
 
     #[test]
     fn a_conversation_has_blocks_by_their_kind() {
-        let request_body = render(&target(Provider::Bedrock, CLAUDE), &conversation());
-        insta::assert_snapshot!(request_body.json.to_string().replace("},{", "},\n{"), @r#"
+        let (text, request_body) = rendered(render, Provider::Bedrock, CLAUDE, &conversation());
+        insta::assert_snapshot!(text, @r#"
     {"system":[{"text":"Be brief."}],"messages":[{"role":"user","content":[{"text":"convert it"}]},
     {"role":"assistant","content":[{"toolUse":{"toolUseId":"call_1","name":"convert","input":{"amount":46828.50}}},
     {"toolUse":{"toolUseId":"call_2","name":"convert","input":{"unreadable_arguments":"{\"amount\": "}}}]},
@@ -280,7 +259,7 @@ mod tests {
         let mut request = conversation();
         request.messages[0] = Message::system("x".repeat(5_000));
         for (model, expected) in [(CLAUDE, 2), ("meta.llama3-70b-instruct-v1:0", 0)] {
-            let body = render(&target(Provider::Bedrock, model), &request).json.to_string();
+            let body = rendered(render, Provider::Bedrock, model, &request).0;
             assert_eq!(body.matches("cachePoint").count(), expected, "{model}");
         }
     }

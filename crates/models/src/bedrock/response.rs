@@ -6,63 +6,37 @@ use reknit_protocol::Value;
 use super::{REDACTED_STATE_FORMAT, STATE_FORMAT};
 use crate::answer_builder::{AnswerBuilder, CallPiece, OnDelta};
 use crate::json::{at, count, has_list, list, text};
-use crate::wire_event::{ErrorBody, EventOutcome, EventResult};
-
-/// State between events: the index of the open block, if it is a call without arguments so far.
-#[derive(Debug, Default)]
-pub(crate) struct Tools {
-    empty_call: Option<u64>,
-}
 
 /// Reads one event of a stream, an object whose only key is its type.
-pub(crate) fn read_event(
-    tools: &mut Tools,
-    builder: &mut AnswerBuilder,
-    json: Value,
-    on_delta: OnDelta<'_>,
-) -> EventResult {
-    if at(&json, &["error"]).is_some() {
-        return Err(ErrorBody(json));
-    }
-    let index = |event: &str| count(&json, &[event, "contentBlockIndex"]);
-    if let Some(call) = at(&json, &["contentBlockStart", "start", "toolUse"]) {
-        tools.empty_call = index("contentBlockStart");
+pub(crate) fn read_event(builder: &mut AnswerBuilder, json: &Value, on_delta: OnDelta<'_>) {
+    let index = |event: &str| count(json, &[event, "contentBlockIndex"]);
+    if let Some(call) = at(json, &["contentBlockStart", "start", "toolUse"]) {
         let (id, name) = (text(call, &["toolUseId"]), text(call, &["name"]));
-        let piece = CallPiece { index: tools.empty_call, id, name, arguments: "" };
+        let piece = CallPiece { index: index("contentBlockStart"), id, name, arguments: "" };
         builder.add_call_piece(piece, on_delta);
-    } else if let Some(delta) = at(&json, &["contentBlockDelta", "delta"]) {
+    } else if let Some(delta) = at(json, &["contentBlockDelta", "delta"]) {
         builder.add_text(text(delta, &["text"]).unwrap_or_default(), on_delta);
         if let Some(arguments) = text(delta, &["toolUse", "input"]) {
-            tools.empty_call = None;
             let piece = CallPiece { index: index("contentBlockDelta"), arguments, ..CallPiece::default() };
             builder.add_call_piece(piece, on_delta);
         }
         if let Some(reasoning) = at(delta, &["reasoningContent"]) {
             read_reasoning(builder, reasoning, reasoning, on_delta);
         }
-    } else if at(&json, &["contentBlockStop"]).is_some() {
-        // A call without arguments has no text in a stream, but an empty object in a whole response.
-        if let Some(index) = tools.empty_call.take() {
-            let piece = CallPiece { index: Some(index), arguments: "{}", ..CallPiece::default() };
-            builder.add_call_piece(piece, on_delta);
-        }
-    } else if let Some(stop) = at(&json, &["messageStop"]) {
+    } else if at(json, &["contentBlockStop"]).is_some() {
+        builder.end_call(on_delta);
+    } else if let Some(stop) = at(json, &["messageStop"]) {
         read_stop(builder, stop);
-    } else if let Some(metadata) = at(&json, &["metadata"]) {
+    } else if let Some(metadata) = at(json, &["metadata"]) {
         builder.set_metadata(None, None, at(metadata, &["usage"]).and_then(usage));
         // The last event.
         builder.end_mark = true;
-        return Ok(EventOutcome::EndMark);
     }
-    Ok(EventOutcome::Progress)
 }
 
 /// Reads the body of a response that was not streamed; false if it has no field for an answer.
-pub(crate) fn read_whole(builder: &mut AnswerBuilder, json: Value, on_delta: OnDelta<'_>) -> Result<bool, ErrorBody> {
-    if at(&json, &["error"]).is_some() {
-        return Err(ErrorBody(json));
-    }
-    let Some(message) = at(&json, &["output", "message"]) else { return Ok(false) };
+pub(crate) fn read_whole(builder: &mut AnswerBuilder, json: &Value, on_delta: OnDelta<'_>) -> bool {
+    let Some(message) = at(json, &["output", "message"]) else { return false };
     for block in list(message, &["content"]) {
         builder.add_text(text(block, &["text"]).unwrap_or_default(), on_delta);
         if let Some(call) = at(block, &["toolUse"]) {
@@ -76,9 +50,9 @@ pub(crate) fn read_whole(builder: &mut AnswerBuilder, json: Value, on_delta: OnD
             read_reasoning(builder, reasoning, thought, on_delta);
         }
     }
-    builder.set_metadata(None, None, at(&json, &["usage"]).and_then(usage));
-    read_stop(builder, &json);
-    Ok(has_list(message, "content"))
+    builder.set_metadata(None, None, at(json, &["usage"]).and_then(usage));
+    read_stop(builder, json);
+    has_list(message, "content")
 }
 
 /// Reads a piece of reasoning; `thought` has its text and its signature.

@@ -1,10 +1,8 @@
 //! Signatures of version 4, for the keys of an account.
 
-use std::fmt::Write as _;
-
+use reknit_protocol::{hex, percent_encoded_except};
 use ring::{digest, hmac};
 
-/// The keys of an account.
 pub(crate) struct AccountKeys<'a> {
     id: &'a str,
     secret: &'a str,
@@ -22,16 +20,13 @@ impl<'a> AccountKeys<'a> {
         Some(Self { id, secret, session })
     }
 
-    /// The token of a session, which is a header of its own.
     pub(crate) fn session(&self) -> Option<&'a str> {
         self.session
     }
 }
 
-/// What is signed.
 pub(crate) struct SignedRequest<'a> {
     pub(crate) method: &'a str,
-    /// The path as it is sent.
     pub(crate) path: &'a str,
     /// The query as it is sent, with its pairs in order.
     pub(crate) query: &'a str,
@@ -45,7 +40,6 @@ pub(crate) struct SignedRequest<'a> {
 }
 
 impl SignedRequest<'_> {
-    /// The value of the header `authorization`.
     pub(crate) fn authorization(&self, keys: &AccountKeys<'_>) -> String {
         let names: Vec<&str> = self.headers.iter().map(|(name, _)| *name).collect();
         let names = names.join(";");
@@ -65,11 +59,7 @@ impl SignedRequest<'_> {
         let first = format!("AWS4{}", keys.secret);
         let parts = [date, self.region, self.service, "aws4_request", &to_sign];
         let signature = parts.iter().fold(first.into_bytes(), |key, part| sign(&key, part));
-        format!(
-            "AWS4-HMAC-SHA256 Credential={}/{scope}, SignedHeaders={names}, Signature={}",
-            keys.id,
-            hexadecimal(&signature)
-        )
+        format!("AWS4-HMAC-SHA256 Credential={}/{scope}, SignedHeaders={names}, Signature={}", keys.id, hex(&signature))
     }
 }
 
@@ -78,28 +68,13 @@ fn sign(key: &[u8], text: &str) -> Vec<u8> {
 }
 
 fn digest_text(bytes: &[u8]) -> String {
-    hexadecimal(digest::digest(&digest::SHA256, bytes).as_ref())
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string never fails.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(digest::digest(&digest::SHA256, bytes).as_ref())
 }
 
 /// The path with every byte encoded that is not a letter, a digit or one of `-._~/`. What is encoded already is encoded
 /// again.
 fn encoded_path(path: &str) -> String {
-    path.bytes().fold(String::new(), |mut text, byte| {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            text.push(char::from(byte));
-        } else {
-            let _ = write!(text, "%{byte:02X}");
-        }
-        text
-    })
+    percent_encoded_except(path, "/")
 }
 
 #[cfg(test)]

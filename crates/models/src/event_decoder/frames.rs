@@ -5,20 +5,16 @@ use std::collections::VecDeque;
 
 use reknit_protocol::{Object, Value};
 
-/// The lengths and their checksum.
 const PRELUDE_BYTES: usize = 12;
-/// The checksum of the frame.
 const CHECKSUM_BYTES: usize = 4;
-/// Longer than any event of a model.
 const MAX_FRAME_BYTES: usize = 16 * 1024 * 1024;
-/// The value of a header is a text.
 const TEXT_HEADER: u8 = 7;
 
 /// Incremental decoder of frames. After a frame that is damaged nothing more is read.
 #[derive(Debug, Default)]
 pub(crate) struct FrameDecoder {
     bytes: Vec<u8>,
-    ready: VecDeque<Vec<u8>>,
+    pub(super) ready: VecDeque<Vec<u8>>,
     is_damaged: bool,
 }
 
@@ -45,10 +41,6 @@ impl FrameDecoder {
         self.bytes.drain(..start);
     }
 
-    pub(super) fn next(&mut self) -> Option<Vec<u8>> {
-        self.ready.pop_front()
-    }
-
     fn fail(&mut self, problem: &str) {
         self.is_damaged = true;
         self.bytes.clear();
@@ -57,7 +49,7 @@ impl FrameDecoder {
 }
 
 fn error(kind: &str, message: &str) -> Value {
-    Value::from([("error", Value::from([("type", kind.into()), ("message", message.into())]))])
+    object! {"error": object! {"type": kind, "message": message}}
 }
 
 /// The big-endian number of four bytes.
@@ -131,7 +123,6 @@ pub(crate) fn crc32(bytes: &[u8]) -> u32 {
 pub(crate) mod tests {
     use super::*;
 
-    /// A frame with these headers.
     pub(crate) fn frame(headers: &[(&str, &str)], payload: &str) -> Vec<u8> {
         let mut encoded = Vec::new();
         for (name, value) in headers {
@@ -151,7 +142,6 @@ pub(crate) mod tests {
         frame
     }
 
-    /// A frame with an event.
     pub(crate) fn event(kind: &str, payload: &str) -> Vec<u8> {
         frame(&[(":event-type", kind), (":content-type", "application/json"), (":message-type", "event")], payload)
     }
@@ -159,7 +149,7 @@ pub(crate) mod tests {
     fn decode_all(stream: &[u8], size: usize) -> Vec<String> {
         let mut frames = FrameDecoder::default();
         stream.chunks(size).for_each(|chunk| frames.feed(chunk));
-        std::iter::from_fn(|| frames.next()).map(|event| String::from_utf8(event).unwrap()).collect()
+        std::iter::from_fn(|| frames.ready.pop_front()).map(|event| String::from_utf8(event).unwrap()).collect()
     }
 
     #[test]

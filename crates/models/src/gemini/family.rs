@@ -5,17 +5,13 @@ use reknit_protocol::Object;
 
 use crate::model_info::base_name;
 
-/// How a model's reasoning is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ThinkingSetting {
-    /// The model does not reason.
     Never,
-    /// By a token budget.
     Budget {
         /// The smallest budget; 0 turns reasoning off.
         min_tokens: u32,
     },
-    /// By a named level.
     Level,
 }
 
@@ -31,9 +27,7 @@ const FAMILIES: &[(&str, ThinkingSetting)] = &[
 
 /// The `thinkingConfig` for this effort; none if the model does not support it.
 pub(super) fn thinking_config(model: &str, effort: Effort) -> Option<Object> {
-    let name = base_name(model);
-    let family = FAMILIES.iter().find(|(prefix, _)| name.starts_with(prefix));
-    match family.map_or(ThinkingSetting::Level, |(_, setting)| *setting) {
+    match setting(model) {
         ThinkingSetting::Never => None,
         ThinkingSetting::Budget { min_tokens } => {
             let tokens: u32 = match effort {
@@ -43,8 +37,7 @@ pub(super) fn thinking_config(model: &str, effort: Effort) -> Option<Object> {
                 Effort::Medium => 8192,
                 Effort::High => 24_576,
             };
-            let thoughts = ("includeThoughts", (tokens > 0).into());
-            Some(Object::from([("thinkingBudget", tokens.into()), thoughts])).filter(|_| tokens >= min_tokens)
+            budget_config(tokens, min_tokens)
         }
         ThinkingSetting::Level => {
             let level = match effort {
@@ -59,16 +52,24 @@ pub(super) fn thinking_config(model: &str, effort: Effort) -> Option<Object> {
 
 /// The `thinkingConfig` for a budget in tokens; none if the model does not support it.
 pub(super) fn thinking_budget(model: &str, tokens: u32) -> Option<Object> {
-    let name = base_name(model);
-    let family = FAMILIES.iter().find(|(prefix, _)| name.starts_with(prefix));
-    let min_tokens = match family.map_or(ThinkingSetting::Level, |(_, setting)| *setting) {
+    let min_tokens = match setting(model) {
         ThinkingSetting::Never => return None,
         ThinkingSetting::Budget { min_tokens } => min_tokens,
         // These models always reason, and take a budget as well.
         ThinkingSetting::Level => 1,
     };
+    budget_config(tokens, min_tokens)
+}
+
+fn budget_config(tokens: u32, min_tokens: u32) -> Option<Object> {
     let thoughts = ("includeThoughts", (tokens > 0).into());
-    Some(Object::from([("thinkingBudget", tokens.into()), thoughts])).filter(|_| tokens >= min_tokens)
+    (tokens >= min_tokens).then(|| Object::from([("thinkingBudget", tokens.into()), thoughts]))
+}
+
+fn setting(model: &str) -> ThinkingSetting {
+    let name = base_name(model);
+    let family = FAMILIES.iter().find(|(prefix, _)| name.starts_with(prefix));
+    family.map_or(ThinkingSetting::Level, |(_, setting)| *setting)
 }
 
 /// Whether the model reasons by default without streaming its reasoning.

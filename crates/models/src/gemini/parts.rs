@@ -5,10 +5,8 @@ use reknit_protocol::{Object, Value};
 
 use crate::json::{at, text};
 
-/// Format of the list of parts.
 const STATE_FORMAT: &str = "gemini-parts";
 
-/// The parts so far.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     list: Vec<Object>,

@@ -1,13 +1,13 @@
 //! Request bodies.
 
-use reknit_model_api::{Attachment, AttachmentSource, FormatUsed, Message, ModelRequest, Role, ToolCall, ToolChoice};
+use reknit_model_api::{Attachment, AttachmentSource, FormatUsed, Message, ModelRequest, ToolCall, ToolChoice};
 use reknit_protocol::{Object, Value};
 
 use super::STATE_FORMAT;
 use super::family::{thinking_budget, thinking_config};
 use super::parts::parts_to_send;
 use crate::answer_builder::is_generated_id;
-use crate::request_body::{RequestBody, arguments, strings, tool_declaration, turns};
+use crate::request_body::{RequestBody, arguments, strings, system_texts, tool_declaration, turns};
 use crate::response_schema::negotiate;
 use crate::{Provider, Target};
 
@@ -16,7 +16,6 @@ pub(crate) fn path(model: &str, method: &str) -> String {
     format!("/models/{}:{method}", model.strip_prefix("models/").unwrap_or(model))
 }
 
-/// The body of the request.
 pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     let (format_used, schema) = negotiate(target, &request.format);
     let mut body = RequestBody::new(format_used);
@@ -25,7 +24,7 @@ pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     if !request.tools.is_empty() {
         let declarations: Value =
             request.tools.iter().map(|tool| tool_declaration(tool, "parametersJsonSchema")).collect();
-        body.insert("tools", vec![Value::from([("functionDeclarations", declarations)])]);
+        body.insert("tools", vec![object! {"functionDeclarations": declarations}]);
         body.insert_some("toolConfig", tool_config(&request.tool_choice));
     }
     body.omit_if("parallel_tool_calls", request.parallel_tool_calls.is_some());
@@ -62,28 +61,21 @@ fn generation_config(body: &mut RequestBody, target: &Target, request: &ModelReq
         // Not `responseSchema`, which is another language than JSON Schema.
         config.insert("responseJsonSchema", schema);
     }
-    if let Some(tokens) = request.thinking_tokens {
-        match thinking_budget(&target.model, tokens) {
-            Some(thinking) => {
-                config.insert("thinkingConfig", thinking);
-            }
-            None => body.omit("thinking_tokens"),
-        }
-    } else if let Some(effort) = request.effort {
-        match thinking_config(&target.model, effort) {
-            Some(thinking) => {
-                config.insert("thinkingConfig", thinking);
-            }
-            None => body.omit("effort"),
-        }
+    let (option, thinking) = match (request.thinking_tokens, request.effort) {
+        (None, None) => return config,
+        (Some(tokens), _) => ("thinking_tokens", thinking_budget(&target.model, tokens)),
+        (None, Some(effort)) => ("effort", thinking_config(&target.model, effort)),
+    };
+    match thinking {
+        Some(thinking) => _ = config.insert("thinkingConfig", thinking),
+        None => body.omit(option),
     }
     config
 }
 
 fn system(request: &ModelRequest) -> Option<Value> {
-    let messages = request.messages.iter().filter(|message| message.role() == Role::System);
-    let texts: Vec<Value> = messages.map(|message| Value::from([("text", message.text().into())])).collect();
-    (!texts.is_empty()).then(|| Value::from([("parts", texts.into())]))
+    let texts: Vec<Value> = system_texts(request).map(|text| object! {"text": text}).collect();
+    (!texts.is_empty()).then(|| object! {"parts": texts})
 }
 
 fn parts(provider: Provider, message: &Message) -> Vec<Value> {
@@ -93,7 +85,7 @@ fn parts(provider: Provider, message: &Message) -> Vec<Value> {
         insert_id(&mut response, provider, call.as_str());
         response.insert("name", name.as_str());
         response.insert("response", [(key, text.as_str().into())]);
-        let response = Value::from([("functionResponse", response.into())]);
+        let response = object! {"functionResponse": response};
         return [response].into_iter().chain(attachments.iter().map(attachment_part)).collect();
     }
     if let Message::Assistant { text, tool_calls, content_state: Some(state), .. } = message
@@ -102,7 +94,7 @@ fn parts(provider: Provider, message: &Message) -> Vec<Value> {
         return parts;
     }
     let text = Some(message.text()).filter(|text| !text.is_empty());
-    let text = text.map(|text| Value::from([("text", text.into())]));
+    let text = text.map(|text| object! {"text": text});
     let attachments = message.attachments().iter().map(attachment_part);
     let calls = message.tool_calls().iter().map(|tool_call| call(provider, tool_call));
     text.into_iter().chain(attachments).chain(calls).collect()
@@ -112,10 +104,10 @@ fn attachment_part(attachment: &Attachment) -> Value {
     let media_type = ("mimeType", attachment.media_type.as_str().into());
     match &attachment.source {
         AttachmentSource::Base64(data) => {
-            Value::from([("inlineData", Value::from([media_type, ("data", data.as_str().into())]))])
+            object! {"inlineData": Value::from([media_type, ("data", data.as_str().into())])}
         }
         AttachmentSource::Url(url) | AttachmentSource::Path(url) => {
-            Value::from([("fileData", Value::from([media_type, ("fileUri", url.as_str().into())]))])
+            object! {"fileData": Value::from([media_type, ("fileUri", url.as_str().into())])}
         }
     }
 }
@@ -149,7 +141,7 @@ fn tool_config(choice: &ToolChoice) -> Option<Value> {
     if let ToolChoice::Named(name) = choice {
         config.insert("allowedFunctionNames", vec![Value::from(name.as_str())]);
     }
-    Some(Value::from([("functionCallingConfig", config.into())]))
+    Some(object! {"functionCallingConfig": config})
 }
 
 #[cfg(test)]

@@ -5,46 +5,21 @@ use reknit_protocol::Value;
 
 use super::{Parts, STATE_FORMAT};
 use crate::answer_builder::{AnswerBuilder, CallPiece, OnDelta};
-use crate::json::{at, citation, count, has_list, list, text};
-use crate::wire_event::{ErrorBody, EventOutcome, EventResult};
+use crate::json::{at, citation, count, list, text};
 
-/// Reads one event of a stream.
-pub(crate) fn read_event(
-    parts: &mut Parts,
-    builder: &mut AnswerBuilder,
-    json: Value,
-    on_delta: OnDelta<'_>,
-) -> EventResult {
-    if at(&json, &["error"]).is_some() {
-        return Err(ErrorBody(json));
+/// Reads a whole response, or one event of a stream.
+pub(crate) fn read(parts: &mut Parts, builder: &mut AnswerBuilder, json: &Value, on_delta: OnDelta<'_>) {
+    let usage = at(json, &["usageMetadata"]).and_then(usage);
+    builder.set_metadata(text(json, &["modelVersion"]), text(json, &["responseId"]), usage);
+    let Some(candidate) = list(json, &["candidates"]).first() else { return };
+    for part in list(candidate, &["content", "parts"]) {
+        parts.add(part);
+        read_part(builder, part, on_delta);
     }
-    if let Some(reason) = text(&json, &["promptFeedback", "blockReason"]) {
-        return Err(ErrorBody(blocked(&json, reason)));
+    read_sources(builder, candidate);
+    if let Some(reason) = text(candidate, &["finishReason"]) {
+        builder.finish = Some(finish(reason));
     }
-    let usage = at(&json, &["usageMetadata"]).and_then(usage);
-    builder.set_metadata(text(&json, &["modelVersion"]), text(&json, &["responseId"]), usage);
-    if let Some(candidate) = list(&json, &["candidates"]).first() {
-        for part in list(candidate, &["content", "parts"]) {
-            parts.add(part);
-            read_part(builder, part, on_delta);
-        }
-        read_sources(builder, candidate);
-        if let Some(reason) = text(candidate, &["finishReason"]) {
-            builder.finish = Some(finish(reason));
-        }
-    }
-    Ok(EventOutcome::Progress)
-}
-
-/// Reads the body of a response that was not streamed; false if it has no field for an answer.
-pub(crate) fn read_whole(
-    parts: &mut Parts,
-    builder: &mut AnswerBuilder,
-    json: Value,
-    on_delta: OnDelta<'_>,
-) -> Result<bool, ErrorBody> {
-    let has_candidates = has_list(&json, "candidates");
-    read_event(parts, builder, json, on_delta).map(|_progress| has_candidates)
 }
 
 fn read_part(builder: &mut AnswerBuilder, part: &Value, on_delta: OnDelta<'_>) {
@@ -81,11 +56,11 @@ fn read_sources(builder: &mut AnswerBuilder, candidate: &Value) {
 }
 
 /// The error of a request that the provider blocked before it reached the model.
-fn blocked(json: &Value, reason: &str) -> Value {
+pub(crate) fn blocked(json: &Value) -> Option<Value> {
+    let reason = text(json, &["promptFeedback", "blockReason"])?;
     let message = text(json, &["promptFeedback", "blockReasonMessage"]);
     let message = message.map_or_else(|| format!("the request was blocked ({reason})"), str::to_owned);
-    let error = Value::from([("status", "content_filter".into()), ("message", message.into())]);
-    Value::from([("error", error)])
+    Some(object! {"error": object! {"status": "content_filter", "message": message}})
 }
 
 fn usage(usage: &Value) -> Option<Usage> {

@@ -4,27 +4,22 @@ use reknit_model_api::Effort;
 
 use crate::model_info::base_name;
 
-/// Options that a model supports besides messages and tools.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ModelFamily {
-    /// The name of the field for the most tokens of an answer.
     pub(crate) max_tokens: &'static str,
     /// Whether a temperature and stop sequences may be sent. Models that always reason refuse both.
     pub(crate) sampling: bool,
     /// The supported values of `reasoning_effort`, ascending; empty for models that never reason.
     pub(crate) efforts: &'static [Effort],
-    /// What happens to its reasoning.
     pub(crate) reasoning: Reasoning,
     /// Whether several calls in one answer can be allowed or forbidden.
     pub(crate) parallel_calls: bool,
 }
 
-/// What happens to the reasoning of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reasoning {
     /// There is none, or it is shown once.
     Shown,
-    /// It is not shown.
     Hidden,
     /// It must be sent back with the calls that follow it.
     SentBack,
@@ -83,7 +78,6 @@ const FAMILIES: &[(&str, &ModelFamily)] = &[
     ("kimi-k2.6", &KIMI),
 ];
 
-/// The family of a model.
 pub(crate) fn family(model: &str) -> &'static ModelFamily {
     let name = base_name(model);
     let known = FAMILIES.iter().find(|(prefix, _)| {
@@ -103,7 +97,6 @@ fn is_newer(name: &str) -> bool {
 }
 
 impl ModelFamily {
-    /// Whether the model needs its own reasoning back after tool calls.
     pub(crate) fn needs_reasoning_back(&self) -> bool {
         matches!(self.reasoning, Reasoning::SentBack | Reasoning::Switchable)
     }

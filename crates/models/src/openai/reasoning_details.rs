@@ -3,13 +3,11 @@
 use reknit_model_api::ProviderState;
 use reknit_protocol::{Object, Value};
 
-/// Format of the list.
 pub(super) const STATE_FORMAT: &str = "openrouter";
 
 /// The fields whose pieces in a stream are concatenated.
 const TEXTS: &[&str] = &["text", "summary", "data"];
 
-/// The items so far.
 #[derive(Debug, Default)]
 pub(crate) struct ReasoningDetails(Vec<Object>);
 

@@ -1,21 +1,21 @@
 //! Request bodies.
 
 use reknit_model_api::{
-    Attachment, AttachmentKind, Effort, FormatUsed, Message, ModelRequest, ResponseFormat, Thought, ToolCall,
-    ToolChoice,
+    Attachment, AttachmentKind, Effort, FormatUsed, Message, ModelRequest, ResponseFormat, Thought, ToolChoice,
 };
 use reknit_protocol::{Object, Value};
 
 use super::family::{ModelFamily, Reasoning, family};
-use super::hosts::accepts_stream_options;
 use super::reasoning_details;
 use crate::attachments::{address, base64_of, file_name, subtype};
 use crate::prompt_cache::cache_key;
-use crate::request_body::{RequestBody, arguments, strings, tool_declaration};
+use crate::request_body::{
+    RequestBody, attachments_note, function, image_part, strings, text_and_parts, text_part, tool_call,
+    tool_declaration, user_message,
+};
 use crate::response_schema::negotiate;
 use crate::{Provider, Streaming, Target};
 
-/// The body of the request.
 pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     let family = family(&target.model);
     let (format_used, schema) = negotiate(target, &request.format);
@@ -29,9 +29,7 @@ pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
         let parallel = request.parallel_tool_calls.map(Value::from);
         body.insert_if("parallel_tool_calls", family.parallel_calls, "parallel_tool_calls", parallel);
     }
-    let temperature = request.temperature.map(|temperature| temperature.to_number().into());
-    body.insert_if("temperature", family.sampling, "temperature", temperature);
-    body.insert_if("top_p", family.sampling, "top_p", request.top_p.map(|top_p| top_p.to_number().into()));
+    body.insert_sampling(family.sampling, request);
     body.insert(family.max_tokens, request.max_tokens);
     let stop = Some(strings(&request.stop)).filter(|_| !request.stop.is_empty());
     body.insert_if("stop", family.sampling, "stop", stop);
@@ -53,7 +51,6 @@ pub(crate) fn render(target: &Target, request: &ModelRequest) -> RequestBody {
     body
 }
 
-/// Inserts the reasoning settings.
 fn insert_effort(body: &mut RequestBody, family: &ModelFamily, request: &ModelRequest) {
     if family.reasoning != Reasoning::Switchable {
         let effort = request.effort.map(|effort| family.effort(effort).unwrap_or_default().into());
@@ -73,36 +70,25 @@ fn messages(target: &Target, request: &ModelRequest, family: &ModelFamily) -> Va
     let mut of_results = Vec::new();
     for message in &request.messages {
         if !of_results.is_empty() && !matches!(message, Message::Tool { .. }) {
-            messages.push(user_parts(std::mem::take(&mut of_results)));
+            messages.push(user_message(std::mem::take(&mut of_results)));
         }
         messages.push(message_json(target, message, family));
         if let Message::Tool { call, attachments, .. } = message
             && !attachments.is_empty()
         {
-            of_results.push(text_part(&format!("Attachments of the result of call {call}:")));
+            of_results.push(text_part(&attachments_note(call)));
             of_results.extend(attachments.iter().map(attachment_part));
         }
     }
     if !of_results.is_empty() {
-        messages.push(user_parts(of_results));
+        messages.push(user_message(of_results));
     }
     messages.into()
 }
 
-fn user_parts(parts: Vec<Value>) -> Value {
-    Value::from([("role", "user".into()), ("content", parts.into())])
-}
-
-fn text_part(text: &str) -> Value {
-    Value::from([("type", "text".into()), ("text", text.into())])
-}
-
 fn attachment_part(attachment: &Attachment) -> Value {
     match attachment.kind() {
-        AttachmentKind::Image => {
-            let image = Value::from([("url", address(attachment).into())]);
-            Value::from([("type", "image_url".into()), ("image_url", image)])
-        }
+        AttachmentKind::Image => image_part(attachment),
         AttachmentKind::Audio => {
             let format = match subtype(attachment) {
                 "mpeg" => "mp3",
@@ -110,13 +96,12 @@ fn attachment_part(attachment: &Attachment) -> Value {
                 other => other,
             };
             let data = base64_of(attachment).unwrap_or_default();
-            let audio = Value::from([("data", data.into()), ("format", format.into())]);
-            Value::from([("type", "input_audio".into()), ("input_audio", audio)])
+            let audio = object! {"data": data, "format": format};
+            object! {"type": "input_audio", "input_audio": audio}
         }
         AttachmentKind::Document => {
-            let file =
-                Value::from([("filename", file_name(attachment).into()), ("file_data", address(attachment).into())]);
-            Value::from([("type", "file".into()), ("file", file)])
+            let file = object! {"filename": file_name(attachment), "file_data": address(attachment)};
+            object! {"type": "file", "file": file}
         }
     }
 }
@@ -125,8 +110,7 @@ fn message_json(target: &Target, message: &Message, family: &ModelFamily) -> Val
     let mut json = Object::from([("role", message.role().as_str().into()), ("content", message.text().into())]);
     match message {
         Message::User { text, attachments } if !attachments.is_empty() => {
-            let text = Some(text).filter(|text| !text.is_empty()).map(|text| text_part(text));
-            json.insert("content", text.into_iter().chain(attachments.iter().map(attachment_part)).collect::<Value>());
+            json.insert("content", text_and_parts(text, attachments.iter().map(attachment_part)));
         }
         Message::Assistant { text, tool_calls, reasoning, content_state } => {
             if !tool_calls.is_empty() {
@@ -156,12 +140,6 @@ fn message_json(target: &Target, message: &Message, family: &ModelFamily) -> Val
     json.into()
 }
 
-fn tool_call(call: &ToolCall) -> Value {
-    let arguments = arguments(&call.arguments).to_string();
-    let function = Value::from([("name", call.name.as_str().into()), ("arguments", arguments.into())]);
-    Value::from([("id", call.id.as_str().into()), ("type", "function".into()), ("function", function)])
-}
-
 /// The value of `tool_choice`. `named` gives the value that forces a call of the tool with this name.
 pub(crate) fn tool_choice(choice: &ToolChoice, named: fn(&str) -> Value) -> Option<Value> {
     match choice {
@@ -172,28 +150,31 @@ pub(crate) fn tool_choice(choice: &ToolChoice, named: fn(&str) -> Value) -> Opti
     }
 }
 
-/// The wrapper of a function that this format uses in declarations and choices.
-fn function(declaration: Value) -> Value {
-    Value::from([("type", "function".into()), ("function", declaration)])
-}
-
 fn named_choice(name: &str) -> Value {
-    function(Value::from([("name", name.into())]))
+    function(object! {"name": name})
 }
 
 fn response_format(requested: &ResponseFormat, used: FormatUsed, schema: Option<Value>) -> Option<Value> {
     match (requested, schema) {
         (ResponseFormat::Schema { name, .. }, Some(schema)) => {
-            let json_schema = Value::from([
-                ("name", name.as_str().into()),
-                ("strict", (used == FormatUsed::Strict).into()),
-                ("schema", schema),
-            ]);
-            Some(Value::from([("type", "json_schema".into()), ("json_schema", json_schema)]))
+            let json_schema = object! {"name": name.as_str(), "strict": used == FormatUsed::Strict, "schema": schema};
+            Some(object! {"type": "json_schema", "json_schema": json_schema})
         }
-        _ if used == FormatUsed::Json => Some(Value::from([("type", "json_object".into())])),
+        _ if used == FormatUsed::Json => Some(object! {"type": "json_object"}),
         _ => None,
     }
+}
+
+/// Hosts, with all their subdomains, that refuse a request with `stream_options`. They report the usage of a stream anyway,
+/// or never.
+const WITHOUT_STREAM_OPTIONS: &[&str] = &["mistral.ai", "gatewayz.ai", "databricks.com", "azuredatabricks.net"];
+
+fn accepts_stream_options(base_url: &str) -> bool {
+    let after_scheme = base_url.trim().split_once("://").map_or(base_url, |(_, rest)| rest);
+    let host = after_scheme.split(['/', ':', '?']).next().unwrap_or_default().to_ascii_lowercase();
+    !WITHOUT_STREAM_OPTIONS
+        .iter()
+        .any(|known| host.strip_suffix(known).is_some_and(|subdomain| subdomain.is_empty() || subdomain.ends_with('.')))
 }
 
 #[cfg(test)]

@@ -5,48 +5,22 @@ use reknit_protocol::Value;
 
 use super::ReasoningDetails;
 use crate::answer_builder::{AnswerBuilder, CallPiece, OnDelta};
-use crate::json::{at, citation, count, has_list, list, money, text};
-use crate::wire_event::{ErrorBody, EventOutcome, EventResult};
+use crate::json::{at, citation, count, list, money, text};
 
-/// Reads one event of a stream.
-pub(crate) fn read_event(
+/// Reads a whole response, or one event of a stream. `part` is the field of a choice with the message or a piece of it.
+pub(crate) fn read(
     details: &mut ReasoningDetails,
     builder: &mut AnswerBuilder,
-    json: Value,
-    on_delta: OnDelta<'_>,
-) -> EventResult {
-    read(details, builder, json, "delta", on_delta)?;
-    Ok(EventOutcome::Progress)
-}
-
-/// Reads the body of a response that was not streamed; false if it has no field for an answer.
-pub(crate) fn read_whole(
-    details: &mut ReasoningDetails,
-    builder: &mut AnswerBuilder,
-    json: Value,
-    on_delta: OnDelta<'_>,
-) -> Result<bool, ErrorBody> {
-    let has_choices = has_list(&json, "choices");
-    read(details, builder, json, "message", on_delta)?;
-    Ok(has_choices)
-}
-
-fn read(
-    details: &mut ReasoningDetails,
-    builder: &mut AnswerBuilder,
-    json: Value,
+    json: &Value,
     part: &str,
     on_delta: OnDelta<'_>,
-) -> Result<(), ErrorBody> {
-    if at(&json, &["error"]).is_some() {
-        return Err(ErrorBody(json));
-    }
-    builder.set_metadata(text(&json, &["model"]), text(&json, &["id"]), at(&json, &["usage"]).and_then(usage));
-    builder.reported_cost = reported_cost(&json).or(builder.reported_cost);
-    read_sources(builder, &json);
+) {
+    builder.set_metadata(text(json, &["model"]), text(json, &["id"]), at(json, &["usage"]).and_then(usage));
+    builder.reported_cost = reported_cost(json).or(builder.reported_cost);
+    read_sources(builder, json);
     // Only one choice is requested, but some servers send more.
-    let mut choices = list(&json, &["choices"]).iter();
-    let Some(choice) = choices.find(|choice| count(choice, &["index"]).unwrap_or(0) == 0) else { return Ok(()) };
+    let mut choices = list(json, &["choices"]).iter();
+    let Some(choice) = choices.find(|choice| count(choice, &["index"]).unwrap_or(0) == 0) else { return };
     if let Some(part) = at(choice, &[part]) {
         read_part(builder, part, on_delta);
         details.add(list(part, &["reasoning_details"]));
@@ -60,7 +34,6 @@ fn read(
         Some(reason) => builder.finish = Some(finish(reason)),
         None => {}
     }
-    Ok(())
 }
 
 fn read_part(builder: &mut AnswerBuilder, part: &Value, on_delta: OnDelta<'_>) {

@@ -63,27 +63,20 @@ mod tests {
 
     #[test]
     fn strict_mode_is_used_only_for_schemas_that_follow_its_rules() {
+        let with = |property: &str| {
+            format!(
+                r#"{{"type":"object","properties":{{"a":{property}}},"required":["a"],"additionalProperties":false}}"#
+            )
+        };
         for (schema, expected) in [
             (r#"{"type":"object","properties":{},"additionalProperties":false}"#, true),
-            (
-                r#"{"type":"object","properties":{"a":{"type":["string","null"]}},"required":["a"],"additionalProperties":false}"#,
-                true,
-            ),
+            (&with(r#"{"type":["string","null"]}"#), true),
             (r#"{"type":"object","properties":{"a":{}},"required":["a"]}"#, false),
             (r#"{"type":"object","properties":{"a":{}},"required":[],"additionalProperties":false}"#, false),
             (r#"{"type":"object","additionalProperties":false}"#, false),
-            (
-                r#"{"type":"object","properties":{"a":{"type":"array","items":{"type":"object"}}},"required":["a"],"additionalProperties":false}"#,
-                false,
-            ),
-            (
-                r#"{"type":"object","properties":{"a":{"type":"string","pattern":"x"}},"required":["a"],"additionalProperties":false}"#,
-                false,
-            ),
-            (
-                r#"{"type":"object","properties":{"a":{"anyOf":[{"type":"string"},true]}},"required":["a"],"additionalProperties":false}"#,
-                false,
-            ),
+            (&with(r#"{"type":"array","items":{"type":"object"}}"#), false),
+            (&with(r#"{"type":"string","pattern":"x"}"#), false),
+            (&with(r#"{"anyOf":[{"type":"string"},true]}"#), false),
             (r#"{"type":"array","items":{"type":"string"}}"#, false),
             ("true", false),
         ] {

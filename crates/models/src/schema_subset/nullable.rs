@@ -1,6 +1,6 @@
 //! Optional properties where every property is required: the value may be null.
 
-use reknit_protocol::{Object, Value};
+use reknit_protocol::Value;
 
 /// The schema that also allows null; none if it cannot be said.
 pub(super) fn nullable(schema: Value) -> Option<Value> {
@@ -23,15 +23,10 @@ pub(super) fn nullable(schema: Value) -> Option<Value> {
         _ => return None,
     };
     object.insert("type", types);
-    allow_null_value(&mut object);
-    Some(object.into())
-}
-
-/// Adds null to the allowed values, if they are listed.
-fn allow_null_value(schema: &mut Object) {
-    if let Some(Value::Array(values)) = schema.get_mut("enum")
+    if let Some(Value::Array(values)) = object.get_mut("enum")
         && !values.contains(&Value::Null)
     {
         values.push(Value::Null);
     }
+    Some(object.into())
 }

@@ -4,7 +4,6 @@ fn translated(dialect: Dialect, schema: &str) -> Option<String> {
     translate(dialect, &Value::parse(schema).unwrap()).map(|schema| schema.to_string())
 }
 
-/// An object with one required property.
 fn object(property: &str) -> String {
     format!(r#"{{"type":"object","properties":{{"a":{property}}},"required":["a"]}}"#)
 }

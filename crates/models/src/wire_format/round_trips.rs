@@ -2,6 +2,7 @@
 
 use reknit_model_api::{Message, ModelAnswer};
 
+use super::tests::sse;
 use super::*;
 use crate::event_decoder::frames::tests::event;
 use crate::sample::target;
@@ -14,7 +15,6 @@ fn next_request(answer: &ModelAnswer) -> ModelRequest {
     ModelRequest::new(messages, 9_000)
 }
 
-/// The body of the second request.
 fn sent_back(provider: Provider, model: &str, answer: &ModelAnswer) -> String {
     WireFormat::of(provider).render(&target(provider, model), &next_request(answer)).json.to_string()
 }
@@ -44,7 +44,7 @@ fn the_blocks_of_anthropic_are_sent_back_in_their_order() {
         assert!(sent.contains(&format!(r#"{{"role":"assistant","content":{content}}}"#)), "{sent}");
     }
 
-    let events = [
+    let stream = [
         r#"{"type":"message_start","message":{"id":"1","model":"claude-sonnet-4-5"}}"#,
         r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
         r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"First."}}"#,
@@ -63,9 +63,8 @@ fn the_blocks_of_anthropic_are_sent_back_in_their_order() {
         r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"}}"#,
         r#"{"type":"message_stop"}"#,
     ];
-    let stream: Vec<String> = events.iter().map(|event| format!("data: {event}\n\n")).collect();
-    let stream = stream.concat();
-    let sent = sent_back(Provider::Anthropic, "claude-sonnet-4-5", &streamed(Provider::Anthropic, stream.as_bytes()));
+    let answer = streamed(Provider::Anthropic, &sse(&stream.join("\n")));
+    let sent = sent_back(Provider::Anthropic, "claude-sonnet-4-5", &answer);
     assert!(sent.contains(&format!(r#"{{"role":"assistant","content":{content}}}"#)), "{sent}");
 }
 
@@ -110,19 +109,18 @@ fn the_signatures_of_gemini_are_sent_back_with_their_parts() {
         assert!(sent.contains(&format!(r#"{{"role":"model","parts":{parts}}}"#)), "{sent}");
     }
 
-    let event = |parts: &str| {
-        format!("data: {{\"candidates\":[{{\"content\":{{\"role\":\"model\",\"parts\":[{parts}]}}}}]}}\n\n")
-    };
+    let event = |parts: &str| format!(r#"{{"candidates":[{{"content":{{"role":"model","parts":[{parts}]}}}}]}}"#);
     let stream = [
         event(r#"{"text":"H","thought":true}"#),
         event(r#"{"text":"m.","thought":true},{"text":"One "}"#),
         event(r#"{"text":"moment","thoughtSignature":"t-1"}"#),
         event(r#"{"functionCall":{"id":"c-1","name":"f","args":{"x":1.50}},"thoughtSignature":"t-2"}"#),
         event(r#"{"functionCall":{"id":"c-2","name":"f","args":{}}}"#),
-        "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"\",\"thoughtSignature\":\"t-3\"}]},\"finishReason\":\"STOP\"}]}\n\n".to_owned(),
+        r#"{"candidates":[{"content":{"parts":[{"text":"","thoughtSignature":"t-3"}]},"finishReason":"STOP"}]}"#
+            .to_owned(),
     ];
-    let sent =
-        sent_back(Provider::Gemini, "gemini-3-pro-preview", &streamed(Provider::Gemini, stream.concat().as_bytes()));
+    let answer = streamed(Provider::Gemini, &sse(&stream.join("\n")));
+    let sent = sent_back(Provider::Gemini, "gemini-3-pro-preview", &answer);
     assert!(sent.contains(&format!(r#"{{"role":"model","parts":{parts}}}"#)), "{sent}");
 }
 
@@ -161,30 +159,16 @@ fn the_reasoning_details_of_a_router_are_sent_back_unchanged() {
     assert!(sent.contains(&format!(r#""tool_calls":[{call}],"reasoning_details":{details}}}"#)), "{sent}");
     assert!(!sent_back(Provider::OpenAi, "gpt-5", &answer).contains("reasoning_details"));
 
-    let delta = |delta: &str| format!("data: {{\"choices\":[{{\"delta\":{delta}}}]}}\n\n");
-    let stream = [
-        delta(
-            r#"{"reasoning":"First,","reasoning_details":[{"type":"reasoning.text","text":"First,","format":"anthropic-claude-v1","index":0}]}"#,
-        ),
-        delta(
-            r#"{"reasoning":" then.","reasoning_details":[{"type":"reasoning.text","text":" then.","format":"anthropic-claude-v1","index":0}]}"#,
-        ),
-        delta(
-            r#"{"reasoning_details":[{"type":"reasoning.text","signature":"s-1","format":"anthropic-claude-v1","index":0}]}"#,
-        ),
-        delta(
-            r#"{"reasoning_details":[{"type":"reasoning.encrypted","data":"e-1","id":"rs_1","format":"openai-responses-v1","index":1}]}"#,
-        ),
-        delta(
-            r#"{"tool_calls":[{"index":0,"id":"c-1","type":"function","function":{"name":"f","arguments":"{\"x\":1.50}"}}]}"#,
-        ),
-        "data: [DONE]\n\n".to_owned(),
+    let deltas = [
+        r#"{"reasoning":"First,","reasoning_details":[{"type":"reasoning.text","text":"First,","format":"anthropic-claude-v1","index":0}]}"#,
+        r#"{"reasoning":" then.","reasoning_details":[{"type":"reasoning.text","text":" then.","format":"anthropic-claude-v1","index":0}]}"#,
+        r#"{"reasoning_details":[{"type":"reasoning.text","signature":"s-1","format":"anthropic-claude-v1","index":0}]}"#,
+        r#"{"reasoning_details":[{"type":"reasoning.encrypted","data":"e-1","id":"rs_1","format":"openai-responses-v1","index":1}]}"#,
+        r#"{"tool_calls":[{"index":0,"id":"c-1","type":"function","function":{"name":"f","arguments":"{\"x\":1.50}"}}]}"#,
     ];
-    let sent = sent_back(
-        Provider::Compatible,
-        "anthropic/claude-sonnet-4.5",
-        &streamed(Provider::Compatible, stream.concat().as_bytes()),
-    );
+    let events = deltas.map(|delta| format!(r#"{{"choices":[{{"delta":{delta}}}]}}"#));
+    let answer = streamed(Provider::Compatible, &sse(&format!("{}\n[DONE]", events.join("\n"))));
+    let sent = sent_back(Provider::Compatible, "anthropic/claude-sonnet-4.5", &answer);
     assert!(sent.contains(&format!(r#""reasoning_details":{details}}}"#)), "{sent}");
 }
 
@@ -201,16 +185,16 @@ fn the_reasoning_of_bedrock_is_sent_back_with_its_signature() {
     assert!(sent.contains(&format!(r#"{{"role":"assistant","content":{content}}}"#)), "{sent}");
     assert!(sent.contains(r#"{"toolResult":{"toolUseId":"t-1","content":[{"text":"7"}]}}"#), "{sent}");
 
+    let delta = |index: u32, delta: &str| {
+        event("contentBlockDelta", &format!(r#"{{"contentBlockIndex":{index},"delta":{delta}}}"#))
+    };
     let stream = [
-        event("contentBlockDelta", r#"{"contentBlockIndex":0,"delta":{"reasoningContent":{"text":"First."}}}"#),
-        event("contentBlockDelta", r#"{"contentBlockIndex":0,"delta":{"reasoningContent":{"signature":"s-1"}}}"#),
-        event(
-            "contentBlockDelta",
-            r#"{"contentBlockIndex":1,"delta":{"reasoningContent":{"redactedContent":"cg=="}}}"#,
-        ),
-        event("contentBlockDelta", r#"{"contentBlockIndex":2,"delta":{"text":"A moment."}}"#),
+        delta(0, r#"{"reasoningContent":{"text":"First."}}"#),
+        delta(0, r#"{"reasoningContent":{"signature":"s-1"}}"#),
+        delta(1, r#"{"reasoningContent":{"redactedContent":"cg=="}}"#),
+        delta(2, r#"{"text":"A moment."}"#),
         event("contentBlockStart", r#"{"contentBlockIndex":3,"start":{"toolUse":{"toolUseId":"t-1","name":"f"}}}"#),
-        event("contentBlockDelta", r#"{"contentBlockIndex":3,"delta":{"toolUse":{"input":"{\"x\":1.50}"}}}"#),
+        delta(3, r#"{"toolUse":{"input":"{\"x\":1.50}"}}"#),
         event("messageStop", r#"{"stopReason":"tool_use"}"#),
         event("metadata", "{}"),
     ];

@@ -5,64 +5,47 @@ use reknit_model_api::{Delta, FinishReason, FormatUsed, ModelAnswer};
 
 use super::*;
 use crate::decode_stream;
-use crate::event_decoder::EventDecoder;
 use crate::event_decoder::frames::tests::event;
 
-const CHAT_STREAM: &str = r#"data: {"id":"1","model":"m-2","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}
+/// A stream of server-sent events: one for each line with JSON. Other lines, such as comments and names of events, stay as they are.
+pub(super) fn sse(lines: &str) -> Vec<u8> {
+    let is_data = |line: &str| line.starts_with(['{', '[']);
+    lines
+        .lines()
+        .map(|line| if is_data(line) { format!("data: {line}\n\n") } else { format!("{line}\n") })
+        .collect::<String>()
+        .into()
+}
 
+const CHAT_STREAM: &str = r#"{"id":"1","model":"m-2","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}
 : alive
-
-data: {"id":"1","choices":[{"index":0,"delta":{"reasoning_content":"Hmm, "}}]}
-
-data: {"id":"1","choices":[{"index":0,"delta":{"reasoning_content":"grüße."}}]}
-
-data: {"id":"1","choices":[{"index":0,"delta":{"content":"Moment"}}]}
-
-data: {"id":"1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":""}}]}}]}
-
-data: {"id":"1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"x\": 1"}}]}}]}
-
-data: {"id":"1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":".50}"}}]}}]}
-
-data: {"id":"1","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}
-
-data: {"id":"1","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":3}}}
-
-data: [DONE]
-
-"#;
+{"id":"1","choices":[{"index":0,"delta":{"reasoning_content":"Hmm, "}}]}
+{"id":"1","choices":[{"index":0,"delta":{"reasoning_content":"grüße."}}]}
+{"id":"1","choices":[{"index":0,"delta":{"content":"Moment"}}]}
+{"id":"1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":""}}]}}]}
+{"id":"1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"x\": 1"}}]}}]}
+{"id":"1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":".50}"}}]}}]}
+{"id":"1","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}
+{"id":"1","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":3}}}
+[DONE]"#;
 const CHAT_WHOLE: &str = r#"{"id":"1","model":"m-2","choices":[{"index":0,"message":{"role":"assistant","content":"Moment",
     "reasoning_content":"Hmm, grüße.","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{\"x\": 1.50}"}}]},
     "finish_reason":"tool_calls"}],"usage":{"prompt_tokens":9,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":3}}}"#;
 
 const RESPONSES_STREAM: &str = r#"event: response.created
-data: {"type":"response.created","response":{"id":"1","status":"in_progress","model":"m-2","output":[],"error":null}}
-
-data: {"type":"response.output_item.added","output_index":0,"item":{"type":"reasoning","id":"rs","summary":[]}}
-
-data: {"type":"response.reasoning_summary_text.delta","output_index":0,"delta":"Hmm."}
-
-data: {"type":"response.output_item.done","output_index":0,"item":{"type":"reasoning","id":"rs","summary":[{"type":"summary_text","text":"Hmm."}],"encrypted_content":"xyz"}}
-
-data: {"type":"response.output_item.added","output_index":1,"item":{"type":"message","role":"assistant","content":[]}}
-
-data: {"type":"response.output_text.delta","output_index":1,"content_index":0,"delta":"Mom"}
-
-data: {"type":"response.output_text.delta","output_index":1,"content_index":0,"delta":"ent"}
-
-data: {"type":"response.output_text.done","output_index":1,"content_index":0,"text":"Moment"}
-
-data: {"type":"response.output_item.added","output_index":2,"item":{"type":"function_call","call_id":"a","name":"f","arguments":""}}
-
-data: {"type":"response.function_call_arguments.delta","output_index":2,"delta":"{\"x\": 1"}
-
-data: {"type":"response.function_call_arguments.delta","output_index":2,"delta":".50}"}
-
-data: {"type":"response.function_call_arguments.done","output_index":2,"arguments":"{\"x\": 1.50}"}
-
-data: {"type":"response.completed","response":{"id":"1","status":"completed","model":"m-2","output":[],"usage":{"input_tokens":9,"input_tokens_details":{"cached_tokens":3},"output_tokens":4,"output_tokens_details":{"reasoning_tokens":1}}}}
-
-"#;
+{"type":"response.created","response":{"id":"1","status":"in_progress","model":"m-2","output":[],"error":null}}
+{"type":"response.output_item.added","output_index":0,"item":{"type":"reasoning","id":"rs","summary":[]}}
+{"type":"response.reasoning_summary_text.delta","output_index":0,"delta":"Hmm."}
+{"type":"response.output_item.done","output_index":0,"item":{"type":"reasoning","id":"rs","summary":[{"type":"summary_text","text":"Hmm."}],"encrypted_content":"xyz"}}
+{"type":"response.output_item.added","output_index":1,"item":{"type":"message","role":"assistant","content":[]}}
+{"type":"response.output_text.delta","output_index":1,"content_index":0,"delta":"Mom"}
+{"type":"response.output_text.delta","output_index":1,"content_index":0,"delta":"ent"}
+{"type":"response.output_text.done","output_index":1,"content_index":0,"text":"Moment"}
+{"type":"response.output_item.added","output_index":2,"item":{"type":"function_call","call_id":"a","name":"f","arguments":""}}
+{"type":"response.function_call_arguments.delta","output_index":2,"delta":"{\"x\": 1"}
+{"type":"response.function_call_arguments.delta","output_index":2,"delta":".50}"}
+{"type":"response.function_call_arguments.done","output_index":2,"arguments":"{\"x\": 1.50}"}
+{"type":"response.completed","response":{"id":"1","status":"completed","model":"m-2","output":[],"usage":{"input_tokens":9,"input_tokens_details":{"cached_tokens":3},"output_tokens":4,"output_tokens_details":{"reasoning_tokens":1}}}}"#;
 const RESPONSES_WHOLE: &str = r#"{"id":"1","status":"completed","error":null,"model":"m-2","output":[
     {"type":"reasoning","id":"rs","summary":[{"type":"summary_text","text":"Hmm."}],"encrypted_content":"xyz"},
     {"type":"message","role":"assistant","content":[{"type":"output_text","text":"Moment"}]},
@@ -70,53 +53,30 @@ const RESPONSES_WHOLE: &str = r#"{"id":"1","status":"completed","error":null,"mo
     "usage":{"input_tokens":9,"input_tokens_details":{"cached_tokens":3},"output_tokens":4,"output_tokens_details":{"reasoning_tokens":1}}}"#;
 
 const ANTHROPIC_STREAM: &str = r#"event: message_start
-data: {"type":"message_start","message":{"id":"1","type":"message","model":"m-2","content":[],"stop_reason":null,"usage":{"input_tokens":4,"cache_creation_input_tokens":2,"cache_read_input_tokens":3,"output_tokens":1}}}
-
+{"type":"message_start","message":{"id":"1","type":"message","model":"m-2","content":[],"stop_reason":null,"usage":{"input_tokens":4,"cache_creation_input_tokens":2,"cache_read_input_tokens":3,"output_tokens":1}}}
 event: content_block_start
-data: {"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}
-
+{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}
 event: ping
-data: {"type":"ping"}
-
-data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Hm"}}
-
-data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"m."}}
-
-data: {"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"xyz"}}
-
-data: {"type":"content_block_stop","index":0}
-
-data: {"type":"content_block_start","index":1,"content_block":{"type":"redacted_thinking","data":"abc"}}
-
-data: {"type":"content_block_stop","index":1}
-
-data: {"type":"content_block_start","index":2,"content_block":{"type":"text","text":""}}
-
-data: {"type":"content_block_delta","index":2,"delta":{"type":"text_delta","text":"Mom"}}
-
-data: {"type":"content_block_delta","index":2,"delta":{"type":"text_delta","text":"ent"}}
-
-data: {"type":"content_block_stop","index":2}
-
-data: {"type":"content_block_start","index":3,"content_block":{"type":"tool_use","id":"a","name":"f","input":{}}}
-
-data: {"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":""}}
-
-data: {"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":"{\"x\":1"}}
-
-data: {"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":".50}"}}
-
-data: {"type":"content_block_stop","index":3}
-
-data: {"type":"content_block_start","index":4,"content_block":{"type":"tool_use","id":"b","name":"g","input":{}}}
-
-data: {"type":"content_block_stop","index":4}
-
-data: {"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":4}}
-
-data: {"type":"message_stop"}
-
-"#;
+{"type":"ping"}
+{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Hm"}}
+{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"m."}}
+{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"xyz"}}
+{"type":"content_block_stop","index":0}
+{"type":"content_block_start","index":1,"content_block":{"type":"redacted_thinking","data":"abc"}}
+{"type":"content_block_stop","index":1}
+{"type":"content_block_start","index":2,"content_block":{"type":"text","text":""}}
+{"type":"content_block_delta","index":2,"delta":{"type":"text_delta","text":"Mom"}}
+{"type":"content_block_delta","index":2,"delta":{"type":"text_delta","text":"ent"}}
+{"type":"content_block_stop","index":2}
+{"type":"content_block_start","index":3,"content_block":{"type":"tool_use","id":"a","name":"f","input":{}}}
+{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":""}}
+{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":"{\"x\":1"}}
+{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":".50}"}}
+{"type":"content_block_stop","index":3}
+{"type":"content_block_start","index":4,"content_block":{"type":"tool_use","id":"b","name":"g","input":{}}}
+{"type":"content_block_stop","index":4}
+{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":4}}
+{"type":"message_stop"}"#;
 const ANTHROPIC_WHOLE: &str = r#"{"id":"1","type":"message","role":"assistant","model":"m-2","content":[
     {"type":"thinking","thinking":"Hmm.","signature":"xyz"},{"type":"redacted_thinking","data":"abc"},
     {"type":"text","text":"Moment"},{"type":"tool_use","id":"a","name":"f","input":{"x": 1.50}},
@@ -142,39 +102,22 @@ const OLLAMA_WHOLE: &str = r#"{"model":"m-2","message":{"role":"assistant","cont
     "tool_calls":[{"function":{"name":"f","arguments":{"x":1.50}}}]},"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":4}"#;
 
 const COHERE_STREAM: &str = r#"event: message-start
-data: {"type":"message-start","id":"1","delta":{"message":{"role":"assistant","content":[],"tool_plan":"","tool_calls":[],"citations":[]}}}
-
-data: {"type":"content-start","index":0,"delta":{"message":{"content":{"type":"thinking","thinking":""}}}}
-
-data: {"type":"content-delta","index":0,"delta":{"message":{"content":{"thinking":"Hmm."}}}}
-
-data: {"type":"content-end","index":0}
-
-data: {"type":"content-start","index":1,"delta":{"message":{"content":{"type":"text","text":""}}}}
-
-data: {"type":"content-delta","index":1,"delta":{"message":{"content":{"text":"Mom"}}}}
-
-data: {"type":"content-delta","index":1,"delta":{"message":{"content":{"text":"ent"}}}}
-
-data: {"type":"citation-start","index":0,"delta":{"message":{"citations":{"start":0,"end":3,"text":"Mom","sources":[{"type":"document","id":"doc:1","document":{"title":"T","url":"https://x/y"}}]}}}}
-
-data: {"type":"tool-plan-delta","delta":{"message":{"tool_plan":"I will "}}}
-
-data: {"type":"tool-plan-delta","delta":{"message":{"tool_plan":"look."}}}
-
-data: {"type":"tool-call-start","index":0,"delta":{"message":{"tool_calls":{"id":"a","type":"function","function":{"name":"f","arguments":""}}}}}
-
-data: {"type":"tool-call-delta","index":0,"delta":{"message":{"tool_calls":{"function":{"arguments":"{\"x\": 1"}}}}}
-
-data: {"type":"tool-call-delta","index":0,"delta":{"message":{"tool_calls":{"function":{"arguments":".50}"}}}}}
-
-data: {"type":"tool-call-end","index":0}
-
-data: {"type":"message-end","delta":{"finish_reason":"TOOL_CALL","usage":{"billed_units":{"input_tokens":5,"output_tokens":2},"tokens":{"input_tokens":9,"output_tokens":4},"cached_tokens":3}}}
-
-data: [DONE]
-
-"#;
+{"type":"message-start","id":"1","delta":{"message":{"role":"assistant","content":[],"tool_plan":"","tool_calls":[],"citations":[]}}}
+{"type":"content-start","index":0,"delta":{"message":{"content":{"type":"thinking","thinking":""}}}}
+{"type":"content-delta","index":0,"delta":{"message":{"content":{"thinking":"Hmm."}}}}
+{"type":"content-end","index":0}
+{"type":"content-start","index":1,"delta":{"message":{"content":{"type":"text","text":""}}}}
+{"type":"content-delta","index":1,"delta":{"message":{"content":{"text":"Mom"}}}}
+{"type":"content-delta","index":1,"delta":{"message":{"content":{"text":"ent"}}}}
+{"type":"citation-start","index":0,"delta":{"message":{"citations":{"start":0,"end":3,"text":"Mom","sources":[{"type":"document","id":"doc:1","document":{"title":"T","url":"https://x/y"}}]}}}}
+{"type":"tool-plan-delta","delta":{"message":{"tool_plan":"I will "}}}
+{"type":"tool-plan-delta","delta":{"message":{"tool_plan":"look."}}}
+{"type":"tool-call-start","index":0,"delta":{"message":{"tool_calls":{"id":"a","type":"function","function":{"name":"f","arguments":""}}}}}
+{"type":"tool-call-delta","index":0,"delta":{"message":{"tool_calls":{"function":{"arguments":"{\"x\": 1"}}}}}
+{"type":"tool-call-delta","index":0,"delta":{"message":{"tool_calls":{"function":{"arguments":".50}"}}}}}
+{"type":"tool-call-end","index":0}
+{"type":"message-end","delta":{"finish_reason":"TOOL_CALL","usage":{"billed_units":{"input_tokens":5,"output_tokens":2},"tokens":{"input_tokens":9,"output_tokens":4},"cached_tokens":3}}}
+[DONE]"#;
 const COHERE_WHOLE: &str = r#"{"id":"1","finish_reason":"TOOL_CALL","message":{"role":"assistant","tool_plan":"I will look.",
     "content":[{"type":"thinking","thinking":"Hmm."},{"type":"text","text":"Moment"}],
     "tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{\"x\": 1.50}"}}],
@@ -213,14 +156,14 @@ const BEDROCK_WHOLE: &str = r#"{"output":{"message":{"role":"assistant","content
 fn formats() -> Vec<(Provider, Vec<u8>, &'static str)> {
     let text = |stream: &str| stream.as_bytes().to_vec();
     vec![
-        (Provider::Compatible, text(CHAT_STREAM), CHAT_WHOLE),
-        (Provider::OpenAiResponses, text(RESPONSES_STREAM), RESPONSES_WHOLE),
-        (Provider::Anthropic, text(ANTHROPIC_STREAM), ANTHROPIC_WHOLE),
-        (Provider::VertexAnthropic, text(ANTHROPIC_STREAM), ANTHROPIC_WHOLE),
+        (Provider::Compatible, sse(CHAT_STREAM), CHAT_WHOLE),
+        (Provider::OpenAiResponses, sse(RESPONSES_STREAM), RESPONSES_WHOLE),
+        (Provider::Anthropic, sse(ANTHROPIC_STREAM), ANTHROPIC_WHOLE),
+        (Provider::VertexAnthropic, sse(ANTHROPIC_STREAM), ANTHROPIC_WHOLE),
         (Provider::Gemini, text(GEMINI_STREAM), GEMINI_WHOLE),
         (Provider::Vertex, text(GEMINI_STREAM), GEMINI_WHOLE),
         (Provider::Ollama, text(OLLAMA_STREAM), OLLAMA_WHOLE),
-        (Provider::Cohere, text(COHERE_STREAM), COHERE_WHOLE),
+        (Provider::Cohere, sse(COHERE_STREAM), COHERE_WHOLE),
         (Provider::Bedrock, bedrock_stream(), BEDROCK_WHOLE),
     ]
 }
@@ -387,24 +330,17 @@ fn every_finish_reason_has_its_variant() {
 
 #[test]
 fn a_tool_that_the_provider_runs_itself_is_not_a_call() {
-    let stream = r#"data: {"type":"message_start","message":{"id":"1","model":"m","usage":{"input_tokens":1,"output_tokens":1}}}
-
-data: {"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{}}}
-
-data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"query\":\"x\"}"}}
-
-data: {"type":"content_block_stop","index":0}
-
-data: {"type":"content_block_start","index":1,"content_block":{"type":"text","text":"found"}}
-
-data: {"type":"content_block_stop","index":1}
-
-data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}
-
-data: {"type":"message_stop"}
-
-"#;
-    let (answer, _) = streamed(Provider::Anthropic, [stream.as_bytes()]);
+    let stream = sse(
+        r#"{"type":"message_start","message":{"id":"1","model":"m","usage":{"input_tokens":1,"output_tokens":1}}}
+{"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{}}}
+{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"query\":\"x\"}"}}
+{"type":"content_block_stop","index":0}
+{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"found"}}
+{"type":"content_block_stop","index":1}
+{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}
+{"type":"message_stop"}"#,
+    );
+    let (answer, _) = streamed(Provider::Anthropic, [&stream[..]]);
     assert_eq!((answer.text.as_str(), answer.tool_calls.len()), ("found", 0));
 }
 
@@ -488,8 +424,8 @@ proptest! {
     ) {
         let (provider, stream, _) = formats().swap_remove(format);
         let (mut wire, mut builder) = (WireFormat::of(provider), AnswerBuilder::default());
-        let mut events = EventDecoder::new(wire.framing());
-        events.feed(&stream);
+        let mut events = wire.event_decoder();
+        events.feed(Some(&stream));
         for index in 0.. {
             let Some(data) = events.next() else { break };
             let mut text = String::from_utf8(data).unwrap();

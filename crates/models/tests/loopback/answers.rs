@@ -5,7 +5,7 @@ use reknit_models::{Models, Target};
 use serde_json::json;
 
 use crate::server::{STOP, Server, ServerAction, chunk, delta, response, stream_head};
-use crate::{ask, failure, request, without_timings};
+use crate::{ask, failure, request, streamed_answer, without_timings};
 
 const JSON: &str = "content-type: application/json\r\n";
 
@@ -75,19 +75,17 @@ async fn a_server_may_stream_or_not_whatever_was_requested() {
 #[tokio::test]
 async fn an_answer_at_its_token_limit_has_that_finish_reason() {
     let stop = STOP.replace("stop", "length");
-    let server = Server::streaming(&format!("{}{stop}", delta("half a sen"))).await;
-    let answer = ask(server.target()).await.0.unwrap();
+    let answer = streamed_answer(&format!("{}{stop}", delta("half a sen"))).await;
     assert_eq!(answer.finish, FinishReason::Length);
     assert_eq!(answer.usage.source, UsageSource::Estimated);
 }
 
 #[tokio::test]
 async fn a_finish_reason_or_an_end_mark_alone_ends_an_answer() {
-    let server = Server::streaming(&format!("{}{STOP}", delta("yes"))).await;
-    assert_eq!(ask(server.target()).await.0.unwrap().finish, FinishReason::Complete);
-
-    let server = Server::streaming(&format!("{}data: [DONE]\n\n", delta("yes"))).await;
-    assert_eq!(ask(server.target()).await.0.unwrap().finish, FinishReason::Other("unstated".into()));
+    for (end, finish) in [(STOP, FinishReason::Complete), ("data: [DONE]\n\n", FinishReason::Other("unstated".into()))]
+    {
+        assert_eq!(streamed_answer(&format!("{}{end}", delta("yes"))).await.finish, finish);
+    }
 }
 
 #[tokio::test]
@@ -112,8 +110,7 @@ async fn an_event_in_two_chunks_is_one_event() {
 
 #[tokio::test]
 async fn a_malformed_event_is_skipped_and_counted() {
-    let server = Server::streaming(&format!("{}data: {{\"choi\n\n{}{STOP}", delta("a"), delta("b"))).await;
-    let answer = ask(server.target()).await.0.unwrap();
+    let answer = streamed_answer(&format!("{}data: {{\"choi\n\n{}{STOP}", delta("a"), delta("b"))).await;
     assert_eq!((answer.text.as_str(), answer.skipped_events), ("ab", 1));
 }
 

@@ -12,6 +12,8 @@ mod truncated;
 use reknit_model_api::{Delta, Message, ModelAnswer, ModelFailure, ModelRequest};
 use reknit_models::{Models, Target};
 
+use server::Server;
+
 fn request() -> ModelRequest {
     ModelRequest::new(vec![Message::user("How much are 100 shares?")], 100)
 }
@@ -40,4 +42,9 @@ fn without_timings(answer: Result<ModelAnswer, ModelFailure>) -> Result<ModelAns
 /// The failure of an attempt that must fail.
 async fn failure(target: Target) -> ModelFailure {
     ask(target).await.0.expect_err("the attempt must fail")
+}
+
+/// The answer of a server that streams this.
+async fn streamed_answer(stream: &str) -> ModelAnswer {
+    ask(Server::streaming(stream).await.target()).await.0.unwrap()
 }

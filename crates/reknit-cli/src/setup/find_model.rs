@@ -11,7 +11,8 @@ pub(crate) async fn with_detected_model(config: Config) -> Config {
     if !config.models.is_empty() || config.find_model == FindModel::Off {
         return config;
     }
-    let found = match detect::by_api_key(&variable) {
+    let by_key = detect::by_api_key(&variable).next();
+    let found = match by_key {
         Some(found) => Some(found),
         None => detect::local_server().await,
     };

@@ -7,7 +7,7 @@ use reknit_mend::CallFault;
 use reknit_protocol::{CallTool, EffectId, EffectKind, TransportKind};
 
 use super::{OpenEffect, OpenKind, OpenSpan, StepKey, Tracer, elapsed_ms, id_in_turn};
-use crate::attribute_value::{AttributeValue, MAX_ERROR};
+use crate::attribute_value::AttributeValue;
 use crate::signal::{SpanKind, SpanStatus};
 use crate::table::{metrics, spans};
 
@@ -64,10 +64,8 @@ impl Tracer {
             error.as_str().into(),
         ];
         let message = match (end, fault) {
-            (CallEnd::Failed { message, .. }, _) => AttributeValue::excerpt(message, MAX_ERROR).to_string(),
-            (CallEnd::Replied { .. }, Some(fault)) => {
-                AttributeValue::excerpt(&fault.to_string(), MAX_ERROR).to_string()
-            }
+            (CallEnd::Failed { message, .. }, _) => AttributeValue::error(message).to_string(),
+            (CallEnd::Replied { .. }, Some(fault)) => AttributeValue::error(&fault.to_string()).to_string(),
             (CallEnd::Replied { .. } | CallEnd::Interrupted, _) => error,
         };
         let status = if message.is_empty() { SpanStatus::Ok } else { SpanStatus::Error(message) };

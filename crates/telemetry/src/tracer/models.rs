@@ -7,14 +7,13 @@ use reknit_model_api::{ErrorClass, Message, ModelAnswer, ModelFailure, ModelRequ
 use reknit_protocol::{EffectId, EffectOwner, ScopeLevel};
 
 use super::{OpenEffect, OpenKind, OpenSpan, StepKey, Tracer, elapsed_ms};
-use crate::attribute_value::{AttributeValue, MAX_ERROR};
+use crate::attribute_value::AttributeValue;
 use crate::signal::{SpanKind, SpanStatus};
 use crate::table::{events, logs, metrics, spans};
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct QuestionEnd<'a> {
     pub(super) answer: Option<&'a ModelAnswer>,
-    usage: Option<Usage>,
     failure: Option<&'a ModelFailure>,
 }
 
@@ -24,7 +23,6 @@ pub(super) struct EndedAttempt {
     question: ModelQuestion,
     since_ms: i64,
     answer: Option<ModelAnswer>,
-    usage: Option<Usage>,
     failure: Option<ModelFailure>,
 }
 
@@ -33,6 +31,10 @@ impl QuestionEnd<'_> {
     fn request_id(&self) -> Option<&str> {
         let of_answer = self.answer.and_then(|answer| answer.request_id.as_deref());
         of_answer.or_else(|| self.failure?.request_id.as_deref())
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        self.answer.map(|answer| answer.usage).or_else(|| self.failure?.usage)
     }
 
     pub(super) fn error(&self) -> Option<String> {
@@ -48,11 +50,11 @@ impl Tracer {
                 self.start_question(ModelQuestion { id, ..question.clone() });
             }
             ModelRecord::Answered { id, answer, failure } => {
-                let end = QuestionEnd { answer: Some(answer), usage: Some(answer.usage), failure: failure.as_ref() };
+                let end = QuestionEnd { answer: Some(answer), failure: failure.as_ref() };
                 self.end_question(&id.clone().nested_in(scope), end);
             }
             ModelRecord::Failed { id, failure } => {
-                let end = QuestionEnd { answer: None, usage: failure.usage, failure: Some(failure) };
+                let end = QuestionEnd { answer: None, failure: Some(failure) };
                 self.end_question(&id.clone().nested_in(scope), end);
             }
             ModelRecord::Skipped { id, until_ms } => {
@@ -104,20 +106,19 @@ impl Tracer {
         let labels = |last: &'static str| [Cow::from(module), word.into(), word.into(), last.into()];
         self.count(&metrics::AI_REQUESTS, labels(status));
         self.measure(&metrics::AI_REQUEST_MS, ms, labels(status));
-        if let Some(usage) = &end.usage {
+        if let Some(usage) = end.usage() {
             for (kind, tokens) in [("input", usage.input_tokens), ("output", usage.output_tokens)] {
                 self.measure(&metrics::AI_TOKENS, tokens, labels(kind));
             }
         }
         if purpose == Purpose::AgentTurn {
             let (answer, failure) = (end.answer.cloned(), end.failure.cloned());
-            self.ended_attempt =
-                Some(EndedAttempt { question: question.clone(), since_ms, answer, usage: end.usage, failure });
+            self.ended_attempt = Some(EndedAttempt { question: question.clone(), since_ms, answer, failure });
         } else {
             self.close_question(&question, since_ms, end, None);
         }
         if let Some(failure) = end.failure.filter(|_| purpose != Purpose::AgentTurn) {
-            let error = AttributeValue::excerpt(&failure.to_string(), MAX_ERROR);
+            let error = AttributeValue::error(&failure.to_string());
             let values = [purpose.as_str().into(), self.run_id(), error, failure.class.as_str().into(), ms.into()];
             self.log(&logs::MODEL_FAILED, values);
         }
@@ -133,8 +134,7 @@ impl Tracer {
     /// Closes the span of an attempt of a turn. An attempt that the session gave up is still open.
     pub(super) fn end_attempt(&mut self, attempt: &Attempt) {
         if let Some(ended) = self.ended_attempt.take() {
-            let (answer, failure) = (ended.answer.as_ref(), ended.failure.as_ref());
-            let end = QuestionEnd { answer, usage: ended.usage, failure };
+            let end = QuestionEnd { answer: ended.answer.as_ref(), failure: ended.failure.as_ref() };
             return self.close_question(&ended.question, ended.since_ms, end, Some(attempt));
         }
         let owner = EffectOwner::Turn(attempt.turn);
@@ -142,8 +142,7 @@ impl Tracer {
         if let Some(OpenEffect { since_ms, kind: OpenKind::Question(question) }) =
             id.and_then(|id| self.open.remove(&id))
         {
-            let end = QuestionEnd { answer: None, usage: None, failure: None };
-            self.close_question(&question, since_ms, end, Some(attempt));
+            self.close_question(&question, since_ms, QuestionEnd::default(), Some(attempt));
         }
     }
 
@@ -156,7 +155,7 @@ impl Tracer {
         attempt: Option<&Attempt>,
     ) {
         let target = question.target.as_str();
-        let (answer, usage) = (end.answer, end.usage.as_ref());
+        let (answer, usage) = (end.answer, end.usage());
         let error = attempt.and_then(|attempt| attempt.error.clone()).or_else(|| end.error());
         let failure_class = end.failure.map(|failure| failure.class.as_str());
         let outcome = attempt.map(|attempt| attempt.status.as_str()).or(failure_class).unwrap_or("success");
@@ -187,7 +186,7 @@ impl Tracer {
         ];
         let status = match error {
             None => SpanStatus::Ok,
-            Some(error) => SpanStatus::Error(AttributeValue::excerpt(&error, MAX_ERROR).to_string()),
+            Some(error) => SpanStatus::Error(AttributeValue::error(&error).to_string()),
         };
         let span = OpenSpan::new(question.id.to_string(), since_ms);
         let parent = Some(self.effect_parent(&question.id));
@@ -201,7 +200,7 @@ impl Tracer {
             match self.open.remove(&id) {
                 Some(OpenEffect { since_ms, kind: OpenKind::Question(question) }) => {
                     let failure = ModelFailure::new(ErrorClass::NetworkError, "the answer was not awaited");
-                    let end = QuestionEnd { answer: None, usage: None, failure: Some(&failure) };
+                    let end = QuestionEnd { answer: None, failure: Some(&failure) };
                     self.close_question(&question, since_ms, end, None);
                 }
                 Some(OpenEffect { since_ms, kind: OpenKind::Call(call) }) => {

@@ -5,14 +5,13 @@ use reknit_model_api::Purpose;
 
 use super::models::{QuestionEnd, prompt, temperature};
 use super::{Tracer, elapsed_ms};
-use crate::attribute_value::{AttributeValue, MAX_ERROR, MAX_TEXT};
-use crate::definition::Definition;
+use crate::attribute_value::{AttributeValue, MAX_TEXT};
+use crate::signal::Definition;
 use crate::table::{events, logs, metrics};
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Planning {
     since_ms: Option<i64>,
-    /// The number of the last attempt.
     attempt: u32,
     /// Whether it is for a plan of what is missing.
     is_second: bool,
@@ -76,7 +75,7 @@ impl Tracer {
                 response.event_at(self.at_ms, values)
             }
             (_, error) => {
-                let error = AttributeValue::excerpt(&error.unwrap_or_default(), MAX_ERROR);
+                let error = AttributeValue::error(&error.unwrap_or_default());
                 error_event.event_at(self.at_ms, [self.run_id(), error, ms.into(), question.attempt.into()])
             }
         };
@@ -91,7 +90,7 @@ impl Tracer {
         will_retry: bool,
     ) {
         let problems = problems.join("; ");
-        let error = || AttributeValue::excerpt(&problems, MAX_ERROR);
+        let error = || AttributeValue::error(&problems);
         let values = [self.run_id(), error(), attempt.into(), will_retry.into()];
         match cause {
             PlanRejection::Unreadable => {

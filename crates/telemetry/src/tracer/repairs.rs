@@ -1,6 +1,5 @@
 //! The repair of a step's call, rung by rung.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use reknit_engine::{MendDetail, RejectionCause, RungStart};
@@ -11,15 +10,11 @@ use reknit_protocol::{EffectId, Object};
 use super::models::QuestionEnd;
 use super::steps::StepTrace;
 use super::{StepKey, Tracer};
-use crate::attribute_value::{AttributeValue, MAX_BRIEF, MAX_ERROR, MAX_TEXT};
-use crate::definition::Definition;
+use crate::attribute_value::{AttributeValue, MAX_BRIEF, MAX_TEXT};
+use crate::signal::Definition;
 use crate::table::{events, logs, metrics};
 
 impl Tracer {
-    fn step_labels(&self, key: &StepKey) -> Option<[Cow<'static, str>; 3]> {
-        Some(self.labels(self.steps.get(key)?))
-    }
-
     fn add_step_event<const N: usize>(&mut self, key: &StepKey, event: &Definition<N>, values: [AttributeValue; N]) {
         if let Some(step) = self.steps.get_mut(key) {
             step.add_event(event.event_at(self.at_ms, values));
@@ -48,7 +43,7 @@ impl Tracer {
         if let Some(step) = self.steps.get_mut(&step.key) {
             step.feedback_uses = start.uses;
         }
-        let error = || AttributeValue::excerpt(&start.fault.to_string(), MAX_ERROR);
+        let error = || AttributeValue::error(&start.fault.to_string());
         let values =
             [step.id(), step.capability(), step.tool(), start.uses.into(), error(), start.is_type_error.into()];
         self.add_step_event(&step.key, &events::FEEDBACK_STARTED, values);
@@ -59,14 +54,13 @@ impl Tracer {
 
     fn start_context(&mut self, step: &StepTrace, start: &RungStart) {
         let (retries, status, keys) = (start.uses.saturating_sub(1), step.status(), start.source_keys.len());
-        let names = || AttributeValue::excerpt(&start.source_keys.join(", "), MAX_ERROR);
+        let names = || AttributeValue::error(&start.source_keys.join(", "));
         let independent = start.is_independent.into();
         let values = [step.id(), step.capability(), retries.into(), status.into(), keys.into(), names(), independent];
         self.add_step_event(&step.key, &events::CONTEXT_START, values);
-        let [capability, _, module] = self.labels(step);
-        self.count(&metrics::CONTEXT, [capability.clone(), module.clone()]);
+        self.count(&metrics::CONTEXT, self.short_labels(step));
         if start.is_independent {
-            self.count(&metrics::CONTEXT_INDEPENDENT, [capability, module]);
+            self.count(&metrics::CONTEXT_INDEPENDENT, self.short_labels(step));
         }
         self.log(&logs::CONTEXT_START, [step.id(), step.capability(), status.into(), keys.into(), names()]);
     }
@@ -74,13 +68,13 @@ impl Tracer {
     /// Reports how long a question of the rung `context` took, and its failure.
     pub(super) fn map_context_latency(&mut self, id: &EffectId, end: &QuestionEnd<'_>) {
         let Some(key) = StepKey::of(id) else { return };
-        let Some([capability, _, module]) = self.step_labels(&key) else { return };
+        let Some(labels) = self.steps.get(&key).map(|step| self.short_labels(step)) else { return };
         let ms = self.latency_ms;
-        self.measure(&metrics::CONTEXT_LATENCY, ms, [capability.clone(), module.clone()]);
+        self.measure(&metrics::CONTEXT_LATENCY, ms, labels.clone());
         let Some(error) = end.error() else { return };
-        let values = || [AttributeValue::excerpt(&error, MAX_ERROR), ms.into()];
+        let values = || [AttributeValue::error(&error), ms.into()];
         self.add_step_event(&key, &events::CONTEXT_ERROR, values());
-        self.count(&metrics::CONTEXT_LLM_ERRORS, [capability, module]);
+        self.count(&metrics::CONTEXT_LLM_ERRORS, labels);
         self.log(&logs::CONTEXT_LLM_FAILED, values());
     }
 
@@ -96,8 +90,7 @@ impl Tracer {
             (ModelRung::Feedback, Ok(advice)) => self.map_analysis(&step, advice),
             (ModelRung::Context, Ok(advice)) => self.map_context_advice(&step, advice),
             (ModelRung::Context, Err(problem)) => {
-                let values =
-                    || [AttributeValue::excerpt(problem, MAX_ERROR), AttributeValue::excerpt(&answer.text, MAX_BRIEF)];
+                let values = || [AttributeValue::error(problem), AttributeValue::excerpt(&answer.text, MAX_BRIEF)];
                 self.add_step_event(key, &events::CONTEXT_PARSE_ERROR, values());
                 self.log(&logs::CONTEXT_UNREADABLE, values());
             }
@@ -128,8 +121,7 @@ impl Tracer {
         let values = [advice.retry.into(), analysis(), advice.changes.len().into(), ms.into()];
         self.add_step_event(&step.key, &events::CONTEXT_COMPLETE, values);
         let metric = if advice.retry { &metrics::CONTEXT_SUCCESS } else { &metrics::CONTEXT_CANNOT_FIX };
-        let [capability, _, module] = self.labels(step);
-        self.count(metric, [capability, module]);
+        self.count(metric, self.short_labels(step));
         if !advice.retry {
             self.close_rung(&step.key, ModelRung::Context);
         }
@@ -153,7 +145,7 @@ impl Tracer {
             MendDetail::ByRule | MendDetail::NoLearnedRule | MendDetail::Settled => {}
             MendDetail::Resent { times, fault } => self.map_resend(&step, description, (*times, fault)),
             MendDetail::Learned => {
-                let values = [step.id(), step.capability(), AttributeValue::excerpt(description, MAX_ERROR)];
+                let values = [step.id(), step.capability(), AttributeValue::error(description)];
                 self.add_step_event(key, &events::MAPPING_APPLIED, values);
                 self.count(&metrics::MAPPINGS, self.labels(&step));
             }
@@ -167,8 +159,7 @@ impl Tracer {
                     self.map_feedback_failure(key, *uses, rejection_label(*cause));
                 }
                 Rung::Context if self.close_rung(key, ModelRung::Context) => {
-                    let values =
-                        ["semantic_retry_failed".into(), step.id(), AttributeValue::excerpt(description, MAX_ERROR)];
+                    let values = ["semantic_retry_failed".into(), step.id(), AttributeValue::error(description)];
                     self.log(&logs::SEMANTIC_RETRY_FAILED, values);
                 }
                 Rung::Resolution => self.map_failed_resolution(&step, description, *cause),
@@ -179,14 +170,13 @@ impl Tracer {
 
     fn map_coercion(&mut self, step: &StepTrace, description: &str, values: usize) {
         self.add_step_event(&step.key, &events::TYPE_COERCION, [values.into(), step.capability(), step.id()]);
-        let [capability, _, module] = self.labels(step);
-        self.count(&metrics::COERCIONS, [capability, module]);
-        let description = AttributeValue::excerpt(description, MAX_ERROR);
+        self.count(&metrics::COERCIONS, self.short_labels(step));
+        let description = AttributeValue::error(description);
         self.log(&logs::COERCED, ["type_coercion".into(), step.id(), step.capability(), description]);
     }
 
     fn map_rule(&mut self, step: &StepTrace, description: &str) {
-        let description = || AttributeValue::excerpt(description, MAX_ERROR);
+        let description = || AttributeValue::error(description);
         self.add_step_event(&step.key, &events::FACTS_APPLIED, [step.id(), step.capability(), description()]);
         self.count(&metrics::FACTS, self.labels(step));
         self.log(&logs::FACTS, ["facts".into(), step.id(), step.capability(), description()]);
@@ -195,7 +185,7 @@ impl Tracer {
     /// Reports a call that a learned rule corrected, or that the tool rejected although it did.
     fn map_learned_rule(&mut self, step: &StepTrace, rule: &str, description: &str, is_rejected: bool) {
         let rule = || AttributeValue::Text(rule.to_owned());
-        let description = || AttributeValue::excerpt(description, MAX_ERROR);
+        let description = || AttributeValue::error(description);
         let (event, metric, line, operation) = if is_rejected {
             (&events::RULE_REJECTED, &metrics::RULES_REJECTED, &logs::RULE_REJECTED, "learned_rule_rejected")
         } else {
@@ -210,7 +200,7 @@ impl Tracer {
         // A model that advises to send the same call again has not failed.
         self.close_rung(&step.key, ModelRung::Feedback);
         self.close_rung(&step.key, ModelRung::Context);
-        let description = || AttributeValue::excerpt(description, MAX_ERROR);
+        let description = || AttributeValue::error(description);
         self.add_step_event(&step.key, &events::RESEND, [step.id(), step.capability(), times.into(), description()]);
         let reason = match fault.origin {
             FaultOrigin::Transport(_) => "transport",
@@ -219,10 +209,9 @@ impl Tracer {
             FaultOrigin::Status(500..) => "server_error",
             FaultOrigin::Status(_) | FaultOrigin::Local => "other",
         };
-        let [capability, tool, module] = self.labels(step);
-        self.count(&metrics::RESENDS, [capability, tool, module, reason.into()]);
+        self.count(&metrics::RESENDS, self.labels_with(step, reason));
         let error = match fault.status() {
-            _ if !fault.code.is_empty() => AttributeValue::excerpt(&fault.code, MAX_ERROR),
+            _ if !fault.code.is_empty() => AttributeValue::error(&fault.code),
             Some(status) => AttributeValue::Text(status.to_string()),
             None => reason.into(),
         };
@@ -241,12 +230,10 @@ impl Tracer {
         if !self.close_rung(&step.key, ModelRung::Resolution) {
             return;
         }
-        let values =
-            [step.id(), step.capability(), AttributeValue::excerpt(description, MAX_ERROR), self.latency_ms.into()];
+        let values = [step.id(), step.capability(), AttributeValue::error(description), self.latency_ms.into()];
         self.add_step_event(&step.key, &events::RESOLUTION_ERROR, values);
         let reason = if cause == RejectionCause::NoAnswer { "llm_error" } else { "refused" };
-        let [capability, tool, module] = self.labels(step);
-        self.count(&metrics::RESOLUTION_FAILED, [capability, tool, module, reason.into()]);
+        self.count(&metrics::RESOLUTION_FAILED, self.labels_with(step, reason));
     }
 
     fn map_feedback_success(&mut self, step: &StepTrace, uses: u32, parameters: &Object) {
@@ -262,8 +249,7 @@ impl Tracer {
         let Some(step) = self.steps.get(key).cloned() else { return };
         let values = [step.id(), step.capability(), uses.into(), reason.into()];
         self.add_step_event(key, &events::FEEDBACK_FAILED, values);
-        let [capability, tool, module] = self.labels(&step);
-        self.count(&metrics::FEEDBACK_FAILED, [capability, tool, module, reason.into()]);
+        self.count(&metrics::FEEDBACK_FAILED, self.labels_with(&step, reason));
         self.log(&logs::FEEDBACK_FAILED, ["validation_feedback_failed".into(), step.id(), reason.into()]);
     }
 
@@ -281,8 +267,7 @@ impl Tracer {
             (|| AttributeValue::excerpt(analysis, MAX_TEXT), || AttributeValue::parameters(parameters));
         let values = [step.id(), step.capability(), analysis(), parameters()];
         self.add_step_event(&step.key, &events::SEMANTIC_RETRY, values);
-        let [capability, _, module] = self.labels(step);
-        self.count(&metrics::CONTEXT_APPLIED, [capability, module]);
+        self.count(&metrics::CONTEXT_APPLIED, self.short_labels(step));
         let operation = "semantic_retry_applied".into();
         let values = [operation, step.id(), step.capability(), analysis(), parameters(), uses.into()];
         self.log(&logs::SEMANTIC_RETRY, values);
@@ -295,9 +280,9 @@ impl Tracer {
             self.map_feedback_failure(key, uses, "stopped");
         }
         if self.close_rung(key, ModelRung::Resolution)
-            && let Some([capability, tool, module]) = self.step_labels(key)
+            && let Some(step) = self.steps.get(key)
         {
-            self.count(&metrics::RESOLUTION_FAILED, [capability, tool, module, "stopped".into()]);
+            self.count(&metrics::RESOLUTION_FAILED, self.labels_with(step, "stopped"));
         }
     }
 }

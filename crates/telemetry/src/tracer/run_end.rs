@@ -3,9 +3,8 @@
 use reknit_engine::{SessionExit, Spent, Status};
 
 use super::{OpenSpan, ROOT, RootInfo, Tracer, elapsed_ms};
-use crate::attribute_value::{AttributeValue, MAX_ERROR, MAX_TEXT};
-use crate::definition::Definition;
-use crate::signal::{SpanKind, SpanStatus};
+use crate::attribute_value::{AttributeValue, MAX_TEXT};
+use crate::signal::{Definition, SpanKind, SpanStatus};
 use crate::table::{logs, metrics, spans};
 
 struct RootEnd<'a> {
@@ -44,7 +43,7 @@ impl Tracer {
         RootEnd { status, reason, length, spent }: RootEnd<'_>,
     ) {
         let duration_ms = elapsed_ms(root.start_ms, self.at_ms);
-        let message = AttributeValue::excerpt(reason, MAX_ERROR);
+        let message = AttributeValue::error(reason);
         let outcome = match status {
             Status::Complete => SpanStatus::Ok,
             _ if reason.is_empty() => SpanStatus::Error(status.as_str().to_owned()),

@@ -5,8 +5,7 @@ use reknit_engine::{
     ReportSource, SessionRecord, SyntheticReason, WaitEnd,
 };
 
-use crate::definition::Definition;
-use crate::signal::{LogLine, Metric};
+use crate::signal::{Definition, LogLine, Metric};
 use crate::table::session as table;
 
 pub(super) fn log_lines(record: &SessionRecord) -> Vec<LogLine> {
@@ -125,17 +124,7 @@ pub(super) fn metrics(record: &SessionRecord) -> Vec<Metric> {
                 table::REPORT_TURNS.metric(u64::from(report.turn), labels()),
             ]
         }
-        SessionRecord::Started { .. }
-        | SessionRecord::FollowedUp { .. }
-        | SessionRecord::TurnStarted(_)
-        | SessionRecord::Resumed
-        | SessionRecord::LateOutcome(_)
-        | SessionRecord::WaitStarted { .. }
-        | SessionRecord::TargetSkipped { .. }
-        | SessionRecord::OutputLimitLearned { .. }
-        | SessionRecord::CallRepeated(_)
-        | SessionRecord::FallbackReportFound { .. }
-        | SessionRecord::FinalTurn { .. } => Vec::new(),
+        _ => Vec::new(),
     }
 }
 

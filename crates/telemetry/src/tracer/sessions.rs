@@ -1,11 +1,11 @@
 //! Sessions and their turns: their spans, and decisions as events of the turn's span.
 
-use reknit_engine::{Attempt, Ending, SessionRecord};
+use reknit_engine::{Attempt, Ending, Metadata, SessionRecord};
 use reknit_protocol::{EffectOwner, ScopeLevel};
 
 use super::session_lines::{log_lines, metrics};
 use super::{OpenSpan, ROOT, RootInfo, Tracer};
-use crate::attribute_value::{AttributeValue, MAX_ERROR};
+use crate::attribute_value::AttributeValue;
 use crate::signal::{Signal, SpanEvent, SpanKind, SpanStatus};
 use crate::table::{self, events, spans};
 
@@ -16,13 +16,11 @@ impl Tracer {
         match record {
             SessionRecord::Started { agent, input, metadata } => {
                 self.module = table::AGENT;
-                let info = RootInfo::Session { agent: agent.clone(), input: input.clone() };
-                self.root = Some((OpenSpan::root(self.at_ms, metadata), info));
+                self.start_session(agent, input, metadata);
             }
             SessionRecord::FollowedUp { number, input, agent, metadata } => {
                 self.retries = number.saturating_sub(1);
-                let info = RootInfo::Session { agent: agent.clone(), input: input.clone() };
-                self.root = Some((OpenSpan::root(self.at_ms, metadata), info));
+                self.start_session(agent, input, metadata);
             }
             SessionRecord::Resumed => self.restart_open_effects(),
             SessionRecord::TurnStarted(turn) => {
@@ -43,6 +41,11 @@ impl Tracer {
         if let Some(event) = turn_event(self.at_ms, record) {
             self.add_turn_event(event);
         }
+    }
+
+    fn start_session(&mut self, agent: &str, input: &str, metadata: &Metadata) {
+        let info = RootInfo::Session { agent: agent.to_owned(), input: input.to_owned() };
+        self.root = Some((OpenSpan::root(self.at_ms, metadata), info));
     }
 
     /// Adds an event to the span of the turn, or of the session if no turn is in progress.
@@ -80,7 +83,7 @@ fn turn_event(at_ms: i64, record: &SessionRecord) -> Option<SpanEvent> {
             events::TURNS_COLLAPSED.event_at(at_ms, [(*turn).into(), reason.as_str().into(), turns.0, turns.1])
         }
         SessionRecord::CallInText { turn, tool, form } => {
-            let tool = AttributeValue::excerpt(tool, MAX_ERROR);
+            let tool = AttributeValue::error(tool);
             events::CALL_IN_TEXT.event_at(at_ms, [(*turn).into(), tool, form.as_str().into()])
         }
         SessionRecord::OutputLimitLearned { turn, target, max_tokens } => {
@@ -103,7 +106,7 @@ fn directive_event(at_ms: i64, attempt: &Attempt) -> Option<SpanEvent> {
         attempt.attempt.into(),
         directive.action.as_str().into(),
         directive.backoff_ms.unwrap_or(0).into(),
-        AttributeValue::excerpt(&directive.log_message, MAX_ERROR),
+        AttributeValue::error(&directive.log_message),
     ];
     Some(events::RETRY_DIRECTIVE.event_at(at_ms, values))
 }

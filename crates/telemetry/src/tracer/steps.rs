@@ -8,7 +8,7 @@ use reknit_engine::{StepDescription, StepEnd};
 use reknit_mend::{CallFault, ModelRung, Rung};
 
 use super::{OpenSpan, StepKey, Tracer};
-use crate::attribute_value::{AttributeValue, MAX_ERROR};
+use crate::attribute_value::AttributeValue;
 use crate::signal::{SpanEvent, SpanKind, SpanStatus};
 use crate::table::{logs, metrics, spans};
 
@@ -18,7 +18,6 @@ pub(super) struct StepTrace {
     /// The span; `None` once it was reported.
     span: Option<OpenSpan>,
     pub(super) description: StepDescription,
-    /// The failure of the last call.
     pub(super) fault: Option<Arc<CallFault>>,
     /// The rungs that were reported to have started, and not to have ended.
     pub(super) open_rungs: BTreeSet<ModelRung>,
@@ -59,6 +58,16 @@ impl Tracer {
         [step.capability.to_string().into(), step.tool.to_string().into(), self.module()]
     }
 
+    pub(super) fn labels_with(&self, step: &StepTrace, last: &'static str) -> [Cow<'static, str>; 4] {
+        let [capability, tool, module] = self.labels(step);
+        [capability, tool, module, last.into()]
+    }
+
+    /// The labels of metrics that do not tell tools apart.
+    pub(super) fn short_labels(&self, step: &StepTrace) -> [Cow<'static, str>; 2] {
+        [step.description.capability.to_string().into(), self.module()]
+    }
+
     pub(super) fn start_step(&mut self, turn: Option<u32>, step: &StepDescription) {
         let key = StepKey::new(turn, &step.step);
         let trace = StepTrace {
@@ -91,7 +100,7 @@ impl Tracer {
             StepEnd::Unconfirmed { reason } => ("unconfirmed", reason.clone()),
             StepEnd::Skipped { reason } => ("skipped", reason.clone()),
         };
-        let message = AttributeValue::excerpt(&message, MAX_ERROR);
+        let message = AttributeValue::error(&message);
         let span_status = match end {
             StepEnd::Failed { .. } | StepEnd::Unconfirmed { .. } => SpanStatus::Error(message.to_string()),
             StepEnd::Done | StepEnd::Skipped { .. } => SpanStatus::Ok,
@@ -101,7 +110,7 @@ impl Tracer {
             step.id(),
             step.tool(),
             step.capability(),
-            AttributeValue::excerpt(&step.description.instruction, MAX_ERROR),
+            AttributeValue::error(&step.description.instruction),
             status.into(),
             message.clone(),
             calls.into(),
@@ -109,8 +118,7 @@ impl Tracer {
         ];
         let parent = Some(self.step_parent());
         self.close(span, (SpanKind::Internal, parent), (&spans::STEP_EXECUTION, values), span_status);
-        let [capability, tool, module] = self.labels(&step);
-        self.count(&metrics::STEPS, [capability, tool, module, status.into()]);
+        self.count(&metrics::STEPS, self.labels_with(&step, status));
         if let StepEnd::Failed { .. } | StepEnd::Unconfirmed { .. } = end {
             let values = ["step_execution".into(), step.id(), step.capability(), step.tool(), message];
             self.log(&logs::STEP_FAILED, values);

@@ -8,8 +8,8 @@ use crate::paths::{BAD_AMOUNT, OTHER_PLAN, a_second_plan, path, paths};
 use crate::run_world::{Play, plan, policy, started, step};
 use crate::signals::{lines, metrics, shown, signals_of, spans};
 
-/// The attributes that each name must have. It may have more.
-const KEYS: &[(&str, &[&str])] = &[
+/// The names that existing dashboards and alerts use, and the attributes that each must have. It may have more.
+pub(crate) const CONTRACT: &[(&str, &[&str])] = &[
     ("llm.plan_generation.request", &["request_id", "prompt", "prompt_length", "temperature", "max_tokens", "attempt"]),
     (
         "llm.plan_generation.response",
@@ -75,12 +75,24 @@ const KEYS: &[(&str, &[&str])] = &[
     ),
     ("Semantic retry failed", &["operation", "step_id", "error"]),
     ("Retry attempt", &["tool", "attempt", "reason"]),
+    ("orchestration.process_request", &[]),
+    ("orchestration.step_execution", &[]),
+    ("http.client.request", &[]),
+    ("validation_feedback_success", &[]),
+    ("validation_feedback_failed", &[]),
+    ("llm.synthesis.response", &[]),
+    ("ai_agent_final_report_total", &[]),
+    ("ai_agent_final_report_attempts_total", &[]),
+    ("ai_agent_final_report_turns", &[]),
+    ("ai_agent_retry_collapse_total", &[]),
+    ("Call refused, requesting LLM correction", &[]),
+    ("Parameter correction failed", &[]),
 ];
 
 #[test]
 fn each_name_has_its_contract_attributes() {
     let table = table();
-    for (name, keys) in KEYS {
+    for (name, keys) in CONTRACT {
         let entry = table.iter().find(|entry| entry.name == *name).unwrap_or_else(|| panic!("there is no {name}"));
         let missing: Vec<&&str> = keys.iter().filter(|key| !entry.keys.contains(key)).collect();
         assert!(missing.is_empty(), "{name} has no {missing:?}");
@@ -164,9 +176,8 @@ fn each_question_is_counted_with_its_purpose_and_outcome() {
         let expected: Vec<String> = expected
             .iter()
             .map(|(purpose, status)| {
-                format!(
-                    r#"ai.request.total{{module="orchestration",provider="{purpose}",purpose="{purpose}",status="{status}"}} 1"#
-                )
+                let purpose = format!("provider=\"{purpose}\",purpose=\"{purpose}\"");
+                format!("ai.request.total{{module=\"orchestration\",{purpose},status=\"{status}\"}} 1")
             })
             .collect();
         assert_eq!(found, expected, "case: {case}");

@@ -6,69 +6,10 @@ use std::{env, fs};
 
 use reknit_telemetry::{Signal, SignalKind, markdown_tables, prometheus_series, table};
 
+use crate::contract::CONTRACT;
 use crate::paths::paths;
 use crate::sessions::session_paths;
 use crate::signals::signals_of;
-
-/// The names that existing dashboards and alerts use.
-const CONTRACT: [&str; 56] = [
-    "orchestration.process_request",
-    "orchestration.step_execution",
-    "http.client.request",
-    "llm.plan_generation.request",
-    "llm.plan_generation.response",
-    "llm.plan_generation.parse_error",
-    "llm.plan_generation.error",
-    "type_coercion_applied",
-    "validation_feedback_started",
-    "validation_feedback_success",
-    "validation_feedback_failed",
-    "error_analyzer.llm_call_start",
-    "error_analyzer.analysis_complete",
-    "llm_error_analysis_no_retry",
-    "contextual_re_resolution.start",
-    "contextual_re_resolution.error",
-    "contextual_re_resolution.parse_error",
-    "contextual_re_resolution.complete",
-    "semantic_retry_applied",
-    "llm.synthesis.response",
-    "orchestration.type_coercion.applied",
-    "orchestration.validation_feedback.attempts",
-    "orchestration.validation_feedback.success",
-    "orchestration.validation_feedback.failed",
-    "orchestration.error_analysis.no_retry",
-    "orchestration.semantic_retry.attempts",
-    "orchestration.semantic_retry.success",
-    "orchestration.semantic_retry.cannot_fix",
-    "orchestration.semantic_retry.applied",
-    "orchestration.semantic_retry.llm_errors",
-    "orchestration.semantic_retry.independent_step",
-    "orchestration.semantic_retry.llm_latency_ms",
-    "plan_generation.total",
-    "plan_generation.duration_ms",
-    "plan_generation.parse_errors",
-    "plan_generation.retries",
-    "ai.request.total",
-    "ai.request.duration_ms",
-    "ai.tokens.used",
-    "ai_agent_final_report_total",
-    "ai_agent_final_report_attempts_total",
-    "ai_agent_final_report_turns",
-    "ai_agent_retry_collapse_total",
-    "Parameter types coerced to match schema",
-    "Type error detected, requesting LLM correction",
-    "Call refused, requesting LLM correction",
-    "Parameters corrected by LLM",
-    "Parameter correction failed",
-    "LLM error analysis: not retryable",
-    "Starting contextual re-resolution",
-    "Re-resolution LLM call failed",
-    "Failed to parse re-resolution response",
-    "Contextual re-resolution completed",
-    "SEMANTIC RETRY: Applying corrected parameters",
-    "Semantic retry failed",
-    "Retry attempt",
-];
 
 fn names(signals: &[Signal]) -> BTreeSet<&'static str> {
     signals.iter().flat_map(Signal::names).collect()
@@ -76,7 +17,7 @@ fn names(signals: &[Signal]) -> BTreeSet<&'static str> {
 
 #[test]
 fn each_contract_name_is_produced_on_its_paths_of_a_run_only() {
-    let contract = BTreeSet::from(CONTRACT);
+    let contract: BTreeSet<&str> = CONTRACT.iter().map(|(name, _)| *name).collect();
     for (case, events, expected) in paths() {
         let produced: BTreeSet<_> = names(&signals_of(&events)).intersection(&contract).copied().collect();
         assert_eq!(produced, BTreeSet::from_iter(expected), "case: {case}");
@@ -85,7 +26,7 @@ fn each_contract_name_is_produced_on_its_paths_of_a_run_only() {
 
 #[test]
 fn each_contract_name_is_produced_on_its_paths_of_a_session_only() {
-    let contract = BTreeSet::from(CONTRACT);
+    let contract: BTreeSet<&str> = CONTRACT.iter().map(|(name, _)| *name).collect();
     let always = ["ai_agent_final_report_total", "ai_agent_final_report_attempts_total", "ai_agent_final_report_turns"];
     for (case, events, expected) in session_paths() {
         let produced: BTreeSet<_> = names(&signals_of(&events)).intersection(&contract).copied().collect();
@@ -104,7 +45,7 @@ fn the_paths_produce_every_name_of_the_table_and_no_other() {
     let listed: BTreeSet<&str> = table().iter().map(|entry| entry.name).collect();
     assert_eq!(listed.difference(&produced).collect::<Vec<_>>(), Vec::<&&str>::new(), "no path produces these");
     assert_eq!(produced.difference(&listed).collect::<Vec<_>>(), Vec::<&&str>::new(), "these are not in the table");
-    let missing: Vec<&str> = CONTRACT.into_iter().filter(|name| !listed.contains(name)).collect();
+    let missing: Vec<&str> = CONTRACT.iter().map(|(name, _)| *name).filter(|name| !listed.contains(name)).collect();
     assert_eq!(missing, Vec::<&str>::new());
 }
 

@@ -16,16 +16,16 @@ fn when_all_breakers_are_open_prefer_primary_waits_for_the_first_that_half_opens
     let mut rotation = prefer(&["a", "b", "c"]);
     assert_eq!(rotation.breaker_open(9_000, 0), Next::Ask);
     assert_eq!(rotation.breaker_open(4_000, 0), Next::Ask);
-    assert_eq!(rotation.breaker_open(4_000, 0), Next::Wait { ms: 4_000 });
-    assert_eq!(current(&rotation), "b");
+    let next = rotation.breaker_open(4_000, 0);
+    assert_eq!((next, current(&rotation)), (Next::Wait { ms: 4_000 }, "b"));
 }
 
 #[test]
 fn advance_waits_for_the_longest_of_open_breakers_and_rate_limits() {
     let mut rotation = rotation(&["a", "b"], RotationRules::default());
     assert_eq!(rotation.failed(&limited(Some(7_000)), 0), Next::Ask);
-    assert_eq!(rotation.breaker_open(3_000, 0), Next::Wait { ms: 7_000 });
-    assert_eq!(current(&rotation), "a");
+    let next = rotation.breaker_open(3_000, 0);
+    assert_eq!((next, current(&rotation)), (Next::Wait { ms: 7_000 }, "a"));
 }
 
 #[test]
@@ -58,8 +58,7 @@ fn a_wait_for_an_open_breaker_is_at_least_one_millisecond_and_ends_before_the_li
 #[test]
 fn a_second_attempt_that_finds_the_breaker_open_goes_on_to_the_next_target() {
     let mut rotation = prefer(&["a", "b"]);
-    assert_eq!(rotation.failed(&failure(ErrorClass::NetworkError), 0), Next::Ask);
-    assert_eq!(current(&rotation), "a");
+    assert_eq!(failed(&mut rotation, &failure(ErrorClass::NetworkError), 0), (Next::Ask, "a"));
     assert_eq!(rotation.breaker_open(5_000, 0), Next::Ask);
     assert_eq!((current(&rotation), rotation.attempts()), ("b", 1));
 }

@@ -47,8 +47,7 @@ fn every_class_of_failure_has_its_decision() {
 fn a_target_with_a_refused_key_may_be_skipped_and_is_not_asked_again() {
     let mut rotation =
         rotation(&["a", "b"], RotationRules { on_auth_error: OnAuthError::Skip, ..RotationRules::prefer_primary() });
-    assert_eq!(rotation.failed(&failure(ErrorClass::AuthError), 0), Next::Ask);
-    assert_eq!(current(&rotation), "b");
+    assert_eq!(failed(&mut rotation, &failure(ErrorClass::AuthError), 0), (Next::Ask, "b"));
     rotation.restart();
     assert_eq!(current(&rotation), "b");
     let fatal = Next::GiveUp(GiveUpReason::Fatal(ErrorClass::QuotaExceeded));
@@ -62,10 +61,8 @@ fn a_request_that_is_too_long_goes_on_to_a_larger_context_window() {
     let rules = RotationRules { context_windows, ..RotationRules::prefer_primary() };
     let mut rotation = rotation(&["small", "tiny", "same", "unknown", "large"], rules);
     let too_long = failure(ErrorClass::ContextLength);
-    assert_eq!(rotation.failed(&too_long, 0), Next::Ask);
-    assert_eq!(current(&rotation), "unknown", "it may be large");
-    assert_eq!(rotation.failed(&too_long, 0), Next::Ask);
-    assert_eq!(current(&rotation), "large");
+    assert_eq!(failed(&mut rotation, &too_long, 0), (Next::Ask, "unknown"), "it may be large");
+    assert_eq!(failed(&mut rotation, &too_long, 0), (Next::Ask, "large"));
     let fatal = Next::GiveUp(GiveUpReason::Fatal(ErrorClass::ContextLength));
     assert_eq!(rotation.failed(&too_long, 0), fatal);
     // The next request may be shorter.
@@ -76,10 +73,12 @@ fn a_request_that_is_too_long_goes_on_to_a_larger_context_window() {
 #[test]
 fn a_target_that_refused_a_request_is_not_asked_the_same_again() {
     let mut rotation = prefer(&["a", "b"]);
-    assert_eq!(rotation.failed(&failure(ErrorClass::ModelError), 0), Next::Ask);
-    assert_eq!(current(&rotation), "b");
-    assert_eq!(rotation.failed(&failure(ErrorClass::Timeout), 0), Next::Wait { ms: 2_000 });
-    assert_eq!(current(&rotation), "b", "the only eligible target");
+    assert_eq!(failed(&mut rotation, &failure(ErrorClass::ModelError), 0), (Next::Ask, "b"));
+    assert_eq!(
+        failed(&mut rotation, &failure(ErrorClass::Timeout), 0),
+        (Next::Wait { ms: 2_000 }, "b"),
+        "the only eligible target"
+    );
 }
 
 #[test]
@@ -89,18 +88,19 @@ fn when_all_targets_have_failed_a_new_round_starts_at_the_first_after_a_wait() {
         assert_eq!(rotation.failed(&broken(), 0), Next::Ask);
         assert_eq!(current(&rotation), expected);
     }
-    assert_eq!(rotation.failed(&broken(), 0), Next::Wait { ms: 4_000 });
-    assert_eq!(current(&rotation), "a");
+    assert_eq!(failed(&mut rotation, &broken(), 0), (Next::Wait { ms: 4_000 }, "a"));
 }
 
 #[test]
 fn the_new_round_starts_with_the_target_that_is_ready_first() {
     let mut rotation = prefer(&["a", "b"]);
     assert_eq!(rotation.failed(&limited(Some(50_000)), 0), Next::Ask);
-    assert_eq!(rotation.failed(&limited(Some(20_000)), 0), Next::Wait { ms: 20_000 });
-    assert_eq!(current(&rotation), "b");
-    assert_eq!(rotation.failed(&failure(ErrorClass::Timeout), 20_000), Next::Wait { ms: 3_000 });
-    assert_eq!(current(&rotation), "b", "`a` is not ready yet");
+    assert_eq!(failed(&mut rotation, &limited(Some(20_000)), 0), (Next::Wait { ms: 20_000 }, "b"));
+    assert_eq!(
+        failed(&mut rotation, &failure(ErrorClass::Timeout), 20_000),
+        (Next::Wait { ms: 3_000 }, "b"),
+        "`a` is not ready yet"
+    );
 }
 
 #[test]

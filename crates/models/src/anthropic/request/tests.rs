@@ -2,11 +2,10 @@ use reknit_model_api::ResponseFormat;
 
 use super::*;
 use crate::Provider;
-use crate::sample::{conversation, target};
+use crate::sample::{conversation, rendered, target, with_schema};
 
 fn body(model: &str, request: &ModelRequest) -> (String, RequestBody) {
-    let request_body = render(&target(Provider::Anthropic, model), request);
-    (request_body.json.to_string().replace("},{", "},\n{"), request_body)
+    rendered(render, Provider::Anthropic, model, request)
 }
 
 #[test]
@@ -51,19 +50,18 @@ fn the_reasoning_budget_is_a_part_of_the_answers_tokens() {
         (Effort::High, 1_024, None),
         (Effort::None, 9_000, None),
     ] {
-        assert_eq!(budget(effort, max_tokens), expected, "{effort:?} {max_tokens}");
+        assert_eq!(effort_budget(effort, max_tokens), expected, "{effort:?} {max_tokens}");
     }
 }
 
 #[test]
 fn an_answer_is_constrained_to_a_strict_schema_or_not_at_all() {
-    let closed = Value::parse(r#"{"type":"object","properties":{},"additionalProperties":false}"#).unwrap();
-    let open = Value::parse(r#"{"type":"object"}"#).unwrap();
-    let schema = |schema: &Value| ResponseFormat::Schema { name: "x".into(), schema: schema.clone() };
+    let schema = |schema: &str| with_schema(schema).format;
+    let closed = r#"{"type":"object","properties":{},"additionalProperties":false}"#;
     for (model, format, expected) in [
-        ("claude-sonnet-4-5", schema(&closed), FormatUsed::Strict),
-        ("claude-sonnet-4-5", schema(&open), FormatUsed::Text),
-        ("claude-3-5-haiku-latest", schema(&closed), FormatUsed::Text),
+        ("claude-sonnet-4-5", schema(closed), FormatUsed::Strict),
+        ("claude-sonnet-4-5", schema(r#"{"type":"object"}"#), FormatUsed::Text),
+        ("claude-3-5-haiku-latest", schema(closed), FormatUsed::Text),
         ("claude-sonnet-4-5", ResponseFormat::Json, FormatUsed::Text),
     ] {
         let (text, request_body) = body(model, &ModelRequest::new(vec![], 5).with_format(format));
@@ -82,12 +80,10 @@ fn a_temperature_above_one_is_omitted() {
 
 #[test]
 fn a_schema_with_other_keywords_and_optional_properties_is_translated() {
-    let schema = Value::parse(
+    let request = with_schema(
         r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",
             "properties":{"day":{"type":"string","format":"date"},"count":{"type":"integer","minimum":1}},"required":["day"]}"#,
-    )
-    .unwrap();
-    let request = ModelRequest::new(vec![], 5).with_format(ResponseFormat::Schema { name: "x".into(), schema });
+    );
     let (text, request_body) = body("claude-sonnet-4-5", &request);
     insta::assert_snapshot!(text, @r#"{"model":"claude-sonnet-4-5","max_tokens":5,"messages":[],"output_config":{"format":{"type":"json_schema","schema":{"type":"object","additionalProperties":false,"properties":{"day":{"type":"string","format":"date"},"count":{"type":"integer","description":"(minimum: 1)"}},"required":["day"]}}},"temperature":0}"#);
     assert_eq!(request_body.format_used, FormatUsed::Strict);

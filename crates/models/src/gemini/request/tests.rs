@@ -2,11 +2,10 @@ use reknit_model_api::ResponseFormat;
 
 use super::*;
 use crate::Provider;
-use crate::sample::{conversation, target};
+use crate::sample::{conversation, rendered, with_schema};
 
 fn body(model: &str, request: &ModelRequest) -> (String, RequestBody) {
-    let request_body = render(&target(Provider::Gemini, model), request);
-    (request_body.json.to_string().replace("},{", "},\n{"), request_body)
+    rendered(render, Provider::Gemini, model, request)
 }
 
 #[test]
@@ -25,8 +24,7 @@ fn a_conversation_has_a_separate_system_instruction_and_tool_results_in_user_tur
 
 #[test]
 fn json_is_requested_by_its_mime_type_and_a_schema_keeps_every_digit() {
-    let schema = Value::parse(r#"{"type":"number","maximum":1234567890123456789012.50}"#).unwrap();
-    let request = ModelRequest::new(vec![], 5).with_format(ResponseFormat::Schema { name: "amount".into(), schema });
+    let request = with_schema(r#"{"type":"number","maximum":1234567890123456789012.50}"#);
     let (text, request_body) = body("gemini-2.5-flash", &request);
     insta::assert_snapshot!(text, @r#"{"contents":[],"generationConfig":{"temperature":0,"maxOutputTokens":5,"responseMimeType":"application/json","responseJsonSchema":{"type":"number","maximum":1234567890123456789012.50}}}"#);
     assert_eq!(request_body.format_used, FormatUsed::Schema);
@@ -57,12 +55,10 @@ fn a_seed_of_more_than_32_bits_is_omitted() {
 
 #[test]
 fn a_schema_keeps_the_keywords_that_the_server_knows() {
-    let schema = Value::parse(
+    let request = with_schema(
         r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",
             "properties":{"day":{"type":"string","format":"date","pattern":"^2"},"kind":{"const":"a"}},"required":["day"]}"#,
-    )
-    .unwrap();
-    let request = ModelRequest::new(vec![], 5).with_format(ResponseFormat::Schema { name: "x".into(), schema });
+    );
     insta::assert_snapshot!(body("gemini-2.5-flash", &request).0, @r#"{"contents":[],"generationConfig":{"temperature":0,"maxOutputTokens":5,"responseMimeType":"application/json","responseJsonSchema":{"type":"object","properties":{"day":{"type":"string","format":"date","description":"(pattern: \"^2\")"},"kind":{"type":"string","enum":["a"]}},"required":["day"]}}}"#);
 }
 

@@ -2,7 +2,7 @@ use reknit_model_api::{Effort, Temperature};
 
 use super::*;
 use crate::FormatSupport;
-use crate::sample::conversation;
+use crate::sample::{conversation, with_schema};
 
 fn target(format: FormatSupport, streaming: Streaming) -> Target {
     Target { format, streaming, ..Target::new("a", "http://localhost", "m-1") }
@@ -31,10 +31,9 @@ fn a_streamed_request_asks_for_its_usage() {
 
 #[test]
 fn a_schema_keeps_every_digit() {
-    let schema = Value::parse(r#"{"type":"number","maximum":1234567890123456789012.50}"#).unwrap();
-    let request = ModelRequest::new(vec![], 5).with_format(ResponseFormat::Schema { name: "amount".into(), schema });
+    let request = with_schema(r#"{"type":"number","maximum":1234567890123456789012.50}"#);
     let (body, used) = body(&target(FormatSupport::Schema, Streaming::Off), &request);
-    insta::assert_snapshot!(body, @r#"{"model":"m-1","messages":[],"temperature":0,"max_tokens":5,"response_format":{"type":"json_schema","json_schema":{"name":"amount","strict":false,"schema":{"type":"number","maximum":1234567890123456789012.50}}}}"#);
+    insta::assert_snapshot!(body, @r#"{"model":"m-1","messages":[],"temperature":0,"max_tokens":5,"response_format":{"type":"json_schema","json_schema":{"name":"x","strict":false,"schema":{"type":"number","maximum":1234567890123456789012.50}}}}"#);
     assert_eq!(used, FormatUsed::Schema);
 }
 
@@ -130,18 +129,16 @@ fn the_usage_of_a_stream_is_not_requested_from_servers_that_refuse_the_field() {
 #[test]
 fn arguments_that_are_null_are_an_empty_object() {
     for raw in ["null", " null\n", "", "{}"] {
-        assert_eq!(arguments(raw).to_string(), "{}", "{raw:?}");
+        assert_eq!(crate::request_body::arguments(raw).to_string(), "{}", "{raw:?}");
     }
 }
 
 #[test]
 fn openai_gets_the_strict_part_of_a_schema_and_other_servers_all_of_it() {
-    let schema = Value::parse(
+    let request = with_schema(
         r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",
             "properties":{"day":{"type":"string","format":"date"},"count":{"type":"integer","minimum":1}},"required":["day"]}"#,
-    )
-    .unwrap();
-    let request = ModelRequest::new(vec![], 5).with_format(ResponseFormat::Schema { name: "x".into(), schema });
+    );
     let openai = Target { provider: crate::Provider::OpenAi, ..target(FormatSupport::Schema, Streaming::Off) };
     let (text, used) = body(&openai, &request);
     insta::assert_snapshot!(text, @r#"{"model":"m-1","messages":[],"temperature":0,"max_tokens":5,"response_format":{"type":"json_schema","json_schema":{"name":"x","strict":true,"schema":{"type":"object","additionalProperties":false,"properties":{"day":{"type":"string","format":"date"},"count":{"type":["integer","null"],"minimum":1}},"required":["day","count"]}}}}"#);

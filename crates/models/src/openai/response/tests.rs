@@ -3,9 +3,9 @@ use serde_json::json;
 
 use super::*;
 use crate::Provider;
-use crate::wire_format::WireFormat;
+use crate::wire_format::{ErrorBody, EventOutcome, WireFormat};
 
-fn event(builder: &mut AnswerBuilder, data: &[u8], on_delta: OnDelta<'_>) -> EventResult {
+fn event(builder: &mut AnswerBuilder, data: &[u8], on_delta: OnDelta<'_>) -> Result<EventOutcome, ErrorBody> {
     WireFormat::of(Provider::Compatible).read_event(builder, std::str::from_utf8(data).unwrap(), on_delta)
 }
 
@@ -17,14 +17,12 @@ fn build(builder: AnswerBuilder) -> Result<ModelAnswer, ModelFailure> {
     builder.build(&ModelRequest::new(vec![Message::user("how much?")], 100), "requested", FormatUsed::Text)
 }
 
-/// The answer of a whole response with this choice.
 fn whole_choice(choice: &serde_json::Value) -> Result<ModelAnswer, ModelFailure> {
     let mut builder = AnswerBuilder::default();
     assert_eq!(whole(&mut builder, &json!({"choices": [choice]}), &mut |_| {}), Ok(true));
     build(builder)
 }
 
-/// The answer of a stream of events, and its deltas.
 fn streamed(events: &[&str]) -> (Result<ModelAnswer, ModelFailure>, Vec<String>) {
     let mut builder = AnswerBuilder::default();
     let mut pieces = Vec::new();

@@ -2,16 +2,11 @@ use reknit_model_api::ToolChoice;
 
 use super::*;
 use crate::Provider;
-use crate::sample::{conversation, target};
-
-fn body(model: &str, request: &ModelRequest) -> (String, RequestBody) {
-    let request_body = render(&target(Provider::OpenAiResponses, model), request);
-    (request_body.json.to_string().replace("},{", "},\n{"), request_body)
-}
+use crate::sample::{conversation, rendered};
 
 #[test]
 fn a_conversation_is_a_list_of_items_with_the_providers_own_reasoning() {
-    let (text, request_body) = body("gpt-5-mini", &conversation());
+    let (text, request_body) = rendered(render, Provider::OpenAiResponses, "gpt-5-mini", &conversation());
     insta::assert_snapshot!(text, @r#"
     {"model":"gpt-5-mini","input":[{"role":"system","content":"Be brief."},
     {"role":"user","content":"convert it"},
@@ -28,7 +23,8 @@ fn a_conversation_is_a_list_of_items_with_the_providers_own_reasoning() {
 #[test]
 fn a_model_that_does_not_reason_gets_a_temperature_and_no_effort() {
     let request = ModelRequest { messages: vec![], ..conversation().with_tools(vec![], ToolChoice::Auto) };
-    let (text, request_body) = body("gpt-4.1-mini", &request.with_format(ResponseFormat::Json));
+    let (text, request_body) =
+        rendered(render, Provider::OpenAiResponses, "gpt-4.1-mini", &request.with_format(ResponseFormat::Json));
     insta::assert_snapshot!(text, @r#"{"model":"gpt-4.1-mini","input":[],"temperature":0,"max_output_tokens":9000,"metadata":{"user_id":"u1"},"text":{"format":{"type":"json_object"}},"store":false}"#);
     assert_eq!(request_body.omitted_options, ["effort", "stop", "seed"]);
 }

@@ -38,7 +38,7 @@ pub(super) async fn choose(arguments: &InitArguments, questions: &Questions) -> 
     let found = if Config::from_environment(&variable)?.find_model == FindModel::Off {
         Vec::new()
     } else {
-        let mut found = detect::all_by_api_key(&variable);
+        let mut found: Vec<DetectedTarget> = detect::by_api_key(&variable).collect();
         found.extend(detect::all_local_servers().await);
         found
     };
