@@ -1,10 +1,7 @@
 //! The requests of a server in order, and a way to wait for them.
 
-use std::sync::Mutex;
-
+use parking_lot::Mutex;
 use tokio::sync::watch;
-
-use crate::lock::lock;
 
 /// Entries in the order of their arrival.
 #[derive(Debug)]
@@ -13,20 +10,18 @@ pub(crate) struct Log<T> {
     count: watch::Sender<usize>,
 }
 
-impl<T> Default for Log<T> {
-    fn default() -> Self {
+impl<T: Clone> Log<T> {
+    pub(crate) fn new() -> Self {
         Self { entries: Mutex::default(), count: watch::Sender::new(0) }
     }
-}
 
-impl<T: Clone> Log<T> {
     pub(crate) fn all(&self) -> Vec<T> {
-        lock(&self.entries).clone()
+        self.entries.lock().clone()
     }
 
     /// Adds an entry that `make` derives from the earlier ones, under one lock.
     pub(crate) fn push_with<E>(&self, make: impl FnOnce(&[T]) -> Result<T, E>) -> Result<T, E> {
-        let mut entries = lock(&self.entries);
+        let mut entries = self.entries.lock();
         let entry = make(&entries)?;
         entries.push(entry.clone());
         self.count.send_replace(entries.len());
