@@ -42,7 +42,6 @@ pub mod tool;
 mod call_barrier;
 mod cassette;
 mod clock;
-mod log;
 mod reply;
 mod rules;
 mod server;

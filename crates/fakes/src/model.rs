@@ -21,10 +21,9 @@ pub(crate) use script::RawScript;
 pub use script::{Script, ScriptError};
 pub use wire::ModelApi;
 
-use crate::log::Log;
 use crate::reply::{Content, Rendered, deliver, script_error};
 use crate::rules::Rules;
-use crate::server::{ResetSwitch, Server};
+use crate::server::{Log, ResetSwitch, Server};
 
 /// A model on loopback that replies by its [`Script`] in every wire format of [`ModelApi`], streaming and not. It lists
 /// itself at `/v1/models`.

@@ -1,4 +1,4 @@
-//! A loopback server whose connections can be reset on purpose.
+//! A loopback server whose connections can be reset on purpose, and the log of its requests.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -11,8 +11,10 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::extract::connect_info::Connected;
 use axum::serve::{IncomingStream, Listener};
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
@@ -135,5 +137,37 @@ impl AsyncWrite for Connection {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+/// Entries in the order of their arrival.
+#[derive(Debug)]
+pub(crate) struct Log<T> {
+    entries: Mutex<Vec<T>>,
+    count: watch::Sender<usize>,
+}
+
+impl<T: Clone> Log<T> {
+    pub(crate) fn new() -> Self {
+        Self { entries: Mutex::default(), count: watch::Sender::new(0) }
+    }
+
+    pub(crate) fn all(&self) -> Vec<T> {
+        self.entries.lock().clone()
+    }
+
+    /// Adds an entry that `make` derives from the earlier ones, under one lock.
+    pub(crate) fn push_with<E>(&self, make: impl FnOnce(&[T]) -> Result<T, E>) -> Result<T, E> {
+        let mut entries = self.entries.lock();
+        let entry = make(&entries)?;
+        entries.push(entry.clone());
+        self.count.send_replace(entries.len());
+        Ok(entry)
+    }
+
+    /// Waits until there are `count` entries.
+    pub(crate) async fn wait_for(&self, count: usize) {
+        // The sender lives as long as this log, so the wait cannot fail.
+        let _ = self.count.subscribe().wait_for(|entries| *entries >= count).await;
     }
 }

@@ -12,9 +12,8 @@ use reknit_protocol::{Capability, CapabilityName, SideEffect, Value};
 pub use call::{CallMatcher, RecordedCall};
 
 use crate::Reply;
-use crate::log::Log;
 use crate::rules::{Active, Rule, Rules};
-use crate::server::Server;
+use crate::server::{Log, Server};
 use routes::ToolState;
 
 /// The definition of a tool whose replies follow rules. [`start`](ScriptedTool::start) serves it on loopback.
