@@ -7,7 +7,7 @@ use tokio::sync::watch;
 /// A barrier at which calls wait until the test releases them. Clones share one state.
 ///
 /// A test can hold a call open, look at what happens meanwhile, and release it, without sleeping.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct CallBarrier {
     state: Arc<watch::Sender<State>>,
 }
@@ -22,16 +22,10 @@ struct State {
     passed: usize,
 }
 
-impl Default for CallBarrier {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl CallBarrier {
     /// A barrier that holds every call.
     pub fn new() -> Self {
-        Self { state: Arc::new(watch::Sender::new(State::default())) }
+        Self::default()
     }
 
     /// Releases all calls, waiting and future ones.

@@ -1,19 +1,18 @@
 //! Records HTTP exchanges with a real server and replays them.
 
 mod difference;
-mod recording;
-mod redact;
 mod serve;
 
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::{fs, io};
 
 use axum::Router;
+use parking_lot::Mutex;
+use reknit_protocol::Value;
+use serde::{Deserialize, Serialize};
 
-use crate::lock::lock;
 use crate::server::Server;
-use recording::Recording;
 
 /// A server on loopback that records the exchanges between a client and a real server, or replays them without the real
 /// server.
@@ -120,11 +119,80 @@ impl Cassette {
 
     /// A message for each request that is not in the recording or could not be recorded. A test asserts that this is empty.
     pub fn misses(&self) -> Vec<String> {
-        lock(&self.state.misses).clone()
+        self.state.misses.lock().clone()
     }
 
     /// How many recorded responses have not been replayed yet. A test that should use all of them asserts that this is 0.
     pub fn remaining(&self) -> usize {
-        lock(&self.state.recording).remaining()
+        self.state.recording.lock().exchanges.iter().filter(|exchange| !exchange.is_replayed).count()
+    }
+}
+
+/// Exchanges in the order of recording.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Recording {
+    exchanges: Vec<Exchange>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Exchange {
+    #[serde(rename = "asked")]
+    request: RecordedRequest,
+    #[serde(rename = "answered")]
+    response: RecordedResponse,
+    #[serde(skip)]
+    is_replayed: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RecordedRequest {
+    method: String,
+    /// The path with its query.
+    path: String,
+    /// A body that is not JSON is a string.
+    #[serde(with = "reknit_protocol::exact")]
+    body: Value,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RecordedResponse {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: String,
+}
+
+impl RecordedRequest {
+    /// Whether the recorded response answers the other request. The text of the body is compared: a number in another
+    /// spelling makes another request. Headers do not count: they identify the client, not the question.
+    fn is_same_as(&self, other: &Self) -> bool {
+        self.method == other.method && self.path == other.path && self.body.to_string() == other.body.to_string()
+    }
+}
+
+impl Recording {
+    fn load(path: &Path) -> Result<Self, CassetteError> {
+        let text = fs::read_to_string(path).map_err(|source| CassetteError::File { path: path.to_owned(), source })?;
+        serde_json::from_str(&text).map_err(|source| CassetteError::Shape { path: path.to_owned(), source })
+    }
+
+    fn save(&self, path: &Path) -> Result<(), CassetteError> {
+        let text = serde_json::to_string_pretty(self);
+        let text = text.map_err(|source| CassetteError::Shape { path: path.to_owned(), source })?;
+        fs::write(path, text + "\n").map_err(|source| CassetteError::File { path: path.to_owned(), source })
+    }
+
+    fn add(&mut self, request: RecordedRequest, response: RecordedResponse) {
+        self.exchanges.push(Exchange { request, response, is_replayed: false });
+    }
+
+    /// The first response to this request that has not been replayed yet.
+    fn replay(&mut self, request: &RecordedRequest) -> Option<RecordedResponse> {
+        let exchange = self.exchanges.iter_mut().find(|one| !one.is_replayed && one.request.is_same_as(request))?;
+        exchange.is_replayed = true;
+        Some(exchange.response.clone())
     }
 }

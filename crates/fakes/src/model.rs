@@ -1,7 +1,6 @@
 //! A model server whose replies follow a script, in the wire formats of all supported providers.
 
 mod request;
-mod request_matcher;
 mod script;
 mod wire;
 
@@ -17,16 +16,14 @@ use axum::routing::{get, post};
 use reknit_protocol::Value;
 
 use request::RouteInfo;
-pub use request::{ReceivedRequest, RequestMessage};
-pub use request_matcher::RequestMatcher;
+pub use request::{ReceivedRequest, RequestMatcher, RequestMessage};
 pub(crate) use script::RawScript;
 pub use script::{Script, ScriptError};
 pub use wire::ModelApi;
 
-use crate::log::Log;
 use crate::reply::{Content, Rendered, deliver, script_error};
 use crate::rules::Rules;
-use crate::server::{ResetSwitch, Server};
+use crate::server::{Log, ResetSwitch, Server};
 
 /// A model on loopback that replies by its [`Script`] in every wire format of [`ModelApi`], streaming and not. It lists
 /// itself at `/v1/models`.
@@ -60,8 +57,9 @@ struct ModelState {
 impl ScriptedModel {
     /// Serves the model on a free port of 127.0.0.1.
     pub async fn start(script: Script) -> io::Result<Self> {
-        let state = Arc::new(ModelState { rules: Rules::new(script.rules), log: Log::default() });
-        let completions = |api| post(move |incoming: Incoming| complete(incoming, RouteInfo::new(api)));
+        let state = Arc::new(ModelState { rules: Rules::new(script.rules), log: Log::new() });
+        let completions =
+            |api| post(move |incoming: Incoming| complete(incoming, RouteInfo { api, model: None, streaming: None }));
         let router = Router::new()
             .route("/v1/chat/completions", completions(ModelApi::Chat))
             .route("/v1/responses", completions(ModelApi::Responses))

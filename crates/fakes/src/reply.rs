@@ -1,7 +1,6 @@
 //! Replies of scripted servers, and faults on their way.
 
 mod deliver;
-mod fault;
 mod raw;
 
 use std::time::Duration;
@@ -11,7 +10,6 @@ use serde::Deserialize;
 
 use crate::CallBarrier;
 pub(crate) use deliver::{Framing, Rendered, deliver, script_error};
-use fault::{BodyFaults, ConnectionFault, Ending};
 pub(crate) use raw::RawReply;
 
 /// One reply of a scripted model or tool: content, status, headers, delays and faults.
@@ -26,7 +24,7 @@ pub(crate) use raw::RawReply;
 /// let malformed = Reply::text("a long answer").malformed_event(3).without_terminator();
 /// # let _ = (busy, half, late, malformed);
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Reply {
     pub(crate) content: Content,
     pub(crate) status: Option<u16>,
@@ -34,12 +32,38 @@ pub struct Reply {
     pub(crate) delay: Option<Duration>,
     pub(crate) barrier: Option<CallBarrier>,
     connection_fault: Option<ConnectionFault>,
-    body_faults: BodyFaults,
+    /// The wait between the head and the body.
+    first_token_after: Option<Duration>,
+    /// The wait between two events.
+    event_interval: Option<Duration>,
+    /// The number, from 1, of an inserted event that is not valid JSON.
+    malformed_event: Option<usize>,
+    /// Whether the last event of a stream is left out.
+    pub(crate) is_unterminated: bool,
+    content_type: Option<String>,
+    /// How many blanks follow the body.
+    padding: Option<usize>,
     pub(crate) usage: Usage,
-    pub(crate) finish_reason: String,
+    /// `stop` if it is not set.
+    pub(crate) finish_reason: Option<String>,
     /// The reasoning of the model before its answer.
     pub(crate) reasoning: String,
     pub(crate) calls: Vec<ScriptedCall>,
+}
+
+/// What goes wrong with the connection. Events are the chunks that the server sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ConnectionFault {
+    Reset,
+    /// The request is never answered.
+    Silence,
+    /// The connection is closed after this many bytes of the body.
+    CutAfter(usize),
+    CutAfterEvents(usize),
+    /// The connection stays open, and the rest of the body never comes.
+    StallAfter(usize),
+    StallAfterEvents(usize),
 }
 
 /// What a reply contains.
@@ -55,6 +79,12 @@ pub(crate) enum Content {
     Refusal(Refusal),
     /// Exactly this body.
     Body(String),
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self::Body(String::new())
+    }
 }
 
 /// A tool call of a model.
@@ -75,32 +105,25 @@ pub(crate) enum Refusal {
 }
 
 /// The token usage that a model reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Usage {
     /// The number of words in the messages and in the answer, so that the same request always costs the same.
+    #[default]
     CountWords,
-    Fixed {
-        prompt: u64,
-        completion: u64,
-    },
+    Fixed(TokenCounts),
     Absent,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TokenCounts {
+    pub(crate) prompt: u64,
+    pub(crate) completion: u64,
 }
 
 impl Reply {
     fn new(content: Content) -> Self {
-        Self {
-            content,
-            status: None,
-            headers: Vec::new(),
-            delay: None,
-            barrier: None,
-            connection_fault: None,
-            body_faults: BodyFaults::default(),
-            usage: Usage::CountWords,
-            finish_reason: "stop".to_owned(),
-            reasoning: String::new(),
-            calls: Vec::new(),
-        }
+        Self { content, ..Self::default() }
     }
 
     /// This text: the answer of a model, or plain text from a tool.
@@ -120,17 +143,17 @@ impl Reply {
 
     /// A response with this status and an empty body.
     pub fn status(status: u16) -> Self {
-        Self::new(Content::Body(String::new())).with_status(status)
+        Self::default().with_status(status)
     }
 
     /// A reset of the connection instead of a response.
     pub fn reset() -> Self {
-        Self::new(Content::Body(String::new())).with_fault(ConnectionFault::Reset)
+        Self::default().with_fault(ConnectionFault::Reset)
     }
 
     /// No response: the request is accepted and the connection stays open.
     pub fn silence() -> Self {
-        Self::new(Content::Body(String::new())).with_fault(ConnectionFault::Silence)
+        Self::default().with_fault(ConnectionFault::Silence)
     }
 
     fn with_fault(mut self, fault: ConnectionFault) -> Self {
@@ -235,53 +258,49 @@ impl Reply {
     /// Sends the head at once and the body after this time, by tokio's clock.
     #[must_use]
     pub fn first_token_after(mut self, delay: Duration) -> Self {
-        self.body_faults.first_token_after = Some(delay);
+        self.first_token_after = Some(delay);
         self
     }
 
     /// Waits this long before each event of a stream except the first.
     #[must_use]
     pub fn event_interval(mut self, pause: Duration) -> Self {
-        self.body_faults.event_interval = Some(pause);
+        self.event_interval = Some(pause);
         self
     }
 
     /// Inserts an event that is not valid JSON into a stream, as its n-th, from 1.
     #[must_use]
     pub fn malformed_event(mut self, nth: usize) -> Self {
-        self.body_faults.malformed_event = Some(nth);
+        self.malformed_event = Some(nth);
         self
     }
 
     /// Ends a stream without `[DONE]` or `message_stop`.
     #[must_use]
     pub fn without_terminator(mut self) -> Self {
-        self.body_faults.ending = Ending::Unterminated;
+        self.is_unterminated = true;
         self
-    }
-
-    pub(crate) fn is_terminated(&self) -> bool {
-        self.body_faults.ending == Ending::Terminated
     }
 
     /// Sets the content type, whatever the body is.
     #[must_use]
     pub fn content_type(mut self, content_type: impl Into<String>) -> Self {
-        self.body_faults.content_type = Some(content_type.into());
+        self.content_type = Some(content_type.into());
         self
     }
 
     /// Sends this many blanks after the body.
     #[must_use]
     pub fn padding(mut self, bytes: usize) -> Self {
-        self.body_faults.padding = Some(bytes);
+        self.padding = Some(bytes);
         self
     }
 
     /// Reports this token usage of the model. By default words are counted.
     #[must_use]
     pub fn usage(mut self, prompt: u64, completion: u64) -> Self {
-        self.usage = Usage::Fixed { prompt, completion };
+        self.usage = Usage::Fixed(TokenCounts { prompt, completion });
         self
     }
 
@@ -295,7 +314,7 @@ impl Reply {
     /// Sets why the model stopped: `length`, `content_filter`. The default is `stop`, or `tool_calls` if it calls a tool.
     #[must_use]
     pub fn finish_reason(mut self, reason: impl Into<String>) -> Self {
-        self.finish_reason = reason.into();
+        self.finish_reason = Some(reason.into());
         self
     }
 }

@@ -1,12 +1,13 @@
 //! Rules in order: the first that matches and is active gives the reply.
 
-use std::sync::Mutex;
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::Reply;
-use crate::lock::lock;
 
 /// The reply to the requests that a matcher accepts, and when the rule is active.
 #[derive(Debug, Clone)]
@@ -79,10 +80,19 @@ impl<M> Rules<M> {
     /// The reply of the first active rule whose matcher `matches` accepts.
     pub(crate) fn choose(&self, matches: impl Fn(&M) -> bool) -> Option<Reply> {
         let uptime = self.uptime();
-        let mut rules = lock(&self.rules);
-        let rule = rules
-            .iter_mut()
-            .find_map(|rule| (matches(&rule.matcher) && rule.active.use_once(uptime)).then_some(rule))?;
-        Some(rule.reply.clone())
+        let mut rules = self.rules.lock();
+        rules.iter_mut().find_map(|Rule { matcher, active, reply }| {
+            (matches(matcher) && active.use_once(uptime)).then(|| reply.clone())
+        })
+    }
+}
+
+/// A condition that a test writes as a function.
+#[derive(Clone)]
+pub(crate) struct Test<T>(pub(crate) Arc<dyn Fn(&T) -> bool + Send + Sync>);
+
+impl<T> fmt::Debug for Test<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a function")
     }
 }

@@ -9,10 +9,6 @@ use serde::Deserialize;
 use crate::ScriptedModel;
 use crate::model::{RawScript, Script, ScriptError};
 
-mod fault_scenarios;
-
-pub use fault_scenarios::{FAULT_SCENARIOS, FaultScenario};
-
 /// Several models with their scripts, as data.
 ///
 /// ```
@@ -92,3 +88,42 @@ impl Scenario {
         Ok(running)
     }
 }
+
+/// A scenario in which the model `primary` fails in one way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FaultScenario {
+    /// The name of the failure.
+    pub name: &'static str,
+    /// The JSON for [`Scenario::read`]. It has the models `primary`, which fails, and `fallback`, which does not. The answer of
+    /// each has 60 tokens: `p01...` to `p60...`, or `f01...` to `f60...`.
+    pub scenario: &'static str,
+}
+
+macro_rules! fault_scenarios {
+    ($($number:literal $name:literal,)*) => {
+        [$(FaultScenario {
+            name: $name,
+            scenario: include_str!(concat!("../scenarios/", $number, "-", $name, ".json")),
+        }),*]
+    };
+}
+
+/// Sixteen kinds of failures that clients of real providers have met.
+pub const FAULT_SCENARIOS: [FaultScenario; 16] = fault_scenarios![
+    "01" "rate-limited-once",
+    "02" "rate-limited-for-ever",
+    "03" "broken-once",
+    "04" "unavailable",
+    "05" "reset-once",
+    "06" "silent",
+    "07" "slow-first-token",
+    "08" "cut-stream",
+    "09" "stalled-stream",
+    "10" "malformed-event",
+    "11" "no-terminator",
+    "12" "context-length",
+    "13" "content-filter",
+    "14" "cut-stream-without-prefill",
+    "15" "down-for-a-minute",
+    "16" "unavailable-and-billed",
+];

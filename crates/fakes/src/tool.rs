@@ -1,7 +1,6 @@
 //! A tool server whose replies follow rules, and that records its calls.
 
-mod call_matcher;
-mod recorded_call;
+mod call;
 mod routes;
 
 use std::io;
@@ -10,13 +9,11 @@ use std::sync::Arc;
 
 use reknit_protocol::{Capability, CapabilityName, SideEffect, Value};
 
-pub use call_matcher::CallMatcher;
-pub use recorded_call::RecordedCall;
+pub use call::{CallMatcher, RecordedCall};
 
 use crate::Reply;
-use crate::log::Log;
 use crate::rules::{Active, Rule, Rules};
-use crate::server::Server;
+use crate::server::{Log, Server};
 use routes::ToolState;
 
 /// The definition of a tool whose replies follow rules. [`start`](ScriptedTool::start) serves it on loopback.
@@ -104,7 +101,7 @@ impl ScriptedTool {
             name: self.name,
             capabilities: self.capabilities,
             rules: Rules::new(self.rules),
-            log: Log::default(),
+            log: Log::new(),
             call_file: self.call_file,
         });
         Ok(RunningTool { server: Server::start(routes::router(Arc::clone(&state))).await?, state })

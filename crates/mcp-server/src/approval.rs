@@ -6,22 +6,13 @@ use rmcp::model::{ElicitRequestParams, ElicitationAction, ElicitationSchema};
 use rmcp::service::{ElicitationMode, Peer};
 use rmcp::{RoleServer, ServiceError};
 
-/// What the user answered.
-#[derive(Debug)]
-pub(crate) enum Asked {
-    /// A decision.
-    Decided(Decision),
-    /// Nothing: the question stays open.
-    NotDecided,
-}
-
-/// Whether the client can ask its user.
 pub(crate) fn can_ask(peer: &Peer<RoleServer>) -> bool {
     peer.supported_elicitation_modes().contains(&ElicitationMode::Form)
 }
 
-/// Asks the user of the client about one question. The call is approved if the form is accepted with `approve` set; declined, or without it, the call is denied.
-pub(crate) async fn ask(peer: &Peer<RoleServer>, question: &AskPerson) -> Result<Asked, ServiceError> {
+/// Asks the user of the client about one question; `None` if the question stays open. The call is approved if the form is accepted
+/// with `approve` set; declined, or without it, the call is denied.
+pub(crate) async fn ask(peer: &Peer<RoleServer>, question: &AskPerson) -> Result<Option<Decision>, ServiceError> {
     let reason = "Why not, for the model that made the call";
     let params = ElicitRequestParams::FormElicitationParams {
         meta: None,
@@ -36,17 +27,16 @@ pub(crate) async fn ask(peer: &Peer<RoleServer>, question: &AskPerson) -> Result
     let approved = field("approve").and_then(|value| value.as_bool()).unwrap_or(false);
     let reason = field("reason").and_then(|value| value.as_str().map(str::to_owned)).filter(|text| !text.is_empty());
     Ok(match answer.action {
-        ElicitationAction::Accept if approved => Asked::Decided(Decision::Approve),
-        ElicitationAction::Accept | ElicitationAction::Decline => Asked::Decided(Decision::Deny { reason }),
-        _ => Asked::NotDecided,
+        ElicitationAction::Accept if approved => Some(Decision::Approve),
+        ElicitationAction::Accept | ElicitationAction::Decline => Some(Decision::Deny { reason }),
+        _ => None,
     })
 }
 
 /// What is asked, one line for each fact.
 pub(crate) fn description(question: &AskPerson) -> String {
-    let lines = question.question.lines();
     let text = |line: &QuestionLine| one_visible_line(&format!("{}: {}", line.label, line.text));
-    lines.iter().map(text).collect::<Vec<String>>().join("\n")
+    question.question.lines().iter().map(text).collect::<Vec<String>>().join("\n")
 }
 
 /// On one line, so that a tool cannot add lines of its own, with characters that do not show as escapes.

@@ -8,7 +8,6 @@ use reknit_protocol::{Object, Plan, PlanInput, Step, Value};
 
 use crate::offer::OfferedCapability;
 
-/// The only step.
 pub(crate) const STEP: &str = "call";
 
 /// The start of a run that makes one call. The arguments are inputs of the plan, so that a text in them that looks like a reference

@@ -2,8 +2,9 @@
 //! also after a reconnect, and if a client opens a connection for each call.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use reknit::runtime::system_ms;
 use reknit::{Reknit, RunHandle};
 use reknit_engine::Started;
@@ -11,7 +12,7 @@ use reknit_journal::RunReadError;
 use reknit_protocol::{RunId, Sha256, hex};
 
 use crate::result::is_in_doubt;
-use crate::run_limit::RunLimit;
+use crate::server::RunLimit;
 
 /// How long a call that succeeded on another connection is not made again without a reason: long enough for a client that opens a
 /// connection for each call, and short enough for the next conversation. One that may have taken effect is not forgotten.
@@ -21,16 +22,13 @@ const MAX_NUMBER: u32 = 1_000;
 /// How many different calls are kept in memory.
 const MAX_KNOWN: usize = 10_000;
 
-/// The run of a call.
 #[derive(Debug)]
 pub(crate) enum CallRun {
-    /// The call is made now.
     First(RunHandle),
     /// The same call was made before, or is under way.
     Repeated(RunHandle),
 }
 
-/// The calls of this process.
 #[derive(Debug, Default)]
 pub(crate) struct KnownCalls {
     /// By the digest of a caller and a call.
@@ -50,16 +48,13 @@ struct KnownCall {
     own: Option<RunId>,
 }
 
-/// Why a call is not made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum KnownCallError {
     /// Whether it was made before is not known.
     #[error("the journal cannot be read: {0}")]
     Journal(#[from] RunReadError),
-    /// Too many runs are in progress.
     #[error("{0}")]
     Refused(String),
-    /// It fails again and again.
     #[error("the same call has been made {MAX_NUMBER} times")]
     TooOften,
 }
@@ -116,7 +111,7 @@ impl KnownCalls {
     }
 
     fn known(&self, prefix: &str) -> Arc<tokio::sync::Mutex<KnownCall>> {
-        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut calls = self.calls.lock();
         if calls.len() >= MAX_KNOWN {
             // What goes on is in use elsewhere; the journal knows all others.
             calls.retain(|_, known| {

@@ -20,15 +20,12 @@
 
 mod approval;
 mod call;
-mod input_schema;
 mod known_calls;
 mod offer;
 mod own_calls;
 mod own_tools;
 mod result;
-mod run_limit;
 mod server;
 
 pub use offer::Offering;
-pub use run_limit::RunLimit;
-pub use server::{CALLER_HEADER, McpServeError, McpServer};
+pub use server::{CALLER_HEADER, McpServeError, McpServer, RunLimit};

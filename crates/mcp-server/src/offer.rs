@@ -8,10 +8,8 @@ use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::{CapabilityName, SideEffect, ToolName, Value};
 use rmcp::model::{Tool, ToolAnnotations};
 
-use crate::input_schema::input_schema;
-use crate::own_tools::OwnTool;
+use crate::own_tools::{OwnTool, input_schema};
 
-/// What clients are offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offering {
     /// Every configured tool, and those that run requests and plans.
@@ -23,9 +21,7 @@ pub enum Offering {
 /// What a tool does that clients are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Offered {
-    /// It calls a capability of a configured tool.
     Capability(OfferedCapability),
-    /// It is a tool of Reknit itself.
     Own(OwnTool),
     /// It lets the agent with this name work on a task.
     Agent(String),
@@ -36,7 +32,6 @@ pub(crate) enum Offered {
 pub(crate) struct OfferedCapability {
     pub(crate) tool: ToolName,
     pub(crate) capability: CapabilityName,
-    /// Whether its calls only read.
     pub(crate) only_reads: bool,
     /// The argument that states why a call is repeated, if a repeated call needs a reason.
     pub(crate) repeat_argument: Option<String>,
@@ -83,10 +78,8 @@ impl Offer {
 
     fn add_agent(&mut self, agent: &NamedAgent) {
         let name = tool_name("agent", &agent.name, |name| self.offered.contains_key(name));
-        let description = match agent.agent.description.as_str() {
-            "" => format!("Lets the agent `{}` work on a task, and returns its report.", agent.name),
-            text => text.to_owned(),
-        };
+        let usual = || format!("Lets the agent `{}` work on a task, and returns its report.", agent.name);
+        let description = Some(&agent.agent.description).filter(|text| !text.is_empty()).cloned().unwrap_or_else(usual);
         let task = Value::from([("type", "string".into()), ("description", "What to do, in plain language.".into())]);
         let schema = Value::from([
             ("properties", Value::from([("task", task)])),
@@ -98,19 +91,17 @@ impl Offer {
     }
 
     fn add_capability(&mut self, tool: &CatalogueTool, entry: &CatalogueEntry, class: SideEffect) {
-        let (agent, capability) = (tool.name.clone(), entry.capability.name.clone());
-        let name = tool_name(agent.as_str(), capability.as_str(), |name| self.offered.contains_key(name));
+        let capability = entry.capability.name.clone();
+        let name = tool_name(tool.name.as_str(), capability.as_str(), |name| self.offered.contains_key(name));
         let mut schema = entry.json_schema().unwrap_or_else(|| Value::Object(reknit_protocol::Object::new()));
         let repeat_argument = needs_repeat_reason(class).then(|| add_repeat_argument(&mut schema)).flatten();
         let only_reads = class == SideEffect::Read;
-        let description = match entry.capability.description.as_str() {
-            "" => tool.description.clone(),
-            text => text.to_owned(),
-        };
+        let own = &entry.capability.description;
+        let description = if own.is_empty() { &tool.description } else { own }.clone();
         let shown = Tool::new(name, description, input_schema(&schema)).with_annotations(annotations(class));
         self.add(
             shown,
-            Offered::Capability(OfferedCapability { tool: agent, capability, only_reads, repeat_argument }),
+            Offered::Capability(OfferedCapability { tool: tool.name.clone(), capability, only_reads, repeat_argument }),
         );
     }
 }

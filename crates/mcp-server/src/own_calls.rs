@@ -2,6 +2,7 @@
 
 use reknit::runtime::run_overview;
 use reknit_engine::{Started, explain};
+use reknit_journal::RunSummary;
 use reknit_plan::{PlanAuthor, read_plan_file};
 use reknit_protocol::{Object, RunId, Value};
 use rmcp::RoleServer;
@@ -13,7 +14,6 @@ use crate::own_tools::OwnTool;
 use crate::result::{error_text, result_of_run};
 use crate::server::McpServer;
 
-/// How many tools a search returns.
 const MAX_FOUND: usize = 20;
 
 impl McpServer {
@@ -23,42 +23,42 @@ impl McpServer {
         arguments: &Object,
         context: &RequestContext<RoleServer>,
     ) -> CallToolResult {
-        let text = |name: &str| arguments.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-        let missing = |name: &str| error_text(format!("`{name}` is missing: it must be a text"));
-        match tool {
-            OwnTool::Ask => match text("request") {
-                Some(request) => self.run(context, || self.reknit.ask(request)).await,
-                None => missing("request"),
-            },
-            OwnTool::ContinueRun => match text("run").map(RunId::parse) {
-                Some(Ok(run)) => match self.runtime().summary(&run).await {
+        let outcome = async {
+            Ok(match tool {
+                OwnTool::Ask => {
+                    let request = text_of(arguments, "request")?;
+                    self.run(context, || self.reknit.ask(request)).await
+                }
+                OwnTool::RunPlan => self.run_plan(arguments, context).await,
+                OwnTool::ContinueRun => {
+                    let (run, _) = self.summary(arguments).await?;
                     // It goes on already, or was counted before.
-                    Ok(_) => self.follow(&self.waited_for(self.reknit.resume(&run)), context, result_of_run).await,
-                    Err(error) => error_text(error.to_string()),
-                },
-                Some(Err(error)) => error_text(error.to_string()),
-                None => missing("run"),
-            },
-            OwnTool::RunPlan => self.run_plan(arguments, context).await,
-            OwnTool::ExplainRun => match text("run").map(RunId::parse) {
-                Some(Ok(run)) => self.explain(&run).await,
-                Some(Err(error)) => error_text(error.to_string()),
-                None => missing("run"),
-            },
-            OwnTool::SearchTools => text("query").map_or_else(|| missing("query"), |query| self.search(query)),
-            OwnTool::DescribeTool => text("tool").map_or_else(|| missing("tool"), |name| self.describe(name)),
-        }
+                    self.follow(&self.waited_for(self.reknit.resume(&run)), context, result_of_run).await
+                }
+                OwnTool::ExplainRun => self.explain(self.summary(arguments).await?).await,
+                OwnTool::SearchTools => self.search(text_of(arguments, "query")?),
+                OwnTool::DescribeTool => self.describe(text_of(arguments, "tool")?),
+            })
+        };
+        outcome.await.unwrap_or_else(|problem: CallToolResult| problem)
     }
 
-    /// Lets an agent work on a task, and returns its report.
+    /// The run that the arguments name. Fails with the result that says why there is none.
+    async fn summary(&self, arguments: &Object) -> Result<(RunId, RunSummary), CallToolResult> {
+        let run = RunId::parse(text_of(arguments, "run")?).map_err(|error| error_text(error.to_string()))?;
+        let summary = self.runtime().summary(&run).await.map_err(|error| error_text(error.to_string()))?;
+        Ok((run, summary))
+    }
+
     pub(crate) async fn call_agent(
         &self,
         name: &str,
         arguments: &Object,
         context: &RequestContext<RoleServer>,
     ) -> CallToolResult {
-        let Some(task) = arguments.get("task").and_then(Value::as_str).filter(|task| !task.trim().is_empty()) else {
-            return error_text("`task` is missing: it must be a text");
+        let task = match text_of(arguments, "task") {
+            Ok(task) => task,
+            Err(missing) => return missing,
         };
         let Some(agent) = self.agents.iter().find(|agent| agent.name == name) else {
             return error_text(format!("there is no agent `{name}`"));
@@ -83,12 +83,8 @@ impl McpServer {
     }
 
     /// Says in plain words what was done, mended and is missing.
-    async fn explain(&self, run: &RunId) -> CallToolResult {
-        let summary = match self.runtime().summary(run).await {
-            Ok(summary) => summary,
-            Err(error) => return error_text(error.to_string()),
-        };
-        let overview = match run_overview(&self.runtime().journal, run).await {
+    async fn explain(&self, (run, summary): (RunId, RunSummary)) -> CallToolResult {
+        let overview = match run_overview(&self.runtime().journal, &run).await {
             Ok(overview) => overview,
             Err(error) => return error_text(format!("the run `{run}` cannot be read: {error}")),
         };
@@ -128,4 +124,10 @@ impl McpServer {
         let text = format!("{name}: {}\nparameters: {schema}", entry.capability.description);
         CallToolResult::success(vec![ContentBlock::text(text)])
     }
+}
+
+/// The argument with this name. Fails with the result that says that it is missing.
+fn text_of<'a>(arguments: &'a Object, name: &str) -> Result<&'a str, CallToolResult> {
+    let text = arguments.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    text.ok_or_else(|| error_text(format!("`{name}` is missing: it must be a text")))
 }

@@ -1,48 +1,32 @@
 //! The tools of Reknit itself: requests, plans, and finding other tools.
 
-use reknit_protocol::Value;
-use rmcp::model::{Tool, ToolAnnotations};
+use std::sync::Arc;
 
-use crate::input_schema::input_schema;
+use reknit_protocol::{Value, word_enum};
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 
-/// A tool of Reknit itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OwnTool {
-    /// Lets a model plan a request, and runs the plan.
-    Ask,
-    /// Runs a plan.
-    RunPlan,
-    /// Waits for a run that waited for a person, and returns its result.
-    ContinueRun,
-    /// Says what a run did.
-    ExplainRun,
-    /// Finds capabilities by words.
-    SearchTools,
-    /// Shows the parameters of a capability.
-    DescribeTool,
+word_enum! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum OwnTool {
+        Ask = "ask",
+        SearchTools = "search_tools",
+        DescribeTool = "describe_tool",
+        RunPlan = "run_plan",
+        ContinueRun = "continue_run",
+        ExplainRun = "explain_run",
+    }
 }
+
+/// The schema of the tools that are about a run.
+const RUN: &str =
+    r#"{"properties": {"run": {"type": "string", "description": "The id of the run."}}, "required": ["run"]}"#;
 
 impl OwnTool {
     /// The tools that are offered: without a model no request can be planned.
     pub(crate) fn all(has_model: bool) -> Vec<Self> {
-        let ask = has_model.then_some(Self::Ask);
-        ask.into_iter()
-            .chain([Self::SearchTools, Self::DescribeTool, Self::RunPlan, Self::ContinueRun, Self::ExplainRun])
-            .collect()
+        Self::ALL.iter().copied().filter(|tool| has_model || *tool != Self::Ask).collect()
     }
 
-    fn name(self) -> &'static str {
-        match self {
-            Self::Ask => "ask",
-            Self::RunPlan => "run_plan",
-            Self::ContinueRun => "continue_run",
-            Self::ExplainRun => "explain_run",
-            Self::SearchTools => "search_tools",
-            Self::DescribeTool => "describe_tool",
-        }
-    }
-
-    /// The definition that clients are shown.
     pub(crate) fn definition(self) -> Tool {
         let (description, schema) = match self {
             Self::Ask => (
@@ -63,13 +47,12 @@ impl OwnTool {
                     "outputs": {"type": "object", "description": "Expressions by name: {\"total\": \"sum.amount\"}."}},
                     "required": ["steps"]}"#,
             ),
-            Self::ContinueRun => (
-                "Returns the result of a call or plan that waited for the approval of a person.",
-                r#"{"properties": {"run": {"type": "string", "description": "The id of the run."}}, "required": ["run"]}"#,
-            ),
+            Self::ContinueRun => {
+                ("Returns the result of a call or plan that waited for the approval of a person.", RUN)
+            }
             Self::ExplainRun => (
                 "Says what a call or plan did: each attempt, what was changed and why, what it cost, and what is missing.",
-                r#"{"properties": {"run": {"type": "string", "description": "The id of the run."}}, "required": ["run"]}"#,
+                RUN,
             ),
             Self::SearchTools => (
                 "Finds tools by words; the best match comes first. `describe_tool` shows their parameters, `run_plan` calls them.",
@@ -83,9 +66,16 @@ impl OwnTool {
         let is_read = matches!(self, Self::SearchTools | Self::DescribeTool | Self::ExplainRun);
         // The texts are constants that the tests parse.
         let schema = Value::parse(schema).unwrap_or(Value::Null);
-        Tool::new(self.name(), description, input_schema(&schema))
+        Tool::new(self.as_str(), description, input_schema(&schema))
             .with_annotations(ToolAnnotations::new().read_only(is_read))
     }
+}
+
+/// The schema as an object whose type is `object`.
+pub(crate) fn input_schema(schema: &Value) -> Arc<JsonObject> {
+    let mut object: JsonObject = serde_json::from_str(&schema.to_string()).unwrap_or_default();
+    object.entry("type").or_insert_with(|| "object".into());
+    Arc::new(object)
 }
 
 #[cfg(test)]

@@ -3,13 +3,12 @@
 use reknit::{AppliedMend, RunAnswer, RunError, RunFailure, RunResult};
 use reknit_engine::AskPerson;
 use reknit_mend::{Fate, Rung};
-use reknit_protocol::{Object, RunId, Value};
+use reknit_protocol::{Object, RunId, Value, error_chain};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::value::RawValue;
 
 use crate::call::STEP;
 
-/// The result of a run that made one call.
 pub(crate) fn result_of_call(run: &RunId, outcome: &Result<RunAnswer, RunError>) -> CallToolResult {
     let answer = match outcome {
         Ok(answer) => answer,
@@ -17,7 +16,7 @@ pub(crate) fn result_of_call(run: &RunId, outcome: &Result<RunAnswer, RunError>)
     };
     match answer.step_result::<Box<RawValue>>(STEP) {
         Ok(value) => success(run, value.get(), &answer.mends()),
-        Err(error) => with_run(CallToolResult::error(vec![ContentBlock::text(error.to_string())]), run, &[]),
+        Err(error) => with_run(error_text(error.to_string()), run, &[]),
     }
 }
 
@@ -54,24 +53,18 @@ pub(crate) fn waiting(run: &RunId, questions: &[AskPerson]) -> CallToolResult {
          call `continue_run` with {{\"run\": \"{run}\"}} for the result. Do not make the call again.",
         calls.join("\n")
     );
-    with_run(CallToolResult::error(vec![ContentBlock::text(text)]), run, &[])
+    with_run(error_text(text), run, &[])
 }
 
-/// A result that is only an error text.
 pub(crate) fn error_text(text: impl Into<String>) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text.into())])
 }
 
 /// Whether a call of the run may have taken effect although the run failed.
 pub(crate) fn is_in_doubt(outcome: &Result<RunAnswer, RunError>) -> bool {
-    match outcome {
-        Ok(_) => false,
-        Err(error) => match error.failure() {
-            Some(failure) => failure.steps.iter().any(|step| step.fate == Fate::Unknown),
-            // The run goes on when it is resumed.
-            None => true,
-        },
-    }
+    let is_unknown = |failure: &RunFailure| failure.steps.iter().any(|step| step.fate == Fate::Unknown);
+    // A run without a failure goes on when it is resumed.
+    outcome.as_ref().is_err_and(|error| error.failure().is_none_or(is_unknown))
 }
 
 fn success(run: &RunId, json: &str, mends: &[AppliedMend]) -> CallToolResult {
@@ -108,10 +101,10 @@ fn content_blocks(value: &serde_json::Value) -> Option<(Vec<ContentBlock>, Optio
 fn failure(run: &RunId, error: &RunError) -> CallToolResult {
     let text = match error.failure() {
         Some(failure) => failure_text(failure),
-        None => format!("{}; continue it with `reknit runs resume {run}`", with_causes(error)),
+        None => format!("{}; continue it with `reknit runs resume {run}`", error_chain(error)),
     };
     let text = format!("{text}\nEach attempt: `reknit runs show {run}`");
-    with_run(CallToolResult::error(vec![ContentBlock::text(text)]), run, &[])
+    with_run(error_text(text), run, &[])
 }
 
 fn failure_text(failure: &RunFailure) -> String {
@@ -124,10 +117,10 @@ fn failure_text(failure: &RunFailure) -> String {
         format!("`{}` of `{}` failed: {}. {fate}", step.capability, step.tool, step.reason)
     });
     let steps: Vec<String> = steps.collect();
-    match (steps.is_empty(), &failure.reason) {
-        (false, _) => steps.join("\n"),
-        (true, Some(reason)) => refusal(reason),
-        (true, None) => failure.text.clone(),
+    match &failure.reason {
+        _ if !steps.is_empty() => steps.join("\n"),
+        Some(reason) => refusal(reason),
+        None => failure.text.clone(),
     }
 }
 
@@ -139,18 +132,10 @@ fn refusal(reason: &str) -> String {
     }
 }
 
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
-}
-
 /// Adds the run and its mends for programs.
 fn with_run(result: CallToolResult, run: &RunId, mends: &[AppliedMend]) -> CallToolResult {
-    let mended = mends.iter().map(|mend| {
-        Value::Object(Object::from([
-            ("by", Value::from(mend.rung.as_str())),
-            ("change", Value::from(mend.description.as_str())),
-        ]))
+    let mended = mends.iter().map(|AppliedMend { rung, description, .. }| {
+        Value::from([("by", rung.as_str().into()), ("change", description.as_str().into())])
     });
     let mut meta = Object::from([("reknit/run", Value::from(run.as_str()))]);
     if !mends.is_empty() {

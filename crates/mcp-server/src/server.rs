@@ -1,8 +1,10 @@
 //! The MCP server: lists the tools, and makes their calls.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use reknit::runtime::{NamedAgent, Runtime};
 use reknit::{Reknit, RunHandle};
 use reknit_engine::take_repeat_reason;
@@ -22,18 +24,16 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
-use crate::approval::{Asked, ask, can_ask};
+use crate::approval::{ask, can_ask};
 use crate::call::start_of_call;
 use crate::known_calls::{CallRun, KnownCalls};
 use crate::offer::{Offer, Offered, OfferedCapability, Offering};
 use crate::own_tools::OwnTool;
 use crate::result::{earlier_result, error_text, result_of_call, result_of_run, waiting};
-use crate::run_limit::{NoLimit, RunLimit};
 
 /// The header of an HTTP request that names its caller. The server that mounts [`McpServer::http_service`] sets it.
 pub const CALLER_HEADER: &str = "x-reknit-caller";
 
-/// How many tools one page of the list has.
 const PAGE: usize = 500;
 
 /// The longest time between two reports to a client that asks for progress.
@@ -58,32 +58,42 @@ pub struct McpServer {
     running: TaskTracker,
 }
 
-/// The tools for a catalogue.
 type KnownOffer = (Arc<Catalogue>, Arc<Offer>);
+
+/// Starts the runs of calls, unless too many are in progress. A process that serves several clients implements this.
+pub trait RunLimit: Debug + Send + Sync {
+    /// Starts a run, or says why not: the client is told that its call was not made.
+    fn start(&self, start: Box<dyn FnOnce() -> RunHandle + '_>) -> Result<RunHandle, String>;
+}
+
+#[derive(Debug)]
+struct NoLimit;
+
+impl RunLimit for NoLimit {
+    fn start(&self, start: Box<dyn FnOnce() -> RunHandle + '_>) -> Result<RunHandle, String> {
+        Ok(start())
+    }
+}
 
 /// Why serving ended before the client left.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpServeError {
-    /// The client and the server could not agree on a protocol.
     #[error("the client did not begin as MCP asks for")]
     Begin(#[source] Box<ServerInitializeError>),
-    /// The task that serves the client has failed.
     #[error("the server failed")]
     Task(#[source] tokio::task::JoinError),
 }
 
 impl McpServer {
-    /// A server for the tools of `reknit`.
     pub fn new(reknit: Reknit, offering: Offering) -> Self {
-        let known = Arc::new(KnownCalls::of_one_client());
         Self {
             reknit,
             offering,
             agents: Arc::new([]),
             may_approve: true,
             offer: Arc::default(),
-            known,
+            known: Arc::new(KnownCalls::of_one_client()),
             limit: Arc::new(NoLimit),
             running: TaskTracker::new(),
         }
@@ -143,7 +153,7 @@ impl McpServer {
     /// The tools for the current catalogue, which can change while the server runs.
     fn offer(&self) -> Arc<Offer> {
         let catalogue = self.runtime().current_catalogue();
-        let mut kept = self.offer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.offer.lock();
         if let Some((known, offer)) = &*kept
             && Arc::ptr_eq(known, &catalogue)
         {
@@ -189,7 +199,6 @@ impl McpServer {
         }
     }
 
-    /// Starts a run, or returns the result that says why not.
     fn start_run(&self, start: impl FnOnce() -> RunHandle) -> Result<RunHandle, CallToolResult> {
         self.limit.start(Box::new(start)).map_err(|reason| error_text(format!("Not sent: {reason}")))
     }
@@ -237,8 +246,8 @@ impl McpServer {
                     }
                     for question in &questions {
                         let decided = match ask(&context.peer, question).await {
-                            Ok(Asked::Decided(decision)) => handle.decide(question, decision).await.is_ok(),
-                            Ok(Asked::NotDecided) | Err(_) => false,
+                            Ok(Some(decision)) => handle.decide(question, decision).await.is_ok(),
+                            Ok(None) | Err(_) => false,
                         };
                         if !decided {
                             return waiting(&handle.id, &questions);

@@ -1,26 +1,30 @@
-//! One call of a tool.
+//! One call of a tool, and tasks: calls that a server answers at once and works on for longer. The id of a task is the handle of
+//! the job.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use reknit_protocol::{CallTool, Delivery, JobRequest, Object, ToolReply, TransportFailure, TransportKind, Value};
+use reknit_protocol::{
+    CallTool, Delivery, JobRequest, Object, ReplyBody, ToolJob, ToolReply, TransportFailure, TransportKind, Value,
+};
 use reknit_tools::{BoxFuture, Route};
-use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, JsonObject, RequestMetaObject, ServerResult};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CancelTaskParams, CancelTaskRequest, ClientRequest, ErrorCode, ErrorData,
+    GetTaskParams, GetTaskRequest, JsonObject, RequestMetaObject, ServerResult,
+};
 use rmcp::service::{PeerRequestOptions, ServiceError};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::connection::{Connection, Unavailable};
 use crate::failure::{failure, lost, not_sent, status_reply, unauthorized, unreadable};
 use crate::options::McpConnection;
 use crate::reply::{reply_of_error, reply_of_result};
 use crate::server::Server;
-use crate::task::{ask_about_task, cancel_task, created_task};
 use crate::wire::{ExactCall, UNREADABLE, read_result};
 
 /// The member of `_meta` with the idempotency key.
 const KEY: &str = "reknit/idempotency-key";
 
-/// Makes the calls of one tool.
 #[derive(Debug)]
 pub(crate) struct McpRoute {
     pub(crate) server: Arc<Server>,
@@ -69,24 +73,22 @@ impl McpRoute {
     ) -> Result<ToolReply, TransportFailure> {
         let options = &self.server.options;
         let limit = options.call_limit.unwrap_or(Duration::MAX).min(Duration::from_millis(call.timeout_ms));
-        let until = Instant::now().checked_add(limit);
-        let connection = match within(until, self.server.connection()).await {
-            None => return Err(not_sent(call, "it is still starting")),
-            Some(Ok(connection)) => connection,
-            Some(Err(Unavailable::Down(reason))) => return Err(not_sent(call, &reason)),
-            Some(Err(Unavailable::Status { status, retry_after_ms, body })) => {
+        let started = Instant::now();
+        let connection = match timeout(limit, self.server.connection()).await {
+            Err(_) => return Err(not_sent(call, "it is still starting")),
+            Ok(Ok(connection)) => connection,
+            Ok(Err(Unavailable::Down(reason))) => return Err(not_sent(call, &reason)),
+            Ok(Err(Unavailable::Status { status, retry_after_ms, body })) => {
                 return on_status(status_reply(status, retry_after_ms, body));
             }
-            Some(Err(Unavailable::NeedsSignIn(text))) => return Ok(unauthorized(&text)),
+            Ok(Err(Unavailable::NeedsSignIn(text))) => return Ok(unauthorized(&text)),
         };
-        let Some(outcome) = within(until, act(connection)).await else {
+        timeout(limit.saturating_sub(started.elapsed()), act(connection)).await.unwrap_or_else(|_| {
             let problem = format!("did not answer within {limit:?}");
-            return Err(failure(TransportKind::TimedOut, Delivery::Possible, call, &problem));
-        };
-        outcome
+            Err(failure(TransportKind::TimedOut, Delivery::Possible, call, &problem))
+        })
     }
 
-    /// Sends the call and waits for its result.
     async fn run(
         &self,
         connection: &Arc<Connection>,
@@ -134,15 +136,86 @@ impl McpRoute {
             meta.0.set_traceparent(traceparent);
         }
         let options = PeerRequestOptions::no_options().with_meta(meta);
-        connection.send(ClientRequest::CallToolRequest(request), options).await?.answer().await
+        connection.request(ClientRequest::CallToolRequest(request), options).await
     }
 }
 
-/// Waits for a future until a point in time; `None` if it is reached before.
-async fn within<T>(until: Option<Instant>, future: impl Future<Output = T>) -> Option<T> {
-    match until {
-        Some(until) => tokio::time::timeout_at(until, future).await.ok(),
-        None => Some(future.await),
+/// The reply to a call for which the server has created a task, or that of the task if it has ended already.
+fn created_task(created: &Value, call: &CallTool) -> Result<ToolReply, TransportFailure> {
+    let id = created.get("taskId").and_then(Value::as_str).ok_or_else(|| unreadable(call, "its task has no id"))?;
+    Ok(state_of_task(created, id))
+}
+
+async fn ask_about_task(connection: &Connection, id: &str, call: &CallTool) -> Result<ToolReply, TransportFailure> {
+    let request = ClientRequest::GetTaskRequest(GetTaskRequest::new(GetTaskParams::new(id)));
+    match connection.request(request, PeerRequestOptions::no_options()).await {
+        Ok(result) => {
+            let state = read_result(&result).map_err(|problem| unreadable(call, &problem))?;
+            Ok(state_of_task(&state, id))
+        }
+        Err(ServiceError::McpError(error)) if is_unknown_task(error.code) => {
+            let reason = format!("the server does not know its task any more: {}", error.message);
+            Ok(ToolReply { job: Some(ToolJob::Lost { reason }), ..reply_of_error(&error) })
+        }
+        Err(ServiceError::McpError(error)) => Err(in_doubt(call, &error.message)),
+        Err(error) => match lost(&error, connection, call).await {
+            Ok(reply) => Err(in_doubt(call, &format!("status {}", reply.status))),
+            Err(lost) => Err(TransportFailure { kind: TransportKind::Reset, delivery: Delivery::Possible, ..lost }),
+        },
+    }
+}
+
+async fn cancel_task(connection: &Connection, id: &str, call: &CallTool) -> Result<ToolReply, TransportFailure> {
+    let request = ClientRequest::CancelTaskRequest(CancelTaskRequest::new(CancelTaskParams::new(id)));
+    match connection.request(request, PeerRequestOptions::no_options()).await {
+        Ok(_) => Ok(ToolReply { status: 200, retry_after_ms: None, body: ReplyBody::Empty, job: None }),
+        Err(ServiceError::McpError(error)) => Ok(reply_of_error(&error)),
+        Err(error) => lost(&error, connection, call).await,
+    }
+}
+
+fn in_doubt(call: &CallTool, problem: &str) -> TransportFailure {
+    let problem = format!("does not tell the state of its task: {problem}");
+    failure(TransportKind::Reset, Delivery::Possible, call, &problem)
+}
+
+/// Whether an error says that there is no such task. A server that was started again may not have any.
+fn is_unknown_task(code: ErrorCode) -> bool {
+    [ErrorCode::INVALID_PARAMS, ErrorCode::RESOURCE_NOT_FOUND, ErrorCode::METHOD_NOT_FOUND].contains(&code)
+}
+
+fn state_of_task(task: &Value, id: &str) -> ToolReply {
+    reply_of_task(task).unwrap_or_else(|| ToolReply {
+        status: 202,
+        retry_after_ms: task.get("pollIntervalMs").and_then(|wait| wait.to_string().parse().ok()),
+        body: ReplyBody::Empty,
+        job: Some(ToolJob::Ask { handle: id.to_owned() }),
+    })
+}
+
+/// The reply that an ended task is; `None` while it is worked on.
+fn reply_of_task(task: &Value) -> Option<ToolReply> {
+    let status_message =
+        || task.get("statusMessage").and_then(Value::as_str).unwrap_or("no reason is given").to_owned();
+    let internal = |message: String| reply_of_error(&ErrorData::new(ErrorCode::INTERNAL_ERROR, message, None));
+    match task.get("status").and_then(Value::as_str) {
+        Some("completed") => Some(match task.get("result") {
+            Some(result) => reply_of_result(result),
+            None => internal("the task has ended without a result".to_owned()),
+        }),
+        Some("failed") => Some(match task.get("error").map(|error| serde_json::from_str(&error.to_string())) {
+            Some(Ok(error)) => reply_of_error(&error),
+            _ => internal(format!("the task failed: {}", status_message())),
+        }),
+        Some("cancelled") => Some(internal(format!("the task was cancelled: {}", status_message()))),
+        Some("input_required") => {
+            let mut asked = task.clone();
+            if let Some(asked) = asked.as_object_mut() {
+                asked.insert("resultType", "input_required");
+            }
+            Some(reply_of_result(&asked))
+        }
+        _ => None,
     }
 }
 

@@ -1,32 +1,31 @@
 //! One connection to a server: the process or session, and the agreement on the protocol.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use rmcp::RoleClient;
 use rmcp::model::{
-    ClientRequest, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerNotification, ServerPeerInfo,
-    ServerResult, SubscriptionFilter,
+    ClientCapabilities, ClientConfig, ClientRequest, Implementation, JsonObject, ListToolsRequest,
+    PaginatedRequestParams, ProtocolVersion, ServerNotification, ServerPeerInfo, ServerResult, SubscriptionFilter,
+    TASKS_EXTENSION_ID,
 };
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, PeerRequestOptions, RequestHandle,
-    RunningService, ServiceError,
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, NotificationContext, Peer, PeerRequestOptions,
+    RequestHandle, RunningService, ServiceError,
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::auth::AuthError;
 use rmcp::transport::common::client_side_sse::SseRetryPolicy;
 use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
+use rmcp::{ClientHandler, RoleClient};
 use tokio::sync::watch;
 
-use crate::handler::Handler;
 use crate::http::{HttpClient, HttpFault, describe_fault, status_of};
 use crate::oauth::authorized;
 use crate::options::{McpConnection, McpOptions, McpProgram, ProtocolEra};
 use crate::process::ServerProcess;
 use crate::stdio::{ReadError, ReadStop, StdioTransport};
 
-/// Why there is no connection.
 #[derive(Debug, Clone)]
 pub(crate) enum Unavailable {
     /// Nothing was sent, or nothing that matters.
@@ -67,7 +66,6 @@ impl Drop for Connection {
 }
 
 impl Connection {
-    /// Connects to a server.
     pub(crate) async fn open(
         options: &McpOptions,
         http: Option<&HttpClient>,
@@ -138,7 +136,6 @@ impl Connection {
         }
     }
 
-    /// What the server said about itself.
     pub(crate) fn peer_info(&self) -> Option<Arc<ServerPeerInfo>> {
         self.service.peer().peer_info()
     }
@@ -173,7 +170,7 @@ impl Connection {
 
     /// Why the output of the program is not read any more, if it did not simply end.
     fn stop(&self) -> Option<Arc<ReadError>> {
-        self.stop.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.stop.lock().clone()
     }
 
     /// Whether the connection ended because a message was too large.
@@ -190,23 +187,26 @@ impl Connection {
         }
     }
 
-    /// Sends a request. Dropping what is returned cancels it.
-    pub(crate) async fn send(
+    /// Sends a request and waits for its result. Dropping the future cancels the request.
+    pub(crate) async fn request(
         &self,
         request: ClientRequest,
         options: PeerRequestOptions,
-    ) -> Result<PendingRequest, ServiceError> {
+    ) -> Result<ServerResult, ServiceError> {
         let handle = self.service.peer().send_request_with_option(request, options).await?;
-        Ok(PendingRequest { handle: Some(handle) })
+        let mut pending = PendingRequest(Some(handle));
+        let Some(handle) = &mut pending.0 else { return Err(ServiceError::TransportClosed) };
+        let answer = (&mut handle.rx).await;
+        pending.0 = None;
+        answer.unwrap_or(Err(ServiceError::TransportClosed))
     }
 
-    /// One page of tools.
     pub(crate) async fn list_page(&self, cursor: Option<String>) -> Result<ServerResult, ServiceError> {
         let mut request = ListToolsRequest::default();
         if cursor.is_some() {
             request.params = Some(PaginatedRequestParams::default().with_cursor(cursor));
         }
-        self.send(ClientRequest::ListToolsRequest(request), PeerRequestOptions::no_options()).await?.answer().await
+        self.request(ClientRequest::ListToolsRequest(request), PeerRequestOptions::no_options()).await
     }
 
     /// Ends the connection in good order: a program may finish its work for a moment.
@@ -220,23 +220,11 @@ impl Connection {
 }
 
 /// A request that was sent. Dropping it before the answer cancels it.
-#[derive(Debug)]
-pub(crate) struct PendingRequest {
-    handle: Option<RequestHandle<RoleClient>>,
-}
-
-impl PendingRequest {
-    pub(crate) async fn answer(mut self) -> Result<ServerResult, ServiceError> {
-        let Some(handle) = self.handle.as_mut() else { return Err(ServiceError::TransportClosed) };
-        let answer = (&mut handle.rx).await;
-        self.handle = None;
-        answer.unwrap_or(Err(ServiceError::TransportClosed))
-    }
-}
+struct PendingRequest(Option<RequestHandle<RoleClient>>);
 
 impl Drop for PendingRequest {
     fn drop(&mut self) {
-        if let (Some(handle), Ok(runtime)) = (self.handle.take(), tokio::runtime::Handle::try_current()) {
+        if let (Some(handle), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current()) {
             // Nobody is left to hear that it failed.
             runtime.spawn(async move { drop(handle.cancel(Some("the caller gave up".to_owned())).await) });
         }
@@ -282,13 +270,12 @@ fn listen(
         let Ok(mut subscription) = peer.listen(filter).await else { return };
         while let Ok(Some(notification)) = subscription.next().await {
             if matches!(notification, ServerNotification::ToolListChangedNotification(_)) {
-                Handler::tools_changed(&generation);
+                tools_changed(&generation);
             }
         }
     }))
 }
 
-/// Why the protocol was not agreed on.
 fn refusal(error: &ClientInitializeError) -> Unavailable {
     match error {
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => refusal(fallback),
@@ -305,4 +292,28 @@ fn refusal(error: &ClientInitializeError) -> Unavailable {
         ClientInitializeError::ConnectionClosed(_) => Unavailable::Down("it closed the connection".to_owned()),
         other => Unavailable::Down(other.to_string()),
     }
+}
+
+/// Answers a server: it may only ping, and tell that its tools have changed. Progress is read and has no effect.
+#[derive(Debug)]
+struct Handler {
+    generation: watch::Sender<u64>,
+}
+
+impl ClientHandler for Handler {
+    fn get_info(&self) -> ClientConfig {
+        let us = Implementation::new("reknit", env!("CARGO_PKG_VERSION"));
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.extensions = Some([(TASKS_EXTENSION_ID.to_owned(), JsonObject::new())].into());
+        ClientConfig::new(capabilities, us).with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        tools_changed(&self.generation);
+    }
+}
+
+/// Notes that the list of tools may have changed.
+pub(crate) fn tools_changed(generation: &watch::Sender<u64>) {
+    generation.send_modify(|generation| *generation += 1);
 }

@@ -8,7 +8,6 @@ use crate::connection::Connection;
 use crate::http::{HttpFault, status_of};
 use crate::stdio::WriteError;
 
-/// A call whose answer did not arrive.
 pub(crate) async fn lost(
     error: &ServiceError,
     connection: &Connection,

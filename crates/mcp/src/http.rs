@@ -1,11 +1,12 @@
 //! Requests of the transport over streamable HTTP: one address, no redirects, bounded answers.
 
 use std::collections::HashMap;
-use std::error::Error as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
+use parking_lot::Mutex;
+use reknit_tools::{KnownSecrets, ReadBodyError, last_cause, read_bytes, retry_after_ms};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use rmcp::model::{
@@ -21,7 +22,6 @@ use sse_stream::{Sse, SseStream};
 
 use crate::event_size::limit_events;
 use crate::options::McpEndpoint;
-use crate::secrets::Secrets;
 use crate::wire::{self, ExactCall};
 
 const SESSION_HEADER: &str = "Mcp-Session-Id";
@@ -31,7 +31,6 @@ const EVENTS: &str = "text/event-stream";
 /// The most of the body of an error that is kept, in bytes.
 const MAX_ERROR_BODY: usize = 4 << 10;
 
-/// Why a request has no answer that can be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HttpFault {
     #[error("it cannot be reached: {0}")]
@@ -48,7 +47,6 @@ pub(crate) enum HttpFault {
 
 type Fault = StreamableHttpError<HttpFault>;
 
-/// A failure for messages.
 pub(crate) fn describe_fault(fault: &Fault) -> String {
     match (status_of(fault), fault) {
         (Some((status, _, body)), _) => format!("it answered with status {status}: {body}"),
@@ -69,7 +67,6 @@ pub(crate) fn status_of(fault: &Fault) -> Option<(u16, Option<u64>, String)> {
     }
 }
 
-/// Makes the requests to one server.
 #[derive(Debug, Clone)]
 pub(crate) struct HttpClient {
     http: reqwest::Client,
@@ -78,16 +75,16 @@ pub(crate) struct HttpClient {
     unpooled: reqwest::Client,
     headers: HeaderMap,
     max_message: usize,
-    secrets: Secrets,
+    secrets: KnownSecrets,
     /// The token of the last request that had one, and all secrets with it.
-    with_token: Arc<Mutex<Option<(String, Secrets)>>>,
+    with_token: Arc<Mutex<Option<(String, KnownSecrets)>>>,
     /// The last `WWW-Authenticate` header: what is missing to be let in.
     challenge: Arc<Mutex<Option<String>>>,
 }
 
 impl HttpClient {
     /// A client for a server. Fails with the reason, which does not contain a secret.
-    pub(crate) fn new(endpoint: &McpEndpoint, max_message: usize) -> Result<Self, String> {
+    pub(crate) fn new(endpoint: &McpEndpoint, max_message: usize, secrets: KnownSecrets) -> Result<Self, String> {
         let url = reqwest::Url::parse(&endpoint.url).map_err(|error| format!("the URL is not valid: {error}"))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err("the scheme of the URL must be http or https".to_owned());
@@ -107,19 +104,19 @@ impl HttpClient {
         let problem = |error: reqwest::Error| format!("cannot create the HTTP client: {error}");
         let http = builder()?.build().map_err(problem)?;
         let unpooled = builder()?.pool_max_idle_per_host(0).build().map_err(problem)?;
-        let secrets = Secrets::new(endpoint.headers.iter().map(|(_, value)| value).chain(&endpoint.bearer));
         let (with_token, challenge) = (Arc::default(), Arc::default());
         Ok(Self { http, unpooled, headers, max_message, secrets, with_token, challenge })
     }
 
     /// What is replaced in the answer to a request with this token.
-    fn secrets(&self, token: Option<&str>) -> Secrets {
+    fn secrets(&self, token: Option<&str>) -> KnownSecrets {
         let Some(token) = token else { return self.secrets.clone() };
-        let mut known = self.with_token.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.with_token.lock();
         match &*known {
             Some((last, secrets)) if last == token => secrets.clone(),
             _ => {
-                let secrets = self.secrets.and(token);
+                let mut secrets = self.secrets.clone();
+                secrets.add(token);
                 *known = Some((token.to_owned(), secrets.clone()));
                 secrets
             }
@@ -131,13 +128,12 @@ impl HttpClient {
         &self.http
     }
 
-    /// The last `WWW-Authenticate` header of the server.
     pub(crate) fn challenge(&self) -> Option<String> {
-        self.challenge.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.challenge.lock().clone()
     }
 
     /// The refusal of a request whose sender is not known or may not do this, if the server says what is missing.
-    fn refusal(&self, response: &Response, secrets: &Secrets) -> Option<Fault> {
+    fn refusal(&self, response: &Response, secrets: &KnownSecrets) -> Option<Fault> {
         let challenge = text_header(response.headers(), WWW_AUTHENTICATE.as_str())?;
         let challenge = secrets.redact(&challenge).into_owned();
         let fault = match response.status() {
@@ -147,7 +143,7 @@ impl HttpClient {
             }
             _ => return None,
         };
-        *self.challenge.lock().unwrap_or_else(PoisonError::into_inner) = Some(challenge);
+        *self.challenge.lock() = Some(challenge);
         Some(fault)
     }
 
@@ -172,7 +168,27 @@ impl HttpClient {
         request
     }
 
-    async fn post(
+    /// The events of a response, in a form that rmcp reads without loss.
+    fn events(
+        &self,
+        response: Response,
+        request: Option<PostedRequest>,
+        secrets: KnownSecrets,
+    ) -> BoxStream<'static, Result<Sse, SseError>> {
+        let bytes = limit_events(response.bytes_stream(), self.max_message);
+        SseStream::from_bytes_stream(bytes)
+            .map(move |event| {
+                let data = |data: String| readable(secrets.redact(&data).into_owned(), request.as_ref());
+                event.map(|event| Sse { data: event.data.map(data), ..event })
+            })
+            .boxed()
+    }
+}
+
+impl StreamableHttpClient for HttpClient {
+    type Error = HttpFault;
+
+    async fn post_message(
         &self,
         url: Arc<str>,
         message: ClientJsonRpcMessage,
@@ -224,39 +240,6 @@ impl HttpClient {
         Ok(StreamableHttpPostResponse::Json(request.checked(message), new_session))
     }
 
-    /// The events of a response, in a form that rmcp reads without loss.
-    fn events(
-        &self,
-        response: Response,
-        request: Option<PostedRequest>,
-        secrets: Secrets,
-    ) -> BoxStream<'static, Result<Sse, SseError>> {
-        let bytes = limit_events(response.bytes_stream(), self.max_message);
-        SseStream::from_bytes_stream(bytes)
-            .map(move |event| {
-                event.map(|mut event| {
-                    event.data = event.data.map(|data| readable(secrets.redact(&data).into_owned(), request.as_ref()));
-                    event
-                })
-            })
-            .boxed()
-    }
-}
-
-impl StreamableHttpClient for HttpClient {
-    type Error = HttpFault;
-
-    async fn post_message(
-        &self,
-        url: Arc<str>,
-        message: ClientJsonRpcMessage,
-        session: Option<Arc<str>>,
-        token: Option<String>,
-        headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<StreamableHttpPostResponse, Fault> {
-        self.post(url, message, session, token, headers).await
-    }
-
     async fn delete_session(
         &self,
         url: Arc<str>,
@@ -300,7 +283,7 @@ impl StreamableHttpClient for HttpClient {
 async fn error_response(
     response: Response,
     request: Option<PostedRequest>,
-    secrets: &Secrets,
+    secrets: &KnownSecrets,
 ) -> Result<StreamableHttpPostResponse, Fault> {
     let status = response.status();
     let retry_after_ms = retry_after_ms(response.headers());
@@ -322,18 +305,14 @@ async fn error_response(
     Err(StreamableHttpError::Client(HttpFault::Status { status: status.as_u16(), retry_after_ms, body }))
 }
 
-async fn read_body(mut response: Response, limit: usize, secrets: &Secrets) -> Result<Vec<u8>, Fault> {
-    let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| broken(&error))? {
-        if bytes.len() + chunk.len() > limit {
-            return Err(StreamableHttpError::Client(HttpFault::TooLarge(limit)));
-        }
-        bytes.extend_from_slice(&chunk);
+async fn read_body(response: Response, limit: usize, secrets: &KnownSecrets) -> Result<Vec<u8>, Fault> {
+    match read_bytes(response, limit).await {
+        Ok(bytes) => Ok(secrets.redact_bytes(bytes)),
+        Err(ReadBodyError::Broken(error)) => Err(broken(&error)),
+        Err(ReadBodyError::TooLarge(limit)) => Err(StreamableHttpError::Client(HttpFault::TooLarge(limit))),
     }
-    Ok(secrets.redact_bytes(&bytes).into_owned())
 }
 
-/// The request whose answer is read.
 #[derive(Debug, Clone)]
 struct PostedRequest {
     id: RequestId,
@@ -369,8 +348,10 @@ fn readable(data: String, request: Option<&PostedRequest>) -> String {
     if data.trim().is_empty() {
         return data;
     }
-    let Ok(message) = wire::decode(data.as_bytes()) else { return data };
-    let message = request.map_or_else(|| message.clone(), |request| request.checked(message.clone()));
+    let Ok(mut message) = wire::decode(data.as_bytes()) else { return data };
+    if let Some(request) = request {
+        message = request.checked(message);
+    }
     serde_json::to_string(&message).unwrap_or(data)
 }
 
@@ -385,32 +366,18 @@ fn text_header(headers: &HeaderMap, name: &str) -> Option<String> {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).trim().to_owned())
 }
 
-/// The wait that a server asks for.
-fn retry_after_ms(headers: &HeaderMap) -> Option<u64> {
-    let since_epoch =
-        std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let now_ms = u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX);
-    let requested = |name: &str| {
-        let header = headers.get(name).and_then(|value| value.to_str().ok());
-        header.filter(|_| name.starts_with("retry-after") || name == "date")
-    };
-    reknit_protocol::RetryAfter::from_headers(requested, now_ms).map(|wait| wait.ms)
-}
-
 /// Only a connection that was never established proves that nothing was sent.
 fn send_fault(error: &reqwest::Error) -> Fault {
     if error.is_connect() || error.is_builder() {
-        return StreamableHttpError::Client(HttpFault::Unreachable(last_cause(error)));
+        return StreamableHttpError::Client(HttpFault::Unreachable(cause_of(error)));
     }
     broken(error)
 }
 
 fn broken(error: &reqwest::Error) -> Fault {
-    StreamableHttpError::Client(HttpFault::Broken(last_cause(error)))
+    StreamableHttpError::Client(HttpFault::Broken(cause_of(error)))
 }
 
-/// The most specific cause, which does not contain the URL.
-fn last_cause(error: &reqwest::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| (*cause).source());
-    causes.last().map_or_else(|| "the request cannot be sent".to_owned(), ToString::to_string)
+fn cause_of(error: &reqwest::Error) -> String {
+    last_cause(error).unwrap_or_else(|| "the request cannot be sent".to_owned())
 }

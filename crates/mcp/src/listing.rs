@@ -2,7 +2,7 @@
 
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::schema::{FieldHint, Summary, unknown_types};
-use reknit_protocol::{Capability, SideEffect, Value, truncate};
+use reknit_protocol::{Capability, SideEffect, Value, is_hidden, truncate};
 
 use crate::options::McpOptions;
 
@@ -13,11 +13,9 @@ const MAX_DESCRIPTION: usize = 16 << 10;
 /// The largest schema of a tool, in bytes of its JSON.
 const MAX_SCHEMA: usize = 256 << 10;
 
-/// The capability that a listed tool is.
 #[derive(Debug)]
 pub(crate) struct ReadTool {
     pub(crate) entry: CatalogueEntry,
-    /// What the tool states that has no effect.
     pub(crate) notes: Vec<String>,
 }
 
@@ -61,16 +59,11 @@ fn check_name(name: &str) -> Result<(), String> {
         let start: String = name.chars().take(40).flat_map(char::escape_default).collect();
         return Err(format!("the name of tool `{start}…` has more than {MAX_NAME} characters"));
     }
-    if name.chars().any(|char| char.is_control() || is_invisible(char)) {
+    if name.chars().any(|char| char.is_control() || is_hidden(char)) {
         let shown: String = name.chars().flat_map(char::escape_default).collect();
         return Err(format!("the name of tool `{shown}` has a control character"));
     }
     Ok(())
-}
-
-/// Characters that change the order of a text or do not show.
-fn is_invisible(char: char) -> bool {
-    matches!(char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 fn check_size(part: &str, name: &str, schema: &Value) -> Result<(), String> {
@@ -90,7 +83,6 @@ fn describe(tool: &Value, name: &str, notes: &mut Vec<String>) -> String {
     truncate(text.to_owned(), MAX_DESCRIPTION)
 }
 
-/// The side effect that the annotations of a tool state.
 fn declared_effect(annotations: Option<&Value>) -> SideEffect {
     let hint = |name: &str| annotations.and_then(|annotations| annotations.get(name)).and_then(Value::as_bool);
     match (hint("readOnlyHint"), hint("idempotentHint"), hint("destructiveHint")) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_tools::ConnectionOptions;
+use reknit_tools::{ConnectionOptions, ReadBodyError, read_bytes};
 use rmcp::transport::auth::{
     AuthClient, AuthError, AuthorizationManager, AuthorizationRequest, AuthorizationSession, CredentialStore as _,
     OAuthClientConfig, OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest, WWWAuthenticateParams,
@@ -11,7 +11,7 @@ use secrecy::ExposeSecret as _;
 
 use crate::http::HttpClient;
 use crate::options::{McpEndpoint, McpOAuth};
-use crate::redirect::RedirectListener;
+use crate::redirect::{RedirectListener, parameter};
 use crate::token_file::TokenFile;
 
 /// The largest answer of an authorization server, in bytes.
@@ -53,7 +53,6 @@ impl SignIn {
         Ok(Self { session })
     }
 
-    /// The page where a person signs in.
     pub fn url(&self) -> &str {
         self.session.get_authorization_url()
     }
@@ -65,9 +64,7 @@ impl SignIn {
 
     /// Waits for the browser, and ends the sign-in with the URL that it asks for. Fails with the reason.
     pub async fn finish_at(self, listener: &RedirectListener) -> Result<(), String> {
-        let state = reqwest::Url::parse(self.url())
-            .ok()
-            .and_then(|url| url.query_pairs().find(|(name, _)| name == "state").map(|(_, value)| value.into_owned()));
+        let state = reqwest::Url::parse(self.url()).ok().and_then(|url| parameter(&url, "state"));
         let state = state.ok_or("the server's page for the sign-in has no `state`")?;
         let browser = listener.wait(&state).await.map_err(|error| format!("the browser cannot be heard: {error}"))?;
         let finished = match browser.refusal() {
@@ -91,8 +88,7 @@ async fn scopes(endpoint: &McpEndpoint, oauth: &McpOAuth, challenge: Option<&str
     let granted = stored.map(|stored| stored.granted_scopes).unwrap_or_default();
     let mut scopes = oauth.scopes.clone();
     if let Some(asked) = asked.filter(|_| !granted.is_empty()) {
-        let more = granted.into_iter().chain(asked.split_whitespace().map(str::to_owned));
-        for scope in more {
+        for scope in granted.into_iter().chain(asked.split_whitespace().map(str::to_owned)) {
             if !scopes.contains(&scope) {
                 scopes.push(scope);
             }
@@ -153,17 +149,14 @@ impl OAuthHttpClient for OAuthClient {
             if let Some(limit) = request.timeout {
                 sent = sent.timeout(limit);
             }
-            let mut response = sent.send().await?;
-            let mut body = Vec::new();
-            while let Some(chunk) = response.chunk().await? {
-                if body.len() + chunk.len() > MAX_OAUTH_BODY {
-                    return Err(format!("the answer is larger than {MAX_OAUTH_BODY} bytes").into());
-                }
-                body.extend_from_slice(&chunk);
-            }
-            let mut answer = http::Response::new(body);
+            let response = sent.send().await?;
+            let mut answer = http::Response::new(Vec::new());
             *answer.status_mut() = response.status();
             *answer.headers_mut() = response.headers().clone();
+            *answer.body_mut() = read_bytes(response, MAX_OAUTH_BODY).await.map_err(|error| match error {
+                ReadBodyError::Broken(error) => error.to_string(),
+                ReadBodyError::TooLarge(limit) => format!("the answer is larger than {limit} bytes"),
+            })?;
             Ok(answer)
         })
     }

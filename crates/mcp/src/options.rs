@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use reknit_protocol::{ToolName, redact_url};
-use reknit_tools::ConnectionOptions;
-use reknit_tools::Sandbox;
+use reknit_protocol::{Sha256, ToolName, hex, redact_url};
+use reknit_tools::{ConnectionOptions, KnownSecrets, Sandbox};
 use secrecy::SecretString;
 
 /// The size limit of one message in bytes, unless a server has its own.
@@ -14,15 +13,11 @@ const MAX_MESSAGE: usize = 16 << 20;
 /// An MCP server: how it is reached, and what is believed and used of it.
 #[derive(Debug, Clone)]
 pub struct McpOptions {
-    /// The name of the tool in plans.
     pub name: ToolName,
-    /// How it is reached.
     pub connection: McpConnection,
     /// Whether the annotations of its tools are believed. Without it the side effect of every tool is undeclared.
     pub trusted: bool,
-    /// Which of its tools are used.
     pub filter: ToolFilter,
-    /// Which versions of the protocol are spoken.
     pub era: ProtocolEra,
     /// The time limit to start it and to agree on the protocol.
     pub connect_limit: Duration,
@@ -47,7 +42,6 @@ impl McpOptions {
         }
     }
 
-    /// What a person types to sign in.
     pub(crate) fn sign_in_command(&self) -> String {
         format!("`reknit tools sign-in {}`", self.name)
     }
@@ -71,9 +65,7 @@ impl McpOptions {
             }
             McpConnection::Http(endpoint) => vec![endpoint.url.clone()],
         };
-        let digest = ring::digest::digest(&ring::digest::SHA256, parts.join("\0").as_bytes());
-        let number = digest.as_ref().iter().take(16).fold(0, |number: u128, byte| number << 8 | u128::from(*byte));
-        format!("{number:032x}")
+        format!("{:.32}", hex(&Sha256::digest(parts.join("\0"))))
     }
 
     /// Where the server is, for messages. Secrets are redacted, and arguments are left out.
@@ -85,21 +77,27 @@ impl McpOptions {
     }
 }
 
-/// How an MCP server is reached.
 #[derive(Debug, Clone)]
 pub enum McpConnection {
     /// A program that is started here and speaks on its standard input and output.
     Stdio(McpProgram),
-    /// A service with streamable HTTP.
     Http(McpEndpoint),
 }
 
-/// A program that is an MCP server.
+impl McpConnection {
+    /// What must not come back from the server.
+    pub(crate) fn secrets(&self) -> KnownSecrets {
+        match self {
+            Self::Stdio(program) => program.secrets.iter().map(|(_, value)| value).collect(),
+            Self::Http(endpoint) => endpoint.headers.iter().map(|(_, value)| value).chain(&endpoint.bearer).collect(),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct McpProgram {
     /// The program: a path, or a name that is looked up in `PATH`.
     pub program: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<String>,
     /// Environment variables for it. Of our own it gets only `PATH`, `HOME`, the language, the time zone and the folder for
     /// temporary files.
@@ -115,11 +113,8 @@ pub struct McpProgram {
 /// The address of an MCP server with streamable HTTP, and what is sent to it.
 #[derive(Debug, Clone, Default)]
 pub struct McpEndpoint {
-    /// The URL.
     pub url: String,
-    /// Headers of every request.
     pub headers: Vec<(String, SecretString)>,
-    /// The token of `Authorization: Bearer`.
     pub bearer: Option<SecretString>,
     /// How to sign in with OAuth, instead of a token.
     pub oauth: Option<McpOAuth>,
@@ -132,7 +127,6 @@ pub struct McpEndpoint {
 pub struct McpOAuth {
     /// The id under which we are registered. Without it we register ourselves.
     pub client_id: Option<String>,
-    /// The secret that belongs to the id.
     pub client_secret: Option<SecretString>,
     /// The URL of a document that describes us, for servers that accept it in place of a registration.
     pub client_metadata_url: Option<String>,
@@ -140,24 +134,19 @@ pub struct McpOAuth {
     pub scopes: Vec<String>,
     /// The port of 127.0.0.1 to which a browser is sent back; 0 for any free one.
     pub redirect_port: u16,
-    /// The file for the tokens.
     pub token_file: PathBuf,
-    /// The key with which the file is encrypted.
     pub token_key: TokenKey,
 }
 
 /// Where the key is with which tokens are encrypted.
 #[derive(Debug, Clone)]
 pub enum TokenKey {
-    /// This text.
     Text(SecretString),
     /// This file, which only its owner can read. It is made, with a random key, when the first tokens are stored.
     File(PathBuf),
-    /// There is none, for this reason.
     Missing(String),
 }
 
-/// The versions of the protocol that are spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ProtocolEra {
     /// The server is asked: without a handshake if it speaks 2026-07-28, else with one.
@@ -179,14 +168,12 @@ pub struct ToolFilter {
 }
 
 impl ToolFilter {
-    /// Whether a tool is used.
     pub fn allows(&self, name: &str) -> bool {
         let is_in = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, name));
         (self.only.is_empty() || is_in(&self.only)) && !is_in(&self.except)
     }
 }
 
-/// Whether a name matches a pattern with `*`.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|start| name.strip_prefix(start)) else { return false };

@@ -1,18 +1,20 @@
-//! The process of a server, with everything that it started.
+//! The process of a server, with everything that it started, and the last lines that it wrote.
 
-use std::process::{ExitStatus, Stdio};
+use std::collections::VecDeque;
+use std::process::Stdio;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use reknit_tools::Sandbox;
+use parking_lot::Mutex;
+use reknit_tools::{KnownSecrets, Sandbox};
 use rustix::process::{Pid, Signal, kill_process_group};
 use secrecy::ExposeSecret as _;
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::sync::watch;
 
-use crate::last_output::LastOutput;
 use crate::options::McpProgram;
-use crate::secrets::Secrets;
 
 /// The variables of our environment that a server gets.
 const INHERITED: [&str; 13] =
@@ -26,9 +28,9 @@ const GRACE: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct ServerProcess {
     group: Arc<ProcessGroup>,
-    end: Arc<Mutex<Option<ExitStatus>>>,
     output: LastOutput,
-    ended: tokio::sync::watch::Receiver<bool>,
+    /// How it ended; `None` while it runs.
+    end: watch::Receiver<Option<String>>,
 }
 
 #[derive(Debug)]
@@ -60,16 +62,21 @@ impl ServerProcess {
         else {
             return Err("the program ended while it was started".to_owned());
         };
-        let output = LastOutput::new(Secrets::new(program.secrets.iter().map(|(_, value)| value)));
+        let output = LastOutput::new(program.secrets.iter().map(|(_, value)| value).collect());
         tokio::spawn(output.clone().read_all(errors));
         let group = Arc::new(ProcessGroup { leader, is_gone: AtomicBool::new(false) });
-        let end = Arc::new(Mutex::new(None));
-        let (tell_end, ended) = tokio::sync::watch::channel(false);
-        tokio::spawn(wait_for_end(child, Arc::clone(&group), Arc::clone(&end), tell_end));
-        Ok((Self { group, end, output, ended }, input, out))
+        let (tell_end, end) = watch::channel(None);
+        let ended_group = Arc::clone(&group);
+        tokio::spawn(async move {
+            let status = child.wait().await;
+            // What the server started must not outlive it, nor hold its output open.
+            ended_group.kill();
+            let closed = "it closed its output".to_owned();
+            tell_end.send_replace(Some(status.map_or(closed, |status| format!("it ended ({status})"))));
+        });
+        Ok((Self { group, output, end }, input, out))
     }
 
-    /// The lines that the server wrote last.
     pub(crate) fn output(&self) -> &LastOutput {
         &self.output
     }
@@ -77,17 +84,18 @@ impl ServerProcess {
     /// How the server ended, with its last output, for messages.
     pub(crate) async fn describe_end(&self) -> String {
         // Its output may be closed a moment before its status is known.
-        let mut ended = self.ended.clone();
-        let _ = tokio::time::timeout(Duration::from_millis(500), ended.wait_for(|ended| *ended)).await;
-        let status = *self.end.lock().unwrap_or_else(PoisonError::into_inner);
-        let how = status.map_or_else(|| "it closed its output".to_owned(), |status| format!("it ended ({status})"));
-        format!("{how}{}", self.output.note())
+        let how = self.end_within(Duration::from_millis(500)).await;
+        format!("{}{}", how.unwrap_or_else(|| "it closed its output".to_owned()), self.output.note())
+    }
+
+    async fn end_within(&self, limit: Duration) -> Option<String> {
+        let mut end = self.end.clone();
+        tokio::time::timeout(limit, end.wait_for(Option::is_some)).await.ok()?.ok()?.clone()
     }
 
     /// Waits until the server ends by itself, after its input was closed, and kills what is left of it.
     pub(crate) async fn finish(&self) {
-        let mut ended = self.ended.clone();
-        let _ = tokio::time::timeout(GRACE, ended.wait_for(|ended| *ended)).await;
+        let _ = self.end_within(GRACE).await;
         self.group.kill();
     }
 }
@@ -112,15 +120,86 @@ fn command(program: &McpProgram) -> Command {
     command
 }
 
-async fn wait_for_end(
-    mut child: Child,
-    group: Arc<ProcessGroup>,
-    end: Arc<Mutex<Option<ExitStatus>>>,
-    tell_end: tokio::sync::watch::Sender<bool>,
-) {
-    let status = child.wait().await;
-    // What the server started must not outlive it, nor hold its output open.
-    group.kill();
-    *end.lock().unwrap_or_else(PoisonError::into_inner) = status.ok();
-    tell_end.send_replace(true);
+const MAX_LINES: usize = 8;
+const MAX_LINE: usize = 300;
+
+/// The last lines that a program wrote. Cloning shares them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LastOutput {
+    lines: Arc<Mutex<VecDeque<String>>>,
+    secrets: KnownSecrets,
+}
+
+impl LastOutput {
+    pub(crate) fn new(secrets: KnownSecrets) -> Self {
+        Self { lines: Arc::default(), secrets }
+    }
+
+    pub(crate) fn secrets(&self) -> &KnownSecrets {
+        &self.secrets
+    }
+
+    /// Keeps a line, shortened, with control characters escaped.
+    pub(crate) fn push(&self, line: &[u8]) {
+        let line = line.get(..MAX_LINE * 4).unwrap_or(line);
+        let text = String::from_utf8_lossy(line);
+        let text = self.secrets.redact(text.trim_end());
+        if text.trim().is_empty() {
+            return;
+        }
+        let mut shown = String::new();
+        for char in text.chars().take(MAX_LINE) {
+            if char.is_control() && char != '\t' { shown.extend(char.escape_default()) } else { shown.push(char) }
+        }
+        let mut lines = self.lines.lock();
+        lines.push_back(shown);
+        if lines.len() > MAX_LINES {
+            lines.pop_front();
+        }
+    }
+
+    /// Reads a stream to its end and keeps its last lines. A line without an end is kept up to its limit.
+    pub(crate) async fn read_all(self, mut from: impl AsyncRead + Unpin) {
+        let (mut chunk, mut line) = ([0_u8; 4096], Vec::new());
+        while let Ok(count @ 1..) = from.read(&mut chunk).await {
+            for byte in chunk.iter().take(count) {
+                if *byte == b'\n' {
+                    self.push(&line);
+                    line.clear();
+                } else if line.len() < MAX_LINE * 4 {
+                    line.push(*byte);
+                }
+            }
+        }
+        self.push(&line);
+    }
+
+    /// The lines for a message; empty if there are none.
+    pub(crate) fn note(&self) -> String {
+        let lines = self.lines.lock();
+        if lines.is_empty() {
+            return String::new();
+        }
+        format!("; its last output: {}", lines.iter().cloned().collect::<Vec<_>>().join(" | "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_last_lines_are_kept_shortened_and_escaped() {
+        let output = LastOutput::new([&"s3cret".into()].into_iter().collect());
+        let mut text = (0..20).map(|line| format!("line {line}")).collect::<Vec<_>>().join("\n");
+        text.push('\n');
+        text.push_str(&"x".repeat(100_000));
+        text.push_str("\n\u{1b}[31mred s3cret\r\n\n");
+        output.clone().read_all(text.as_bytes()).await;
+        let note = output.note();
+        assert!(note.starts_with("; its last output: line 14 | "), "{note}");
+        assert!(note.ends_with(r" | \u{1b}[31mred [redacted]"), "{note}");
+        assert!(note.len() < 1_000, "{} bytes", note.len());
+        assert_eq!(LastOutput::default().note(), "");
+    }
 }

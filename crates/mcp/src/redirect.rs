@@ -67,7 +67,6 @@ impl RedirectListener {
 /// A browser that came back and waits for a page.
 #[derive(Debug)]
 pub(crate) struct ReturnedBrowser {
-    /// The address that it asked for.
     pub(crate) callback_url: String,
     stream: TcpStream,
 }
@@ -86,7 +85,6 @@ impl ReturnedBrowser {
         Some(format!("the sign-in was refused: {error}{description}"))
     }
 
-    /// Shows a text and ends the connection.
     pub(crate) async fn tell(mut self, status: &str, text: &str) {
         let answer = format!(
             "HTTP/1.1 {status}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: {}\r\n\
@@ -99,7 +97,7 @@ impl ReturnedBrowser {
     }
 }
 
-fn parameter(url: &reqwest::Url, name: &str) -> Option<String> {
+pub(crate) fn parameter(url: &reqwest::Url, name: &str) -> Option<String> {
     url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
 }
 

@@ -3,17 +3,13 @@
 use reknit_protocol::{Object, ReplyBody, ToolReply, Value};
 use rmcp::model::{ErrorCode, ErrorData};
 
-/// The code of an error that a tool reports.
-const TOOL_ERROR: &str = "MCP_TOOL_ERROR";
-
-/// The reply that a result of `tools/call` is.
 pub(crate) fn reply_of_result(result: &Value) -> ToolReply {
     match result.get("resultType").and_then(Value::as_str) {
         None | Some("complete") => {}
         Some("input_required") => return input_required(result),
         Some(other) => {
             let message = format!("the server returned a result of type `{other}`, which is not supported");
-            return failure(400, "MCP_UNSUPPORTED_RESULT", message, Retry::Never, Object::new());
+            return failure(400, "MCP_UNSUPPORTED_RESULT", message, Some(false), Object::new());
         }
     }
     let content = result.get("content").and_then(Value::as_array).unwrap_or_default();
@@ -40,36 +36,29 @@ pub(crate) fn reply_of_result(result: &Value) -> ToolReply {
 /// The reply that an error of the protocol is. A server may send other errors for unknown tools and invalid arguments than for
 /// failures of a tool.
 pub(crate) fn reply_of_error(error: &ErrorData) -> ToolReply {
-    let (status, code, retry) = match error.code {
-        ErrorCode::INVALID_PARAMS => (400, "MCP_INVALID_PARAMS", Retry::Unspecified),
-        ErrorCode::METHOD_NOT_FOUND => (404, "MCP_METHOD_NOT_FOUND", Retry::Never),
-        ErrorCode::INVALID_REQUEST => (400, "MCP_INVALID_REQUEST", Retry::Never),
-        ErrorCode::HEADER_MISMATCH => (400, "MCP_HEADER_MISMATCH", Retry::Never),
-        ErrorCode::UNSUPPORTED_PROTOCOL_VERSION => (400, "MCP_UNSUPPORTED_PROTOCOL_VERSION", Retry::Never),
-        ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => (400, "MCP_MISSING_CLIENT_CAPABILITY", Retry::Never),
-        ErrorCode::RESOURCE_NOT_FOUND => (404, "MCP_RESOURCE_NOT_FOUND", Retry::Unspecified),
-        ErrorCode::INTERNAL_ERROR => (500, "MCP_INTERNAL_ERROR", Retry::Unspecified),
-        _ => (500, "MCP_SERVER_ERROR", Retry::Unspecified),
+    let (status, code, retryable) = match error.code {
+        ErrorCode::INVALID_PARAMS => (400, "MCP_INVALID_PARAMS", None),
+        ErrorCode::METHOD_NOT_FOUND => (404, "MCP_METHOD_NOT_FOUND", Some(false)),
+        ErrorCode::INVALID_REQUEST => (400, "MCP_INVALID_REQUEST", Some(false)),
+        ErrorCode::HEADER_MISMATCH => (400, "MCP_HEADER_MISMATCH", Some(false)),
+        ErrorCode::UNSUPPORTED_PROTOCOL_VERSION => (400, "MCP_UNSUPPORTED_PROTOCOL_VERSION", Some(false)),
+        ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => (400, "MCP_MISSING_CLIENT_CAPABILITY", Some(false)),
+        ErrorCode::RESOURCE_NOT_FOUND => (404, "MCP_RESOURCE_NOT_FOUND", None),
+        ErrorCode::INTERNAL_ERROR => (500, "MCP_INTERNAL_ERROR", None),
+        _ => (500, "MCP_SERVER_ERROR", None),
     };
     let mut details = Object::new();
     details.insert("jsonrpc_code", i64::from(error.code.0));
     if let Some(data) = error.data.as_ref().and_then(|data| Value::parse(&data.to_string()).ok()) {
         details.insert("data", data);
     }
-    failure(status, code, error.message.to_string(), retry, details)
+    failure(status, code, error.message.to_string(), retryable, details)
 }
 
-/// Whether the same call may work later.
-#[derive(Clone, Copy, PartialEq)]
-enum Retry {
-    Unspecified,
-    Never,
-}
-
-fn failure(status: u16, code: &str, message: String, retry: Retry, details: Object) -> ToolReply {
+fn failure(status: u16, code: &str, message: String, retryable: Option<bool>, details: Object) -> ToolReply {
     let mut error = Object::from([("code", code.into()), ("message", message.into())]);
-    if retry == Retry::Never {
-        error.insert("retryable", false);
+    if let Some(retryable) = retryable {
+        error.insert("retryable", retryable);
     }
     if !details.is_empty() {
         error.insert("details", details);
@@ -92,22 +81,18 @@ fn tool_error(content: &[Value], structured: Option<&Value>) -> ToolReply {
         details.insert("result", own);
     }
     let message = if text.trim().is_empty() { "the tool reported an error without a text".to_owned() } else { text };
-    failure(400, TOOL_ERROR, message, Retry::Unspecified, details)
+    failure(400, "MCP_TOOL_ERROR", message, None, details)
 }
 
 /// A tool that asks for more input before it acts. Nobody can be asked here.
 fn input_required(result: &Value) -> ToolReply {
     let requests = result.get("inputRequests").and_then(Value::as_object);
-    let question = |request: &Value| {
-        let message = request.get("params")?.get("message")?.as_str()?;
-        Some(message.to_owned())
-    };
+    let question = |request: &Value| Some(request.get("params")?.get("message")?.as_str()?.to_owned());
     let questions: Vec<String> = requests.into_iter().flat_map(Object::values).filter_map(question).collect();
     let message = format!("the server asks for input, which cannot be given here: {}", questions.join("; "));
-    failure(400, "MCP_INPUT_REQUIRED", message, Retry::Never, Object::new())
+    failure(400, "MCP_INPUT_REQUIRED", message, Some(false), Object::new())
 }
 
-/// The text of a block, if it is one.
 fn text_of(block: &Value) -> Option<&str> {
     if block.get("type").and_then(Value::as_str) == Some("text") { block.get("text")?.as_str() } else { None }
 }

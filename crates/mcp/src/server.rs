@@ -2,36 +2,33 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use reknit_protocol::human_duration;
+use reknit_tools::KnownSecrets;
 use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 
-use crate::connection::{Connection, Unavailable};
+use crate::connection::{Connection, Unavailable, tools_changed};
 use crate::http::HttpClient;
-use crate::oauth::{self, SignIn};
-use crate::options::{McpConnection, McpEndpoint, McpOAuth, McpOptions, ProtocolEra};
-use crate::restart_delay::restart_delay;
-use crate::secrets::Secrets;
+use crate::options::{McpConnection, McpOptions, ProtocolEra};
 
-/// A server and the connection to it.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) options: Arc<McpOptions>,
-    pub(crate) secrets: Secrets,
-    http: Result<Option<HttpClient>, String>,
+    pub(crate) secrets: KnownSecrets,
+    pub(crate) http: Result<Option<HttpClient>, String>,
     state: Arc<Mutex<State>>,
-    generation: watch::Sender<u64>,
+    /// How often the server told that its tools have changed. A connection that was opened again counts, too.
+    pub(crate) generation: watch::Sender<u64>,
     /// Whether the server refused the last connection, or its list of tools, because nobody is signed in.
-    needs_sign_in: AtomicBool,
+    pub(crate) needs_sign_in: AtomicBool,
 }
 
 #[derive(Debug)]
 struct State {
     connection: Option<Arc<Connection>>,
-    /// Whether there was a connection before.
     was_open: bool,
-    /// The era that the server is known to speak.
     era: ProtocolEra,
     /// How often in a row the server could not be started, or ended before it answered a call.
     failures: u32,
@@ -41,23 +38,17 @@ struct State {
 
 impl Server {
     pub(crate) fn new(options: McpOptions) -> Self {
+        let secrets = options.connection.secrets();
         let http = match &options.connection {
             McpConnection::Stdio(_) => Ok(None),
-            McpConnection::Http(endpoint) => HttpClient::new(endpoint, options.max_message).map(Some),
+            McpConnection::Http(endpoint) => HttpClient::new(endpoint, options.max_message, secrets.clone()).map(Some),
         };
         let state = State { connection: None, was_open: false, era: options.era, failures: 0, wait: None };
         let state = Arc::new(Mutex::new(state));
-        let secrets = Secrets::of(&options.connection);
         let (generation, needs_sign_in) = (watch::Sender::new(0), AtomicBool::new(false));
         Self { options: Arc::new(options), secrets, http, state, generation, needs_sign_in }
     }
 
-    /// How often the server told that its tools have changed. A connection that was opened again counts, too.
-    pub(crate) fn generation(&self) -> watch::Receiver<u64> {
-        self.generation.subscribe()
-    }
-
-    /// The open connection, which is opened if there is none.
     pub(crate) async fn connection(&self) -> Result<Arc<Connection>, Unavailable> {
         let mut state = Arc::clone(&self.state).lock_owned().await;
         if let Some(connection) = &state.connection {
@@ -86,7 +77,7 @@ impl Server {
             state.connection = Some(Arc::clone(&connection));
             if std::mem::replace(&mut state.was_open, true) {
                 // It may be another version of the server.
-                generation.send_modify(|generation| *generation += 1);
+                tools_changed(&generation);
             }
             Ok(connection)
         });
@@ -97,46 +88,9 @@ impl Server {
         opened
     }
 
-    /// Says that the server refuses its list of tools until a person signs in.
-    pub(crate) fn note_sign_in_needed(&self) {
-        self.needs_sign_in.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the server refused the last connection, or its list of tools, because nobody is signed in.
-    pub(crate) fn needs_sign_in(&self) -> bool {
-        self.needs_sign_in.load(Ordering::Relaxed)
-    }
-
-    /// Starts a sign-in at the server. Fails with the reason.
-    pub(crate) async fn sign_in(&self, redirect_url: &str) -> Result<SignIn, String> {
-        let (endpoint, oauth) = self.oauth()?;
-        let http = self.http.as_ref().map_err(Clone::clone)?.as_ref().ok_or("there is no HTTP client")?;
-        // The next connection starts with the new tokens.
-        self.state.lock().await.connection = None;
-        SignIn::start(endpoint, oauth, http, redirect_url).await.map_err(|error| error.to_string())
-    }
-
-    /// Removes the stored tokens, and ends the connection that uses them.
-    pub(crate) async fn sign_out(&self) -> Result<bool, String> {
-        let (_, oauth) = self.oauth()?;
-        self.state.lock().await.connection = None;
-        oauth::sign_out(oauth).await
-    }
-
-    fn oauth(&self) -> Result<(&McpEndpoint, &McpOAuth), String> {
-        let McpConnection::Http(endpoint) = &self.options.connection else {
-            return Err("a program needs no sign-in".to_owned());
-        };
-        let oauth = endpoint.oauth.as_ref().ok_or("no OAuth is configured for this server")?;
-        Ok((endpoint, oauth))
-    }
-
-    /// Ends the connection in good order.
-    pub(crate) async fn close(&self) {
-        let connection = self.state.lock().await.connection.take();
-        if let Some(connection) = connection.and_then(Arc::into_inner) {
-            connection.close().await;
-        }
+    /// Takes the open connection, if there is one: the next call opens a new one.
+    pub(crate) async fn take_connection(&self) -> Option<Arc<Connection>> {
+        self.state.lock().await.connection.take()
     }
 
     fn is_program(&self) -> bool {
@@ -160,5 +114,25 @@ impl State {
         }
         let left = human_duration(left.as_secs().max(1) * 1_000);
         Err(Unavailable::Down(format!("it is started again in {left}: {reason}")))
+    }
+}
+
+/// The wait before each start, in seconds, by the number of failures in a row before it.
+const DELAYS: [u64; 7] = [0, 1, 2, 5, 10, 30, 60];
+
+fn restart_delay(failures: u32) -> Duration {
+    let earlier = usize::try_from(failures.saturating_sub(1)).unwrap_or(usize::MAX);
+    Duration::from_secs(DELAYS.get(earlier).copied().unwrap_or(60))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wait_grows_with_each_failure_up_to_a_minute() {
+        let delays: Vec<u64> = (1..10).map(|failures| restart_delay(failures).as_secs()).collect();
+        assert_eq!(delays, [0, 1, 2, 5, 10, 30, 60, 60, 60]);
+        assert_eq!(restart_delay(u32::MAX).as_secs(), 60);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use reknit_protocol::{Object, ToolName, Value, truncate};
 use reknit_tools::{BoxFuture, ListedCapability, Listing, ToolSource};
@@ -14,8 +15,8 @@ use crate::call::McpRoute;
 use crate::connection::Connection;
 use crate::http::{HttpFault, describe_fault, status_of};
 use crate::listing::read_tool;
-use crate::oauth::SignIn;
-use crate::options::McpOptions;
+use crate::oauth::{SignIn, sign_out};
+use crate::options::{McpConnection, McpEndpoint, McpOAuth, McpOptions};
 use crate::server::Server;
 use crate::wire::raw_result;
 
@@ -44,29 +45,46 @@ impl McpSource {
 
     /// How often the list of tools may have changed: the server said so, or was started again.
     pub fn generation(&self) -> u64 {
-        *self.server.generation().borrow()
+        *self.server.generation.borrow()
     }
 
     /// The same, to wait for the next change.
     pub fn changes(&self) -> watch::Receiver<u64> {
-        self.server.generation()
+        self.server.generation.subscribe()
     }
 
     /// Starts a sign-in with OAuth, as the last refusal of the server asks for. The browser is to be sent back to `redirect_url`,
     /// on loopback. Fails with the reason.
     pub async fn sign_in(&self, redirect_url: &str) -> Result<SignIn, String> {
-        self.server.sign_in(redirect_url).await
+        let (endpoint, oauth) = self.oauth()?;
+        let http = self.server.http.as_ref().map_err(Clone::clone)?.as_ref().ok_or("there is no HTTP client")?;
+        // The next connection starts with the new tokens.
+        drop(self.server.take_connection().await);
+        SignIn::start(endpoint, oauth, http, redirect_url).await.map_err(|error| error.to_string())
     }
 
-    /// Removes the stored tokens of OAuth. Returns whether there were any. Fails with the reason.
+    /// Removes the stored tokens of OAuth, and ends the connection that uses them. Returns whether there were any. Fails with the
+    /// reason.
     pub async fn sign_out(&self) -> Result<bool, String> {
-        self.server.sign_out().await
+        let (_, oauth) = self.oauth()?;
+        drop(self.server.take_connection().await);
+        sign_out(oauth).await
+    }
+
+    fn oauth(&self) -> Result<(&McpEndpoint, &McpOAuth), String> {
+        let McpConnection::Http(endpoint) = &self.server.options.connection else {
+            return Err("a program needs no sign-in".to_owned());
+        };
+        let oauth = endpoint.oauth.as_ref().ok_or("no OAuth is configured for this server")?;
+        Ok((endpoint, oauth))
     }
 
     /// Ends the connection in good order. Without it the process of a server is killed when the source and its routes are
     /// dropped. The next call opens a new connection.
     pub async fn close(&self) {
-        self.server.close().await;
+        if let Some(connection) = self.server.take_connection().await.and_then(Arc::into_inner) {
+            connection.close().await;
+        }
     }
 
     async fn read_tools(&self) -> Result<Listing, String> {
@@ -95,8 +113,7 @@ impl McpSource {
         let (mut cursor, mut cursors) = (None, HashSet::new());
         let mut count = 0;
         for _ in 0..MAX_PAGES {
-            let page = connection.list_page(cursor.take()).await;
-            let page = match page {
+            let page = match connection.list_page(cursor.take()).await {
                 Ok(page) => page,
                 Err(error) => return Err(self.list_failure(&error, connection).await),
             };
@@ -149,14 +166,9 @@ impl McpSource {
                 all.push(tool);
                 continue;
             }
-            match read_tool(tool, &self.server.options) {
-                Ok(Some(_)) => {
-                    let problem = format!("tool `{name}` is not valid: an attribute or an `x-mcp-header` is wrong");
-                    listing.problems.push(problem);
-                }
-                Ok(None) => {}
-                Err(problem) => listing.problems.push(problem),
-            }
+            let invalid = |_| format!("tool `{name}` is not valid: an attribute or an `x-mcp-header` is wrong");
+            let read = read_tool(tool, &self.server.options);
+            listing.problems.extend(read.map_or_else(Some, |read| read.map(invalid)));
         }
         Ok(tools.len().min(room))
     }
@@ -168,7 +180,7 @@ impl McpSource {
         };
         let is_unauthorized = fault.and_then(status_of).is_some_and(|(status, ..)| status == 401);
         if let Some(text) = connection.sign_in_needed().filter(|_| is_unauthorized) {
-            self.server.note_sign_in_needed();
+            self.server.needs_sign_in.store(true, Ordering::Relaxed);
             return text.to_owned();
         }
         let problem = match (error, fault) {
@@ -181,7 +193,6 @@ impl McpSource {
         format!("it cannot list its tools: {problem}")
     }
 
-    /// Adds one tool, or the reason why it cannot be used.
     fn add_tool(&self, tool: &Value, listing: &mut Listing) {
         match read_tool(tool, &self.server.options) {
             Ok(Some(read)) => {
@@ -225,7 +236,7 @@ impl ToolSource for McpSource {
     }
 
     fn restore(&self, saved: &str) -> Result<Listing, String> {
-        if self.server.needs_sign_in() {
+        if self.server.needs_sign_in.load(Ordering::Relaxed) {
             return Err("nobody is signed in".to_owned());
         }
         let saved = Value::parse(saved).map_err(|error| error.to_string())?;
@@ -252,7 +263,6 @@ fn describe(info: &ServerPeerInfo) -> String {
     truncate(text.trim().to_owned(), MAX_DESCRIPTION)
 }
 
-/// The listing with a bounded number of messages.
 fn bounded(mut listing: Listing) -> Listing {
     for messages in [&mut listing.problems, &mut listing.notes] {
         let more = messages.len().saturating_sub(MAX_PROBLEMS);

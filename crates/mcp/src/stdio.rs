@@ -2,22 +2,21 @@
 
 use std::borrow::Cow;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
 
-use crate::last_output::LastOutput;
+use crate::process::LastOutput;
 use crate::wire;
 
-/// Why a message was not written.
 #[derive(Debug, thiserror::Error)]
 #[error("the message cannot be written")]
 pub(crate) struct WriteError {
-    /// Whether a part of it was written.
     pub(crate) is_partial: bool,
     source: io::Error,
 }
@@ -25,7 +24,6 @@ pub(crate) struct WriteError {
 /// Why nothing more is read, if the server did not simply close its output.
 pub(crate) type ReadStop = Arc<Mutex<Option<Arc<ReadError>>>>;
 
-/// Why a line cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReadError {
     #[error("it sent a message of more than {0} bytes")]
@@ -112,13 +110,13 @@ impl Transport<RoleClient> for StdioTransport {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => {
-                    *self.stop.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(error));
+                    *self.stop.lock() = Some(Arc::new(error));
                     return None;
                 }
             }
-            let line = std::mem::take(&mut self.line);
+            let line = self.last_output.secrets().redact_bytes(std::mem::take(&mut self.line));
             // Some servers write log lines here. They are no messages, but they help to explain a failure.
-            match wire::decode(&self.last_output.secrets().redact_bytes(&line)) {
+            match wire::decode(&line) {
                 Ok(message) => return Some(message),
                 Err(_) => self.last_output.push(&line),
             }

@@ -1,13 +1,15 @@
 //! Tokens of OAuth in a file, encrypted with a key that is not in it.
 
-use std::io::Write as _;
 use std::num::NonZeroU32;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use parking_lot::Mutex;
+use reknit_protocol::{Sha256, hex};
+use reknit_tools::write_beside;
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::rand::{SecureRandom as _, SystemRandom};
 use rmcp::transport::auth::{AuthError, CredentialRefreshGuard, CredentialStore, StoredCredentials};
@@ -26,11 +28,10 @@ const MAX_ROUNDS: u32 = 10_000_000;
 
 /// The name of the file with the tokens of a tool. At another address there is another server, which must not get them.
 pub fn token_file_name(tool: &str, url: &str) -> String {
-    let digest = ring::digest::digest(&ring::digest::SHA256, format!("{tool}\n{url}").as_bytes());
-    let number = digest.as_ref().iter().take(16).fold(0, |number: u128, byte| number << 8 | u128::from(*byte));
+    let digest = hex(&Sha256::digest(format!("{tool}\n{url}")));
     let readable: String =
         tool.chars().filter(|char| char.is_ascii_alphanumeric() || "-_".contains(*char)).take(40).collect();
-    format!("{readable}-{number:032x}.json")
+    format!("{readable}-{digest:.32}.json")
 }
 
 /// A file with encrypted tokens. Cloning shares it.
@@ -42,7 +43,6 @@ pub(crate) struct TokenFile {
     known: Arc<Mutex<Option<(EncryptedTokens, StoredCredentials)>>>,
 }
 
-/// The content of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct EncryptedTokens {
     version: u32,
@@ -86,7 +86,7 @@ impl TokenFile {
         };
         let damaged = || format!("{} is damaged, or was written with another key", self.path.display());
         let encrypted: EncryptedTokens = serde_json::from_str(&text).map_err(|_| damaged())?;
-        if let Some((known, credentials)) = &*self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        if let Some((known, credentials)) = &*self.known.lock()
             && *known == encrypted
         {
             return Ok(Some(credentials.clone()));
@@ -103,21 +103,15 @@ impl TokenFile {
         let rounds = if matches!(self.key, TokenKey::File(_)) { RANDOM_KEY_ROUNDS } else { ROUNDS };
         let encrypted = encrypt(bytes, &self.new_key()?, rounds).ok_or_else(|| problem(&"it cannot be encrypted"))?;
         let text = serde_json::to_string(&encrypted).map_err(|error| problem(&error))?;
-        if let Some(folder) = self.path.parent() {
-            make_folder(folder).map_err(|error| problem(&error))?;
-        }
-        // A reader sees the old content or the new one, never a part.
-        let new = self.path.with_extension(format!("new-{}", std::process::id()));
-        let mut options = std::fs::OpenOptions::new();
-        let file = options.write(true).create(true).truncate(true).mode(0o600).open(&new);
-        let written = file.and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()));
-        written.and_then(|()| std::fs::rename(&new, &*self.path)).map_err(|error| problem(&error))?;
+        let written = write_beside(&self.path, &text)
+            .and_then(|(file, new)| file.sync_all().and_then(|()| std::fs::rename(new, &*self.path)));
+        written.map_err(|error| problem(&error))?;
         self.remember(Some((encrypted, credentials)));
         Ok(())
     }
 
     fn remember(&self, content: Option<(EncryptedTokens, StoredCredentials)>) {
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = content;
+        *self.known.lock() = content;
     }
 }
 
@@ -168,22 +162,15 @@ async fn in_background<T: Send + 'static>(
     done.map_err(AuthError::CredentialStoreError)
 }
 
-/// Makes a folder that only its owner can read.
-fn make_folder(folder: &Path) -> std::io::Result<()> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
 /// Makes a file with a random key, unless it is there.
 fn make_key_file(path: &Path) -> std::io::Result<()> {
     if path.exists() {
         return Ok(());
     }
-    make_folder(path.parent().unwrap_or(Path::new(".")))?;
     let mut key = [0_u8; 32];
     SystemRandom::new().fill(&mut key).map_err(|_| std::io::Error::other("there are no random bytes"))?;
-    let new = path.with_extension(format!("new-{}", std::process::id()));
-    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-    file.write_all(BASE64.encode(key).as_bytes()).and_then(|()| file.sync_all())?;
+    let (file, new) = write_beside(path, &BASE64.encode(key))?;
+    file.sync_all()?;
     // Another process may have made one in the meantime, which stays.
     let linked = std::fs::hard_link(&new, path);
     std::fs::remove_file(&new)?;

@@ -26,7 +26,6 @@ pub(crate) struct ExactCall {
 }
 
 impl ExactCall {
-    /// What was attached to a message.
     pub(crate) fn of(message: &ClientJsonRpcMessage) -> Option<&Self> {
         match message {
             JsonRpcMessage::Request(request) => match &request.request {
@@ -38,7 +37,6 @@ impl ExactCall {
     }
 }
 
-/// A message as it is sent.
 pub(crate) fn encode(message: &ClientJsonRpcMessage) -> Result<String, serde_json::Error> {
     let Some(ExactCall { arguments, .. }) = ExactCall::of(message) else { return serde_json::to_string(message) };
     let mut whole = serde_json::to_value(message)?;

@@ -22,10 +22,7 @@
 
 #![cfg_attr(not(feature = "redis"), expect(dead_code, reason = "records are only read and written with Redis"))]
 
-#[cfg(feature = "redis")]
-mod advertised_address;
-mod key_layout;
-mod redis_url;
+mod location;
 #[cfg(feature = "redis")]
 mod registration;
 #[cfg(feature = "redis")]
@@ -34,14 +31,13 @@ mod registration_options;
 mod registry;
 mod service_record;
 
-#[cfg(feature = "redis")]
-pub use advertised_address::{AdvertisedAddress, AdvertisedAddressError};
-pub use key_layout::{Namespace, NamespaceError};
-pub use redis_url::{RedisUrl, RedisUrlError};
+pub use location::{Namespace, NamespaceError, RedisUrl, RedisUrlError};
 #[cfg(feature = "redis")]
 pub use registration::{DEFAULT_TTL, Registration, RegistrationStatus};
 #[cfg(feature = "redis")]
-pub use registration_options::{RegistrationOptions, RegistrationOptionsError};
+pub use registration_options::{
+    AdvertisedAddress, AdvertisedAddressError, RegistrationOptions, RegistrationOptionsError,
+};
 #[cfg(feature = "redis")]
 pub use registry::{RecordProblem, RegisteredServices, Registry, RegistryError};
 pub use service_record::{Health, RecordError, ServiceRecord, ServiceType};

@@ -17,12 +17,10 @@ pub const DEFAULT_TTL: Duration = Duration::from_secs(30);
 /// The wait before the second attempt to reach Redis; it doubles with every attempt.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 
-/// Whether a service is registered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RegistrationStatus {
     /// The first attempt is under way.
     Starting,
-    /// It is registered.
     Registered,
     /// It could not be registered, or its record could not be renewed; it is tried again.
     Failing(String),
@@ -168,8 +166,7 @@ fn random() -> u16 {
     u16::from_be_bytes([high, low])
 }
 
-fn report(record: &ServiceRecord, status: &RegistrationStatus) {
-    let (service, id) = (record.name.as_str(), record.id.as_str());
+fn report(ServiceRecord { name: service, id, .. }: &ServiceRecord, status: &RegistrationStatus) {
     match status {
         RegistrationStatus::Starting => {}
         RegistrationStatus::Registered => tracing::info!(service, id, "the service is registered"),

@@ -6,14 +6,11 @@ use std::time::Duration;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, RedisError, RedisResult};
 
-use crate::key_layout::Namespace;
-use crate::redis_url::RedisUrl;
+use crate::location::{Namespace, RedisUrl};
 use crate::service_record::{Health, RecordError, ServiceRecord};
 
-/// The most records that are read.
 const MAX_SERVICES: usize = 10_000;
 
-/// The largest record.
 const MAX_RECORD_BYTES: usize = 256 * 1024;
 
 /// The most that all records together may have.
@@ -33,7 +30,6 @@ pub struct Registry {
     namespace: Namespace,
 }
 
-/// The services of a registry.
 #[derive(Debug, Default)]
 pub struct RegisteredServices {
     /// The services, by name and id.
@@ -44,33 +40,26 @@ pub struct RegisteredServices {
     pub problems: Vec<RecordProblem>,
 }
 
-/// Why records are not used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {message}")]
 pub struct RecordProblem {
     /// The key or the pattern of the records.
     pub key: String,
-    /// The cause.
     pub message: String,
 }
 
-/// Why the registry cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
-    /// There is no connection.
     #[error("cannot connect to Redis at {url}")]
     Connect {
         /// The address, redacted.
         url: String,
-        /// The cause.
         source: RedisError,
     },
-    /// A command failed.
     #[error("Redis at {url} did not carry out a command")]
     Command {
         /// The address, redacted.
         url: String,
-        /// The cause.
         source: RedisError,
     },
 }
@@ -89,12 +78,10 @@ impl Registry {
         Self { url, namespace }
     }
 
-    /// The address of the Redis server.
     pub fn url(&self) -> &RedisUrl {
         &self.url
     }
 
-    /// The first part of the keys.
     pub fn namespace(&self) -> &Namespace {
         &self.namespace
     }

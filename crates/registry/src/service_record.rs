@@ -6,13 +6,10 @@ use std::net::Ipv6Addr;
 use reknit_protocol::{Object, Value};
 
 reknit_protocol::word_enum! {
-    /// What a service is.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum ServiceType {
-        /// A tool.
         #[default]
         Tool = "tool",
-        /// An agent.
         Agent = "agent",
     }
 }
@@ -21,9 +18,7 @@ reknit_protocol::word_enum! {
     /// What a service says about itself.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum Health {
-        /// It can be called.
         Healthy = "healthy",
-        /// It cannot be called.
         Unhealthy = "unhealthy",
         /// It does not say.
         #[default]
@@ -38,19 +33,14 @@ pub struct ServiceRecord {
     pub id: String,
     /// The name of the service, which all its instances share.
     pub name: String,
-    /// What it is.
     pub service_type: ServiceType,
     /// What it is for; empty if it does not say.
     pub description: String,
-    /// Its host.
     pub address: String,
-    /// Its port.
     pub port: u16,
     /// Its capabilities, as it announces them.
     pub capabilities: Vec<Value>,
-    /// Further information.
     pub metadata: Object,
-    /// What it says about itself.
     pub health: Health,
     /// When it renewed the record last, as RFC 3339.
     pub last_seen: String,
@@ -58,26 +48,14 @@ pub struct ServiceRecord {
     pub extra: Object,
 }
 
-/// Why a record cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
-    /// It is not a JSON object.
     #[error("it is not a JSON object: {0}")]
     NotJson(String),
-    /// A field is missing, or has a value that cannot be used.
     #[error("its field `{field}` must be {expected}")]
-    Field {
-        /// The name of the field.
-        field: &'static str,
-        /// What it should be.
-        expected: &'static str,
-    },
-    /// It is larger than a record may be.
+    Field { field: &'static str, expected: &'static str },
     #[error("it is larger than {limit} bytes")]
-    TooLarge {
-        /// The largest size.
-        limit: usize,
-    },
+    TooLarge { limit: usize },
     /// The record is under the key of another service.
     #[error("its `id` is not the one in its key")]
     OtherId,
@@ -106,7 +84,6 @@ impl ServiceRecord {
         }
     }
 
-    /// Reads the JSON of a record.
     pub fn parse(text: &str) -> Result<Self, RecordError> {
         match Value::parse(text) {
             Ok(Value::Object(fields)) => Self::from_object(fields),
@@ -115,17 +92,17 @@ impl ServiceRecord {
         }
     }
 
-    /// Reads the fields of a record.
     pub fn from_object(mut fields: Object) -> Result<Self, RecordError> {
+        let port = |value: Value| u16::try_from(value.as_number()?.as_u64()?).ok().filter(|port| *port > 0);
         let record = Self {
             id: take_name(&mut fields, "id")?,
             name: take_name(&mut fields, "name")?,
             service_type: take_word(&mut fields, "type", ServiceType::from_word, "`tool` or `agent`")?,
             description: take_text(&mut fields, "description")?,
             address: take_text(&mut fields, "address")?,
-            port: take_port(&mut fields)?,
-            capabilities: take_list(&mut fields, "capabilities")?,
-            metadata: take_object(&mut fields, "metadata")?,
+            port: fields.remove("port").and_then(port).ok_or_else(|| field("port", "a number from 1 to 65535"))?,
+            capabilities: take(&mut fields, "capabilities", |value| Some(value.as_array()?.to_vec()), "a list")?,
+            metadata: take(&mut fields, "metadata", |value| value.as_object().cloned(), "an object")?,
             health: take_word(&mut fields, "health", Health::from_word, "`healthy`, `unhealthy` or `unknown`")?,
             last_seen: take_text(&mut fields, "last_seen")?,
             extra: fields,
@@ -134,7 +111,6 @@ impl ServiceRecord {
         Ok(record)
     }
 
-    /// The record as JSON.
     pub fn to_object(&self) -> Object {
         let mut fields = Object::from([
             ("id", self.id.as_str().into()),
@@ -155,21 +131,17 @@ impl ServiceRecord {
     /// The base URL of the service. Its address is a host, or a host after `http://` or `https://`; nothing else may be in it,
     /// such as credentials or a path.
     pub fn base_url(&self) -> Result<String, RecordError> {
-        let invalid = || field("address", "a host name or an IP address, without a path");
         let (scheme, rest) = self.address.split_once("://").unwrap_or(("http", &self.address));
         let host = rest.strip_suffix('/').filter(|_| self.address.contains("://")).unwrap_or(rest);
         // Some services write the port twice.
         let host = host.strip_suffix(&format!(":{}", self.port)).filter(|host| is_host(host)).unwrap_or(host);
         if !matches!(scheme, "http" | "https") || !is_host(host) {
-            return Err(invalid());
+            return Err(field("address", "a host name or an IP address, without a path"));
         }
-        match host.parse::<Ipv6Addr>() {
-            Ok(address) => Ok(format!("{scheme}://[{address}]:{}", self.port)),
-            Err(_) => Ok(format!("{scheme}://{host}:{}", self.port)),
-        }
+        let host = host.parse::<Ipv6Addr>().map_or_else(|_| host.to_owned(), |address| format!("[{address}]"));
+        Ok(format!("{scheme}://{host}:{}", self.port))
     }
 
-    /// The names of the capabilities.
     pub(crate) fn capability_names(&self) -> impl Iterator<Item = &str> {
         self.capabilities.iter().filter_map(|capability| capability.get("name")?.as_str())
     }
@@ -181,7 +153,6 @@ impl fmt::Display for ServiceRecord {
     }
 }
 
-/// Whether a text is a host name or an IP address.
 fn is_host(text: &str) -> bool {
     let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     if inner.unwrap_or(text).parse::<Ipv6Addr>().is_ok() {
@@ -193,18 +164,26 @@ fn is_host(text: &str) -> bool {
 
 /// Takes a text that is not empty and can be part of a key and a message.
 fn take_name(fields: &mut Object, key: &'static str) -> Result<String, RecordError> {
-    let expected = "a text of at most 200 characters";
     let name = take_text(fields, key)?;
     let is_usable = !name.trim().is_empty() && name.chars().count() <= 200 && !name.chars().any(char::is_control);
-    if is_usable { Ok(name) } else { Err(field(key, expected)) }
+    if is_usable { Ok(name) } else { Err(field(key, "a text of at most 200 characters")) }
+}
+
+/// Takes a field, which is empty if it is missing: Go writes an empty list as null.
+fn take<T: Default>(
+    fields: &mut Object,
+    key: &'static str,
+    read: impl Fn(Value) -> Option<T>,
+    expected: &'static str,
+) -> Result<T, RecordError> {
+    match fields.remove(key) {
+        None | Some(Value::Null) => Ok(T::default()),
+        Some(value) => read(value).ok_or_else(|| field(key, expected)),
+    }
 }
 
 fn take_text(fields: &mut Object, key: &'static str) -> Result<String, RecordError> {
-    match fields.remove(key) {
-        Some(Value::String(text)) => Ok(text),
-        None | Some(Value::Null) => Ok(String::new()),
-        Some(_) => Err(field(key, "a text")),
-    }
+    take(fields, key, |value| value.as_str().map(str::to_owned), "a text")
 }
 
 fn take_word<T: Default>(
@@ -216,31 +195,6 @@ fn take_word<T: Default>(
     match take_text(fields, key)?.as_str() {
         "" => Ok(T::default()),
         word => read(word).ok_or_else(|| field(key, expected)),
-    }
-}
-
-fn take_port(fields: &mut Object) -> Result<u16, RecordError> {
-    let port = match fields.remove("port") {
-        Some(Value::Number(number)) => number.as_u64().and_then(|port| u16::try_from(port).ok()),
-        _ => None,
-    };
-    port.filter(|port| *port > 0).ok_or_else(|| field("port", "a number from 1 to 65535"))
-}
-
-/// Go writes an empty list as null.
-fn take_list(fields: &mut Object, key: &'static str) -> Result<Vec<Value>, RecordError> {
-    match fields.remove(key) {
-        Some(Value::Array(list)) => Ok(list),
-        None | Some(Value::Null) => Ok(Vec::new()),
-        Some(_) => Err(field(key, "a list")),
-    }
-}
-
-fn take_object(fields: &mut Object, key: &'static str) -> Result<Object, RecordError> {
-    match fields.remove(key) {
-        Some(Value::Object(object)) => Ok(object),
-        None | Some(Value::Null) => Ok(Object::new()),
-        Some(_) => Err(field(key, "an object")),
     }
 }
 

@@ -1,6 +1,9 @@
 //! Runs calls: each in its own task, within a time limit, and once per idempotency key.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use reknit_protocol::{Category, Retryable, SideEffect, ToolError, Value};
@@ -10,8 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::CallContext;
 use crate::capability::Endpoint;
-use crate::catch_panic::catch_panic;
-use crate::idempotency::{Claim, IdempotencyStore, RunPermit};
+use crate::idempotency::{Claim, IdempotencyStore, RunPermit, reply_of};
 use crate::reply::Reply;
 
 /// Runs the calls of one service.
@@ -37,9 +39,9 @@ impl CallRunner {
         let Some(key) = key else { return self.run(endpoint, context, parameters, None).await };
         match self.store.claim(&capability.name, &key, parameters.canonical()) {
             Claim::First(permit) => self.run(endpoint, context, parameters, Some(permit)).await,
-            Claim::Repeated(earlier) => earlier.reply().await.unwrap_or_else(aborted),
-            Claim::DifferentRequest => Reply::with_status(409, &key_reused(key.as_str())),
-            Claim::StoreFull => Reply::error(&store_full()),
+            Claim::Repeated(earlier) => reply_of(earlier).await.unwrap_or_else(aborted),
+            Claim::DifferentRequest => key_reused(key.as_str()),
+            Claim::StoreFull => store_full(),
         }
     }
 
@@ -67,8 +69,7 @@ impl CallRunner {
             let _running = running;
             let work = catch_panic(endpoint.answer(context, parameters));
             let reply = match abort.run_until_cancelled(timeout(limit, work)).await {
-                Some(Ok(Ok(reply))) => reply,
-                Some(Ok(Err(_))) => Reply::internal_error("the capability panicked"),
+                Some(Ok(reply)) => reply.unwrap_or_else(panicked),
                 Some(Err(_)) => Reply::timed_out(limit),
                 None => aborted(),
             };
@@ -97,26 +98,49 @@ impl Drop for RunningCall {
     }
 }
 
+/// Waits for a future. A panic inside of it ends only the future; the result is `None` then.
+pub(crate) async fn catch_panic<T>(future: impl Future<Output = T>) -> Option<T> {
+    let mut future = pin!(future);
+    std::future::poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+        Ok(poll) => poll.map(Some),
+        Err(_) => Poll::Ready(None),
+    })
+    .await
+}
+
+pub(crate) fn panicked() -> Reply {
+    Reply::internal_error("the capability panicked")
+}
+
 fn aborted() -> Reply {
     Reply::internal_error("the service ended before the capability did; what it has done is not known")
 }
 
-fn key_reused(key: &str) -> ToolError {
-    ToolError::new(
-        "IDEMPOTENCY_KEY_REUSED",
-        "the idempotency key has been used with other parameters",
-        Category::InputError,
-    )
-    .retryable(Retryable::No)
-    .detail("idempotency_key", key)
-    .detail("hint", "use a new key for a new request")
+fn key_reused(key: &str) -> Reply {
+    let message = "the idempotency key has been used with other parameters";
+    let error = ToolError::new("IDEMPOTENCY_KEY_REUSED", message, Category::InputError)
+        .retryable(Retryable::No)
+        .detail("idempotency_key", key)
+        .detail("hint", "use a new key for a new request");
+    Reply::with_status(409, &error)
 }
 
-fn store_full() -> ToolError {
-    ToolError::new(
-        "IDEMPOTENCY_STORE_FULL",
-        "the service cannot remember another idempotency key; nothing was done",
-        Category::ServiceError,
-    )
-    .retryable(Retryable::Yes)
+fn store_full() -> Reply {
+    let message = "the service cannot remember another idempotency key; nothing was done";
+    Reply::error(&ToolError::new("IDEMPOTENCY_STORE_FULL", message, Category::ServiceError).retryable(Retryable::Yes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_after_a_wait_is_a_value() {
+        let panics = async {
+            tokio::task::yield_now().await;
+            panic!("on purpose")
+        };
+        assert_eq!(catch_panic::<()>(panics).await, None);
+        assert_eq!(catch_panic(async { 7 }).await, Some(7));
+    }
 }

@@ -107,9 +107,12 @@ impl CapabilityDefinition {
     }
 
     /// Fails if the schema is not valid.
-    pub(crate) fn compile(self) -> Result<Endpoint, SchemaError> {
-        let schema = Schema::compile(&self.schema)?;
-        Ok(Endpoint { capability: self.capability, schema, handler: self.handler })
+    pub(crate) fn compile(self) -> Result<Arc<Endpoint>, BuildError> {
+        let Self { capability, schema, handler } = self;
+        match Schema::compile(&schema) {
+            Ok(schema) => Ok(Arc::new(Endpoint { capability, schema, handler })),
+            Err(source) => Err(BuildError::InvalidSchema { name: capability.name, source }),
+        }
     }
 }
 
@@ -129,4 +132,33 @@ impl Endpoint {
             Err(error) => Reply::error(&error),
         }
     }
+}
+
+/// Why a service cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// Two capabilities have the same name.
+    #[error("there are two capabilities called `{name}`")]
+    DuplicateName {
+        /// The name.
+        name: CapabilityName,
+    },
+    /// A name cannot be part of a URL path without escaping.
+    #[error("`{name}` is not a capability name: use letters, digits, `_`, `-` and `.`")]
+    InvalidName {
+        /// The name.
+        name: CapabilityName,
+    },
+    /// Only a service that is served by itself can register itself.
+    #[error("a service inside another server cannot register itself, for it does not know its address")]
+    RegisteredRouter,
+    /// The type of a handler's arguments has a JSON Schema that is not valid.
+    #[error("the schema of the capability `{name}` is not valid")]
+    InvalidSchema {
+        /// The name.
+        name: CapabilityName,
+        /// What is wrong with the schema.
+        source: SchemaError,
+    },
 }

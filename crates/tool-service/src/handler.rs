@@ -46,8 +46,6 @@ pub(crate) trait JsonHandler: Send + Sync {
     fn answer(&self, context: CallContext, parameters: Value) -> BoxedReply<'_>;
 }
 
-const _: fn(&dyn JsonHandler) = |_| {};
-
 impl fmt::Debug for dyn JsonHandler {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("JsonHandler")

@@ -1,15 +1,16 @@
 //! Remembers the answer of each idempotency key, so that a repeated call has no second effect.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use reknit_protocol::CapabilityName;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::IdempotencyKey;
-use crate::reply::{Reply, Retention};
+use crate::reply::Reply;
 
 /// How long and how much a service remembers for its `keyed` capabilities.
 ///
@@ -45,7 +46,7 @@ pub(crate) enum Claim {
     /// The key is new: run the call, then pass the reply to the permit.
     First(RunPermit),
     /// An earlier call has the same key and request; it may still be running.
-    Repeated(EarlierCall),
+    Repeated(ReplyReceiver),
     /// An earlier call has the same key and another request.
     DifferentRequest,
     /// There is no room for another key.
@@ -54,7 +55,7 @@ pub(crate) enum Claim {
 
 type EntryId = (CapabilityName, IdempotencyKey);
 /// `None` until the call has ended.
-type ReplyReceiver = watch::Receiver<Option<Reply>>;
+pub(crate) type ReplyReceiver = watch::Receiver<Option<Reply>>;
 
 #[derive(Debug, Default)]
 struct Entries {
@@ -81,13 +82,11 @@ impl IdempotencyStore {
     pub(crate) fn claim(&self, capability: &CapabilityName, key: &IdempotencyKey, request: String) -> Claim {
         let id = (capability.clone(), key.clone());
         let now = Instant::now();
-        let mut entries = self.lock();
+        let mut entries = self.entries.lock();
         entries.expire(now, self.limits.retention);
         if let Some(entry) = entries.by_id.get(&id) {
-            if entry.request != request {
-                return Claim::DifferentRequest;
-            }
-            return Claim::Repeated(EarlierCall(entry.reply.clone()));
+            let is_same = entry.request == request;
+            return if is_same { Claim::Repeated(entry.reply.clone()) } else { Claim::DifferentRequest };
         }
         let bytes = request.len() + key.as_str().len();
         if entries.by_id.len() >= self.limits.entries || entries.bytes + bytes > self.limits.bytes {
@@ -98,11 +97,6 @@ impl IdempotencyStore {
         entries.by_age.push_back((now, id.clone()));
         entries.by_id.insert(id.clone(), Entry { request, reply, created: now, bytes });
         Claim::First(RunPermit { store: self.clone(), id, sender })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Entries> {
-        // No code under this lock panics half way, so the entries are consistent even if the lock is poisoned.
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -149,32 +143,22 @@ pub(crate) struct RunPermit {
 impl RunPermit {
     /// Passes the reply to the calls that wait for it, and keeps it for later ones unless the call had no effect.
     pub(crate) fn finish(self, reply: &Reply) {
-        let mut entries = self.store.lock();
-        match reply.retention {
-            Retention::Forget => entries.remove(&self.id),
-            Retention::Keep => {
-                let size = reply.size();
-                if let Some(entry) = entries.by_id.get_mut(&self.id) {
-                    entry.bytes += size;
-                    entries.bytes += size;
-                }
-            }
+        let mut entries = self.store.entries.lock();
+        if !reply.is_kept {
+            entries.remove(&self.id);
+        } else if let Some(entry) = entries.by_id.get_mut(&self.id) {
+            entry.bytes += reply.size();
+            entries.bytes += reply.size();
         }
         drop(entries);
         self.sender.send_replace(Some(reply.clone()));
     }
 }
 
-/// An earlier call under the same key.
-#[derive(Debug)]
-pub(crate) struct EarlierCall(ReplyReceiver);
-
-impl EarlierCall {
-    /// Waits for the reply; `None` if the call was aborted and its outcome is unknown.
-    pub(crate) async fn reply(mut self) -> Option<Reply> {
-        // The wait ends: the earlier call has a time limit.
-        self.0.wait_for(Option::is_some).await.ok().and_then(|reply| reply.clone())
-    }
+/// Waits for the reply of an earlier call; `None` if it was aborted and its outcome is unknown.
+pub(crate) async fn reply_of(mut earlier: ReplyReceiver) -> Option<Reply> {
+    // The wait ends: the earlier call has a time limit.
+    earlier.wait_for(Option::is_some).await.ok().and_then(|reply| reply.clone())
 }
 
 #[cfg(test)]

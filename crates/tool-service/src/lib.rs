@@ -59,11 +59,9 @@
 #![warn(missing_docs)]
 #![cfg_attr(not(feature = "serve"), expect(dead_code, reason = "a part is only for services over HTTP"))]
 
-mod build_error;
 mod call_context;
 mod call_runner;
 mod capability;
-mod catch_panic;
 mod exact_number;
 mod handler;
 mod idempotency;
@@ -74,9 +72,8 @@ mod schema;
 mod service;
 mod validate;
 
-pub use build_error::BuildError;
 pub use call_context::{CallContext, IdempotencyKey, IdempotencyKeyError};
-pub use capability::CapabilityDefinition;
+pub use capability::{BuildError, CapabilityDefinition};
 pub use exact_number::ExactNumber;
 pub use handler::Handler;
 pub use idempotency::IdempotencyLimits;

@@ -5,11 +5,9 @@ use std::time::Duration;
 
 use reknit_protocol::{Capability, SideEffect, ToolReply, Value};
 
-use crate::call_runner::CallRunner;
+use crate::call_runner::{CallRunner, catch_panic, panicked};
 use crate::capability::Endpoint;
-use crate::catch_panic::catch_panic;
 use crate::idempotency::{IdempotencyLimits, IdempotencyStore};
-use crate::reply::Reply;
 use crate::{BuildError, CallContext, CapabilityDefinition, IdempotencyKey};
 
 /// How long a handler that changes something may go on after its caller has left.
@@ -28,10 +26,8 @@ pub struct LocalCapability {
 impl LocalCapability {
     /// Fails if the type of the arguments has a schema that is not valid.
     pub fn new(definition: CapabilityDefinition) -> Result<Self, BuildError> {
-        let name = definition.announcement().name.clone();
-        let endpoint = definition.compile().map_err(|source| BuildError::InvalidSchema { name, source })?;
         let store = IdempotencyStore::new(IdempotencyLimits::default());
-        Ok(Self { endpoint: Arc::new(endpoint), runner: CallRunner::new(store, LONGEST_CALL) })
+        Ok(Self { endpoint: definition.compile()?, runner: CallRunner::new(store, LONGEST_CALL) })
     }
 
     /// The capability as a service would announce it.
@@ -48,10 +44,7 @@ impl LocalCapability {
     pub async fn call(&self, parameters: Value, key: Option<IdempotencyKey>) -> ToolReply {
         let context = CallContext::new(self.endpoint.capability.name.clone(), key);
         let reply = match self.endpoint.capability.effect {
-            SideEffect::Read => {
-                let answer = catch_panic(self.endpoint.answer(context, parameters)).await;
-                answer.unwrap_or_else(|_| Reply::internal_error("the capability panicked"))
-            }
+            SideEffect::Read => catch_panic(self.endpoint.answer(context, parameters)).await.unwrap_or_else(panicked),
             SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared | SideEffect::Unsafe => {
                 self.runner.answer(&self.endpoint, context, parameters).await
             }

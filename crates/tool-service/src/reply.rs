@@ -3,30 +3,22 @@
 use reknit_protocol::tool::codes;
 use reknit_protocol::{Category, ReplyBody, Retryable, ToolError, ToolReply, ToolResponse, Value};
 
-/// Status and envelope of a response, and whether a repeated call under the same idempotency key gets it again.
+/// Status and envelope of a response, and whether the idempotency store keeps it.
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
     status: u16,
     body: String,
     /// Whole seconds, for the header `Retry-After`.
     retry_after: Option<u64>,
-    pub(crate) retention: Retention,
-}
-
-/// Whether the idempotency store keeps a reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Retention {
-    /// The call has had an effect, or that is unknown: it must not run again under the same key.
-    Keep,
-    /// The handler has said that the call had no effect, or refused it as one too many: it may run again under the same key.
-    Forget,
+    /// Whether the call has had an effect, or that is unknown: then it must not run again under the same key. It may if the handler
+    /// has said that the call had no effect, or refused it as one too many.
+    pub(crate) is_kept: bool,
 }
 
 impl Reply {
-    /// A success with this data.
     pub(crate) fn data(data: Value) -> Self {
         let body = ToolResponse::ok(data).to_value().to_string();
-        Self { status: 200, body, retry_after: None, retention: Retention::Keep }
+        Self { status: 200, body, retry_after: None, is_kept: true }
     }
 
     /// A failure with the status of its category.
@@ -36,13 +28,10 @@ impl Reply {
 
     /// A failure with another status than that of its category.
     pub(crate) fn with_status(status: u16, error: &ToolError) -> Self {
-        let retention = match (&error.category, error.retryable) {
-            // Too many requests: this one was not processed.
-            (Some(Category::RateLimit), _) | (_, Retryable::Yes) => Retention::Forget,
-            (_, Retryable::No | Retryable::Unspecified) => Retention::Keep,
-        };
+        // Of too many requests, this one was not processed.
+        let is_kept = error.category != Some(Category::RateLimit) && error.retryable != Retryable::Yes;
         let retry_after = error.details.get("retry_after").and_then(whole_seconds);
-        Self { status, body: ToolResponse::fail(error.clone()).to_value().to_string(), retry_after, retention }
+        Self { status, body: ToolResponse::fail(error.clone()).to_value().to_string(), retry_after, is_kept }
     }
 
     /// The service itself has failed. What the call has done is unknown, so `retryable` is left out.
@@ -68,7 +57,6 @@ impl Reply {
         }
     }
 
-    /// The size of the body in bytes.
     pub(crate) fn size(&self) -> usize {
         self.body.len()
     }
@@ -84,24 +72,18 @@ fn whole_seconds(value: &Value) -> Option<u64> {
 }
 
 #[cfg(feature = "serve")]
-mod response {
-    use axum::body::Body;
-    use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
-    use axum::http::{HeaderValue, StatusCode};
-    use axum::response::{IntoResponse, Response};
+impl axum::response::IntoResponse for Reply {
+    fn into_response(self) -> axum::response::Response {
+        use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+        use axum::http::{HeaderValue, StatusCode};
 
-    use super::Reply;
-
-    impl IntoResponse for Reply {
-        fn into_response(self) -> Response {
-            let mut response = Response::new(Body::from(self.body));
-            // Statuses come from the protocol's table and from constants; any other number is a bug in this crate.
-            *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            if let Some(seconds) = self.retry_after {
-                response.headers_mut().insert(RETRY_AFTER, seconds.into());
-            }
-            response
+        let mut response = axum::response::Response::new(self.body.into());
+        // Statuses come from the protocol's table and from constants; any other number is a bug in this crate.
+        *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(RETRY_AFTER, seconds.into());
         }
+        response
     }
 }

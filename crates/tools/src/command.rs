@@ -13,13 +13,11 @@ use reknit_protocol::{CallTool, Delivery, Object, ToolName, ToolReply, Transport
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::defined_capability::{DefinedCapability, InvalidDefinition, not_made};
-use crate::known_secrets::KnownSecrets;
 use crate::option_words::CommandOutput;
 use crate::sandbox::Sandbox;
-use crate::secret_names::{is_secret_name, is_secret_value, password_in_url};
-use crate::source::{BoxFuture, CallFuture, DefinitionAuthor, Listing, Route, ToolSource};
+use crate::secrets::{KnownSecrets, is_secret_name, is_secret_value, password_in_url};
+use crate::source::{BoxFuture, CallFuture, DefinitionAuthor, Listing, Route, ToolSource, timed_out};
 use crate::template::TemplateText;
-use crate::tools::timed_out;
 use process::{Finished, RunError};
 
 /// The size limit of the output in bytes, unless a command has its own.
@@ -28,26 +26,20 @@ const MAX_OUTPUT: usize = 16 << 20;
 const KEY_VARIABLE: &str = "REKNIT_IDEMPOTENCY_KEY";
 const TRACE_VARIABLE: &str = "TRACEPARENT";
 
-/// What a command reads from its standard input.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum CommandInput {
-    /// Nothing.
     #[default]
     Empty,
-    /// All parameters as a JSON object.
     Json,
     /// A text with placeholders. It is empty if a parameter is missing.
     Text(String),
 }
 
-/// A command that is a capability.
 #[derive(Debug, Clone)]
 pub struct CommandOptions {
-    /// The capability.
     pub capability: DefinedCapability,
     /// The program, and its arguments with placeholders.
     pub command: Vec<String>,
-    /// Its standard input.
     pub stdin: CommandInput,
     /// The time limit, if it is shorter than the one of the run.
     pub time_limit: Option<Duration>,
@@ -59,7 +51,6 @@ pub struct CommandOptions {
     pub environment: Vec<(String, SecretString)>,
     /// What the standard output is. Without it: JSON if it is valid JSON, else a text.
     pub output: Option<CommandOutput>,
-    /// What it may do.
     pub sandbox: Sandbox,
 }
 
@@ -139,12 +130,10 @@ impl CommandTool {
         Ok(Self { entry, route: Arc::new(CommandRoute { options, program, arguments, stdin, secrets }) })
     }
 
-    /// What it may do.
     pub fn sandbox(&self) -> &Sandbox {
         &self.route.options.sandbox
     }
 
-    /// The command line, for people.
     pub fn command_line(&self) -> String {
         self.route.options.command.join(" ")
     }

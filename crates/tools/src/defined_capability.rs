@@ -7,28 +7,21 @@ use reknit_protocol::{CallTool, Capability, CapabilityName, Object, SideEffect, 
 
 use crate::source::not_callable;
 
-/// A capability that the configuration describes in full.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefinedCapability {
-    /// The name of the tool in plans.
     pub tool: ToolName,
-    /// The name of the capability.
     pub name: CapabilityName,
-    /// A description for people and models.
     pub description: String,
-    /// What a call changes.
     pub effect: SideEffect,
     /// The JSON Schema of the parameters. Its `properties` are the parameters that placeholders may name.
     pub schema: Value,
 }
 
-/// Why a definition cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}`: {problem}")]
 pub struct InvalidDefinition {
     /// The key of the configuration with the mistake.
     pub key: &'static str,
-    /// The mistake, and what to write instead.
     pub problem: String,
 }
 

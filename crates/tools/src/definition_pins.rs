@@ -24,7 +24,6 @@ word_enum! {
     pub enum PinPolicy {
         /// Nothing: definitions are not pinned.
         Off = "off",
-        /// The change is reported.
         Report = "report",
         /// The change is reported, and a capability that does not only read is withheld until a person accepts the change.
         #[default]
@@ -35,7 +34,6 @@ word_enum! {
 /// Finds the class of side effect of a call by tool, capability and the class that the tool declares.
 type FindClass = dyn Fn(&str, &str, SideEffect) -> SideEffect + Send + Sync;
 
-/// What happens when a definition changes.
 #[derive(Clone, Default)]
 pub(crate) struct PinRules {
     pub(crate) policy: PinPolicy,
@@ -48,7 +46,6 @@ impl fmt::Debug for PinRules {
     }
 }
 
-/// What became of a capability whose definition has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeOutcome {
     /// The new definition is used and pinned.
@@ -57,26 +54,21 @@ pub enum ChangeOutcome {
     Withheld,
 }
 
-/// A definition that differs from the pinned one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DefinitionChange {
-    /// The tool.
     pub tool: ToolName,
-    /// The capability.
     pub capability: CapabilityName,
     /// The pinned definition: `description`, `class`, `parameters`, `result` and `tool_description`, what the tool says about
     /// itself. `None` if it is too large to be kept.
     pub before: Option<Value>,
     /// The new definition, in the same form.
     pub now: Option<Value>,
-    /// What became of the capability.
     pub outcome: ChangeOutcome,
     scope: String,
     pin: Pin,
 }
 
 impl DefinitionChange {
-    /// The pins that it belongs to, without their content.
     pub(crate) fn pins(&self) -> Pins {
         Pins::new(self.tool.clone(), self.scope.clone())
     }
@@ -124,12 +116,10 @@ impl Pins {
         Self { tool, scope, tool_description: String::new(), by_capability: BTreeMap::new(), listing: None }
     }
 
-    /// Sets what the tool says about itself.
     pub(crate) fn described_as(self, tool_description: &str) -> Self {
         Self { tool_description: tool_description.to_owned(), ..self }
     }
 
-    /// Reads what [`Pins::saved`] returned.
     pub(crate) fn restore(mut self, saved: &str) -> Result<Self, String> {
         let saved = Value::parse(saved).map_err(|error| error.to_string())?;
         let pins = saved.get("capabilities").and_then(Value::as_object).ok_or("it has no capabilities")?;

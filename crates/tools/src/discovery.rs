@@ -11,23 +11,20 @@ use tokio::task::JoinSet;
 use crate::definition_pins::{ChangeOutcome, DefinitionChange, PinPolicy, Pins, WithheldRoute, digest};
 use crate::instances::Instances;
 use crate::listing_store::{ListingOwner, ListingStore};
-use crate::source::{DefinitionAuthor, FoundSources, ListedCapability, Listing, Route, SourceProvider, ToolSource};
-use crate::tools::Tools;
+use crate::source::{
+    DefinitionAuthor, FoundSources, ListedCapability, Listing, Route, SourceProvider, ToolSource, Tools,
+};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The tools that were discovered.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Discovery {
-    /// Their descriptions, for the engine.
     pub catalogue: Catalogue,
-    /// Their routes, for calls.
     pub tools: Tools,
     /// The tools that cannot be reached, whose last known capabilities are in the catalogue.
     pub stale: Vec<ToolName>,
     /// Where each tool is, in the order of the configuration.
     pub instances: Vec<ToolInstance>,
-    /// The tools and capabilities that cannot be used.
     pub problems: Vec<DiscoveryProblem>,
     /// What tools announce that has no effect, such as an unknown key of a summary or an unknown type of a schema.
     pub notes: Vec<DiscoveryProblem>,
@@ -38,7 +35,6 @@ pub struct Discovery {
 /// Where a tool is. A tool that registers itself can be at several places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolInstance {
-    /// The tool.
     pub tool: ToolName,
     /// Its address, redacted.
     pub address: String,
@@ -46,15 +42,12 @@ pub struct ToolInstance {
     pub problem: Option<String>,
 }
 
-/// Why a tool, a capability or a schema is missing from the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("tool `{tool}` at {address}: {message}")]
 pub struct DiscoveryProblem {
-    /// The name of the tool.
     pub tool: String,
     /// Its address, redacted.
     pub address: String,
-    /// The cause.
     pub message: String,
 }
 
@@ -79,7 +72,7 @@ pub async fn discover_all(
         for source in provided_sources(provider.as_ref(), store, &mut found).await {
             if sources.iter().any(|configured| configured.name() == source.name()) {
                 let message = "it is not used, for a tool with this name is configured".to_owned();
-                found.notes.push(problem_of(source.as_ref(), message));
+                found.discovery.notes.push(problem_of(source.as_ref(), message));
             } else {
                 // Instances come and go, so the pins of a tool belong to its registry.
                 all.push(AskedSource { source, scope: provider.address() });
@@ -99,30 +92,27 @@ async fn provided_sources(
     let problem = |message| DiscoveryProblem { tool: provider.name().to_owned(), address: provider.address(), message };
     let owner = ListingOwner::Provider(provider);
     let previous = store.load(owner).unwrap_or_else(|error| {
-        found.problems.push(problem(format!("its last known services cannot be read: {error}")));
+        found.discovery.problems.push(problem(format!("its last known services cannot be read: {error}")));
         None
     });
     let outcome = tokio::time::timeout(TIMEOUT, provider.find(previous.as_deref())).await;
     match outcome.unwrap_or_else(|_| Err(format!("it did not answer within {TIMEOUT:?}"))) {
         Ok(FoundSources { sources, problems, notes, saved }) => {
-            found.problems.extend(problems.into_iter().map(problem));
-            found.notes.extend(notes.into_iter().map(problem));
+            found.discovery.problems.extend(problems.into_iter().map(problem));
+            found.discovery.notes.extend(notes.into_iter().map(problem));
             if let Err(error) = store.save(owner, &saved) {
                 let message = format!("its services cannot be saved for the time when it is down: {error}");
-                found.problems.push(problem(message));
+                found.discovery.problems.push(problem(message));
             }
             sources
         }
         Err(cause) => {
-            let known = previous.map(|saved| provider.restore(&saved));
-            let (sources, message) = match known {
+            let (sources, message) = match previous.map(|saved| provider.restore(&saved)) {
                 Some(Ok(sources)) => (sources, format!("{cause}; its last known services are used")),
-                Some(Err(unusable)) => {
-                    (Vec::new(), format!("{cause}; its last known services are unusable: {unusable}"))
-                }
-                None => (Vec::new(), cause),
+                Some(Err(unusable)) => (vec![], format!("{cause}; its last known services are unusable: {unusable}")),
+                None => (vec![], cause),
             };
-            found.problems.push(problem(message));
+            found.discovery.problems.push(problem(message));
             sources
         }
     }
@@ -152,7 +142,6 @@ fn problem_of(source: &dyn ToolSource, message: String) -> DiscoveryProblem {
     DiscoveryProblem { tool: source.name().to_string(), address: source.address(), message }
 }
 
-/// Whether a source was asked just now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ListingAge {
     Fresh,
@@ -162,18 +151,13 @@ enum ListingAge {
     Registered,
 }
 
-/// What all sources offer.
 #[derive(Default)]
 struct FoundTools {
-    tools: Vec<CatalogueTool>,
+    discovery: Discovery,
     /// The routes of each capability, one for each instance that has it.
     routes: HashMap<String, HashMap<String, Vec<Arc<dyn Route>>>>,
     /// The tools with at least one reachable instance.
     fresh: HashSet<ToolName>,
-    instances: Vec<ToolInstance>,
-    problems: Vec<DiscoveryProblem>,
-    notes: Vec<DiscoveryProblem>,
-    changes: Vec<DefinitionChange>,
 }
 
 impl FoundTools {
@@ -200,14 +184,14 @@ impl FoundTools {
         for (asked, outcome) in asked {
             let source = &asked.source;
             let (tool, address) = (source.name().clone(), source.address());
-            self.instances.push(ToolInstance { tool, address, problem: outcome.as_ref().err().cloned() });
+            self.discovery.instances.push(ToolInstance { tool, address, problem: outcome.as_ref().err().cloned() });
             match outcome {
                 Ok(listing) => {
                     if let (Some(store), Some(text)) = (store, &listing.saved)
                         && let Err(error) = store.save(ListingOwner::Source(source.as_ref()), text)
                     {
                         let message = format!("its capabilities cannot be saved for the time when it is down: {error}");
-                        self.problems.push(problem_of(source.as_ref(), message));
+                        self.discovery.problems.push(problem_of(source.as_ref(), message));
                     }
                     self.fresh.insert(source.name().clone());
                     self.add(asked, listing, ListingAge::Fresh, store).await;
@@ -219,7 +203,7 @@ impl FoundTools {
                         Some(_) if cause.ends_with('?') => format!("{cause} (its last known capabilities are used)"),
                         Some(_) => format!("{cause}; its last known capabilities are used"),
                     };
-                    self.problems.push(problem_of(source.as_ref(), message));
+                    self.discovery.problems.push(problem_of(source.as_ref(), message));
                     if let Some((listing, age)) = known {
                         self.add(asked, listing, age, store).await;
                     }
@@ -235,16 +219,16 @@ impl FoundTools {
             Some(store) => self.check_pins(asked, listing, store).await,
             None => listing,
         };
-        self.problems.extend(listing.problems.into_iter().map(problem));
-        self.notes.extend(listing.notes.into_iter().map(problem));
+        self.discovery.problems.extend(listing.problems.into_iter().map(problem));
+        self.discovery.notes.extend(listing.notes.into_iter().map(problem));
         let name = source.name();
-        let known = self.tools.iter().position(|tool| tool.name == *name);
+        let known = self.discovery.catalogue.tools.iter().position(|tool| tool.name == *name);
         let tool = known.unwrap_or_else(|| {
             let (name, description) = (name.clone(), listing.description);
-            self.tools.push(CatalogueTool { name, description, capabilities: Vec::new() });
-            self.tools.len() - 1
+            self.discovery.catalogue.tools.push(CatalogueTool { name, description, capabilities: Vec::new() });
+            self.discovery.catalogue.tools.len() - 1
         });
-        let Some(tool) = self.tools.get_mut(tool) else { return };
+        let Some(tool) = self.discovery.catalogue.tools.get_mut(tool) else { return };
         let routes = self.routes.entry(name.as_str().to_owned()).or_default();
         for ListedCapability { entry, route } in listing.capabilities {
             let capability = entry.capability.name.as_str();
@@ -254,7 +238,7 @@ impl FoundTools {
                 Some(known) if *known != entry => {
                     let message =
                         format!("there are two capabilities `{capability}` that differ; the first one is used");
-                    self.problems.push(problem(message));
+                    self.discovery.problems.push(problem(message));
                     continue;
                 }
                 Some(known) if known.withheld.is_some() => continue,
@@ -275,30 +259,25 @@ impl FoundTools {
         if store.pin_rules().policy == PinPolicy::Off || source.author() == DefinitionAuthor::User {
             return listing;
         }
-        let known = self.tools.iter().find(|tool| tool.name == *source.name());
+        let known = self.discovery.catalogue.tools.iter().find(|tool| tool.name == *source.name());
         let known: HashSet<CapabilityName> =
             known.into_iter().flat_map(|tool| &tool.capabilities).map(|entry| entry.capability.name.clone()).collect();
         let pins = Pins::new(source.name().clone(), asked.scope.clone()).described_as(&listing.description);
         let store = store.clone();
         // Large schemas take a while, and files block.
         let checked = tokio::task::spawn_blocking(move || check_listing(pins, listing, &known, &store)).await;
-        let CheckedListing { listing, changes, problem } = match checked {
-            Ok(checked) => checked,
+        let CheckedListing { listing, changes, problem } = checked.unwrap_or_else(|error| {
             // It panicked, so nothing is known about its definitions.
-            Err(error) => {
-                let message = format!("its definitions cannot be compared with the pinned ones: {error}");
-                CheckedListing { problem: Some(message), ..CheckedListing::default() }
-            }
-        };
-        self.problems.extend(problem.map(|problem| problem_of(source, problem)));
+            let message = format!("its definitions cannot be compared with the pinned ones: {error}");
+            CheckedListing { problem: Some(message), ..CheckedListing::default() }
+        });
+        self.discovery.problems.extend(problem.map(|problem| problem_of(source, problem)));
         for change in &changes {
-            let list = match change.outcome {
-                ChangeOutcome::Reported => &mut self.notes,
-                ChangeOutcome::Withheld => &mut self.problems,
-            };
+            let is_note = change.outcome == ChangeOutcome::Reported;
+            let list = if is_note { &mut self.discovery.notes } else { &mut self.discovery.problems };
             list.push(problem_of(source, change.to_string()));
         }
-        self.changes.extend(changes);
+        self.discovery.changes.extend(changes);
         listing
     }
 
@@ -311,15 +290,14 @@ impl FoundTools {
             routes.into_iter().map(|(capability, routes)| (capability, one(routes))).collect()
         };
         let routes = self.routes.into_iter().map(|(tool, routes)| (tool, of_tool(routes))).collect();
-        let names = self.tools.iter().map(|tool| tool.name.clone());
-        let stale = names.filter(|name| !self.fresh.contains(name)).collect();
-        let (catalogue, tools) = (Catalogue { tools: self.tools }, Tools::new(routes));
-        let Self { instances, problems, notes, changes, .. } = self;
-        Discovery { catalogue, tools, stale, instances, problems, notes, changes }
+        let mut discovery = self.discovery;
+        let names = discovery.catalogue.tools.iter().map(|tool| tool.name.clone());
+        discovery.stale = names.filter(|name| !self.fresh.contains(name)).collect();
+        discovery.tools = Tools::new(routes);
+        discovery
     }
 }
 
-/// A listing after its definitions were compared with the pinned ones.
 #[derive(Debug, Default)]
 struct CheckedListing {
     listing: Listing,
@@ -357,9 +335,8 @@ fn check_listing(
     }
     let names: HashSet<&str> = listing.capabilities.iter().map(|it| it.entry.capability.name.as_str()).collect();
     pins.bound(|name| names.contains(name));
-    let problem = store.save_pins(&pins).err();
-    let problem =
-        problem.map(|error| format!("its definitions cannot be pinned, so a change will not be noticed: {error}"));
+    let unsaved = |error| format!("its definitions cannot be pinned, so a change will not be noticed: {error}");
+    let problem = store.save_pins(&pins).err().map(unsaved);
     CheckedListing { listing, changes, problem }
 }
 

@@ -30,7 +30,6 @@ mod discovery;
 #[cfg(feature = "http")]
 mod http;
 mod instances;
-mod known_secrets;
 mod listing_store;
 mod off_workers;
 #[cfg(feature = "openapi")]
@@ -41,13 +40,12 @@ mod plain_http;
 #[cfg(any(feature = "commands", feature = "http"))]
 mod reply_body;
 mod sandbox;
-mod secret_names;
+mod secrets;
 mod source;
 #[cfg(any(feature = "commands", feature = "http"))]
 mod template;
 #[cfg(feature = "http")]
 mod tool_service;
-mod tools;
 
 #[cfg(feature = "commands")]
 pub use command::{CommandInput, CommandOptions, CommandTool};
@@ -58,14 +56,14 @@ pub use discovery::{Discovery, DiscoveryProblem, ToolInstance, discover, discove
 #[cfg(feature = "http")]
 pub use http::{
     address::{Address, AddressError},
-    client::{Client, ClientError, ConnectionOptions},
+    body::{ReadBodyError, read_bytes},
+    client::{Client, ClientError, ConnectionOptions, last_cause},
     credential::{Credential, CredentialError},
     job::callback_reply,
-    service::{HttpOptions, HttpService, InvalidHeader, ServiceError},
+    service::{HttpOptions, HttpService, InvalidHeader, ServiceError, retry_after_ms},
     token::ClientCredentials,
 };
-pub use known_secrets::KnownSecrets;
-pub use listing_store::ListingStore;
+pub use listing_store::{ListingStore, write_beside};
 pub use off_workers::{LARGE_BYTES, off_workers};
 #[cfg(feature = "openapi")]
 pub use openapi::{DocumentLocation, OpenApiOptions, OpenApiService};
@@ -73,10 +71,10 @@ pub use option_words::{BodyFormat, CommandOutput, ComponentType, SandboxMode};
 #[cfg(feature = "http")]
 pub use plain_http::{PlainHttpCapability, PlainHttpOptions, PlainHttpService};
 pub use sandbox::Sandbox;
-pub use secret_names::{is_secret_name, is_secret_value, password_in_url};
+pub use secrets::{KnownSecrets, is_secret_name, is_secret_value, password_in_url};
 pub use source::{
-    BoxFuture, CallFuture, DefinitionAuthor, FoundSources, ListedCapability, Listing, Route, SourceProvider, ToolSource,
+    BoxFuture, CallFuture, DefinitionAuthor, FoundSources, ListedCapability, Listing, Route, SourceProvider,
+    ToolSource, Tools,
 };
 #[cfg(feature = "http")]
 pub use tool_service::ToolService;
-pub use tools::Tools;

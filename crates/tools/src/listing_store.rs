@@ -1,7 +1,7 @@
 //! The last listing of each source, so that the tools of a source that is down are still known, on disk also after a restart.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,6 @@ use reknit_protocol::{Sha256, SideEffect, hex};
 use crate::definition_pins::{DefinitionChange, PinPolicy, PinRules, Pins};
 use crate::source::{SourceProvider, ToolSource};
 
-/// The last listing of each source, and the last sources of each provider.
 #[derive(Debug, Clone)]
 pub struct ListingStore {
     place: Place,
@@ -121,16 +120,23 @@ impl ListingOwner<'_> {
     }
 }
 
-/// Writes a file, unless it is the same already. A reader sees the old text or the new one, never a part of one.
+/// Writes a file, unless it is the same already.
 fn save_file(folder: &Path, name: &str, text: &str) -> io::Result<()> {
     let file = folder.join(name);
     let is_same_size = fs::metadata(&file).is_ok_and(|data| data.len() == text.len() as u64);
     if is_same_size && fs::read(&file)? == text.as_bytes() {
         return Ok(());
     }
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let (_, part) = write_beside(&file, text)?;
+    fs::rename(part, file)
+}
+
+/// Writes a text beside a file, in a folder and a file that only their owner can read. The caller puts it into its place: so a reader
+/// sees the old text or the new one, never a part of one.
+pub fn write_beside(file: &Path, text: &str) -> io::Result<(File, PathBuf)> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(file.parent().unwrap_or(Path::new(".")))?;
     let part = file.with_extension(format!("part-{}", std::process::id()));
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600).open(&part)?.write_all(text.as_bytes())?;
-    fs::rename(&part, &file)
+    let mut open = File::options().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
+    open.write_all(text.as_bytes())?;
+    Ok((open, part))
 }

@@ -17,25 +17,21 @@ use crate::http::address::Address;
 use crate::http::client::Client;
 use crate::http::credential::basic;
 use crate::http::service::{HttpOptions, HttpService, IDEMPOTENCY_HEADER};
-use crate::known_secrets::KnownSecrets;
+use crate::secrets::KnownSecrets;
 use crate::source::{
     BoxFuture, CallFuture, DefinitionAuthor, ListedCapability, Listing, Route, ToolSource, not_callable,
 };
 use credentials::ChosenCredentials;
 pub use document::DocumentLocation;
-use server::Servers;
 
 /// How many values a schema may have to be compiled when the document is read, and all of them together. Others are compiled when
 /// they are first used: operations share schemas by reference, so a small document could otherwise take minutes and all memory.
 const MAX_COMPILED: usize = 5_000;
 const MAX_COMPILED_TOGETHER: usize = 100_000;
 
-/// A service and the document that describes it.
 #[derive(Debug, Clone)]
 pub struct OpenApiOptions {
-    /// The name of the tool in plans.
     pub name: ToolName,
-    /// Where the document is.
     pub document: DocumentLocation,
     /// The address of the service, instead of those that the document names.
     pub url: Option<reqwest::Url>,
@@ -43,11 +39,9 @@ pub struct OpenApiOptions {
     pub server_variables: Object,
     /// The hosts besides that of the document to which requests may go: `api.example.com` or `api.example.com:8443`.
     pub allowed_hosts: Vec<String>,
-    /// Which operations are wanted.
     pub filter: OperationFilter,
     /// The secret for whichever security scheme an operation needs.
     pub key: Option<SecretString>,
-    /// The user of a basic scheme.
     pub user: Option<String>,
     /// The secrets of single security schemes, by name.
     pub scheme_keys: HashMap<String, SecretString>,
@@ -58,7 +52,6 @@ pub struct OpenApiOptions {
 }
 
 impl OpenApiOptions {
-    /// A service without credentials and filters.
     pub fn new(name: impl Into<ToolName>, document: DocumentLocation) -> Self {
         Self {
             name: name.into(),
@@ -88,7 +81,6 @@ impl OpenApiOptions {
     }
 }
 
-/// A service that an API description describes.
 #[derive(Debug)]
 pub struct OpenApiService {
     options: OpenApiOptions,
@@ -194,7 +186,7 @@ impl Services<'_> {
                 ));
             }
         }
-        let address = Servers::of(self.options).address(&operation)?;
+        let address = self.options.address_of(&operation)?;
         let chosen = ChosenCredentials::of(&operation, self.options, &address);
         listing.notes.extend(chosen.note.clone());
         let service = self.service(&address, chosen)?;

@@ -6,12 +6,10 @@ word_enum! {
     /// How the body of a request is encoded.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum BodyFormat {
-        /// As JSON.
         #[default]
         Json = "json",
         /// As `application/x-www-form-urlencoded`.
         Form = "form",
-        /// As text.
         Text = "text",
     }
 }
@@ -45,7 +43,6 @@ word_enum! {
     /// Whether a program is confined.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum SandboxMode {
-        /// It is not.
         Off = "off",
         /// As far as the kernel can.
         Auto = "auto",

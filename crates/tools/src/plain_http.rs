@@ -14,19 +14,16 @@ use crate::defined_capability::{DefinedCapability, InvalidDefinition, not_made};
 use crate::http::address::Address;
 use crate::http::client::Client;
 use crate::http::service::{HttpOptions, HttpService, ServiceError};
-use crate::known_secrets::KnownSecrets;
 use crate::option_words::BodyFormat;
+use crate::secrets::KnownSecrets;
 use crate::source::{BoxFuture, CallFuture, DefinitionAuthor, Listing, Route, ToolSource};
 use request::RequestTemplate;
 
 /// One capability of a service: the request of a call, and where its result is.
 #[derive(Debug, Clone)]
 pub struct PlainHttpOptions {
-    /// The capability.
     pub capability: DefinedCapability,
-    /// The address of the service.
     pub address: Address,
-    /// The method.
     pub method: HttpMethod,
     /// The path below the address, with placeholders: `/orders/{order_id}`.
     pub path: String,
@@ -36,26 +33,21 @@ pub struct PlainHttpOptions {
     pub headers: Vec<(String, String)>,
     /// The body, with placeholders in its texts.
     pub body: Option<Value>,
-    /// How the body is encoded.
     pub body_format: BodyFormat,
     /// Where the result is in the response, like `data.items[0]`. Without it the result is the whole body.
     pub result: Option<String>,
     /// Whether a response with status 2xx that reports an error is passed on whole, so that it is found to be a failure.
     pub looks_for_errors: bool,
-    /// How requests are made.
     pub http: HttpOptions,
 }
 
 /// A capability of a service over HTTP, checked.
 #[derive(Debug, Clone)]
 pub struct PlainHttpCapability {
-    address: Address,
-    http: HttpOptions,
-    tool: ToolName,
+    options: PlainHttpOptions,
     entry: CatalogueEntry,
     request: RequestTemplate,
     result: Option<ResultPath>,
-    looks_for_errors: bool,
 }
 
 impl PlainHttpCapability {
@@ -63,44 +55,34 @@ impl PlainHttpCapability {
     pub fn new(options: PlainHttpOptions) -> Result<Self, InvalidDefinition> {
         let result = options.result.as_deref().map(ResultPath::parse).transpose();
         let result = result.map_err(|problem| InvalidDefinition::new("result", problem))?;
-        Ok(Self {
-            request: RequestTemplate::new(&options)?,
-            entry: options.capability.entry()?,
-            tool: options.capability.tool,
-            address: options.address,
-            http: options.http,
-            result,
-            looks_for_errors: options.looks_for_errors,
-        })
+        let (request, entry) = (RequestTemplate::new(&options)?, options.capability.entry()?);
+        Ok(Self { options, entry, request, result })
     }
 
     /// The credentials of the service, in every form in which it may send them back.
     pub fn secrets(&self) -> KnownSecrets {
-        self.http.secrets()
+        self.options.http.secrets()
     }
 }
 
 /// A capability of a service over HTTP that nothing describes.
 #[derive(Debug)]
 pub struct PlainHttpService {
-    tool: ToolName,
-    entry: CatalogueEntry,
     route: Arc<PlainHttpRoute>,
 }
 
 impl PlainHttpService {
     /// The service that has a capability. Fails if a credential cannot be sent.
     pub fn new(capability: PlainHttpCapability, client: Client) -> Result<Self, ServiceError> {
-        let PlainHttpCapability { address, http, tool, entry, request, result, looks_for_errors } = capability;
-        let service = HttpService::new(address, client, http)?;
-        let route = Arc::new(PlainHttpRoute { service, request, result, looks_for_errors });
-        Ok(Self { tool, entry, route })
+        let options = &capability.options;
+        let service = HttpService::new(options.address.clone(), client, options.http.clone())?;
+        Ok(Self { route: Arc::new(PlainHttpRoute { service, capability }) })
     }
 }
 
 impl ToolSource for PlainHttpService {
     fn name(&self) -> &ToolName {
-        &self.tool
+        &self.route.capability.options.capability.tool
     }
 
     fn address(&self) -> String {
@@ -108,7 +90,7 @@ impl ToolSource for PlainHttpService {
     }
 
     fn list(&self) -> BoxFuture<'_, Result<Listing, String>> {
-        Listing::of_one(&self.entry, Arc::clone(&self.route) as Arc<dyn Route>)
+        Listing::of_one(&self.route.capability.entry, Arc::clone(&self.route) as Arc<dyn Route>)
     }
 
     fn author(&self) -> DefinitionAuthor {
@@ -119,9 +101,7 @@ impl ToolSource for PlainHttpService {
 #[derive(Debug)]
 struct PlainHttpRoute {
     service: HttpService,
-    request: RequestTemplate,
-    result: Option<ResultPath>,
-    looks_for_errors: bool,
+    capability: PlainHttpCapability,
 }
 
 impl PlainHttpRoute {
@@ -144,9 +124,9 @@ impl PlainHttpRoute {
     }
 
     fn take_result(&self, call: &CallTool, reply: ToolReply) -> Result<ToolReply, TransportFailure> {
-        match &self.result {
+        match &self.capability.result {
             Some(path) if matches!(reply.status, 200..=299) && reply.job.is_none() => {
-                path.take(call, reply, self.looks_for_errors)
+                path.take(call, reply, self.capability.options.looks_for_errors)
             }
             _ => Ok(reply),
         }
@@ -155,7 +135,7 @@ impl PlainHttpRoute {
 
 impl Route for PlainHttpRoute {
     fn call<'a>(&'a self, call: &'a CallTool, traceparent: Option<&'a str>) -> CallFuture<'a> {
-        match self.request.render(self.service.address(), call) {
+        match self.capability.request.render(self.service.address(), call) {
             Ok(request) => Box::pin(self.answer(call, request, traceparent)),
             Err(problem) => Box::pin(std::future::ready(Err(not_made(call, &problem)))),
         }
@@ -169,7 +149,6 @@ impl Route for PlainHttpRoute {
 /// The most of a response that an error shows, in bytes.
 const MAX_SHOWN: usize = 300;
 
-/// A path into a response: `data.items[0]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ResultPath {
     text: String,

@@ -59,7 +59,6 @@ fn parse_repaired(text: &str) -> Option<ReplyBody> {
     Some(ReplyBody::Repaired { value: reading.value, fixes })
 }
 
-/// Whether a repair changes only the spelling of a value.
 fn is_spelling(kind: FixKind) -> bool {
     matches!(
         kind,

@@ -6,9 +6,6 @@
 #[cfg(feature = "sandbox")]
 #[path = "sandbox/landlock.rs"]
 mod confinement;
-#[cfg(not(feature = "sandbox"))]
-#[path = "sandbox/none.rs"]
-mod confinement;
 
 #[cfg(feature = "commands")]
 use std::io;
@@ -23,10 +20,8 @@ use tokio::runtime::Handle;
 
 use crate::option_words::SandboxMode;
 
-/// What a program may do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sandbox {
-    /// Whether it is confined.
     pub mode: SandboxMode,
     /// What it may read, beside the system and what it may write. Everything if it is empty.
     pub read: Vec<PathBuf>,
@@ -42,7 +37,6 @@ impl Sandbox {
         Self { mode, read: Vec::new(), write: Vec::new(), network: true }
     }
 
-    /// No confinement.
     pub fn off() -> Self {
         Self::new(SandboxMode::Off)
     }
@@ -90,5 +84,28 @@ impl Sandbox {
             command.spawn()
         })?;
         thread.join().unwrap_or_else(|_| Err(io::Error::other("the sandbox panicked")))
+    }
+}
+
+/// A build that cannot confine programs.
+#[cfg(not(feature = "sandbox"))]
+mod confinement {
+    const REASON: &str = "this program was built without the feature `sandbox`";
+
+    /// As on a system that cannot confine programs: one that must be confined does not start.
+    #[cfg(feature = "commands")]
+    pub(super) fn restrict_thread(sandbox: &super::Sandbox, _folder: &std::path::Path) -> std::io::Result<()> {
+        if sandbox.mode == super::SandboxMode::Required {
+            return Err(std::io::Error::other(format!("the sandbox is required, but {REASON}")));
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_kernel() -> Result<(), String> {
+        Err(REASON.to_owned())
+    }
+
+    pub(super) fn can_deny_tcp() -> bool {
+        false
     }
 }

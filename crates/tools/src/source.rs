@@ -1,22 +1,22 @@
-//! Sources of tools. Every kind of source lists capabilities, each with the route that its calls take.
+//! Sources of tools. Every kind of source lists capabilities, each with the route that its calls take. The routes of all together
+//! are the known tools, which make calls.
 
+use std::collections::HashMap;
 use std::fmt;
-use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
+use parking_lot::RwLock;
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::{CallTool, Delivery, JobRequest, ToolName, ToolReply, TransportFailure, TransportKind};
 
 /// A boxed future that can be sent to another thread.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The outcome of one call.
 pub type CallFuture<'a> = BoxFuture<'a, Result<ToolReply, TransportFailure>>;
 
-/// Where capabilities come from: a service, an API description, a program.
 pub trait ToolSource: Send + Sync + fmt::Debug {
-    /// The name of the tool in plans.
     fn name(&self) -> &ToolName;
 
     /// Where it is, for messages. Secrets are redacted.
@@ -52,7 +52,6 @@ pub enum DefinitionAuthor {
 
 /// Finds sources that come and go, such as the services of a registry.
 pub trait SourceProvider: Send + Sync + fmt::Debug {
-    /// What it is called in messages.
     fn name(&self) -> &'static str;
 
     /// Where it is, for messages. Secrets are redacted.
@@ -65,20 +64,16 @@ pub trait SourceProvider: Send + Sync + fmt::Debug {
     fn restore(&self, saved: &str) -> Result<Vec<Arc<dyn ToolSource>>, String>;
 }
 
-/// The sources that a provider found.
 #[derive(Debug)]
 pub struct FoundSources {
     /// The sources. Several with the same name are instances of one tool.
     pub sources: Vec<Arc<dyn ToolSource>>,
-    /// What cannot be used.
     pub problems: Vec<String>,
-    /// What people may want to know.
     pub notes: Vec<String>,
     /// A text from which [`SourceProvider::restore`] makes these sources again, while the provider cannot be reached.
     pub saved: String,
 }
 
-/// Makes the calls of one capability.
 pub trait Route: Send + Sync + fmt::Debug {
     /// Makes one call, without retries. A `traceparent` of W3C Trace Context is passed on if the tool can take it. Dropping the
     /// future aborts the call. The caller enforces `call.timeout_ms`.
@@ -97,12 +92,10 @@ pub(crate) fn not_callable(message: String) -> TransportFailure {
     TransportFailure { kind: TransportKind::NotCallable, delivery: Delivery::NotSent, message }
 }
 
-/// The capabilities of a source.
 #[derive(Debug, Default)]
 pub struct Listing {
     /// What the tool is for; empty if the source does not say.
     pub description: String,
-    /// The capabilities.
     pub capabilities: Vec<ListedCapability>,
     /// Why single capabilities or schemas cannot be used.
     pub problems: Vec<String>,
@@ -112,12 +105,9 @@ pub struct Listing {
     pub saved: Option<String>,
 }
 
-/// A capability and the route of its calls.
 #[derive(Debug, Clone)]
 pub struct ListedCapability {
-    /// The capability with its schema.
     pub entry: CatalogueEntry,
-    /// Makes its calls.
     pub route: Arc<dyn Route>,
 }
 
@@ -127,5 +117,54 @@ impl Listing {
     pub(crate) fn of_one(entry: &CatalogueEntry, route: Arc<dyn Route>) -> BoxFuture<'static, Result<Self, String>> {
         let listed = ListedCapability { entry: entry.clone(), route };
         Box::pin(std::future::ready(Ok(Self { capabilities: vec![listed], ..Self::default() })))
+    }
+}
+
+pub(crate) type Routes = HashMap<String, HashMap<String, Arc<dyn Route>>>;
+
+/// The known tools. Makes their calls. Cloning is cheap.
+#[derive(Debug, Clone, Default)]
+pub struct Tools {
+    routes: Arc<RwLock<Arc<Routes>>>,
+}
+
+impl Tools {
+    pub(crate) fn new(routes: Routes) -> Self {
+        Self { routes: Arc::new(RwLock::new(Arc::new(routes))) }
+    }
+
+    /// Takes over the routes of a later discovery, in all clones. Calls under way are not affected.
+    pub fn update(&self, later: &Self) {
+        let routes = Arc::clone(&later.routes.read());
+        *self.routes.write() = routes;
+    }
+
+    /// Makes one call. Dropping the future aborts it.
+    pub async fn call(&self, call: &CallTool) -> Result<ToolReply, TransportFailure> {
+        self.call_within(call, None).await
+    }
+
+    /// Makes one call within a trace span, which is sent to the tool as a `traceparent` of W3C Trace Context.
+    pub async fn call_within(&self, call: &CallTool, traceparent: Option<&str>) -> Result<ToolReply, TransportFailure> {
+        let routes = Arc::clone(&self.routes.read());
+        let routes = routes.get(call.tool.as_str());
+        let Some(route) = routes.and_then(|routes| routes.get(call.capability.as_str())) else {
+            let message = format!("no address is known for `{}` of `{}`", call.capability, call.tool);
+            return Err(not_callable(message));
+        };
+        let limit = Duration::from_millis(call.timeout_ms);
+        let outcome = match &call.job {
+            Some(request) => route.job(call, request),
+            None => route.call(call, traceparent),
+        };
+        tokio::time::timeout(limit, outcome).await.unwrap_or_else(|_| Err(timed_out(call, limit)))
+    }
+}
+
+pub(crate) fn timed_out(call: &CallTool, limit: Duration) -> TransportFailure {
+    TransportFailure {
+        kind: TransportKind::TimedOut,
+        delivery: Delivery::Possible,
+        message: format!("`{}` did not answer within {limit:?}", call.tool),
     }
 }

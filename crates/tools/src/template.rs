@@ -91,7 +91,6 @@ pub(crate) fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-/// A value with placeholders.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum TemplateValue {
     /// A value without placeholders.
@@ -100,9 +99,7 @@ pub(crate) enum TemplateValue {
     Parameter(String),
     /// A text with placeholders inside.
     Text(TemplateText),
-    /// A list with placeholders.
     Array(Vec<TemplateValue>),
-    /// An object with placeholders in its values.
     Object(Vec<(String, TemplateValue)>),
 }
 

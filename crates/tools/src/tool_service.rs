@@ -18,7 +18,6 @@ use crate::source::{BoxFuture, CallFuture, ListedCapability, Listing, Route, Too
 
 const CONCURRENT_SCHEMAS: usize = 16;
 
-/// A service that speaks the tool protocol.
 #[derive(Debug)]
 pub struct ToolService {
     service: Arc<HttpService>,
@@ -39,17 +38,15 @@ impl ToolService {
     }
 
     async fn fetch(&self) -> Result<Listing, String> {
-        let path = "/api/capabilities";
-        let missing = || format!("GET {path} returned 404 Not Found");
-        let announced = self.service.get_json(path).await?.ok_or_else(missing)?;
+        let announced = self.service.get_json("/api/capabilities").await?;
+        let announced = announced.ok_or("GET /api/capabilities returned 404 Not Found")?;
         let mut callable: Vec<Capability> =
             capabilities(&announced)?.iter().filter_map(|value| Capability::from_value(value).ok()).collect();
         // A capability whose path is invalid is reported below.
         callable.retain(|capability| self.service.address().join(&capability.call_path()).is_ok());
         let fetched = callable.into_iter().map(|capability| self.fetch_schema(capability));
         let mut fetched = stream::iter(fetched).buffered(CONCURRENT_SCHEMAS);
-        let mut schemas = Object::new();
-        let mut problems = Vec::new();
+        let (mut schemas, mut problems) = (Object::new(), Vec::new());
         while let Some((name, schema)) = fetched.next().await {
             match schema {
                 Ok(Some(schema)) => _ = schemas.insert(name.as_str(), schema),
@@ -96,10 +93,7 @@ impl ToolService {
         let name = capability.name.clone();
         let url = match self.service.address().join(&capability.call_path()) {
             Ok(url) => url,
-            Err(problem) => {
-                listing.problems.push(format!("`{name}` cannot be called: {problem}"));
-                return;
-            }
+            Err(problem) => return listing.problems.push(format!("`{name}` cannot be called: {problem}")),
         };
         for (list, summary) in [("input", &capability.input_summary), ("output", &capability.output_summary)] {
             let unknown = summary.as_ref().map(Summary::unknown_keys).unwrap_or_default();
@@ -139,13 +133,8 @@ fn problem_of_key(entry: &CatalogueEntry) -> Option<String> {
 
 /// The list in the answer to `GET /api/capabilities`.
 fn capabilities(announced: &Value) -> Result<&[Value], String> {
-    match announced {
-        Value::Array(list) => Ok(list),
-        other => {
-            let list = other.get("capabilities").and_then(Value::as_array);
-            list.ok_or_else(|| "GET /api/capabilities does not return a list".to_owned())
-        }
-    }
+    let list = announced.as_array().or_else(|| announced.get("capabilities")?.as_array());
+    list.ok_or_else(|| "GET /api/capabilities does not return a list".to_owned())
 }
 
 impl ToolSource for ToolService {
@@ -172,7 +161,6 @@ impl ToolSource for ToolService {
     }
 }
 
-/// Where the calls of a capability go, and what serves them.
 #[derive(Debug)]
 struct ToolServiceRoute {
     service: Arc<HttpService>,
@@ -217,7 +205,6 @@ fn call_body(call: &CallTool, component: ComponentType) -> String {
     }
 }
 
-/// The component type that an announcement states.
 fn component_of(value: Option<&Value>) -> Option<ComponentType> {
     value.and_then(Value::as_str).and_then(ComponentType::from_word)
 }

@@ -1,6 +1,8 @@
 //! The connections of calls over plain HTTP, seen from the service.
 #![cfg(test)]
 
+mod support;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -10,6 +12,8 @@ use reknit_tools::{Address, Client, Discovery};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
+
+use support::new_call;
 
 const LIST: &str = r#"[{"name": "c", "endpoint": "/c"}]"#;
 
@@ -64,19 +68,8 @@ impl Service {
     }
 
     async fn call(&self, side_effect: SideEffect, text: &str) -> Result<ToolReply, TransportFailure> {
-        let call = CallTool {
-            id: "s/call/1".parse().expect("an id"),
-            step: "s".into(),
-            tool: "t".into(),
-            capability: "c".into(),
-            parameters: Object::from([("text", Value::from(text))]),
-            side_effect,
-            idempotency_key: None,
-            business_key: None,
-            timeout_ms: 60_000,
-            job: None,
-            callback: None,
-        };
+        let parameters = Object::from([("text", Value::from(text))]);
+        let call = CallTool { parameters, ..new_call("t", "c", side_effect) };
         self.tools.tools.call(&call).await
     }
 

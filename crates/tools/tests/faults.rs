@@ -1,6 +1,8 @@
 //! Servers that misbehave, for every kind of service over HTTP: each fault is bounded, has its kind, and panics nowhere.
 #![cfg(test)]
 
+mod support;
+
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -14,6 +16,8 @@ use reknit_tools::{
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
+
+use support::new_call;
 
 const MAX_BODY: usize = 100_000;
 
@@ -226,17 +230,9 @@ async fn called(found: &Discovery, capability: &str) -> Result<ToolReply, Transp
 
 async fn called_within(found: &Discovery, capability: &str, timeout_ms: u64) -> Result<ToolReply, TransportFailure> {
     let call = CallTool {
-        id: "s/call/1".parse().expect("an id"),
-        step: "s".into(),
-        tool: "t".into(),
-        capability: capability.into(),
-        parameters: reknit_protocol::Object::default(),
-        side_effect: SideEffect::Keyed,
         idempotency_key: Some("key-1".to_owned()),
         timeout_ms,
-        business_key: None,
-        job: None,
-        callback: None,
+        ..new_call("t", capability, SideEffect::Keyed)
     };
     found.tools.call(&call).await
 }

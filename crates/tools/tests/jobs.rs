@@ -1,6 +1,8 @@
 //! Jobs of services over real loopback HTTP.
 #![cfg(test)]
 
+mod support;
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
@@ -8,12 +10,14 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Response, Uri};
 use reknit_protocol::{
-    CallTool, HttpMethod, JobRequest, Object, SideEffect, ToolJob, ToolReply, TransportFailure, TransportKind, Value,
+    CallTool, HttpMethod, JobRequest, SideEffect, ToolJob, ToolReply, TransportFailure, TransportKind, Value,
 };
 use reknit_tools::{
     Address, BodyFormat, Client, Credential, DefinedCapability, Discovery, HttpOptions, HttpService,
     PlainHttpCapability, PlainHttpOptions, PlainHttpService, ToolService, ToolSource, discover,
 };
+
+use support::new_call;
 
 const MAX_BODY: usize = 10_000;
 
@@ -75,19 +79,7 @@ impl Service {
 }
 
 fn call(job: Option<JobRequest>) -> CallTool {
-    CallTool {
-        id: "s/call/1".parse().expect("an id"),
-        step: "s".into(),
-        tool: "t".into(),
-        capability: "print".into(),
-        parameters: Object::new(),
-        side_effect: SideEffect::Unsafe,
-        idempotency_key: None,
-        timeout_ms: 60_000,
-        job,
-        callback: None,
-        business_key: None,
-    }
+    CallTool { job, ..new_call("t", "print", SideEffect::Unsafe) }
 }
 
 /// A service with one capability, `print`, that is called with a bearer token.

@@ -1,17 +1,21 @@
 //! Pinned definitions: a service that changes what models read about its capabilities.
 #![cfg(test)]
 
+mod support;
+
 use std::sync::{Arc, Mutex};
 
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::schema::{FieldHint, Summary};
 use reknit_protocol::{
-    CallTool, Capability, Object, ReplyBody, SideEffect, ToolName, ToolReply, TransportFailure, TransportKind, Value,
+    CallTool, Capability, ReplyBody, SideEffect, ToolName, ToolReply, TransportFailure, TransportKind, Value,
 };
 use reknit_tools::{
     BoxFuture, ChangeOutcome, DefinitionAuthor, Discovery, ListedCapability, Listing, ListingStore, PinPolicy, Route,
     ToolSource, discover_all,
 };
+
+use support::new_call;
 
 /// A source with one capability, `act`, whose definition can be replaced.
 #[derive(Debug)]
@@ -173,19 +177,7 @@ async fn a_withheld_capability_is_not_called_until_its_change_is_accepted() {
     let store = ListingStore::in_folder(folder.path());
     let source = source(SideEffect::Unsafe, DefinitionAuthor::Service);
     change(&source, &store, ("Other.", SideEffect::Unsafe, SCHEMA)).await;
-    let call = CallTool {
-        id: "s/call/1".parse().expect("an id"),
-        step: "s".into(),
-        tool: "shop".into(),
-        capability: "act".into(),
-        parameters: Object::new(),
-        side_effect: SideEffect::Unsafe,
-        idempotency_key: None,
-        timeout_ms: 60_000,
-        business_key: None,
-        job: None,
-        callback: None,
-    };
+    let call = new_call("shop", "act", SideEffect::Unsafe);
     let found = discover(&source, &store).await;
     let failure = found.tools.call(&call).await.expect_err("it is withheld");
     assert_eq!(failure.kind, TransportKind::NotCallable);

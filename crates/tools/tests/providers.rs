@@ -1,14 +1,17 @@
 //! Providers of sources: services that come and go.
 #![cfg(test)]
 
+mod support;
+
 use std::sync::{Arc, Mutex};
 
 use reknit_fakes::ScriptedTool;
-use reknit_protocol::{CallTool, Capability, Object, SideEffect, Value};
+use reknit_protocol::{CallTool, Capability, SideEffect, Value};
 use reknit_tools::{
     Address, BoxFuture, ChangeOutcome, Client, Discovery, FoundSources, HttpService, ListingStore, SourceProvider,
     ToolService, ToolSource, discover_all,
 };
+use support::new_call;
 
 /// Finds services under one name. Without a list it cannot be asked.
 #[derive(Debug)]
@@ -72,19 +75,7 @@ fn messages(found: &Discovery) -> Vec<&str> {
 }
 
 fn call() -> CallTool {
-    CallTool {
-        id: "s/call/1".parse().expect("an id"),
-        step: "s".into(),
-        tool: "shop".into(),
-        capability: "price".into(),
-        parameters: Object::new(),
-        side_effect: SideEffect::Read,
-        idempotency_key: None,
-        business_key: None,
-        timeout_ms: 60_000,
-        job: None,
-        callback: None,
-    }
+    new_call("shop", "price", SideEffect::Read)
 }
 
 const NOWHERE: &str = "http://127.0.0.1:9";

@@ -1,6 +1,8 @@
 //! Tools over real loopback HTTP.
 #![cfg(test)]
 
+mod support;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -12,6 +14,7 @@ use reknit_fakes::{Reply, ScriptedTool};
 use reknit_protocol::{CallTool, Delivery, ReplyBody, TransportKind};
 use reknit_protocol::{Capability, Object, SideEffect, Value};
 use reknit_tools::{Address, Client, ComponentType, Discovery};
+use support::new_call;
 
 async fn discover(name: &str, url: &str) -> Discovery {
     let addresses = [Address::parse(name, url).expect("an address")];
@@ -30,17 +33,9 @@ async fn tool(reply: Reply) -> RunningTool {
 
 fn call(parameters: &str) -> CallTool {
     CallTool {
-        id: "s/call/1".parse().unwrap(),
-        step: "s".into(),
-        tool: "t".into(),
-        capability: "c".into(),
         parameters: object(parameters),
-        side_effect: SideEffect::Keyed,
         idempotency_key: Some("key-1".to_owned()),
-        business_key: None,
-        timeout_ms: 60_000,
-        job: None,
-        callback: None,
+        ..new_call("t", "c", SideEffect::Keyed)
     }
 }
 

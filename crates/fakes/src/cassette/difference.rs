@@ -1,8 +1,8 @@
 //! Describes how a request differs from the recorded ones.
 
-use reknit_protocol::{Path, Value};
+use reknit_protocol::{Path, Value, shorten};
 
-use super::recording::{Exchange, RecordedRequest};
+use super::{Exchange, RecordedRequest};
 
 /// How many differences a message lists.
 const MAX_DIFFERENCES: usize = 10;
@@ -29,14 +29,9 @@ pub(super) fn describe_miss(request: &RecordedRequest, recorded: &[Exchange]) ->
         return format!("{name} is not recorded; recorded are: {}", others.join(", "));
     };
     let rest = lines.len().saturating_sub(MAX_DIFFERENCES);
-    let mut text = format!("{name} is not recorded in this form; the nearest recording differs in:");
-    for line in lines.iter().take(MAX_DIFFERENCES) {
-        text = format!("{text}\n  {line}");
-    }
-    if rest > 0 {
-        text = format!("{text}\n  and {rest} more");
-    }
-    text
+    let shown = lines.into_iter().take(MAX_DIFFERENCES).chain((rest > 0).then(|| format!("and {rest} more")));
+    let shown: Vec<String> = shown.collect();
+    format!("{name} is not recorded in this form; the nearest recording differs in:\n  {}", shown.join("\n  "))
 }
 
 /// One line for each place in which two values differ.
@@ -53,12 +48,12 @@ fn compare(path: &Path, recorded: &Value, current: &Value, lines: &mut Vec<Strin
                 let path = path.key(key);
                 match right.get(key) {
                     Some(other) => compare(&path, value, other, lines),
-                    None => lines.push(format!("{path}: recorded {}, now missing", cut(&value.to_string()))),
+                    None => lines.push(format!("{path}: recorded {}, now missing", quoted(value))),
                 }
             }
             for (key, value) in right.iter().filter(|(key, _)| !left.contains_key(key)) {
                 let path = path.key(key);
-                lines.push(format!("{path}: not recorded, now {}", cut(&value.to_string())));
+                lines.push(format!("{path}: not recorded, now {}", quoted(value)));
             }
         }
         (Value::Array(left), Value::Array(right)) => {
@@ -83,12 +78,11 @@ fn changed(path: &Path, recorded: &Value, current: &Value) -> String {
     let from = if same > MAX_QUOTED / 2 { same - BEFORE } else { 0 };
     let part = |text: &str| {
         let rest: String = text.chars().skip(from).collect();
-        format!("{}{}", if from > 0 { "…" } else { "" }, cut(&rest))
+        format!("{}{}", if from > 0 { "…" } else { "" }, shorten(&rest, MAX_QUOTED))
     };
     format!("{path}: recorded {}, now {}", part(&left), part(&right))
 }
 
-fn cut(text: &str) -> String {
-    let shown: String = text.chars().take(MAX_QUOTED).collect();
-    if shown.len() < text.len() { shown + "…" } else { shown }
+fn quoted(value: &Value) -> String {
+    shorten(&value.to_string(), MAX_QUOTED).into_owned()
 }

@@ -1,11 +1,14 @@
-//! A request to a scripted model.
+//! A request to a scripted model, and conditions on requests.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::HeaderMap;
 use reknit_protocol::Value;
+use serde::Deserialize;
 
 use super::ModelApi;
+use crate::rules::Test;
 
 /// A request that a scripted model has received.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +25,7 @@ pub struct ReceivedRequest {
     pub since_start: Duration,
     /// Whether a rule of the script matched.
     pub matched: bool,
-    headers: Vec<(String, String)>,
+    headers: HeaderMap,
     model: String,
     pub(super) streaming: bool,
 }
@@ -34,13 +37,6 @@ pub(super) struct RouteInfo {
     pub(super) model: Option<String>,
     /// `None` if it is in the body.
     pub(super) streaming: Option<bool>,
-}
-
-impl RouteInfo {
-    /// A path that determines only the wire format.
-    pub(super) fn new(api: ModelApi) -> Self {
-        Self { api, model: None, streaming: None }
-    }
 }
 
 /// A message of a request.
@@ -58,12 +54,8 @@ impl ReceivedRequest {
         let messages = api.messages(&body);
         let model = model.or_else(|| Some(body.get("model")?.as_str()?.to_owned()));
         let streaming = streaming.or_else(|| body.get("stream")?.as_bool()).unwrap_or(false);
-        let header = |(name, value): (&axum::http::HeaderName, &axum::http::HeaderValue)| {
-            (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
-        };
-        let headers = headers.iter().map(header).collect();
         let model = model.unwrap_or_else(|| "scripted".to_owned());
-        Self { nth, api, since_start, messages, headers, body, matched: false, model, streaming }
+        Self { nth, api, since_start, messages, headers: headers.clone(), body, matched: false, model, streaming }
     }
 
     /// The text of all messages, joined by line breaks.
@@ -84,11 +76,83 @@ impl ReceivedRequest {
 
     /// The value of a header; `name` is in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        std::str::from_utf8(self.headers.get(name)?.as_bytes()).ok()
     }
 
     pub(super) fn wants_usage_in_stream(&self) -> bool {
         let wanted = self.body.get("stream_options").and_then(|options| options.get("include_usage"));
         wanted.and_then(Value::as_bool).unwrap_or(false)
+    }
+}
+
+/// Matches the requests that fulfil every condition.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RequestMatcher {
+    purpose: Option<String>,
+    says: Vec<String>,
+    lacks: Vec<String>,
+    nth: Option<usize>,
+    last_role: Option<String>,
+    #[serde(skip)]
+    test: Option<Test<ReceivedRequest>>,
+}
+
+impl RequestMatcher {
+    /// Matches every request.
+    pub fn any() -> Self {
+        Self::default()
+    }
+
+    /// Requires that the system message begins with the line `purpose: X`.
+    #[must_use]
+    pub fn purpose(mut self, purpose: impl Into<String>) -> Self {
+        self.purpose = Some(purpose.into());
+        self
+    }
+
+    /// Requires that some message contains this text.
+    #[must_use]
+    pub fn says(mut self, text: impl Into<String>) -> Self {
+        self.says.push(text.into());
+        self
+    }
+
+    /// Requires that no message contains this text.
+    #[must_use]
+    pub fn lacks(mut self, text: impl Into<String>) -> Self {
+        self.lacks.push(text.into());
+        self
+    }
+
+    /// Requires that it is the n-th request to the server, from 1.
+    #[must_use]
+    pub fn nth(mut self, nth: usize) -> Self {
+        self.nth = Some(nth);
+        self
+    }
+
+    /// Requires that the last message has this role: `user`, `assistant`.
+    #[must_use]
+    pub fn last_role(mut self, role: impl Into<String>) -> Self {
+        self.last_role = Some(role.into());
+        self
+    }
+
+    /// Requires that this test returns `true`.
+    #[must_use]
+    pub fn passes(mut self, test: impl Fn(&ReceivedRequest) -> bool + Send + Sync + 'static) -> Self {
+        self.test = Some(Test(Arc::new(test)));
+        self
+    }
+
+    pub(super) fn matches(&self, request: &ReceivedRequest) -> bool {
+        let text = request.text();
+        self.purpose.as_deref().is_none_or(|purpose| request.purpose() == Some(purpose))
+            && self.says.iter().all(|part| text.contains(part))
+            && !self.lacks.iter().any(|part| text.contains(part))
+            && self.nth.is_none_or(|nth| request.nth == nth)
+            && self.last_role.as_ref().is_none_or(|role| request.messages.last().is_some_and(|last| last.role == *role))
+            && self.test.as_ref().is_none_or(|test| (test.0)(request))
     }
 }

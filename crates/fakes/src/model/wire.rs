@@ -3,14 +3,14 @@
 mod anthropic;
 mod chat;
 mod gemini;
-mod refusal;
 mod responses;
 
 use reknit_protocol::Value;
+use serde_json::json;
 
 use super::{ReceivedRequest, RequestMessage};
 use crate::Reply;
-use crate::reply::{Framing, Rendered, ScriptedCall, Usage};
+use crate::reply::{Framing, Refusal, Rendered, ScriptedCall, TokenCounts, Usage};
 
 /// The provider APIs that a scripted model serves, each at its own path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,7 +55,7 @@ impl ModelApi {
             text,
             reasoning: &reply.reasoning,
             calls: &reply.calls,
-            finish: match reply.finish_reason.as_str() {
+            finish: match reply.finish_reason.as_deref().unwrap_or("stop") {
                 "stop" if !reply.calls.is_empty() => "tool_calls",
                 finish => finish,
             },
@@ -70,7 +70,7 @@ impl ModelApi {
                 Self::Gemini => gemini::stream_events(&answer),
             };
             // In the other formats the last event also carries content.
-            if !reply.is_terminated() && matches!(self, Self::Chat | Self::Anthropic) {
+            if reply.is_unterminated && matches!(self, Self::Chat | Self::Anthropic) {
                 chunks.pop();
             }
             return Rendered { status, content_type: "text/event-stream", chunks, framing: Framing::Chunks };
@@ -83,14 +83,41 @@ impl ModelApi {
         };
         Rendered::one_chunk(status, body.to_string())
     }
+
+    /// The status and the body of a refusal.
+    pub(super) fn refuse(self, refusal: &Refusal) -> (u16, String) {
+        let (status, body) = match (self, refusal) {
+            (Self::Chat | Self::Responses, Refusal::ContextLength) => {
+                let message =
+                    "This model's maximum context length is 8192 tokens. Please reduce the length of the messages.";
+                (400, openai("context_length_exceeded", message))
+            }
+            (Self::Chat | Self::Responses, Refusal::ContentFilter(reason)) => {
+                (400, openai("content_policy_violation", reason))
+            }
+            (Self::Anthropic, Refusal::ContextLength) => {
+                (400, anthropic("prompt is too long: 210000 tokens > 200000 maximum"))
+            }
+            (Self::Anthropic, Refusal::ContentFilter(reason)) => (400, anthropic(reason)),
+            (Self::Gemini, Refusal::ContextLength) => {
+                let message = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048575).";
+                (400, json!({"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}}))
+            }
+            // Gemini reports it in a successful response, in place of an answer.
+            (Self::Gemini, Refusal::ContentFilter(reason)) => {
+                let feedback = json!({"blockReason": "PROHIBITED_CONTENT", "blockReasonMessage": reason});
+                (200, json!({"promptFeedback": feedback}))
+            }
+        };
+        (status, body.to_string())
+    }
 }
 
 /// Splits a text so finely that words, escapes and numbers are divided, as real streams divide them.
 fn fragments(text: &str) -> impl Iterator<Item = String> {
     const CHARACTERS: usize = 7;
     let characters: Vec<char> = text.chars().collect();
-    let fragments: Vec<String> = characters.chunks(CHARACTERS).map(|part| part.iter().collect()).collect();
-    fragments.into_iter()
+    characters.chunks(CHARACTERS).map(|part| part.iter().collect()).collect::<Vec<String>>().into_iter()
 }
 
 /// A string, or the text of all content parts, joined by line breaks.
@@ -130,11 +157,19 @@ fn set(object: &mut serde_json::Value, key: &str, value: serde_json::Value) {
 fn usage(request: &ReceivedRequest, reply: &Reply, text: &str) -> Option<(u64, u64)> {
     match reply.usage {
         Usage::Absent => None,
-        Usage::Fixed { prompt, completion } => Some((prompt, completion)),
+        Usage::Fixed(TokenCounts { prompt, completion }) => Some((prompt, completion)),
         Usage::CountWords => Some((word_count(&request.text()), word_count(text))),
     }
 }
 
 fn word_count(text: &str) -> u64 {
     u64::try_from(text.split_whitespace().count()).unwrap_or(u64::MAX)
+}
+
+fn openai(code: &str, message: &str) -> serde_json::Value {
+    json!({"error": {"message": message, "type": "invalid_request_error", "code": code}})
+}
+
+fn anthropic(message: &str) -> serde_json::Value {
+    json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}})
 }

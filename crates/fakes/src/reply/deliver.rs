@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{Stream, stream};
 use reknit_protocol::Value;
 
-use super::{BodyFaults, ConnectionFault, Reply};
+use super::{ConnectionFault, Reply};
 use crate::server::ResetSwitch;
 
 /// One chunk of padding.
@@ -65,10 +65,8 @@ pub(crate) async fn deliver(reply: &Reply, rendered: Rendered, reset_switch: &Re
         Some(ConnectionFault::Reset) => reset_switch.reset(),
         _ => {}
     }
-    match response(reply, rendered) {
-        Ok(response) => response,
-        Err(error) => script_error(&format!("the scripted reply cannot be sent: {error}")),
-    }
+    response(reply, rendered)
+        .unwrap_or_else(|error| script_error(&format!("the scripted reply cannot be sent: {error}")))
 }
 
 /// The response to a request that the script cannot answer: 500.
@@ -78,7 +76,7 @@ pub(crate) fn script_error(message: &str) -> Response {
 }
 
 fn response(reply: &Reply, rendered: Rendered) -> Result<Response, axum::http::Error> {
-    let content_type = match &reply.body_faults.content_type {
+    let content_type = match &reply.content_type {
         Some(content_type) => HeaderValue::try_from(content_type)?,
         None => HeaderValue::from_static(rendered.content_type),
     };
@@ -88,7 +86,7 @@ fn response(reply: &Reply, rendered: Rendered) -> Result<Response, axum::http::E
         builder = builder.header(HeaderName::try_from(name)?, HeaderValue::try_from(value)?);
     }
     let framing = rendered.framing;
-    let chunks = chunks_with_faults(&reply.body_faults, rendered);
+    let chunks = chunks_with_faults(reply, rendered);
     let length: usize = chunks.iter().map(Bytes::len).sum();
     if framing == Framing::Length {
         builder = builder.header(CONTENT_LENGTH, length);
@@ -120,10 +118,9 @@ fn send_steps(reply: &Reply, chunks: Vec<Bytes>, length: usize) -> Vec<SendStep>
         }
         Some(ConnectionFault::Reset | ConnectionFault::Silence) | None => (chunks, None),
     };
-    let faults = &reply.body_faults;
-    let mut steps: Vec<SendStep> = faults.first_token_after.map(SendStep::Wait).into_iter().collect();
+    let mut steps: Vec<SendStep> = reply.first_token_after.map(SendStep::Wait).into_iter().collect();
     for (index, chunk) in sent.into_iter().enumerate() {
-        steps.extend(faults.event_interval.filter(|_| index > 0).map(SendStep::Wait));
+        steps.extend(reply.event_interval.filter(|_| index > 0).map(SendStep::Wait));
         steps.push(SendStep::Send(chunk));
     }
     steps.extend(end);
@@ -131,14 +128,14 @@ fn send_steps(reply: &Reply, chunks: Vec<Bytes>, length: usize) -> Vec<SendStep>
 }
 
 /// The chunks of a body with the malformed event and the padding.
-fn chunks_with_faults(faults: &BodyFaults, rendered: Rendered) -> Vec<Bytes> {
+fn chunks_with_faults(reply: &Reply, rendered: Rendered) -> Vec<Bytes> {
     let is_stream = rendered.framing == Framing::Chunks;
     let mut chunks: Vec<Bytes> = rendered.chunks.into_iter().map(Bytes::from).collect();
-    if let Some(nth) = faults.malformed_event.filter(|_| is_stream) {
+    if let Some(nth) = reply.malformed_event.filter(|_| is_stream) {
         let index = nth.saturating_sub(1).min(chunks.len());
         chunks.insert(index, Bytes::from_static(b"data: {\"choices\": [{\"delta\": oops\n\n"));
     }
-    if let Some(bytes) = faults.padding {
+    if let Some(bytes) = reply.padding {
         let whole = bytes / BLANKS.len();
         chunks.extend(std::iter::repeat_n(Bytes::from_static(&BLANKS), whole));
         chunks.push(Bytes::from_static(BLANKS.get(..bytes % BLANKS.len()).unwrap_or_default()));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::{ConnectionFault, Content, Ending, Refusal, Reply, ScriptedCall, Usage};
+use super::{ConnectionFault, Content, Refusal, Reply, ScriptedCall, TokenCounts, Usage};
 
 /// A reply in a script file: a `text`, or a `status` with a `body`, or a refusal, or a fault.
 #[derive(Debug, Deserialize)]
@@ -28,54 +28,40 @@ pub(crate) struct RawReply {
     content_type: Option<String>,
     giant_bytes: Option<usize>,
     finish_reason: Option<String>,
-    usage: Option<RawUsage>,
-    reasoning: Option<String>,
+    usage: Option<TokenCounts>,
+    #[serde(default)]
+    reasoning: String,
     #[serde(default)]
     calls: Vec<ScriptedCall>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawUsage {
-    prompt: u64,
-    completion: u64,
 }
 
 impl TryFrom<RawReply> for Reply {
     type Error = &'static str;
 
     fn try_from(raw: RawReply) -> Result<Self, &'static str> {
-        let mut reply = reply_without_faults(&raw)?;
-        reply.status = raw.status.or(reply.status);
-        reply.delay = raw.delay_ms.map(Duration::from_millis);
-        reply.headers.extend(raw.headers);
-        if let Some(seconds) = raw.retry_after {
-            reply = reply.retry_after(seconds);
-        }
-        if let Some(text) = raw.reasoning {
-            reply = reply.reasoning(text);
-        }
-        reply.calls = raw.calls;
-        if let Some(reason) = raw.finish_reason {
-            reply = reply.finish_reason(reason);
-        }
-        if let Some(RawUsage { prompt, completion }) = raw.usage {
-            reply.usage = Usage::Fixed { prompt, completion };
-        }
-        reply.connection_fault = raw.fault;
-        reply.body_faults.first_token_after = raw.first_token_after_ms.map(Duration::from_millis);
-        reply.body_faults.event_interval = raw.event_every_ms.map(Duration::from_millis);
-        reply.body_faults.malformed_event = raw.malformed_event;
-        reply.body_faults.content_type = raw.content_type;
-        reply.body_faults.padding = raw.giant_bytes;
-        if raw.without_terminator {
-            reply.body_faults.ending = Ending::Unterminated;
-        }
-        Ok(reply)
+        let reply = Self {
+            content: content(&raw)?,
+            status: raw.status,
+            headers: raw.headers.into_iter().collect(),
+            delay: raw.delay_ms.map(Duration::from_millis),
+            connection_fault: raw.fault,
+            first_token_after: raw.first_token_after_ms.map(Duration::from_millis),
+            event_interval: raw.event_every_ms.map(Duration::from_millis),
+            malformed_event: raw.malformed_event,
+            is_unterminated: raw.without_terminator,
+            content_type: raw.content_type,
+            padding: raw.giant_bytes,
+            usage: raw.usage.map(Usage::Fixed).unwrap_or_default(),
+            finish_reason: raw.finish_reason,
+            reasoning: raw.reasoning,
+            calls: raw.calls,
+            ..Self::default()
+        };
+        Ok(raw.retry_after.into_iter().fold(reply, Self::retry_after))
     }
 }
 
-fn reply_without_faults(raw: &RawReply) -> Result<Reply, &'static str> {
+fn content(raw: &RawReply) -> Result<Content, &'static str> {
     let present = [raw.text.is_some(), raw.body.is_some(), raw.refusal.is_some()];
     if present.into_iter().filter(|is_present| *is_present).count() > 1 {
         return Err("a reply may have only one of `text`, `body` and `refusal`");
@@ -83,16 +69,14 @@ fn reply_without_faults(raw: &RawReply) -> Result<Reply, &'static str> {
     // A tool call needs no text.
     let empty = (!raw.calls.is_empty()).then_some("");
     if let Some(text) = raw.text.as_deref().or(empty) {
-        return Ok(Reply::text(text));
+        return Ok(Content::Text(text.to_owned()));
     }
-    if let Some(body) = &raw.body {
-        return Ok(Reply::status(200).body(body));
-    }
-    match (&raw.refusal, raw.status, raw.fault) {
-        (Some(refusal), ..) => Ok(Reply::new(Content::Refusal(refusal.clone()))),
-        (None, Some(status), _) => Ok(Reply::status(status)),
-        (None, None, Some(ConnectionFault::Reset)) => Ok(Reply::reset()),
-        (None, None, Some(ConnectionFault::Silence)) => Ok(Reply::silence()),
-        (None, None, _) => Err("a reply needs `text`, `body`, `refusal`, `status`, or the fault `reset` or `silence`"),
+    match (&raw.body, &raw.refusal, raw.status, raw.fault) {
+        (Some(body), ..) => Ok(Content::Body(body.clone())),
+        (None, Some(refusal), ..) => Ok(Content::Refusal(refusal.clone())),
+        (None, None, Some(_), _) | (.., Some(ConnectionFault::Reset | ConnectionFault::Silence)) => {
+            Ok(Content::default())
+        }
+        _ => Err("a reply needs `text`, `body`, `refusal`, `status`, or the fault `reset` or `silence`"),
     }
 }

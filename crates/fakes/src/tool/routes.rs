@@ -14,10 +14,9 @@ use reknit_protocol::{CapabilityName, Category, Object, ToolError, ToolResponse,
 
 use super::{AnnouncedCapability, CallMatcher, RecordedCall};
 use crate::Reply;
-use crate::log::Log;
 use crate::reply::{Content, Rendered, deliver, script_error};
 use crate::rules::Rules;
-use crate::server::ResetSwitch;
+use crate::server::{Log, ResetSwitch};
 
 #[derive(Debug)]
 pub(super) struct ToolState {

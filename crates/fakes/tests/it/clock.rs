@@ -24,6 +24,14 @@ async fn wake_order(times: &[u64], advance: impl Fn(&VirtualClock)) -> Vec<usize
     order.clone()
 }
 
+/// The only sleeper of a clock.
+async fn sleeper_until(clock: &VirtualClock, ms: u64) -> tokio::task::JoinHandle<()> {
+    let sleeping = clock.clone();
+    let sleeper = tokio::spawn(async move { sleeping.sleep_until(ms).await });
+    clock.wait_for_sleepers(1).await;
+    sleeper
+}
+
 #[tokio::test]
 async fn sleepers_wake_in_the_order_of_time_and_arrival() {
     let order = wake_order(&[30, 10, 20, 10], |clock| clock.advance(30)).await;
@@ -33,11 +41,7 @@ async fn sleepers_wake_in_the_order_of_time_and_arrival() {
 #[tokio::test]
 async fn a_sleeper_does_not_wake_early() {
     let clock = VirtualClock::new(100);
-    let mut sleeper = tokio::spawn({
-        let clock = clock.clone();
-        async move { clock.sleep_until(200).await }
-    });
-    clock.wait_for_sleepers(1).await;
+    let mut sleeper = sleeper_until(&clock, 200).await;
     clock.advance(99);
     assert_eq!((clock.now_ms(), clock.next_wake()), (199, Some(200)));
     tokio::select! {
@@ -62,11 +66,7 @@ async fn a_past_time_ends_a_sleep_at_once_and_does_not_turn_the_clock_back() {
 #[tokio::test]
 async fn a_dropped_sleeper_is_removed() {
     let clock = VirtualClock::new(0);
-    let sleeper = tokio::spawn({
-        let clock = clock.clone();
-        async move { clock.sleep_until(10).await }
-    });
-    clock.wait_for_sleepers(1).await;
+    let sleeper = sleeper_until(&clock, 10).await;
     sleeper.abort();
     assert!(sleeper.await.unwrap_err().is_cancelled());
     assert_eq!(clock.next_wake(), None);

@@ -6,22 +6,15 @@ use std::time::Duration;
 
 use reknit_fakes::model::{RequestMatcher, Script, ScriptedModel};
 use reknit_fakes::scenario::FAULT_SCENARIOS;
-use reknit_fakes::tool::CallMatcher;
-use reknit_fakes::{Reply, Scenario, ScriptedTool};
-use reknit_protocol::{SideEffect, Value};
+use reknit_fakes::{Reply, Scenario};
+use reknit_protocol::Value;
 
-use crate::support::{ask, ask_streaming, client, model_with};
+use crate::support::{ask, ask_streaming, client, model_with, tool_with};
 
 /// The kind of the socket error in the chain of sources.
 fn socket_error(error: &(dyn Error + 'static)) -> Option<io::ErrorKind> {
-    let mut cause = Some(error);
-    while let Some(error) = cause {
-        if let Some(io) = error.downcast_ref::<io::Error>() {
-            return Some(io.kind());
-        }
-        cause = error.source();
-    }
-    None
+    let mut chain = std::iter::successors(Some(error), |error| (*error).source());
+    chain.find_map(|error| Some(error.downcast_ref::<io::Error>()?.kind()))
 }
 
 /// The received part of a body, and whether the body is complete.
@@ -34,6 +27,11 @@ async fn received(mut response: reqwest::Response) -> (String, bool) {
             Err(_) => return (String::from_utf8(bytes).unwrap(), false),
         }
     }
+}
+
+/// The received part of the stream of a model that gives this reply, and whether the stream is complete.
+async fn stream_of(reply: Reply) -> (String, bool) {
+    received(ask_streaming(&model_with(reply).await, "hello").send().await.unwrap()).await
 }
 
 async fn send(model: &ScriptedModel) -> Result<reqwest::Response, reqwest::Error> {
@@ -60,18 +58,16 @@ async fn a_silent_server_accepts_a_request_and_never_answers() {
 
 #[tokio::test]
 async fn a_cut_body_arrives_in_part_and_ends_in_an_error() {
-    let model = model_with(Reply::status(200).body("0123456789").cut_after(4)).await;
-    assert_eq!(received(send(&model).await.unwrap()).await, ("0123".to_owned(), false));
     // A cut after the end still leaves out the last byte.
-    let model = model_with(Reply::status(200).body("0123456789").cut_after(99)).await;
-    assert_eq!(received(send(&model).await.unwrap()).await, ("012345678".to_owned(), false));
+    for (bytes, part) in [(4, "0123"), (99, "012345678")] {
+        let model = model_with(Reply::status(200).body("0123456789").cut_after(bytes)).await;
+        assert_eq!(received(send(&model).await.unwrap()).await, (part.to_owned(), false));
+    }
 }
 
 #[tokio::test]
 async fn a_cut_stream_arrives_in_part_and_ends_in_an_error() {
-    let model = model_with(Reply::text("a longer answer in several pieces").cut_after(500)).await;
-    let response = ask_streaming(&model, "hello").send().await.unwrap();
-    let (text, is_complete) = received(response).await;
+    let (text, is_complete) = stream_of(Reply::text("a longer answer in several pieces").cut_after(500)).await;
     assert_eq!((text.len(), is_complete), (500, false));
     assert!(!text.contains("[DONE]"));
 }
@@ -111,20 +107,14 @@ async fn a_status_is_sent_with_its_headers_and_body() {
 
 #[tokio::test]
 async fn a_reply_that_cannot_be_sent_is_a_script_error() {
-    let response = send(&model_with(Reply::status(99)).await).await.unwrap();
-    assert_eq!(response.status(), 500);
-    let response = send(&model_with(Reply::data(Value::Null)).await).await.unwrap();
-    assert_eq!(response.status(), 500);
+    for reply in [Reply::status(99), Reply::data(Value::Null)] {
+        assert_eq!(send(&model_with(reply).await).await.unwrap().status(), 500);
+    }
 }
 
 #[tokio::test]
 async fn a_dropped_server_closes_its_port_and_connections() {
-    let tool = ScriptedTool::new("tool")
-        .capability("wait", SideEffect::Read)
-        .on("wait", CallMatcher::any(), Reply::silence())
-        .start()
-        .await
-        .unwrap();
+    let tool = tool_with(Reply::silence()).await;
     let client = client();
     let health = tool.base_url() + "/health";
     assert_eq!(client.get(&health).send().await.unwrap().status(), 200);
@@ -138,16 +128,13 @@ async fn a_dropped_server_closes_its_port_and_connections() {
 
 #[tokio::test]
 async fn a_stream_is_cut_or_stalls_after_a_number_of_events() {
-    let model = model_with(Reply::text("a longer answer in several pieces").cut_after_events(3)).await;
-    let (text, is_complete) = received(ask_streaming(&model, "hello").send().await.unwrap()).await;
+    let (text, is_complete) = stream_of(Reply::text("a longer answer in several pieces").cut_after_events(3)).await;
     assert_eq!((text.matches("data: ").count(), is_complete), (3, false), "{text}");
     // A cut after the end still leaves out the last event.
-    let model = model_with(Reply::text("short").cut_after_events(99)).await;
-    let (text, is_complete) = received(ask_streaming(&model, "hello").send().await.unwrap()).await;
+    let (text, is_complete) = stream_of(Reply::text("short").cut_after_events(99)).await;
     assert!(!text.contains("[DONE]") && !is_complete, "{text}");
-    let model = model_with(Reply::text("a longer answer in several pieces").stall_after_events(2)).await;
-    let response = ask_streaming(&model, "hello").send().await.unwrap();
-    let whole = tokio::time::timeout(Duration::from_millis(50), received(response)).await;
+    let stalled = stream_of(Reply::text("a longer answer in several pieces").stall_after_events(2));
+    let whole = tokio::time::timeout(Duration::from_millis(50), stalled).await;
     assert!(whole.is_err(), "{whole:?}");
 }
 
@@ -172,8 +159,7 @@ async fn events_are_sent_at_the_given_interval() {
 
 #[tokio::test]
 async fn a_malformed_event_is_inserted_among_the_others() {
-    let model = model_with(Reply::text("an answer").malformed_event(2)).await;
-    let (text, is_complete) = received(ask_streaming(&model, "hello").send().await.unwrap()).await;
+    let (text, is_complete) = stream_of(Reply::text("an answer").malformed_event(2)).await;
     let events: Vec<&str> = text.split("\n\n").filter_map(|event| event.strip_prefix("data: ")).collect();
     let is_valid = |event: &str| event == "[DONE]" || serde_json::from_str::<serde_json::Value>(event).is_ok();
     let malformed: Vec<usize> = (0..events.len()).filter(|index| !is_valid(events[*index])).collect();
@@ -182,8 +168,7 @@ async fn a_malformed_event_is_inserted_among_the_others() {
 
 #[tokio::test]
 async fn a_stream_can_end_without_its_terminator() {
-    let model = model_with(Reply::text("an answer").without_terminator()).await;
-    let (text, is_complete) = received(ask_streaming(&model, "hello").send().await.unwrap()).await;
+    let (text, is_complete) = stream_of(Reply::text("an answer").without_terminator()).await;
     assert!(is_complete && !text.contains("[DONE]") && text.contains("\"finish_reason\":\"stop\""), "{text}");
 }
 

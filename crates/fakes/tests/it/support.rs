@@ -1,7 +1,9 @@
 //! An HTTP client.
 
-use reknit_fakes::Reply;
 use reknit_fakes::model::{RequestMatcher, Script, ScriptedModel};
+use reknit_fakes::tool::{CallMatcher, RunningTool};
+use reknit_fakes::{Reply, ScriptedTool};
+use reknit_protocol::SideEffect;
 
 /// reqwest needs a cryptography provider to build a client, even for plain HTTP.
 pub(crate) fn client() -> reqwest::Client {
@@ -37,4 +39,10 @@ pub(crate) async fn answer_text(request: reqwest::RequestBuilder) -> String {
 /// A model that always gives one reply.
 pub(crate) async fn model_with(reply: Reply) -> ScriptedModel {
     ScriptedModel::start(Script::new().on(RequestMatcher::any(), reply)).await.unwrap()
+}
+
+/// A tool whose capability `wait` always gives one reply.
+pub(crate) async fn tool_with(reply: Reply) -> RunningTool {
+    let tool = ScriptedTool::new("tool").capability("wait", SideEffect::Read).on("wait", CallMatcher::any(), reply);
+    tool.start().await.unwrap()
 }

@@ -7,7 +7,7 @@ use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
 use reknit_protocol::schema::{FieldHint, Summary};
 use reknit_protocol::{Capability, Category, Retryable, SideEffect, ToolError, Value};
 
-use crate::support::client;
+use crate::support::{client, tool_with};
 
 async fn call(tool: &RunningTool, capability: &str, body: &str) -> (u16, String) {
     call_with_key(tool, None, capability, body).await
@@ -134,12 +134,7 @@ async fn a_tool_serves_health_capabilities_and_schemas() {
 #[tokio::test]
 async fn a_barrier_holds_calls_until_the_test_releases_them() {
     let barrier = CallBarrier::new();
-    let tool = ScriptedTool::new("slow-tool")
-        .capability("wait", SideEffect::Read)
-        .on("wait", CallMatcher::any(), Reply::data(Value::Null).wait_at(&barrier))
-        .start()
-        .await
-        .unwrap();
+    let tool = tool_with(Reply::data(Value::Null).wait_at(&barrier)).await;
     let test = async {
         barrier.wait_for_arrivals(3).await;
         assert_eq!((barrier.waiting(), tool.call_count()), (3, 3));
@@ -156,12 +151,7 @@ async fn a_barrier_holds_calls_until_the_test_releases_them() {
 #[tokio::test]
 async fn a_barrier_releases_one_call_at_a_time() {
     let barrier = CallBarrier::new();
-    let tool = ScriptedTool::new("slow-tool")
-        .capability("wait", SideEffect::Read)
-        .on("wait", CallMatcher::any(), Reply::data(Value::Null).wait_at(&barrier))
-        .start()
-        .await
-        .unwrap();
+    let tool = tool_with(Reply::data(Value::Null).wait_at(&barrier)).await;
     let mut calls = tokio::task::JoinSet::new();
     for _ in 0..2 {
         let request = client().post(tool.base_url() + "/api/capabilities/wait").body("{}");

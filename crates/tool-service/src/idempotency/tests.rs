@@ -42,7 +42,7 @@ async fn an_aborted_call_has_no_reply_and_is_not_run_again() {
     let store = store();
     drop(first(&store, "a"));
     let Claim::Repeated(earlier) = claim(&store, "a") else { panic!("the key is known") };
-    assert!(earlier.reply().await.is_none());
+    assert!(reply_of(earlier).await.is_none());
 }
 
 #[tokio::test(start_paused = true)]
@@ -53,6 +53,6 @@ async fn removed_entries_free_their_bytes() {
     tokio::time::advance(Duration::from_hours(24)).await;
     let busy = ToolError::new("BUSY", "later", Category::RateLimit).retryable(Retryable::Yes);
     first(&store, "b-with-a-long-name").finish(&Reply::error(&busy));
-    assert_eq!(store.lock().bytes, 0, "a forgotten entry takes no room");
-    assert!(store.lock().by_id.is_empty());
+    assert_eq!(store.entries.lock().bytes, 0, "a forgotten entry takes no room");
+    assert!(store.entries.lock().by_id.is_empty());
 }

@@ -20,7 +20,7 @@ use crate::call_runner::CallRunner;
 use crate::capability::Endpoint;
 use crate::idempotency::IdempotencyStore;
 use crate::reply::Reply;
-use crate::{BuildError, CallContext, IdempotencyKey, Service, ServiceLimits};
+use crate::{BuildError, CallContext, CapabilityDefinition, IdempotencyKey, Service, ServiceLimits};
 
 /// What the routes of one service share.
 #[derive(Debug)]
@@ -37,11 +37,7 @@ pub(crate) struct ServiceState {
 impl ServiceState {
     /// Fails if the schema of a capability is not valid.
     pub(crate) fn new(service: Service) -> Result<Self, BuildError> {
-        let endpoints = service.capabilities.into_iter().map(|definition| {
-            let name = definition.announcement().name.clone();
-            let endpoint = definition.compile().map_err(|source| BuildError::InvalidSchema { name, source })?;
-            Ok(Arc::new(endpoint))
-        });
+        let endpoints = service.capabilities.into_iter().map(CapabilityDefinition::compile);
         let store = IdempotencyStore::new(service.idempotency);
         Ok(Self {
             endpoints: endpoints.collect::<Result<_, _>>()?,
@@ -112,11 +108,11 @@ async fn call(State(state): State<Arc<ServiceState>>, Path(name): Path<String>, 
 /// `Err` if the request is refused before the handler.
 async fn answer(state: &ServiceState, name: &str, request: Request) -> Result<Reply, Reply> {
     let endpoint = state.find(name)?;
-    let _slot = state.call_slots.try_acquire().map_err(|_| Reply::error(&too_many_calls()))?;
+    let _slot = state.call_slots.try_acquire().map_err(|_| too_many_calls())?;
     let context = CallContext::new(endpoint.capability.name.clone(), idempotency_key(request.headers())?);
     let bytes = read_body(&state.limits, request).await?;
-    let text = str::from_utf8(&bytes).map_err(|error| Reply::error(&not_json(&error.to_string())))?;
-    let parameters = Value::parse(text).map_err(|error| Reply::error(&not_json(&error.to_string())))?;
+    let text = str::from_utf8(&bytes).map_err(not_json)?;
+    let parameters = Value::parse(text).map_err(not_json)?;
     Ok(state.runner.answer(endpoint, context, parameters).await)
 }
 
@@ -124,11 +120,8 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Reply>
     let Some(header) = headers.get("idempotency-key") else { return Ok(None) };
     // A header that is not visible ASCII has no text; a blank makes it an invalid key.
     let text = header.to_str().unwrap_or(" ");
-    let key = IdempotencyKey::parse(text).map_err(|error| {
-        let message = format!("the header `Idempotency-Key` cannot be used: {error}");
-        Reply::error(&invalid_request(&message))
-    })?;
-    Ok(Some(key))
+    let unusable = |error| invalid_request(format!("the header `Idempotency-Key` cannot be used: {error}"));
+    IdempotencyKey::parse(text).map(Some).map_err(|error| Reply::error(&unusable(error)))
 }
 
 async fn read_body(limits: &ServiceLimits, request: Request) -> Result<Bytes, Reply> {
@@ -139,7 +132,7 @@ async fn read_body(limits: &ServiceLimits, request: Request) -> Result<Bytes, Re
             let error = ToolError::new("PAYLOAD_TOO_LARGE", message, Category::InputError).retryable(Retryable::No);
             Err(Reply::with_status(413, &error))
         }
-        Ok(Err(other)) => Err(Reply::error(&invalid_request(&format!("the body cannot be received: {other}")))),
+        Ok(Err(other)) => Err(Reply::error(&invalid_request(format!("the body cannot be received: {other}")))),
         Err(_) => {
             let message = format!("the body did not arrive within {:?}", limits.body_timeout);
             let error =
@@ -163,17 +156,19 @@ async fn wrong_method(method: Method, uri: Uri) -> Reply {
     Reply::with_status(405, &error)
 }
 
-fn not_json(reason: &str) -> ToolError {
-    invalid_request(&format!("the body is not JSON: {reason}")).detail("hint", "send the parameters as one JSON object")
+fn not_json(error: impl std::fmt::Display) -> Reply {
+    let error = invalid_request(format!("the body is not JSON: {error}"));
+    Reply::error(&error.detail("hint", "send the parameters as one JSON object"))
 }
 
-fn invalid_request(message: &str) -> ToolError {
+fn invalid_request(message: String) -> ToolError {
     ToolError::new(codes::INVALID_REQUEST, message, Category::InputError).retryable(Retryable::No)
 }
 
-fn too_many_calls() -> ToolError {
-    ToolError::new(codes::SERVICE_UNAVAILABLE, "too many calls at once; nothing was done", Category::ServiceError)
-        .retryable(Retryable::Yes)
+fn too_many_calls() -> Reply {
+    let message = "too many calls at once; nothing was done";
+    let error = ToolError::new(codes::SERVICE_UNAVAILABLE, message, Category::ServiceError);
+    Reply::error(&error.retryable(Retryable::Yes))
 }
 
 fn json(value: &Value) -> Response {

@@ -3,13 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use reknit_protocol::{SideEffect, ToolError};
-use reknit_tool_service::{CallContext, CapabilityDefinition, RunningService, Service, ServiceLimits, ShutdownError};
-use schemars::JsonSchema;
-use serde::Deserialize;
-use tokio::sync::Notify;
+use reknit_tool_service::{ServiceLimits, ShutdownError};
 
-use crate::support::{Caller, bank, client};
+use crate::support::{bank, client, start_slow};
 
 #[tokio::test]
 async fn a_panic_is_a_service_error_and_the_service_stays_up() {
@@ -29,40 +25,10 @@ async fn a_panic_is_a_service_error_and_the_service_stays_up() {
     assert_eq!(caller.call("pay", r#"{"to":"bob","amount":1}"#).await.status, 200);
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct NoArguments {}
-
-struct SlowService {
-    running: RunningService,
-    started: Arc<Notify>,
-    release: Arc<Notify>,
-    done: Arc<Notify>,
-}
-
-async fn start_slow(limits: ServiceLimits) -> SlowService {
-    let (started, release, done) = (Arc::new(Notify::new()), Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let wait = {
-        let signals = (Arc::clone(&started), Arc::clone(&release), Arc::clone(&done));
-        move |_: CallContext, _: NoArguments| {
-            let (started, release, done) = signals.clone();
-            async move {
-                started.notify_one();
-                release.notified().await;
-                done.notify_one();
-                Ok::<_, ToolError>("done")
-            }
-        }
-    };
-    let service =
-        Service::new("slow").capability(CapabilityDefinition::new("wait", SideEffect::Unsafe, wait)).limits(limits);
-    SlowService { running: service.start().await.unwrap(), started, release, done }
-}
-
 #[tokio::test]
 async fn a_call_runs_to_its_end_after_its_caller_has_disconnected() {
     let slow = start_slow(ServiceLimits::default()).await;
-    let call = tokio::spawn(Caller::new(&slow.running).request("wait", "{}").send());
-    slow.started.notified().await;
+    let call = slow.begin_call().await;
     call.abort();
     assert!(call.await.unwrap_err().is_cancelled());
     slow.release.notify_one();
@@ -72,8 +38,7 @@ async fn a_call_runs_to_its_end_after_its_caller_has_disconnected() {
 #[tokio::test]
 async fn a_shutdown_waits_for_running_calls() {
     let slow = start_slow(ServiceLimits::default()).await;
-    let call = tokio::spawn(Caller::new(&slow.running).request("wait", "{}").send());
-    slow.started.notified().await;
+    let call = slow.begin_call().await;
     let url = slow.running.base_url() + "/health";
     let release = Arc::clone(&slow.release);
     let (shutdown, response) = tokio::join!(slow.running.shutdown(), async move {
@@ -88,8 +53,7 @@ async fn a_shutdown_waits_for_running_calls() {
 #[tokio::test]
 async fn a_shutdown_aborts_calls_that_do_not_end_in_time() {
     let slow = start_slow(ServiceLimits { drain_timeout: Duration::from_millis(20), ..ServiceLimits::default() }).await;
-    let call = tokio::spawn(Caller::new(&slow.running).request("wait", "{}").send());
-    slow.started.notified().await;
+    let call = slow.begin_call().await;
     let error = slow.running.shutdown().await.unwrap_err();
     assert!(matches!(error, ShutdownError::CallsAborted { .. }), "{error}");
     let body = call.await.unwrap().unwrap().text().await.unwrap();

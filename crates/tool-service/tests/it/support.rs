@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use reknit_protocol::{Category, Retryable, SideEffect, ToolError, Value};
-use reknit_tool_service::{CallContext, CapabilityDefinition, ExactNumber, RunningService, Service};
+use reknit_tool_service::{CallContext, CapabilityDefinition, ExactNumber, RunningService, Service, ServiceLimits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 
 /// An HTTP client of one service.
 pub(crate) struct Caller {
@@ -149,4 +151,43 @@ pub(crate) async fn bank() -> (RunningService, Caller, Arc<AtomicUsize>) {
         .unwrap();
     let caller = Caller::new(&running);
     (running, caller, count)
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct NoArguments {}
+
+/// A service whose capability `wait` is answered when the test releases it.
+pub(crate) struct SlowService {
+    pub(crate) running: RunningService,
+    pub(crate) started: Arc<Notify>,
+    pub(crate) release: Arc<Notify>,
+    pub(crate) done: Arc<Notify>,
+}
+
+pub(crate) async fn start_slow(limits: ServiceLimits) -> SlowService {
+    let (started, release, done) = (Arc::new(Notify::new()), Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let wait = {
+        let signals = (Arc::clone(&started), Arc::clone(&release), Arc::clone(&done));
+        move |_: CallContext, _: NoArguments| {
+            let (started, release, done) = signals.clone();
+            async move {
+                started.notify_one();
+                release.notified().await;
+                done.notify_one();
+                Ok::<_, ToolError>("done")
+            }
+        }
+    };
+    let service =
+        Service::new("slow").capability(CapabilityDefinition::new("wait", SideEffect::Unsafe, wait)).limits(limits);
+    SlowService { running: service.start().await.unwrap(), started, release, done }
+}
+
+impl SlowService {
+    /// Starts a call, and waits until its handler runs.
+    pub(crate) async fn begin_call(&self) -> JoinHandle<reqwest::Result<reqwest::Response>> {
+        let call = tokio::spawn(Caller::new(&self.running).request("wait", "{}").send());
+        self.started.notified().await;
+        call
+    }
 }

@@ -26,7 +26,6 @@ pub(super) struct Finished {
     pub(super) stderr: Vec<u8>,
 }
 
-/// Why there is no status and output of a process.
 #[derive(Debug)]
 pub(super) enum RunError {
     Start(io::Error),
@@ -76,7 +75,8 @@ pub(super) async fn run(
         }
     };
     let status = status.map_err(RunError::Wait)?;
-    group.finish();
+    // Dropping it without the process kills what that left behind.
+    group.child = None;
     Ok(Finished { status, stdout: output, stderr: errors })
 }
 
@@ -101,6 +101,7 @@ async fn read_end(pipe: Option<impl AsyncRead + Unpin>, bytes: &mut Vec<u8>) -> 
 /// A process and all that it started, in a group of their own. Dropping it ends them: SIGTERM, and SIGKILL after [`GRACE`].
 #[derive(Debug)]
 struct ProcessGroup {
+    /// `None` when it has ended, or is being ended.
     child: Option<Child>,
     id: Option<Pid>,
 }
@@ -121,39 +122,21 @@ impl ProcessGroup {
     fn kill(&self) {
         signal(self.id, Signal::KILL);
     }
-
-    /// The process has ended; kills what it left behind.
-    fn finish(mut self) {
-        self.kill();
-        self.child = None;
-    }
 }
 
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
-        let Some(child) = self.child.take() else { return };
+        let Some(mut child) = self.child.take() else { return self.kill() };
         signal(self.id, Signal::TERM);
-        let mut ending = EndingGroup { child, id: self.id };
-        // Without a runtime no task can wait. A runtime that ends drops the task, which kills at once.
+        // The group is killed when this is dropped. Without a runtime no task can wait, and one that ends drops the task.
+        let ending = Self { child: None, id: self.id };
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(async move {
                 // Whatever the outcome, the group is killed next.
-                let _ = timeout(GRACE, ending.child.wait()).await;
+                let _ = timeout(GRACE, child.wait()).await;
+                drop(ending);
             });
         }
-    }
-}
-
-/// A group that was asked to end. Dropping it kills what is left.
-#[derive(Debug)]
-struct EndingGroup {
-    child: Child,
-    id: Option<Pid>,
-}
-
-impl Drop for EndingGroup {
-    fn drop(&mut self) {
-        signal(self.id, Signal::KILL);
     }
 }
 

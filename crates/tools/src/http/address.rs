@@ -10,20 +10,17 @@ use crate::option_words::ComponentType;
 /// The name of a tool and its base URL. `Display` and `Debug` redact credentials and the query.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Address {
-    /// The name of the tool in plans.
     pub name: ToolName,
     /// What serves it, if the configuration states it; otherwise the tool's own announcement counts.
     pub component: Option<ComponentType>,
     base: reqwest::Url,
 }
 
-/// Why an address is not usable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not the address of a tool: {problem}; write it like `http://127.0.0.1:8085`")]
 pub struct AddressError {
     /// The text, redacted.
     pub text: String,
-    /// What is wrong with it.
     pub problem: String,
 }
 
@@ -38,7 +35,6 @@ impl Address {
         Ok(Self { name: name.into(), component: None, base })
     }
 
-    /// The base URL.
     pub fn into_base(self) -> reqwest::Url {
         self.base
     }

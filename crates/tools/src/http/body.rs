@@ -3,24 +3,29 @@
 use reknit_protocol::ReplyBody;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
 
-use crate::known_secrets::KnownSecrets;
 use crate::off_workers::off_workers;
 use crate::reply_body::{InvalidJson, parse_body, to_text, with_fix};
+use crate::secrets::KnownSecrets;
 
 /// The size limit of a body in bytes, unless a service has its own.
 pub(crate) const MAX_BODY: usize = 16 << 20;
 
-/// Why a body cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BodyError {
-    #[error("the connection broke before the body was complete")]
-    Broken(#[from] reqwest::Error),
-    #[error("the body is larger than {0} bytes")]
-    TooLarge(usize),
+    #[error(transparent)]
+    Read(#[from] ReadBodyError),
     #[error("the body is compressed (`Content-Encoding: {0}`), which was not requested")]
     Compressed(String),
     #[error(transparent)]
     InvalidJson(#[from] InvalidJson),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ReadBodyError {
+    #[error("the connection broke before the body was complete")]
+    Broken(#[from] reqwest::Error),
+    #[error("the body is larger than {0} bytes")]
+    TooLarge(usize),
 }
 
 /// Reads a body up to the size limit, without the secrets that were sent. For an unsuccessful response any body will do.
@@ -67,18 +72,17 @@ fn decode_body(
     body.map(|body| secrets.redact_body(body))
 }
 
-pub(crate) async fn read_bytes(mut response: reqwest::Response, limit: usize) -> Result<Vec<u8>, BodyError> {
+pub async fn read_bytes(mut response: reqwest::Response, limit: usize) -> Result<Vec<u8>, ReadBodyError> {
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await? {
         if bytes.len() + chunk.len() > limit {
-            return Err(BodyError::TooLarge(limit));
+            return Err(ReadBodyError::TooLarge(limit));
         }
         bytes.extend_from_slice(&chunk);
     }
     Ok(bytes)
 }
 
-/// Whether a body is an HTML page.
 fn is_page(bytes: &[u8]) -> bool {
     let start = bytes.trim_ascii_start();
     let begins = |tag: &[u8]| start.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));

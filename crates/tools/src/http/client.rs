@@ -8,15 +8,14 @@ use std::time::Duration;
 use reknit_protocol::{CallTool, Delivery, SideEffect, TransportFailure, TransportKind, redact_url};
 use reqwest::{Certificate, Identity, Request, Response};
 
-use super::body::BodyError;
-use super::direct::{DirectClient, DirectError, Reuse};
+use super::body::{BodyError, ReadBodyError};
+use super::direct::{DirectClient, Reuse};
 
 const USER_AGENT: &str = concat!("reknit/", env!("CARGO_PKG_VERSION"));
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a connection may be idle for a call that changes something. Services keep idle ones for two seconds and longer.
 const MAX_IDLE: Duration = Duration::from_secs(1);
 
-/// An HTTP client for services. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub struct Client {
     /// For plain HTTP. `None` if there is a proxy.
@@ -26,26 +25,35 @@ pub struct Client {
     unpooled: reqwest::Client,
 }
 
-/// Why a request has no response.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SendError {
     #[error(transparent)]
     Reqwest(#[from] reqwest::Error),
-    #[error(transparent)]
-    Direct(#[from] DirectError),
+    /// There was no connection, so nothing was sent.
+    #[error("cannot connect")]
+    Connect(#[source] Box<dyn Error + Send + Sync>),
+    /// The connection broke, or what came is not a response.
+    #[error("the exchange failed")]
+    Exchange(#[source] Box<dyn Error + Send + Sync>),
 }
 
 impl SendError {
-    /// Whether there was no connection, so that nothing was sent.
     pub(crate) fn is_connect(&self) -> bool {
         match self {
             Self::Reqwest(error) => error.is_connect(),
-            Self::Direct(error) => matches!(error, DirectError::Connect(_)),
+            Self::Connect(_) => true,
+            Self::Exchange(_) => false,
         }
+    }
+
+    /// Whether nothing listens at the address.
+    pub(crate) fn is_refused(&self) -> bool {
+        let chain = std::iter::successors(self.source(), |cause| (*cause).source());
+        let mut kinds = chain.filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
+        kinds.any(|kind| kind == io::ErrorKind::ConnectionRefused)
     }
 }
 
-/// How connections to a service are made.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ConnectionOptions {
     /// A file with certificates (PEM) of authorities that are trusted besides those of the system.
@@ -56,21 +64,12 @@ pub struct ConnectionOptions {
     pub proxy: Option<String>,
 }
 
-/// The HTTP client cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The client itself.
     #[error("cannot create the HTTP client")]
     Build(#[from] reqwest::Error),
-    /// A file cannot be read.
     #[error("cannot read `{}`: {problem}", .path.display())]
-    File {
-        /// Its path.
-        path: PathBuf,
-        /// Why it cannot be read.
-        problem: String,
-    },
-    /// The address of a proxy is not valid.
+    File { path: PathBuf, problem: String },
     #[error("`{0}` is not the address of a proxy; write it like `http://127.0.0.1:3128`")]
     Proxy(String),
 }
@@ -81,7 +80,6 @@ impl Client {
         Self::with_connection(&ConnectionOptions::default())
     }
 
-    /// Creates a client with its own certificates or its own proxy.
     pub fn with_connection(options: &ConnectionOptions) -> Result<Self, ClientError> {
         // Fails if another part of the process has installed a provider before; any provider will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -100,7 +98,7 @@ impl Client {
         let request = match &self.direct {
             None => request,
             Some(direct) => match direct.accept(request) {
-                Ok(request) => return Ok(direct.send(request, reuse).await?),
+                Ok(request) => return direct.send(request, reuse).await,
                 Err(request) => request,
             },
         };
@@ -113,7 +111,6 @@ impl Client {
     }
 }
 
-/// Which idle connections a call may use.
 fn reuse_of(side_effect: SideEffect) -> Reuse {
     match side_effect {
         SideEffect::Read => Reuse::Any,
@@ -183,8 +180,8 @@ pub(crate) fn send_failure(call: &CallTool, error: &SendError) -> TransportFailu
 /// A response whose body cannot be used. The tool has received the call.
 pub(crate) fn body_failure(call: &CallTool, status: u16, error: &BodyError) -> TransportFailure {
     let kind = match error {
-        BodyError::Broken(_) => TransportKind::Reset,
-        BodyError::TooLarge(_) => TransportKind::TooLarge,
+        BodyError::Read(ReadBodyError::Broken(_)) => TransportKind::Reset,
+        BodyError::Read(ReadBodyError::TooLarge(_)) => TransportKind::TooLarge,
         BodyError::Compressed(_) | BodyError::InvalidJson(_) => TransportKind::Unreadable,
     };
     TransportFailure {
@@ -194,14 +191,7 @@ pub(crate) fn body_failure(call: &CallTool, status: u16, error: &BodyError) -> T
     }
 }
 
-/// The last error of the chain, the most specific one: `Connection refused (os error 111)`.
-pub(crate) fn last_cause(error: &SendError) -> Option<String> {
+/// The last error of the chain, the most specific one: `Connection refused (os error 111)`. It does not contain the URL.
+pub fn last_cause(error: &dyn Error) -> Option<String> {
     std::iter::successors(error.source(), |cause| (*cause).source()).last().map(ToString::to_string)
-}
-
-/// Whether nothing listens at the address.
-pub(crate) fn is_refused(error: &SendError) -> bool {
-    let chain = std::iter::successors(error.source(), |cause| (*cause).source());
-    let mut kinds = chain.filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
-    kinds.any(|kind| kind == io::ErrorKind::ConnectionRefused)
 }

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use reqwest::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::known_secrets::KnownSecrets;
+use crate::secrets::KnownSecrets;
 
 /// What a service is told about who calls it.
 #[derive(Debug, Clone)]
@@ -16,30 +16,19 @@ pub enum Credential {
     Bearer(SecretString),
     /// `Authorization: Basic <user and password>`.
     Basic {
-        /// The name of the user.
         user: String,
-        /// The password.
         password: SecretString,
     },
-    /// A key in a header.
     Header {
-        /// The name of the header.
         name: String,
-        /// The key.
         key: SecretString,
     },
-    /// A key in the query.
     Query {
-        /// The name of the parameter.
         name: String,
-        /// The key.
         key: SecretString,
     },
-    /// A key in a cookie.
     Cookie {
-        /// The name of the cookie.
         name: String,
-        /// The key.
         key: SecretString,
     },
 }
@@ -52,7 +41,6 @@ pub struct CredentialError {
     place: &'static str,
 }
 
-/// Credentials in the form in which they are sent.
 #[derive(Clone, Default)]
 pub(crate) struct PreparedCredentials {
     headers: HeaderMap,
@@ -74,8 +62,7 @@ impl PreparedCredentials {
         for credential in credentials {
             match credential {
                 Credential::Bearer(token) => {
-                    prepared.header(AUTHORIZATION, &format!("Bearer {}", token.expose_secret()))?;
-                    prepared.keep_secret(token.expose_secret());
+                    prepared.bearer(token)?;
                 }
                 Credential::Basic { user, password } => {
                     let value = basic(user, password.expose_secret());
@@ -95,8 +82,7 @@ impl PreparedCredentials {
                     pairs.query_pairs_mut().append_pair(name, key.expose_secret());
                     prepared.query.extend(pairs.query().map(str::to_owned));
                     prepared.keep_secret(key.expose_secret());
-                    let encoded = pairs.query().and_then(|query| Some(query.split_once('=')?.1.to_owned()));
-                    if let Some(encoded) = &encoded {
+                    if let Some((_, encoded)) = pairs.query().and_then(|query| query.split_once('=')) {
                         prepared.keep_secret(encoded);
                     }
                 }
@@ -120,6 +106,11 @@ impl PreparedCredentials {
         Ok(())
     }
 
+    fn bearer(&mut self, token: &SecretString) -> Result<(), CredentialError> {
+        self.keep_secret(token.expose_secret());
+        self.header(AUTHORIZATION, &format!("Bearer {}", token.expose_secret()))
+    }
+
     /// Replaces this text as well in what the service returns.
     pub(crate) fn keep_secret(&mut self, secret: &str) {
         self.secrets.add(secret);
@@ -132,8 +123,7 @@ impl PreparedCredentials {
 
     pub(crate) fn with_token(&self, token: &SecretString) -> Result<Self, CredentialError> {
         let mut both = self.clone();
-        both.header(AUTHORIZATION, &format!("Bearer {}", token.expose_secret()))?;
-        both.keep_secret(token.expose_secret());
+        both.bearer(token)?;
         Ok(both)
     }
 

@@ -4,11 +4,9 @@
 //! buffers and channels. Here, a waiting call has its socket and nothing else: the request is written first, and hyper takes over the
 //! connection when the response begins.
 
-mod body;
-mod connection;
+mod exchange;
 mod pool;
 
-use std::error::Error;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +18,8 @@ use reqwest::Request;
 use tokio::net::TcpStream;
 use tower_service::Service as _;
 
-use connection::Exchange;
+use super::client::SendError;
+use exchange::Exchange;
 use pool::Pool;
 
 /// How often the system asks whether the other side of a silent connection is still there.
@@ -32,25 +31,13 @@ const ACKNOWLEDGEMENT_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long an idle connection is kept for requests that only read.
 const MAX_IDLE_OF_READS: Duration = Duration::from_secs(90);
 
-/// Which idle connections a request may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reuse {
-    /// Any.
     Any,
     /// One that was used a short time ago.
     Recent,
     /// None. Its own connection is not used again either.
     Never,
-}
-
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum DirectError {
-    /// There was no connection, so nothing was sent.
-    #[error("cannot connect")]
-    Connect(#[source] Box<dyn Error + Send + Sync>),
-    /// The connection broke, or what came is not a response.
-    #[error("the exchange failed")]
-    Exchange(#[source] Box<dyn Error + Send + Sync>),
 }
 
 #[derive(Debug, Clone)]
@@ -76,7 +63,7 @@ impl DirectClient {
         Self { connector, connect_timeout, user_agent, any, recent }
     }
 
-    pub(crate) async fn send(&self, request: DirectRequest, reuse: Reuse) -> Result<reqwest::Response, DirectError> {
+    pub(crate) async fn send(&self, request: DirectRequest, reuse: Reuse) -> Result<reqwest::Response, SendError> {
         let DirectRequest { uri, place, bytes, after } = request;
         let pool = match reuse {
             Reuse::Any => Some(&self.any),
@@ -91,12 +78,12 @@ impl DirectClient {
         };
         let mut exchange = Exchange::new(stream, bytes);
         poll_fn(|context| exchange.poll_response(context)).await;
-        Box::pin(body::read_response(exchange, after, pool.map(|pool| (Arc::clone(pool), place))))
+        Box::pin(exchange::read_response(exchange, after, pool.map(|pool| (Arc::clone(pool), place))))
             .await
-            .map_err(DirectError::Exchange)
+            .map_err(SendError::Exchange)
     }
 
-    async fn connect(&self, uri: Box<Uri>) -> Result<TcpStream, DirectError> {
+    async fn connect(&self, uri: Box<Uri>) -> Result<TcpStream, SendError> {
         let mut connector = self.connector.clone();
         let connected = async {
             poll_fn(|context| connector.poll_ready(context)).await?;
@@ -104,8 +91,8 @@ impl DirectClient {
         };
         match tokio::time::timeout(self.connect_timeout, connected).await {
             Ok(Ok(stream)) => Ok(stream.into_inner()),
-            Ok(Err(error)) => Err(DirectError::Connect(error.into())),
-            Err(_) => Err(DirectError::Connect("operation timed out".into())),
+            Ok(Err(error)) => Err(SendError::Connect(error.into())),
+            Err(_) => Err(SendError::Connect("operation timed out".into())),
         }
     }
 
@@ -115,18 +102,15 @@ impl DirectClient {
     }
 }
 
-/// A request, ready to be sent.
 #[derive(Debug)]
 pub(crate) struct DirectRequest {
     uri: Box<Uri>,
     /// Host and port, which idle connections are kept by.
     place: Box<str>,
-    /// Head and body.
     bytes: Vec<u8>,
     after: Box<AfterRequest>,
 }
 
-/// What is needed when the response arrives.
 #[derive(Debug)]
 struct AfterRequest {
     method: http::Method,

@@ -6,8 +6,8 @@ use reqwest::Url;
 use reqwest::header::{HeaderMap, LOCATION};
 
 use super::address::Address;
-use crate::known_secrets::KnownSecrets;
 use crate::reply_body::parse_body;
+use crate::secrets::KnownSecrets;
 
 /// The header with which a service says that it calls back.
 pub(crate) const CALLBACK_HEADER: &str = "x-reknit-callback";

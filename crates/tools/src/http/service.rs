@@ -13,29 +13,25 @@ use super::address::Address;
 #[cfg(feature = "openapi")]
 use super::body::read_bytes;
 use super::body::{MAX_BODY, read_body, redirect_note};
-use super::client::{Client, ClientError, ConnectionOptions, body_failure, is_refused, last_cause, send_failure};
+use super::client::{Client, ClientError, ConnectionOptions, body_failure, last_cause, send_failure};
 use super::credential::{Credential, CredentialError, PreparedCredentials};
 use super::job::{self, JobSite};
 use super::token::{ClientCredentials, CurrentToken, TokenError, TokenSource};
-use crate::known_secrets::KnownSecrets;
-use crate::source::not_callable;
-use crate::tools::timed_out;
+use crate::secrets::KnownSecrets;
+use crate::source::{not_callable, timed_out};
 
 /// The header with the idempotency key, unless a service names another one.
 pub(crate) const IDEMPOTENCY_HEADER: &str = "Idempotency-Key";
 
 const TRACE_HEADER: &str = "traceparent";
 
-/// How the requests to a service are made.
 #[derive(Debug, Clone)]
 pub struct HttpOptions {
     /// What is sent with every request to tell who calls.
     pub credentials: Vec<Credential>,
     /// Fetches a bearer token for every request, instead of a credential.
     pub client_credentials: Option<ClientCredentials>,
-    /// How connections are made.
     pub connection: ConnectionOptions,
-    /// Other headers of every request.
     pub headers: HeaderMap,
     /// The time limit of a call, if it is shorter than the one of the run.
     pub time_limit: Option<Duration>,
@@ -76,7 +72,6 @@ impl HttpOptions {
     }
 }
 
-/// The name or the value of a header is not valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the name or the value of the header is not valid")]
 pub struct InvalidHeader;
@@ -88,18 +83,13 @@ pub struct HttpService {
     client: Client,
     credentials: PreparedCredentials,
     tokens: Option<TokenSource>,
-    headers: HeaderMap,
-    time_limit: Option<Duration>,
-    max_body: usize,
+    options: HttpOptions,
 }
 
-/// Why a service cannot be used with its options.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// A credential cannot be sent.
     #[error(transparent)]
     Credential(#[from] CredentialError),
-    /// The client cannot be created.
     #[error(transparent)]
     Client(#[from] ClientError),
 }
@@ -111,19 +101,15 @@ impl HttpService {
         if let Some(client) = &options.client_credentials {
             credentials.keep_secret(client.client_secret.expose_secret());
         }
-        let own = (options.connection != ConnectionOptions::default())
-            .then(|| Client::with_connection(&options.connection))
-            .transpose()?;
-        let HttpOptions { headers, time_limit, max_body, client_credentials, .. } = options;
-        let tokens = client_credentials.map(TokenSource::new);
-        Ok(Self { address, client: own.unwrap_or(client), credentials, tokens, headers, time_limit, max_body })
+        let is_usual = options.connection == ConnectionOptions::default();
+        let client = if is_usual { client } else { Client::with_connection(&options.connection)? };
+        let tokens = options.client_credentials.clone().map(TokenSource::new);
+        Ok(Self { address, client, credentials, tokens, options })
     }
 
-    /// A service at an address that needs no credentials.
     pub fn without_credentials(address: Address, client: Client) -> Self {
-        let HttpOptions { headers, time_limit, max_body, .. } = HttpOptions::default();
-        let credentials = PreparedCredentials::default();
-        Self { address, client, credentials, tokens: None, headers, time_limit, max_body }
+        let (credentials, options) = (PreparedCredentials::default(), HttpOptions::default());
+        Self { address, client, credentials, tokens: None, options }
     }
 
     pub(crate) fn address(&self) -> &Address {
@@ -140,7 +126,7 @@ impl HttpService {
         // Boxed, so that the future of a call has it once, and not once for each function that it is passed to.
         let request = Box::new(request);
         async move {
-            let limit = self.time_limit.unwrap_or(Duration::MAX).min(Duration::from_millis(call.timeout_ms));
+            let limit = self.options.time_limit.unwrap_or(Duration::MAX).min(Duration::from_millis(call.timeout_ms));
             let outcome = async {
                 match &self.tokens {
                     None => self.send(call, request, &self.credentials, traceparent).await,
@@ -243,7 +229,7 @@ impl HttpService {
         let retry_after_ms = retry_after_ms(response.headers());
         let headers = response.headers().clone();
         let redirect_note = redirect_note(&response).map(|note| credentials.secrets().redact(&note).into_owned());
-        let body = read_body(response, self.max_body, credentials.secrets()).await;
+        let body = read_body(response, self.options.max_body, credentials.secrets()).await;
         let body = body.map_err(|error| body_failure(call, status, &error))?;
         let body = redirect_note.filter(|_| body == ReplyBody::Empty).map_or(body, ReplyBody::Text);
         let site = JobSite {
@@ -264,7 +250,7 @@ impl HttpService {
     }
 
     fn complete(&self, request: &mut reqwest::Request, credentials: &PreparedCredentials) {
-        for (name, value) in &self.headers {
+        for (name, value) in &self.options.headers {
             if !request.headers().contains_key(name) {
                 request.headers_mut().insert(name.clone(), value.clone());
             }
@@ -281,7 +267,7 @@ impl HttpService {
         if let Some(problem) = problem_of(path, &response, credentials.secrets()) {
             return Err(problem);
         }
-        let body = read_body(response, self.max_body, credentials.secrets()).await;
+        let body = read_body(response, self.options.max_body, credentials.secrets()).await;
         match body.map_err(|error| error.to_string())? {
             ReplyBody::Json(value) => Ok(Some(value)),
             ReplyBody::Repaired { fixes, .. } => Err(format!(
@@ -299,7 +285,7 @@ impl HttpService {
         if let Some(problem) = problem_of(&path, &response, credentials.secrets()) {
             return Err(problem);
         }
-        let bytes = read_bytes(response, self.max_body).await.map_err(|error| error.to_string())?;
+        let bytes = read_bytes(response, self.options.max_body).await.map_err(|error| error.to_string())?;
         let bytes = credentials.secrets().redact_bytes(bytes);
         String::from_utf8(bytes).map_err(|_| format!("GET {path} returned a text that is not UTF-8"))
     }
@@ -318,7 +304,7 @@ impl HttpService {
         self.complete(&mut request, &credentials);
         let response = self.client.execute(Box::new(request), SideEffect::Read).await.map_err(|error| {
             let cause = last_cause(&error).map_or_else(String::new, |cause| format!(": {cause}"));
-            if is_refused(&error) {
+            if error.is_refused() {
                 "connection refused; is the tool running?".to_owned()
             } else if error.is_connect() {
                 format!("it cannot be reached{cause}")
@@ -357,7 +343,7 @@ fn without_token(call: &CallTool, error: TokenError) -> Result<ToolReply, Transp
 }
 
 /// The wait that the headers request, in any format. A header that only announces when a rate limit resets requests none.
-fn retry_after_ms(headers: &HeaderMap) -> Option<u64> {
+pub fn retry_after_ms(headers: &HeaderMap) -> Option<u64> {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let requested = |name: &str| header(name).filter(|_| name.starts_with("retry-after") || name == "date");
     let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 use super::body::read_bytes;
 use super::client::{Client, last_cause};
 use super::credential::basic;
-use crate::known_secrets::KnownSecrets;
+use crate::secrets::KnownSecrets;
 
 /// A token is renewed this long before it expires, for a request takes time.
 const RESERVE: Duration = Duration::from_secs(30);
@@ -26,11 +26,8 @@ const MAX_ANSWER: usize = 1 << 20;
 pub struct ClientCredentials {
     /// Where they are fetched.
     pub token_url: reqwest::Url,
-    /// The id of the client.
     pub client_id: String,
-    /// Its secret.
     pub client_secret: SecretString,
-    /// The scopes to ask for.
     pub scopes: Vec<String>,
 }
 
@@ -55,7 +52,6 @@ struct Token {
     renew_at: Instant,
 }
 
-/// A token, and whether it was used before.
 #[derive(Debug, Clone)]
 pub(crate) struct CurrentToken {
     pub(crate) text: SecretString,

@@ -15,7 +15,6 @@ const FRAMING_HEADERS: &str = "accept-encoding connection content-encoding conte
 
 #[derive(Debug, Default)]
 pub(super) struct ChosenCredentials {
-    /// The names of the schemes that they are for.
     pub(super) schemes: Vec<String>,
     pub(super) credentials: Vec<Credential>,
     pub(super) client_credentials: Option<ClientCredentials>,
@@ -96,7 +95,6 @@ fn credential(
     Ok(FoundCredential::Fixed(fixed))
 }
 
-/// Whether a header decides where a request goes or how it is read.
 fn frames_request(header: &str) -> bool {
     FRAMING_HEADERS.split(' ').any(|name| name.eq_ignore_ascii_case(header.trim()))
 }

@@ -5,8 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use reknit_openapi::{ApiDocument, ApiDocumentError, MAX_DOCUMENT_BYTES};
-use reknit_protocol::{Object, Value, redact_url};
+use reknit_openapi::{ApiDocument, MAX_DOCUMENT_BYTES};
+use reknit_protocol::{Object, Value, error_chain, redact_url};
 
 use super::OpenApiOptions;
 use crate::http::address::Address;
@@ -16,12 +16,9 @@ use crate::http::service::HttpService;
 /// How often files are fetched that other files refer to.
 const MAX_ROUNDS: usize = 16;
 
-/// Where an API description is.
 #[derive(Clone, PartialEq, Eq)]
 pub enum DocumentLocation {
-    /// A file.
     File(PathBuf),
-    /// An address.
     Url(reqwest::Url),
 }
 
@@ -73,7 +70,7 @@ fn load_file(path: &Path) -> Result<ApiDocument, String> {
             read_file(&folder.join(name))
         }
     };
-    ApiDocument::parse_with_files(&text, "", &mut load).map_err(|error| describe(&error))
+    ApiDocument::parse_with_files(&text, "", &mut load).map_err(|error| error_chain(&error))
 }
 
 fn read_file(path: &Path) -> Result<String, String> {
@@ -92,7 +89,7 @@ pub(super) fn restore(saved: &str) -> Result<ApiDocument, String> {
     let text = saved.get("document").and_then(Value::as_str).ok_or("there is no document in it")?;
     let file = |name: &str| saved.get("files")?.get(name)?.as_str().map(str::to_owned);
     let mut load = |name: &str| file(name).ok_or_else(|| "it could not be fetched".to_owned());
-    ApiDocument::parse_with_files(text, "", &mut load).map_err(|error| describe(&error))
+    ApiDocument::parse_with_files(text, "", &mut load).map_err(|error| error_chain(&error))
 }
 
 /// The text of a document and of the files it refers to, for [`restore`].
@@ -154,13 +151,6 @@ fn parse(text: &str, files: &HashMap<String, Result<String, String>>) -> Result<
             Err("it is not fetched yet".to_owned())
         })
     };
-    let document = ApiDocument::parse_with_files(text, "", &mut load).map_err(|error| describe(&error))?;
+    let document = ApiDocument::parse_with_files(text, "", &mut load).map_err(|error| error_chain(&error))?;
     Ok((document, missing))
-}
-
-fn describe(error: &ApiDocumentError) -> String {
-    match error {
-        ApiDocumentError::Text(cause) => format!("{error}: {cause}"),
-        ApiDocumentError::Version(_) => error.to_string(),
-    }
 }

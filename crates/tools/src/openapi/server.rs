@@ -8,23 +8,15 @@ use reknit_protocol::redact_url;
 
 use super::{DocumentLocation, OpenApiOptions};
 
-pub(super) struct Servers<'a> {
-    options: &'a OpenApiOptions,
-}
-
-impl<'a> Servers<'a> {
-    pub(super) fn of(options: &'a OpenApiOptions) -> Self {
-        Self { options }
-    }
-
+impl OpenApiOptions {
     /// The configured address, or the first allowed one of the document. Fails with a message that says what to write.
-    pub(super) fn address(&self, operation: &Operation) -> Result<reqwest::Url, String> {
-        if let Some(url) = &self.options.url {
+    pub(super) fn address_of(&self, operation: &Operation) -> Result<reqwest::Url, String> {
+        if let Some(url) = &self.url {
             return Ok(url.clone());
         }
         let mut problem = None;
         for server in &operation.servers {
-            let address = server.address(&self.options.server_variables).map_err(|error| error.to_string());
+            let address = server.address(&self.server_variables).map_err(|error| error.to_string());
             match address.and_then(|text| self.absolute(&text)).and_then(|url| self.check(url)) {
                 Ok(url) => return Ok(url),
                 Err(message) => {
@@ -40,7 +32,7 @@ impl<'a> Servers<'a> {
     }
 
     fn document_url(&self) -> Option<&reqwest::Url> {
-        match &self.options.document {
+        match &self.document {
             DocumentLocation::Url(url) => Some(url),
             DocumentLocation::File(_) => None,
         }
@@ -72,7 +64,7 @@ impl<'a> Servers<'a> {
     /// Refuses a host that neither the configuration nor the place of the document vouches for.
     fn check(&self, url: reqwest::Url) -> Result<reqwest::Url, String> {
         let is_own = self.document_url().is_some_and(|document| document.origin() == url.origin());
-        if is_own || is_allowed(&url, &self.options.allowed_hosts) {
+        if is_own || is_allowed(&url, &self.allowed_hosts) {
             return Ok(url);
         }
         let host = host_and_port(&url);

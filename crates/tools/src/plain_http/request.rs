@@ -14,7 +14,6 @@ use crate::template::{TemplateText, TemplateValue, text_of};
 const RESERVED_HEADERS: &str =
     "authorization connection content-length cookie host proxy-authorization te transfer-encoding";
 
-/// The request of a call, with placeholders.
 #[derive(Debug, Clone)]
 pub(super) struct RequestTemplate {
     capability: DefinedCapability,

@@ -7,9 +7,12 @@ mod outside_folder;
 mod plain_http;
 mod recorder;
 mod sandbox;
+#[path = "../support/mod.rs"]
+mod support;
 
 use reknit_protocol::{CallTool, Object, SideEffect, Value};
 use reknit_tools::DefinedCapability;
+use support::new_call;
 
 fn json(text: &str) -> Value {
     Value::parse(text).expect("JSON")
@@ -38,17 +41,5 @@ fn requiring(mut capability: DefinedCapability, names: &[&str]) -> DefinedCapabi
 }
 
 fn call(parameters: Object) -> CallTool {
-    CallTool {
-        id: "s/call/1".parse().expect("an id"),
-        step: "s".into(),
-        tool: "t".into(),
-        capability: "c".into(),
-        parameters,
-        side_effect: SideEffect::Undeclared,
-        idempotency_key: Some("key-1".to_owned()),
-        business_key: None,
-        timeout_ms: 60_000,
-        job: None,
-        callback: None,
-    }
+    CallTool { parameters, idempotency_key: Some("key-1".to_owned()), ..new_call("t", "c", SideEffect::Undeclared) }
 }

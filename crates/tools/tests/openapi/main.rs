@@ -3,6 +3,8 @@
 
 mod exactness;
 mod raw_server;
+#[path = "../support/mod.rs"]
+mod support;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,6 +14,7 @@ use reknit_protocol::{CallTool, Delivery, Object, SideEffect, ToolReply, Transpo
 use reknit_tools::{
     Client, ConnectionOptions, Credential, Discovery, DocumentLocation, OpenApiOptions, OpenApiService, discover,
 };
+use support::new_call;
 
 const JSON: &str = "content-type: application/json\r\n";
 
@@ -58,19 +61,8 @@ async fn import(options: OpenApiOptions) -> Discovery {
 async fn call(found: &Discovery, capability: &str, parameters: &str) -> Result<ToolReply, TransportFailure> {
     let parameters = Value::parse(parameters).expect("JSON").as_object().cloned().expect("an object");
     let effect = found.catalogue.entry("shop", capability).expect("the capability exists").capability.effect;
-    let call = CallTool {
-        id: "s/call/1".parse().expect("an id"),
-        step: "s".into(),
-        tool: "shop".into(),
-        capability: capability.into(),
-        parameters,
-        side_effect: effect,
-        idempotency_key: (effect != SideEffect::Read).then(|| "key-1".to_owned()),
-        business_key: None,
-        timeout_ms: 60_000,
-        job: None,
-        callback: None,
-    };
+    let idempotency_key = (effect != SideEffect::Read).then(|| "key-1".to_owned());
+    let call = CallTool { parameters, idempotency_key, ..new_call("shop", capability, effect) };
     found.tools.call(&call).await
 }
 

@@ -1,10 +1,13 @@
-//! A call that a scripted tool has received.
+//! A call that a scripted tool has received, and conditions on calls.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::Path;
+use std::sync::Arc;
 
 use reknit_protocol::{CapabilityName, Object, Value};
+
+use crate::rules::Test;
 
 /// A call that a scripted tool has received.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,5 +43,47 @@ impl RecordedCall {
         }
         let mut file = OpenOptions::new().create(true).append(true).open(path)?;
         file.write_all(format!("{line}\n").as_bytes())
+    }
+}
+
+/// Matches the calls of a capability that fulfil every condition.
+#[derive(Debug, Clone, Default)]
+pub struct CallMatcher {
+    parameters: Vec<(String, Value)>,
+    nth: Option<usize>,
+    test: Option<Test<RecordedCall>>,
+}
+
+impl CallMatcher {
+    /// Matches every call.
+    pub fn any() -> Self {
+        Self::default()
+    }
+
+    /// Requires that a parameter has this value. Numbers are compared by value.
+    #[must_use]
+    pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.parameters.push((name.into(), value.into()));
+        self
+    }
+
+    /// Requires that it is the n-th call of the capability, from 1.
+    #[must_use]
+    pub fn nth(mut self, nth: usize) -> Self {
+        self.nth = Some(nth);
+        self
+    }
+
+    /// Requires that this test returns `true`.
+    #[must_use]
+    pub fn passes(mut self, test: impl Fn(&RecordedCall) -> bool + Send + Sync + 'static) -> Self {
+        self.test = Some(Test(Arc::new(test)));
+        self
+    }
+
+    pub(super) fn matches(&self, call: &RecordedCall) -> bool {
+        self.parameters.iter().all(|(name, value)| call.parameters.get(name) == Some(value))
+            && self.nth.is_none_or(|nth| call.nth == nth)
+            && self.test.as_ref().is_none_or(|test| (test.0)(call))
     }
 }
