@@ -39,11 +39,11 @@ npm_packages() {
   npm install --silent --no-audit --no-fund --prefix "$folder" "$@"
 }
 
-# build_reknit dev|dist: REKNIT is the built program, unless it names another one. Where nothing is timed, a debug build is enough.
+# build_reknit dev|dist|release: REKNIT is the built program, unless it names another one. Where nothing is timed, a debug build is enough.
 build_reknit() {
   [[ -z ${REKNIT:-} ]] || return 0
   local target=$CARGO_TARGET_DIR
-  [[ $1 == dist ]] || target=${given_target:-$root/target}
+  [[ $1 != dev ]] || target=${given_target:-$root/target}
   cargo build --quiet --profile "$1" --locked --manifest-path "$root/Cargo.toml" --target-dir "$target" -p reknit-cli
   REKNIT=$target/${1/dev/debug}/reknit
 }
