@@ -37,7 +37,6 @@ mod gateway;
 mod mcp;
 mod mending;
 mod page_request;
-mod plan_check;
 mod request;
 mod request_log;
 mod run_view;

@@ -25,8 +25,6 @@
 
 mod compare_page;
 mod frame;
-mod health;
-mod links;
 mod marks;
 mod models_page;
 mod new_run_page;
@@ -45,7 +43,7 @@ mod words;
 
 pub use compare_page::{ComparedRun, compare_choice_page, compare_page};
 pub use frame::{PageFrame, SCRIPT, STYLE, Theme};
-pub use health::ListedHealth;
+pub use marks::ListedHealth;
 pub use maud::Markup;
 pub use models_page::{ListedModel, models_page};
 pub use new_run_page::{NewRunForm, NewRunKind, PlanFindings, findings, new_run_page};

@@ -6,12 +6,11 @@ use reknit_expressions::Provenance;
 use reknit_protocol::{CallTool, Object, Value, json_without_hidden, percent_encoded};
 
 use crate::frame::PageFrame;
-use crate::links::{run_path, step_path};
 use crate::marks::{NEEDS_YOU, badge};
 use crate::outside_text::{block, exact_line, exact_text, has_hidden, one_line};
 use crate::parameter_diff::diff;
 use crate::sourced_value::origin;
-use crate::words::{between, count};
+use crate::words::{between, count, run_path, step_path};
 
 /// A value with more characters has a block of its own.
 const SHORT_VALUE: usize = 299;
@@ -19,11 +18,8 @@ const SHORT_VALUE: usize = 299;
 /// A question to a person, with what its card needs beside it.
 #[derive(Debug, Clone)]
 pub struct AskedQuestion {
-    /// The run that asks.
     pub run: String,
-    /// What the run was asked.
     pub request: String,
-    /// The question.
     pub ask: AskPerson,
     /// The parameters of the call before, if there was one.
     pub before: Option<Object>,

@@ -3,7 +3,7 @@
 use axum::extract::{Path, Query};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Redirect, Response};
-use reknit_protocol::{Object, RunId, Value, percent_encoded};
+use reknit_protocol::{RunId, Value, percent_encoded};
 use reknit_runtime::{ExportFilter, export};
 use reknit_web::{PagePart, RunFacts, run_page};
 use serde::Deserialize;
@@ -11,8 +11,8 @@ use serde::Deserialize;
 use super::page::{Fields, PageContext, PageResult, show};
 use super::run_digests::questions;
 use crate::api_error::ApiError;
-use crate::control;
-use crate::request::{Accepted, JsonBody, RunRequest, read_json};
+use crate::control::{self, DecisionWord};
+use crate::request::{Accepted, RunRequest};
 
 #[derive(Debug, Deserialize)]
 pub(super) struct RunQuery {
@@ -67,7 +67,7 @@ pub(super) async fn events(context: PageContext, Path(run): Path<String>) -> Pag
     Ok((headers, text).into_response())
 }
 
-fn page_of(run: &RunId) -> Response {
+pub(super) fn page_of(run: &RunId) -> Response {
     Redirect::to(&format!("/runs/{}", percent_encoded(run.as_str()))).into_response()
 }
 
@@ -80,24 +80,17 @@ where
     Ok(page)
 }
 
+/// The fields of the form are those of the API. Parameters and results are written as JSON.
 pub(super) async fn decide(request: RunRequest, question: Path<(String, String)>, form: Fields) -> PageResult {
-    let body = read_json(decision_json(&form)?.to_string().as_bytes())?;
-    change(request, |request| control::decide(request, question, JsonBody(body))).await
-}
-
-/// The fields of the form as the API takes them. Parameters and results are written as JSON.
-fn decision_json(form: &Fields) -> Result<Object, ApiError> {
-    let mut body = Object::new();
-    for name in ["hash", "decision", "reason"] {
-        let text = form.0.get(name).filter(|text| !text.trim().is_empty());
-        body.extend(text.map(|text| (name.to_owned(), Value::from(text.as_str()))));
-    }
-    for name in ["parameters", "result"] {
-        if let Some(text) = form.0.get(name) {
-            let value =
-                Value::parse(text).map_err(|error| ApiError::invalid(format!("`{name}` is not JSON: {error}")))?;
-            body.insert(name, value);
-        }
-    }
-    Ok(body)
+    let text = |name: &str| form.0.get(name).filter(|text| !text.trim().is_empty());
+    let value = |name: &str| form.0.get(name).map(|text| Value::parse(text)).transpose();
+    let invalid =
+        |name: &str, error: &dyn std::fmt::Display| ApiError::invalid(format!("`{name}` is not JSON: {error}"));
+    let parameters = value("parameters").map_err(|error| invalid("parameters", &error))?;
+    let result = value("result").map_err(|error| invalid("result", &error))?;
+    let word = DecisionWord::from_word(form.get("decision"))
+        .ok_or_else(|| ApiError::invalid(format!("`{}` is not a decision", form.get("decision"))))?;
+    let decision = word.decision(text("reason").cloned(), parameters, result)?;
+    let _view = control::decide_question(&request, &question.1, form.get("hash"), decision).await?;
+    Ok(page_of(&request.run))
 }
