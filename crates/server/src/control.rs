@@ -134,7 +134,9 @@ impl DecisionWord {
             Self::Edit => match parameters {
                 Some(Value::Object(parameters)) => Decision::Edit { parameters },
                 _ => {
-                    return Err(ApiError::invalid("`edit` needs `parameters`, all parameters of the call as an object"));
+                    return Err(ApiError::invalid(
+                        "`edit` needs `parameters`, all parameters of the call as an object",
+                    ));
                 }
             },
             Self::Happened => Decision::Happened { result: result.unwrap_or_else(|| Value::Object(Object::new())) },

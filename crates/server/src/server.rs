@@ -23,12 +23,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::access::{self, Access, Gate};
-use crate::active_runs::ActiveRuns;
 use crate::api_error::ApiError;
 use crate::request::MAX_BODY;
-use crate::state::ServerState;
+use crate::state::{ActiveRuns, ServerState};
 use crate::tls::{TlsFiles, TlsListener};
-use crate::{catalogue, compat, connections, control, events, gateway, mcp, mending, request_log, runs, start_run, ui};
+use crate::{catalogue, compat, connections, control, events, gateway, mcp, mending, runs, start_run, ui};
 
 /// How many runs this process drives at the same time, if nothing else is set.
 const MAX_RUNS: usize = 1_000;
@@ -124,7 +123,7 @@ impl Server {
             .merge(ui::router(&state, Arc::clone(&gate)))
             .layer(middleware::from_fn_with_state(gate, access::check))
             .layer(middleware::from_fn(ui::errors_as_pages))
-            .layer(middleware::from_fn_with_state(Arc::clone(&state.metrics), request_log::log));
+            .layer(middleware::from_fn_with_state(Arc::clone(&state.metrics), connections::log));
         if let Some(files) = self.tls {
             accept(TlsListener::new(listener, files)?, app, state, stop, self.drain).await;
             return Ok(());

@@ -50,7 +50,7 @@ pub use new_run_page::{NewRunForm, NewRunKind, PlanFindings, findings, new_run_p
 pub use outside_text::plain_text;
 pub use question_card::AskedQuestion;
 pub use rules_page::{ListedRule, RuleCase, RuleList, rules_page};
-pub use run_page::{PagePart, RunFacts, run_page};
+pub use run_page::{RunFacts, run_page, run_panel};
 pub use run_usage::{ErrorUse, ModelPrices, ModelUse, QuestionCost, RunUsage, ToolUse, WeekUse};
 pub use runs_page::{ListedRun, RunList, runs_page};
 pub use small_pages::{error_page, questions_page, sign_in_page};

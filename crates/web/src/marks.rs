@@ -1,5 +1,7 @@
 //! How states look: a colour, a shape and a word, so that no reader needs the colour; and whether a tool or a model can be called now.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
 use reknit_engine::{StepState, StepView};
 use reknit_mend::{MendEffect, Rung};
@@ -67,12 +69,8 @@ pub(crate) fn is_mended(step: &StepView) -> bool {
 }
 
 /// The rungs that changed the step, each once, from cheap to expensive.
-pub(crate) fn applied_rungs(step: &StepView) -> Vec<Rung> {
-    let mut rungs: Vec<Rung> =
-        step.mends.iter().filter(|mend| mend.effect == MendEffect::Applied).map(|mend| mend.rung).collect();
-    rungs.sort_unstable();
-    rungs.dedup();
-    rungs
+pub(crate) fn applied_rungs(step: &StepView) -> BTreeSet<Rung> {
+    step.mends.iter().filter(|mend| mend.effect == MendEffect::Applied).map(|mend| mend.rung).collect()
 }
 
 /// The class of a rung by its name: code, a model, or a person.

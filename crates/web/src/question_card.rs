@@ -133,10 +133,14 @@ fn whole(value: &Value) -> Markup {
     }
 }
 
+fn values(parameters: &Object) -> Markup {
+    html! { dl.values { @for (name, value) in parameters { dt { (exact_text(name)) } dd { (whole(value)) } } } }
+}
+
 fn item(call: &ItemCall) -> Markup {
     html! {
         code { (exact_line(call.step.as_str(), 60)) }
-        dl.values { @for (name, value) in &call.parameters { dt { (exact_text(name)) } dd { (whole(value)) } } }
+        (values(&call.parameters))
     }
 }
 
@@ -146,7 +150,7 @@ fn preview(call: &PreviewedCall) -> Markup {
         (exact_line(call.tool.as_str(), 60)) "/" (exact_line(call.capability.as_str(), 60))
         " " span.class { (call.side_effect.as_str()) }
         @if let Some(list) = &call.foreach { " for each item of " code { (exact_line(list, 80)) } }
-        dl.values { @for (name, value) in &call.parameters { dt { (exact_text(name)) } dd { (whole(value)) } } }
+        (values(&call.parameters))
     }
 }
 

@@ -43,22 +43,19 @@ impl RunFacts<'_> {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PagePart {
-    #[default]
-    Whole,
-    Panel,
-}
-
-pub fn run_page(frame: &PageFrame<'_>, facts: &RunFacts<'_>, part: PagePart) -> Markup {
+pub fn run_page(frame: &PageFrame<'_>, facts: &RunFacts<'_>) -> Markup {
     let (title, content) = match facts.overview {
-        Overview::Run(run) if part == PagePart::Panel => return panel(facts, run),
         Overview::Run(run) => (&run.request, of_run(frame, facts, run)),
         Overview::Session(session) => (&session.input, session::page(frame, facts, session)),
         Overview::Bare(bare) => (&bare.title, of_bare_run(frame, facts, bare)),
     };
     let live = (!facts.has_ended()).then(|| format!("/ui{}/changes", run_path(facts.run)));
     framed(frame, &one_line(title, 60), Tab::Runs, live.as_deref(), &content)
+}
+
+/// The panel of the opened step; `None` for what is not a run of a plan.
+pub fn run_panel(facts: &RunFacts<'_>) -> Option<Markup> {
+    if let Overview::Run(run) = facts.overview { Some(panel(facts, run)) } else { None }
 }
 
 fn of_run(frame: &PageFrame<'_>, facts: &RunFacts<'_>, run: &RunOverview) -> Markup {

@@ -214,8 +214,7 @@ impl RunUsage {
         let HistoryKind::Asked { target, usage, error, .. } = &entry.kind else { return None };
         let asked = QuestionCost::of(usage.as_ref(), prices.get(target));
         let failure = error.as_ref().map(|error| (entry.at_ms, error.clone()));
-        let used = model_use(usage.as_ref(), asked, entry.took_ms, failure);
-        self.models.entry(target.to_string()).or_default().add(&used);
+        self.add_model(target, usage.as_ref(), asked, entry.took_ms, failure);
         Some(asked)
     }
 
@@ -228,9 +227,27 @@ impl RunUsage {
             let asked = QuestionCost { nanos: attempt.cost.map_or(asked.nanos, Money::nanos), ..asked };
             self.planning.add(asked);
             let failure = attempt.error.as_ref().map(|error| (session.now_ms, error.clone()));
-            let used = model_use(attempt.usage.as_ref(), asked, attempt.latency_ms, failure);
-            self.models.entry(attempt.target.to_string()).or_default().add(&used);
+            self.add_model(&attempt.target, attempt.usage.as_ref(), asked, attempt.latency_ms, failure);
         }
+    }
+
+    fn add_model(
+        &mut self,
+        target: &TargetName,
+        usage: Option<&Usage>,
+        asked: QuestionCost,
+        took_ms: u64,
+        last_failure: Option<(i64, String)>,
+    ) {
+        self.models.entry(target.to_string()).or_default().add(&ModelUse {
+            asked: asked.questions,
+            failed: u64::from(last_failure.is_some()),
+            input_tokens: usage.map_or(0, |usage| usage.input_tokens),
+            output_tokens: usage.map_or(0, |usage| usage.output_tokens),
+            nanos: asked.nanos,
+            took_ms,
+            last_failure,
+        });
     }
 }
 
@@ -268,21 +285,4 @@ fn errors_of(name: &str, entries: &[HistoryEntry], is_done: bool) -> Vec<(String
         mended.append(&mut applied);
     }
     errors
-}
-
-fn model_use(
-    usage: Option<&Usage>,
-    asked: QuestionCost,
-    took_ms: u64,
-    last_failure: Option<(i64, String)>,
-) -> ModelUse {
-    ModelUse {
-        asked: asked.questions,
-        failed: u64::from(last_failure.is_some()),
-        input_tokens: usage.map_or(0, |usage| usage.input_tokens),
-        output_tokens: usage.map_or(0, |usage| usage.output_tokens),
-        nanos: asked.nanos,
-        took_ms,
-        last_failure,
-    }
 }

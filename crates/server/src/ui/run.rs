@@ -1,15 +1,17 @@
-//! The page of a run, and the forms on it that control the run.
+//! The page of a run, and the forms on it that control the run; and two runs side by side.
 
 use axum::extract::{Path, Query};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Redirect, Response};
+use reknit_journal::{RunFilter, RunSummary};
 use reknit_protocol::{RunId, Value, percent_encoded};
 use reknit_runtime::{ExportFilter, export};
-use reknit_web::{PagePart, RunFacts, run_page};
+use reknit_web::{ComparedRun, RunFacts, compare_choice_page, compare_page, run_page, run_panel};
 use serde::Deserialize;
 
 use super::page::{Fields, PageContext, PageResult, show};
-use super::run_digests::questions;
+use super::run_digests::{LoadedRun, RunDigest, questions};
+use super::runs::list_run;
 use crate::api_error::ApiError;
 use crate::control::{self, DecisionWord};
 use crate::request::{Accepted, RunRequest};
@@ -46,9 +48,9 @@ pub(super) async fn page(context: PageContext, Path(run): Path<String>, Query(qu
         only: query.only.as_deref(),
         from: query.from,
     };
-    match query.part.as_str() {
-        "panel" => Ok(show(run_page(&context.reader.frame(0), &facts, PagePart::Panel))),
-        _ => Ok(show(run_page(&context.frame().await?, &facts, PagePart::Whole))),
+    match run_panel(&facts).filter(|_| query.part == "panel") {
+        Some(panel) => Ok(show(panel)),
+        None => Ok(show(run_page(&context.frame().await?, &facts))),
     }
 }
 
@@ -93,4 +95,51 @@ pub(super) async fn decide(request: RunRequest, question: Path<(String, String)>
     let decision = word.decision(text("reason").cloned(), parameters, result)?;
     let _view = control::decide_question(&request, &question.1, form.get("hash"), decision).await?;
     Ok(page_of(&request.run))
+}
+
+const CHOICES: u32 = 100;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct CompareQuery {
+    #[serde(default)]
+    with: String,
+    #[serde(default)]
+    from: usize,
+}
+
+/// Compares a run with another, or asks with which.
+pub(super) async fn compare(
+    context: PageContext,
+    Path(run): Path<String>,
+    Query(query): Query<CompareQuery>,
+) -> PageResult {
+    let one = context.find_run(&run).await?;
+    if query.with.trim().is_empty() {
+        return choice(&context, &one).await;
+    }
+    let other = context.find_run(query.with.trim()).await?;
+    let (ui, journal) = (&context.ui, context.journal());
+    let (first, second) = (ui.loaded.of(journal, &one).await?, ui.loaded.of(journal, &other).await?);
+    let digests = (ui.digests.of_loaded(&one, &first), ui.digests.of_loaded(&other, &second));
+    let (one, other) = (compared(&one, &digests.0, &first), compared(&other, &digests.1, &second));
+    Ok(show(compare_page(&context.frame().await?, &one, &other, query.from)))
+}
+
+fn compared<'a>(summary: &'a RunSummary, digest: &RunDigest, loaded: &'a LoadedRun) -> ComparedRun<'a> {
+    ComparedRun {
+        run: summary.run.as_str(),
+        status: digest.status(summary),
+        created_ms: summary.created_ms,
+        updated_ms: summary.updated_ms,
+        overview: &loaded.overview,
+    }
+}
+
+async fn choice(context: &PageContext, run: &RunSummary) -> PageResult {
+    let mut choices = Vec::new();
+    for summary in context.runtime().runs(&RunFilter::newest(CHOICES)).await? {
+        choices.push(list_run(context, &summary).await?);
+    }
+    let own = list_run(context, run).await?;
+    Ok(show(compare_choice_page(&context.frame().await?, &own, &choices)))
 }

@@ -187,7 +187,7 @@ fn rows(pair: &StepPair<'_>) -> Vec<Row> {
     let (Some(left), Some(right)) = (&pair.left, &pair.right) else { return Vec::new() };
     let states = [step_mark(left.view), step_mark(right.view)];
     let rungs = [applied_rungs(left.view), applied_rungs(right.view)];
-    let chips = |rungs: &[reknit_mend::Rung]| {
+    let chips = |rungs: &BTreeSet<reknit_mend::Rung>| {
         html! { @if rungs.is_empty() { "not mended" } @for rung in rungs { (rung_chip(rung.as_str())) " " } }
     };
     let mut rows = vec![

@@ -95,7 +95,8 @@ fn add_line(cells: &mut Vec<Cell>, from: usize, to: usize) -> Vec<usize> {
 
 /// The columns in the order in which they are improved: from left to right, back, and so on; each with the direction.
 fn rounds(columns: usize) -> impl Iterator<Item = (usize, bool)> {
-    let column = move |round: usize, at: usize| if round % 2 == 0 { (at, true) } else { (columns - 1 - at, false) };
+    let column =
+        move |round: usize, at: usize| if round.is_multiple_of(2) { (at, true) } else { (columns - 1 - at, false) };
     (0..ROUNDS).flat_map(move |round| (0..columns).map(move |at| column(round, at)))
 }
 
