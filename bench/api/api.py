@@ -120,13 +120,6 @@ def known_requests_are_documented(url: str) -> bool:
     return holds
 
 
-def start(reknit: str, folder: Path, model_url: str) -> tuple[subprocess.Popen, str]:
-    (folder / "reknit.toml").write_text(CONFIGURATION)
-    arguments = ["--config", folder / "reknit.toml", "--journal", folder / "journal.db"]
-    process, port = start_reknit(reknit, [*arguments, "--model-url", model_url, "--model", "scripted"], folder / "serve.log")
-    return process, f"http://127.0.0.1:{port}"
-
-
 def test(schemathesis: str, folder: Path, url: str, checks: str, seconds: str, name: str, configuration: str) -> bool:
     (folder / f"{name}.toml").write_text(configuration)
     log = folder / f"{name}.log"
@@ -145,7 +138,11 @@ def main() -> int:
     reknit, schemathesis, folder, checks, seconds = sys.argv[1], sys.argv[2], empty_folder(sys.argv[3]), sys.argv[4], sys.argv[5]
     os.environ["NO_PROXY"] = "127.0.0.1"
     _, model_url = serve(Model)
-    process, url = start(reknit, folder, f"{model_url}/v1")
+    (folder / "reknit.toml").write_text(CONFIGURATION)
+    arguments = ["--config", folder / "reknit.toml", "--journal", folder / "journal.db"]
+    arguments += ["--model-url", f"{model_url}/v1", "--model", "scripted"]
+    process, port = start_reknit(reknit, arguments, folder / "serve.log")
+    url = f"http://127.0.0.1:{port}"
     try:
         post(f"{url}/v1/runs", {"plan": PLAN, "run_id": "seed-done"})
         waiting = post(f"{url}/v1/runs", {"plan": WAITING, "run_id": "seed-waiting"})

@@ -85,12 +85,8 @@ class Bench:
 
     def bare(self, load: str, folder: Path) -> Gateway:
         port = free_port()
-        return Gateway(
-            "bare hyper proxy",
-            port,
-            start([*ONE_CORE, load, "proxy", port, self.model_port], port, folder / "proxy.log"),
-            20_000,
-        )
+        process = start([*ONE_CORE, load, "proxy", port, self.model_port], port, folder / "proxy.log")
+        return Gateway("bare hyper proxy", port, process, 20_000)
 
     def reknit(self, reknit: str, url: str, folder: Path) -> Gateway:
         configuration = folder / "reknit.toml"
@@ -106,9 +102,8 @@ class Bench:
         environment = {"NODE_ENV": "production", "TRUSTED_CUSTOM_HOSTS": f"127.0.0.1,localhost,127.0.0.1:{self.model_port}"}
         command = [*ONE_CORE, "node", portkey, f"--port={port}", "--headless"]
         process = start(command, port, folder / "portkey.log", environment)
-        return Gateway(
-            "portkey gateway", port, process, 2_000, headers=["x-portkey-provider:openai", f"x-portkey-custom-host:{url}"]
-        )
+        headers = ["x-portkey-provider:openai", f"x-portkey-custom-host:{url}"]
+        return Gateway("portkey gateway", port, process, 2_000, headers=headers)
 
     def litellm(self, litellm: str, url: str, folder: Path) -> Gateway:
         port = free_port()
@@ -130,17 +125,8 @@ class Bench:
         return Gateway("litellm proxy", port, start(command, port, folder / "litellm.log", environment), 500)
 
     def load(self, gateway: Gateway, connections: int, calls: int, form: str) -> dict:
-        command = [
-            *OTHER_CORE,
-            self.load_program,
-            "load",
-            gateway.port,
-            connections,
-            calls,
-            form,
-            gateway.model,
-            *gateway.headers,
-        ]
+        words = [gateway.port, connections, calls, form, gateway.model, *gateway.headers]
+        command = [*OTHER_CORE, self.load_program, "load", *words]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"{gateway.name}, {form}: {done.stderr}")
