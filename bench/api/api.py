@@ -8,16 +8,14 @@ which waits for a decision, so that every path has a run to work on.
 
 import json
 import os
-import shutil
-import socket
 import subprocess
 import sys
-import threading
-import time
 import urllib.error
 import urllib.request
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from programs import JsonHandler, empty_folder, serve, start_reknit  # noqa: E402 (the path is set above)
 
 CONFIGURATION = """
 [[command]]
@@ -77,26 +75,18 @@ KNOWN = [
 ]
 
 
-class Model(BaseHTTPRequestHandler):
+class Model(JsonHandler):
     """A model that always writes the same plan."""
 
     def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        is_stream = json.loads(body).get("stream")
+        is_stream = self.body().get("stream")
         message = {"role": "assistant", "content": json.dumps(MODEL_PLAN)}
         choice = {"index": 0, "delta" if is_stream else "message": message, "finish_reason": "stop"}
         kind = "chat.completion.chunk" if is_stream else "chat.completion"
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
         answer = json.dumps({"id": "x", "object": kind, "created": 0, "model": "m", "choices": [choice], "usage": usage})
         text = (f"data: {answer}\n\ndata: [DONE]\n\n" if is_stream else answer).encode()
-        self.send_response(200)
-        self.send_header("content-type", "text/event-stream" if is_stream else "application/json")
-        self.send_header("content-length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, *_):
-        pass
+        self.send(200, "text/event-stream" if is_stream else "application/json", text)
 
 
 def post(url: str, body: dict) -> dict:
@@ -130,24 +120,6 @@ def known_requests_are_documented(url: str) -> bool:
     return holds
 
 
-def start(reknit: str, folder: Path, model_url: str) -> tuple[subprocess.Popen, str]:
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        address = f"127.0.0.1:{held.getsockname()[1]}"
-    (folder / "reknit.toml").write_text(CONFIGURATION)
-    command = [reknit, "serve", "--listen", address, "--config", folder / "reknit.toml", "--journal", folder / "journal.db"]
-    command += ["--model-url", model_url, "--model", "scripted"]
-    with open(folder / "serve.log", "w") as log:
-        process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
-    for _ in range(100):
-        try:
-            urllib.request.urlopen(f"http://{address}/ready", timeout=1).close()
-            return process, f"http://{address}"
-        except OSError:
-            time.sleep(0.1)
-    process.kill()
-    sys.exit(f"reknit serve does not start; see {folder}/serve.log")
-
-
 def test(schemathesis: str, folder: Path, url: str, checks: str, seconds: str, name: str, configuration: str) -> bool:
     (folder / f"{name}.toml").write_text(configuration)
     log = folder / f"{name}.log"
@@ -163,13 +135,14 @@ def test(schemathesis: str, folder: Path, url: str, checks: str, seconds: str, n
 
 
 def main() -> int:
-    reknit, schemathesis, folder, checks, seconds = sys.argv[1], sys.argv[2], Path(sys.argv[3]), sys.argv[4], sys.argv[5]
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    reknit, schemathesis, folder, checks, seconds = sys.argv[1], sys.argv[2], empty_folder(sys.argv[3]), sys.argv[4], sys.argv[5]
     os.environ["NO_PROXY"] = "127.0.0.1"
-    model = ThreadingHTTPServer(("127.0.0.1", 0), Model)
-    threading.Thread(target=model.serve_forever, daemon=True).start()
-    process, url = start(reknit, folder, f"http://127.0.0.1:{model.server_port}/v1")
+    _, model_url = serve(Model)
+    (folder / "reknit.toml").write_text(CONFIGURATION)
+    arguments = ["--config", folder / "reknit.toml", "--journal", folder / "journal.db"]
+    arguments += ["--model-url", f"{model_url}/v1", "--model", "scripted"]
+    process, port = start_reknit(reknit, arguments, folder / "serve.log")
+    url = f"http://127.0.0.1:{port}"
     try:
         post(f"{url}/v1/runs", {"plan": PLAN, "run_id": "seed-done"})
         waiting = post(f"{url}/v1/runs", {"plan": WAITING, "run_id": "seed-waiting"})

@@ -12,7 +12,6 @@ Exits with 0 if no side effect happened twice and every run ended, and with 1 ot
 """
 import argparse
 import collections
-import http.server
 import json
 import os
 import pathlib
@@ -24,6 +23,9 @@ import sys
 import tempfile
 import threading
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+from programs import JsonHandler, completion, serve  # noqa: E402 (the path is set above)
 
 CLASSES = {"look": "read", "order": "keyed", "stock": "idempotent", "note": "undeclared", "pay": "unsafe"}
 SECTOR = 512
@@ -50,20 +52,7 @@ class Books:
 BOOKS = Books()
 
 
-class Tool(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def answer(self, status, body):
-        text = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
+class Tool(JsonHandler):
     def do_GET(self):
         if self.path == "/api/capabilities":
             self.answer(200, [{"name": name, "effect": effect} for name, effect in CLASSES.items()])
@@ -71,7 +60,7 @@ class Tool(http.server.BaseHTTPRequestHandler):
             self.answer(404, {})
 
     def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
+        body = self.body()
         if self.path.endswith("/chat/completions"):
             return self.answer(200, model_answer(body))
         name = self.path.rsplit("/", 1)[-1]
@@ -106,19 +95,9 @@ def model_answer(body):
         done += len(turn)
     if not calls:
         calls = [("agent__final_report", {"report_content": f"Order {order} is done.", "report_format": "markdown"})]
-    message = {"role": "assistant", "content": None, "tool_calls": [
+    return completion({"tool_calls": [
         {"id": f"call_{results}_{at}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
-        for at, (name, arguments) in enumerate(calls)]}
-    return {"id": "x", "object": "chat.completion", "model": "m", "choices": [
-        {"index": 0, "message": message, "finish_reason": "tool_calls"}],
-        "usage": {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20}}
-
-
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request, client_address):
-        """The other side was killed; that is what this is about."""
+        for at, (name, arguments) in enumerate(calls)]})
 
 
 class Round:
@@ -241,9 +220,7 @@ def main():
     arguments.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     options = arguments.parse_args()
     dice = random.Random(options.seed)
-    server = Server(("127.0.0.1", 0), Tool)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_port}"
+    _, url = serve(Tool)
     total, number, failures, codes, counts = 0, 0, [], collections.Counter(), collections.Counter()
     while total < options.interruptions:
         folder = pathlib.Path(tempfile.mkdtemp(prefix="reknit-attack-"))

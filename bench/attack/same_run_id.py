@@ -10,7 +10,6 @@ Exits with 0 if nothing happened twice and both processes printed the same, and 
 """
 import argparse
 import collections
-import http.server
 import json
 import pathlib
 import random
@@ -20,42 +19,25 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+from programs import JsonHandler, serve  # noqa: E402 (the path is set above)
+
 STEPS = {"look": "read", "order": "keyed", "pay": "unsafe"}
 CALLS = collections.defaultdict(list)
 LOCK = threading.Lock()
 
 
-class Tool(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def answer(self, body):
-        text = json.dumps(body).encode()
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
+class Tool(JsonHandler):
     def do_GET(self):
-        self.answer([{"name": name, "effect": effect} for name, effect in STEPS.items()])
+        self.answer(200, [{"name": name, "effect": effect} for name, effect in STEPS.items()])
 
     def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
+        body = self.body()
         name = self.path.rsplit("/", 1)[-1]
         with LOCK:
             CALLS[name, body["order"]].append(self.headers.get("idempotency-key"))
         time.sleep(random.uniform(0, 0.01))
-        self.answer({"success": True, "data": {"receipt": f"{name}-{body['order']}"}})
-
-
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request, client_address):
-        """The other side was killed."""
+        self.answer(200, {"success": True, "data": {"receipt": f"{name}-{body['order']}"}})
 
 
 def main():
@@ -64,9 +46,7 @@ def main():
     arguments.add_argument("--rounds", type=int, default=1000)
     arguments = arguments.parse_args()
     reknit = str(pathlib.Path(arguments.reknit).resolve())
-    server = Server(("127.0.0.1", 0), Tool)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_address[1]}"
+    _, url = serve(Tool)
     steps = [{"step_id": name, "agent_name": "t", "depends_on": [before] if before else [],
               "metadata": {"capability": name, "parameters": {"order": "{{inputs.order}}"}}}
              for name, before in zip(STEPS, [None, *STEPS])]

@@ -8,13 +8,13 @@ REKNIT may be empty: then only the provider itself is used.
 
 import json
 import os
-import shutil
-import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from programs import empty_folder, free_port, start, start_reknit  # noqa: E402 (the path is set above)
 
 HERE = Path(__file__).parent
 CLIENTS = [
@@ -34,26 +34,6 @@ APIS = {
 SECONDS = 180
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        return held.getsockname()[1]
-
-
-def start(command: list, port: int, log: Path) -> subprocess.Popen:
-    with open(log, "w") as out:
-        process = subprocess.Popen(
-            command, stdout=out, stderr=out, cwd=log.parent, env={**os.environ, "SCRIPTED_KEY": "sk-scripted"}
-        )
-    for _ in range(100):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return process
-        except OSError:
-            time.sleep(0.1)
-    process.kill()
-    sys.exit(f"{command[0]} does not start; see {log}")
-
-
 def configuration(upstream: str, apis: list[str]) -> str:
     """One model for each API, with the API as its name."""
     entry = '[[models]]\nname = "{}"\nprovider = "{}"\nmodel = "scripted"\nurl = "{}/v1"\nkey-env = "SCRIPTED_KEY"\n'
@@ -61,19 +41,10 @@ def configuration(upstream: str, apis: list[str]) -> str:
 
 
 def start_gateway(reknit: str, upstream: str, name: str, apis: list[str], folder: Path) -> tuple[subprocess.Popen, str]:
-    port = free_port()
     (folder / f"{name}.toml").write_text(configuration(upstream, apis))
-    command = [
-        reknit,
-        "serve",
-        "--listen",
-        f"127.0.0.1:{port}",
-        "--config",
-        folder / f"{name}.toml",
-        "--journal",
-        folder / f"{name}.db",
-    ]
-    return start(command, port, folder / f"{name}-serve.log"), f"http://127.0.0.1:{port}"
+    arguments = ["--config", folder / f"{name}.toml", "--journal", folder / f"{name}.db"]
+    process, port = start_reknit(reknit, arguments, folder / f"{name}-serve.log", {"SCRIPTED_KEY": "sk-scripted"})
+    return process, f"http://127.0.0.1:{port}"
 
 
 def body_of(url: str, body: dict) -> bytes:
@@ -118,9 +89,7 @@ def run(client: str, base_url: str, model: str, upstream: str, via: str, folder:
 
 
 def main() -> int:
-    reknit, folder, clients = sys.argv[1], Path(sys.argv[2]), sys.argv[3:] or CLIENTS
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    reknit, folder, clients = sys.argv[1], empty_folder(sys.argv[2]), sys.argv[3:] or CLIENTS
     os.environ["NO_PROXY"] = "127.0.0.1"
     port = free_port()
     upstream = f"http://127.0.0.1:{port}"

@@ -5,25 +5,22 @@ usage: python measure.py REKNIT
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
 from importlib.metadata import version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from programs import free_port, start  # noqa: E402 (the path is set above)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # The bars: processor time per item of a loop beside that of a plain step, and memory per item of a loop of 10,000.
 MAX_CPU_RATIO = 1.2
 MAX_KB_PER_ITEM = 24
 reknit = sys.argv[1]
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def ask(path, body=None):
@@ -137,14 +134,8 @@ def growth():
 
 port = free_port()
 url = f"http://127.0.0.1:{port}"
-service = subprocess.Popen([sys.executable, os.path.join(HERE, "service.py"), str(port)])
+service = start([sys.executable, os.path.join(HERE, "service.py"), port], port, Path(tempfile.gettempdir(), "fan-out-service.log"))
 try:
-    for _ in range(100):
-        try:
-            ask("/api/capabilities")
-            break
-        except OSError:
-            time.sleep(0.1)
     holds = [compare(), growth()]
 finally:
     service.terminate()

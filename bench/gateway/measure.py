@@ -6,17 +6,16 @@ Every gateway has the first core for itself, and the client and the scripted mod
 turns counts. CPU is what the gateway's processes used, in user and kernel mode.
 """
 
-import atexit
 import json
 import os
-import shutil
-import socket
 import statistics
 import subprocess
 import sys
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from programs import empty_folder, free_port, start, start_reknit  # noqa: E402 (the path is set above)
 
 TICK = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -44,30 +43,6 @@ class Gateway:
 
     def median(self, name: str) -> float:
         return statistics.median(self.results[name])
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        return held.getsockname()[1]
-
-
-def start(
-    command: list, port: int, log: Path, cores: list[str], environment: dict[str, str] | None = None
-) -> subprocess.Popen:
-    with open(log, "w") as out:
-        process = subprocess.Popen(
-            [*cores, *map(str, command)], stdout=out, stderr=out, cwd=log.parent, env={**os.environ, **(environment or {})}
-        )
-    atexit.register(process.terminate)
-    for _ in range(1200):
-        if process.poll() is not None:
-            break
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return process
-        except OSError:
-            time.sleep(0.1)
-    sys.exit(f"{command[0]} does not start; see {log}")
 
 
 def tree(process: subprocess.Popen) -> list[int]:
@@ -98,7 +73,7 @@ class Bench:
     def __init__(self, reknit: str, load: str, litellm: str, portkey: str, folder: Path, quick: bool):
         self.load_program, self.quick = load, quick
         self.model_port = free_port()
-        self.model = start([load, "model", self.model_port], self.model_port, folder / "model.log", OTHER_CORE)
+        self.model = start([*OTHER_CORE, load, "model", self.model_port], self.model_port, folder / "model.log")
         url = f"http://127.0.0.1:{self.model_port}/v1"
         self.direct = Gateway("no gateway", self.model_port, None, 20_000)
         self.gateways = [
@@ -110,45 +85,25 @@ class Bench:
 
     def bare(self, load: str, folder: Path) -> Gateway:
         port = free_port()
-        return Gateway(
-            "bare hyper proxy",
-            port,
-            start([load, "proxy", port, self.model_port], port, folder / "proxy.log", ONE_CORE),
-            20_000,
-        )
+        process = start([*ONE_CORE, load, "proxy", port, self.model_port], port, folder / "proxy.log")
+        return Gateway("bare hyper proxy", port, process, 20_000)
 
     def reknit(self, reknit: str, url: str, folder: Path) -> Gateway:
-        port = free_port()
         configuration = folder / "reknit.toml"
         configuration.write_text(
             f'[[models]]\nname = "scripted"\nprovider = "openai"\nmodel = "scripted"\nurl = "{url}"\nkey-env = "SCRIPTED_KEY"\n'
         )
-        command = [
-            reknit,
-            "serve",
-            "--listen",
-            f"127.0.0.1:{port}",
-            "--config",
-            configuration,
-            "--journal",
-            folder / "journal.db",
-        ]
-        return Gateway(
-            "reknit serve",
-            port,
-            start(command, port, folder / "reknit.log", ONE_CORE, {"SCRIPTED_KEY": "sk-scripted"}),
-            10_000,
-        )
+        arguments = ["--config", configuration, "--journal", folder / "journal.db"]
+        process, port = start_reknit(reknit, arguments, folder / "reknit.log", {"SCRIPTED_KEY": "sk-scripted"}, ONE_CORE)
+        return Gateway("reknit serve", port, process, 10_000)
 
     def portkey(self, portkey: str, url: str, folder: Path) -> Gateway:
         port = free_port()
         environment = {"NODE_ENV": "production", "TRUSTED_CUSTOM_HOSTS": f"127.0.0.1,localhost,127.0.0.1:{self.model_port}"}
-        process = start(
-            ["node", portkey, f"--port={port}", "--headless"], port, folder / "portkey.log", ONE_CORE, environment
-        )
-        return Gateway(
-            "portkey gateway", port, process, 2_000, headers=["x-portkey-provider:openai", f"x-portkey-custom-host:{url}"]
-        )
+        command = [*ONE_CORE, "node", portkey, f"--port={port}", "--headless"]
+        process = start(command, port, folder / "portkey.log", environment)
+        headers = ["x-portkey-provider:openai", f"x-portkey-custom-host:{url}"]
+        return Gateway("portkey gateway", port, process, 2_000, headers=headers)
 
     def litellm(self, litellm: str, url: str, folder: Path) -> Gateway:
         port = free_port()
@@ -166,21 +121,12 @@ class Bench:
             "NO_DOCS": "True",
         }
         environment["LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY"] = "true"
-        command = [litellm, "--config", configuration, "--host", "127.0.0.1", "--port", port, "--num_workers", "1"]
-        return Gateway("litellm proxy", port, start(command, port, folder / "litellm.log", ONE_CORE, environment), 500)
+        command = [*ONE_CORE, litellm, "--config", configuration, "--host", "127.0.0.1", "--port", port, "--num_workers", "1"]
+        return Gateway("litellm proxy", port, start(command, port, folder / "litellm.log", environment), 500)
 
     def load(self, gateway: Gateway, connections: int, calls: int, form: str) -> dict:
-        command = [
-            *OTHER_CORE,
-            self.load_program,
-            "load",
-            gateway.port,
-            connections,
-            calls,
-            form,
-            gateway.model,
-            *gateway.headers,
-        ]
+        words = [gateway.port, connections, calls, form, gateway.model, *gateway.headers]
+        command = [*OTHER_CORE, self.load_program, "load", *words]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"{gateway.name}, {form}: {done.stderr}")
@@ -273,9 +219,7 @@ def main() -> int:
     reknit, load, litellm, portkey, folder = sys.argv[1:6]
     if (os.cpu_count() or 1) < 2:
         sys.exit("bench: this needs two cores")
-    shutil.rmtree(folder, ignore_errors=True)
-    Path(folder).mkdir(parents=True)
-    bench = Bench(reknit, load, litellm, portkey, Path(folder), "--quick" in sys.argv)
+    bench = Bench(reknit, load, litellm, portkey, empty_folder(folder), "--quick" in sys.argv)
     bench.measure()
     memory = bench.memory_growth(bench.gateways[1])
     return 0 if report(bench, memory) else 1

@@ -6,19 +6,17 @@ usage: python clients.py REKNIT INSPECTOR FOLDER
 import asyncio
 import json
 import os
-import shutil
-import socket
 import subprocess
 import sys
-import threading
-import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
 
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from programs import JsonHandler, completion, empty_folder, serve, start_reknit  # noqa: E402 (the path is set above)
 
 CONFIGURATION = r"""
 [[command]]
@@ -48,11 +46,11 @@ def call(name: str, **arguments: str) -> dict:
     return {"tool_calls": [{"id": "c1", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}]}
 
 
-class Model(BaseHTTPRequestHandler):
+class Model(JsonHandler):
     """A model that brews tea, and then reports what the tool returned."""
 
     def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        body = self.body()
         tools = [tool["function"]["name"] for tool in body.get("tools", [])]
         results = [message["content"] for message in body["messages"] if message["role"] == "tool"]
         if not tools:
@@ -62,20 +60,7 @@ class Model(BaseHTTPRequestHandler):
             message = call(REPORT_TOOL, status="success", report_format="text", content=f"The tea is ready: {results[-1]}")
         else:
             message = call(next(name for name in tools if "brew" in name), minutes="5", tea="GREEN")
-        reason = "tool_calls" if "tool_calls" in message else "stop"
-        message = {"role": "assistant", "content": None, **message}
-        choice = {"index": 0, "message": message, "finish_reason": reason}
-        usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-        answer = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
-        text = json.dumps(answer).encode()
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, *_):
-        pass
+        self.answer(200, completion(message))
 
 
 def check(client: str, what: str, holds: bool, shown: object = "") -> None:
@@ -174,37 +159,19 @@ async def with_python(client: str, transport) -> None:
         check_agent(client, plain(await session.call_tool(AGENT_TOOL, {"task": TASK})))
 
 
-def serve(reknit: str, arguments: list[str], folder: Path) -> tuple[subprocess.Popen, str]:
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        port = held.getsockname()[1]
-    with open(folder / "serve.log", "w") as log:
-        command = [reknit, "serve", "--listen", f"127.0.0.1:{port}", *arguments]
-        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
-    for _ in range(300):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return process, f"http://127.0.0.1:{port}/mcp"
-        except OSError:
-            time.sleep(0.1)
-    process.terminate()
-    sys.exit(f"reknit serve does not start; see {folder}/serve.log")
-
-
 def main() -> int:
-    reknit, inspector, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    reknit, inspector, folder = sys.argv[1], sys.argv[2], empty_folder(sys.argv[3])
     (folder / "reknit.toml").write_text(CONFIGURATION)
     (folder / "barista.md").write_text(AGENT)
-    model = ThreadingHTTPServer(("127.0.0.1", 0), Model)
-    threading.Thread(target=model.serve_forever, daemon=True).start()
+    _, model_url = serve(Model)
     arguments = ["--config", str(folder / "reknit.toml"), "--agent", str(folder / "barista.md")]
-    arguments += ["--model-url", f"http://127.0.0.1:{model.server_port}/v1", "--model", "scripted"]
+    arguments += ["--model-url", f"{model_url}/v1", "--model", "scripted"]
     stdio = {"command": reknit, "args": ["mcp", "--journal", str(folder / "mcp.db"), *arguments]}
     (folder / "inspector.json").write_text(json.dumps({"mcpServers": {"reknit": stdio}}))
     package = Path(inspector).parents[1] / "@modelcontextprotocol/inspector/package.json"
     print(f"inspector {json.loads(package.read_text())['version']}; mcp {version('mcp')} (PyPI)")
-    process, url = serve(reknit, ["--journal", str(folder / "serve.db"), *arguments], folder)
+    process, port = start_reknit(reknit, ["--journal", folder / "serve.db", *arguments], folder / "serve.log")
+    url = f"http://127.0.0.1:{port}/mcp"
     try:
         with_inspector("inspector, stdio", inspector, ["--config", folder / "inspector.json", "--server", "reknit"])
         with_inspector("inspector, HTTP", inspector, [url, "--transport", "http"])

@@ -8,17 +8,14 @@ adds `service__` in the messages, and changes nothing else. Scenarios that call 
 
 import http.client
 import json
-import os
 import re
-import shutil
-import socket
 import subprocess
 import sys
-import threading
-import time
 from fnmatch import fnmatch
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from programs import JsonHandler, empty_folder, serve, start_reknit  # noqa: E402 (the path is set above)
 
 ERAS = ("2025-11-25", "2026-07-28")
 PREFIX = "service__"
@@ -70,10 +67,9 @@ UNDECLARED = {
 }
 
 
-class Renamed(BaseHTTPRequestHandler):
+class Renamed(JsonHandler):
     """Passes requests on to `reknit`, which has other names for the tools."""
 
-    protocol_version = "HTTP/1.1"
     port = 0
 
     def do_POST(self):
@@ -108,29 +104,6 @@ class Renamed(BaseHTTPRequestHandler):
         for line in response:
             self.wfile.write(line.replace(f'"{PREFIX}'.encode(), b'"'))
             self.wfile.flush()
-
-    def log_message(self, *_):
-        pass
-
-
-def start(reknit: str, folder: Path) -> tuple[subprocess.Popen, int]:
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        port = held.getsockname()[1]
-    (folder / "reknit.toml").write_text(CONFIGURATION)
-    command = [reknit, "serve", "--listen", f"127.0.0.1:{port}", "--config", folder / "reknit.toml"]
-    command += ["--journal", folder / "journal.db"]
-    environment = {**os.environ, "REKNIT_FIND_MODEL": "false"}
-    with open(folder / "serve.log", "w") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)
-    for _ in range(300):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return process, port
-        except OSError:
-            time.sleep(0.1)
-    process.terminate()
-    sys.exit(f"reknit serve does not start; see {folder}/serve.log")
-
 
 def run_suite(conformance: str, port: int, era: str, folder: Path) -> dict[str, list[dict]]:
     """The checks of each scenario."""
@@ -195,15 +168,13 @@ def row(era: str, scenario: str, checks: list[dict] | None) -> str:
 
 
 def main() -> int:
-    reknit, conformance, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    process, port = start(reknit, folder)
+    reknit, conformance, folder = sys.argv[1], sys.argv[2], empty_folder(sys.argv[3])
+    (folder / "reknit.toml").write_text(CONFIGURATION)
+    arguments = ["--config", folder / "reknit.toml", "--journal", folder / "journal.db"]
+    process, port = start_reknit(reknit, arguments, folder / "serve.log", {"REKNIT_FIND_MODEL": "false"})
     try:
         Renamed.port = port
-        renamed = ThreadingHTTPServer(("127.0.0.1", 0), Renamed)
-        renamed.daemon_threads = True
-        threading.Thread(target=renamed.serve_forever, daemon=True).start()
+        renamed, _ = serve(Renamed)
         outcomes = []
         for era in ERAS:
             direct = run_suite(conformance, port, era, folder / f"direct-{era}")

@@ -1,46 +1,30 @@
 """Runs plans of many independent steps whose tool returns 100 kB, and prints the peak memory and the processor time."""
 
-import http.server
 import json
 import os
 import subprocess
 import sys
 import tempfile
-import threading
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from programs import JsonHandler, serve  # noqa: E402 (the path is set above)
 
 RESULT_BYTES = 100_000
 LIMIT_MB = 500
 
 
-class Tool(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
+class Tool(JsonHandler):
     def do_GET(self):
-        self.answer([{"name": "read", "description": "reads", "effect": "read", "endpoint": "/api/capabilities/read"}])
+        self.answer(200, [{"name": "read", "description": "reads", "effect": "read", "endpoint": "/api/capabilities/read"}])
 
     def do_POST(self):
-        call = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        call = self.body()
         row = {"id": str(call["n"]), "price": 12.5, "text": "a row of the result"}
         rows = RESULT_BYTES // len(json.dumps(row)) if self.server.shape == "rows" else 0
         text = "" if rows else f"{call['n']} " + "x" * RESULT_BYTES
-        self.answer({"success": True, "data": {"rows": [row] * rows, "text": text}})
+        self.answer(200, {"success": True, "data": {"rows": [row] * rows, "text": text}})
 
-    def answer(self, value):
-        body = json.dumps(value).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
-class Server(http.server.ThreadingHTTPServer):
-    request_queue_size = 128
-    daemon_threads = True
-    shape = "text"
 
 
 def plan(steps):
@@ -62,8 +46,7 @@ def measured(program, folder, *arguments):
 
 def main():
     program, counts = sys.argv[1], [int(word) for word in sys.argv[2:]]
-    server = Server(("127.0.0.1", 0), Tool)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    server, url = serve(Tool)
     failed = False
     print(f"{'steps':>6}  {'result':6}  {'command':10}  {'peak MB':>8}  {'CPU s':>6}  CPU ms/step")
     for steps in counts:
@@ -72,7 +55,6 @@ def main():
                 with open(os.path.join(folder, "plan.json"), "w") as file:
                     json.dump(plan(steps), file)
                 with open(os.path.join(folder, "reknit.toml"), "w") as file:
-                    url = f"http://127.0.0.1:{server.server_address[1]}"
                     limits = "[limits]\ntool-calls = 100000\n"
                     file.write(f'{limits}[[tools]]\nname = "t"\nurl = "{url}"\n')
                 for words in [["run", "--answer", "template", "plan.json"], ["runs", "show", "last"]]:

@@ -8,16 +8,15 @@ import json
 import math
 import random
 import re
-import shutil
-import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.parse
 import urllib.request
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from programs import JsonHandler, completion, empty_folder, free_port, serve, start, start_reknit  # noqa: E402 (the path is set above)
 
 ROOT = Path(__file__).parent.parent.parent
 SECONDS = 45
@@ -72,53 +71,28 @@ def answer(purpose: str, text: str) -> dict | str | None:
             return "Done."
 
 
-class Model(BaseHTTPRequestHandler):
+class Model(JsonHandler):
     def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        body = self.body()
         texts = [json.dumps(message["content"]) for message in body["messages"]]
         purpose = re.search(r"purpose: (\w+)", "\n".join(texts))
         said = answer(purpose[1] if purpose else "", "\n".join(texts))
         if said is None:
-            return self.reply(400, {"error": {"message": "scripted failure", "type": "invalid_request_error"}})
+            return self.answer(400, {"error": {"message": "scripted failure", "type": "invalid_request_error"}})
         content = said if isinstance(said, str) else json.dumps(said)
-        choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
-        usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-        self.reply(
-            200, {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
-        )
-
-    def reply(self, status: int, body: dict):
-        text = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, *_):
-        pass
+        self.answer(200, completion({"content": content}))
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        return held.getsockname()[1]
-
-
-def start(command: list, log: Path, port: int | None = None) -> subprocess.Popen:
+def start_demo(reknit: str, log: Path) -> str:
+    """Starts the tools of the demo. Returns their configuration."""
     with open(log, "w") as out:
-        process = subprocess.Popen([str(word) for word in command], stdout=out, stderr=subprocess.STDOUT, cwd=log.parent)
+        process = subprocess.Popen([reknit, "demo", "--serve"], stdout=out, stderr=out, cwd=log.parent)
     atexit.register(process.terminate)
     for _ in range(200):
-        try:
-            if port is None and "[[tools]]" in log.read_text():
-                return process
-            if port is not None:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                return process
-        except OSError:
-            pass
+        if "[[tools]]" in log.read_text():
+            return "\n".join(re.findall(r'\[\[tools\]\]\nname = ".*"\nurl = ".*"\n', log.read_text()))
         time.sleep(0.1)
-    sys.exit(f"{command[0]} does not start; see {log}")
+    sys.exit(f"{reknit} does not start; see {log}")
 
 
 def get(url: str) -> bytes:
@@ -142,36 +116,19 @@ def queries() -> list[str]:
 
 
 def main() -> int:
-    reknit, folder, others = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    model = ThreadingHTTPServer(("127.0.0.1", 0), Model)
-    threading.Thread(target=model.serve_forever, daemon=True).start()
-    start([reknit, "demo", "--serve"], folder / "tools.log")
-    tools = re.findall(r'\[\[tools\]\]\nname = ".*"\nurl = ".*"\n', (folder / "tools.log").read_text())
-    (folder / "reknit.toml").write_text("\n".join(tools))
-    ports = free_port(), free_port()
-    server, prometheus = (f"http://127.0.0.1:{port}" for port in ports)
-    serve = [
-        reknit,
-        "serve",
-        "--listen",
-        f"127.0.0.1:{ports[0]}",
-        "--config",
-        folder / "reknit.toml",
-        "--journal",
-        folder / "journal.db",
-    ]
-    start(
-        [*serve, "--model-url", f"http://127.0.0.1:{model.server_port}/v1", "--model", "scripted"],
-        folder / "serve.log",
-        ports[0],
-    )
+    reknit, folder, others = sys.argv[1], empty_folder(sys.argv[2]), sys.argv[3:]
+    _, model_url = serve(Model)
+    (folder / "reknit.toml").write_text(start_demo(reknit, folder / "tools.log"))
+    arguments = ["--config", folder / "reknit.toml", "--journal", folder / "journal.db"]
+    arguments += ["--model-url", f"{model_url}/v1", "--model", "scripted"]
+    _, reknit_port = start_reknit(reknit, arguments, folder / "serve.log")
+    prometheus_port = free_port()
+    server, prometheus = f"http://127.0.0.1:{reknit_port}", f"http://127.0.0.1:{prometheus_port}"
     (folder / "prometheus.yml").write_text(
         json.dumps(
             {
                 "global": {"scrape_interval": "1s"},
-                "scrape_configs": [{"job_name": "reknit", "static_configs": [{"targets": [f"127.0.0.1:{ports[0]}"]}]}],
+                "scrape_configs": [{"job_name": "reknit", "static_configs": [{"targets": [f"127.0.0.1:{reknit_port}"]}]}],
             }
         )
     )
@@ -181,9 +138,9 @@ def main() -> int:
         "--config.file",
         folder / "prometheus.yml",
         "--web.listen-address",
-        f"127.0.0.1:{ports[1]}",
+        f"127.0.0.1:{prometheus_port}",
     ]
-    start(["prometheus", *storage], folder / "prometheus.log", ports[1])
+    start(["prometheus", *storage], prometheus_port, folder / "prometheus.log")
 
     end, runs = time.monotonic() + SECONDS, 0
     while time.monotonic() < end:

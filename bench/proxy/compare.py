@@ -10,7 +10,6 @@ import asyncio
 import collections
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,9 @@ from pathlib import Path
 import agent
 import httpx
 from tasks import TASKS, Task
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from programs import free_port, start  # noqa: E402 (the path is set above)
 
 HERE = Path(__file__).parent
 # Time limit in seconds of a call of the shop, the same on all sides.
@@ -66,20 +68,10 @@ class Result:
     conversation: list[str]
 
 
-def start(program: str, folder: Path) -> tuple[subprocess.Popen, str]:
-    """Starts one of our servers and waits until it accepts connections."""
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        port = held.getsockname()[1]
-    with open(folder / f"{program}.log", "w") as log:
-        process = subprocess.Popen([sys.executable, HERE / program, str(port)], stdout=log, stderr=log)
-    for _ in range(300):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return process, f"http://127.0.0.1:{port}"
-        except OSError:
-            time.sleep(0.1)
-    process.kill()
-    sys.exit(f"{program} does not start; see {folder}/{program}.log")
+def start_own(program: str, folder: Path) -> tuple[subprocess.Popen, str]:
+    """Starts one of our servers."""
+    port = free_port()
+    return start([sys.executable, HERE / program, port], port, folder / f"{program}.log"), f"http://127.0.0.1:{port}"
 
 
 def sides(reknit: str, folder: Path, shop: str) -> list[Side]:
@@ -174,9 +166,9 @@ async def main() -> int:
     tasks = [task for task in TASKS if words in task.name]
     folder.mkdir(parents=True, exist_ok=True)
     os.environ["NO_PROXY"] = "127.0.0.1"
-    service, shop = start("service.py", folder)
+    service, shop = start_own("service.py", folder)
     try:
-        server, model_url = start("model.py", folder)
+        server, model_url = start_own("model.py", folder)
         try:
             with open(folder / "conversations.txt", "w") as log:
                 by_model = {}

@@ -1,29 +1,13 @@
 """Plans, executes and answers with LangGraph, as its documentation does for plan-and-execute: `uvicorn langgraph_service:app`."""
 
-import os
 from typing import TypedDict
 
-import httpx
 from fastapi import FastAPI
 from langchain_openai import ChatOpenAI
 from langgraph.graph import END, START, StateGraph
-from pydantic import BaseModel
+from plans import BACKEND, PLANNER, Plan, Request, call
 
-BACKEND = os.environ["BACKEND"]
 model = ChatOpenAI(model="scripted", base_url=f"{BACKEND}/v1", api_key="sk-scripted", temperature=0)
-client = httpx.AsyncClient(base_url=BACKEND)
-
-
-class Step(BaseModel):
-    id: str
-    tool: str
-    parameters: dict
-
-
-class Plan(BaseModel):
-    """A plan of tool calls."""
-
-    steps: list[Step]
 
 
 class State(TypedDict):
@@ -37,24 +21,13 @@ planner = model.with_structured_output(Plan, method="function_calling")
 
 
 async def plan(state: State):
-    system = "Plan the request with the tools geocode(location) and current(lat, lon). $step-1.lat is a result of an earlier step."
-    return {"plan": await planner.ainvoke([("system", system), ("user", state["request"])]), "results": {}}
-
-
-def bound(value, results):
-    if isinstance(value, str) and value.startswith("$"):
-        step, field = value[1:].split(".")
-        return results[step][field]
-    return value
+    return {"plan": await planner.ainvoke([("system", PLANNER), ("user", state["request"])]), "results": {}}
 
 
 async def execute(state: State):
     results = dict(state["results"])
     step = state["plan"].steps[len(results)]
-    parameters = {name: bound(value, results) for name, value in step.parameters.items()}
-    response = await client.get(f"/{step.tool}", params=parameters)
-    response.raise_for_status()
-    results[step.id] = response.json()
+    results[step.id] = await call(step, results)
     return {"results": results}
 
 
@@ -78,10 +51,6 @@ graph.add_edge("answer", END)
 compiled = graph.compile()
 
 app = FastAPI()
-
-
-class Request(BaseModel):
-    request: str
 
 
 @app.post("/ask")

@@ -7,10 +7,7 @@ turns counts. CPU is what the processes of the service used, in user and kernel 
 """
 
 import asyncio
-import atexit
 import os
-import shutil
-import socket
 import statistics
 import subprocess
 import sys
@@ -19,6 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from programs import empty_folder, free_port, start, start_reknit  # noqa: E402 (the path is set above)
 
 TICK = os.sysconf("SC_CLK_TCK")
 ONE_CORE, OTHER_CORE = ["taskset", "-c", "0"], ["taskset", "-c", "1"]
@@ -43,34 +43,13 @@ class Service:
         return (int(fields[11]) + int(fields[12])) / TICK
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        return held.getsockname()[1]
-
-
-def start(command: list, port: int, log: Path, cores: list[str], environment: dict[str, str]) -> subprocess.Popen:
-    with open(log, "w") as out:
-        process = subprocess.Popen([*cores, *map(str, command)], stdout=out, stderr=out, cwd=HERE, env={**os.environ, **environment})
-    atexit.register(process.terminate)
-    for _ in range(600):
-        if process.poll() is not None:
-            break
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return process
-        except OSError:
-            time.sleep(0.1)
-    sys.exit(f"{command[0]} does not start; see {log}")
-
-
 def uvicorn(module: str, folder: Path, cores: list[str], environment: dict[str, str]) -> tuple[str, subprocess.Popen]:
     port = free_port()
     command = [sys.executable, "-m", "uvicorn", f"{module}:app", "--port", port, "--log-level", "warning", "--no-access-log"]
-    return f"http://127.0.0.1:{port}", start(command, port, folder / f"{module}.log", cores, environment)
+    return f"http://127.0.0.1:{port}", start([*cores, *command], port, folder / f"{module}.log", environment, HERE)
 
 
 def reknit(program: str, folder: Path, backend: str, name: str, journal: str) -> Service:
-    port = free_port()
     configuration = folder / "reknit.toml"
     tool = '[[openapi]]\nname = "{0}"\ndocument = "{1}/openapi.json"\nurl = "{1}"\noperations = ["{2}"]\n\n'
     configuration.write_text(
@@ -79,8 +58,8 @@ def reknit(program: str, folder: Path, backend: str, name: str, journal: str) ->
         + tool.format("geo", backend, "geocode")
         + tool.format("weather", backend, "current")
     )
-    command = [program, "serve", "--listen", f"127.0.0.1:{port}", "--config", configuration, "--journal", journal]
-    process = start(command, port, folder / f"{name}.log", ONE_CORE, {"SCRIPTED_KEY": "sk-scripted"})
+    arguments = ["--config", configuration, "--journal", journal]
+    process, port = start_reknit(program, arguments, folder / f"{name}.log", {"SCRIPTED_KEY": "sk-scripted"}, ONE_CORE)
     return Service(name, f"http://127.0.0.1:{port}/orchestrate/natural", process, 2_000)
 
 
@@ -106,9 +85,7 @@ async def turn(service: Service, calls: int):
 
 
 def main():
-    program, folder, quick = sys.argv[1], Path(sys.argv[2]), "--quick" in sys.argv
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    program, folder, quick = sys.argv[1], empty_folder(sys.argv[2]), "--quick" in sys.argv
     os.sched_setaffinity(0, {1})
     backend, _ = uvicorn("backend", folder, OTHER_CORE, {})
     services = [

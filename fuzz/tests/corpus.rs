@@ -40,77 +40,21 @@ fn replay(target: &str, property: fn(&[u8])) {
     assert!(failed.is_empty(), "these inputs of `{target}` violate the property:\n{}", failed.join("\n"));
 }
 
-#[test]
-fn parse_holds_for_its_corpus() {
-    replay("parse", reknit_fuzz::parse);
+/// A test for each target.
+macro_rules! targets {
+    ($($target:ident)*) => {
+        mod every_input_of_its_corpus_holds_for {
+            $(
+                #[test]
+                fn $target() {
+                    super::replay(stringify!($target), reknit_fuzz::$target);
+                }
+            )*
+        }
+    };
 }
 
-#[test]
-fn read_holds_for_its_corpus() {
-    replay("read", reknit_fuzz::read);
-}
-
-#[test]
-fn read_as_holds_for_its_corpus() {
-    replay("read_as", reknit_fuzz::read_as);
-}
-
-#[test]
-fn fit_holds_for_its_corpus() {
-    replay("fit", reknit_fuzz::fit);
-}
-
-#[test]
-fn schema_holds_for_its_corpus() {
-    replay("schema", reknit_fuzz::schema);
-}
-
-#[test]
-fn template_holds_for_its_corpus() {
-    replay("template", reknit_fuzz::template);
-}
-
-#[test]
-fn expression_holds_for_its_corpus() {
-    replay("expression", reknit_fuzz::expression);
-}
-
-#[test]
-fn plan_holds_for_its_corpus() {
-    replay("plan", reknit_fuzz::plan);
-}
-
-#[test]
-fn chat_holds_for_its_corpus() {
-    replay("chat", reknit_fuzz::chat);
-}
-
-#[test]
-fn responses_holds_for_its_corpus() {
-    replay("responses", reknit_fuzz::responses);
-}
-
-#[test]
-fn anthropic_holds_for_its_corpus() {
-    replay("anthropic", reknit_fuzz::anthropic);
-}
-
-#[test]
-fn gemini_holds_for_its_corpus() {
-    replay("gemini", reknit_fuzz::gemini);
-}
-
-#[test]
-fn bedrock_holds_for_its_corpus() {
-    replay("bedrock", reknit_fuzz::bedrock);
-}
-
-#[test]
-fn cohere_holds_for_its_corpus() {
-    replay("cohere", reknit_fuzz::cohere);
-}
-
-#[test]
-fn ollama_holds_for_its_corpus() {
-    replay("ollama", reknit_fuzz::ollama);
+targets! {
+    parse read read_as fit schema template expression plan
+    chat responses anthropic gemini bedrock cohere ollama
 }

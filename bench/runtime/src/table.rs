@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::columns::write_aligned;
+use crate::columns::{Rows, TableRow};
 
 /// A number with its unit.
 #[derive(Clone, Copy)]
@@ -69,10 +69,27 @@ impl Row {
         self.limit = Some(limit);
         self
     }
+}
 
-    fn passes(&self) -> bool {
-        self.limit.is_none_or(|limit| self.ours.amount.number() <= limit.number())
-    }
+impl TableRow for Row {
+    const HEADINGS: [&'static str; 8] = ["what", "ours", "", "compared with", "", "ratio", "limit", ""];
+    const LEGEND: &'static str = "\
+Times and rates are medians of interleaved rounds; memory is the peak of the process (VmHWM).
+skewed: A(10 ms) -> C(200 ms) | B(200 ms) -> D(10 ms), 210 ms if each step waits only for its own dependencies. The whole
+  run is timed, with the commits of its first and last event. Keyed: each call is claimed in the journal before it is made.
+plain code: two chains of bare calls with the same client, without a plan or a journal: the time of tool server and network.
+LangGraph: a StateGraph, compiled before the measurement. SQLite: AsyncSqliteSaver, synchronous = FULL, durability as named
+  (async is its default; sync commits before it continues, like Reknit). Tasks: its functional API with both chains written
+  as coroutines, and SQLite with sync.
+step: the time of a chain of 21 immediate calls minus that of a chain of one, divided by 20. Without its call: minus a bare
+  call. No network: the same chains through a transport that responds at once. Compared with a synced write: 4 KiB appended to
+  a file beside the journal, then fdatasync, just before each chain; a keyed step also claims its call.
+append: one event of a tool's reply with two due effects, committed; 64 runs at once share commits.
+machine: events applied by Run::apply, each followed by pending(); every effect is answered at once, and there is no driver.
+waiting: 10,000 runs in one process, each in one call that is held until every lease is renewed; the tool is another process.
+  By default: with the default limits of concurrent calls; the other runs wait for a slot. Per run: the memory of each run
+  while all wait; LangGraph with 1,000 runs, SQLite and sync.
+";
 
     fn cells(&self) -> [String; 8] {
         let ratio = self.compared_with.as_ref().map(|other| {
@@ -99,65 +116,14 @@ impl Row {
             verdict.into(),
         ]
     }
-}
 
-/// All rows, with notes and the versions of the peers.
-#[derive(Default)]
-pub struct Table {
-    rows: Vec<Row>,
-    notes: Vec<String>,
-    peers: Vec<String>,
-}
-
-impl Table {
-    pub fn add(&mut self, row: Row) {
-        eprintln!("{}", row.cells().join("  "));
-        self.rows.push(row);
+    fn is_limited(&self) -> bool {
+        self.limit.is_some()
     }
 
-    pub fn note(&mut self, note: String) {
-        eprintln!("{note}");
-        self.notes.push(note);
-    }
-
-    pub fn peer(&mut self, version: &str) {
-        self.peers.push(version.to_owned());
-    }
-
-    /// Whether every row is within its limit.
-    pub fn passes(&self) -> bool {
-        self.rows.iter().all(Row::passes)
+    fn passes(&self) -> bool {
+        self.limit.is_none_or(|limit| self.ours.amount.number() <= limit.number())
     }
 }
 
-const LEGEND: &str = "\
-Times and rates are medians of interleaved rounds; memory is the peak of the process (VmHWM).
-skewed: A(10 ms) -> C(200 ms) | B(200 ms) -> D(10 ms), 210 ms if each step waits only for its own dependencies. The whole
-  run is timed, with the commits of its first and last event. Keyed: each call is claimed in the journal before it is made.
-plain code: two chains of bare calls with the same client, without a plan or a journal: the time of tool server and network.
-LangGraph: a StateGraph, compiled before the measurement. SQLite: AsyncSqliteSaver, synchronous = FULL, durability as named
-  (async is its default; sync commits before it continues, like Reknit). Tasks: its functional API with both chains written
-  as coroutines, and SQLite with sync.
-step: the time of a chain of 21 immediate calls minus that of a chain of one, divided by 20. Without its call: minus a bare
-  call. No network: the same chains through a transport that responds at once. Compared with a synced write: 4 KiB appended to
-  a file beside the journal, then fdatasync, just before each chain; a keyed step also claims its call.
-append: one event of a tool's reply with two due effects, committed; 64 runs at once share commits.
-machine: events applied by Run::apply, each followed by pending(); every effect is answered at once, and there is no driver.
-waiting: 10,000 runs in one process, each in one call that is held until every lease is renewed; the tool is another process.
-  By default: with the default limits of concurrent calls; the other runs wait for a slot. Per run: the memory of each run
-  while all wait; LangGraph with 1,000 runs, SQLite and sync.
-";
-
-impl fmt::Display for Table {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let headings = ["what", "ours", "", "compared with", "", "ratio", "limit", ""].map(str::to_owned);
-        let lines: Vec<[String; 8]> = [headings].into_iter().chain(self.rows.iter().map(Row::cells)).collect();
-        write_aligned(out, &lines)?;
-        writeln!(out, "\npeers: {}\n", self.peers.join("; "))?;
-        self.notes.iter().try_for_each(|note| writeln!(out, "{note}"))?;
-        writeln!(out, "\n{LEGEND}")?;
-        let failed = self.rows.iter().filter(|row| !row.passes()).count();
-        let limited = self.rows.iter().filter(|row| row.limit.is_some()).count();
-        writeln!(out, "{} of {limited} limits hold", limited - failed)
-    }
-}
+pub type Table = Rows<Row>;

@@ -1,8 +1,6 @@
 //! The table of results.
 
-use std::fmt;
-
-use crate::columns::write_aligned;
+use crate::columns::{Rows, TableRow};
 
 /// The limit of a ratio.
 #[derive(Clone, Copy)]
@@ -55,13 +53,23 @@ impl Row {
         Self { what, ours, theirs, ratio, unit: "x speed", limit }
     }
 
-    fn passes(&self) -> bool {
-        match self.limit {
-            Some(Limit::AtMost(max)) => self.ratio <= max,
-            Some(Limit::AtLeast(min)) => self.ratio >= min,
-            None => true,
-        }
+    fn verdict(&self) -> String {
+        (if self.passes() { "PASS" } else { "FAIL" }).to_owned()
     }
+}
+
+impl TableRow for Row {
+    const HEADINGS: [&'static str; 8] = ["what", "ours", "MB/s", "theirs", "MB/s", "ratio", "limit", ""];
+    const LEGEND: &'static str = "\
+MB/s: the fastest of many interleaved rounds; read, fit and serde_json include dropping the result.
+serde_json: with its default features; preserve_order keeps the order of keys, like Value.
+json_repair: repair_json(text, return_objects=True). With a schema also schema=schema, which it processes in each call;
+  `prepared` is wrapped so that this happens once per schema, which the library does not offer.
+jsonrepair: jsonrepair(text), which returns text. With JSON.parse it returns a value, like the others.
+fit: starts with the value; the schema is compiled before the measurement. compile + fit: it is compiled in each call.
+read_as: starts with the same text as json_repair and includes parsing; the schema is compiled once.
+growth: processor time of the thread, including dropping the result.
+";
 
     fn cells(&self) -> [String; 8] {
         let (limit, verdict) = match self.limit {
@@ -83,63 +91,17 @@ impl Row {
         ]
     }
 
-    fn verdict(&self) -> String {
-        (if self.passes() { "PASS" } else { "FAIL" }).to_owned()
-    }
-}
-
-/// All comparisons, with notes and the versions of the peers.
-#[derive(Default)]
-pub struct Table {
-    rows: Vec<Row>,
-    notes: Vec<String>,
-    peers: Vec<String>,
-}
-
-impl Table {
-    pub fn add(&mut self, row: Row) {
-        eprintln!("{}", row.cells().join("  "));
-        self.rows.push(row);
+    fn is_limited(&self) -> bool {
+        self.limit.is_some()
     }
 
-    pub fn note(&mut self, note: String) {
-        self.notes.push(note);
-    }
-
-    /// Adds the version of a peer, once.
-    pub fn peer(&mut self, version: &str) {
-        if self.peers.iter().all(|known| known != version) {
-            self.peers.push(version.to_owned());
+    fn passes(&self) -> bool {
+        match self.limit {
+            Some(Limit::AtMost(max)) => self.ratio <= max,
+            Some(Limit::AtLeast(min)) => self.ratio >= min,
+            None => true,
         }
     }
-
-    /// Whether every row is within its limit.
-    pub fn passes(&self) -> bool {
-        self.rows.iter().all(Row::passes)
-    }
 }
 
-const LEGEND: &str = "\
-MB/s: the fastest of many interleaved rounds; read, fit and serde_json include dropping the result.
-serde_json: with its default features; preserve_order keeps the order of keys, like Value.
-json_repair: repair_json(text, return_objects=True). With a schema also schema=schema, which it processes in each call;
-  `prepared` is wrapped so that this happens once per schema, which the library does not offer.
-jsonrepair: jsonrepair(text), which returns text. With JSON.parse it returns a value, like the others.
-fit: starts with the value; the schema is compiled before the measurement. compile + fit: it is compiled in each call.
-read_as: starts with the same text as json_repair and includes parsing; the schema is compiled once.
-growth: processor time of the thread, including dropping the result.
-";
-
-impl fmt::Display for Table {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let headings = ["what", "ours", "MB/s", "theirs", "MB/s", "ratio", "limit", ""].map(str::to_owned);
-        let lines: Vec<[String; 8]> = [headings].into_iter().chain(self.rows.iter().map(Row::cells)).collect();
-        write_aligned(out, &lines)?;
-        writeln!(out, "\npeers: {}\n", self.peers.join("; "))?;
-        self.notes.iter().try_for_each(|note| writeln!(out, "{note}"))?;
-        writeln!(out, "\n{LEGEND}")?;
-        let failed = self.rows.iter().filter(|row| !row.passes()).count();
-        let limited = self.rows.iter().filter(|row| row.limit.is_some()).count();
-        writeln!(out, "{} of {limited} limits hold", limited - failed)
-    }
-}
+pub type Table = Rows<Row>;

@@ -10,7 +10,7 @@ from .python_peer import PEERS, Peer
 
 class RustPeer(Peer):
     def __init__(self, private: Path, name: str, label: str, packages: list[str], features: set[str], reasons: dict | None = None):
-        target = Path(os.environ.get("CARGO_TARGET_DIR") or private / "rust-scorecard")
+        target = Path(os.environ.get("CARGO_TARGET_DIR") or private / "target")
         self.is_optimised = os.environ.get("PEER_PROFILE", "release") == "release"
         self.program = target / ("release" if self.is_optimised else "debug") / f"scorecard-{name}"
         self.name, self.label, self.packages = name, label, packages

@@ -21,7 +21,6 @@
 
 #![warn(missing_docs)]
 
-mod options;
 mod tool;
 
 use proc_macro::TokenStream;
@@ -42,7 +41,7 @@ use syn::parse_macro_input;
 /// ```
 #[proc_macro_attribute]
 pub fn tool(options: TokenStream, function: TokenStream) -> TokenStream {
-    let options = parse_macro_input!(options as options::ToolOptions);
+    let options = parse_macro_input!(options as tool::ToolOptions);
     let function = parse_macro_input!(function as syn::ItemFn);
     tool::expand(&options, function).unwrap_or_else(|error| error.to_compile_error()).into()
 }

@@ -1,10 +1,10 @@
-//! From a function to a function that returns the tool.
+//! From the words between the brackets of `#[tool(..)]` and a function to a function that returns the tool.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use syn::{Attribute, Expr, FnArg, ItemFn, Lit, LitStr, Meta, Pat, PatType, ReturnType, Type};
-
-use crate::options::ToolOptions;
+use syn::ext::IdentExt as _;
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, Expr, FnArg, ItemFn, Lit, LitStr, Meta, Pat, PatType, ReturnType, Token, Type};
 
 /// An argument of the function that is part of the schema.
 struct Argument {
@@ -119,4 +119,47 @@ fn split(attributes: &[Attribute]) -> (Vec<Attribute>, Vec<Attribute>) {
     let is_for_both = |attribute: &&Attribute| attribute.path().is_ident("cfg");
     let is_inner = |attribute: &&Attribute| !attribute.path().is_ident("doc") && !attribute.path().is_ident("cfg");
     (attributes.iter().filter(is_for_both).cloned().collect(), attributes.iter().filter(is_inner).cloned().collect())
+}
+
+/// The words and the variants of `SideEffect` that they stand for.
+const SIDE_EFFECTS: [(&str, &str); 4] =
+    [("read", "Read"), ("idempotent", "Idempotent"), ("keyed", "Keyed"), ("unsafe", "Unsafe")];
+
+/// The options of a tool.
+pub(crate) struct ToolOptions {
+    /// The variant of `SideEffect`.
+    pub(crate) side_effect: Ident,
+    pub(crate) service: Option<LitStr>,
+    pub(crate) name: Option<LitStr>,
+}
+
+impl Parse for ToolOptions {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let side_effect = Ident::new("Undeclared", Span::call_site());
+        let mut options = Self { side_effect, service: None, name: None };
+        while !input.is_empty() {
+            let word = Ident::parse_any(input)?;
+            let text = word.to_string();
+            let side_effect = SIDE_EFFECTS.iter().find(|(known, _)| *known == text);
+            match (text.as_str(), side_effect) {
+                (_, Some((_, variant))) => options.side_effect = Ident::new(variant, word.span()),
+                ("service", _) => options.service = Some(value(input)?),
+                ("name", _) => options.name = Some(value(input)?),
+                _ => {
+                    let expected =
+                        "write `read`, `idempotent`, `keyed`, `unsafe`, `service = \"..\"` or `name = \"..\"`";
+                    return Err(syn::Error::new(word.span(), expected));
+                }
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn value(input: ParseStream<'_>) -> syn::Result<LitStr> {
+    input.parse::<Token![=]>()?;
+    input.parse()
 }

@@ -48,6 +48,10 @@ fn plan(text: &str) -> Plan {
     read_plan_file(text).expect("it is a plan").0
 }
 
+fn two_cups() -> Plan {
+    plan("steps:\n  - {id: order, tool: shop/order, with: {count: 2}}\n")
+}
+
 async fn started(builder: ReknitBuilder) -> Reknit {
     let reknit = builder.tools([price(), in_won(), order()]).start().await.expect("it starts");
     assert!(reknit.problems().is_empty(), "{:?}", reknit.problems());
@@ -185,21 +189,15 @@ async fn events_go_on_after_a_cursor_also_in_another_process() {
 
 #[tokio::test]
 async fn a_run_waits_for_a_decision_and_goes_on() {
-    let approve = |builder: ReknitBuilder| {
-        builder.configure(|config| {
-            config.approve(ApprovalRule { capability: Some("shop/order".into()), ..ApprovalRule::default() })
-        })
-    };
-    let order = || plan("steps:\n  - {id: order, tool: shop/order, with: {count: 2}}\n");
-    let reknit = started(approve(Reknit::builder())).await;
-    let run = reknit.run_plan(order(), Object::new());
+    let reknit = started(asking(Reknit::builder())).await;
+    let run = reknit.run_plan(two_cups(), Object::new());
     let questions = run.questions().await.expect("it can be read");
     assert_eq!(questions[0].question.call().expect("a call").parameters, Object::from([("count", 2.into())]));
     run.decide(&questions[0], Decision::Approve).await.expect("it is stored");
     assert_eq!(run.questions().await.expect("it can be read"), []);
     assert_eq!(run.await.expect("it succeeds").output::<String>().expect("a text"), "2 cups, once");
 
-    let denied = reknit.run_plan(order(), Object::new());
+    let denied = reknit.run_plan(two_cups(), Object::new());
     let questions = denied.questions().await.expect("it can be read");
     let reason = Some("too much".to_owned());
     denied.decide(&questions[0], Decision::Deny { reason }).await.expect("it is stored");
@@ -208,9 +206,8 @@ async fn a_run_waits_for_a_decision_and_goes_on() {
 
 #[tokio::test]
 async fn a_run_that_waits_can_be_cancelled() {
-    let rule = || ApprovalRule { capability: Some("shop/order".into()), ..ApprovalRule::default() };
-    let reknit = started(Reknit::builder().configure(move |config| config.approve(rule()))).await;
-    let run = reknit.run_plan(plan("steps:\n  - {id: order, tool: shop/order, with: {count: 2}}\n"), Object::new());
+    let reknit = started(asking(Reknit::builder())).await;
+    let run = reknit.run_plan(two_cups(), Object::new());
     assert_eq!(run.questions().await.expect("it can be read").len(), 1);
     run.cancel().await.expect("it is stored");
     assert_eq!(run.await.unwrap_err().failure().expect("it ended").status, Status::Cancelled);
@@ -259,14 +256,19 @@ async fn a_session_goes_on_with_the_next_message_and_its_report_is_streamed() {
     assert!(matches!(refused, reknit::RunError::NotDriven(_)), "{refused}");
 }
 
+/// Asks a person before a call of `shop/order` is sent.
+fn asking(builder: ReknitBuilder) -> ReknitBuilder {
+    let rule = ApprovalRule { capability: Some("shop/order".into()), ..ApprovalRule::default() };
+    builder.configure(move |config| config.approve(rule))
+}
+
 #[tokio::test]
 async fn unfinished_runs_are_continued_after_a_restart() {
     let folder = tempfile::tempdir().expect("a folder");
     let journal = folder.path().join("runs.db");
-    let rule = || ApprovalRule { capability: Some("shop/order".into()), ..ApprovalRule::default() };
-    let builder = || Reknit::builder().journal(&journal).configure(move |config| config.approve(rule()));
+    let builder = || asking(Reknit::builder().journal(&journal));
     let reknit = started(builder()).await;
-    let run = reknit.run_plan(plan("steps:\n  - {id: order, tool: shop/order, with: {count: 2}}\n"), Object::new());
+    let run = reknit.run_plan(two_cups(), Object::new());
     assert_eq!(run.questions().await.expect("it can be read").len(), 1);
     let id = run.id.clone();
     drop((run, reknit));
@@ -283,11 +285,9 @@ async fn unfinished_runs_are_continued_after_a_restart() {
 
 #[tokio::test]
 async fn a_question_that_nobody_answers_in_time_is_answered_with_no() {
-    let rule = ApprovalRule { capability: Some("shop/order".into()), ..ApprovalRule::default() };
-    let builder =
-        Reknit::builder().configure(move |config| config.person_time(Duration::from_millis(50)).approve(rule));
-    let reknit = started(builder).await;
-    let run = reknit.run_plan(plan("steps:\n  - {id: order, tool: shop/order, with: {count: 2}}\n"), Object::new());
+    let builder = Reknit::builder().configure(|config| config.person_time(Duration::from_millis(50)));
+    let reknit = started(asking(builder)).await;
+    let run = reknit.run_plan(two_cups(), Object::new());
     let outcome = tokio::time::timeout(Duration::from_mins(2), run.outcome()).await.expect("it ends by itself");
     let failure = format!("{:?}", outcome.expect_err("nothing was ordered"));
     assert!(failure.contains("the time to approve it ran out"), "{failure}");
@@ -297,11 +297,10 @@ async fn a_question_that_nobody_answers_in_time_is_answered_with_no() {
 async fn a_run_whose_tools_are_not_configured_here_is_left_for_a_process_that_has_them() {
     let folder = tempfile::tempdir().expect("a folder");
     let journal = folder.path().join("runs.db");
-    let rule = || ApprovalRule { capability: Some("shop/order".into()), ..ApprovalRule::default() };
-    let builder = || Reknit::builder().journal(&journal).configure(move |config| config.approve(rule()));
+    let builder = || asking(Reknit::builder().journal(&journal));
     let ask = async {
         let reknit = started(builder()).await;
-        let run = reknit.run_plan(plan("steps:\n  - {id: order, tool: shop/order, with: {count: 2}}\n"), Object::new());
+        let run = reknit.run_plan(two_cups(), Object::new());
         let questions = run.questions().await.expect("it can be read");
         // A run that waits for a person is given back a moment after its question can be read.
         while reknit.runtime().journal.summary(&run.id).await.expect("it is there").lease.is_some() {

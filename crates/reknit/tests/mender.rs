@@ -21,12 +21,16 @@ fn corrected(mending: Mending) -> (Object, Vec<Rung>, Option<String>) {
     (correction.parameters, correction.fixes.iter().map(|fix| fix.rung).collect(), correction.approval)
 }
 
+async fn mended(mender: &Mender, call: &FailedCall) -> Mending {
+    mender.mend(call).await.expect("it can be looked at")
+}
+
 #[tokio::test]
 async fn parameters_that_do_not_fit_the_schema_are_fitted_without_a_model() {
     let failed = call(r#"{"city": "Seoul", "days": "3"}"#, "bad request");
     let model = ModelScript::new();
     for mender in [Mender::new(), Mender::new().model_client(model.clone())] {
-        let mending = mender.mend(&failed).await.expect("it can be looked at");
+        let mending = mended(&mender, &failed).await;
         let expected = Object::from([("city", "Seoul".into()), ("days", 3.into())]);
         assert_eq!(corrected(mending), (expected, vec![Rung::Schema], None));
     }
@@ -36,8 +40,10 @@ async fn parameters_that_do_not_fit_the_schema_are_fitted_without_a_model() {
 #[tokio::test]
 async fn a_fact_in_the_error_corrects_the_call() {
     let failed = call(r#"{"city": "Seul"}"#, r#"{"error": "city must be one of Seoul, Busan"}"#);
-    let mending = Mender::new().mend(&failed).await.expect("it can be looked at");
-    assert_eq!(corrected(mending), (Object::from([("city", "Seoul".into())]), vec![Rung::Facts], None));
+    assert_eq!(
+        corrected(mended(&Mender::new(), &failed).await),
+        (Object::from([("city", "Seoul".into())]), vec![Rung::Facts], None)
+    );
 }
 
 #[tokio::test]
@@ -46,13 +52,13 @@ async fn a_model_is_asked_only_within_the_rungs_and_budgets_that_are_allowed() {
     let advice = r#"{"should_retry": true, "suggested_changes": {"city": "Seoul"}, "reason": "SEL is Seoul"}"#;
     let model = ModelScript::new().answer(advice);
     let mender = Mender::new().model_client(model.clone());
-    let mending = mender.mend(&failed()).await.expect("it can be looked at");
+    let mending = mended(&mender, &failed()).await;
     assert_eq!(corrected(mending).0, Object::from([("city", "Seoul".into())]));
     assert_eq!(model.requests().len(), 1);
 
     let rungs = MendingPolicy { feedback: 0, context: 0, ..MendingPolicy::default() };
     for mender in [mender.clone().rungs(rungs), mender.model_calls(0), Mender::new()] {
-        let mending = mender.mend(&failed()).await.expect("it can be looked at");
+        let mending = mended(&mender, &failed()).await;
         assert!(matches!(mending, Mending::NotMended { ref reason } if !reason.is_empty()), "{mending:?}");
     }
     assert_eq!(model.requests().len(), 1);
@@ -61,16 +67,16 @@ async fn a_model_is_asked_only_within_the_rungs_and_budgets_that_are_allowed() {
 #[tokio::test]
 async fn a_busy_tool_is_called_again_and_a_denied_call_is_not_mended() {
     let busy = call(r#"{"city": "Seoul"}"#, "too many requests").status(429);
-    let mending = Mender::new().mend(&busy).await.expect("it can be looked at");
+    let mending = mended(&Mender::new(), &busy).await;
     assert!(matches!(mending, Mending::SendAgain { after } if after < Duration::from_mins(1)), "{mending:?}");
     let denied = call(r#"{"city": "Seoul"}"#, "forbidden").status(403);
-    let mending = Mender::new().mend(&denied).await.expect("it can be looked at");
+    let mending = mended(&Mender::new(), &denied).await;
     assert!(matches!(mending, Mending::NotMended { .. }), "{mending:?}");
 }
 
 #[tokio::test]
 async fn an_unsafe_call_that_may_have_happened_is_not_sent_again() {
     let failed = call(r#"{"city": "Seoul"}"#, "bad gateway").status(502).side_effect(SideEffect::Unsafe);
-    let mending = Mender::new().mend(&failed).await.expect("it can be looked at");
+    let mending = mended(&Mender::new(), &failed).await;
     assert!(matches!(mending, Mending::NotMended { ref reason } if reason.contains("may have")), "{mending:?}");
 }

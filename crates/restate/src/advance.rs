@@ -11,11 +11,12 @@ use crate::messages::WakeRun;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RunInput {
-    /// An effect has an outcome.
-    Outcome { effect: EffectId, event: Event },
+    Outcome {
+        effect: EffectId,
+        event: Event,
+    },
     /// Somebody outside of the workers sent an event.
     Signal(Event),
-    /// A wait is over.
     Woke {
         wake: EffectId,
         /// When it was to end, in milliseconds since 1970.
@@ -23,18 +24,21 @@ pub(crate) enum RunInput {
         now_ms: i64,
     },
     /// The grace period of an aborted call is over.
-    GraceOver { effect: EffectId, now_ms: i64 },
+    GraceOver {
+        effect: EffectId,
+        now_ms: i64,
+    },
 }
 
-/// What is to be done after an event.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RunOutput {
-    /// Perform an effect.
     Perform(Effect),
-    /// Wake the run.
     WakeAt(WakeRun),
     /// Tell the run that the grace period of an aborted call is over.
-    EndGrace { effect: EffectId, grace_ms: u64 },
+    EndGrace {
+        effect: EffectId,
+        grace_ms: u64,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -26,9 +26,7 @@ pub struct RestateClient {
 #[derive(Debug, thiserror::Error)]
 #[error("`{address}` is not an address of a Restate server: {problem}")]
 pub struct RestateAddressError {
-    /// The address.
     pub address: String,
-    /// What is wrong with it.
     pub problem: String,
 }
 

@@ -13,7 +13,7 @@ use restate_sdk::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::blobs::StoredJson;
-use crate::messages::{CallWanted, EffectRequest, PerformedEffect, RUN_OBJECT};
+use crate::messages::{EffectRequest, NamedEffect, PerformedEffect, RUN_OBJECT};
 use crate::worker_parts::WorkerParts;
 
 /// A call that is made later than this after the run asked for it is made only if the run still wants it.
@@ -94,9 +94,8 @@ impl EffectService {
         let mut claim = ctx.run(claim).name("claim").await?.into_inner();
         if matches!(claim, Claim::Late) {
             let target = RequestTarget::object(RUN_OBJECT, request.run.as_str(), "wants_call");
-            let wanted =
-                ctx.request::<_, Json<bool>>(target, Json(CallWanted { effect: call.id.clone() })).call().await?;
-            if !wanted.into_inner() {
+            let message = Json(NamedEffect { effect: call.id.clone() });
+            if !ctx.request::<_, Json<bool>>(target, message).call().await?.into_inner() {
                 let report = || async move { Ok(Json(self.parts.stored(self.parts.runner.not_sent(call)).await?)) };
                 return Ok(Some(ctx.run(report).name("not sent").await?.into_inner()));
             }

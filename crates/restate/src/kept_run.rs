@@ -22,34 +22,25 @@ const MIN_BYTES_PER_SNAPSHOT: usize = 256 * 1024;
 /// The size of the events that a reader gets at once.
 const PAGE_BYTES: usize = 1024 * 1024;
 
-/// A run, as its object keeps it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct KeptRun {
-    /// What is known without the machine.
     pub(crate) head: RunHead,
-    /// The newest events.
     pub(crate) tail: Vec<StoredRow>,
 }
 
 /// Why this build cannot go on with a run. Another build may, so the invocation is tried again and nothing is lost.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RestoreFailure {
-    /// A blob cannot be read or written.
     #[error("a blob of the run cannot be read or written")]
     Blob(#[from] io::Error),
-    /// An event or a page cannot be parsed.
     #[error("event {seq} cannot be read")]
     Unreadable { seq: u64, source: serde_json::Error },
-    /// The machine rejects an event.
     #[error("event {seq} cannot be applied")]
     Refused { seq: u64, source: ApplyError },
-    /// There is no event.
     #[error("the run has no events")]
     Empty,
-    /// The snapshot of another build cannot be used.
     #[error("the snapshot of the run cannot be used")]
     Migration(#[from] MigrationError),
-    /// This build decides otherwise than the one that wrote the event.
     #[error("this build decides otherwise at event {seq}: effects were due that are not, or the other way round")]
     Mismatch { seq: u64 },
 }

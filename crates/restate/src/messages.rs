@@ -48,20 +48,12 @@ pub(crate) struct EffectRequest {
     pub(crate) traceparent: Option<String>,
 }
 
-/// Asks whether a run still wants a call to be made.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct CallWanted {
-    pub(crate) effect: EffectId,
-}
-
-/// What became of an effect.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PerformedEffect {
     pub(crate) event: StoredJson,
     pub(crate) effect: EffectId,
 }
 
-/// A wait is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct WakeRun {
     pub(crate) effect: EffectId,
@@ -69,9 +61,9 @@ pub(crate) struct WakeRun {
     pub(crate) until_ms: i64,
 }
 
-/// The time is over that an aborted call had to end.
+/// Names an effect: the aborted call whose grace period is over, or the call that a run may still want to be made.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct GraceOver {
+pub(crate) struct NamedEffect {
     pub(crate) effect: EffectId,
 }
 
@@ -80,7 +72,6 @@ pub(crate) struct ReadEvents {
     pub(crate) from: u64,
 }
 
-/// Some events of a run, in order.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct EventPage {
     pub(crate) events: Vec<EventRow>,
@@ -107,13 +98,11 @@ pub(crate) struct StoredRow {
 pub(crate) struct RunHead {
     /// The digest of the first event: who begins the run again must mean the same.
     pub(crate) first: String,
-    /// How many events there are.
     pub(crate) len: u64,
     /// A digest of all events, each with the digest before it.
     pub(crate) chain: String,
     /// The events before the tail, in pages.
     pub(crate) pages: Vec<PageRef>,
-    /// The snapshot of the machine, if there is one.
     pub(crate) snapshot: Option<SnapshotRef>,
     pub(crate) bytes_after_snapshot: usize,
     /// The status with which the run has ended.
@@ -132,7 +121,6 @@ impl RunHead {
     }
 }
 
-/// A snapshot of the machine.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct SnapshotRef {
     /// How many events it includes.

@@ -16,7 +16,7 @@ use crate::blobs::{StoredJson, digest_of};
 use crate::inline_calls::InlineCall;
 use crate::kept_run::{KeptRun, RestoreFailure};
 use crate::messages::{
-    BeginRun, CallWanted, EFFECT_SERVICE, EffectRequest, EventPage, GraceOver, NOT_HERE, OutsideEvent, PerformedEffect,
+    BeginRun, EFFECT_SERVICE, EffectRequest, EventPage, NOT_HERE, NamedEffect, OutsideEvent, PerformedEffect,
     RUN_OBJECT, ReadEvents, SignalHandled, WakeRun,
 };
 use crate::worker_parts::WorkerParts;
@@ -71,7 +71,6 @@ impl RunObject {
         Ok(Json(SignalHandled { len }))
     }
 
-    /// A wait is over.
     #[handler]
     async fn wake(&self, ctx: ObjectContext<'_>, message: Json<WakeRun>) -> HandlerResult<()> {
         let WakeRun { effect, until_ms } = message.into_inner();
@@ -81,8 +80,8 @@ impl RunObject {
 
     /// The grace period of an aborted call is over.
     #[handler]
-    async fn grace_over(&self, ctx: ObjectContext<'_>, message: Json<GraceOver>) -> HandlerResult<()> {
-        let GraceOver { effect } = message.into_inner();
+    async fn grace_over(&self, ctx: ObjectContext<'_>, message: Json<NamedEffect>) -> HandlerResult<()> {
+        let NamedEffect { effect } = message.into_inner();
         let now_ms = self.now_ms(&ctx).await?;
         self.take(&ctx, RunInput::GraceOver { effect, now_ms }).await
     }
@@ -95,11 +94,10 @@ impl RunObject {
     }
 
     #[handler]
-    async fn wants_call(&self, ctx: SharedObjectContext<'_>, message: Json<CallWanted>) -> HandlerResult<Json<bool>> {
+    async fn wants_call(&self, ctx: SharedObjectContext<'_>, message: Json<NamedEffect>) -> HandlerResult<Json<bool>> {
         let effect = message.into_inner().effect;
         let Some(kept) = ctx.get::<Json<KeptRun>>(RUN).await? else { return Ok(Json(false)) };
-        let machine = kept.into_inner().restore(&*self.parts.blobs).await?;
-        Ok(Json(wants_call(&machine, &effect)))
+        Ok(Json(wants_call(&kept.into_inner().restore(&*self.parts.blobs).await?, &effect)))
     }
 }
 
@@ -217,7 +215,7 @@ impl RunObject {
                 ctx.request::<_, ()>(to_itself("wake"), Json(wake)).send_after(delay);
             }
             RunOutput::EndGrace { effect, grace_ms } => {
-                let message = Json(GraceOver { effect });
+                let message = Json(NamedEffect { effect });
                 ctx.request::<_, ()>(to_itself("grace_over"), message).send_after(Duration::from_millis(grace_ms));
             }
         }

@@ -1,6 +1,6 @@
 //! Runs for tests: their first events, and the outcomes of their calls.
 
-use reknit_engine::{Effect, Event, EventKind};
+use reknit_engine::{Effect, Event, EventKind, Machine};
 use reknit_plan::read_plan_file;
 use reknit_protocol::{CallTool, ReplyBody, ToolError, ToolReply, Value};
 use reknit_runtime::Runtime;
@@ -28,12 +28,16 @@ pub(crate) fn chain_of(steps: usize) -> String {
     format!("steps:\n{}", (0..steps).map(step).collect::<String>())
 }
 
-pub(crate) fn due_call(pending: &[Effect]) -> &CallTool {
-    let call = |effect: &'_ Effect| matches!(effect, Effect::CallTool(_));
-    match pending.iter().find(|effect| call(effect)).unwrap() {
-        Effect::CallTool(call) => call,
-        _ => unreachable!(),
-    }
+/// The machine of a run of so many steps, and the call that is due.
+pub(crate) async fn begun(steps: usize) -> (Machine, CallTool) {
+    let (machine, _) = Machine::begin(&started(&chain_of(steps)).await).unwrap();
+    let call = due_call(&machine);
+    (machine, call)
+}
+
+pub(crate) fn due_call(machine: &Machine) -> CallTool {
+    let call = |effect| if let Effect::CallTool(call) = effect { Some(CallTool::clone(&call)) } else { None };
+    machine.pending().into_iter().find_map(call).unwrap()
 }
 
 pub(crate) fn answered(call: &CallTool, at_ms: i64) -> Event {

@@ -28,7 +28,7 @@ const BACKLOG: u32 = 1024;
 /// Handlers that only workers and the object itself may call, not a client at the ingress.
 const PRIVATE_HANDLERS: [&str; 4] = ["outcome", "wake", "grace_over", "wants_call"];
 
-/// A worker.
+/// Advances runs and performs their effects when a Restate server asks for it.
 pub struct Worker {
     endpoint: Endpoint,
 }
@@ -43,9 +43,7 @@ impl fmt::Debug for Worker {
 #[derive(Debug, thiserror::Error)]
 #[error("`{key}` is not the public key of a Restate server: {problem}")]
 pub struct IdentityKeyError {
-    /// The key.
     pub key: String,
-    /// What is wrong with it.
     pub problem: String,
 }
 

@@ -13,7 +13,6 @@ use tokio::time::Instant;
 
 use crate::blobs::{BlobStore, StoredJson};
 
-/// What the services of a worker share.
 #[derive(Debug)]
 pub(crate) struct WorkerParts {
     pub(crate) runner: EffectRunner,
@@ -90,20 +89,15 @@ const MAX_MACHINES: usize = 256;
 /// Machines by run. The digest of its events says whether a machine is the one that is looked for: another worker may have gone on.
 #[derive(Debug, Default)]
 pub(crate) struct MachineCache {
-    machines: Mutex<HashMap<String, CachedMachine>>,
-}
-
-#[derive(Debug)]
-struct CachedMachine {
-    chain: String,
-    machine: Machine,
+    /// Each with the digest.
+    machines: Mutex<HashMap<String, (String, Machine)>>,
 }
 
 impl MachineCache {
     /// Takes the machine of a run, if it has applied exactly the events with this digest.
     pub(crate) fn take(&self, run: &str, chain: &str) -> Option<Machine> {
-        let cached = self.machines.lock().remove(run)?;
-        (cached.chain == chain).then_some(cached.machine)
+        let (known, machine) = self.machines.lock().remove(run)?;
+        (known == chain).then_some(machine)
     }
 
     /// Keeps the machine of a run. One that has ended, or waits for a person, is not kept: it may never be needed again.
@@ -118,7 +112,7 @@ impl MachineCache {
         {
             machines.remove(&other);
         }
-        machines.insert(run.to_owned(), CachedMachine { chain, machine });
+        machines.insert(run.to_owned(), (chain, machine));
     }
 }
 

@@ -35,20 +35,37 @@ pub enum Access {
 /// The sender of a request.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
-    /// The name of the token; `local` without tokens.
-    pub(crate) name: Arc<str>,
     /// Starts runs on its behalf, with what it may use.
     pub(crate) reknit: Arc<Reknit>,
-    /// What the caller may do; everything without tokens.
-    pub(crate) scopes: Arc<[Scope]>,
-    /// Whether the caller has a token.
-    pub(crate) has_token: bool,
+    /// `None` if the server asks for no tokens; then the caller may do everything.
+    pub(crate) token: Option<Arc<Token>>,
 }
 
 impl Caller {
-    pub(crate) fn may(&self, scope: Scope) -> bool {
-        scope.is_in(&self.scopes)
+    /// The name of the token; `local` without one.
+    pub(crate) fn name(&self) -> &str {
+        self.token.as_ref().map_or("local", |token| &token.name)
     }
+
+    pub(crate) fn may(&self, scope: Scope) -> bool {
+        self.token.as_ref().is_none_or(|token| token.allows(scope))
+    }
+
+    fn has_token(&self, text: &str) -> bool {
+        self.token.as_ref().is_some_and(|token| token.is(text))
+    }
+}
+
+/// Everybody who may use the API: one caller without a token, or one for each token.
+pub(crate) fn callers(access: Access, reknit: &Reknit) -> Vec<Caller> {
+    let Access::Tokens(tokens) = access else {
+        return vec![Caller { reknit: Arc::new(reknit.clone()), token: None }];
+    };
+    let caller = |token: Token| {
+        let reknit = Arc::new(reknit.clone().owned_by(token.owner()));
+        Caller { reknit, token: Some(Arc::new(token)) }
+    };
+    tokens.into_iter().map(caller).collect()
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {
@@ -64,74 +81,48 @@ impl<S: Sync> FromRequestParts<S> for Caller {
 /// Checks requests before they are handled.
 #[derive(Debug)]
 pub(crate) struct Gate {
-    callers: Callers,
+    callers: Vec<Caller>,
     address: SocketAddr,
     limits: RateLimits,
 }
 
-#[derive(Debug)]
-pub(crate) enum Callers {
-    OwnMachine(Caller),
-    Tokens(Vec<(Token, Caller)>),
-}
-
-impl Callers {
-    pub(crate) fn new(access: Access, reknit: &Reknit) -> Self {
-        let Access::Tokens(tokens) = access else {
-            let (name, scopes) = (Arc::from("local"), Arc::from([Scope::Admin]));
-            return Self::OwnMachine(Caller { name, reknit: Arc::new(reknit.clone()), scopes, has_token: false });
-        };
-        let caller = |token: Token| {
-            let (name, scopes) = (Arc::from(token.name.as_str()), Arc::from(token.scopes.as_slice()));
-            let reknit = Arc::new(reknit.clone().owned_by(token.owner()));
-            (token, Caller { name, reknit, scopes, has_token: true })
-        };
-        Self::Tokens(tokens.into_iter().map(caller).collect())
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Caller> {
-        let (own, tokens) = match self {
-            Self::OwnMachine(caller) => (Some(caller), &[][..]),
-            Self::Tokens(tokens) => (None, &tokens[..]),
-        };
-        own.into_iter().chain(tokens.iter().map(|(_, caller)| caller))
-    }
-}
-
 impl Gate {
-    pub(crate) fn new(callers: Callers, address: SocketAddr) -> Self {
+    pub(crate) fn new(callers: Vec<Caller>, address: SocketAddr) -> Self {
         Self { callers, address, limits: RateLimits::default() }
     }
 
     /// The name of a token; `None` for an unknown token, or if the server has no tokens.
     pub(crate) fn token_name(&self, text: &str) -> Option<&str> {
-        match &self.callers {
-            Callers::OwnMachine(_) => None,
-            Callers::Tokens(tokens) => tokens.iter().find(|(token, _)| token.is(text)).map(|(token, _)| &*token.name),
-        }
+        self.callers.iter().find(|caller| caller.has_token(text)).map(Caller::name)
+    }
+
+    /// The caller of a server without tokens.
+    fn without_token(&self) -> Option<&Caller> {
+        self.callers.iter().find(|caller| caller.token.is_none())
     }
 
     /// Who sent a request that needs this scope.
     fn caller(&self, headers: &HeaderMap, path: &str, scope: Scope) -> Result<Caller, ApiError> {
-        let tokens = match &self.callers {
-            Callers::OwnMachine(caller) => return Ok(caller.clone()),
-            Callers::Tokens(tokens) => tokens,
-        };
+        if let Some(caller) = self.without_token() {
+            return Ok(caller.clone());
+        }
         let refused = |message: &str| ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message);
         // The cookie of a browser counts only for pages.
         let given = if is_page(path) { page_request::token(headers) } else { None };
         let Some(given) = bearer(headers).or(given) else {
             return Err(refused("a token is needed: send the header `Authorization: Bearer TOKEN`"));
         };
-        let Some((token, caller)) = tokens.iter().find(|(token, _)| token.is(given)) else {
+        let Some(caller) = self.callers.iter().find(|caller| caller.has_token(given)) else {
             return Err(refused("the token is not known"));
         };
-        if !token.allows(scope) {
-            let message = format!("the token `{}` does not have the scope `{}`", token.name, scope.as_str());
-            return Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message));
+        let name = caller.name();
+        if !caller.may(scope) {
+            return Err(ApiError::forbidden(format!(
+                "the token `{name}` does not have the scope `{}`",
+                scope.as_str()
+            )));
         }
-        let name = &caller.name;
-        if let Some(limit) = token.requests_per_minute
+        if let Some(limit) = caller.token.as_ref().and_then(|token| token.requests_per_minute)
             && let Err(wait) = self.limits.count(name, limit, Instant::now())
         {
             let seconds = u32::try_from(wait.as_secs() + 1).unwrap_or(u32::MAX);
@@ -144,19 +135,20 @@ impl Gate {
     /// Refuses requests that a page of another site made in a browser, also under a host name that its owner lets point to this
     /// machine. Pages of this server may ask for pages, and MCP clients may name it as their origin.
     fn check_origin(&self, headers: &HeaderMap, path: &str) -> Result<(), ApiError> {
-        let refused = |message: String| Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message));
         let may_be_own = is_page(path) || path == MCP_PATH;
         if headers.contains_key(ORIGIN) && !(may_be_own && page_request::is_own_origin(headers)) {
-            return refused("requests of web pages are refused (`Origin`)".to_owned());
+            return Err(ApiError::forbidden("requests of web pages are refused (`Origin`)"));
         }
-        let Callers::OwnMachine(_) = self.callers else { return Ok(()) };
         // With tokens the caller has proved who it is, and proxies change the name of the host.
+        if self.without_token().is_none() {
+            return Ok(());
+        }
         let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
         let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
         let name = name.map_or(host, |(name, _)| name).trim_start_matches('[').trim_end_matches(']');
         let is_own = name.eq_ignore_ascii_case("localhost")
             || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip == self.address.ip());
-        if is_own { Ok(()) } else { refused(format!("the host `{host}` is not this machine")) }
+        if is_own { Ok(()) } else { Err(ApiError::forbidden(format!("the host `{host}` is not this machine"))) }
     }
 }
 
@@ -205,7 +197,7 @@ pub(crate) async fn check(State(gate): State<Arc<Gate>>, mut request: Request, n
         match gate.caller(request.headers(), &path, scope_of(&method, &path)) {
             Ok(caller) => {
                 // It replaces what the caller wrote. A digest, because names may have letters that headers cannot.
-                if let Ok(name) = HeaderValue::try_from(hex(&Sha256::digest(caller.name.as_bytes()))) {
+                if let Ok(name) = HeaderValue::try_from(hex(&Sha256::digest(caller.name()))) {
                     request.headers_mut().insert(CALLER_HEADER, name);
                 }
                 request.extensions_mut().insert(caller);
@@ -220,10 +212,10 @@ pub(crate) async fn check(State(gate): State<Arc<Gate>>, mut request: Request, n
             }
         }
     }
-    let caller = request.extensions().get::<Caller>().map(|caller| Arc::clone(&caller.name));
+    let caller = request.extensions().get::<Caller>().cloned();
     let response = next.run(request).await;
     if is_decision(&method, &path) {
-        let (caller, status) = (caller.as_deref().unwrap_or_default(), response.status().as_u16());
+        let (caller, status) = (caller.as_ref().map(Caller::name).unwrap_or_default(), response.status().as_u16());
         tracing::info!(target: "reknit::audit", caller, method = %method, path, status, "decision");
     }
     with_headers(response)
@@ -247,13 +239,13 @@ const WINDOW: Duration = Duration::from_mins(1);
 
 /// The requests of each token in its current minute, which began at the time.
 #[derive(Debug, Default)]
-struct RateLimits(Mutex<HashMap<Arc<str>, (Instant, u32)>>);
+struct RateLimits(Mutex<HashMap<String, (Instant, u32)>>);
 
 impl RateLimits {
     /// Counts a request. Fails with the time until the next minute if there were too many in this one.
-    fn count(&self, name: &Arc<str>, per_minute: u32, now: Instant) -> Result<(), Duration> {
+    fn count(&self, name: &str, per_minute: u32, now: Instant) -> Result<(), Duration> {
         let mut windows = self.0.lock();
-        let (start, requests) = windows.entry(Arc::clone(name)).or_insert((now, 0));
+        let (start, requests) = windows.entry(name.to_owned()).or_insert((now, 0));
         if now.duration_since(*start) >= WINDOW {
             (*start, *requests) = (now, 0);
         }
@@ -272,12 +264,11 @@ mod tests {
     #[test]
     fn a_token_gets_its_requests_of_a_minute_and_is_told_when_the_next_begins() {
         let (limits, start) = (RateLimits::default(), Instant::now());
-        let (ann, bob) = (Arc::from("ann"), Arc::from("bob"));
-        let after = |seconds| start + Duration::from_secs(seconds);
-        assert_eq!(limits.count(&ann, 2, after(0)), Ok(()));
-        assert_eq!(limits.count(&ann, 2, after(10)), Ok(()));
-        assert_eq!(limits.count(&ann, 2, after(15)), Err(Duration::from_secs(45)));
-        assert_eq!(limits.count(&bob, 2, after(15)), Ok(()));
-        assert_eq!(limits.count(&ann, 2, after(60)), Ok(()));
+        let wait = Err(Duration::from_secs(45));
+        for (name, seconds, expected) in
+            [("ann", 0, Ok(())), ("ann", 10, Ok(())), ("ann", 15, wait), ("bob", 15, Ok(())), ("ann", 60, Ok(()))]
+        {
+            assert_eq!(limits.count(name, 2, start + Duration::from_secs(seconds)), expected, "{name} at {seconds} s");
+        }
     }
 }

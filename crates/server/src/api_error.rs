@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use reknit::RunError;
 use reknit_journal::{CreateError, LeaseError, OverBudget, RunReadError, SendError, StorageError};
 use reknit_model_api::Money;
+use reknit_protocol::RunId;
 use reknit_runtime::DriveError;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -29,7 +30,8 @@ pub(crate) struct ErrorDetails {
 }
 
 /// Why a request has no result.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
     pub(crate) code: &'static str,
@@ -51,8 +53,16 @@ impl ApiError {
         Self { problems, ..self }
     }
 
+    pub(crate) fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "forbidden", message)
+    }
+
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", message)
+    }
+
+    pub(crate) fn no_such_run(run: &RunId) -> Self {
+        Self::not_found(format!("there is no run `{run}`"))
     }
 
     pub(crate) fn conflict(message: impl Into<String>) -> Self {
@@ -87,12 +97,6 @@ impl ApiError {
     }
 }
 
-impl std::fmt::Display for ApiError {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str(&self.message)
-    }
-}
-
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let details = ErrorDetails { code: self.code.to_owned(), message: self.message, problems: self.problems };
@@ -113,7 +117,7 @@ impl From<StorageError> for ApiError {
 impl From<RunReadError> for ApiError {
     fn from(error: RunReadError) -> Self {
         match error {
-            RunReadError::NoSuchRun(run) => Self::not_found(format!("there is no run `{run}`")),
+            RunReadError::NoSuchRun(run) => Self::no_such_run(&run),
             RunReadError::Storage(error) => Self::internal(&error),
         }
     }
@@ -143,7 +147,7 @@ impl From<&DriveError> for ApiError {
             DriveError::Create(CreateError::Pruned(_)) | DriveError::Lease(_) | DriveError::Restore(_) => {
                 Self::conflict(with_causes(error))
             }
-            DriveError::Read(RunReadError::NoSuchRun(run)) => Self::not_found(format!("there is no run `{run}`")),
+            DriveError::Read(RunReadError::NoSuchRun(run)) => Self::no_such_run(run),
             error => Self::internal(error),
         }
     }

@@ -188,7 +188,7 @@ pub(crate) struct BudgetView {
 pub(crate) async fn token(caller: Caller) -> Result<Json<TokenView>, ApiError> {
     let runtime = caller.reknit.runtime();
     let Some(owner) = runtime.owner() else {
-        let name = caller.name.to_string();
+        let name = caller.name().to_owned();
         return Ok(Json(TokenView { name, tools: None, sees_all_runs: true, budget: None }));
     };
     let budget = match owner.monthly_budget {

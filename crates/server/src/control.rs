@@ -3,7 +3,7 @@
 use axum::extract::Path;
 use reknit_engine::{DecidedBy, Decision};
 use reknit_journal::InboxMessage;
-use reknit_protocol::{Object, RunId, Value};
+use reknit_protocol::{Object, RunId, Value, word_enum};
 use reknit_runtime::{load_run, signals, system_ms};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -20,7 +20,7 @@ use crate::state::ServerState;
 pub(crate) async fn cancel(request: RunRequest) -> Accepted {
     let RunRequest { server, caller, run, .. } = &request;
     server.journal().send(run, signals::cancel(), system_ms()).await?;
-    tracing::info!(run = %run, by = &*caller.name, "cancelled a run");
+    tracing::info!(run = %run, by = caller.name(), "cancelled a run");
     drive_if_abandoned(server, run).await?;
     request.accepted().await
 }
@@ -98,43 +98,48 @@ pub(crate) struct DecisionBody {
     result: Option<Box<RawValue>>,
 }
 
-/// What is decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum DecisionWord {
-    /// Make the call.
-    Approve,
-    /// Make the call with other parameters.
-    Edit,
-    /// Do not make the call.
-    Deny,
-    /// The call took effect: do not make it again.
-    Happened,
-    /// The call did not take effect: make it.
-    DidNotHappen,
-    /// Call the capability that tells whether the call took effect.
-    Check,
+word_enum! {
+    /// What is decided.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub(crate) enum DecisionWord {
+        /// Make the call.
+        Approve = "approve",
+        /// Make the call with other parameters.
+        Edit = "edit",
+        /// Do not make the call.
+        Deny = "deny",
+        /// The call took effect: do not make it again.
+        Happened = "happened",
+        /// The call did not take effect: make it.
+        DidNotHappen = "did_not_happen",
+        /// Call the capability that tells whether the call took effect.
+        Check = "check",
+    }
 }
 
-impl DecisionBody {
-    fn decision(&self) -> Result<Decision, ApiError> {
-        let value = |raw: &Option<Box<RawValue>>| raw.as_deref().and_then(|raw| Value::parse(raw.get()).ok());
-        Ok(match self.decision {
-            DecisionWord::Approve => Decision::Approve,
-            DecisionWord::Deny => Decision::Deny { reason: self.reason.clone() },
-            DecisionWord::DidNotHappen => Decision::DidNotHappen,
-            DecisionWord::Check => Decision::Check,
-            DecisionWord::Edit => {
-                let Some(Value::Object(parameters)) = value(&self.parameters) else {
+impl DecisionWord {
+    /// The decision, with what belongs to it.
+    pub(crate) fn decision(
+        self,
+        reason: Option<String>,
+        parameters: Option<Value>,
+        result: Option<Value>,
+    ) -> Result<Decision, ApiError> {
+        Ok(match self {
+            Self::Approve => Decision::Approve,
+            Self::Deny => Decision::Deny { reason },
+            Self::DidNotHappen => Decision::DidNotHappen,
+            Self::Check => Decision::Check,
+            Self::Edit => match parameters {
+                Some(Value::Object(parameters)) => Decision::Edit { parameters },
+                _ => {
                     return Err(ApiError::invalid(
                         "`edit` needs `parameters`, all parameters of the call as an object",
                     ));
-                };
-                Decision::Edit { parameters }
-            }
-            DecisionWord::Happened => {
-                Decision::Happened { result: value(&self.result).unwrap_or_else(|| Value::Object(Object::new())) }
-            }
+                }
+            },
+            Self::Happened => Decision::Happened { result: result.unwrap_or_else(|| Value::Object(Object::new())) },
         })
     }
 }
@@ -149,13 +154,19 @@ pub(crate) async fn decide(
     Path((_, question)): Path<(String, String)>,
     JsonBody(body): JsonBody<DecisionBody>,
 ) -> Accepted {
-    let RunRequest { server, caller, run, .. } = &request;
-    let decision = body.decision()?;
+    let value = |raw: Option<Box<RawValue>>| raw.and_then(|raw| Value::parse(raw.get()).ok());
+    let decision = body.decision.decision(body.reason, value(body.parameters), value(body.result))?;
+    decide_question(&request, &question, &body.hash, decision).await
+}
+
+/// Decides a question that shows what the hash stands for.
+pub(crate) async fn decide_question(request: &RunRequest, question: &str, hash: &str, decision: Decision) -> Accepted {
+    let RunRequest { server, caller, run, .. } = request;
     let asks = open_questions(server.journal(), run).await?;
     let Some(ask) = asks.into_iter().find(|ask| ask.id.to_string() == question) else {
         return Err(ApiError::not_found(format!("run `{run}` does not ask `{question}`, or does not any more")));
     };
-    if ask.hash != body.hash {
+    if ask.hash != hash {
         let message = "the question shows something else than what was decided; read it again";
         return Err(ApiError::conflict(message));
     }
@@ -172,7 +183,7 @@ pub(crate) async fn decide(
         let earlier = decisions.values().next().map_or("", |decision| decision.as_str());
         return Err(ApiError::conflict(format!("the question is decided already: {earlier}")));
     }
-    tracing::info!(run = %run, question, by = &*caller.name, decision = word, "decided a question");
+    tracing::info!(run = %run, question, by = caller.name(), decision = word, "decided a question");
     drive_if_abandoned(server, run).await?;
     request.accepted().await
 }

@@ -33,49 +33,33 @@ pub(crate) const MAX_BODY: usize = 64 << 20;
 /// The name of a model that lets the server choose.
 const AUTO: &str = "auto";
 
-/// Asks a model in the API of `OpenAI`, `chat/completions`. Its answer is mended.
-#[utoipa::path(post, path = "/v1/chat/completions", tag = "gateway", request_body(content = Object),
-    params(("x-reknit-mend" = Option<String>, Header, description = "`off` passes answers on as they are"),
-        ("x-reknit-stream" = Option<String>, Header, description = "`buffered` streams the answer once it is whole")),
-    responses((status = 200, content((Object = "application/json"), (StreamedEvent = "text/event-stream"))), (status = 400, body = Object),
-        (status = 404, body = Object), (status = 413, body = Object), (status = 429, body = Object), (status = 502, body = Object)))]
-pub(crate) async fn chat_completions(
-    State(server): State<ServerState>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Body,
-) -> Response {
-    serve(server, &caller, Api::ChatCompletions, &headers, body).await
+/// An endpoint that asks models in the API of a provider.
+macro_rules! endpoint {
+    ($(#[doc = $doc:tt])* $name:ident, $path:tt, $api:ident) => {
+        $(#[doc = $doc])*
+        #[utoipa::path(post, path = $path, tag = "gateway", request_body(content = Object),
+            params(("x-reknit-mend" = Option<String>, Header, description = "`off` passes answers on as they are"),
+                ("x-reknit-stream" = Option<String>, Header, description = "`buffered` streams the answer once it is whole")),
+            responses((status = 200, content((Object = "application/json"), (StreamedEvent = "text/event-stream"))),
+                (status = 400, body = Object), (status = 404, body = Object), (status = 413, body = Object),
+                (status = 429, body = Object), (status = 502, body = Object)))]
+        pub(crate) async fn $name(server: State<ServerState>, caller: Caller, headers: HeaderMap, body: Body) -> Response {
+            serve(server.0, &caller, Api::$api, &headers, body).await
+        }
+    };
 }
 
-/// Asks a model in the API of `OpenAI`, `responses`. Its answer is mended.
-#[utoipa::path(post, path = "/v1/responses", tag = "gateway", request_body(content = Object),
-    params(("x-reknit-mend" = Option<String>, Header, description = "`off` passes answers on as they are"),
-        ("x-reknit-stream" = Option<String>, Header, description = "`buffered` streams the answer once it is whole")),
-    responses((status = 200, content((Object = "application/json"), (StreamedEvent = "text/event-stream"))), (status = 400, body = Object),
-        (status = 404, body = Object), (status = 413, body = Object), (status = 429, body = Object), (status = 502, body = Object)))]
-pub(crate) async fn responses(
-    State(server): State<ServerState>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Body,
-) -> Response {
-    serve(server, &caller, Api::Responses, &headers, body).await
+endpoint! {
+    /// Asks a model in the API of `OpenAI`, `chat/completions`. Its answer is mended.
+    chat_completions, "/v1/chat/completions", ChatCompletions
 }
-
-/// Asks a model in the API of Anthropic, `messages`. Its answer is mended.
-#[utoipa::path(post, path = "/v1/messages", tag = "gateway", request_body(content = Object),
-    params(("x-reknit-mend" = Option<String>, Header, description = "`off` passes answers on as they are"),
-        ("x-reknit-stream" = Option<String>, Header, description = "`buffered` streams the answer once it is whole")),
-    responses((status = 200, content((Object = "application/json"), (StreamedEvent = "text/event-stream"))), (status = 400, body = Object),
-        (status = 404, body = Object), (status = 413, body = Object), (status = 429, body = Object), (status = 502, body = Object)))]
-pub(crate) async fn messages(
-    State(server): State<ServerState>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Body,
-) -> Response {
-    serve(server, &caller, Api::Messages, &headers, body).await
+endpoint! {
+    /// Asks a model in the API of `OpenAI`, `responses`. Its answer is mended.
+    responses, "/v1/responses", Responses
+}
+endpoint! {
+    /// Asks a model in the API of Anthropic, `messages`. Its answer is mended.
+    messages, "/v1/messages", Messages
 }
 
 async fn serve(server: ServerState, caller: &Caller, api: Api, headers: &HeaderMap, body: Body) -> Response {

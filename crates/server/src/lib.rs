@@ -26,7 +26,6 @@
 //! | ask models in the APIs of their providers, with mended answers | `/v1/chat/completions`, `/v1/responses`, `/v1/messages` |
 
 mod access;
-mod active_runs;
 mod api_error;
 mod catalogue;
 mod compat;
@@ -37,9 +36,7 @@ mod gateway;
 mod mcp;
 mod mending;
 mod page_request;
-mod plan_check;
 mod request;
-mod request_log;
 mod run_view;
 mod runs;
 mod server;

@@ -12,7 +12,7 @@ use axum::routing::any;
 use reknit::{Reknit, RunHandle};
 use reknit_mcp_server::{McpServer, Offering, RunLimit};
 
-use crate::access::{Caller, Callers, MCP_PATH};
+use crate::access::{Caller, MCP_PATH};
 use crate::api_error::ApiError;
 use crate::state::ServerState;
 use crate::token::Scope;
@@ -25,18 +25,18 @@ impl RunLimit for ServerState {
 }
 
 /// Offers each caller the tools that it may use, and the agents. Calls are journalled runs like all others.
-pub(crate) fn router(server: &ServerState, callers: &Callers) -> Router {
+pub(crate) fn router(server: &ServerState, callers: &[Caller]) -> Router {
     let service = |caller: &Caller| {
         let agents = server.agents.values().cloned();
         let service = McpServer::new(Reknit::clone(&caller.reknit), Offering::EveryTool)
             .with_agents(agents)
             .with_run_limit(Arc::new(server.clone()));
         let service = service.with_approvals(caller.may(Scope::Approve)).http_service();
-        (Arc::clone(&caller.name), service)
+        (caller.name().to_owned(), service)
     };
     let services: Arc<HashMap<_, _>> = Arc::new(callers.iter().map(service).collect());
     let handle = move |caller: Caller, request: Request| async move {
-        match services.get(&caller.name).cloned() {
+        match services.get(caller.name()).cloned() {
             Some(service) => {
                 let ends_session = request.method() == Method::DELETE;
                 let mut response = service.handle(request).await.map(Body::new);

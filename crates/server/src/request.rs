@@ -30,12 +30,10 @@ impl<T: DeserializeOwned, S: Sync> FromRequest<S> for JsonBody<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        read_json(&read_body(request.into_body(), MAX_BODY).await?).map(Self)
+        let bytes = read_body(request.into_body(), MAX_BODY).await?;
+        let body = serde_json::from_slice(&bytes).map(Self);
+        body.map_err(|error| ApiError::invalid(format!("invalid request body: {error}")))
     }
-}
-
-pub(crate) fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
-    serde_json::from_slice(bytes).map_err(|error| ApiError::invalid(format!("invalid request body: {error}")))
 }
 
 pub(crate) async fn read_body(body: Body, limit: usize) -> Result<Bytes, ApiError> {

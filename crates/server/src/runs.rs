@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::{Path, Query};
-use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use reknit_engine::{Event, Overview, explain as explain_overview};
@@ -129,7 +128,7 @@ pub(crate) async fn interactions(request: RunRequest) -> Result<Json<Interaction
     let found = reknit_telemetry::interactions(&events).map_err(|error| ApiError::conflict(error.to_string()))?;
     let Some(found) = found else {
         let message = "the texts of models are not shown: `llm-debug.enabled` was off when the run started";
-        return Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message));
+        return Err(ApiError::forbidden(message));
     };
     let raw = |interaction: &Interaction| RawValue::from_string(interaction.to_value().to_string());
     let interactions = found.iter().map(raw).collect::<Result<_, _>>().map_err(ApiError::unwritable)?;

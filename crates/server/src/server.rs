@@ -22,16 +22,12 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::access::{self, Access, Callers, Gate};
-use crate::active_runs::ActiveRuns;
+use crate::access::{self, Access, Gate};
 use crate::api_error::ApiError;
 use crate::request::MAX_BODY;
-use crate::state::ServerState;
+use crate::state::{ActiveRuns, ServerState};
 use crate::tls::{TlsFiles, TlsListener};
-use crate::{
-    catalogue, compat, connections, control, events, gateway, mcp, mending, plan_check, request_log, runs, start_run,
-    ui,
-};
+use crate::{catalogue, compat, connections, control, events, gateway, mcp, mending, runs, start_run, ui};
 
 /// How many runs this process drives at the same time, if nothing else is set.
 const MAX_RUNS: usize = 1_000;
@@ -119,7 +115,7 @@ impl Server {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
         }
         let state = self.state;
-        let callers = Callers::new(self.access, &state.reknit);
+        let callers = access::callers(self.access, &state.reknit);
         let mcp = mcp::router(&state, &callers);
         let gate = Arc::new(Gate::new(callers, address));
         let app = router(state.clone())
@@ -127,7 +123,7 @@ impl Server {
             .merge(ui::router(&state, Arc::clone(&gate)))
             .layer(middleware::from_fn_with_state(gate, access::check))
             .layer(middleware::from_fn(ui::errors_as_pages))
-            .layer(middleware::from_fn_with_state(Arc::clone(&state.metrics), request_log::log));
+            .layer(middleware::from_fn_with_state(Arc::clone(&state.metrics), connections::log));
         if let Some(files) = self.tls {
             accept(TlsListener::new(listener, files)?, app, state, stop, self.drain).await;
             return Ok(());
@@ -239,7 +235,7 @@ fn routes() -> OpenApiRouter<ServerState> {
         .route("/v1/runs/{run}/decisions/{question}/{*rest}", post(control::decide_plain))
         .routes(routes!(mending::mend))
         .routes(routes!(mending::repair))
-        .routes(routes!(plan_check::check))
+        .routes(routes!(start_run::check))
         .routes(routes!(catalogue::tools))
         .routes(routes!(catalogue::targets))
         .routes(routes!(catalogue::stats))

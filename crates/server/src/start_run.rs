@@ -1,6 +1,7 @@
-//! Starts a request, a plan or an agent.
+//! Starts a request, a plan or an agent, and checks plans without running them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
@@ -9,10 +10,10 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use reknit::RunHandle;
 use reknit_engine::Metadata;
-use reknit_plan::read_plan_file;
+use reknit_plan::{PlanAuthor, PlanProblem, check as check_steps, correct_plan, read_plan_file};
 use reknit_protocol::{Object, Plan, RunId, Sha256, Value, hex};
-use reknit_runtime::RunStart;
-use serde::Deserialize;
+use reknit_runtime::{NamedAgent, RunStart, Runtime};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
@@ -76,14 +77,16 @@ pub(crate) async fn start(
     headers: HeaderMap,
     JsonBody(body): JsonBody<StartRun>,
 ) -> Result<Response, ApiError> {
-    let mode = body.mode;
-    let id = run_id(&caller, &headers, body.run_id.as_deref())?;
-    let start = read_start(&server, &caller, id, body)?;
-    let handle = match known_run(&server, &caller, &start).await? {
-        Some(handle) => handle,
-        None => server.start(|| caller.reknit.start(start))?,
+    let new = NewRun {
+        id: run_id(&caller, &headers, body.run_id.as_deref())?,
+        plan: body.plan.map(|plan| read_plan(&plan)).transpose()?,
+        agent: body.agent,
+        request: body.request,
+        inputs: object(body.inputs.as_deref(), "inputs")?,
+        metadata: Metadata::from_pairs(body.metadata).map_err(|error| ApiError::invalid(error.to_string()))?,
     };
-    match mode {
+    let handle = begin(&server, &caller, new).await?;
+    match body.mode {
         StartMode::Stream => Ok(events::stream(&handle, 0).into_response()),
         StartMode::Wait => {
             handle.settled().await?;
@@ -97,33 +100,50 @@ pub(crate) async fn start(
     }
 }
 
-fn read_start(server: &ServerState, caller: &Caller, id: Option<RunId>, body: StartRun) -> Result<RunStart, ApiError> {
-    let metadata = Metadata::from_pairs(body.metadata).map_err(|error| ApiError::invalid(error.to_string()))?;
+/// A run that is to be started.
+#[derive(Debug, Default)]
+pub(crate) struct NewRun {
+    pub(crate) id: Option<RunId>,
+    pub(crate) plan: Option<Plan>,
+    /// The text of an agent file.
+    pub(crate) agent: Option<String>,
+    pub(crate) request: Option<String>,
+    pub(crate) inputs: Object,
+    pub(crate) metadata: Metadata,
+}
+
+/// Starts a run, or finds the one that the same request has started before.
+pub(crate) async fn begin(server: &ServerState, caller: &Caller, new: NewRun) -> Result<RunHandle, ApiError> {
+    let start = run_start(server, caller, new)?;
+    match known_run(server, caller, &start).await? {
+        Some(handle) => Ok(handle),
+        None => server.start(|| caller.reknit.start(start)),
+    }
+}
+
+fn run_start(server: &ServerState, caller: &Caller, new: NewRun) -> Result<RunStart, ApiError> {
     let runtime = caller.reknit.runtime();
-    let inputs = object(body.inputs.as_deref(), "inputs")?;
-    match (body.plan, body.agent, body.request) {
+    match (new.plan, new.agent, new.request) {
         (Some(_), Some(_), _) => Err(ApiError::invalid("send a `plan` or an `agent`, not both")),
         (None, None, None) => Err(ApiError::invalid("send a `request`, a `plan` or an `agent`")),
         (None, Some(_), None) => Err(ApiError::invalid("an `agent` needs a `request`, which is its input")),
         (None, Some(agent), Some(request)) => {
             let session = caller.reknit.session(&agent, &request);
-            let session = session.map_err(|error| ApiError::invalid(error.to_string()))?.with_metadata(metadata);
-            Ok(RunStart::from(match id {
+            let session = session.map_err(|error| ApiError::invalid(error.to_string()))?.with_metadata(new.metadata);
+            Ok(RunStart::from(match new.id {
                 Some(id) => session.with_id(id),
                 None => session,
             }))
         }
         (plan, None, request) => {
-            let plan = plan.map(|plan| read_plan(&plan)).transpose()?;
-            let named = plan.as_ref().map(|plan: &Plan| plan.original_request.clone());
-            let request = request.or(named).unwrap_or_default();
+            let request = request.or(plan.as_ref().map(|plan| plan.original_request.clone())).unwrap_or_default();
             let started = match plan {
                 Some(plan) => server.started(runtime, &request, plan)?,
                 None => runtime.started(&request, None),
             };
-            let mut started = started.with_metadata(metadata);
-            started.inputs = inputs;
-            Ok(RunStart::from(match id {
+            let mut started = started.with_metadata(new.metadata);
+            started.inputs = new.inputs;
+            Ok(RunStart::from(match new.id {
                 Some(id) => started.with_id(id),
                 None => started,
             }))
@@ -146,9 +166,9 @@ fn run_id(caller: &Caller, headers: &HeaderMap, given: Option<&str>) -> Result<O
     let key = headers.get("idempotency-key").map(HeaderValue::as_bytes);
     match (given, key) {
         (Some(_), Some(_)) => Err(ApiError::invalid("send `run_id` or `Idempotency-Key`, not both")),
-        (Some(id), None) => RunId::parse(id).map(Some).map_err(|error| ApiError::invalid(format!("`run_id`: {error}"))),
+        (Some(id), None) => parse_id(id).map(Some),
         (None, Some(key)) => {
-            let key = [caller.name.as_bytes(), &[0], key].concat();
+            let key = [caller.name().as_bytes(), &[0], key].concat();
             Ok(Some(RunId::new(format!("key-{}", hex(&Sha256::digest(key))))))
         }
         (None, None) => Ok(None),
@@ -156,15 +176,15 @@ fn run_id(caller: &Caller, headers: &HeaderMap, given: Option<&str>) -> Result<O
 }
 
 /// Reads a plan: text as in a file, or the same as JSON.
-pub(crate) fn read_plan(raw: &RawValue) -> Result<Plan, ApiError> {
-    let text = match serde_json::from_str::<String>(raw.get()) {
-        Ok(text) => text,
-        Err(_) => raw.get().to_owned(),
-    };
+fn read_plan(raw: &RawValue) -> Result<Plan, ApiError> {
+    read_plan_text(&serde_json::from_str::<String>(raw.get()).unwrap_or_else(|_| raw.get().to_owned()))
+}
+
+pub(crate) fn read_plan_text(text: &str) -> Result<Plan, ApiError> {
     if matches!(text.trim_start().chars().next(), Some('[') | None) {
         return Err(ApiError::invalid("the plan is a list or empty; a plan is an object with `steps`"));
     }
-    match read_plan_file(&text) {
+    match read_plan_file(text) {
         Ok((plan, _)) => Ok(plan),
         Err(error) => {
             let problems = error.to_string().lines().map(str::to_owned).collect();
@@ -173,10 +193,85 @@ pub(crate) fn read_plan(raw: &RawValue) -> Result<Plan, ApiError> {
     }
 }
 
+pub(crate) fn parse_id(id: &str) -> Result<RunId, ApiError> {
+    RunId::parse(id).map_err(|error| ApiError::invalid(format!("`run_id`: {error}")))
+}
+
 fn object(raw: Option<&RawValue>, name: &str) -> Result<Object, ApiError> {
     let Some(raw) = raw else { return Ok(Object::new()) };
     match Value::parse(raw.get()) {
         Ok(Value::Object(object)) => Ok(object),
         _ => Err(ApiError::invalid(format!("`{name}` is not an object"))),
     }
+}
+
+/// A plan to check.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CheckRequest {
+    /// The text of a plan file, or the same as JSON.
+    #[schema(value_type = Object)]
+    plan: Box<RawValue>,
+}
+
+/// What is wrong with a plan.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CheckResponse {
+    /// Whether it can be run.
+    valid: bool,
+    /// The number of its steps.
+    steps: usize,
+    /// What is wrong.
+    problems: Vec<ProblemView>,
+}
+
+/// A problem of a plan.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ProblemView {
+    /// A word for programs.
+    code: String,
+    /// Where it is.
+    location: String,
+    /// What is wrong.
+    message: String,
+    /// What to write instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+impl From<&PlanProblem> for ProblemView {
+    fn from(problem: &PlanProblem) -> Self {
+        Self {
+            code: problem.code.to_string(),
+            location: problem.location.to_string(),
+            message: problem.message.clone(),
+            hint: problem.hint.clone(),
+        }
+    }
+}
+
+/// Checks a plan against the tools, without running it.
+#[utoipa::path(post, path = "/v1/plans/check", tag = "plans", request_body = CheckRequest,
+    responses((status = 200, body = CheckResponse), (status = 400, body = ErrorBody)))]
+pub(crate) async fn check(
+    State(server): State<ServerState>,
+    caller: Caller,
+    JsonBody(body): JsonBody<CheckRequest>,
+) -> Result<Json<CheckResponse>, ApiError> {
+    let plan = read_plan(&body.plan)?;
+    let steps = plan.steps.len();
+    let problems: Vec<ProblemView> =
+        problems_of(&server, caller.reknit.runtime(), plan).iter().map(ProblemView::from).collect();
+    Ok(Json(CheckResponse { valid: problems.is_empty(), steps, problems }))
+}
+
+/// What is wrong with a plan for the tools of this server.
+pub(crate) fn problems_of(server: &ServerState, runtime: &Runtime, mut plan: Plan) -> Vec<PlanProblem> {
+    let catalogue = runtime.current_catalogue();
+    let agents = server.agents_of(&plan);
+    // Without a name for its agents, the catalogue has none, and the check says that they are missing.
+    let with_agents = catalogue.with_agents(agents.iter().map(NamedAgent::announcement));
+    let catalogue = with_agents.map_or(catalogue, Arc::new);
+    correct_plan(&mut plan, &catalogue, PlanAuthor::Person);
+    check_steps(&plan, &catalogue, PlanAuthor::Person).err().unwrap_or_default()
 }

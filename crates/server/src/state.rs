@@ -1,20 +1,21 @@
-//! What all requests share.
+//! What all requests share, and the runs that this process follows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use axum::http::StatusCode;
-use reknit::{Mender, Reknit, RunHandle};
+use parking_lot::Mutex;
+use reknit::{Mender, Reknit, RunError, RunHandle};
 use reknit_engine::{Started, Synthesis};
 use reknit_journal::Journal;
 use reknit_plan::agent_name;
-use reknit_protocol::{Plan, Step};
+use reknit_protocol::{Plan, RunId, Step};
 use reknit_runtime::telemetry::prometheus::PrometheusMetrics;
 use reknit_runtime::{NamedAgent, Runtime};
 use tokio_util::task::TaskTracker;
 
-use crate::active_runs::ActiveRuns;
 use crate::api_error::ApiError;
 
 #[derive(Debug, Clone)]
@@ -66,5 +67,108 @@ impl ServerState {
         }
         let full = || ApiError::busy(format!("the limit of runs in progress ({}) is reached", self.max_runs));
         self.runs.start(self.max_runs, start).ok_or_else(full)
+    }
+}
+
+/// A run of another process is followed until it had no watcher for this long.
+const UNWATCHED: Duration = Duration::from_secs(2);
+
+/// The handles of all runs that this process drives or watches, so that a thousand watchers share one.
+#[derive(Debug, Clone)]
+pub(crate) struct ActiveRuns {
+    reknit: Arc<Reknit>,
+    handles: Arc<Mutex<HashMap<RunId, ActiveRun>>>,
+    /// The number of the last handle.
+    last: Arc<AtomicU64>,
+}
+
+#[derive(Debug, Clone)]
+struct ActiveRun {
+    handle: RunHandle,
+    number: u64,
+    /// Whether this process drives the run, or only watches it.
+    is_driven: bool,
+}
+
+impl ActiveRuns {
+    pub(crate) fn new(reknit: Arc<Reknit>) -> Self {
+        Self { reknit, handles: Arc::default(), last: Arc::default() }
+    }
+
+    /// How many runs this process drives, without those that wait for a person.
+    pub(crate) fn driven(&self) -> usize {
+        count_driven(&self.handles.lock())
+    }
+
+    pub(crate) fn start(&self, max: usize, start: impl FnOnce() -> RunHandle) -> Option<RunHandle> {
+        let mut handles = self.handles.lock();
+        if count_driven(&handles) >= max {
+            return None;
+        }
+        let handle = start();
+        self.insert(&mut handles, handle.clone(), true);
+        Some(handle)
+    }
+
+    pub(crate) fn add(&self, handle: &RunHandle) {
+        self.insert(&mut self.handles.lock(), handle.clone(), true);
+    }
+
+    fn insert(&self, handles: &mut HashMap<RunId, ActiveRun>, handle: RunHandle, is_driven: bool) {
+        let number = self.last.fetch_add(1, Ordering::Relaxed);
+        handles.insert(handle.id.clone(), ActiveRun { handle: handle.clone(), number, is_driven });
+        let runs = self.clone();
+        tokio::spawn(async move {
+            if is_driven {
+                if let Err(RunError::NotDriven(error)) = handle.outcome().await {
+                    tracing::warn!(run = %handle.id, "the run does not go on here: {error}");
+                }
+            } else {
+                until_unwatched(&handle).await;
+            }
+            let mut handles = runs.handles.lock();
+            // A run that was retried has another handle by now.
+            if handles.get(&handle.id).is_some_and(|run| run.number == number) {
+                handles.remove(&handle.id);
+            }
+        });
+    }
+
+    pub(crate) fn driven_run(&self, run: &RunId) -> Option<RunHandle> {
+        self.handles.lock().get(run).filter(|run| run.is_driven).map(|run| run.handle.clone())
+    }
+
+    pub(crate) fn watch(&self, run: &RunId) -> RunHandle {
+        let mut handles = self.handles.lock();
+        if let Some(known) = handles.get(run) {
+            return known.handle.clone();
+        }
+        let handle = self.reknit.follow(run);
+        self.insert(&mut handles, handle.clone(), false);
+        handle
+    }
+
+    /// Waits until each run that this process drives has ended or waits for a person.
+    pub(crate) async fn drained(&self) {
+        while self.driven() > 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+fn count_driven(handles: &HashMap<RunId, ActiveRun>) -> usize {
+    handles.values().filter(|run| run.is_driven && !run.handle.is_waiting()).count()
+}
+
+/// Waits until a run that is only watched has ended, or has no watcher any more.
+async fn until_unwatched(handle: &RunHandle) {
+    let mut was_watched = true;
+    loop {
+        tokio::time::sleep(UNWATCHED).await;
+        let is_watched = handle.watchers() > 0;
+        if handle.has_ended() || !(is_watched || was_watched) {
+            return;
+        }
+        was_watched = is_watched;
     }
 }

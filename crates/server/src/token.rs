@@ -23,13 +23,6 @@ word_enum! {
     }
 }
 
-impl Scope {
-    /// Whether these scopes allow what needs this one.
-    pub(crate) fn is_in(self, scopes: &[Self]) -> bool {
-        scopes.contains(&self) || scopes.contains(&Self::Admin)
-    }
-}
-
 /// A word that is not the name of a scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a scope; write `read`, `run`, `approve` or `admin`")]
@@ -128,7 +121,7 @@ impl Token {
     }
 
     pub(crate) fn allows(&self, scope: Scope) -> bool {
-        scope.is_in(&self.scopes)
+        self.scopes.contains(&scope) || self.scopes.contains(&Scope::Admin)
     }
 
     pub(crate) fn is(&self, text: &str) -> bool {

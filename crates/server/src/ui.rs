@@ -1,17 +1,14 @@
 //! The pages for people: thin handlers that read what the API reads, and let `reknit-web` write it as HTML.
 
-mod assets;
-mod compare;
 mod fleet;
 mod live;
-mod loaded_runs;
 mod new_run;
 mod page;
 mod rules;
 mod run;
 mod run_digests;
 mod runs;
-mod sign_in;
+mod session;
 
 use std::sync::Arc;
 
@@ -23,9 +20,8 @@ use axum::routing::{get, post};
 use axum::{Router, middleware};
 use reknit_runtime::KeptLessons;
 
-use loaded_runs::LoadedRuns;
 pub(crate) use page::errors_as_pages;
-use run_digests::RunDigests;
+use run_digests::{LoadedRuns, RunDigests};
 
 use crate::access::Gate;
 use crate::api_error::ApiError;
@@ -56,7 +52,7 @@ pub(crate) fn router(server: &ServerState, gate: Arc<Gate>) -> Router {
     Router::new()
         .route("/", get(runs::page))
         .route("/runs/{run}", get(run::page))
-        .route("/runs/{run}/compare", get(compare::page))
+        .route("/runs/{run}/compare", get(run::compare))
         .route("/runs/{run}/cancel", post(|request| run::change(request, control::cancel)))
         .route("/runs/{run}/resume", post(|request| run::change(request, control::resume)))
         .route("/runs/{run}/retry", post(|request| run::change(request, control::retry)))
@@ -74,12 +70,12 @@ pub(crate) fn router(server: &ServerState, gate: Arc<Gate>) -> Router {
         .route("/ui/changes", get(live::runs))
         .route("/ui/runs/{run}/changes", get(live::run))
         .route("/ui/runs/{run}/events.jsonl", get(run::events))
-        .route("/ui/theme", post(assets::set_theme))
-        .route("/ui/style.css", get(assets::style))
-        .route("/ui/script.js", get(assets::script))
-        .route("/ui/icon.svg", get(assets::icon))
-        .route("/sign-in", get(sign_in::page).post(sign_in::sign_in))
-        .route("/sign-out", post(sign_in::sign_out))
+        .route("/ui/theme", post(session::set_theme))
+        .route("/ui/style.css", get(session::style))
+        .route("/ui/script.js", get(session::script))
+        .route("/ui/icon.svg", get(session::icon))
+        .route("/sign-in", get(session::page).post(session::sign_in))
+        .route("/sign-out", post(session::sign_out))
         .layer(middleware::from_fn(read_form))
         .layer(DefaultBodyLimit::max(MAX_FORM))
         .with_state(state)

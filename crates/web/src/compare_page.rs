@@ -1,38 +1,32 @@
 //! Two runs side by side: what differs, in the runs as a whole and in each step.
 
-mod figures;
 mod steps;
-mod value_changes;
 
 use maud::{Markup, html};
-use reknit_engine::Overview;
+use reknit_engine::{Ending, Overview, Spent, StepState};
+use reknit_protocol::human_duration;
 
 use crate::frame::{PageFrame, Tab, framed};
-use crate::links::{compare_path, run_path, with_query};
-use crate::marks::{badge, run_mark};
-use crate::outside_text::one_line;
+use crate::marks::{badge, is_mended, run_mark};
+use crate::outside_text::{block, cut, one_line};
 use crate::runs_page::ListedRun;
-use crate::words::{ago, count};
+use crate::words::{ago, compare_path, cost, count, run_path, with_query};
 
 /// A run that is compared with another.
 #[derive(Debug, Clone, Copy)]
 pub struct ComparedRun<'a> {
-    /// The id of the run.
     pub run: &'a str,
-    /// The word for its status.
     pub status: &'a str,
     /// When it started, in milliseconds since 1970.
     pub created_ms: i64,
-    /// When its last event happened.
     pub updated_ms: i64,
-    /// The run.
     pub overview: &'a Overview,
 }
 
 /// The page that compares two runs, the older one at the left. `from` is the first of the steps that are shown.
 pub fn compare_page(frame: &PageFrame<'_>, one: &ComparedRun<'_>, other: &ComparedRun<'_>, from: usize) -> Markup {
     let (left, right) = if other.created_ms < one.created_ms { (other, one) } else { (one, other) };
-    let (figures, mut differing) = figures::table(frame, left, right);
+    let (figures, mut differing) = table(frame, left, right);
     let steps = match (left.overview, right.overview) {
         (Overview::Run(old), Overview::Run(new)) => Some(steps::section(left, old, right, new, from)),
         _ => None,
@@ -96,7 +90,6 @@ fn choice_row(frame: &PageFrame<'_>, run: &ListedRun, choice: &ListedRun) -> Mar
     }
 }
 
-/// A row: what it is about, and how that is in each run.
 struct Row {
     about: Markup,
     left: Markup,
@@ -111,17 +104,24 @@ impl Row {
     }
 }
 
-fn body(rows: &[Row]) -> Markup {
+/// A table with a column for each run.
+fn compare_table(caption: Option<&str>, heads: [Markup; 3], rows: &[Row]) -> Markup {
     html! {
-        tbody {
-            @for row in rows {
-                tr.differs[row.differs] {
-                    th scope="row" {
-                        span.differs-mark { @if row.differs { span aria-hidden="true" { "≠" } span.hidden { "differs: " } } }
-                        (row.about)
+        div.scroll tabindex="0" role="group" aria-label="Table" {
+            table.compare {
+                @if let Some(caption) = caption { caption { (caption) } }
+                thead { tr { @for head in heads { th scope="col" { (head) } } } }
+                tbody {
+                    @for row in rows {
+                        tr.differs[row.differs] {
+                            th scope="row" {
+                                span.differs-mark { @if row.differs { span aria-hidden="true" { "≠" } span.hidden { "differs: " } } }
+                                (row.about)
+                            }
+                            td { (row.left) }
+                            td { (row.right) }
+                        }
                     }
-                    td { (row.left) }
-                    td { (row.right) }
                 }
             }
         }
@@ -132,6 +132,99 @@ fn body(rows: &[Row]) -> Markup {
 fn takes_longer(one_ms: u64, other_ms: u64) -> bool {
     let (short, long) = (one_ms.min(other_ms), one_ms.max(other_ms));
     long.saturating_sub(short) >= 100 && long.saturating_sub(short).saturating_mul(2) >= short
+}
+
+const MAX_CHARS: usize = 4_000;
+
+/// The table, and the names of what differs in it.
+fn table(frame: &PageFrame<'_>, left: &ComparedRun<'_>, right: &ComparedRun<'_>) -> (Markup, Vec<String>) {
+    let rows = rows(left, right);
+    let differing = rows.iter().filter(|row| row.differs).map(|row| row.about.0.to_lowercase()).collect();
+    let table = html! {
+        (compare_table(None, [html! { span.hidden { "What" } }, name(frame, left), name(frame, right)], &rows))
+    };
+    (table, differing)
+}
+
+fn name(frame: &PageFrame<'_>, run: &ComparedRun<'_>) -> Markup {
+    html! {
+        a href=(run_path(run.run)) { (one_line(run.run, 40)) }
+        div.muted.small { "started " (ago(run.created_ms, frame.now_ms)) " ago" }
+    }
+}
+
+fn rows(left: &ComparedRun<'_>, right: &ComparedRun<'_>) -> Vec<Row> {
+    let none = Spent::default();
+    let (old, new) = (spent(left.overview).unwrap_or(&none), spent(right.overview).unwrap_or(&none));
+    let took = |run: &ComparedRun<'_>| u64::try_from(run.updated_ms.saturating_sub(run.created_ms)).unwrap_or(0);
+    let number = |about: &str, of: fn(&Spent) -> u64| Row::of_texts(about, &of(old).to_string(), &of(new).to_string());
+    let mut rows = vec![
+        Row {
+            about: html! { "State" },
+            left: badge(run_mark(left.status)),
+            right: badge(run_mark(right.status)),
+            differs: left.status != right.status,
+        },
+        Row {
+            about: html! { "Request" },
+            left: html! { (one_line(request(left.overview), 300)) },
+            right: html! { (one_line(request(right.overview), 300)) },
+            differs: request(left.overview) != request(right.overview),
+        },
+        Row::of_texts("Steps with a result", &steps(left.overview), &steps(right.overview)),
+        Row::of_texts("Mended", &mended(left.overview), &mended(right.overview)),
+        number("Tool calls", |spent| u64::from(spent.tool_calls)),
+        number("Model calls", |spent| u64::from(spent.model_calls)),
+        number("Tokens sent", |spent| spent.input_tokens),
+        number("Tokens received", |spent| spent.output_tokens),
+        Row::of_texts("Cost", &cost(old), &cost(new)),
+        Row {
+            differs: takes_longer(took(left), took(right)),
+            ..Row::of_texts("Duration", &human_duration(took(left)), &human_duration(took(right)))
+        },
+    ];
+    let (old, new) = (ending(left.overview), ending(right.overview));
+    let none = || html! { span.muted { "none yet" } };
+    let shown = |text: Option<&str>| text.map_or_else(none, |text| block(&cut(text, MAX_CHARS)));
+    rows.push(Row { about: html! { "Answer" }, left: shown(old), right: shown(new), differs: old != new });
+    rows
+}
+
+fn spent(overview: &Overview) -> Option<&Spent> {
+    match overview {
+        Overview::Run(run) => Some(&run.spent),
+        Overview::Session(session) => Some(&session.spent),
+        Overview::Bare(_) => None,
+    }
+}
+
+fn request(overview: &Overview) -> &str {
+    match overview {
+        Overview::Run(run) => &run.request,
+        Overview::Session(session) => &session.input,
+        Overview::Bare(bare) => &bare.title,
+    }
+}
+
+fn steps(overview: &Overview) -> String {
+    let Overview::Run(run) = overview else { return "–".to_owned() };
+    let done = run.steps.iter().filter(|step| step.state == StepState::Done).count();
+    format!("{done} of {}", run.steps.len())
+}
+
+fn mended(overview: &Overview) -> String {
+    match overview {
+        Overview::Run(run) => crate::words::count(run.steps.iter().filter(|step| is_mended(step)).count(), "step"),
+        Overview::Session(session) => crate::words::count(session.mended.len(), "call"),
+        Overview::Bare(_) => "–".to_owned(),
+    }
+}
+
+fn ending(overview: &Overview) -> Option<&str> {
+    overview.ending().map(|ending| match ending {
+        Ending::Answer(answer) => answer.text.as_str(),
+        Ending::Report(report) => report.content.as_str(),
+    })
 }
 
 #[cfg(test)]

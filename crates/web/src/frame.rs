@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 use maud::{DOCTYPE, Markup, html};
 use reknit_protocol::{Sha256, hex, word_enum};
 
-/// The style sheet of every page.
 pub const STYLE: &str = include_str!("../assets/style.css");
 /// The script of every page. Without it pages are read and used, but not live.
 pub const SCRIPT: &str = include_str!("../assets/script.js");
@@ -21,12 +20,9 @@ word_enum! {
     /// The colours of a page, named as in the cookie and the style sheet.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum Theme {
-        /// Those that the browser prefers.
         #[default]
         System = "system",
-        /// Dark text on a light page.
         Light = "light",
-        /// Light text on a dark page.
         Dark = "dark",
     }
 }
@@ -44,25 +40,20 @@ impl Theme {
 /// What every page has beside its own content.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PageFrame<'a> {
-    /// The colours.
     pub theme: Theme,
     /// The address of the page, with its query.
     pub here: &'a str,
     /// Who has signed in; `None` without tokens.
     pub caller: Option<&'a str>,
-    /// How many questions wait for a person.
     pub questions: usize,
     /// The time, in milliseconds since 1970.
     pub now_ms: i64,
-    /// Whether the reader may start and control runs.
     pub may_run: bool,
-    /// Whether the reader may decide questions.
     pub may_approve: bool,
     /// Whether the reader may see all runs and decide about learned rules.
     pub may_administer: bool,
 }
 
-/// A page of the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tab {
     Runs,

@@ -25,8 +25,6 @@
 
 mod compare_page;
 mod frame;
-mod health;
-mod links;
 mod marks;
 mod models_page;
 mod new_run_page;
@@ -45,14 +43,14 @@ mod words;
 
 pub use compare_page::{ComparedRun, compare_choice_page, compare_page};
 pub use frame::{PageFrame, SCRIPT, STYLE, Theme};
-pub use health::ListedHealth;
+pub use marks::ListedHealth;
 pub use maud::Markup;
 pub use models_page::{ListedModel, models_page};
 pub use new_run_page::{NewRunForm, NewRunKind, PlanFindings, findings, new_run_page};
 pub use outside_text::plain_text;
 pub use question_card::AskedQuestion;
 pub use rules_page::{ListedRule, RuleCase, RuleList, rules_page};
-pub use run_page::{PagePart, RunFacts, run_page};
+pub use run_page::{RunFacts, run_page, run_panel};
 pub use run_usage::{ErrorUse, ModelPrices, ModelUse, QuestionCost, RunUsage, ToolUse, WeekUse};
 pub use runs_page::{ListedRun, RunList, runs_page};
 pub use small_pages::{error_page, questions_page, sign_in_page};

@@ -1,10 +1,15 @@
-//! How states look: a colour, a shape and a word, so that no reader needs the colour.
+//! How states look: a colour, a shape and a word, so that no reader needs the colour; and whether a tool or a model can be called now.
+
+use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 use reknit_engine::{StepState, StepView};
 use reknit_mend::{MendEffect, Rung};
+use reknit_model_api::BreakerStatus;
 
-/// A state as it looks.
+use crate::frame::PageFrame;
+use crate::words::{between, count};
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark {
     /// The class of the style sheet, which has the colour.
@@ -13,7 +18,7 @@ pub(crate) struct Mark {
     pub(crate) word: &'static str,
 }
 
-const fn mark(class: &'static str, shape: &'static str, word: &'static str) -> Mark {
+pub(crate) const fn mark(class: &'static str, shape: &'static str, word: &'static str) -> Mark {
     Mark { class, shape, word }
 }
 
@@ -64,12 +69,8 @@ pub(crate) fn is_mended(step: &StepView) -> bool {
 }
 
 /// The rungs that changed the step, each once, from cheap to expensive.
-pub(crate) fn applied_rungs(step: &StepView) -> Vec<Rung> {
-    let mut rungs: Vec<Rung> =
-        step.mends.iter().filter(|mend| mend.effect == MendEffect::Applied).map(|mend| mend.rung).collect();
-    rungs.sort_unstable();
-    rungs.dedup();
-    rungs
+pub(crate) fn applied_rungs(step: &StepView) -> BTreeSet<Rung> {
+    step.mends.iter().filter(|mend| mend.effect == MendEffect::Applied).map(|mend| mend.rung).collect()
 }
 
 /// The class of a rung by its name: code, a model, or a person.
@@ -95,12 +96,56 @@ pub(crate) fn rung_words(rung: &str) -> &'static str {
     }
 }
 
-/// A state with its shape and word.
 pub(crate) fn badge(mark: Mark) -> Markup {
     html! { span class={"badge " (mark.class)} { span.shape aria-hidden="true" { (mark.shape) } " " (mark.word) } }
 }
 
-/// A rung that mended something.
 pub(crate) fn rung_chip(rung: &str) -> Markup {
     html! { span class={"rung " (rung_class(rung))} title=(rung_words(rung)) { (rung) } }
+}
+
+/// Whether a tool or a model can be called now, as the process that serves the page knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListedHealth {
+    pub breaker: BreakerStatus,
+    pub calls: usize,
+    pub max_calls: usize,
+}
+
+impl ListedHealth {
+    /// Whether a call is not sent now.
+    pub(crate) fn is_closed_to_calls(&self) -> bool {
+        matches!(self.breaker, BreakerStatus::Open { .. } | BreakerStatus::CoolingDown { .. })
+    }
+
+    fn mark(&self) -> Mark {
+        match self.breaker {
+            BreakerStatus::Closed { failures: 0 } => mark("done", "●", "ready"),
+            BreakerStatus::Closed { .. } => mark("retrying", "●", "failing"),
+            BreakerStatus::Open { .. } => mark("failed", "✕", "breaker open"),
+            BreakerStatus::CoolingDown { .. } => mark("retrying", "↻", "rate limited"),
+            BreakerStatus::HalfOpen => mark("running", "◐", "next call probes it"),
+        }
+    }
+}
+
+pub(crate) const UNREACHABLE: Mark = mark("failed", "✕", "not reachable");
+
+/// The state in a word, and what it means for the next call.
+pub(crate) fn health(frame: &PageFrame<'_>, health: &ListedHealth) -> Markup {
+    let wait = |until_ms: u64| between(frame.now_ms, i64::try_from(until_ms).unwrap_or(i64::MAX));
+    let words = match health.breaker {
+        BreakerStatus::Closed { failures: 0 } | BreakerStatus::HalfOpen => String::new(),
+        BreakerStatus::Closed { failures } => format!("{} since the last answer", count(failures, "failure")),
+        BreakerStatus::Open { until_ms } => format!("too many calls failed; called again in {}", wait(until_ms)),
+        BreakerStatus::CoolingDown { until_ms } => format!("called again in {}", wait(until_ms)),
+    };
+    let calls = match health.calls {
+        0 => String::new(),
+        calls => format!("{calls} of {} calls in progress", health.max_calls),
+    };
+    html! {
+        (badge(health.mark()))
+        @for words in [words, calls] { @if !words.is_empty() { div.muted.small { (words) } } }
+    }
 }

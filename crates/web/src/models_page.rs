@@ -5,12 +5,11 @@ use reknit_model_api::{OnAuthError, Price, Prices, RotationPolicy, RotationRules
 use reknit_protocol::human_duration;
 
 use crate::frame::{PageFrame, Tab, framed, table};
-use crate::health::{ListedHealth, health};
+use crate::marks::{ListedHealth, health};
 use crate::outside_text::{block, one_line};
 use crate::run_usage::{ModelUse, RunUsage};
 use crate::words::{ago, count, money};
 
-/// A model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListedModel {
     /// Its name in the configuration.
@@ -21,7 +20,6 @@ pub struct ListedModel {
     pub context_window: Option<u32>,
     /// What a million tokens cost; `None` if no price is known.
     pub prices: Option<Prices>,
-    /// Whether it can be asked now.
     pub health: Option<ListedHealth>,
 }
 

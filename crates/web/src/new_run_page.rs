@@ -4,27 +4,23 @@ use maud::{Markup, html};
 use reknit_protocol::word_enum;
 
 use crate::frame::{PageFrame, Tab, framed};
-use crate::links::with_query;
 use crate::outside_text::plain_text;
+use crate::words::with_query;
 
 word_enum! {
-    /// What is started.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     pub enum NewRunKind {
         /// A request that a model plans.
         #[default]
         Request = "request",
-        /// A plan.
         Plan = "plan",
         /// An agent with a request.
         Agent = "agent",
     }
 }
 
-/// What a check of a plan found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlanFindings {
-    /// The number of its steps.
     pub steps: usize,
     /// What is wrong, each with its place and what to write instead.
     pub problems: Vec<String>,
@@ -33,11 +29,8 @@ pub struct PlanFindings {
 /// The page that starts a run, with what was typed so far.
 #[derive(Debug, Clone, Default)]
 pub struct NewRunForm<'a> {
-    /// What is started.
     pub kind: NewRunKind,
-    /// The request.
     pub request: &'a str,
-    /// The text of the plan or of the agent.
     pub text: &'a str,
     /// What is wrong with the plan; `None` if it was not checked.
     pub findings: Option<PlanFindings>,
@@ -51,7 +44,6 @@ const PLAN: &str =
     "request: What are my shares worth?\nsteps:\n  - id: quote\n    tool: get_stock_quote\n    with: {symbol: TSLA}\n";
 const AGENT: &str = "---\ntools: []\n---\nYou are a clerk who answers questions about orders.\n";
 
-/// The page that starts a run.
 pub fn new_run_page(frame: &PageFrame<'_>, new: &NewRunForm<'_>) -> Markup {
     let tab = |kind: NewRunKind, word: &str| {
         html! {

@@ -1,7 +1,7 @@
-//! What changed between two sets of parameters.
+//! What changed between two sets of parameters, and the places in which two values differ.
 
 use maud::{Markup, html};
-use reknit_protocol::{Object, Value};
+use reknit_protocol::{Object, Path, Value};
 
 use crate::outside_text::{cut, exact_text};
 
@@ -27,7 +27,6 @@ pub(crate) fn changes<'v>(before: &'v Object, after: &'v Object) -> Vec<Change<'
     changed.chain(gone).collect()
 }
 
-/// The changes, each with its value before and after.
 pub(crate) fn diff(before: &Object, after: &Object) -> Markup {
     let changes = changes(before, after);
     let value = |value: &Value| cut(&exact_text(&value.to_string()), MAX_CHARS);
@@ -50,6 +49,51 @@ pub(crate) fn diff(before: &Object, after: &Object) -> Markup {
     }
 }
 
+#[derive(Debug, PartialEq)]
+pub(crate) struct ValueChange<'v> {
+    pub(crate) path: Path,
+    pub(crate) left: Option<&'v Value>,
+    pub(crate) right: Option<&'v Value>,
+}
+
+/// The first places in which two values differ, one more than `max` if there are more.
+pub(crate) fn value_changes<'v>(left: Option<&'v Value>, right: Option<&'v Value>, max: usize) -> Vec<ValueChange<'v>> {
+    let mut found = Vec::new();
+    collect(left, right, &mut Path::root(), max, &mut found);
+    found
+}
+
+/// The depth is that of the values, which the parser limits.
+fn collect<'v>(
+    left: Option<&'v Value>,
+    right: Option<&'v Value>,
+    path: &mut Path,
+    max: usize,
+    found: &mut Vec<ValueChange<'v>>,
+) {
+    if left == right || found.len() > max {
+        return;
+    }
+    match (left, right) {
+        (Some(Value::Object(old)), Some(Value::Object(new))) => {
+            let added = new.iter().filter(|(key, _)| !old.contains_key(key)).map(|(key, _)| key);
+            for key in old.iter().map(|(key, _)| key).chain(added) {
+                path.push_key(key);
+                collect(old.get(key), new.get(key), path, max, found);
+                path.pop();
+            }
+        }
+        (Some(Value::Array(old)), Some(Value::Array(new))) => {
+            for index in 0..old.len().max(new.len()) {
+                path.push_index(index);
+                collect(old.get(index), new.get(index), path, max, found);
+                path.pop();
+            }
+        }
+        _ => found.push(ValueChange { path: path.clone(), left, right }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,5 +110,20 @@ mod tests {
             .map(|change| format!("{} {:?} {:?}", change.name, change.before, change.after))
             .collect();
         assert_eq!(found, ["b Some(2) Some(20)", "d None Some(4)", "c Some(3) None"]);
+    }
+
+    #[test]
+    fn the_places_that_differ_are_found_in_objects_and_lists() {
+        let left = Value::parse(r#"{"a": 1, "b": {"c": [1, 2, 3]}, "gone": true}"#).unwrap();
+        let right = Value::parse(r#"{"a": 1.0, "b": {"c": [1, 5]}, "new": null}"#).unwrap();
+        let shown = |max| {
+            let changes = value_changes(Some(&left), Some(&right), max);
+            changes.iter().map(|one| format!("{} {:?} {:?}", one.path, one.left, one.right)).collect::<Vec<_>>()
+        };
+        let expected =
+            ["$.b.c[1] Some(2) Some(5)", "$.b.c[2] Some(3) None", "$.gone Some(true) None", "$.new None Some(null)"];
+        assert_eq!(shown(10), expected);
+        assert_eq!(shown(1).len(), 2, "one more says that there are more");
+        assert_eq!(value_changes(None, Some(&left), 10).len(), 1);
     }
 }

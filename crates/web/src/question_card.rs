@@ -6,12 +6,11 @@ use reknit_expressions::Provenance;
 use reknit_protocol::{CallTool, Object, Value, json_without_hidden, percent_encoded};
 
 use crate::frame::PageFrame;
-use crate::links::{run_path, step_path};
 use crate::marks::{NEEDS_YOU, badge};
 use crate::outside_text::{block, exact_line, exact_text, has_hidden, one_line};
 use crate::parameter_diff::diff;
 use crate::sourced_value::origin;
-use crate::words::{between, count};
+use crate::words::{between, count, run_path, step_path};
 
 /// A value with more characters has a block of its own.
 const SHORT_VALUE: usize = 299;
@@ -19,11 +18,8 @@ const SHORT_VALUE: usize = 299;
 /// A question to a person, with what its card needs beside it.
 #[derive(Debug, Clone)]
 pub struct AskedQuestion {
-    /// The run that asks.
     pub run: String,
-    /// What the run was asked.
     pub request: String,
-    /// The question.
     pub ask: AskPerson,
     /// The parameters of the call before, if there was one.
     pub before: Option<Object>,
@@ -137,10 +133,14 @@ fn whole(value: &Value) -> Markup {
     }
 }
 
+fn values(parameters: &Object) -> Markup {
+    html! { dl.values { @for (name, value) in parameters { dt { (exact_text(name)) } dd { (whole(value)) } } } }
+}
+
 fn item(call: &ItemCall) -> Markup {
     html! {
         code { (exact_line(call.step.as_str(), 60)) }
-        dl.values { @for (name, value) in &call.parameters { dt { (exact_text(name)) } dd { (whole(value)) } } }
+        (values(&call.parameters))
     }
 }
 
@@ -150,7 +150,7 @@ fn preview(call: &PreviewedCall) -> Markup {
         (exact_line(call.tool.as_str(), 60)) "/" (exact_line(call.capability.as_str(), 60))
         " " span.class { (call.side_effect.as_str()) }
         @if let Some(list) = &call.foreach { " for each item of " code { (exact_line(list, 80)) } }
-        dl.values { @for (name, value) in &call.parameters { dt { (exact_text(name)) } dd { (whole(value)) } } }
+        (values(&call.parameters))
     }
 }
 

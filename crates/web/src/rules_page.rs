@@ -5,14 +5,12 @@ use reknit_mend::{AcceptedBy, LearnedRule, RuleState};
 use reknit_protocol::{Object, Value, percent_encoded};
 
 use crate::frame::{PageFrame, Tab, framed, table};
-use crate::links::step_path;
-use crate::marks::{Mark, badge};
+use crate::marks::{Mark, badge, mark};
 use crate::outside_text::{exact_line, exact_text, one_line, plain_text};
-use crate::words::count;
+use crate::words::{count, step_path};
 
 const MAX_PARAMETERS: usize = 300;
 
-/// The rules.
 #[derive(Debug, Clone, Default)]
 pub struct RuleList {
     /// The rules, accepted ones first.
@@ -28,7 +26,6 @@ pub struct RuleList {
 /// A rule, and what it would have done to earlier calls.
 #[derive(Debug, Clone)]
 pub struct ListedRule {
-    /// The rule.
     pub rule: LearnedRule,
     /// How often it would have made the correction that succeeded, and some of these cases.
     pub helps: (usize, Vec<RuleCase>),
@@ -36,7 +33,6 @@ pub struct ListedRule {
     pub harms: (usize, Vec<RuleCase>),
     /// How many model calls the corrections needed from which it was learned.
     pub model_calls: u32,
-    /// How often it corrected a call.
     pub uses: usize,
     /// How many model calls that saved, about.
     pub saved: usize,
@@ -45,19 +41,13 @@ pub struct ListedRule {
 /// A failed call, and the parameters with which it succeeded.
 #[derive(Debug, Clone)]
 pub struct RuleCase {
-    /// The run.
     pub run: String,
-    /// The step.
     pub step: String,
-    /// The parameters that the tool rejected.
     pub rejected: Object,
-    /// The parameters that it accepted.
     pub accepted: Object,
-    /// The parameters that the rule would have sent.
     pub by_rule: Object,
 }
 
-/// The page with the learned rules.
 pub fn rules_page(frame: &PageFrame<'_>, list: &RuleList) -> Markup {
     let content = html! {
         h1 { "Rules" }
@@ -95,12 +85,12 @@ fn without_file() -> Markup {
 
 fn state_mark(rule: &LearnedRule) -> Mark {
     match (rule.state, rule.accepted_by) {
-        (RuleState::Proposed, _) => Mark { class: "ask", shape: "?", word: "proposed" },
+        (RuleState::Proposed, _) => mark("ask", "?", "proposed"),
         (RuleState::Accepted, Some(AcceptedBy::Confirmations)) => {
-            Mark { class: "done", shape: "●", word: "accepted by confirmations, for reads" }
+            mark("done", "●", "accepted by confirmations, for reads")
         }
-        (RuleState::Accepted, _) => Mark { class: "done", shape: "●", word: "accepted" },
-        (RuleState::Retired, _) => Mark { class: "failed", shape: "✗", word: "retired" },
+        (RuleState::Accepted, _) => mark("done", "●", "accepted"),
+        (RuleState::Retired, _) => mark("failed", "✗", "retired"),
     }
 }
 

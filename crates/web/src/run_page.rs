@@ -6,43 +6,34 @@ mod header;
 mod history;
 mod session;
 mod step_panel;
-mod step_times;
 mod timeline;
 
 use maud::{Markup, html};
 use reknit_engine::{BareOverview, Overview, RunOverview, Spent};
 use reknit_plan::PlanAuthor;
 use reknit_telemetry::Interaction;
+use timeline::{critical_path, step_times};
 
 use crate::frame::{PageFrame, Tab, framed};
-use crate::links::run_path;
 use crate::outside_text::{block, one_line, plain_text};
 use crate::question_card::{AskedQuestion, question_card};
 use crate::sourced_value::tree;
-use step_times::{critical_path, step_times};
+use crate::words::run_path;
 
-/// What the page of a run shows.
 #[derive(Debug, Clone, Copy)]
 pub struct RunFacts<'a> {
-    /// The run.
     pub overview: &'a Overview,
-    /// The id of the run.
     pub run: &'a str,
-    /// The word for its status.
     pub status: &'a str,
     /// When it started, in milliseconds since 1970.
     pub created_ms: i64,
-    /// When its last event happened.
     pub updated_ms: i64,
-    /// Its open questions to a person.
     pub questions: &'a [AskedQuestion],
     /// What models were asked and answered; `None` if the reader may not see it.
     pub interactions: Option<&'a [Interaction]>,
-    /// The step that is opened.
     pub step: Option<&'a str>,
     /// Only steps of this capability are in the timeline.
     pub only: Option<&'a str>,
-    /// The first row of the timeline.
     pub from: usize,
 }
 
@@ -52,26 +43,19 @@ impl RunFacts<'_> {
     }
 }
 
-/// How much of a page is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PagePart {
-    /// All of it.
-    #[default]
-    Whole,
-    /// The panel of the opened step.
-    Panel,
-}
-
-/// The page of a run, or a part of it.
-pub fn run_page(frame: &PageFrame<'_>, facts: &RunFacts<'_>, part: PagePart) -> Markup {
+pub fn run_page(frame: &PageFrame<'_>, facts: &RunFacts<'_>) -> Markup {
     let (title, content) = match facts.overview {
-        Overview::Run(run) if part == PagePart::Panel => return panel(facts, run),
         Overview::Run(run) => (&run.request, of_run(frame, facts, run)),
         Overview::Session(session) => (&session.input, session::page(frame, facts, session)),
         Overview::Bare(bare) => (&bare.title, of_bare_run(frame, facts, bare)),
     };
     let live = (!facts.has_ended()).then(|| format!("/ui{}/changes", run_path(facts.run)));
     framed(frame, &one_line(title, 60), Tab::Runs, live.as_deref(), &content)
+}
+
+/// The panel of the opened step; `None` for what is not a run of a plan.
+pub fn run_panel(facts: &RunFacts<'_>) -> Option<Markup> {
+    if let Overview::Run(run) = facts.overview { Some(panel(facts, run)) } else { None }
 }
 
 fn of_run(frame: &PageFrame<'_>, facts: &RunFacts<'_>, run: &RunOverview) -> Markup {

@@ -19,15 +19,12 @@ const FIRST_MONDAY_MS: i64 = 4 * 24 * 3_600 * 1_000;
 /// A longer error is cut, so that errors that differ in their end only count as one.
 const ERROR_CHARS: usize = 100;
 
-/// What models cost.
 pub type ModelPrices = BTreeMap<TargetName, Prices>;
 
 /// Questions to models, and what they took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QuestionCost {
-    /// How many questions there were.
     pub questions: u64,
-    /// The tokens of the questions and their answers.
     pub tokens: u64,
     /// What they cost at the prices that are configured now, in billionths of their currency.
     pub nanos: u64,
@@ -47,7 +44,6 @@ impl QuestionCost {
     }
 }
 
-/// What a tool used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolUse {
     /// How long its calls took, in milliseconds.
@@ -56,16 +52,11 @@ pub struct ToolUse {
     pub asked: QuestionCost,
 }
 
-/// How a model did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelUse {
-    /// How often it was asked.
     pub asked: u64,
-    /// How often it did not answer.
     pub failed: u64,
-    /// Tokens sent.
     pub input_tokens: u64,
-    /// Tokens received.
     pub output_tokens: u64,
     /// What that cost at the prices that are configured now, in billionths of their currency.
     pub nanos: u64,
@@ -93,7 +84,6 @@ impl ModelUse {
 /// How often an error happened, and what became of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ErrorUse {
-    /// How often it happened.
     pub times: u64,
     /// What was done before the next call succeeded, by rung.
     pub mended: BTreeMap<String, u64>,
@@ -110,21 +100,16 @@ impl ErrorUse {
     }
 }
 
-/// What happened in a week.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WeekUse {
-    /// What failed and what mended it.
     pub statistics: Statistics,
-    /// All questions to models.
     pub asked: QuestionCost,
 }
 
 /// What stored runs used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunUsage {
-    /// How many runs were counted.
     pub runs: usize,
-    /// What failed and what mended it.
     pub all: Statistics,
     /// By week, which is named by the time at which it begins.
     pub weeks: BTreeMap<i64, WeekUse>,
@@ -136,9 +121,7 @@ pub struct RunUsage {
     pub rungs: BTreeMap<String, QuestionCost>,
     /// Questions for plans and answers, and the turns of agents.
     pub planning: QuestionCost,
-    /// By model.
     pub models: BTreeMap<String, ModelUse>,
-    /// The errors of calls.
     pub errors: BTreeMap<String, ErrorUse>,
     /// What models cost when they were asked, in billionths of the currency of their prices.
     pub cost_nanos: u64,
@@ -231,8 +214,7 @@ impl RunUsage {
         let HistoryKind::Asked { target, usage, error, .. } = &entry.kind else { return None };
         let asked = QuestionCost::of(usage.as_ref(), prices.get(target));
         let failure = error.as_ref().map(|error| (entry.at_ms, error.clone()));
-        let used = model_use(usage.as_ref(), asked, entry.took_ms, failure);
-        self.models.entry(target.to_string()).or_default().add(&used);
+        self.add_model(target, usage.as_ref(), asked, entry.took_ms, failure);
         Some(asked)
     }
 
@@ -245,9 +227,27 @@ impl RunUsage {
             let asked = QuestionCost { nanos: attempt.cost.map_or(asked.nanos, Money::nanos), ..asked };
             self.planning.add(asked);
             let failure = attempt.error.as_ref().map(|error| (session.now_ms, error.clone()));
-            let used = model_use(attempt.usage.as_ref(), asked, attempt.latency_ms, failure);
-            self.models.entry(attempt.target.to_string()).or_default().add(&used);
+            self.add_model(&attempt.target, attempt.usage.as_ref(), asked, attempt.latency_ms, failure);
         }
+    }
+
+    fn add_model(
+        &mut self,
+        target: &TargetName,
+        usage: Option<&Usage>,
+        asked: QuestionCost,
+        took_ms: u64,
+        last_failure: Option<(i64, String)>,
+    ) {
+        self.models.entry(target.to_string()).or_default().add(&ModelUse {
+            asked: asked.questions,
+            failed: u64::from(last_failure.is_some()),
+            input_tokens: usage.map_or(0, |usage| usage.input_tokens),
+            output_tokens: usage.map_or(0, |usage| usage.output_tokens),
+            nanos: asked.nanos,
+            took_ms,
+            last_failure,
+        });
     }
 }
 
@@ -285,21 +285,4 @@ fn errors_of(name: &str, entries: &[HistoryEntry], is_done: bool) -> Vec<(String
         mended.append(&mut applied);
     }
     errors
-}
-
-fn model_use(
-    usage: Option<&Usage>,
-    asked: QuestionCost,
-    took_ms: u64,
-    last_failure: Option<(i64, String)>,
-) -> ModelUse {
-    ModelUse {
-        asked: asked.questions,
-        failed: u64::from(last_failure.is_some()),
-        input_tokens: usage.map_or(0, |usage| usage.input_tokens),
-        output_tokens: usage.map_or(0, |usage| usage.output_tokens),
-        nanos: asked.nanos,
-        took_ms,
-        last_failure,
-    }
 }

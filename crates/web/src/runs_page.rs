@@ -4,11 +4,10 @@ use maud::{Markup, html};
 use reknit_engine::Spent;
 
 use crate::frame::{PageFrame, Tab, framed, table};
-use crate::links::{run_path, with_query};
 use crate::marks::{badge, run_mark, rung_chip};
 use crate::outside_text::one_line;
 use crate::question_card::{AskedQuestion, question_card};
-use crate::words::{ago, between, cost};
+use crate::words::{ago, between, cost, run_path, with_query};
 
 /// The states that can be chosen, with the words of the choice.
 const STATES: [(&str, &str); 9] = [
@@ -23,28 +22,21 @@ const STATES: [(&str, &str); 9] = [
     ("budget_exhausted", "Limit reached"),
 ];
 
-/// A run as the list shows it.
 #[derive(Debug, Clone, Default)]
 pub struct ListedRun {
-    /// Its id.
     pub run: String,
-    /// The word for its status.
     pub status: String,
-    /// What was asked.
     pub request: String,
     /// When it started, in milliseconds since 1970.
     pub created_ms: i64,
-    /// When its last event happened.
     pub updated_ms: i64,
     /// How many steps have a result, and how many there are; `None` for a session.
     pub steps: Option<(usize, usize)>,
     /// The rungs that mended something, each once.
     pub mended_by: Vec<String>,
-    /// What it spent.
     pub spent: Spent,
 }
 
-/// A page of the list of runs.
 #[derive(Debug, Clone, Default)]
 pub struct RunList {
     /// The runs, the newest first.
@@ -53,11 +45,9 @@ pub struct RunList {
     pub next: Option<String>,
     /// The status that was chosen; empty for all.
     pub status: String,
-    /// The text that was searched for.
     pub search: String,
     /// Where this page begins; empty for the first.
     pub after: String,
-    /// The questions that wait for a person.
     pub questions: Vec<AskedQuestion>,
     /// A name for what the list shows. The stream of changes says when it is another one.
     pub version: String,
@@ -67,7 +57,6 @@ pub struct RunList {
     pub hidden_new: usize,
 }
 
-/// The page with the list of runs.
 pub fn runs_page(frame: &PageFrame<'_>, list: &RunList) -> Markup {
     let is_filtered = !list.status.is_empty() || !list.search.is_empty() || !list.after.is_empty();
     let content = html! {

@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use crate::frame::{PageFrame, Tab, framed};
-use crate::links::with_query;
 use crate::outside_text::plain_text;
 use crate::question_card::{AskedQuestion, question_card};
+use crate::words::with_query;
 
 /// The page with all open questions. `version` names what the list of runs shows.
 pub fn questions_page(frame: &PageFrame<'_>, questions: &[AskedQuestion], version: &str) -> Markup {

@@ -5,9 +5,9 @@ use reknit_expressions::{Backing, EvaluationInput, InputSource, Provenance, Reso
 use reknit_plan::ITEM;
 use reknit_protocol::{Path, StepId, Value};
 
-use crate::links::{result_id, result_path, step_path};
 use crate::marks::rung_chip;
 use crate::outside_text::{cut, exact_text, one_line};
+use crate::words::{result_id, result_path, step_path};
 
 /// More lines of a value than this are not shown.
 const MAX_LINES: usize = 400;
@@ -22,7 +22,6 @@ pub(crate) fn short(value: &Value, max_chars: usize) -> String {
     }
 }
 
-/// A value on one line, cut if it is long.
 pub(crate) fn inline(value: &Value) -> Markup {
     html! { code.value { (cut(&exact_text(&value.to_string()), 300)) } }
 }

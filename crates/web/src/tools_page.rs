@@ -4,25 +4,18 @@ use maud::{Markup, html};
 use reknit_protocol::{Object, Value, human_duration, percent_encoded};
 
 use crate::frame::{PageFrame, Tab, framed, table};
-use crate::health::{ListedHealth, UNREACHABLE, health};
-use crate::marks::{Mark, badge};
+use crate::marks::{ListedHealth, Mark, UNREACHABLE, badge, health};
 use crate::outside_text::{one_line, plain_text};
 use crate::run_usage::{QuestionCost, ToolUse};
 use crate::sourced_value::tree;
 use crate::words::{count, money};
 
-/// A tool.
 #[derive(Debug, Clone, Default)]
 pub struct ListedTool {
-    /// Its name.
     pub name: String,
-    /// What it is for.
     pub description: String,
-    /// Where it is.
     pub instances: Vec<ListedInstance>,
-    /// Whether it can be called now.
     pub health: Option<ListedHealth>,
-    /// What it can do.
     pub capabilities: Vec<ToolCapability>,
 }
 
@@ -35,18 +28,13 @@ pub struct ListedInstance {
     pub problem: Option<String>,
 }
 
-/// A capability of a tool.
 #[derive(Debug, Clone, Default)]
 pub struct ToolCapability {
-    /// Its name.
     pub name: String,
-    /// What it does.
     pub description: String,
     /// What a call changes: `read`, `idempotent`, `keyed`, `unsafe` or `undeclared`.
     pub effect: String,
-    /// The JSON Schema of its parameters.
     pub schema: Option<Value>,
-    /// Why it must not be called now.
     pub withheld: Option<String>,
     /// How many calls were made and how many of them failed, in the newest runs.
     pub calls: (u64, u64),

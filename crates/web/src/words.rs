@@ -1,8 +1,8 @@
-//! Numbers, times and amounts as a page writes them.
+//! Numbers, times, amounts and addresses as a page writes them.
 
 use maud::{Markup, html};
 use reknit_engine::{Spent, StepView};
-use reknit_protocol::{human_duration, timestamp_text};
+use reknit_protocol::{human_duration, percent_encoded, timestamp_text};
 
 /// `1 step`, `2 steps`.
 pub(crate) fn count(number: impl TryInto<u64>, noun: &str) -> String {
@@ -57,6 +57,38 @@ pub(crate) fn money(nanos: u64) -> String {
     }
 }
 
+pub(crate) fn run_path(run: &str) -> String {
+    format!("/runs/{}", percent_encoded(run))
+}
+
+pub(crate) fn compare_path(run: &str) -> String {
+    format!("/runs/{}/compare", percent_encoded(run))
+}
+
+/// The page of a run with a step opened.
+pub(crate) fn step_path(run: &str, step: &str) -> String {
+    format!("/runs/{}?step={}", percent_encoded(run), percent_encoded(step))
+}
+
+pub(crate) fn result_path(run: &str, step: &str, path: &str) -> String {
+    format!("{}#{}", step_path(run, step), percent_encoded(&result_id(path)))
+}
+
+/// The id of the element that shows a place in a result.
+pub(crate) fn result_id(path: &str) -> String {
+    format!("at-{}", path.split_whitespace().collect::<Vec<_>>().join("_"))
+}
+
+/// An address with its query; fields without a value are left out.
+pub(crate) fn with_query(path: &str, fields: &[(&str, &str)]) -> String {
+    let fields: Vec<String> = fields
+        .iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| format!("{name}={}", percent_encoded(value)))
+        .collect();
+    if fields.is_empty() { path.to_owned() } else { format!("{path}?{}", fields.join("&")) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,5 +104,15 @@ mod tests {
         let ages = [0, 7, 61, 7_200, 200_000].map(|seconds| age(0, seconds * 1_000));
         assert_eq!(ages, ["now", "7 s", "1 min", "2 h", "2 days"]);
         assert_eq!((count(1_usize, "step"), count(3_u32, "call")), ("1 step".to_owned(), "3 calls".to_owned()));
+    }
+
+    #[test]
+    fn names_are_encoded_and_empty_fields_left_out() {
+        assert_eq!(step_path("a/b", "x y&z"), "/runs/a%2Fb?step=x%20y%26z");
+        assert_eq!(
+            with_query("/", &[("status", "failed"), ("search", ""), ("after", "é")]),
+            "/?status=failed&after=%C3%A9"
+        );
+        assert_eq!(with_query("/", &[("status", "")]), "/");
     }
 }

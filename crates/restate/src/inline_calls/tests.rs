@@ -1,13 +1,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use reknit_engine::{Event, Machine};
+use reknit_engine::Event;
 use reknit_protocol::ToolError;
 use reknit_runtime::Runtime;
 
 use super::*;
 use crate::blobs::FileBlobs;
-use crate::test_runs::{Order, chain_of, due_call, started};
+use crate::test_runs::{Order, begun};
 
 /// A worker with the tool `shop/place`, and a call of it.
 struct World {
@@ -21,8 +21,7 @@ struct World {
 impl World {
     /// Each call of the tool takes so long.
     async fn new(side_effect: SideEffect, took: Duration) -> Self {
-        let (machine, _) = Machine::begin(&started(&chain_of(1)).await).unwrap();
-        let mut call = due_call(&machine.pending()).clone();
+        let (machine, mut call) = begun(1).await;
         call.side_effect = side_effect;
         let made = Arc::new(AtomicU32::new(0));
         let counter = Arc::clone(&made);

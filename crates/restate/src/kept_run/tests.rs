@@ -14,7 +14,7 @@ async fn drive(steps: usize, blobs: &FileBlobs) -> (KeptRun, Machine, usize) {
     let mut bytes = text.len();
     kept.add(text, due, &machine, blobs).await.unwrap();
     for at in 0..steps - 1 {
-        let event = answered(due_call(&machine.pending()), 2_000 + i64::try_from(at).unwrap());
+        let event = answered(&due_call(&machine), 2_000 + i64::try_from(at).unwrap());
         let due = advance(&mut machine, &event).unwrap().due;
         let text = serde_json::to_string(&event).unwrap();
         bytes += text.len();

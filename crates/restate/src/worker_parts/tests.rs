@@ -1,13 +1,12 @@
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use reknit_engine::Machine;
 use reknit_protocol::ToolError;
 use reknit_runtime::{BoxFuture, Runtime};
 
 use super::*;
 use crate::blobs::{BlobStore, MAX_INLINE_BYTES};
-use crate::test_runs::{Order, chain_of, due_call, started};
+use crate::test_runs::{Order, begun};
 
 /// A store that fails a few times.
 #[derive(Debug)]
@@ -27,8 +26,7 @@ impl BlobStore for AwayFor {
 #[tokio::test(start_paused = true)]
 async fn the_outcome_of_a_call_is_not_lost_while_the_blobs_are_away() {
     static MADE: AtomicU32 = AtomicU32::new(0);
-    let (machine, _) = Machine::begin(&started(&chain_of(1)).await).unwrap();
-    let call = due_call(&machine.pending()).clone();
+    let (machine, call) = begun(1).await;
     let place = async |_: Order| {
         MADE.fetch_add(1, Ordering::Relaxed);
         Ok::<String, ToolError>("x".repeat(MAX_INLINE_BYTES))
@@ -45,8 +43,7 @@ async fn the_outcome_of_a_call_is_not_lost_while_the_blobs_are_away() {
 
 #[tokio::test]
 async fn an_attempt_that_did_not_claim_a_call_does_not_make_it() {
-    let (machine, _) = Machine::begin(&started(&chain_of(1)).await).unwrap();
-    let call = due_call(&machine.pending()).clone();
+    let (machine, call) = begun(1).await;
     let place = async |_: Order| -> Result<u64, ToolError> { panic!("an earlier attempt may have made it") };
     let reknit = Runtime::builder().tool_fn("shop", "place", place).start().await.unwrap();
     let blobs = Arc::new(AwayFor(AtomicU32::new(0)));

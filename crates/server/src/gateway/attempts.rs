@@ -29,21 +29,16 @@ pub(super) struct Attempts {
 
 /// An answer, and the bytes in which it came.
 #[derive(Debug)]
-pub(super) struct ReceivedAnswer {
-    pub(super) answer: ModelAnswer,
+pub(super) struct Received<A> {
+    pub(super) answer: A,
     /// The body, if it came whole from a server with the API of the caller.
     pub(super) body: Option<Vec<u8>>,
     /// Whether it came from a server with the API of the caller.
     pub(super) is_same_api: bool,
 }
 
-/// A mended answer, and the bytes in which it came.
-#[derive(Debug)]
-pub(super) struct MendedResponse {
-    pub(super) mended: MendedAnswer,
-    pub(super) body: Option<Vec<u8>>,
-    pub(super) is_same_api: bool,
-}
+pub(super) type ReceivedAnswer = Received<ModelAnswer>;
+pub(super) type MendedResponse = Received<MendedAnswer>;
 
 pub(super) enum Piece<'a> {
     /// An event of a server with the API of the caller.
@@ -86,7 +81,7 @@ impl Attempts {
             let forwarded =
                 ForwardedRequest { body, request: &request.request, headers, limits_answer: self.bill.is_some() };
             let answer = models.forward(target, forwarded, &mut |event| on_piece(Piece::Event(event))).await?;
-            return Ok(ReceivedAnswer { answer: answer.answer, body: answer.body, is_same_api: true });
+            return Ok(Received { answer: answer.answer, body: answer.body, is_same_api: true });
         }
         if let Some(content) = &request.foreign_content {
             let message = format!("only a server with the API `{}` understands {content}", request.api);
@@ -95,7 +90,7 @@ impl Attempts {
         let mut translated = request.request.clone();
         translated.messages.extend(self.complaint.as_deref().map(|complaint| Message::user(again(complaint))));
         let answer = models.ask(target, &translated, &mut |delta| on_piece(Piece::Delta(delta))).await?;
-        Ok(ReceivedAnswer { answer, body: None, is_same_api: false })
+        Ok(Received { answer, body: None, is_same_api: false })
     }
 
     fn count(&self, name: &str, help: &str, target: &TargetName) {
@@ -117,7 +112,7 @@ impl Attempts {
         target: &TargetName,
         received: ReceivedAnswer,
     ) -> Result<MendedResponse, ModelFailure> {
-        let ReceivedAnswer { answer, body, is_same_api } = received;
+        let Received { answer, body, is_same_api } = received;
         let usage = answer.usage;
         if let Some(bill) = &mut self.bill {
             bill.add(target, &usage);
@@ -127,15 +122,15 @@ impl Attempts {
             None => Ok(MendedAnswer::unchanged(answer)),
         };
         let UnusableAnswer { reason, harmless } = match result {
-            Ok(mended) => {
-                if !mended.changes.is_empty() {
+            Ok(answer) => {
+                if !answer.changes.is_empty() {
                     self.count("reknit_gateway_mended_total", "Answers that were changed.", target);
                 }
-                return Ok(MendedResponse { mended, body, is_same_api });
+                return Ok(Received { answer, body, is_same_api });
             }
             Err(unusable) => unusable,
         };
-        let harmless = harmless.map(|mended| MendedResponse { mended: *mended, body, is_same_api });
+        let harmless = harmless.map(|answer| Received { answer: *answer, body, is_same_api });
         self.count("reknit_gateway_unusable_answers_total", "Answers for which a model was asked again.", target);
         let is_second = self.complaint.replace(reason.clone()).is_some();
         match harmless {

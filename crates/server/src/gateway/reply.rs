@@ -62,7 +62,7 @@ pub(super) async fn whole(client: RotatingClient, attempts: Attempts) -> Result<
 
 /// The body of the response: as it came, or with what was mended in its place, or in the API of the caller.
 fn bytes(request: &GatewayRequest, served: &MendedResponse) -> Vec<u8> {
-    let mended = &served.mended;
+    let mended = &served.answer;
     let Some(body) = &served.body else {
         return write_response(request.api, &mended.answer, &identity()).to_string().into_bytes();
     };
@@ -95,7 +95,7 @@ pub(super) fn attempt_headers(target: &TargetName, attempts: usize) -> HeaderMap
 
 /// What was changed, what is wrong, and which options the model did not get.
 fn describe(headers: &mut HeaderMap, request: &GatewayRequest, served: &MendedResponse) {
-    let mended = &served.mended;
+    let mended = &served.answer;
     let omitted = if served.is_same_api { Vec::new() } else { omitted(request, &mended.answer.omitted_options) };
     for (name, values) in
         [("x-reknit-mended", &mended.changes), ("x-reknit-unmended", &mended.doubts), ("x-reknit-omitted", &omitted)]

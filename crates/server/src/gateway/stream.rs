@@ -89,7 +89,7 @@ impl ModelAttempts for StreamedAttempts {
         });
         match result {
             Ok((served, is_raw)) => {
-                let rest = self.mender.end(&served.mended, is_raw);
+                let rest = self.mender.end(&served.answer, is_raw);
                 self.send(target, rest);
                 Ok(StreamEnd::Whole)
             }
@@ -100,7 +100,7 @@ impl ModelAttempts for StreamedAttempts {
             Err(failure) => match self.attempts.fallback.take() {
                 // All but its end was passed on already.
                 Some((_, served)) => {
-                    let rest = self.mender.end(&served.mended, served.is_same_api);
+                    let rest = self.mender.end(&served.answer, served.is_same_api);
                     self.send(target, rest);
                     Ok(StreamEnd::Whole)
                 }
@@ -160,7 +160,7 @@ fn give_up(streamed: &mut StreamedAttempts, error: &NoAnswerError) {
     match streamed.attempts.fallback.take() {
         Some((target, served)) => {
             streamed.mender = StreamedAttempts::new_mender(&streamed.attempts, "");
-            let rest = streamed.mender.end(&served.mended, false);
+            let rest = streamed.mender.end(&served.answer, false);
             streamed.send(&target, rest);
         }
         None => {

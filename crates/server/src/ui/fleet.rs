@@ -4,7 +4,7 @@ use axum::extract::Path;
 use reknit_journal::RunFilter;
 use reknit_model_api::TargetName;
 use reknit_plan::{CatalogueEntry, CatalogueTool};
-use reknit_protocol::{Object, Value};
+use reknit_protocol::{Plan, PlanMode, Step};
 use reknit_runtime::EndpointHealth;
 use reknit_web::{
     ListedHealth, ListedInstance, ListedModel, ListedTool, RunUsage, ToolCapability, form_parameters, models_page,
@@ -16,6 +16,7 @@ use super::page::{Fields, PageContext, PageResult, show};
 use super::runs::{open_questions, recent, version};
 use crate::api_error::ApiError;
 use crate::catalogue::visible_problems;
+use crate::start_run::NewRun;
 
 const COUNTED_RUNS: u32 = 500;
 
@@ -96,17 +97,11 @@ pub(super) async fn call(context: PageContext, Path((tool, name)): Path<(String,
     let parameters = form_parameters(fields, schema.as_ref()).map_err(ApiError::invalid)?;
     // The values are in the step. A title is shown in lists and sent to telemetry, and they may be secret.
     let names = parameters.iter().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
-    let request =
-        if names.is_empty() { format!("Call {tool}/{name}") } else { format!("Call {tool}/{name} with {names}") };
-    let step = Object::from([
-        ("id", Value::from("call")),
-        ("tool", format!("{tool}/{name}").into()),
-        ("with", Value::Object(parameters)),
-    ]);
-    let plan = Object::from([("request", Value::from(request)), ("steps", Value::Array(vec![Value::Object(step)]))]);
-    let mut body = Object::from([("plan", Value::Object(plan))]);
-    body.extend((!form.get("run_id").is_empty()).then(|| ("run_id".to_owned(), form.get("run_id").into())));
-    begin(context, body).await
+    let with = if names.is_empty() { String::new() } else { format!(" with {names}") };
+    let request = format!("Call {tool}/{name}{with}");
+    let step = Step::new("call", tool, &name, "").with_parameters(parameters);
+    let plan = Plan { mode: Some(PlanMode::Workflow), ..Plan::new("plan", request.as_str(), vec![step]) };
+    begin(&context, NewRun { plan: Some(plan), ..NewRun::default() }, form.get("run_id")).await
 }
 
 pub(super) async fn models(context: PageContext) -> PageResult {

@@ -1,17 +1,14 @@
 //! Starts a request, a plan or an agent, and checks plans while they are written.
 
-use axum::extract::{Query, State};
-use axum::http::{HeaderMap, header};
-use axum::response::{IntoResponse, Redirect, Response};
-use reknit_protocol::{Object, Value};
+use axum::extract::Query;
+use axum::response::Response;
+use reknit_plan::PlanProblem;
+use reknit_protocol::Plan;
 use reknit_web::{NewRunForm, NewRunKind, PlanFindings, findings, new_run_page};
-use serde_json::value::to_raw_value;
 
 use super::page::{Fields, PageContext, PageResult, show};
-use crate::api_error::ApiError;
-use crate::plan_check::problems_of;
-use crate::request::{JsonBody, read_json};
-use crate::start_run::{self, read_plan};
+use super::run::page_of;
+use crate::start_run::{self, NewRun, parse_id, problems_of, read_plan_text};
 
 /// A new id for a form, so that it starts one run however often it is sent.
 pub(super) fn new_id() -> String {
@@ -33,50 +30,56 @@ pub(super) async fn start(context: PageContext, form: Fields) -> PageResult {
     let kind = NewRunKind::from_word(form.get("kind")).unwrap_or_default();
     let (text, request) = (form.get("text"), form.get("request"));
     let has_model = !context.runtime().targets.is_empty();
-    if kind == NewRunKind::Plan {
-        let found = check(&context, text);
-        if form.get("do") == "check" || !found.problems.is_empty() {
-            let run_id = form.get("run_id");
-            let new = NewRunForm { kind, request, text, findings: Some(found), run_id, has_model };
-            return Ok(show(new_run_page(&context.frame().await?, &new)));
+    let mut new = NewRun::default();
+    match kind {
+        NewRunKind::Plan => {
+            let checked = check(&context, text);
+            let found = checked.as_ref().map_or_else(Clone::clone, |(_, found)| found.clone());
+            if form.get("do") == "check" || !found.problems.is_empty() {
+                let run_id = form.get("run_id");
+                let new = NewRunForm { kind, request, text, findings: Some(found), run_id, has_model };
+                return Ok(show(new_run_page(&context.frame().await?, &new)));
+            }
+            new.plan = checked.ok().map(|(plan, _)| plan);
         }
+        NewRunKind::Agent => new.agent = given(text),
+        NewRunKind::Request => {}
     }
-    let (plan, agent, request) = match kind {
-        NewRunKind::Request => ("", "", request),
-        NewRunKind::Plan => (text, "", ""),
-        NewRunKind::Agent => ("", text, request),
-    };
-    let body = [("plan", plan), ("agent", agent), ("request", request), ("run_id", form.get("run_id"))];
-    let body = body.into_iter().filter(|(_, text)| !text.is_empty());
-    begin(context, body.map(|(name, text)| (name.to_owned(), Value::from(text))).collect()).await
+    if kind != NewRunKind::Plan {
+        new.request = given(request);
+    }
+    begin(&context, new, form.get("run_id")).await
+}
+
+fn given(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// Starts a run as the API does, and goes to its page.
-pub(super) async fn begin(context: PageContext, mut body: Object) -> PageResult {
-    body.insert("mode", "start");
-    let body = JsonBody(read_json(body.to_string().as_bytes())?);
-    let started = start_run::start(State(context.ui.server), context.caller, HeaderMap::new(), body).await?;
-    let address = started.headers().get(header::LOCATION).and_then(|address| address.to_str().ok()).unwrap_or_default();
-    Ok(Redirect::to(address.strip_prefix("/v1").unwrap_or("/")).into_response())
+pub(super) async fn begin(context: &PageContext, new: NewRun, run_id: &str) -> PageResult {
+    let id = given(run_id).map(|id| parse_id(&id)).transpose()?;
+    let handle = start_run::begin(&context.ui.server, &context.caller, NewRun { id, ..new }).await?;
+    handle.created().await?;
+    Ok(page_of(&handle.id))
 }
 
 /// What is wrong with a plan, as a part of the page.
 pub(super) async fn check_plan(context: PageContext, form: Fields) -> Response {
-    show(findings(Some(&check(&context, form.get("text")))))
+    let found = check(&context, form.get("text")).map_or_else(|found| found, |(_, found)| found);
+    show(findings(Some(&found)))
 }
 
-fn check(context: &PageContext, text: &str) -> PlanFindings {
-    let plan = to_raw_value(text).map_err(ApiError::unwritable).and_then(|raw| read_plan(&raw));
-    match plan {
-        Ok(plan) => {
-            let (steps, problems) = (plan.steps.len(), problems_of(&context.ui.server, context.runtime(), plan));
-            let line = |problem: &reknit_plan::PlanProblem| match &problem.hint {
-                Some(hint) => format!("{}: {} ({hint})", problem.location, problem.message),
-                None => format!("{}: {}", problem.location, problem.message),
-            };
-            PlanFindings { steps, problems: problems.iter().map(line).collect() }
-        }
-        Err(error) if error.problems.is_empty() => PlanFindings { steps: 0, problems: vec![error.message] },
-        Err(error) => PlanFindings { steps: 0, problems: error.problems },
-    }
+/// The plan with what is wrong with it, or why it cannot be read.
+fn check(context: &PageContext, text: &str) -> Result<(Plan, PlanFindings), PlanFindings> {
+    let plan = read_plan_text(text).map_err(|error| {
+        let problems = if error.problems.is_empty() { vec![error.message] } else { error.problems };
+        PlanFindings { steps: 0, problems }
+    })?;
+    let problems = problems_of(&context.ui.server, context.runtime(), plan.clone());
+    let line = |problem: &PlanProblem| match &problem.hint {
+        Some(hint) => format!("{}: {} ({hint})", problem.location, problem.message),
+        None => format!("{}: {}", problem.location, problem.message),
+    };
+    let found = PlanFindings { steps: plan.steps.len(), problems: problems.iter().map(line).collect() };
+    Ok((plan, found))
 }

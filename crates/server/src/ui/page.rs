@@ -51,7 +51,7 @@ impl Reader {
         PageFrame {
             theme: self.theme,
             here: &self.here,
-            caller: self.caller.as_ref().filter(|caller| caller.has_token).map(|caller| &*caller.name),
+            caller: self.caller.as_ref().filter(|caller| caller.token.is_some()).map(Caller::name),
             questions,
             now_ms: system_ms(),
             may_run: may(Scope::Run),
@@ -157,7 +157,7 @@ impl PageContext {
             Err(RunReadError::NoSuchRun(_)) => {}
             Err(error) => return Err(error.into()),
         }
-        let missing = || ApiError::not_found(format!("there is no run `{run}`"));
+        let missing = || ApiError::no_such_run(&run);
         match self.journal().runs_with_prefix(run.as_str(), 2).await?.as_slice() {
             [whole] => self.runtime().summary(whole).await.map_err(|_| missing()),
             _ => Err(missing()),

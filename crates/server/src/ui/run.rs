@@ -1,18 +1,20 @@
-//! The page of a run, and the forms on it that control the run.
+//! The page of a run, and the forms on it that control the run; and two runs side by side.
 
 use axum::extract::{Path, Query};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Redirect, Response};
-use reknit_protocol::{Object, RunId, Value, percent_encoded};
+use reknit_journal::{RunFilter, RunSummary};
+use reknit_protocol::{RunId, Value, percent_encoded};
 use reknit_runtime::{ExportFilter, export};
-use reknit_web::{PagePart, RunFacts, run_page};
+use reknit_web::{ComparedRun, RunFacts, compare_choice_page, compare_page, run_page, run_panel};
 use serde::Deserialize;
 
 use super::page::{Fields, PageContext, PageResult, show};
-use super::run_digests::questions;
+use super::run_digests::{LoadedRun, RunDigest, questions};
+use super::runs::list_run;
 use crate::api_error::ApiError;
-use crate::control;
-use crate::request::{Accepted, JsonBody, RunRequest, read_json};
+use crate::control::{self, DecisionWord};
+use crate::request::{Accepted, RunRequest};
 
 #[derive(Debug, Deserialize)]
 pub(super) struct RunQuery {
@@ -46,9 +48,9 @@ pub(super) async fn page(context: PageContext, Path(run): Path<String>, Query(qu
         only: query.only.as_deref(),
         from: query.from,
     };
-    match query.part.as_str() {
-        "panel" => Ok(show(run_page(&context.reader.frame(0), &facts, PagePart::Panel))),
-        _ => Ok(show(run_page(&context.frame().await?, &facts, PagePart::Whole))),
+    match run_panel(&facts).filter(|_| query.part == "panel") {
+        Some(panel) => Ok(show(panel)),
+        None => Ok(show(run_page(&context.frame().await?, &facts))),
     }
 }
 
@@ -67,7 +69,7 @@ pub(super) async fn events(context: PageContext, Path(run): Path<String>) -> Pag
     Ok((headers, text).into_response())
 }
 
-fn page_of(run: &RunId) -> Response {
+pub(super) fn page_of(run: &RunId) -> Response {
     Redirect::to(&format!("/runs/{}", percent_encoded(run.as_str()))).into_response()
 }
 
@@ -80,24 +82,64 @@ where
     Ok(page)
 }
 
+/// The fields of the form are those of the API. Parameters and results are written as JSON.
 pub(super) async fn decide(request: RunRequest, question: Path<(String, String)>, form: Fields) -> PageResult {
-    let body = read_json(decision_json(&form)?.to_string().as_bytes())?;
-    change(request, |request| control::decide(request, question, JsonBody(body))).await
+    let text = |name: &str| form.0.get(name).filter(|text| !text.trim().is_empty());
+    let value = |name: &str| form.0.get(name).map(|text| Value::parse(text)).transpose();
+    let invalid =
+        |name: &str, error: &dyn std::fmt::Display| ApiError::invalid(format!("`{name}` is not JSON: {error}"));
+    let parameters = value("parameters").map_err(|error| invalid("parameters", &error))?;
+    let result = value("result").map_err(|error| invalid("result", &error))?;
+    let word = DecisionWord::from_word(form.get("decision"))
+        .ok_or_else(|| ApiError::invalid(format!("`{}` is not a decision", form.get("decision"))))?;
+    let decision = word.decision(text("reason").cloned(), parameters, result)?;
+    let _view = control::decide_question(&request, &question.1, form.get("hash"), decision).await?;
+    Ok(page_of(&request.run))
 }
 
-/// The fields of the form as the API takes them. Parameters and results are written as JSON.
-fn decision_json(form: &Fields) -> Result<Object, ApiError> {
-    let mut body = Object::new();
-    for name in ["hash", "decision", "reason"] {
-        let text = form.0.get(name).filter(|text| !text.trim().is_empty());
-        body.extend(text.map(|text| (name.to_owned(), Value::from(text.as_str()))));
+const CHOICES: u32 = 100;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct CompareQuery {
+    #[serde(default)]
+    with: String,
+    #[serde(default)]
+    from: usize,
+}
+
+/// Compares a run with another, or asks with which.
+pub(super) async fn compare(
+    context: PageContext,
+    Path(run): Path<String>,
+    Query(query): Query<CompareQuery>,
+) -> PageResult {
+    let one = context.find_run(&run).await?;
+    if query.with.trim().is_empty() {
+        return choice(&context, &one).await;
     }
-    for name in ["parameters", "result"] {
-        if let Some(text) = form.0.get(name) {
-            let value =
-                Value::parse(text).map_err(|error| ApiError::invalid(format!("`{name}` is not JSON: {error}")))?;
-            body.insert(name, value);
-        }
+    let other = context.find_run(query.with.trim()).await?;
+    let (ui, journal) = (&context.ui, context.journal());
+    let (first, second) = (ui.loaded.of(journal, &one).await?, ui.loaded.of(journal, &other).await?);
+    let digests = (ui.digests.of_loaded(&one, &first), ui.digests.of_loaded(&other, &second));
+    let (one, other) = (compared(&one, &digests.0, &first), compared(&other, &digests.1, &second));
+    Ok(show(compare_page(&context.frame().await?, &one, &other, query.from)))
+}
+
+fn compared<'a>(summary: &'a RunSummary, digest: &RunDigest, loaded: &'a LoadedRun) -> ComparedRun<'a> {
+    ComparedRun {
+        run: summary.run.as_str(),
+        status: digest.status(summary),
+        created_ms: summary.created_ms,
+        updated_ms: summary.updated_ms,
+        overview: &loaded.overview,
     }
-    Ok(body)
+}
+
+async fn choice(context: &PageContext, run: &RunSummary) -> PageResult {
+    let mut choices = Vec::new();
+    for summary in context.runtime().runs(&RunFilter::newest(CHOICES)).await? {
+        choices.push(list_run(context, &summary).await?);
+    }
+    let own = list_run(context, run).await?;
+    Ok(show(compare_choice_page(&context.frame().await?, &own, &choices)))
 }

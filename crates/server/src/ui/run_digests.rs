@@ -1,17 +1,18 @@
-//! What the list shows about each run: read once for each state of a run, because reading a run takes longer than showing it.
+//! Runs as their pages show them, and what the list shows about each. Both are kept, because reading a run takes longer than showing it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use reknit_engine::{AskPerson, HistoryKind, Overview, Spent, StepState};
+use reknit_engine::{AskPerson, Event, HistoryEntry, HistoryKind, Overview, Spent, StepState};
 use reknit_journal::{Journal, RunSummary};
-use reknit_mend::MendEffect;
+use reknit_mend::{MendEffect, Rung};
 use reknit_protocol::{Object, RunId, StepId};
-use reknit_runtime::signals;
+use reknit_runtime::{DriveError, bare_overview, load_run, run_overview, signals};
+use reknit_telemetry::{Interaction, interactions, owner_interactions};
 use reknit_web::{AskedQuestion, ModelPrices, RunUsage};
+use tokio::sync::OnceCell;
 
-use super::loaded_runs::{LoadedRun, load};
 use crate::api_error::ApiError;
 
 const MAX_KEPT: usize = 2_000;
@@ -82,41 +83,30 @@ impl RunDigests {
 }
 
 fn digest(overview: &Overview, asks: Vec<AskPerson>) -> RunDigest {
-    let mut digest = match overview {
+    let (steps, rungs, spent) = match overview {
         Overview::Run(run) => {
-            let applied = |mend: &&reknit_mend::Mend| mend.effect == MendEffect::Applied;
-            RunDigest {
-                steps: Some((run.steps.iter().filter(|step| step.state == StepState::Done).count(), run.steps.len())),
-                mended_by: names(
-                    run.steps.iter().flat_map(|step| step.mends.iter().filter(applied)).map(|mend| mend.rung),
-                ),
-                spent: run.spent.clone(),
-                ..RunDigest::default()
-            }
+            let applied =
+                run.steps.iter().flat_map(|step| &step.mends).filter(|mend| mend.effect == MendEffect::Applied);
+            let done = run.steps.iter().filter(|step| step.state == StepState::Done).count();
+            (Some((done, run.steps.len())), applied.map(|mend| mend.rung).collect(), run.spent.clone())
         }
-        Overview::Session(session) => RunDigest {
-            mended_by: names(session.mended.iter().map(|call| call.rung)),
-            spent: session.spent.clone(),
-            ..RunDigest::default()
-        },
-        Overview::Bare(_) => RunDigest::default(),
+        Overview::Session(session) => {
+            (None, session.mended.iter().map(|call| call.rung).collect(), session.spent.clone())
+        }
+        Overview::Bare(_) => (None, BTreeSet::<Rung>::new(), Spent::default()),
     };
-    digest.asks = asks
-        .into_iter()
-        .map(|ask| {
-            let before = before(overview, &ask.step);
-            (ask, before)
-        })
-        .collect();
-    digest
-}
-
-/// The names of rungs, each once, from cheap to expensive.
-fn names(rungs: impl Iterator<Item = reknit_mend::Rung>) -> Vec<String> {
-    let mut rungs: Vec<reknit_mend::Rung> = rungs.collect();
-    rungs.sort_unstable();
-    rungs.dedup();
-    rungs.into_iter().map(|rung| rung.as_str().to_owned()).collect()
+    let with_parameters = |ask: AskPerson| {
+        let before = before(overview, &ask.step);
+        (ask, before)
+    };
+    RunDigest {
+        steps,
+        // Each once, from cheap to expensive.
+        mended_by: rungs.iter().map(|rung| rung.as_str().to_owned()).collect(),
+        spent,
+        usage: RunUsage::default(),
+        asks: asks.into_iter().map(with_parameters).collect(),
+    }
 }
 
 /// The parameters of the last call of a step.
@@ -146,4 +136,99 @@ pub(super) async fn questions(
         decided: decided.get(&ask.id).map(|decision| decision.as_str().to_owned()),
     };
     Ok(digest.asks.iter().map(question).collect())
+}
+
+const MAX_LOADED: usize = 8;
+/// A run with more events is not kept.
+const MAX_EVENTS: u64 = 20_000;
+
+/// A run with its open questions.
+#[derive(Debug)]
+pub(super) struct LoadedRun {
+    run: RunId,
+    len: u64,
+    status: Option<String>,
+    pub(super) overview: Overview,
+    pub(super) asks: Vec<AskPerson>,
+    /// What models were asked, as the owner sees it and as others do.
+    exchanges: [OnceCell<Option<Vec<Interaction>>>; 2],
+}
+
+impl LoadedRun {
+    fn is(&self, summary: &RunSummary) -> bool {
+        self.run == summary.run && self.len == summary.len && self.status == summary.status
+    }
+
+    /// What models were asked and answered; `None` if the reader may not see it. Reading it replays the run.
+    pub(super) async fn exchanges(
+        &self,
+        journal: &Journal,
+        is_owner: bool,
+    ) -> Result<Option<&[Interaction]>, ApiError> {
+        if !has_asked(&self.overview) {
+            return Ok(Some(&[]));
+        }
+        let [for_owner, for_others] = &self.exchanges;
+        let cell = if is_owner { for_owner } else { for_others };
+        let found = cell.get_or_try_init(|| read_exchanges(journal, &self.run, is_owner)).await?;
+        Ok(found.as_deref())
+    }
+}
+
+fn has_asked(overview: &Overview) -> bool {
+    let asks = |entries: &[HistoryEntry]| entries.iter().any(|entry| matches!(entry.kind, HistoryKind::Asked { .. }));
+    match overview {
+        Overview::Run(run) => asks(&run.run_history) || run.history.values().any(|entries| asks(entries)),
+        Overview::Session(_) => true,
+        Overview::Bare(_) => false,
+    }
+}
+
+async fn read_exchanges(journal: &Journal, run: &RunId, is_owner: bool) -> Result<Option<Vec<Interaction>>, ApiError> {
+    let stored = journal.events(run, 0).await?;
+    let events: Result<Vec<Event>, _> = stored.iter().map(|stored| serde_json::from_str(&stored.body)).collect();
+    // A run of an older build is shown without its questions.
+    let Ok(events) = events else { return Ok(Some(Vec::new())) };
+    let found = if is_owner { owner_interactions(&events).map(Some) } else { interactions(&events) };
+    Ok(found.unwrap_or_else(|_| Some(Vec::new())))
+}
+
+/// The runs that were shown last, the newest first.
+#[derive(Debug, Default)]
+pub(super) struct LoadedRuns {
+    kept: Mutex<VecDeque<Arc<LoadedRun>>>,
+}
+
+impl LoadedRuns {
+    /// The run as it is now.
+    pub(super) async fn of(&self, journal: &Journal, summary: &RunSummary) -> Result<Arc<LoadedRun>, ApiError> {
+        let known = self.kept.lock().iter().find(|loaded| loaded.is(summary)).cloned();
+        let loaded = match known {
+            Some(known) => known,
+            None => Arc::new(load(journal, summary).await?),
+        };
+        if summary.len <= MAX_EVENTS {
+            let mut kept = self.kept.lock();
+            kept.retain(|other| other.run != summary.run);
+            kept.push_front(Arc::clone(&loaded));
+            kept.truncate(MAX_LOADED);
+        }
+        Ok(loaded)
+    }
+}
+
+/// Reads a run: what was stored when it ended, what its machine says, or what is known without a machine.
+pub(super) async fn load(journal: &Journal, summary: &RunSummary) -> Result<LoadedRun, ApiError> {
+    let run = &summary.run;
+    let (overview, asks) = if summary.status.is_some() {
+        (run_overview(journal, run).await?, Vec::new())
+    } else {
+        match load_run(journal, run).await {
+            Ok(saved) => (saved.overview().map_err(DriveError::from)?, saved.questions()),
+            Err(DriveError::Restore(_)) => (Overview::Bare(Box::new(bare_overview(journal, run).await?)), Vec::new()),
+            Err(error) => return Err(error.into()),
+        }
+    };
+    let (run, len, status) = (run.clone(), summary.len, summary.status.clone());
+    Ok(LoadedRun { run, len, status, overview, asks, exchanges: [OnceCell::new(), OnceCell::new()] })
 }

@@ -9,14 +9,11 @@ use reknit_runtime::agent::Agent;
 use reknit_server::{Access, Server};
 use reqwest::StatusCode;
 use serde_json::{Value as Json, json};
-use tokio::net::TcpListener;
 
 use crate::json_of;
 
 async fn post(url: &str, path: &str, body: &Json) -> Json {
-    let client = reqwest::Client::builder().no_proxy().build().expect("a client");
-    let response = client.post(format!("{url}{path}")).body(body.to_string()).send().await.expect("an answer");
-    json_of(response, StatusCode::OK).await
+    json_of(crate::client().post(format!("{url}{path}")).body(body.to_string()), StatusCode::OK).await
 }
 
 /// The address of a server with the agent `clerk`. The model answers with a report. It runs as long as the model.
@@ -27,11 +24,7 @@ async fn serve() -> (String, ScriptedModel) {
     let reknit = Reknit::builder().model(Target::new("m", model.base_url(), "m")).start().await.expect("it starts");
     let agent = Agent::read("---\ndescription: Knows the orders.\n---\nAnswer.", &reknit.runtime().session);
     let named = NamedAgent { name: "clerk".to_owned(), agent: agent.expect("an agent"), agents: Vec::new() };
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let url = format!("http://{}", listener.local_addr().expect("an address"));
-    let server = Server::new(reknit, Access::OwnMachine).with_agents([named]);
-    tokio::spawn(server.serve(listener, std::future::pending()));
-    (url, model)
+    (crate::serve(Server::new(reknit, Access::OwnMachine).with_agents([named])).await, model)
 }
 
 fn plan(agent: &str) -> Json {

@@ -72,7 +72,7 @@ async fn a_path_that_is_written_in_another_way_needs_the_same_token() {
 async fn a_token_without_the_scope_cannot_decide_under_another_spelling_of_the_path() {
     let (api, token) = with_token(&[Scope::Read, Scope::Run]).await;
     let body = json!({"plan": REFUND, "run_id": "r"});
-    let run = api.post("/v1/runs", &body).bearer_auth(&token).send().await.expect("an answer");
+    let run = api.post("/v1/runs", &body).bearer_auth(&token);
     let run = json_of(run, StatusCode::OK).await;
     let question = run["questions"][0]["question"].as_str().expect("a question").replace('/', "%2F");
     let decision = json!({"hash": run["questions"][0]["hash"], "decision": "approve"}).to_string();

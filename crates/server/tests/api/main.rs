@@ -3,8 +3,10 @@
 
 mod agents_in_plans;
 mod attacks;
+mod gateway;
 mod overload;
 mod owners;
+mod ui;
 
 use std::time::Duration;
 
@@ -18,6 +20,28 @@ use reqwest::{RequestBuilder, Response, StatusCode};
 use serde_json::{Value as Json, json};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+
+/// Serves on a free port of this machine until the tests end. Returns the address.
+async fn serve(server: Server) -> String {
+    let (listener, url) = listen().await;
+    tokio::spawn(server.serve(listener, std::future::pending()));
+    url
+}
+
+async fn listen() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    (listener, url)
+}
+
+fn client() -> reqwest::Client {
+    reqwest::Client::builder().no_proxy().build().expect("a client")
+}
+
+fn token(name: &str, scopes: &[Scope]) -> (String, Token) {
+    let (text, hash) = Token::generate().expect("random numbers");
+    (text, Token::new(name, hash, scopes))
+}
 
 struct Api {
     url: String,
@@ -48,15 +72,13 @@ impl Api {
         let builder = Reknit::builder().tool_service("bank", &tool.base_url());
         let builder = builder.configure(move |config| rules.into_iter().fold(config, ConfigBuilder::approve));
         let reknit = builder.start().await.expect("it starts");
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let (listener, url) = listen().await;
         let (stop, stopped) = oneshot::channel::<()>();
         let server = Server::new(reknit, access).with_max_runs(max_runs).with_drain(Duration::from_mins(2));
         let server = tokio::spawn(server.serve(listener, async move {
             let _ = stopped.await;
         }));
-        let client = reqwest::Client::builder().no_proxy().build().expect("a client");
-        Self { url, client, tool, stop: Some(stop), server }
+        Self { url, client: client(), tool, stop: Some(stop), server }
     }
 
     async fn new(tool: ScriptedTool) -> Self {
@@ -72,11 +94,15 @@ impl Api {
     }
 
     async fn run(&self, body: &Json) -> Json {
-        json_of(self.post("/v1/runs", body).send().await.expect("an answer"), StatusCode::OK).await
+        json_of(self.post("/v1/runs", body), StatusCode::OK).await
     }
 }
 
-async fn json_of(response: Response, expected: StatusCode) -> Json {
+async fn json_of(request: RequestBuilder, expected: StatusCode) -> Json {
+    body_of(request.send().await.expect("an answer"), expected).await
+}
+
+async fn body_of(response: Response, expected: StatusCode) -> Json {
     let status = response.status();
     let text = response.text().await.expect("a body");
     assert_eq!(status, expected, "{text}");
@@ -84,7 +110,7 @@ async fn json_of(response: Response, expected: StatusCode) -> Json {
 }
 
 async fn error_of(request: RequestBuilder, expected: StatusCode) -> String {
-    let body = json_of(request.send().await.expect("an answer"), expected).await;
+    let body = json_of(request, expected).await;
     body["error"]["message"].as_str().expect("a message").to_owned()
 }
 
@@ -94,14 +120,14 @@ async fn a_plan_is_run_and_its_call_is_mended() {
     let run = api.run(&json!({"plan": REFUND})).await;
     assert_eq!(run["status"], "complete");
     assert_eq!(api.tool.calls().len(), 1);
-    let explanation = api.get(&format!("/v1/runs/{}/explain", run["run"].as_str().unwrap())).send().await.unwrap();
+    let explanation = api.get(&format!("/v1/runs/{}/explain", run["run"].as_str().unwrap()));
     let explanation = json_of(explanation, StatusCode::OK).await.to_string();
     assert!(explanation.contains("amount"), "{explanation}");
     let graph = api.get(&format!("/v1/runs/{}/graph.svg", run["run"].as_str().unwrap())).send().await.unwrap();
     assert_eq!(graph.headers()["content-type"], "image/svg+xml");
-    let listed = json_of(api.get("/v1/runs?status=complete").send().await.unwrap(), StatusCode::OK).await;
+    let listed = json_of(api.get("/v1/runs?status=complete"), StatusCode::OK).await;
     assert_eq!(listed["runs"][0]["run"], run["run"]);
-    let none = json_of(api.get("/v1/runs?status=failed").send().await.unwrap(), StatusCode::OK).await;
+    let none = json_of(api.get("/v1/runs?status=failed"), StatusCode::OK).await;
     assert_eq!(none["runs"], json!([]));
 }
 
@@ -115,8 +141,8 @@ async fn the_same_run_id_or_idempotency_key_does_nothing_twice() {
     let refused = error_of(api.post("/v1/runs", &other), StatusCode::CONFLICT).await;
     assert!(refused.contains("another request"), "{refused}");
     let keyed = || api.post("/v1/runs", &json!({"plan": REFUND})).header("Idempotency-Key", "order 8");
-    let one = json_of(keyed().send().await.unwrap(), StatusCode::OK).await;
-    let two = json_of(keyed().send().await.unwrap(), StatusCode::OK).await;
+    let one = json_of(keyed(), StatusCode::OK).await;
+    let two = json_of(keyed(), StatusCode::OK).await;
     assert_eq!(one["run"], two["run"]);
     assert_eq!(api.tool.calls().len(), 2);
 }
@@ -153,11 +179,11 @@ async fn a_question_is_decided_once_and_only_for_what_it_shows() {
     let unknown = api.post("/v1/runs/r/decisions/x", &json!({"hash": hash, "decision": "approve"}));
     error_of(unknown, StatusCode::NOT_FOUND).await;
     let plain = format!("/v1/runs/r/decisions/{question}");
-    let approved = api.post(&plain, &json!({"hash": hash, "decision": "approve"})).send().await.unwrap();
+    let approved = api.post(&plain, &json!({"hash": hash, "decision": "approve"}));
     json_of(approved, StatusCode::ACCEPTED).await;
     let events = api.get("/v1/runs/r/events").send().await.unwrap().text().await.unwrap();
     assert!(events.contains("refund"), "{events}");
-    let run = json_of(api.get("/v1/runs/r").send().await.unwrap(), StatusCode::OK).await;
+    let run = json_of(api.get("/v1/runs/r"), StatusCode::OK).await;
     assert_eq!(run["status"], "complete");
     assert_eq!(api.tool.calls().len(), 1);
     let late = api.post(&path, &json!({"hash": hash, "decision": "deny"}));
@@ -176,14 +202,14 @@ async fn a_run_that_goes_on_is_cancelled_and_one_more_than_the_limit_is_refused(
     let body = json!({"plan": REFUND, "run_id": "r", "mode": "start"});
     let started = api.post("/v1/runs", &body).send().await.unwrap();
     assert_eq!(started.headers()["location"], "/v1/runs/r");
-    assert_eq!(json_of(started, StatusCode::ACCEPTED).await["status"], "running");
+    assert_eq!(body_of(started, StatusCode::ACCEPTED).await["status"], "running");
     let busy = api.post("/v1/runs", &json!({"plan": REFUND})).send().await.unwrap();
     assert_eq!((busy.status(), &busy.headers()["retry-after"]), (StatusCode::TOO_MANY_REQUESTS, &"1".parse().unwrap()));
-    let cancelled = api.post("/v1/runs/r/cancel", &json!({})).send().await.unwrap();
+    let cancelled = api.post("/v1/runs/r/cancel", &json!({}));
     json_of(cancelled, StatusCode::ACCEPTED).await;
     barrier.release_all();
     api.get("/v1/runs/r/events").send().await.unwrap().text().await.unwrap();
-    let run = json_of(api.get("/v1/runs/r").send().await.unwrap(), StatusCode::OK).await;
+    let run = json_of(api.get("/v1/runs/r"), StatusCode::OK).await;
     assert_eq!(run["status"], "cancelled");
     let again = api.post("/v1/runs/r/cancel", &json!({}));
     assert!(error_of(again, StatusCode::CONFLICT).await.contains("has ended"));
@@ -198,9 +224,9 @@ async fn a_failed_run_is_retried_and_done_steps_stay_done() {
     let api = Api::new(tool).await;
     let run = api.run(&json!({"plan": REFUND, "run_id": "r"})).await;
     assert_eq!(run["status"], "failed");
-    json_of(api.post("/v1/runs/r/retry", &json!({})).send().await.unwrap(), StatusCode::ACCEPTED).await;
+    json_of(api.post("/v1/runs/r/retry", &json!({})), StatusCode::ACCEPTED).await;
     api.get("/v1/runs/r/events").send().await.unwrap().text().await.unwrap();
-    let run = json_of(api.get("/v1/runs/r").send().await.unwrap(), StatusCode::OK).await;
+    let run = json_of(api.get("/v1/runs/r"), StatusCode::OK).await;
     assert_eq!(run["status"], "complete");
     let refused = error_of(api.post("/v1/runs/r/retry", &json!({})), StatusCode::CONFLICT).await;
     assert!(refused.contains("can be retried"), "{refused}");
@@ -223,7 +249,7 @@ async fn a_server_that_stops_finishes_the_runs_in_progress() {
     api.stop.take().unwrap().send(()).unwrap();
     tokio::time::sleep(Duration::from_millis(50)).await;
     barrier.release_all();
-    let run = json_of(answer.await.unwrap().unwrap(), StatusCode::OK).await;
+    let run = body_of(answer.await.unwrap().unwrap(), StatusCode::OK).await;
     assert_eq!(run["status"], "complete");
     api.server.await.unwrap().unwrap();
 }
@@ -234,15 +260,15 @@ async fn calls_and_texts_of_other_programs_are_mended() {
     let schema = json!({"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]});
     let body = json!({"tool": "convert", "schema": schema, "parameters": {"to": "Euro"},
         "error": {"error": "to must be one of EUR, USD"}, "context": "convert it to euros"});
-    let mended = json_of(api.post("/v1/mend", &body).send().await.unwrap(), StatusCode::OK).await;
+    let mended = json_of(api.post("/v1/mend", &body), StatusCode::OK).await;
     assert_eq!((&mended["action"], &mended["parameters"]), (&json!("corrected"), &json!({"to": "EUR"})));
     let body = json!({"text": "Sure! {'to': 'EUR',}", "schema": schema});
-    let read = json_of(api.post("/v1/repair", &body).send().await.unwrap(), StatusCode::OK).await;
+    let read = json_of(api.post("/v1/repair", &body), StatusCode::OK).await;
     assert_eq!(read["value"], json!({"to": "EUR"}));
     let body = json!({"text": "I cannot", "schema": schema});
     error_of(api.post("/v1/repair", &body), StatusCode::UNPROCESSABLE_ENTITY).await;
     let body = json!({"plan": "steps: [{id: a, tool: bank/refnd}]"});
-    let checked = json_of(api.post("/v1/plans/check", &body).send().await.unwrap(), StatusCode::OK).await;
+    let checked = json_of(api.post("/v1/plans/check", &body), StatusCode::OK).await;
     assert_eq!(checked["valid"], false);
 }
 
@@ -300,7 +326,7 @@ async fn a_token_allows_what_its_scopes_say() {
     let body = json!({"plan": REFUND, "run_id": "r"});
     let refused = error_of(api.post("/v1/runs", &body).bearer_auth(&reader), StatusCode::FORBIDDEN).await;
     assert_eq!(refused, "the token `ann` does not have the scope `run`");
-    let run = json_of(api.post("/v1/runs", &body).bearer_auth(&runner).send().await.unwrap(), StatusCode::OK).await;
+    let run = json_of(api.post("/v1/runs", &body).bearer_auth(&runner), StatusCode::OK).await;
     let question = run["questions"][0]["question"].as_str().unwrap().replace('/', "%2F");
     let decision = json!({"hash": run["questions"][0]["hash"], "decision": "approve"});
     let path = format!("/v1/runs/r/decisions/{question}");
@@ -317,7 +343,7 @@ async fn two_callers_with_the_same_idempotency_key_have_two_runs() {
     let mut runs = Vec::new();
     for owner in [&ann, &bob, &ann] {
         let request = api.post("/v1/runs", &json!({"plan": REFUND})).header("Idempotency-Key", "7").bearer_auth(owner);
-        runs.push(json_of(request.send().await.unwrap(), StatusCode::OK).await["run"].clone());
+        runs.push(json_of(request, StatusCode::OK).await["run"].clone());
     }
     assert_eq!(runs[0], runs[2]);
     assert_ne!(runs[0], runs[1]);
@@ -334,11 +360,11 @@ async fn a_listener_that_others_can_reach_needs_tokens() {
 #[tokio::test]
 async fn the_document_names_every_path() {
     let api = Api::new(bank()).await;
-    let document = json_of(api.get("/openapi.json").send().await.unwrap(), StatusCode::OK).await;
+    let document = json_of(api.get("/openapi.json"), StatusCode::OK).await;
     assert_eq!(document["openapi"], "3.1.0");
     let paths: Vec<&String> = document["paths"].as_object().unwrap().keys().collect();
     assert!(paths.len() >= 17, "{paths:?}");
-    let tools = json_of(api.get("/v1/tools").send().await.unwrap(), StatusCode::OK).await;
+    let tools = json_of(api.get("/v1/tools"), StatusCode::OK).await;
     assert_eq!(tools["tools"][0]["capabilities"][0]["effect"], "keyed");
 }
 
@@ -363,7 +389,7 @@ async fn metrics_count_the_runs_of_this_process_under_the_names_that_dashboards_
 async fn what_models_were_asked_is_shown_only_if_the_policy_of_the_run_allows_it() {
     let api = Api::new(bank()).await;
     let run = api.run(&json!({"plan": REFUND})).await["run"].as_str().expect("an id").to_owned();
-    let refused = api.get(&format!("/v1/runs/{run}/interactions")).send().await.expect("an answer");
+    let refused = api.get(&format!("/v1/runs/{run}/interactions"));
     let body = json_of(refused, StatusCode::FORBIDDEN).await;
     assert!(body["error"]["message"].as_str().expect("text").contains("llm-debug.enabled"), "{body}");
 }

@@ -30,13 +30,13 @@ async fn a_start_that_is_sent_again_returns_at_once_also_without_room_for_anothe
     let barrier = CallBarrier::new();
     let api = Api::open(slow_bank(&barrier), Vec::new(), Access::OwnMachine, 1).await;
     let start = |id: &str| api.post("/v1/runs", &json!({"plan": REFUND, "run_id": id, "mode": "start"}));
-    json_of(start("r").send().await.expect("an answer"), StatusCode::ACCEPTED).await;
+    json_of(start("r"), StatusCode::ACCEPTED).await;
     until_called(&barrier).await;
     let again = tokio::time::timeout(Duration::from_mins(1), start("r").send()).await.expect("it does not wait");
-    assert_eq!(json_of(again.expect("an answer"), StatusCode::ACCEPTED).await["run"], "r");
+    assert_eq!(crate::body_of(again.expect("an answer"), StatusCode::ACCEPTED).await["run"], "r");
     error_of(start("other"), StatusCode::TOO_MANY_REQUESTS).await;
     barrier.release_all();
-    let ended = api.post("/v1/runs", &json!({"plan": REFUND, "run_id": "r"})).send().await.expect("an answer");
+    let ended = api.post("/v1/runs", &json!({"plan": REFUND, "run_id": "r"}));
     assert_eq!(json_of(ended, StatusCode::OK).await["status"], "complete");
     assert_eq!(api.tool.calls().len(), 1);
 }
@@ -55,7 +55,7 @@ async fn a_server_that_stops_waits_for_its_runs_also_if_no_client_is_connected()
     let barrier = CallBarrier::new();
     let mut api = Api::open(slow_bank(&barrier), Vec::new(), Access::OwnMachine, 10).await;
     let start = api.post("/v1/runs", &json!({"plan": REFUND, "mode": "start"}));
-    json_of(start.send().await.expect("an answer"), StatusCode::ACCEPTED).await;
+    json_of(start, StatusCode::ACCEPTED).await;
     until_called(&barrier).await;
     api.client = reqwest::Client::new();
     drop(api.stop.take());
@@ -98,7 +98,7 @@ async fn mcp_calls_that_wait_for_a_person_take_no_room_and_are_approved_over_the
         let (_, answer) = mcp(&api, "", Some(&session), &refund_over_mcp(amount)).await;
         assert!(answer.contains("approv"), "{answer}");
     }
-    let waiting = json_of(api.get("/v1/runs?status=waiting").send().await.expect("an answer"), StatusCode::OK).await;
+    let waiting = json_of(api.get("/v1/runs?status=waiting"), StatusCode::OK).await;
     assert_eq!(waiting["runs"].as_array().map(Vec::len), Some(3), "{waiting}");
 }
 

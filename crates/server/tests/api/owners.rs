@@ -10,14 +10,8 @@ use reknit_models::Target;
 use reknit_server::{Access, Scope, Server, Token};
 use reqwest::{RequestBuilder, StatusCode};
 use serde_json::{Value as Json, json};
-use tokio::net::TcpListener;
 
-use crate::{Api, REFUND, bank, error_of, json_of, mcp, mcp_session};
-
-fn token(name: &str, scopes: &[Scope]) -> (String, Token) {
-    let (text, hash) = Token::generate().expect("random numbers");
-    (text, Token::new(name, hash, scopes))
-}
+use crate::{Api, REFUND, bank, client, error_of, json_of, mcp, mcp_session, serve, token};
 
 #[tokio::test]
 async fn a_token_sees_only_the_runs_that_it_has_started() {
@@ -28,10 +22,10 @@ async fn a_token_sees_only_the_runs_that_it_has_started() {
     let tokens = vec![ann_token, bob_token, Token { sees_all_runs: true, ..eve_token }, root_token];
     let api = Api::open(bank(), Vec::new(), Access::Tokens(tokens), 100).await;
     let body = json!({"plan": REFUND, "run_id": "r"});
-    let started = api.post("/v1/runs", &body).bearer_auth(&ann).send().await.expect("an answer");
+    let started = api.post("/v1/runs", &body).bearer_auth(&ann);
     assert_eq!(json_of(started, StatusCode::OK).await["owner"], "ann");
     let runs_of = async |text: &str| {
-        let listed = api.get("/v1/runs").bearer_auth(text).send().await.expect("an answer");
+        let listed = api.get("/v1/runs").bearer_auth(text);
         json_of(listed, StatusCode::OK).await["runs"].as_array().expect("runs").len()
     };
     assert_eq!([runs_of(&ann).await, runs_of(&bob).await, runs_of(&eve).await, runs_of(&root).await], [1, 0, 1, 1]);
@@ -51,7 +45,7 @@ async fn a_token_sees_only_the_runs_that_it_has_started() {
     }
     let same = api.post("/v1/runs", &body).bearer_auth(&bob);
     assert_eq!(error_of(same, StatusCode::CONFLICT).await, "the id `r` is in use");
-    let stats = api.get("/v1/stats").bearer_auth(&bob).send().await.expect("an answer");
+    let stats = api.get("/v1/stats").bearer_auth(&bob);
     assert!(!json_of(stats, StatusCode::OK).await.to_string().contains("bank"));
     assert_eq!(api.tool.calls().len(), 1);
 }
@@ -64,14 +58,12 @@ async fn a_token_with_a_list_of_tools_knows_no_others() {
     let ann_token = Token { tools: tools(&["bank/refund"]), ..ann_token };
     let bob_token = Token { tools: tools(&["shop", "bank/other"]), ..bob_token };
     let api = Api::open(bank(), Vec::new(), Access::Tokens(vec![ann_token, bob_token]), 100).await;
-    let listed = async |text: &str| {
-        json_of(api.get("/v1/tools").bearer_auth(text).send().await.expect("an answer"), StatusCode::OK).await
-    };
+    let listed = async |text: &str| json_of(api.get("/v1/tools").bearer_auth(text), StatusCode::OK).await;
     assert_eq!(listed(&ann).await["tools"][0]["capabilities"][0]["name"], "refund");
     assert_eq!(listed(&bob).await["tools"], json!([]));
     let run = async |text: &str| {
         let request = api.post("/v1/runs", &json!({"plan": REFUND})).bearer_auth(text);
-        json_of(request.send().await.expect("an answer"), StatusCode::OK).await
+        json_of(request, StatusCode::OK).await
     };
     assert_eq!(run(&bob).await["status"], "failed");
     assert_eq!(api.tool.calls().len(), 0);
@@ -96,13 +88,10 @@ async fn only_who_may_do_everything_sees_the_addresses_of_tools_that_cannot_be_u
     let (bob, of_bob) = token("bob", &[Scope::Read]);
     let of_bob = Token { tools: Some(vec!["bank".to_owned()]), ..of_bob };
     let reknit = Reknit::builder().tool_service("shop", "http://127.0.0.1:9").start().await.expect("it starts");
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let url = format!("http://{}/v1/tools", listener.local_addr().expect("an address"));
-    let server = Server::new(reknit, Access::Tokens(vec![of_root, of_ann, of_bob]));
-    tokio::spawn(server.serve(listener, std::future::pending()));
-    let client = reqwest::Client::builder().no_proxy().build().expect("a client");
+    let url = serve(Server::new(reknit, Access::Tokens(vec![of_root, of_ann, of_bob]))).await;
+    let client = client();
     let problems = async |token: &str| {
-        let response = client.get(&url).bearer_auth(token).send().await.expect("an answer");
+        let response = client.get(format!("{url}/v1/tools")).bearer_auth(token);
         json_of(response, StatusCode::OK).await["problems"].to_string()
     };
     assert!(problems(&root).await.contains("127.0.0.1:9"));
@@ -130,10 +119,8 @@ impl PricedApi {
         let mut target = Target::new("m", model.base_url(), "m");
         target.prices = Some(Prices::new(Price::from_micros(0), price));
         let reknit = Reknit::builder().model(target).start().await.expect("it starts");
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let url = format!("http://{}", listener.local_addr().expect("an address"));
-        tokio::spawn(Server::new(reknit, Access::Tokens(tokens)).serve(listener, std::future::pending()));
-        Self { url, client: reqwest::Client::builder().no_proxy().build().expect("a client"), model }
+        let url = serve(Server::new(reknit, Access::Tokens(tokens))).await;
+        Self { url, client: client(), model }
     }
 
     fn post(&self, path: &str, token: &str, body: &Json) -> RequestBuilder {
@@ -152,7 +139,7 @@ impl PricedApi {
 
     async fn budget(&self, token: &str) -> Json {
         let request = self.client.get(format!("{}/v1/token", self.url)).bearer_auth(token);
-        let view = json_of(request.send().await.expect("an answer"), StatusCode::OK).await;
+        let view = json_of(request, StatusCode::OK).await;
         view["budget"].clone()
     }
 }
@@ -170,7 +157,7 @@ async fn a_request_to_a_model_is_refused_once_the_budget_of_the_month_may_not_co
     }
     let spent = api.budget(&ann).await;
     assert_eq!((&spent["spent"], &spent["reserved"], &spent["limit"]), (&json!("20"), &json!("0"), &json!("35")));
-    let refused = api.ask(&ann, 10).send().await.expect("an answer");
+    let refused = api.ask(&ann, 10);
     let refused = json_of(refused, StatusCode::PAYMENT_REQUIRED).await;
     assert_eq!(refused["error"]["code"], "budget_exhausted");
     let message = refused["error"]["message"].as_str().expect("a message");
@@ -185,7 +172,7 @@ async fn a_run_is_limited_to_what_is_left_of_the_budget_and_counts_with_its_cost
     let report = r#"<tool_call>{"name": "agent__final_report", "arguments": {"report_content": "21"}}</tool_call>"#;
     let api = PricedApi::new(report, vec![Token { monthly_budget: Some(units(100)), ..token }]).await;
     let body = json!({"agent": agent, "request": "How warm is it?", "run_id": "warm"});
-    let run = api.post("/v1/runs", &ann, &body).send().await.expect("an answer");
+    let run = api.post("/v1/runs", &ann, &body);
     let run = json_of(run, StatusCode::OK).await;
     assert_eq!(run["run"], "warm");
     let budget = api.budget(&ann).await;
@@ -194,7 +181,7 @@ async fn a_run_is_limited_to_what_is_left_of_the_budget_and_counts_with_its_cost
     assert!(spent > 0.0 && spent <= 100.0, "{spent}");
     // The rest of the budget is enough for the next message, which is limited to it.
     let message = |input: &str| api.post("/v1/runs/warm/messages", &ann, &json!({"input": input}));
-    json_of(message("And now?").send().await.expect("an answer"), StatusCode::ACCEPTED).await;
+    json_of(message("And now?"), StatusCode::ACCEPTED).await;
     while api.budget(&ann).await["reserved"] != "0" {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -204,7 +191,7 @@ async fn a_run_is_limited_to_what_is_left_of_the_budget_and_counts_with_its_cost
         assert_eq!(api.ask(&ann, 5).send().await.expect("an answer").status(), StatusCode::OK);
     }
     let asked = api.model.requests().len();
-    let refused = json_of(message("And then?").send().await.expect("an answer"), StatusCode::PAYMENT_REQUIRED).await;
+    let refused = json_of(message("And then?"), StatusCode::PAYMENT_REQUIRED).await;
     assert_eq!(refused["error"]["code"], "budget_exhausted");
     assert_eq!(api.model.requests().len(), asked);
 }
@@ -219,7 +206,7 @@ async fn a_request_of_a_token_with_a_budget_may_not_cost_more_than_was_reserved(
     let sent: Json = serde_json::from_str(&api.model.requests()[0].body.to_string()).expect("JSON");
     assert_eq!(sent["max_tokens"], 16_384, "the limit that was reserved is sent");
     let stored = json!({"model": "auto", "input": "And now?", "previous_response_id": "resp_1"});
-    let refused = api.post("/v1/responses", &ann, &stored).send().await.expect("an answer");
+    let refused = api.post("/v1/responses", &ann, &stored);
     let refused = json_of(refused, StatusCode::BAD_REQUEST).await;
     assert!(refused.to_string().contains("what `previous_response_id` adds may cost any amount"), "{refused}");
     assert_eq!(api.model.requests().len(), 1);

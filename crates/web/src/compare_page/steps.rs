@@ -7,13 +7,11 @@ use maud::{Markup, html};
 use reknit_engine::{HistoryKind, RunOverview, StepView};
 use reknit_protocol::{Path, StepId, Value, human_duration};
 
-use super::value_changes::{ValueChange, value_changes};
-use super::{ComparedRun, Row, body, takes_longer};
-use crate::links::{compare_path, step_path, with_query};
+use super::{ComparedRun, Row, compare_table, takes_longer};
 use crate::marks::{applied_rungs, badge, rung_chip, step_mark};
 use crate::outside_text::{cut, exact_text, one_line};
-use crate::parameter_diff::changes;
-use crate::words::{capability_name, count};
+use crate::parameter_diff::{ValueChange, changes, value_changes};
+use crate::words::{capability_name, compare_path, count, step_path, with_query};
 
 /// More changes of the parameters, or of the result, of a step are not shown.
 const MAX_CHANGES: usize = 10;
@@ -24,14 +22,12 @@ const MAX_BYTES: usize = 80_000;
 const MAX_NAMES: usize = 60;
 const MAX_SINGLE: usize = 60;
 
-/// A step of one run, and the step with the same id of the other.
 struct StepPair<'r> {
     id: &'r StepId,
     left: Option<StepFacts<'r>>,
     right: Option<StepFacts<'r>>,
 }
 
-/// What is compared of a step.
 struct StepFacts<'r> {
     view: &'r StepView,
     result: Option<Arc<Value>>,
@@ -155,20 +151,9 @@ pub(super) fn section(
 }
 
 fn card(left: &str, right: &str, pair: &StepPair<'_>, rows: &[Row]) -> Markup {
-    html! {
-        div.scroll tabindex="0" role="group" aria-label="Table" {
-            table.compare {
-                caption { (one_line(pair.id.as_str(), 80)) }
-                thead {
-                    tr {
-                        th scope="col" { span.hidden { "What" } }
-                        th scope="col" { (state(left, pair.id, pair.left.as_ref())) } th scope="col" { (state(right, pair.id, pair.right.as_ref())) }
-                    }
-                }
-                (body(rows))
-            }
-        }
-    }
+    let states = [state(left, pair.id, pair.left.as_ref()), state(right, pair.id, pair.right.as_ref())];
+    let [left, right] = states;
+    compare_table(Some(&one_line(pair.id.as_str(), 80)), [html! { span.hidden { "What" } }, left, right], rows)
 }
 
 fn state(run: &str, id: &StepId, facts: Option<&StepFacts<'_>>) -> Markup {
@@ -191,24 +176,18 @@ fn of_one_run(left: &str, right: &str, pairs: &[&StepPair<'_>]) -> Markup {
         differs: true,
     };
     let rows: Vec<Row> = pairs.iter().take(MAX_SINGLE).map(row).collect();
+    let heads = [html! { "Step" }, html! { (one_line(left, 40)) }, html! { (one_line(right, 40)) }];
     html! {
-        div.scroll tabindex="0" role="group" aria-label="Table" {
-            table.compare {
-                caption { "Steps that only one run has" }
-                thead { tr { th scope="col" { "Step" } th scope="col" { (one_line(left, 40)) } th scope="col" { (one_line(right, 40)) } } }
-                (body(&rows))
-            }
-        }
+        (compare_table(Some("Steps that only one run has"), heads, &rows))
         @if pairs.len() > MAX_SINGLE { p.muted { (pairs.len() - MAX_SINGLE) " more steps are in one run only." } }
     }
 }
 
-/// What is compared of a step that both runs have.
 fn rows(pair: &StepPair<'_>) -> Vec<Row> {
     let (Some(left), Some(right)) = (&pair.left, &pair.right) else { return Vec::new() };
     let states = [step_mark(left.view), step_mark(right.view)];
     let rungs = [applied_rungs(left.view), applied_rungs(right.view)];
-    let chips = |rungs: &[reknit_mend::Rung]| {
+    let chips = |rungs: &BTreeSet<reknit_mend::Rung>| {
         html! { @if rungs.is_empty() { "not mended" } @for rung in rungs { (rung_chip(rung.as_str())) " " } }
     };
     let mut rows = vec![

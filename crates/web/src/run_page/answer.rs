@@ -2,13 +2,12 @@
 
 use maud::{Markup, html};
 use reknit_engine::{Answer, AnswerAuthor, NumberSource, RunOverview, SourcedNumber, number_sources};
-
 use reknit_protocol::StepId;
 
 use super::RunFacts;
-use crate::links::{result_path, step_path};
 use crate::outside_text::{one_line, plain_text};
 use crate::sourced_value::tree;
+use crate::words::{result_path, step_path};
 
 /// More bytes of an answer than this are not shown: a page stays small.
 const MAX_BYTES: usize = 16_000;

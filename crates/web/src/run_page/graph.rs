@@ -11,7 +11,7 @@ use reknit_protocol::StepId;
 
 use self::layout::{BOX_HEIGHT, BOX_WIDTH, place};
 use self::nodes::{GraphLine, GraphNode, lines, nodes};
-use super::step_times::StepTimes;
+use super::timeline::StepTimes;
 use crate::outside_text::cut;
 
 const LETTERS: usize = 26;

@@ -5,10 +5,9 @@ use reknit_engine::{RunOverview, Spent, StepState};
 
 use super::RunFacts;
 use crate::frame::PageFrame;
-use crate::links::{compare_path, run_path};
 use crate::marks::{badge, run_mark};
 use crate::outside_text::{one_line, plain_text};
-use crate::words::{ago, between, cost, count};
+use crate::words::{ago, between, compare_path, cost, count, run_path};
 
 /// Longer requests are folded.
 const TITLE_CHARS: usize = 200;

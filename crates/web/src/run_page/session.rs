@@ -9,8 +9,7 @@ use reknit_engine::{
 };
 use reknit_protocol::human_duration;
 
-use super::RunFacts;
-use super::{header, history};
+use super::{RunFacts, header, history};
 use crate::frame::PageFrame;
 use crate::marks::rung_chip;
 use crate::outside_text::{block, one_line, plain_text};

@@ -5,13 +5,11 @@ use reknit_engine::{ExplainedStep, RunOverview, StepState, StepView, explain};
 use reknit_expressions::Provenance;
 use reknit_plan::PlanAuthor;
 
-use super::RunFacts;
-use super::history;
-use crate::links::{run_path, step_path};
+use super::{RunFacts, history};
 use crate::marks::{badge, rung_chip, step_mark};
 use crate::outside_text::{block, one_line, plain_text};
 use crate::sourced_value::{inline, origin, step_link, tree};
-use crate::words::{between, count};
+use crate::words::{between, count, run_path, step_path};
 
 /// More lines of a section of the summary are not shown.
 const MAX_LINES: usize = 10;

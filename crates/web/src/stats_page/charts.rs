@@ -1,6 +1,12 @@
-//! Bars and columns. They say nothing that is not in a number or in words beside them.
+//! Bars and columns, which say nothing that is not in a number or in words beside them; and the weeks side by side.
 
 use maud::{Markup, html};
+use reknit_engine::ToolStatistics;
+use reknit_protocol::timestamp_text;
+
+use super::failures::MendedBy;
+use crate::run_usage::{RunUsage, WeekUse};
+use crate::words::money;
 
 /// The width of a bar, in units of its own.
 const WIDTH: u64 = 1_000;
@@ -68,4 +74,79 @@ fn draw(column: &Column, most: u64, middle: usize, width: usize) -> Markup {
         text.value x=(middle) y=(top.saturating_sub(3)) text-anchor="middle" { (column.value) }
         text.name x=(middle) y=(CHART_HEIGHT + 12) text-anchor="middle" { (column.name) }
     }
+}
+
+pub(super) const WEEKS: usize = 8;
+
+pub(super) fn weeks(usage: &RunUsage) -> Markup {
+    let mut weeks: Vec<(String, &WeekUse)> =
+        usage.weeks.iter().rev().take(WEEKS).map(|(week, used)| (day(*week), used)).collect();
+    weeks.reverse();
+    let has_prices = usage.weeks.values().any(|week| week.asked.nanos > 0);
+    let cost = if has_prices { "Cost of models" } else { "Tokens of models" };
+    let mended = [
+        ("rung-code", "mended by code"),
+        ("rung-model", "by a model"),
+        ("rung-person", "settled"),
+        ("failed", "not mended"),
+    ];
+    let charts = [
+        ("Calls of tools", &[("done", "answered"), ("failed", "failed")][..], chart(&weeks, calls)),
+        ("What became of failures", &mended, chart(&weeks, failures)),
+        (cost, &[("model", "plans, answers, agents and mending")], chart(&weeks, |week| asked(week, has_prices))),
+    ];
+    html! {
+        section aria-labelledby="weeks" {
+            h2 #weeks { "By week" }
+            p.muted { "A column is a week, which is named by its Monday." }
+            div.multiples {
+                @for (title, legend, drawn) in &charts {
+                    figure {
+                        figcaption {
+                            strong { (title) } " "
+                            @for (class, word) in *legend { span class={"key " (class)} { (word) } " " }
+                        }
+                        (columns(title, drawn))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The Monday of a week: `11-16`.
+pub(super) fn day(week_ms: i64) -> String {
+    timestamp_text(week_ms).chars().skip(5).take(5).collect()
+}
+
+/// The number above a column, and its parts from below.
+type ColumnParts = (String, Vec<(&'static str, u64)>);
+
+fn chart(weeks: &[(String, &WeekUse)], parts: impl Fn(&WeekUse) -> ColumnParts) -> Vec<Column> {
+    let column = |(name, week): &(String, &WeekUse)| {
+        let (value, parts) = parts(week);
+        Column { name: name.clone(), value, parts }
+    };
+    weeks.iter().map(column).collect()
+}
+
+fn calls(week: &WeekUse) -> ColumnParts {
+    let sum = |of: fn(&ToolStatistics) -> u64| week.statistics.tools.values().map(of).sum::<u64>();
+    let (all, failed) = (sum(|tool| tool.calls), sum(|tool| tool.failed));
+    let value = if failed > 0 { format!("{failed} of {all}") } else { all.to_string() };
+    (value, vec![("failed", failed), ("done", all.saturating_sub(failed))])
+}
+
+fn failures(week: &WeekUse) -> ColumnParts {
+    let by = MendedBy::of(&week.statistics);
+    let parts =
+        vec![("failed", by.not_mended), ("rung-person", by.person), ("rung-model", by.model), ("rung-code", by.code)];
+    (by.all().to_string(), parts)
+}
+
+fn asked(week: &WeekUse, in_money: bool) -> ColumnParts {
+    let asked = week.asked;
+    let (value, size) =
+        if in_money { (money(asked.nanos), asked.nanos) } else { (asked.tokens.to_string(), asked.tokens) };
+    (value, vec![("model", size)])
 }

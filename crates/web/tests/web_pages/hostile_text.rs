@@ -275,7 +275,7 @@ fn other_pages(text: &str) -> Vec<Vec<String>> {
         new_run_page(&frame, &new),
         new_run_page(&frame, &NewRunForm { kind: NewRunKind::Plan, ..new.clone() }),
         runs_page(&frame, &list),
-        run_page(&frame, &facts, reknit_web::PagePart::Whole),
+        run_page(&frame, &facts),
         error_page(&frame, 500, text, &[text.to_owned()]),
         sign_in_page(&frame, text, Some(text)),
     ];

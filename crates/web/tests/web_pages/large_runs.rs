@@ -1,7 +1,7 @@
 //! A page stays small however large its run is.
 
 use reknit_engine::Overview;
-use reknit_web::{ComparedRun, PagePart, compare_page, run_page};
+use reknit_web::{ComparedRun, compare_page, run_page};
 use serde_json::{Value as Json, json};
 
 use crate::stored_runs::{endings, facts, frame, overview};
@@ -40,7 +40,7 @@ fn made(steps: usize, back: usize, capabilities: usize) -> Overview {
 #[test]
 fn five_hundred_steps_are_folded_into_groups_and_the_page_stays_below_its_limit() {
     let overview = large(500);
-    let page = run_page(&frame(), &facts(&overview, Some("step-7")), PagePart::Whole).into_string();
+    let page = run_page(&frame(), &facts(&overview, Some("step-7"))).into_string();
     assert!(page.len() < MAX_BYTES, "{} bytes", page.len());
     let boxes = page.matches("class=\"node ").count();
     assert!((5..=60).contains(&boxes), "{boxes} boxes");
@@ -49,7 +49,7 @@ fn five_hundred_steps_are_folded_into_groups_and_the_page_stays_below_its_limit(
 
 #[test]
 fn fifty_steps_are_drawn_one_by_one() {
-    let page = run_page(&frame(), &facts(&large(50), None), PagePart::Whole).into_string();
+    let page = run_page(&frame(), &facts(&large(50), None)).into_string();
     assert_eq!(page.matches("class=\"node ").count(), 50);
     assert!(page.len() < MAX_BYTES, "{} bytes", page.len());
 }
@@ -60,7 +60,7 @@ fn large_plans_of_any_shape_are_folded_and_their_pages_stay_below_the_limit() {
         [("a chain", 1, 1), ("a chain of many tools", 1, 400), ("two rows", 2, 9), ("all at once", 500, 300)]
     {
         let overview = made(500, back, capabilities);
-        let page = run_page(&frame(), &facts(&overview, None), PagePart::Whole).into_string();
+        let page = run_page(&frame(), &facts(&overview, None)).into_string();
         let boxes = page.matches("class=\"node ").count();
         assert!((1..=60).contains(&boxes) && page.len() < MAX_BYTES, "{shape}: {boxes} boxes, {} bytes", page.len());
     }

@@ -1,7 +1,7 @@
 //! What the pages of stored runs show.
 
 use reknit_engine::Overview;
-use reknit_web::{PagePart, RunList, run_page, runs_page};
+use reknit_web::{RunList, run_page, run_panel, runs_page};
 
 use crate::stored_runs::{endings, facts, frame, overview, pages};
 
@@ -32,7 +32,7 @@ fn the_panel_of_a_mended_step_shows_each_attempt_with_what_changed_and_which_run
     let overview = stored("repair-by-feedback");
     let Overview::Run(run) = &overview else { panic!("a run") };
     let step = run.steps.first().expect("a step");
-    let panel = run_page(&frame(), &facts(&overview, Some(step.id.as_str())), PagePart::Panel).into_string();
+    let panel = run_panel(&facts(&overview, Some(step.id.as_str()))).expect("a panel").into_string();
     let text = text_of(&panel);
     for words in ["Parameters", "Call 1", "Call 2", "Mended by", "feedback", "Result"] {
         assert!(text.contains(words), "{words}: {text}");
@@ -44,7 +44,7 @@ fn the_panel_of_a_mended_step_shows_each_attempt_with_what_changed_and_which_run
 #[test]
 fn a_session_shows_its_report_its_turns_and_why_they_were_reduced() {
     let overview = stored("session-collapse");
-    let page = run_page(&frame(), &facts(&overview, None), PagePart::Whole).into_string();
+    let page = run_page(&frame(), &facts(&overview, None)).into_string();
     let text = text_of(&page);
     for words in ["Report", "Turn 1", "Attempt 1", "Conversation", "The turns were reduced"] {
         assert!(text.contains(words), "{words}: {text}");
@@ -56,7 +56,7 @@ fn buttons_are_for_what_the_reader_may_do_in_this_state() {
     let overview = stored("failed-step");
     let page = |may_run: bool, status: &str| {
         let (frame, facts) = (reknit_web::PageFrame { may_run, ..frame() }, facts(&overview, None));
-        run_page(&frame, &reknit_web::RunFacts { status, ..facts }, PagePart::Whole).into_string()
+        run_page(&frame, &reknit_web::RunFacts { status, ..facts }).into_string()
     };
     assert!(page(true, "partial").contains("Retry what failed"));
     assert!(!page(true, "complete").contains("Retry what failed"));
@@ -70,7 +70,7 @@ fn only_a_run_that_goes_on_is_followed() {
     let overview = stored("failed-step");
     let page = |status: &str| {
         let facts = reknit_web::RunFacts { status, ..facts(&overview, None) };
-        run_page(&frame(), &facts, PagePart::Whole).into_string()
+        run_page(&frame(), &facts).into_string()
     };
     assert!(page("running").contains("data-live=\"/ui/runs/run-1/changes\""));
     assert!(!page("partial").contains("data-live"));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use reknit_engine::Overview;
-use reknit_web::{PageFrame, PagePart, RunFacts, run_page};
+use reknit_web::{PageFrame, RunFacts, run_page, run_panel};
 use serde_json::Value as Json;
 
 /// The text that was stored with the ending of each recorded run, by the name of its file.
@@ -50,10 +50,10 @@ pub(crate) fn facts<'a>(overview: &'a Overview, step: Option<&'a str>) -> RunFac
 
 /// The page of a run, and the panel of each of its steps.
 pub(crate) fn pages(overview: &Overview) -> Vec<String> {
-    let mut pages = vec![run_page(&frame(), &facts(overview, None), PagePart::Whole).into_string()];
+    let mut pages = vec![run_page(&frame(), &facts(overview, None)).into_string()];
     if let Overview::Run(run) = overview {
         let panel = |step: &reknit_engine::StepView| {
-            run_page(&frame(), &facts(overview, Some(step.id.as_str())), PagePart::Panel).into_string()
+            run_panel(&facts(overview, Some(step.id.as_str()))).expect("a panel").into_string()
         };
         pages.extend(run.steps.iter().map(panel));
     }

@@ -93,6 +93,19 @@ fn add_line(cells: &mut Vec<Cell>, from: usize, to: usize) -> Vec<usize> {
     way
 }
 
+/// The columns in the order in which they are improved: from left to right, back, and so on; each with the direction.
+fn rounds(columns: usize) -> impl Iterator<Item = (usize, bool)> {
+    let column =
+        move |round: usize, at: usize| if round.is_multiple_of(2) { (at, true) } else { (columns - 1 - at, false) };
+    (0..ROUNDS).flat_map(move |round| (0..columns).map(move |at| column(round, at)))
+}
+
+/// The values of the neighbours in the layer before, or after.
+fn neighbours<T: Copy>(cells: &[Cell], index: usize, to_right: bool, values: &[T]) -> Vec<T> {
+    let neighbours = cells.get(index).map(|cell| if to_right { &cell.left } else { &cell.right });
+    neighbours.into_iter().flatten().filter_map(|other| values.get(*other).copied()).collect()
+}
+
 /// Orders each layer by the mean position of the neighbours in the layer before, then after, and so on.
 fn order(cells: &[Cell], columns: &mut [Vec<usize>]) {
     let mut position = vec![0; cells.len()];
@@ -106,46 +119,32 @@ fn order(cells: &[Cell], columns: &mut [Vec<usize>]) {
     for column in columns.iter() {
         number(&mut position, column);
     }
-    for round in 0..ROUNDS {
-        let to_right = round % 2 == 0;
-        let numbers: Vec<usize> =
-            if to_right { (0..columns.len()).collect() } else { (0..columns.len()).rev().collect() };
-        for column in numbers {
-            let Some(column) = columns.get_mut(column) else { continue };
-            column.sort_by_cached_key(|index| {
-                let own = position.get(*index).copied().unwrap_or(0);
-                let neighbours = cells.get(*index).map(|cell| if to_right { &cell.left } else { &cell.right });
-                let found: Vec<usize> =
-                    neighbours.into_iter().flatten().filter_map(|other| position.get(*other).copied()).collect();
-                // In thousandths, because positions are close to each other.
-                let mean = found.iter().sum::<usize>() * 1_000 / found.len().max(1);
-                (if found.is_empty() { own * 1_000 } else { mean }, own)
-            });
-            number(&mut position, column);
-        }
+    for (at, to_right) in rounds(columns.len()) {
+        let Some(column) = columns.get_mut(at) else { continue };
+        column.sort_by_cached_key(|index| {
+            let own = position.get(*index).copied().unwrap_or(0);
+            let found = neighbours(cells, *index, to_right, &position);
+            // In thousandths, because positions are close to each other.
+            let mean = found.iter().sum::<usize>() * 1_000 / found.len().max(1);
+            (if found.is_empty() { own * 1_000 } else { mean }, own)
+        });
+        number(&mut position, column);
     }
 }
 
-/// The middle of each cell.
 fn heights(cells: &[Cell], columns: &[Vec<usize>]) -> Vec<i64> {
     let mut middles = vec![0; cells.len()];
     for column in columns {
         set_heights(cells, column, &mut middles, |_, at| at);
     }
-    for round in 0..ROUNDS {
-        let to_right = round % 2 == 0;
-        let numbers: Vec<usize> =
-            if to_right { (0..columns.len()).collect() } else { (0..columns.len()).rev().collect() };
-        for column in numbers.into_iter().filter_map(|number| columns.get(number)) {
-            let before = middles.clone();
-            set_heights(cells, column, &mut middles, |index, _| {
-                let neighbours = cells.get(index).map(|cell| if to_right { &cell.left } else { &cell.right });
-                let found: Vec<i64> =
-                    neighbours.into_iter().flatten().filter_map(|other| before.get(*other).copied()).collect();
-                let own = before.get(index).copied().unwrap_or(0);
-                if found.is_empty() { own } else { found.iter().sum::<i64>() / size(found.len()) }
-            });
-        }
+    for (at, to_right) in rounds(columns.len()) {
+        let Some(column) = columns.get(at) else { continue };
+        let before = middles.clone();
+        set_heights(cells, column, &mut middles, |index, _| {
+            let found = neighbours(cells, index, to_right, &before);
+            let own = before.get(index).copied().unwrap_or(0);
+            if found.is_empty() { own } else { found.iter().sum::<i64>() / size(found.len()) }
+        });
     }
     let top = cells.iter().zip(&middles).map(|(cell, middle)| middle - cell.height / 2).min().unwrap_or(0);
     middles.iter().map(|middle| middle - top + MARGIN).collect()

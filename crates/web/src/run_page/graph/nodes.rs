@@ -6,12 +6,11 @@ use reknit_engine::{RunOverview, StepState, StepView};
 use reknit_plan::{GraphState, GraphStep, StepGraph};
 use reknit_protocol::{StepId, human_duration, percent_encoded};
 
-use crate::links::step_path;
 use crate::marks::{Mark, applied_rungs, rung_class, step_mark};
 use crate::outside_text::one_line;
-use crate::run_page::step_times::StepTimes;
+use crate::run_page::timeline::StepTimes;
 use crate::sourced_value::{short, taken_values};
-use crate::words::{capability_name, count};
+use crate::words::{capability_name, count, step_path};
 
 /// With more boxes, steps are folded into groups.
 const MAX_BOXES: usize = 60;
@@ -37,16 +36,13 @@ pub(super) struct GraphNode {
     pub(super) is_critical: bool,
     /// How many steps are in which state, if there are several.
     pub(super) parts: Vec<(&'static str, usize)>,
-    /// The steps of the box.
     steps: Vec<StepId>,
 }
 
-/// A line from a box to one that needs it.
 #[derive(Debug)]
 pub(super) struct GraphLine {
     pub(super) from: usize,
     pub(super) to: usize,
-    /// The value that flows, in short.
     pub(super) label: Option<String>,
     pub(super) is_critical: bool,
 }

@@ -144,6 +144,7 @@ async fn main() {
         eprintln!("usage: handwritten LISTEN SERVICE_URL");
         std::process::exit(2);
     };
+    let _already_installed = rustls::crypto::ring::default_provider().install_default();
     let http = reqwest::Client::builder().no_proxy().build().expect("a client without TLS can be made");
     let shop = Shop { http, url };
     // As Reknit's workers: what has ended is not kept.

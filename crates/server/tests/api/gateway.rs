@@ -1,5 +1,4 @@
 //! Clients of model providers that ask through the gateway, over real servers on this machine.
-#![cfg(test)]
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,9 +11,10 @@ use reknit_model_api::RotationPolicy;
 use reknit_models::{Provider, Target};
 use reknit_server::{Access, Server};
 use serde_json::{Value as Json, json};
-use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+
+use crate::{client, listen};
 
 struct Gateway {
     url: String,
@@ -36,13 +36,11 @@ impl Gateway {
             builder = builder.model(if is_last { target } else { target.with_fallback_timeouts() });
         }
         let reknit = builder.start().await.expect("it starts");
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let (listener, url) = listen().await;
         let (stop, stopped) = oneshot::channel::<()>();
         let stopped = async move { drop(stopped.await) };
         let server = Some(tokio::spawn(Server::new(reknit, Access::OwnMachine).serve(listener, stopped)));
-        let client = reqwest::Client::builder().no_proxy().build().expect("a client");
-        Self { url, client, models, stop: Some(stop), server }
+        Self { url, client: client(), models, stop: Some(stop), server }
     }
 
     /// One model with these answers.

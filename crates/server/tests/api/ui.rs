@@ -1,5 +1,4 @@
 //! The pages for people, asked for by a real HTTP client.
-#![cfg(test)]
 
 use std::time::Duration;
 
@@ -13,7 +12,8 @@ use reknit_protocol::{SideEffect, Value};
 use reknit_server::{Access, Scope, Server, Token};
 use reqwest::{RequestBuilder, Response, StatusCode};
 use serde_json::{Value as Json, json};
-use tokio::net::TcpListener;
+
+use crate::{refunds_are_approved, serve, token};
 
 const REFUND: &str = "request: Give <b>5</b> back\nsteps: [{id: refund, tool: bank/refund, with: {amount: \"5\"}}]";
 
@@ -30,17 +30,17 @@ impl Site {
             ScriptedTool::new("bank").capability("refund", SideEffect::Keyed).schema(Value::parse(schema).unwrap());
         let reply = Reply::data(Value::parse(r#"{"refunded": 5, "note": "<script>alert(1)</script>"}"#).unwrap());
         let tool = tool.on("refund", CallMatcher::any(), reply).start().await.expect("the tool starts");
-        let rule = ApprovalRule { capability: Some("bank/refund".to_owned()), ..ApprovalRule::default() };
-        let rules: Vec<ApprovalRule> = asks.then_some(rule).into_iter().collect();
+        let rules: Vec<ApprovalRule> = asks.then(refunds_are_approved).into_iter().collect();
         let builder = Reknit::builder().tool_service("bank", &tool.base_url());
         let builder = builder.configure(move |config| rules.into_iter().fold(config, ConfigBuilder::approve));
         let reknit = builder.start().await.expect("it starts");
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let url = format!("http://{}", listener.local_addr().expect("an address"));
-        tokio::spawn(Server::new(reknit, access).serve(listener, std::future::pending()));
+        Self::of(reknit, access, tool).await
+    }
+
+    async fn of(reknit: Reknit, access: Access, tool: RunningTool) -> Self {
         let none = reqwest::redirect::Policy::none();
         let client = reqwest::Client::builder().no_proxy().redirect(none).build().expect("a client");
-        Self { url, client, tool }
+        Self { url: serve(Server::new(reknit, access)).await, client, tool }
     }
 
     fn get(&self, path: &str) -> RequestBuilder {
@@ -143,11 +143,6 @@ async fn forms_of_other_sites_are_refused_and_so_are_forms_to_the_api() {
     let renamed = site.get("/").header("host", "evil.example");
     page(renamed, StatusCode::FORBIDDEN).await;
     assert_eq!(goes_to(&site.form("/runs/r/cancel", &[]).send().await.unwrap()), "/runs/r");
-}
-
-fn token(name: &str, scopes: &[Scope]) -> (String, Token) {
-    let (text, hash) = Token::generate().unwrap();
-    (text, Token::new(name, hash, scopes))
 }
 
 #[tokio::test]
@@ -340,12 +335,7 @@ impl RuleSite {
             .model(Target::new("main", model.base_url(), "m-1"))
             .configure(move |config| config.rules_file(&file));
         let reknit = reknit.start().await.expect("it starts");
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let url = format!("http://{}", listener.local_addr().expect("an address"));
-        tokio::spawn(Server::new(reknit, access).serve(listener, std::future::pending()));
-        let none = reqwest::redirect::Policy::none();
-        let client = reqwest::Client::builder().no_proxy().redirect(none).build().expect("a client");
-        Self { site: Site { url, client, tool }, model, folder }
+        Self { site: Site::of(reknit, access, tool).await, model, folder }
     }
 
     async fn convert(&self, id: &str) {
