@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use reknit_protocol::tool::codes;
 use reknit_protocol::{Category, Number, Retryable, SideEffect, ToolError, Value};
-use reknit_tool_service::{CallContext, CapabilityDefinition, ExactNumber, Handler, Service};
+use reknit_tool_service::{CallContext, CapabilityDefinition, ExactNumber, Handler};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,12 +47,6 @@ struct ConversionHandler {
     down: FailureCountdown,
 }
 
-/// The tool.
-pub(crate) fn service(data: &Arc<Data>, down: u32) -> Service {
-    Service::new("currency-tool").description("Amounts of money in another currency").capability(capability(data, down))
-}
-
-/// What the tool can do.
 pub(crate) fn capability(data: &Arc<Data>, down: u32) -> CapabilityDefinition {
     let handler = ConversionHandler { data: Arc::clone(data), down: FailureCountdown::new(down) };
     CapabilityDefinition::new("convert_currency", SideEffect::Read, handler)
