@@ -130,7 +130,6 @@ fn write_new(name: &str, text: &str) -> Result<(), Failure> {
     written.map_err(|source| Failure::Input { input: Input::File(PathBuf::from(name)), source })
 }
 
-/// What to type next.
 fn next_steps(has_model: bool, plan: &FirstPlan, tools: &ToolEntries) -> String {
     let question = if tools.is_demo { "Weather in Seoul?" } else { "..." };
     let mut lines = vec![(format!("reknit run {PLAN}{}", plan.arguments), "run the plan; it needs no model")];

@@ -95,7 +95,6 @@ async fn check(arguments: &ModelSources) -> Result<ExitCode, Failure> {
     Ok(if all_answered { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// Whether a model answers.
 pub(crate) struct ModelCheck {
     pub(crate) name: TargetName,
     pub(crate) is_answered: bool,
@@ -104,7 +103,6 @@ pub(crate) struct ModelCheck {
     pub(crate) hint: Option<String>,
 }
 
-/// Sends each model a short question.
 pub(crate) async fn check_models(config: &Config) -> Result<Vec<ModelCheck>, Failure> {
     let mut answers = ask_all(build_models(config.models.clone())?, config).await;
     let check = |target: &Target| {

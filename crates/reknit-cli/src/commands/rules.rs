@@ -1,6 +1,5 @@
 //! `reknit rules`: what runs have learned from models, and what people say about it.
 
-mod import;
 mod known;
 mod listed;
 mod show;
@@ -243,7 +242,7 @@ async fn import(file: &Path, sources: &RuleSources) -> Result<ExitCode, Failure>
     let book = read_rule_file(&text).map_err(|error| {
         Failure::usage(format!("cannot use the rules in `{}`: {error}", file.display()), "correct these lines")
     })?;
-    let proposed = import::new_rules(&book, &known.review.book).map_err(|conflicts| {
+    let proposed = known::new_rules(&book, &known.review.book).map_err(|conflicts| {
         let hint =
             "give the rules in one of the files other ids, or leave `id` out: then it follows from what the rule does";
         Failure::usage(format!("`{}` has other rules under known ids: {}", file.display(), conflicts.join(", ")), hint)

@@ -8,11 +8,16 @@ mod tools;
 
 use crate::world::World;
 
+/// The help page of a command, with each argument and option on the line of its text: the layout is that of clap.
 fn help(arguments: &[&str]) -> String {
     let world = World::new();
     let page = world.reknit(&[arguments, &["--help"]].concat());
     assert_eq!(page, world.reknit(&[&["help"], arguments].concat()), "both ways to ask give the same page");
-    if arguments == ["ask"] { page } else { without_options_of_ask(&page, &world.reknit(&["ask", "--help"])) }
+    let page =
+        if arguments == ["ask"] { page } else { without_options_of_ask(&page, &world.reknit(&["ask", "--help"])) };
+    let page =
+        page.replace("\n\n          ", "\n          ").replace("\n\n      -", "\n      -").replace("\n\n  -", "\n  -");
+    page.replace("\n          ", "  ")
 }
 
 /// A page with only the names of the options that `reknit ask` has in the same words: its page has their text.
@@ -45,8 +50,7 @@ fn options(page: &str) -> Vec<String> {
 #[test]
 fn the_program_has_a_help_page() {
     insta::assert_snapshot!(help(&[]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Runs requests with tools and repairs what fails
 
     Usage: reknit <COMMAND>
@@ -80,11 +84,8 @@ fn the_program_has_a_help_page() {
       help         Print this message or the help of the given subcommand(s)
 
     Options:
-      -h, --help
-              Print help (see a summary with '-h')
-
-      -V, --version
-              Print version
+      -h, --help  Print help (see a summary with '-h')
+      -V, --version  Print version
 
     Examples:
       reknit demo                           watch a run fail and repair itself, without an API key
@@ -116,6 +117,6 @@ fn the_program_has_a_help_page() {
 fn no_command_is_bad_usage_and_shows_the_short_help() {
     let short = World::new().reknit(&["-h"]);
     assert!(!short.contains("Environment:"), "{short}");
-    let page = short.replace("exit status 0\n--- stdout\n", "exit status 2\n--- stderr\n");
+    let page = short.replace("exit status 0 --- stdout\n", "exit status 2 --- stderr\n");
     assert_eq!(World::new().reknit(&[]), page);
 }

@@ -21,7 +21,7 @@ use reknit_runtime::telemetry::otlp::Otlp;
 use reknit_runtime::{DriveOutcome, Runtime};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::world::{World, plan, text};
+use crate::world::{World, assert_bad_config, assert_refused, plan, text};
 
 /// A collector that keeps all signals.
 struct Collector {
@@ -296,26 +296,20 @@ async fn spans_that_are_lost_during_a_run_are_counted_in_a_warning_at_the_end() 
 fn invalid_telemetry_settings_are_errors_before_the_run_starts() {
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1");
     let world = World::new();
-    insta::assert_snapshot!(world.reknit_with(&[endpoint, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")], &["demo"]), @r#"
-    exit status 2
-    --- stderr
-    error: `OTEL_EXPORTER_OTLP_PROTOCOL` is `grpc`, but telemetry can only be sent as `http/protobuf`
-
-    hint: set it to `http/protobuf`, or unset it; collectors accept this protocol on port 4318
-    "#);
-    insta::assert_snapshot!(world.reknit_with(&[endpoint, ("OTEL_EXPORTER_OTLP_TIMEOUT", "10s")], &["demo"]), @r#"
-    exit status 2
-    --- stderr
-    error: `OTEL_EXPORTER_OTLP_TIMEOUT` is `10s`; write a positive whole number of milliseconds
-
-    hint: `10000` is ten seconds; unset it for the default of three seconds
-    "#);
-    insta::assert_snapshot!(world.reknit_with(&[("REKNIT_LOG", "loud")], &["demo"]), @r#"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: REKNIT_LOG: `log.level` is "loud"; write one of `off`, `error`, `warn`, `info`, `debug`
-    "#);
+    assert_refused(
+        &world.reknit_with(&[endpoint, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")], &["demo"]),
+        "`OTEL_EXPORTER_OTLP_PROTOCOL` is `grpc`, but telemetry can only be sent as `http/protobuf`",
+        "set it to `http/protobuf`, or unset it; collectors accept this protocol on port 4318",
+    );
+    assert_refused(
+        &world.reknit_with(&[endpoint, ("OTEL_EXPORTER_OTLP_TIMEOUT", "10s")], &["demo"]),
+        "`OTEL_EXPORTER_OTLP_TIMEOUT` is `10s`; write a positive whole number of milliseconds",
+        "`10000` is ten seconds; unset it for the default of three seconds",
+    );
+    assert_bad_config(
+        &world.reknit_with(&[("REKNIT_LOG", "loud")], &["demo"]),
+        r#"REKNIT_LOG: `log.level` is "loud"; write one of `off`, `error`, `warn`, `info`, `debug`"#,
+    );
 }
 
 #[test]

@@ -33,7 +33,6 @@ pub(super) fn keys(config: &Config) -> Vec<Finding> {
     config.models.iter().map(finding).collect()
 }
 
-/// Whether each model answers a short question.
 pub(super) async fn models(config: &Config) -> Vec<Finding> {
     if config.models.is_empty() {
         let message = "no model is configured, and none was found; only plans that you write can run";
@@ -51,7 +50,6 @@ pub(super) async fn models(config: &Config) -> Vec<Finding> {
     checks.into_iter().map(finding).collect()
 }
 
-/// Whether each tool lists its capabilities.
 pub(super) async fn tools(config: &Config, file: Option<&Path>) -> Vec<Finding> {
     if config.tools.is_empty() && config.discovery.registry().is_none() {
         let message = "no tool is configured, so no call can be made";
@@ -62,8 +60,7 @@ pub(super) async fn tools(config: &Config, file: Option<&Path>) -> Vec<Finding> 
         Err(failure) => return vec![Finding::of_failure(Area::Tools, &failure, "reknit tools check")],
     };
     let usable = found.catalogue.tools.iter().map(|tool| {
-        let capabilities = count(tool.capabilities.len(), "capability").replace("capabilitys", "capabilities");
-        Finding::ok(Area::Tools, format!("`{}`: {capabilities}", tool.name))
+        Finding::ok(Area::Tools, format!("`{}`: {}", tool.name, count(tool.capabilities.len(), "capability")))
     });
     let problem = |problem: &reknit_tools::DiscoveryProblem| {
         Finding::problem(Area::Tools, one_line(&problem.to_string(), usize::MAX), "reknit tools check")

@@ -77,7 +77,7 @@ async fn drive_all(setup: &Setup, chosen: Vec<(RunId, Machine)>, at_once: u32) -
             let outcome = if missing.is_empty() {
                 resume(&driver, &run, &permits).await
             } else {
-                Err(Failure::Usage { message: format!("{} is missing", missing.join(", ")), hint: None })
+                Err(Failure::message(format!("{} is missing", missing.join(", "))))
             };
             (run, outcome)
         });

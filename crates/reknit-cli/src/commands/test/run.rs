@@ -2,17 +2,18 @@
 
 mod junit;
 
-use reknit_protocol::error_chain;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueHint};
-use reknit_protocol::{Object, Value};
+use reknit_protocol::{Value, error_chain};
 use reknit_recorded_tests::{Mismatch, TestFile, in_parallel, updated_text};
 
-use crate::output::{DiffLines, Failure, Input, Questions, escape_controls, line_diff, print_data, print_message};
+use crate::output::{
+    DiffLines, Failure, Input, Questions, count, escape_controls, line_diff, print_data, print_message,
+};
 use junit::junit_report;
 
 #[derive(Debug, Args)]
@@ -62,7 +63,7 @@ pub(crate) fn run(arguments: &RunTestsArguments) -> Result<ExitCode, Failure> {
     }
     let results = in_parallel(&paths, |path| run_one(path));
     if let Some(path) = &arguments.junit {
-        std::fs::write(path, junit_report(&results)).map_err(|source| cannot_write(path, &source))?;
+        std::fs::write(path, junit_report(&results)).map_err(Failure::cannot_write(path))?;
     }
     if arguments.json {
         print_data(&format!("{}\n", results_json(&results)))?;
@@ -70,10 +71,6 @@ pub(crate) fn run(arguments: &RunTestsArguments) -> Result<ExitCode, Failure> {
         print_data(&escape_controls(&results_text(&results)))?;
     }
     Ok(exit_code(&results))
-}
-
-fn cannot_write(path: &Path, source: &std::io::Error) -> Failure {
-    Failure::Usage { message: format!("cannot write `{}`: {source}", path.display()), hint: None }
 }
 
 fn exit_code(results: &[TestResult]) -> ExitCode {
@@ -90,6 +87,7 @@ fn exit_code(results: &[TestResult]) -> ExitCode {
 fn test_paths(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let default = [PathBuf::from(DEFAULT_FOLDER)];
     let named = if named.is_empty() { &default[..] } else { named };
+    let hint = "make a test of a run: `reknit test record last -o tests/first.yaml`";
     let mut paths = Vec::new();
     for path in named {
         if path.is_dir() {
@@ -100,16 +98,12 @@ fn test_paths(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         } else if path.is_file() {
             paths.push(path.clone());
         } else {
-            let message = format!("there is no file or folder `{}`", path.display());
-            return Err(Failure::usage(message, "make a test of a run: `reknit test record last -o tests/first.yaml`"));
+            return Err(Failure::usage(format!("there is no file or folder `{}`", path.display()), hint));
         }
     }
     if paths.is_empty() {
         let folders: Vec<String> = named.iter().map(|path| format!("`{}`", path.display())).collect();
-        return Err(Failure::usage(
-            format!("there are no tests in {}", folders.join(", ")),
-            "make a test of a run: `reknit test record last -o tests/first.yaml`",
-        ));
+        return Err(Failure::usage(format!("there are no tests in {}", folders.join(", ")), hint));
     }
     Ok(paths)
 }
@@ -180,8 +174,8 @@ fn results_text(results: &[TestResult]) -> String {
         }
     }
     let passed = results.iter().filter(|result| result.has_passed()).count();
-    let tests = if results.len() == 1 { "test" } else { "tests" };
-    let _ = writeln!(text, "{} {tests}: {passed} passed, {} failed", results.len(), results.len() - passed);
+    let (tests, failed) = (count(results.len(), "test"), results.len() - passed);
+    let _ = writeln!(text, "{tests}: {passed} passed, {failed} failed");
     text
 }
 
@@ -201,10 +195,8 @@ fn results_json(results: &[TestResult]) -> Value {
             ("problems", problems.collect()),
         ])
     });
-    let counts = [("passed", Value::from(passed)), ("failed", (results.len() - passed).into())];
-    let mut object = Object::from(counts);
-    object.insert("tests", tests.collect::<Value>());
-    Value::Object(object)
+    let (passed, failed) = (Value::from(passed), (results.len() - passed).into());
+    Value::from([("passed", passed), ("failed", failed), ("tests", tests.collect())])
 }
 
 /// Shows how each failed test would have to change, and writes it if a person agrees.
@@ -233,7 +225,7 @@ fn update(paths: &[PathBuf], yes: bool) -> Result<ExitCode, Failure> {
         };
         print_data(&escape_controls(&format!("{name}\n{}", line_diff(&text, &new, DiffLines::Changed))))?;
         if questions.confirm(&format!("Write `{name}`?"), "add `--yes` to write without a confirmation")? {
-            std::fs::write(path, new).map_err(|source| cannot_write(path, &source))?;
+            std::fs::write(path, new).map_err(Failure::cannot_write(path))?;
             print_message(&format!("wrote {name}\n"));
         } else {
             is_current = false;

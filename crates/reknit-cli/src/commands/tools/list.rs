@@ -2,22 +2,20 @@
 
 use std::process::ExitCode;
 
-use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
+use reknit_plan::{CatalogueEntry, CatalogueTool};
 use reknit_protocol::{Object, Value};
 use reknit_runtime::config::Config;
 
-use super::known_tools;
+use super::{find, known_tools};
 use crate::output::{Failure, one_line, print_data, print_message, table};
-use crate::setup::SetupArguments;
+use crate::setup::{SetupArguments, entries};
 
 const NAME_COLUMNS: usize = 60;
 const DESCRIPTION_COLUMNS: usize = 80;
 
-/// Lists all capabilities.
 pub(super) async fn list(arguments: &SetupArguments, json: bool) -> Result<ExitCode, Failure> {
     let (config, catalogue) = known_tools(arguments).await?;
-    let all: Vec<(&CatalogueTool, &CatalogueEntry)> =
-        catalogue.tools.iter().flat_map(|tool| tool.capabilities.iter().map(move |entry| (tool, entry))).collect();
+    let all: Vec<(&CatalogueTool, &CatalogueEntry)> = entries(&catalogue).collect();
     if all.is_empty() {
         print_message("no tool has a capability that can be used; `reknit tools check` says why\n");
     }
@@ -33,18 +31,12 @@ pub(super) async fn search(
 ) -> Result<ExitCode, Failure> {
     let (config, catalogue) = known_tools(arguments).await?;
     let found: Vec<(&CatalogueTool, &CatalogueEntry)> =
-        catalogue.matches(words).iter().take(limit).filter_map(|key| entry(&catalogue, key)).collect();
+        catalogue.matches(words).iter().take(limit).filter_map(|key| find(&catalogue, key).ok()).collect();
     if found.is_empty() {
         print_message(&format!("no capability matches `{}`\n", one_line(words, NAME_COLUMNS)));
         return Ok(ExitCode::from(1));
     }
     print(&config, &found, json)
-}
-
-fn entry<'a>(catalogue: &'a Catalogue, key: &str) -> Option<(&'a CatalogueTool, &'a CatalogueEntry)> {
-    let (tool, capability) = key.split_once('/')?;
-    let tool = catalogue.tool(tool)?;
-    Some((tool, tool.entry(capability)?))
 }
 
 fn print(config: &Config, entries: &[(&CatalogueTool, &CatalogueEntry)], json: bool) -> Result<ExitCode, Failure> {
