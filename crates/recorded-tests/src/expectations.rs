@@ -149,7 +149,6 @@ impl Expectations {
         }
     }
 
-    /// Where a run differs from these expectations.
     pub fn compare(&self, facts: &ObservedRun) -> Vec<Mismatch> {
         let mut found = Vec::new();
         if let Some(status) = self.status.as_ref().filter(|status| **status != facts.status) {
@@ -263,7 +262,6 @@ pub(crate) fn pattern_schema(pattern: &str) -> Result<Schema, String> {
     Schema::compile(&schema).map_err(|error| error.to_string())
 }
 
-/// A call on one line.
 pub(crate) fn describe_call(made: &MadeCall) -> String {
     call_line(&made.call, Some(&made.step), Some(&made.parameters))
 }

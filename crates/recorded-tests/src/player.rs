@@ -86,7 +86,6 @@ impl Player {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was played so far.
     pub(crate) fn played(&self) -> Played {
         self.lock().clone()
     }

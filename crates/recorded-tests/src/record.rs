@@ -268,7 +268,6 @@ fn model_recording(ask: &AskModel, took_ms: u64, outcome: Result<ModelAnswer, Mo
     }
 }
 
-/// The value without secrets.
 fn redact(value: &Value) -> Value {
     let wrapped = redact_object(&Object::from([("value", value.clone())]));
     wrapped.get("value").cloned().unwrap_or_default()

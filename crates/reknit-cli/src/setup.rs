@@ -25,7 +25,8 @@ pub(crate) use attach::{read_attachments, require_reader};
 pub(crate) use end_signals::{EndSignal, EndSignals, unless_ended};
 pub(crate) use plan_file::{agent_problem, read_agents};
 pub(crate) use saved_run::{
-    find_by_id, find_run, for_each_event, load_events, load_run, pruned_words, stored_overview,
+    find_all_by_id, find_by_id, find_run, for_each_event, load_events, load_run, pruned_words, require_unchanged,
+    stored_overview,
 };
 #[cfg(feature = "serve")]
 pub(crate) use server_setup::named_agents;
@@ -38,9 +39,10 @@ pub(crate) use trust::{
 pub(crate) use unknown_variables::warn_of_unknown_variables;
 pub(crate) use used_models::{with_detected_model, with_limits_of_models, with_limits_of_runs};
 
-use std::fs::Permissions;
+use std::fs::{self, Permissions};
 use std::future::Future;
 use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -200,13 +202,24 @@ pub(crate) fn toml_text(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Writes the whole file or nothing. A new file can be read by its owner only, unless `permissions` says otherwise.
-pub(crate) fn replace_file(path: &Path, text: &str, permissions: Option<Permissions>) -> io::Result<()> {
+/// Who can read a file that is replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileReaders {
+    Owner,
+    /// Whoever could read it before, or can read any new file.
+    AsBefore,
+}
+
+/// Writes the whole file or nothing.
+pub(crate) fn replace_file(path: &Path, text: &str, readers: FileReaders) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut new = tempfile::NamedTempFile::new_in(folder)?;
+    let mode = if readers == FileReaders::Owner { 0o600 } else { 0o666 };
+    let mut new = tempfile::Builder::new().permissions(Permissions::from_mode(mode)).tempfile_in(folder)?;
     new.write_all(text.as_bytes())?;
     new.as_file().sync_all()?;
-    permissions.map_or(Ok(()), |permissions| new.as_file().set_permissions(permissions))?;
+    if let (FileReaders::AsBefore, Ok(before)) = (readers, fs::metadata(path)) {
+        new.as_file().set_permissions(before.permissions())?;
+    }
     new.persist(path)?;
     Ok(())
 }

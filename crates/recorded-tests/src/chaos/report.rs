@@ -47,7 +47,6 @@ impl ClassCounts {
 }
 
 impl ChaosReport {
-    /// How many cases have this verdict.
     pub fn count(&self, verdict: ChaosVerdict) -> usize {
         self.outcomes.iter().filter(|outcome| outcome.verdict == verdict).count()
     }

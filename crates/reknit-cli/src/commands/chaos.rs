@@ -13,14 +13,15 @@ use reknit_recorded_tests::{
     ChaosError, ChaosReport, ChildProcesses, RecordOptions, RecordRunError, TestFile, drive_chaos_child,
     propose_expectations, record_run, recorded_overview, run_chaos_with,
 };
-use reknit_runtime::config::{Config, SettingOrigin};
+use reknit_runtime::config::Config;
 use reknit_runtime::{DriveOutcome, RunStart, Runtime};
 
 use super::test::{folder_of, read_test};
 use crate::output::{Failure, Input, escape_controls, print_data, print_message};
+use crate::setup::plan_file::PlanRun;
 use crate::setup::{
-    AgentFile, SetupArguments, check_trust, config_with_arguments, entries, named, plan_file, read_agents,
-    start_failure, unless_ended, warn_about_tools, with_detected_model, with_limits_of_models,
+    AgentFile, SetupArguments, check_trust, config_with_arguments, entries, named, start_failure, unless_ended,
+    warn_about_tools, with_detected_model, with_limits_of_models,
 };
 
 const DETAILS: &str = "\
@@ -174,22 +175,8 @@ async fn record_plan(arguments: &ChaosArguments) -> Result<TestFile, Failure> {
         return Err(Failure::usage("only an agent is asked a question", hint));
     }
     let input = Input::File(arguments.file.clone());
-    let file = plan_file::load(&input)?;
-    let inputs = plan_file::parse_inputs(&file.plan, &arguments.inputs)?;
-    let mut config = config_with_arguments(&arguments.setup)?;
-    let agents = read_agents(&file, &input, &config.session)
-        .map_err(|problems| Failure::Plan { problems: file.lines(&problems), hint: None })?;
-    for agent in &agents {
-        config = with_limits_of_models(config, agent);
-    }
-    if !config.is_configured("answer.by") {
-        config = config.with("answer.by", "template", SettingOrigin::default())?;
-    }
+    let PlanRun { file, inputs, request, agents, config } = PlanRun::load(&input, &arguments.inputs, &arguments.setup)?;
     let reknit = start(config, arguments).await?;
-    let request = match file.plan.original_request.as_str() {
-        "" => file.plan.plan_id.to_string(),
-        request => request.to_owned(),
-    };
     let agents = agents.into_iter().map(named).collect();
     let started = reknit.started_with_agents(&request, file.plan.clone(), agents).map_err(start_failure)?;
     if !arguments.allow_writes {

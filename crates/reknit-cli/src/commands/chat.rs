@@ -161,10 +161,7 @@ impl Chat {
 
     async fn talk(&mut self) -> Result<ExitCode, Failure> {
         loop {
-            let message = match read_message(self.is_interactive).await? {
-                Typed::Message(message) => message,
-                Typed::End => break,
-            };
+            let Some(message) = read_message(self.is_interactive).await? else { break };
             match message.as_str() {
                 "/exit" | "/quit" => break,
                 "/help" => print_message(HELP),
@@ -273,16 +270,8 @@ async fn newest_session(journal: &Journal) -> Result<RunId, Failure> {
 
 const MAX_BYTES: u64 = 1 << 20;
 
-/// What the user typed.
-#[derive(Debug, PartialEq, Eq)]
-enum Typed {
-    /// A message, which is not empty.
-    Message(String),
-    /// Ctrl-D, Ctrl-C at the prompt, or the end of a pipe.
-    End,
-}
-
-async fn read_message(is_interactive: bool) -> Result<Typed, Failure> {
+/// The next message, which is not empty; `None` after Ctrl-D, Ctrl-C at the prompt, or the end of a pipe.
+async fn read_message(is_interactive: bool) -> Result<Option<String>, Failure> {
     if is_interactive {
         print_failure("> ");
     }
@@ -294,28 +283,28 @@ async fn read_message(is_interactive: bool) -> Result<Typed, Failure> {
     });
     let mut signals = EndSignals::new().map_err(Failure::start("the signal handler"))?;
     let typed = tokio::select! {
-        typed = line => typed.unwrap_or(Ok(Typed::End)).map_err(|source| Failure::Input { input: Input::Stdin, source })?,
-        _ = signals.next() => Typed::End,
+        typed = line => typed.unwrap_or(Ok(None)).map_err(|source| Failure::Input { input: Input::Stdin, source })?,
+        _ = signals.next() => None,
     };
-    if is_interactive && typed == Typed::End {
+    if is_interactive && typed.is_none() {
         print_failure("\n");
     }
     Ok(typed)
 }
 
 /// The next line that is not empty.
-fn next_message(input: &mut impl BufRead) -> io::Result<Typed> {
+fn next_message(input: &mut impl BufRead) -> io::Result<Option<String>> {
     loop {
         let mut line = Vec::new();
         if input.by_ref().take(MAX_BYTES).read_until(b'\n', &mut line)? == 0 {
-            return Ok(Typed::End);
+            return Ok(None);
         }
         if !line.ends_with(b"\n") && line.len() as u64 == MAX_BYTES {
             return Err(io::Error::other("a message is longer than 1 MiB"));
         }
         let line = String::from_utf8_lossy(&line);
         if !line.trim().is_empty() {
-            return Ok(Typed::Message(line.trim().to_owned()));
+            return Ok(Some(line.trim().to_owned()));
         }
     }
 }
@@ -328,9 +317,9 @@ mod tests {
     fn each_line_that_is_not_empty_is_a_message() {
         let mut input = io::Cursor::new("\n  Where is order 7? \r\n\nAnd 8?");
         let mut next = || next_message(&mut input).unwrap();
-        assert_eq!(next(), Typed::Message("Where is order 7?".to_owned()));
-        assert_eq!(next(), Typed::Message("And 8?".to_owned()));
-        assert_eq!(next(), Typed::End);
+        assert_eq!(next(), Some("Where is order 7?".to_owned()));
+        assert_eq!(next(), Some("And 8?".to_owned()));
+        assert_eq!(next(), None);
     }
 
     #[test]

@@ -145,10 +145,7 @@ async fn answer_call(name: &str) -> Result<ExitCode, Failure> {
         ReplyBody::Repaired { .. } | ReplyBody::Text(_) | ReplyBody::Empty => None,
     };
     match response.as_ref().map(|response| (response.data(), response.error())) {
-        Some((Some(data), _)) => {
-            print_data(&format!("{data}\n"))?;
-            Ok(ExitCode::SUCCESS)
-        }
+        Some((Some(data), _)) => print_data(&format!("{data}\n")).map(|()| ExitCode::SUCCESS),
         Some((_, Some(error))) => {
             let hint = error.details.get("hint").and_then(Value::as_str).map(|hint| format!("; {hint}"));
             print_failure(&format!("{}: {}{}\n", error.code, error.message, hint.unwrap_or_default()));

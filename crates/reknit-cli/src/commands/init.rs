@@ -1,7 +1,6 @@
 //! `reknit init`: writes a configuration, a plan and an agent that run at once.
 
 mod client_config;
-mod demo_entries;
 mod first_plan;
 mod model_entry;
 mod tool_entries;

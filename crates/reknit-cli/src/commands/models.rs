@@ -72,8 +72,7 @@ async fn list(arguments: &ModelSources) -> Result<ExitCode, Failure> {
         let key = key(target, config.keys.get(&target.name));
         rows.push([target.name.to_string(), target.provider.to_string(), target.model.clone(), key]);
     }
-    print_data(&table(&rows, None))?;
-    Ok(ExitCode::SUCCESS)
+    print_data(&table(&rows, None)).map(|()| ExitCode::SUCCESS)
 }
 
 /// Sends each model a short question. The exit status is 1 if one does not answer.

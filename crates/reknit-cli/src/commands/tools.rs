@@ -3,7 +3,6 @@
 mod accept;
 mod add;
 mod call;
-mod check;
 mod list;
 mod probe;
 #[cfg(feature = "mcp")]
@@ -105,7 +104,7 @@ pub(crate) async fn run(command: ToolsCommand) -> Result<ExitCode, Failure> {
         ToolsCommand::SignIn(arguments) => sign_in::sign_in(&arguments).await,
         #[cfg(feature = "mcp")]
         ToolsCommand::SignOut(arguments) => sign_in::sign_out(&arguments).await,
-        ToolsCommand::Check { json, setup } => check::run(&setup, json).await,
+        ToolsCommand::Check { json, setup } => list::check(&setup, json).await,
     }
 }
 

@@ -9,10 +9,11 @@ use reknit_plan::{
     AgentReference, FileProblem, LoadedPlan, PlanError, PlanProblem, PlanText, ProblemCode, agent_name, load_plan_file,
 };
 use reknit_protocol::{Object, Plan, PlanInput, Segment, Value, error_chain};
+use reknit_runtime::config::{Config, SettingOrigin};
 use reknit_salvage::Fix;
 
 use crate::output::{Failure, Input, one_line};
-use crate::setup::AgentFile;
+use crate::setup::{AgentFile, SetupArguments, config_with_arguments, with_limits_of_models};
 
 /// The most bytes of a plan file. Larger ones would take minutes to parse.
 const MAX_BYTES: usize = 4 << 20;
@@ -76,6 +77,37 @@ pub(crate) fn beside(input: &Input, from: &str, name: &str) -> PathBuf {
 
 pub(crate) fn load(input: &Input) -> Result<PlanFile, Failure> {
     read(input)?.map_err(|error| Failure::Plan { problems: causes(&error), hint: None })
+}
+
+/// A plan file, and what its run needs besides tools.
+pub(crate) struct PlanRun {
+    pub(crate) file: PlanFile,
+    pub(crate) inputs: Object,
+    pub(crate) request: String,
+    pub(crate) agents: Vec<AgentFile>,
+    pub(crate) config: Config,
+}
+
+impl PlanRun {
+    pub(crate) fn load(input: &Input, inputs: &[String], arguments: &SetupArguments) -> Result<Self, Failure> {
+        let file = load(input)?;
+        let inputs = parse_inputs(&file.plan, inputs)?;
+        let request = match file.plan.original_request.as_str() {
+            "" => file.plan.plan_id.to_string(),
+            request => request.to_owned(),
+        };
+        let mut config = config_with_arguments(arguments)?;
+        let agents = read_agents(&file, input, &config.session)
+            .map_err(|problems| Failure::Plan { problems: file.lines(&problems), hint: None })?;
+        for agent in &agents {
+            config = with_limits_of_models(config, agent);
+        }
+        // Who writes a plan knows what its results mean: a model is asked only if somebody wants that.
+        if !config.is_configured("answer.by") {
+            config = config.with("answer.by", "template", SettingOrigin::default())?;
+        }
+        Ok(Self { file, inputs, request, agents, config })
+    }
 }
 
 /// Why a file is not a plan, one line for each problem.

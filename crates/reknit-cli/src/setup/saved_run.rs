@@ -113,3 +113,29 @@ pub(crate) fn find_by_id<'a, T>(
         }
     }
 }
+
+/// The items that names stand for, each once. Fails if one of them is unknown.
+pub(crate) fn find_all_by_id<'a, T: PartialEq>(
+    items: &'a [T],
+    id: impl Fn(&T) -> String,
+    names: &[String],
+    thing: &str,
+) -> Result<Vec<&'a T>, Failure> {
+    let mut found: Vec<&T> = Vec::new();
+    for name in names {
+        let item = find_by_id(items, &id, name, thing)?;
+        if !found.contains(&item) {
+            found.push(item);
+        }
+    }
+    Ok(found)
+}
+
+/// Fails if an item is not there any more as it was read: a run or another person may have changed or removed it.
+pub(crate) fn require_unchanged(is_there: bool, thing: &str, id: &str) -> Result<(), Failure> {
+    if is_there {
+        return Ok(());
+    }
+    let message = format!("{thing} `{id}` has changed in the meantime");
+    Err(Failure::usage(message, format!("look at it again with `reknit {thing}s list`")))
+}

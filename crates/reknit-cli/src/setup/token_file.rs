@@ -9,7 +9,7 @@ use reknit_server::{Scope, Token};
 use serde::{Deserialize, Serialize};
 
 use crate::output::Failure;
-use crate::setup::replace_file;
+use crate::setup::{FileReaders, replace_file};
 
 /// Reads an amount of money.
 pub(crate) fn money(text: &str) -> Result<Money, String> {
@@ -90,5 +90,5 @@ pub(crate) fn write(path: &Path, tokens: &[Token]) -> Result<(), Failure> {
     };
     let file = TokenFile { tokens: tokens.iter().map(entry).collect() };
     let text = toml::to_string(&file).map_err(|error| Failure::Write(std::io::Error::other(error)))?;
-    replace_file(path, &text, None).map_err(Failure::Write)
+    replace_file(path, &text, FileReaders::Owner).map_err(Failure::Write)
 }

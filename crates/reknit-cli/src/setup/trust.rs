@@ -17,7 +17,7 @@ use reknit_runtime::config::{Config, ConfiguredSource, ConfiguredTool, KeySource
 
 use crate::environment::{state_folder, variable};
 use crate::output::{Failure, Input};
-use crate::setup::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, found_config, replace_file};
+use crate::setup::{DEFAULT_CONFIG, FileReaders, MAX_CONFIG_BYTES, found_config, replace_file};
 
 /// Trusts a file as it is now. Returns its full path and what it says. Fails if it cannot be read.
 pub(crate) fn trust_file(path: &Path) -> Result<(String, Config), Failure> {
@@ -264,6 +264,6 @@ impl TrustStore {
         let text = entries.iter().fold(String::new(), |text, entry| text + &entry.digest + "  " + &entry.path + "\n");
         let folder = self.file.parent().unwrap_or(Path::new("/"));
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.and_then(|()| replace_file(&self.file, &text, None)).map_err(Failure::Write)
+        made.and_then(|()| replace_file(&self.file, &text, FileReaders::Owner)).map_err(Failure::Write)
     }
 }

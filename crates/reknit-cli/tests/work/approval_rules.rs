@@ -5,7 +5,7 @@ use reknit_fakes::tool::{CallMatcher, RunningTool};
 use reknit_fakes::{Reply, ScriptedModel, ScriptedTool};
 use reknit_protocol::{SideEffect, Value};
 
-use crate::world::{World, assert_bad_config, assert_refused, plan};
+use crate::world::{World, assert_bad_config, assert_contains, assert_refused, plan};
 
 const RULE: &str = "[[approve]]\ncapability = \"shop/pay\"\nwhen = \"amount > 100\"\n";
 const PAY: [(&str, &str); 2] = [("price", "{}"), ("pay", r#"{"amount": "{{price.price}}", "to": "ann"}"#)];
@@ -275,8 +275,7 @@ async fn the_model_of_an_agent_reads_why_its_call_was_rejected() {
     let models = format!("[[models]]\nname = \"local\"\nurl = \"{}\"\nmodel = \"scripted\"\n", model.base_url());
     let agent = "---\ntools: [shop]\nmaxTurns: 3\n---\nYou pay.\n";
     let world = World::new().configured(&[&shop], &(models + RULE)).file("clerk.md", agent);
-    let asked = world.reknit(&["agent", "clerk.md", "Pay."]);
-    assert!(asked.contains("reason: rule: shop/pay, amount > 100"), "{asked}");
+    assert_contains(&world.reknit(&["agent", "clerk.md", "Pay."]), "reason: rule: shop/pay, amount > 100");
     world.reknit(&["runs", "reject", "last", "--reason", "pay 50 at most"]);
     assert!(world.reknit(&["runs", "resume", "last"]).contains("--- stdout\nnot paid\n"));
     let last = model.requests().last().map(|request| request.body.to_string()).unwrap_or_default();
@@ -313,8 +312,10 @@ async fn a_plan_is_approved_from_a_preview_of_its_calls() {
     hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`
     "#);
     assert_eq!(shop.call_count(), 0);
-    let shown = world.reknit(&["runs", "show", "last"]);
-    assert!(shown.contains("plan     call:   price: `price` of `shop` (read) with {}"), "{shown}");
+    assert_contains(
+        &world.reknit(&["runs", "show", "last"]),
+        "plan     call:   price: `price` of `shop` (read) with {}",
+    );
     let edit = world.output(&["runs", "approve", "last", "--set", "amount=5"]);
     assert_eq!(edit.status.code(), Some(2), "a plan is not edited");
     world.reknit(&["runs", "approve", "last"]);

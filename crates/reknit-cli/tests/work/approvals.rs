@@ -5,16 +5,14 @@ use reknit_fakes::tool::CallMatcher;
 use reknit_fakes::{Reply, ScriptedModel, ScriptedTool};
 use reknit_protocol::{SideEffect, Value};
 
-use crate::exit_status::shop;
-use crate::world::{World, assert_bad_config, assert_refused, plan, text};
+use crate::exit_status::{ran, shop};
+use crate::world::{World, assert_bad_config, assert_contains, assert_refused, plan, text};
 
 const PAY: [(&str, &str); 1] = [("pay", r#"{"amount": 12.50}"#)];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn show_lists_the_calls_that_wait_for_approval() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let (_shop, world) = ran(&PAY).await;
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
     exit status 0 --- stdout
     run      RUN
@@ -49,18 +47,14 @@ async fn a_decision_after_the_time_for_it_is_refused_and_the_answer_is_no() {
         "the time for a decision about `pay` of run `RUN` is over, so the answer is no",
         "let the run go on with `reknit runs resume RUN`",
     );
-    let ended = world.reknit(&["runs", "resume", "--all"]);
-    assert!(ended.contains("failed"), "{ended}");
-    let shown = world.reknit(&["runs", "show", "last"]);
-    assert!(shown.contains("the time to approve it ran out"), "{shown}");
+    assert_contains(&world.reknit(&["runs", "resume", "--all"]), "failed");
+    assert_contains(&world.reknit(&["runs", "show", "last"]), "the time to approve it ran out");
     assert_eq!(shop.call_count(), 1, "nothing was sent again");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_approved_call_is_sent_again_with_its_key() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let (shop, world) = ran(&PAY).await;
     insta::assert_snapshot!(world.reknit(&["runs", "approve", "last"]), @r#"
     exit status 0 --- stdout
     approved:
@@ -115,9 +109,7 @@ async fn an_approved_call_is_sent_again_with_its_key() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_denied_call_is_not_sent() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let (shop, world) = ran(&PAY).await;
     insta::assert_snapshot!(world.reknit(&["runs", "deny", "last", "pay"]), @r#"
     exit status 0 --- stdout
     denied:
@@ -147,9 +139,8 @@ async fn a_denied_call_is_not_sent() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn approve_fails_if_the_run_does_not_wait() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY)).file("ask.json", &plan(&[("price", "{}")]));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let (_shop, world) = ran(&PAY).await;
+    let world = world.file("ask.json", &plan(&[("price", "{}")]));
     assert_refused(
         &world.reknit(&["runs", "approve", "last", "price"]),
         "step `price` of run `RUN` does not wait for approval",
@@ -187,9 +178,7 @@ async fn a_step_that_may_not_ask_for_approval_fails() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_last_decision_counts_until_the_run_resumes() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let (shop, world) = ran(&PAY).await;
     world.reknit(&["runs", "approve", "last"]);
     let denied = world.reknit(&["runs", "deny", "last"]);
     let (listed, shown) = (world.reknit(&["runs", "list"]), world.reknit(&["runs", "show", "last"]));
@@ -247,9 +236,7 @@ async fn the_last_decision_counts_until_the_run_resumes() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_is_approved_twice_is_sent_once() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let (shop, world) = ran(&PAY).await;
     world.reknit(&["runs", "approve", "last"]);
     insta::assert_snapshot!(world.reknit(&["runs", "approve", "last"]), @r#"
     exit status 0 --- stdout
@@ -319,9 +306,7 @@ async fn show_lists_the_calls_of_an_agent_that_wait_for_approval() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_can_say_that_a_call_took_effect() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let (shop, world) = ran(&PAY).await;
     assert_refused(
         &world.reknit(&["runs", "settle", "last", "--happened", "--result", "{paid"]),
         "the result is not JSON: line 1, column 2: expected a key in double quotes, found `p`",
@@ -402,9 +387,7 @@ fn only_a_call_that_happened_has_a_result() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_did_not_happen_is_made() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let (shop, world) = ran(&PAY).await;
     world.reknit(&["runs", "settle", "last", "--did-not-happen"]);
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @r#"
     exit status 0 --- stdout

@@ -7,7 +7,7 @@ use reknit_fakes::tool::RunningTool;
 use reknit_fakes::{Reply, ScriptedModel};
 
 use crate::exit_status::shop;
-use crate::world::{World, assert_refused, plan, text};
+use crate::world::{World, assert_contains, assert_refused, plan, text};
 
 /// What a request to a `chat/completions` server has for the bytes `photo`.
 const IMAGE: &str = "data:image/png;base64,cGhvdG8=";
@@ -44,8 +44,7 @@ async fn an_attachment_is_listed_with_its_name_and_size_and_without_its_bytes() 
     let (shop, model) = (shop().await, model().await);
     let world = world(&shop, &model, "");
     world.reknit(&["ask", "--attach", "photo.png", "Pay what is on the photo."]);
-    let shown = world.reknit(&["runs", "show", "last"]);
-    assert!(shown.contains("\nattached photo.png (image/png, 5 bytes)\n"), "{shown}");
+    assert_contains(&world.reknit(&["runs", "show", "last"]), "\nattached photo.png (image/png, 5 bytes)\n");
     let json = world.reknit(&["runs", "show", "last", "--json"]);
     assert!(json.contains(r#""attachments":["photo.png (image/png, 5 bytes)"]"#), "{json}");
     for command in [&["runs", "show", "last"][..], &["runs", "show", "last", "--json"], &["runs", "list"]] {
@@ -64,8 +63,10 @@ async fn an_agent_looks_at_attachments() {
     assert_eq!(text(&asked.stdout), "A cup.\n", "{}", text(&asked.stderr));
     let sent = model.requests()[0].body.to_string();
     assert!(sent.contains(IMAGE) && sent.contains("Ymx1ZQ=="), "{sent}");
-    let shown = world.reknit(&["runs", "show", "last"]);
-    assert!(shown.contains("\nattached photo.png (image/png, 5 bytes), note.txt (text/plain, "), "{shown}");
+    assert_contains(
+        &world.reknit(&["runs", "show", "last"]),
+        "\nattached photo.png (image/png, 5 bytes), note.txt (text/plain, ",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

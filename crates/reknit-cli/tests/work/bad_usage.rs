@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use crate::exit_status::shop;
-use crate::world::{World, assert_refused, plan, text};
+use crate::exit_status::shopping;
+use crate::world::{World, assert_refused, text};
 
 #[test]
 fn at_least_one_run_is_listed() {
@@ -73,8 +73,7 @@ fn settings_agents_and_plans_are_not_read_from_a_pipe() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_input_given_twice_is_bad_usage() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("price", "{}")]));
+    let (_shop, world) = shopping(&[("price", "{}")]).await;
     assert_refused(
         &world.reknit(&["run", "plan.json", "--input", "s=a", "--input", "s=b"]),
         "the input `s` is given twice",
@@ -89,8 +88,7 @@ async fn an_input_given_twice_is_bad_usage() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn show_reports_a_run_without_steps() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[]));
+    let (_shop, world) = shopping(&[]).await;
     world.reknit(&["run", "plan.json"]);
     assert_refused(
         &world.reknit(&["runs", "show", "last", "--step", "x"]),

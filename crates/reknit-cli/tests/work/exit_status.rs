@@ -25,13 +25,26 @@ pub(crate) async fn shop() -> RunningTool {
     tool.start().await.expect("the tool starts")
 }
 
+/// The shop, and a folder with a plan for it, `plan.json`.
+pub(crate) async fn shopping(steps: &[(&str, &str)]) -> (RunningTool, World) {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(steps));
+    (shop, world)
+}
+
+/// The same after a run of the plan.
+pub(crate) async fn ran(steps: &[(&str, &str)]) -> (RunningTool, World) {
+    let (shop, world) = shopping(steps).await;
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    (shop, world)
+}
+
 pub(crate) const PRICE_AND_ORDER: [(&str, &str); 2] =
     [("price", r#"{"of": "tea"}"#), ("order", r#"{"at": "{{price.price}}"}"#)];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_complete_run_exits_with_0() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
+    let (_shop, world) = shopping(&PRICE_AND_ORDER).await;
     insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @r#"
     exit status 0 --- stdout
     Everything was done.
@@ -55,8 +68,7 @@ async fn a_complete_run_exits_with_0() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_without_a_model_comes_from_the_template() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
+    let (_shop, world) = shopping(&PRICE_AND_ORDER).await;
     insta::assert_snapshot!(world.reknit(&["run", "plan.json"]), @r#"
     exit status 0 --- stdout
     Everything was done.
@@ -80,8 +92,7 @@ async fn an_answer_without_a_model_comes_from_the_template() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_can_come_from_standard_input() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("price", "{}")]));
+    let (_shop, world) = shopping(&[("price", "{}")]).await;
     let plan = std::fs::File::open(world.path().join("plan.json")).expect("the plan is there");
     let output = world.command(&["run", "--answer", "template", "-"]).stdin(plan).output().expect("it runs");
     insta::assert_snapshot!(world.show(&output), @r#"
@@ -245,8 +256,7 @@ async fn a_run_that_reaches_a_limit_exits_with_5() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_may_have_taken_effect_waits_for_approval_and_exits_with_6() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("pay", r#"{"amount": 12.50}"#)]));
+    let (shop, world) = shopping(&[("pay", r#"{"amount": 12.50}"#)]).await;
     insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @r#"
     exit status 6 --- stderr
     > pay  pay  running

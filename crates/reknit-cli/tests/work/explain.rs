@@ -1,6 +1,6 @@
 //! `reknit runs explain` and `reknit plan draw`.
 
-use crate::exit_status::{PRICE_AND_ORDER, shop};
+use crate::exit_status::{PRICE_AND_ORDER, shop, shopping};
 use crate::terminal::in_terminal;
 use crate::world::{World, assert_refused, plan, text};
 
@@ -122,8 +122,7 @@ fn an_explanation_in_json_has_the_same_parts() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_explanation_says_who_decided() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("pay", r#"{"amount": 12.50}"#)]));
+    let (_shop, world) = shopping(&[("pay", r#"{"amount": 12.50}"#)]).await;
     world.reknit(&["run", "plan.json"]);
     insta::assert_snapshot!(untimed(&world.reknit(&["runs", "explain", "last"])), @r#"
     exit status 0 --- stdout

@@ -6,7 +6,7 @@ use reknit_fakes::{Reply, ScriptedModel};
 use reknit_protocol::{SideEffect, Value};
 
 use crate::exit_status::{PRICE_AND_ORDER, shop};
-use crate::world::{World, assert_refused, plan};
+use crate::world::{World, assert_contains, assert_ended, assert_refused, plan};
 
 /// The calls that a tool got, without its announcements.
 fn called(tool: &RunningTool) -> Vec<String> {
@@ -51,10 +51,14 @@ async fn a_fork_without_a_change_sends_nothing_and_does_the_same() {
     hint: see each attempt with `reknit runs show RUN`
     "#);
     assert_eq!(called(&shop), ["price", "order"], "nothing was called again");
-    let shown = world.reknit(&["runs", "show", "last"]);
-    assert!(shown.contains("fork     of RUN, from `order` on; it sends only calls that read"), "{shown}");
-    let json = world.reknit(&["runs", "show", "last", "--json"]);
-    assert!(json.contains(r#""fork_of":{"run":"RUN","at":"order","sends_writes":false}"#), "{json}");
+    assert_contains(
+        &world.reknit(&["runs", "show", "last"]),
+        "fork     of RUN, from `order` on; it sends only calls that read",
+    );
+    assert_contains(
+        &world.reknit(&["runs", "show", "last", "--json"]),
+        r#""fork_of":{"run":"RUN","at":"order","sends_writes":false}"#,
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -122,8 +126,11 @@ async fn any_two_runs_are_compared_as_text_and_as_json() {
 async fn writes_are_sent_if_that_is_allowed() {
     let shop = shop().await;
     let world = ordered(&shop);
-    let forked = world.reknit(&["runs", "fork", "last", "--at", "order", "--set", "at=99", "--allow-writes"]);
-    assert!(forked.starts_with("exit status 0 ") && forked.contains("values.order.at"), "{forked}");
+    assert_ended(
+        &world.reknit(&["runs", "fork", "last", "--at", "order", "--set", "at=99", "--allow-writes"]),
+        0,
+        "values.order.at",
+    );
     let calls = shop.calls();
     let sent = calls.last().expect("a call");
     assert_eq!(sent.parameters.to_string(), r#"{"at":99}"#);
@@ -154,8 +161,7 @@ async fn a_change_of_what_happens_before_the_point_is_refused_with_the_point_whe
         "with these changes, `price/call/1` is not what it was in the run, and it comes before `order`",
         "fork where it begins to differ: `--at price`",
     );
-    let forked = world.reknit(&["runs", "fork", "last", "--at", "price", "--input", "what=milk"]);
-    assert!(forked.starts_with("exit status 0 ") && forked.contains("fork  milk"), "{forked}");
+    assert_ended(&world.reknit(&["runs", "fork", "last", "--at", "price", "--input", "what=milk"]), 0, "fork  milk");
     assert_eq!(called(&shop), ["price", "order", "price"], "only the read was sent");
 }
 
@@ -166,11 +172,9 @@ async fn a_fork_that_waits_and_is_resumed_still_sends_nothing() {
     let config = std::fs::read_to_string(world.path().join("reknit.toml")).expect("the configuration");
     let world = world.file("reknit.toml", &(config + "[[approve]]\ncapability = \"shop/order\"\n"));
     let fork = ["runs", "fork", "last", "--at", "order", "--set", "at=99", "--policy"];
-    let waits = world.reknit(&fork);
-    assert!(waits.starts_with("exit status 6 "), "{waits}");
+    assert_ended(&world.reknit(&fork), 6, "");
     world.reknit(&["runs", "approve", "last"]);
-    let resumed = world.reknit(&["runs", "resume", "last"]);
-    assert!(resumed.contains("may change something, so this fork does not send it"), "{resumed}");
+    assert_contains(&world.reknit(&["runs", "resume", "last"]), "may change something, so this fork does not send it");
     assert_eq!(called(&shop), ["price", "order"]);
 }
 
@@ -216,8 +220,10 @@ async fn an_answer_is_written_again_by_another_model_from_the_same_results() {
     hint: see each attempt with `reknit runs show RUN`
     ");
     assert_eq!((one.requests().len(), other.requests().len()), (questions, 1), "only the new model was asked");
-    let unknown = world.reknit(&["runs", "fork", "last", "--at", "answer", "--model", "third"]);
-    assert!(unknown.contains("configured are: one, other"), "{unknown}");
+    assert_contains(
+        &world.reknit(&["runs", "fork", "last", "--at", "answer", "--model", "third"]),
+        "configured are: one, other",
+    );
     // The plan of a model can be changed as well: nobody is asked for it again.
     let forked = world.reknit(&["runs", "fork", "last", "--at", "order", "--set", "at=99", "--model", "other"]);
     assert!(forked.contains("does not send it") && forked.contains("values.order.at"), "{forked}");
@@ -265,8 +271,9 @@ async fn a_session_goes_on_from_a_turn_with_another_agent_file() {
     let question: String =
         asked.last().expect("a question").messages.iter().map(|message| message.content.as_str()).collect();
     assert!(question.contains("a friendly shop") && question.contains("sent"), "{question}");
-    let refused = world.reknit(&["runs", "fork", &origin, "--at", "2", "--set", "id=8"]);
-    assert!(refused.contains("a session has neither parameters nor inputs"), "{refused}");
-    let missing = world.reknit(&["runs", "fork", &origin, "--at", "7"]);
-    assert!(missing.contains("it has: turn-1, turn-2"), "{missing}");
+    assert_contains(
+        &world.reknit(&["runs", "fork", &origin, "--at", "2", "--set", "id=8"]),
+        "a session has neither parameters nor inputs",
+    );
+    assert_contains(&world.reknit(&["runs", "fork", &origin, "--at", "7"]), "it has: turn-1, turn-2");
 }

@@ -1,6 +1,6 @@
 //! `--quiet` and `--events`.
 
-use crate::exit_status::{PRICE_AND_ORDER, shop};
+use crate::exit_status::{PRICE_AND_ORDER, shop, shopping};
 use crate::world::{World, plan, text};
 
 /// The field `event` of each line.
@@ -14,8 +14,7 @@ fn events(output: &str) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn quiet_prints_only_the_answer() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
+    let (_shop, world) = shopping(&PRICE_AND_ORDER).await;
     insta::assert_snapshot!(world.reknit(&["run", "--quiet", "plan.json"]), @r#"
     exit status 0 --- stdout
     Everything was done.
@@ -52,8 +51,7 @@ async fn quiet_still_prints_warnings_errors_and_what_waits_for_a_person() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn quiet_still_says_that_a_run_failed() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("find", "{}")]));
+    let (_shop, world) = shopping(&[("find", "{}")]).await;
     for failing in
         [&["run", "--quiet", "--answer", "raw", "plan.json"][..], &["tools", "call", "--quiet", "shop/find", "{}"]]
     {
@@ -67,8 +65,7 @@ async fn quiet_still_says_that_a_run_failed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn events_are_lines_of_json_and_the_last_one_is_the_answer() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
+    let (_shop, world) = shopping(&PRICE_AND_ORDER).await;
     insta::assert_snapshot!(world.reknit(&["run", "--events", "--quiet", "plan.json"]), @r#"
     exit status 0 --- stdout
     {"event":"started","run":"RUN","at_ms":0,"request":"shopping"}
@@ -102,8 +99,7 @@ fn events_of_the_demo_tell_what_was_mended() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_waits_ends_its_events_with_the_question() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("pay", "{}")]));
+    let (_shop, world) = shopping(&[("pay", "{}")]).await;
     let output = world.output(&["run", "--events", "plan.json"]);
     assert_eq!(events(&text(&output.stdout)).last().map(String::as_str), Some("waiting"));
     world.reknit(&["runs", "approve", "last"]);

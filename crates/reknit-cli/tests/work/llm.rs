@@ -5,7 +5,7 @@ use reknit_fakes::tool::{self, RunningTool};
 use reknit_fakes::{Reply, ScriptedModel, ScriptedTool};
 use reknit_protocol::{SideEffect, Value};
 
-use crate::world::{World, assert_refused};
+use crate::world::{World, assert_contains, assert_refused};
 
 /// A shop with more capabilities than a planner sees, and a model that plans with one of them.
 async fn asked(variables: &[(&str, &str)]) -> (World, RunningTool, ScriptedModel) {
@@ -25,8 +25,7 @@ async fn asked(variables: &[(&str, &str)]) -> (World, RunningTool, ScriptedModel
     let url = model.base_url();
     let config = format!("[[models]]\nname = \"m\"\nurl = \"{url}\"\nmodel = \"m\"\n");
     let world = World::new().configured(&[&shop], &config);
-    let shown = world.reknit_with(variables, &["ask", "What does it cost?"]);
-    assert!(shown.contains("It costs 5."), "{shown}");
+    assert_contains(&world.reknit_with(variables, &["ask", "What does it cost?"]), "It costs 5.");
     (world, shop, model)
 }
 

@@ -5,7 +5,7 @@ use reknit_fakes::tool::{CallMatcher, RunningTool, ScriptedTool};
 use reknit_fakes::{Reply, ScriptedModel};
 use reknit_protocol::{SideEffect, Value};
 
-use crate::world::{World, assert_refused};
+use crate::world::{World, assert_contains, assert_ended, assert_refused};
 
 const CLERK: &str = "---\ntools: [shop/look_up]\n---\nYou work for a shop.\n";
 const PLAN: &str = "\
@@ -103,12 +103,13 @@ async fn a_loop_over_an_agent_runs_a_session_for_each_item_and_every_command_nam
     let listed = world.reknit(&["runs", "list"]);
     assert_eq!(listed.matches("orders.").count(), 2, "{listed}");
     // The same request under the same id is the same run, until the agent is another one.
-    let again = world.reknit(&["run", "plan.yaml", "--run-id", "orders", "--quiet"]);
-    assert!(again.starts_with("exit status 0"), "{again}");
+    assert_ended(&world.reknit(&["run", "plan.yaml", "--run-id", "orders", "--quiet"]), 0, "");
     assert_eq!(model.requests().len(), 4);
     let world = world.file("agents/clerk.md", "---\ntools: [shop/look_up]\n---\nYou own a shop.\n");
-    let other = world.reknit(&["run", "plan.yaml", "--run-id", "orders", "--quiet"]);
-    assert!(other.contains("was started with another request"), "{other}");
+    assert_contains(
+        &world.reknit(&["run", "plan.yaml", "--run-id", "orders", "--quiet"]),
+        "was started with another request",
+    );
 }
 
 const BAD_PLAN: &str = "\

@@ -7,7 +7,7 @@ use reknit_fakes::tool::CallMatcher;
 use reknit_fakes::{Reply, ScriptedTool};
 use reknit_protocol::{Capability, Value};
 
-use crate::exit_status::shop;
+use crate::exit_status::shopping;
 use crate::world::{World, assert_refused, plan};
 
 const TOOLS: &str = r#"{
@@ -97,7 +97,7 @@ fn plan_check_lists_every_problem_once() {
     "#);
     insta::assert_snapshot!(world.reknit(&["plan", "check", "--json", "--tools", "tools.json", "bad.yaml"]), @r#"
     exit status 1 --- stdout
-    {"ok":false,"checked":"tools","steps":4,"repairs":[],"fixes":[],"notes":[],"problems":[{"code":"unknown_type","path":"$.inputs.shares.type","message":"there is no type `intger`","hint":"did you mean `integer`?","line":2,"column":12},{"code":"unknown_capability","step":"quote","path":"$.steps[0].tool","message":"no tool has a capability `get_qoute`","hint":"did you mean `get_quote`?","line":5,"column":5},{"code":"unknown_dependency","step":"price","path":"$.steps[1].depends_on[1]","message":"the step depends on `qoute`, but there is no such step","hint":"did you mean `quote`?","line":10,"column":22},{"code":"unknown_parameter","step":"price","path":"$.steps[1].metadata.parameters.exchange","message":"`get_quote` has no parameter `exchange`","hint":"there is `symbol`","line":9,"column":34},{"code":"bad_value","step":"price","path":"$.steps[1].metadata.parameters.symbol","message":"expected a string, found an object","line":9,"column":12},{"code":"bad_value","step":"convert","path":"$.steps[2].metadata.parameters.to","message":"expected \"USD\" or \"KRW\", found \"won\"","line":15,"column":7},{"code":"bad_path","step":"convert","path":"$.steps[2].metadata.parameters.amount","message":"`price.curent_price` does not exist: there is no `curent_price`","hint":"did you mean `current_price`?","line":14,"column":7},{"code":"duplicate_id","step":"convert","path":"$.steps[3].step_id","message":"the steps 3 and 4 have the same id","line":16,"column":5},{"code":"bad_expression","step":"convert","path":"$.steps[3].metadata.parameters.amount","message":"character 18: expected a value, found the end of the expression","line":18,"column":12},{"code":"missing_parameter","step":"convert","path":"$.steps[3].metadata.parameters","message":"`convert` needs the parameter `to`","line":18,"column":5},{"code":"unknown_reference","path":"$.outputs.won","message":"character 1: there is no step `converted`","hint":"did you mean `convert`?","line":20,"column":3},{"code":"cycle","path":"$.steps","message":"these steps wait for each other: `price` runs after `convert`, `convert` reads from `price`","line":3,"column":1}]}
+    {"ok":false,"checked":"tools","steps":4,"repairs":[],"fixes":[],"notes":[],"problems":[{"code":"unknown_type","path":"$.inputs.shares.type","message":"there is no type `intger`","hint":"did you mean `integer`?","line":2,"column":12},{"code":"unknown_capability","step":"quote","path":"$.steps[0].agent_name","message":"no tool has a capability `get_qoute`","hint":"did you mean `get_quote`?","line":5,"column":5},{"code":"unknown_dependency","step":"price","path":"$.steps[1].depends_on[1]","message":"the step depends on `qoute`, but there is no such step","hint":"did you mean `quote`?","line":10,"column":22},{"code":"unknown_parameter","step":"price","path":"$.steps[1].metadata.parameters.exchange","message":"`get_quote` has no parameter `exchange`","hint":"there is `symbol`","line":9,"column":34},{"code":"bad_value","step":"price","path":"$.steps[1].metadata.parameters.symbol","message":"expected a string, found an object","line":9,"column":12},{"code":"bad_value","step":"convert","path":"$.steps[2].metadata.parameters.to","message":"expected \"USD\" or \"KRW\", found \"won\"","line":15,"column":7},{"code":"bad_path","step":"convert","path":"$.steps[2].metadata.parameters.amount","message":"`price.curent_price` does not exist: there is no `curent_price`","hint":"did you mean `current_price`?","line":14,"column":7},{"code":"duplicate_id","step":"convert","path":"$.steps[3].step_id","message":"the steps 3 and 4 have the same id","line":16,"column":5},{"code":"bad_expression","step":"convert","path":"$.steps[3].metadata.parameters.amount","message":"character 18: expected a value, found the end of the expression","line":18,"column":12},{"code":"missing_parameter","step":"convert","path":"$.steps[3].metadata.parameters","message":"`convert` needs the parameter `to`","line":18,"column":5},{"code":"unknown_reference","path":"$.outputs.won","message":"character 1: there is no step `converted`","hint":"did you mean `convert`?","line":20,"column":3},{"code":"cycle","path":"$.steps","message":"these steps wait for each other: `price` runs after `convert`, `convert` reads from `price`","line":3,"column":1}]}
     "#);
     assert!(!world.path().join("data").exists(), "no journal was made");
 }
@@ -144,8 +144,7 @@ fn plan_check_without_tools_checks_the_structure_and_notes_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn plan_check_uses_the_configured_tools_or_a_tools_file() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("price", "{}"), ("ordr", "{}")]));
+    let (shop, world) = shopping(&[("price", "{}"), ("ordr", "{}")]).await;
     insta::assert_snapshot!(world.reknit(&["plan", "check", "plan.json"]), @"
     exit status 1 --- stderr
     error: the plan in `plan.json` is not valid

@@ -4,7 +4,7 @@ use reknit_fakes::model::{RequestMatcher, Script};
 use reknit_fakes::{Reply, ScriptedModel};
 
 use crate::exit_status::shop;
-use crate::world::{World, assert_refused};
+use crate::world::{World, assert_ended, assert_refused};
 
 const PLAN: &str = r#"{"plan_id": "p", "steps": [
     {"step_id": "price", "agent_name": "shop", "instruction": "look: how much?", "metadata": {"capability": "price", "parameters": {"of": "tea", "n": 1.50}}},
@@ -80,7 +80,10 @@ async fn a_plan_that_was_written_to_a_file_runs() {
 async fn without_a_plan_no_file_is_written() {
     let (shop, model) = (shop().await, model("I cannot help with that.").await);
     let world = World::with_tools(&[&shop]);
-    let shown = world.reknit(&["ask", "--plan-only", "-o", "plan.yaml", "--model-url", &model.base_url(), "Buy tea"]);
-    assert!(shown.starts_with("exit status 1 "), "{shown}");
+    assert_ended(
+        &world.reknit(&["ask", "--plan-only", "-o", "plan.yaml", "--model-url", &model.base_url(), "Buy tea"]),
+        1,
+        "",
+    );
     assert!(!world.path().join("plan.yaml").exists());
 }

@@ -5,7 +5,7 @@ use reknit_fakes::tool::{CallMatcher, RunningTool};
 use reknit_fakes::{Reply, ScriptedModel, ScriptedTool};
 use reknit_protocol::{SideEffect, Value};
 
-use crate::world::{World, assert_refused};
+use crate::world::{World, assert_contains, assert_refused};
 
 fn json(text: &str) -> Value {
     Value::parse(text).expect("JSON")
@@ -89,8 +89,7 @@ async fn a_rule_is_inferred_until_it_is_accepted_and_can_be_forgotten() {
 
     assert!(run("reserve.yaml").starts_with("exit status 0"));
     assert_eq!((model.requests().len(), calls(&bank, "reserve")), (1, 2), "neither a model nor a person is asked");
-    let shown = world.reknit(&["runs", "show", "last", "--step", "last"]);
-    assert!(shown.contains("accepted mapping"), "{shown}");
+    assert_contains(&world.reknit(&["runs", "show", "last", "--step", "last"]), "accepted mapping");
 
     insta::assert_snapshot!(world.reknit(&["rules", "forget", &id, "--json"]), @r#"
     exit status 0 --- stdout

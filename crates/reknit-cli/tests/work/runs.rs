@@ -3,8 +3,8 @@
 use reknit_engine::MACHINE_VERSION;
 use reknit_journal::{Append, Durability, Holder, Journal, LeaseTerm, NewEvent, NewRun, RunFilter};
 
-use crate::exit_status::{PRICE_AND_ORDER, shop};
-use crate::world::{World, assert_refused, plan, text};
+use crate::exit_status::{PRICE_AND_ORDER, ran, shop, shopping};
+use crate::world::{World, assert_contains, assert_ended, assert_refused, plan, text};
 
 #[test]
 fn an_empty_list_of_runs_comes_with_a_hint() {
@@ -123,9 +123,7 @@ async fn runs_are_listed_by_status_time_tool_and_text() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_shown_run_has_the_origin_of_each_value() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let (_shop, world) = ran(&PRICE_AND_ORDER).await;
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
     exit status 0 --- stdout
     run      RUN
@@ -176,9 +174,7 @@ async fn a_shown_run_has_the_origin_of_each_value() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_events_of_a_run_are_listed() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let (_shop, world) = ran(&PRICE_AND_ORDER).await;
     let shown = world.output(&["runs", "show", "last", "--events"]);
     let lines: Vec<String> = text(&shown.stdout)
         .lines()
@@ -218,8 +214,7 @@ fn show_with_a_step_excludes_other_forms() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_unique_prefix_of_an_id_names_a_run() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("price", "{}")]));
+    let (_shop, world) = shopping(&[("price", "{}")]).await;
     let id = || {
         let output = world.output(&["run", "--answer", "template", "--json", "plan.json"]);
         let answer = reknit_protocol::Value::parse(&text(&output.stdout)).expect("it is JSON");
@@ -239,9 +234,7 @@ async fn a_unique_prefix_of_an_id_names_a_run() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_ended_run_does_not_change() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let (shop, world) = ran(&PRICE_AND_ORDER).await;
     let events = text(&world.output(&["runs", "show", "last", "--events"]).stdout);
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @r#"
     exit status 0 --- stdout
@@ -267,17 +260,16 @@ async fn an_ended_run_does_not_change() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_shows_the_metadata_that_it_was_started_with() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
+    let (_shop, world) = shopping(&PRICE_AND_ORDER).await;
     let meta = ["--meta", "user=ann", "--meta", "tenant=acme"];
     let run = [&["run", "--answer", "template", "plan.json"][..], &meta].concat();
     assert!(world.reknit(&run).starts_with("exit status 0"));
-    let shown = world.reknit(&["runs", "show", "last"]);
-    assert!(shown.contains("\nmeta     tenant=acme, user=ann\n"), "{shown}");
-    let shown = world.reknit(&["runs", "show", "last", "--json"]);
-    assert!(shown.contains(r#""meta":{"tenant":"acme","user":"ann"}"#), "{shown}");
-    let events = world.reknit(&["runs", "show", "last", "--events", "--json"]);
-    assert!(events.contains(r#""metadata":{"tenant":"acme","user":"ann"}"#), "{events}");
+    assert_contains(&world.reknit(&["runs", "show", "last"]), "\nmeta     tenant=acme, user=ann\n");
+    assert_contains(&world.reknit(&["runs", "show", "last", "--json"]), r#""meta":{"tenant":"acme","user":"ann"}"#);
+    assert_contains(
+        &world.reknit(&["runs", "show", "last", "--events", "--json"]),
+        r#""metadata":{"tenant":"acme","user":"ann"}"#,
+    );
 }
 
 #[test]
@@ -303,8 +295,7 @@ fn journal_file(world: &World) -> rusqlite::Connection {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_ended_run_shows_the_answer_that_was_delivered_although_its_events_changed() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
+    let (_shop, world) = shopping(&PRICE_AND_ORDER).await;
     let delivered = world.reknit(&["run", "--answer", "template", "plan.json"]);
     let commands: [&[&str]; 5] = [
         &["runs", "show", "last"],
@@ -325,9 +316,7 @@ async fn an_ended_run_shows_the_answer_that_was_delivered_although_its_events_ch
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_is_exported_with_its_events_and_its_answer() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let (_shop, world) = ran(&PRICE_AND_ORDER).await;
     let output = world.output(&["runs", "export", "last"]);
     let lines: Vec<serde_json::Value> =
         text(&output.stdout).lines().map(|line| serde_json::from_str(line).expect("JSON lines")).collect();
@@ -397,22 +386,14 @@ async fn an_ended_run_without_a_stored_answer_that_cannot_be_replayed_says_so() 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_waiting_run_that_this_build_cannot_continue_is_parked_listed_shown_exported_and_closed() {
     let (world, _, waiting) = world_with_older_machine().await;
-    let resumed = world.reknit(&["runs", "resume", &waiting]);
-    assert!(
-        resumed.starts_with("exit status 1") && resumed.contains("is parked: this build cannot continue it"),
-        "{resumed}"
-    );
+    assert_ended(&world.reknit(&["runs", "resume", &waiting]), 1, "is parked: this build cannot continue it");
     assert!(world.reknit(&["runs", "list"]).contains("parked"));
-    let shown = world.reknit(&["runs", "show", &waiting]);
-    assert!(shown.contains("status   parked"), "{shown}");
-    let exported = world.reknit(&["runs", "export", &waiting]);
-    assert!(exported.starts_with("exit status 0") && exported.contains(r#""parked""#), "{exported}");
-    let decided = world.reknit(&["runs", "approve", &waiting]);
-    assert!(decided.contains("is parked"), "{decided}");
+    assert_contains(&world.reknit(&["runs", "show", &waiting]), "status   parked");
+    assert_ended(&world.reknit(&["runs", "export", &waiting]), 0, r#""parked""#);
+    assert_contains(&world.reknit(&["runs", "approve", &waiting]), "is parked");
     let closed = world.reknit(&["runs", "close", &waiting, "--reason", "ordered by phone"]);
     assert!(closed.starts_with("exit status 0"), "{closed}");
-    let shown = world.reknit(&["runs", "show", &waiting]);
-    assert!(shown.contains("status   closed (ordered by phone)"), "{shown}");
+    assert_contains(&world.reknit(&["runs", "show", &waiting]), "status   closed (ordered by phone)");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -421,8 +402,7 @@ async fn a_parked_run_is_cancelled_without_a_call_and_is_not_resumed() {
     world.reknit(&["runs", "resume", &waiting]);
     let cancelled = world.reknit(&["runs", "cancel", &waiting]);
     assert!(cancelled.starts_with("exit status 0") && cancelled.contains("which was parked"), "{cancelled}");
-    let shown = world.reknit(&["runs", "show", &waiting]);
-    assert!(shown.contains("status   cancelled"), "{shown}");
+    assert_contains(&world.reknit(&["runs", "show", &waiting]), "status   cancelled");
     let resumed = world.reknit(&["runs", "resume", &waiting]);
     assert!(!resumed.starts_with("exit status 0"), "{resumed}");
     assert!(world.reknit(&["runs", "list"]).contains("cancelled"));

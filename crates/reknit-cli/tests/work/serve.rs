@@ -10,7 +10,7 @@ use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
 use reknit_protocol::SideEffect;
 
 use crate::interrupt::interrupt;
-use crate::world::{World, assert_refused, plan, text};
+use crate::world::{World, assert_contains, assert_refused, plan, text};
 
 struct Serving {
     child: Child,
@@ -173,8 +173,7 @@ fn a_token_can_have_limits_and_a_budget_needs_prices() {
     ");
     let once = std::fs::read_to_string(world.path().join("tokens.toml")).expect("the file is there");
     std::fs::write(world.path().join("twice.toml"), format!("{once}\n{once}")).expect("it is written");
-    let twice = world.reknit(&["tokens", "list", "--file", "twice.toml"]);
-    assert!(twice.contains("there are two tokens for `bot`"), "{twice}");
+    assert_contains(&world.reknit(&["tokens", "list", "--file", "twice.toml"]), "there are two tokens for `bot`");
     let serve = ["serve", "--tokens", "tokens.toml", "--model-url", "http://127.0.0.1:9/v1", "--model", "m"];
     assert_refused(
         &world.reknit(&serve),

@@ -21,7 +21,8 @@ use reknit_runtime::telemetry::otlp::Otlp;
 use reknit_runtime::{DriveOutcome, Runtime};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::world::{World, assert_bad_config, assert_refused, plan, text};
+use crate::exit_status::shopping;
+use crate::world::{World, assert_bad_config, assert_ended, assert_refused, plan, text};
 
 /// A collector that keeps all signals.
 struct Collector {
@@ -180,8 +181,7 @@ async fn a_tool_receives_the_span_of_its_call_in_the_trace_of_the_caller() {
     let parent = format!("00-{trace}-b7ad6b7169203331-01");
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str());
     let variables = [endpoint, ("TRACEPARENT", parent.as_str()), ("OTEL_SERVICE_NAME", "till")];
-    let shown = world.reknit_with(&variables, &["run", "plan.json", "--answer", "template"]);
-    assert!(shown.starts_with("exit status 0"), "{shown}");
+    assert_ended(&world.reknit_with(&variables, &["run", "plan.json", "--answer", "template"]), 0, "");
     let spans = collector.spans();
     let call = spans.iter().find(|span| span.name == "http.client.request").expect("the call");
     let header = tool.calls().last().and_then(|call| call.traceparent.clone()).expect("the tool receives the header");
@@ -237,15 +237,13 @@ fn log_lines_have_the_trace_of_the_caller_without_a_collector() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_resumed_run_keeps_the_trace_and_the_metadata_with_which_it_started() {
     let collector = Collector::start().await;
-    let shop = crate::exit_status::shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("pay", r#"{"amount": 12.50}"#)]));
+    let (_shop, world) = shopping(&[("pay", r#"{"amount": 12.50}"#)]).await;
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str());
     let run = ["run", "--answer", "template", "--meta", "tenant=acme", "plan.json"];
     world.reknit_with(&[endpoint, ("TRACEPARENT", CALLER)], &run);
     world.reknit(&["runs", "approve", "last"]);
     let other = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-    let shown = world.reknit_with(&[endpoint, ("TRACEPARENT", other)], &["runs", "resume", "last"]);
-    assert!(shown.starts_with("exit status 0"), "{shown}");
+    assert_ended(&world.reknit_with(&[endpoint, ("TRACEPARENT", other)], &["runs", "resume", "last"]), 0, "");
     let spans = collector.spans();
     assert_eq!(
         Vec::from_iter(names(&spans)),

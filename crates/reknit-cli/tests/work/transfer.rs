@@ -1,6 +1,6 @@
 //! `reknit runs export`, `import` and `stats`.
 
-use crate::exit_status::{PRICE_AND_ORDER, shop};
+use crate::exit_status::{PRICE_AND_ORDER, shop, shopping};
 use crate::world::{World, assert_refused, plan, text};
 
 #[test]
@@ -29,8 +29,7 @@ fn an_exported_run_is_shown_in_another_journal() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_has_not_ended_is_not_imported() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("pay", "{}")]));
+    let (_shop, world) = shopping(&[("pay", "{}")]).await;
     world.reknit(&["run", "plan.json"]);
     let exported = text(&world.output(&["runs", "export", "last"]).stdout);
     let world = world.file("run.jsonl", &exported).file("other.txt", "hello\n");

@@ -109,6 +109,19 @@ pub(crate) fn assert_refused(shown: &str, message: &str, hint: &str) {
     assert_eq!(shown, format!("exit status 2 --- stderr\nerror: {message}\n\nhint: {hint}\n"));
 }
 
+/// Asserts that an output has this part.
+#[track_caller]
+pub(crate) fn assert_contains(shown: &str, part: &str) {
+    assert!(shown.contains(part), "{part:?} is not in:\n{shown}");
+}
+
+/// Asserts that a command ended with this exit status, and that its output has this part.
+#[track_caller]
+pub(crate) fn assert_ended(shown: &str, status: u8, part: &str) {
+    let rest = shown.strip_prefix(&format!("exit status {status}")).unwrap_or_default();
+    assert!(rest.starts_with([' ', '\n']) && shown.contains(part), "{part:?}:\n{shown}");
+}
+
 /// Asserts that a configuration was refused, for this reason.
 #[track_caller]
 pub(crate) fn assert_bad_config(shown: &str, cause: &str) {

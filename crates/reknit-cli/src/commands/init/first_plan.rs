@@ -49,7 +49,6 @@ pub(super) struct FirstPlan {
 }
 
 impl FirstPlan {
-    /// A plan over the tools of the demo.
     pub(super) fn of_demo() -> Self {
         let shown = "two calls: the price of a share, and the worth of many in won".to_owned();
         Self { text: DEMO.to_owned(), shown, arguments: String::new() }

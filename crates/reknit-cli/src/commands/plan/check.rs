@@ -109,8 +109,7 @@ pub(crate) async fn run(arguments: &CheckArguments) -> Result<ExitCode, Failure>
     }
     print_notes(&result, &file);
     if result.problems.is_empty() {
-        print_data(&format!("{}\n", summary(&input, &result)))?;
-        return Ok(ExitCode::SUCCESS);
+        return print_data(&format!("{}\n", summary(&input, &result))).map(|()| ExitCode::SUCCESS);
     }
     Err(bad_plan(input, file.lines(&result.problems), tools))
 }

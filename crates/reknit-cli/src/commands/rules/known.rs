@@ -7,7 +7,7 @@ use reknit_runtime::{KeptLessons, RuleReview, RuleReviewError, RuleStore, RuleSt
 use super::RuleSources;
 use super::listed::ListedRule;
 use crate::output::{Failure, count, print_message};
-use crate::setup::{find_by_id, open_journal, read_config};
+use crate::setup::{find_all_by_id, find_by_id, open_journal, read_config};
 
 /// Everything that is known about rules.
 pub(super) struct KnownRules {
@@ -57,14 +57,7 @@ impl KnownRules {
 
     /// The rules that names stand for, each once. If one of them is unknown, nothing is changed.
     pub(super) fn choose(&self, names: &[String]) -> Result<Vec<&ListedRule>, Failure> {
-        let mut chosen: Vec<&ListedRule> = Vec::new();
-        for name in names {
-            let rule = self.find(name)?;
-            if !chosen.contains(&rule) {
-                chosen.push(rule);
-            }
-        }
-        Ok(chosen)
+        find_all_by_id(&self.rules, ListedRule::id, names, "rule")
     }
 
     /// The rules that names stand for, a mapping as the rule that does the same; without names, the rules about rejected calls

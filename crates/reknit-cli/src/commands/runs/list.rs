@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use jiff::Timestamp;
 use reknit_engine::{Decision, Overview};
 use reknit_journal::{Journal, RunFilter, RunSummary};
@@ -24,7 +25,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ListArguments {
     /// Only runs with this status, or one of several: `failed,partial`
-    #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = STATUSES)]
+    #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = PossibleValuesParser::new(STATUSES.split(' ')))]
     status: Vec<String>,
     /// Only runs that started in this time until now, like `2h` or `7d`
     #[arg(long, value_name = "TIME", value_parser = super::duration_ms)]
@@ -49,21 +50,8 @@ pub(crate) struct ListArguments {
 }
 
 /// What `runs list` prints as the status of a run or a session.
-const STATUSES: [&str; 13] = [
-    "running",
-    "waiting",
-    "stopped",
-    "parked",
-    "complete",
-    "partial",
-    "failed",
-    "impossible",
-    "cancelled",
-    "budget_exhausted",
-    "success",
-    "failure",
-    "closed",
-];
+const STATUSES: &str = "running waiting stopped parked complete partial failed impossible cancelled budget_exhausted \
+                        success failure closed";
 
 /// A request has at least this many columns, however narrow the terminal is.
 const MIN_TITLE_COLUMNS: usize = 12;

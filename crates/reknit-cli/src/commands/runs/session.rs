@@ -152,11 +152,16 @@ fn log_entry(record: &SessionRecord) -> Result<Option<Value>, Failure> {
             ("reason", reason.as_str().into()),
             ("max_turns", (*new_max_turns).into()),
         ]),
+        // Its name in JSON is older than the one in events.
+        SessionRecord::CallInText { form, .. } => {
+            let mut entry = flat_json("kind", record)?;
+            entry.insert("form", form.as_str());
+            entry
+        }
         SessionRecord::WaitStarted { .. }
         | SessionRecord::WaitEnded { .. }
         | SessionRecord::TargetSkipped { .. }
         | SessionRecord::OutputLimitLearned { .. }
-        | SessionRecord::CallInText { .. }
         | SessionRecord::CallDropped { .. }
         | SessionRecord::FallbackReportFound { .. }
         | SessionRecord::FinalTurn { .. } => flat_json("kind", record)?,

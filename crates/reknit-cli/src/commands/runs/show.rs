@@ -83,8 +83,8 @@ pub(super) async fn run(options: &ShowArguments) -> Result<ExitCode, Failure> {
     if options.llm {
         // Prompts are not stored, but made again from the events.
         let reader = llm::reader_of(&journal);
-        print_data(&llm::text(&run, &load_events(&journal, &run).await?, reader, options.json)?)?;
-        return Ok(ExitCode::SUCCESS);
+        return print_data(&llm::text(&run, &load_events(&journal, &run).await?, reader, options.json)?)
+            .map(|()| ExitCode::SUCCESS);
     }
     let summary = journal.summary(&run).await.map_err(Failure::journal)?;
     let (overview, approvals) = match stored_overview(&journal, &run).await? {
@@ -116,8 +116,7 @@ pub(super) async fn run(options: &ShowArguments) -> Result<ExitCode, Failure> {
             Overview::Session(session) => session::as_json(session, &state)?,
             Overview::Bare(bare) => bare::as_json(bare)?,
         };
-        print_data(&format!("{document}\n"))?;
-        return Ok(ExitCode::SUCCESS);
+        return print_data(&format!("{document}\n")).map(|()| ExitCode::SUCCESS);
     }
     print_text(&match &overview {
         Overview::Run(run) => page(run, &state, options.step.as_deref()),

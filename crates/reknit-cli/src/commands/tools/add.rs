@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::{self, Permissions};
 use std::io::ErrorKind;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -18,7 +16,8 @@ use super::probe_mcp::probe_command;
 use crate::environment::variable;
 use crate::output::{Failure, Input, count, one_line, print_data, print_message};
 use crate::setup::{
-    DEFAULT_CONFIG, MAX_CONFIG_BYTES, is_trusted, named_config, replace_file, toml_text, trust_file, unless_ended,
+    DEFAULT_CONFIG, FileReaders, MAX_CONFIG_BYTES, is_trusted, named_config, replace_file, toml_text, trust_file,
+    unless_ended,
 };
 
 const DETAILS: &str = "\
@@ -88,16 +87,14 @@ pub(super) async fn run(arguments: &AddArguments) -> Result<ExitCode, Failure> {
     }
     if arguments.dry_run {
         print_message(&format!("found {summary}; this entry would be added to {}:\n", path.display()));
-        print_data(&entry)?;
-        return Ok(ExitCode::SUCCESS);
+        return print_data(&entry).map(|()| ExitCode::SUCCESS);
     }
     let separator = if text.is_empty() || text.ends_with("\n\n") { "" } else { "\n" };
     let new = format!("{text}{separator}{entry}");
     // A file that cannot be read again is not written.
     Config::read(&new, &path.display().to_string(), &variable)?;
     let was_trusted = is_trusted(&path, &text)?;
-    let permissions = fs::metadata(&path).map_or_else(|_| Permissions::from_mode(0o644), |data| data.permissions());
-    replace_file(&path, &new, Some(permissions))
+    replace_file(&path, &new, FileReaders::AsBefore)
         .map_err(|source| Failure::Input { input: Input::File(path.clone()), source })?;
     // The person who types this knows what is added.
     if was_trusted {
