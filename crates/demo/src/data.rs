@@ -63,7 +63,6 @@ pub(crate) struct ExchangeRate {
     pub(crate) rate: ExactNumber,
 }
 
-/// The data of all tools.
 #[derive(Debug)]
 pub(crate) struct Data {
     pub(crate) shares: Vec<Quote>,

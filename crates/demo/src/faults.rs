@@ -21,7 +21,6 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// No failures.
     pub fn none() -> Self {
         Self { weather_rate_limits: 0, weather_retry_after: 1, geocoding_down: 0, stock_down: 0, currency_down: 0 }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_protocol::tool::codes;
 use reknit_protocol::{Category, Retryable, SideEffect, ToolError};
-use reknit_tool_service::{CallContext, CapabilityDefinition, Handler, Service};
+use reknit_tool_service::{CallContext, CapabilityDefinition, Handler};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -24,12 +24,6 @@ struct GeocodeHandler {
     down: FailureCountdown,
 }
 
-/// The tool.
-pub(crate) fn service(data: &Arc<Data>, down: u32) -> Service {
-    Service::new("geocoding-tool").description("Where places are").capability(capability(data, down))
-}
-
-/// What the tool can do.
 pub(crate) fn capability(data: &Arc<Data>, down: u32) -> CapabilityDefinition {
     let handler = GeocodeHandler { data: Arc::clone(data), down: FailureCountdown::new(down) };
     CapabilityDefinition::new("geocode", SideEffect::Read, handler)

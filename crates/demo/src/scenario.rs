@@ -10,7 +10,6 @@ use reknit_protocol::Number;
 use crate::currency::exact_product;
 use crate::data::Data;
 
-/// The request of the user.
 pub const REQUEST: &str = "I want to sell 100 Tesla shares to pay for a trip to Seoul. How much is that in won, and what is \
     the weather like there? And what does a share of Hanok Tours cost?";
 

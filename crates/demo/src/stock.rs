@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use reknit_protocol::tool::codes;
 use reknit_protocol::{Category, Retryable, SideEffect, ToolError, Value};
-use reknit_tool_service::{CallContext, CapabilityDefinition, Handler, Service};
+use reknit_tool_service::{CallContext, CapabilityDefinition, Handler};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,20 +52,14 @@ struct OrderHandler {
     orders: Orders,
 }
 
-/// The tool. It adds accepted orders to `orders`.
-pub(crate) fn service(data: &Arc<Data>, down: u32, orders: &Orders) -> Service {
+/// Adds accepted orders to `orders`.
+pub(crate) fn order_capability(data: &Arc<Data>, orders: &Orders) -> CapabilityDefinition {
     let order = OrderHandler { data: Arc::clone(data), orders: orders.clone() };
-    Service::new("stock-tool")
-        .description("Share prices, and orders to sell shares")
-        .capability(quote_capability(data, down))
-        .capability(
-            CapabilityDefinition::new("place_order", SideEffect::Keyed, order)
-                .description("Places an order to sell shares; only for a user who asks to sell now")
-                .output::<PlacedOrder>(),
-        )
+    CapabilityDefinition::new("place_order", SideEffect::Keyed, order)
+        .description("Places an order to sell shares; only for a user who asks to sell now")
+        .output::<PlacedOrder>()
 }
 
-/// What the tool can do without changing anything.
 pub(crate) fn quote_capability(data: &Arc<Data>, down: u32) -> CapabilityDefinition {
     let quote = QuoteHandler { data: Arc::clone(data), down: FailureCountdown::new(down) };
     CapabilityDefinition::new("get_stock_quote", SideEffect::Read, quote)
@@ -114,9 +108,7 @@ pub struct Orders(Arc<Mutex<Vec<Order>>>);
 /// One order to sell shares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
-    /// The ticker symbol.
     pub symbol: String,
-    /// How many shares.
     pub shares: u32,
 }
 

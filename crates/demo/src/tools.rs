@@ -11,21 +11,12 @@ use crate::{Faults, Orders, currency, geocoding, scenario, stock, weather};
 /// Why the demo cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoStartError {
-    /// The embedded data cannot be read.
     #[error("cannot read the embedded data")]
     Data(#[from] serde_json::Error),
-    /// The embedded data lack what the request asks for.
     #[error("the embedded data have no answer to the request of the demo")]
     Incomplete,
-    /// A tool cannot start.
     #[error("cannot start `{name}`")]
-    Tool {
-        /// The name of the tool.
-        name: String,
-        /// The error of the tool server.
-        source: reknit_tool_service::ServeError,
-    },
-    /// The scripted model cannot start.
+    Tool { name: String, source: reknit_tool_service::ServeError },
     #[error("cannot start the scripted model")]
     Model(#[source] std::io::Error),
 }
@@ -42,15 +33,17 @@ impl DemoTools {
     pub async fn start(faults: Faults) -> Result<Self, DemoStartError> {
         let data = Arc::new(Data::parse()?);
         let orders = Orders::default();
-        let services = [
-            stock::service(&data, faults.stock_down, &orders),
-            geocoding::service(&data, faults.geocoding_down),
-            weather::service(&data, faults),
-            currency::service(&data, faults.currency_down),
-        ];
         let mut running = Vec::new();
-        for service in services {
-            running.push(start(service).await?);
+        for (name, capability) in reading_capabilities(&data, faults) {
+            let mut service = Service::new(name).description(description(name)).capability(capability);
+            if name == STOCK_TOOL {
+                service = service.capability(stock::order_capability(&data, &orders));
+            }
+            let name = name.to_owned();
+            match service.start().await {
+                Ok(service) => running.push((name, service)),
+                Err(source) => return Err(DemoStartError::Tool { name, source }),
+            }
         }
         Ok(Self { running, orders })
     }
@@ -65,7 +58,6 @@ impl DemoTools {
         self.running.iter().find(|(tool, _)| tool == name).map(|(_, running)| running.base_url())
     }
 
-    /// The orders that the stock tool has accepted.
     pub fn orders(&self) -> &Orders {
         &self.orders
     }
@@ -79,22 +71,12 @@ impl DemoTools {
     }
 }
 
-async fn start(service: Service) -> Result<(String, RunningService), DemoStartError> {
-    let name = service.name().to_owned();
-    match service.start().await {
-        Ok(running) => Ok((name, running)),
-        Err(source) => Err(DemoStartError::Tool { name, source }),
-    }
-}
-
 /// Four tools and a scripted model on loopback, and a request for them. Dropping it stops the servers.
 #[derive(Debug)]
 pub struct Demo {
-    /// The four tools.
     pub tools: DemoTools,
     /// The model with scripted replies. It records the requests that it receives.
     pub model: ScriptedModel,
-    /// The request of the user.
     pub request: &'static str,
 }
 
@@ -120,11 +102,25 @@ impl Demo {
 
 /// The capabilities that only read, each with the name of its tool, for calls in process. None fails on purpose.
 pub fn capabilities() -> Result<Vec<(&'static str, CapabilityDefinition)>, DemoStartError> {
-    let data = Arc::new(Data::parse()?);
-    Ok(vec![
-        ("stock-tool", stock::quote_capability(&data, 0)),
-        ("geocoding-tool", geocoding::capability(&data, 0)),
-        ("weather-tool", weather::capability(&data, Faults::none())),
-        ("currency-tool", currency::capability(&data, 0)),
-    ])
+    Ok(reading_capabilities(&Arc::new(Data::parse()?), Faults::none()).into())
+}
+
+const STOCK_TOOL: &str = "stock-tool";
+
+fn reading_capabilities(data: &Arc<Data>, faults: Faults) -> [(&'static str, CapabilityDefinition); 4] {
+    [
+        (STOCK_TOOL, stock::quote_capability(data, faults.stock_down)),
+        ("geocoding-tool", geocoding::capability(data, faults.geocoding_down)),
+        ("weather-tool", weather::capability(data, faults)),
+        ("currency-tool", currency::capability(data, faults.currency_down)),
+    ]
+}
+
+fn description(tool: &str) -> &'static str {
+    match tool {
+        STOCK_TOOL => "Share prices, and orders to sell shares",
+        "geocoding-tool" => "Where places are",
+        "weather-tool" => "The weather now",
+        _ => "Amounts of money in another currency",
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_protocol::tool::codes;
 use reknit_protocol::{Category, Retryable, SideEffect, ToolError};
-use reknit_tool_service::{CallContext, CapabilityDefinition, ExactNumber, Handler, Service};
+use reknit_tool_service::{CallContext, CapabilityDefinition, ExactNumber, Handler};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,12 +57,6 @@ struct WeatherHandler {
     retry_after: u32,
 }
 
-/// The tool.
-pub(crate) fn service(data: &Arc<Data>, faults: Faults) -> Service {
-    Service::new("weather-tool").description("The weather now").capability(capability(data, faults))
-}
-
-/// What the tool can do.
 pub(crate) fn capability(data: &Arc<Data>, faults: Faults) -> CapabilityDefinition {
     let handler = WeatherHandler {
         data: Arc::clone(data),

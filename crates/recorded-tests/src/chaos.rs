@@ -31,7 +31,6 @@ pub struct ChaosCase {
     pub effect: String,
     /// What it is: `bank/refund`, or the purpose of a question.
     pub of: String,
-    /// The fault.
     pub fault: ChaosFault,
 }
 
@@ -39,7 +38,6 @@ pub struct ChaosCase {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChaosError {
-    /// Its run cannot start.
     #[error(transparent)]
     Start(#[from] TestStartError),
     /// It fails without any fault, so nothing can be compared.
@@ -72,7 +70,7 @@ pub fn run_chaos_with(
     };
     let outcomes = in_parallel(&cases, |case| judge::judge(case, &baseline, &run(case)));
     let kills = if processes.is_some() { KillMethod::Process } else { KillMethod::Tasks };
-    Ok(ChaosReport { effects: baseline.effects.len(), baseline: baseline.facts, kills, outcomes })
+    Ok(ChaosReport { effects: baseline.done.effects.len(), baseline: baseline.facts, kills, outcomes })
 }
 
 /// The double must lead the run to where its recordings lead it.
@@ -80,8 +78,8 @@ fn check_baseline(file: &TestFile, baseline: &CaseRun) -> Result<(), ChaosError>
     if let Some(failure) = &baseline.failure {
         return Err(ChaosError::Baseline(failure.clone()));
     }
-    if baseline.asked_unrecorded || !baseline.unknown_calls.is_empty() {
-        let what = baseline.unknown_calls.first().cloned().unwrap_or_else(|| "a question to a model".to_owned());
+    if baseline.done.asked_unrecorded || !baseline.done.unknown_calls.is_empty() {
+        let what = baseline.done.unknown_calls.first().cloned().unwrap_or_else(|| "a question to a model".to_owned());
         return Err(ChaosError::Baseline(format!("{what} is not recorded; run `reknit test` first")));
     }
     match &file.expect.status {
@@ -97,7 +95,7 @@ fn check_baseline(file: &TestFile, baseline: &CaseRun) -> Result<(), ChaosError>
 /// Every fault at every effect of the run without faults, in order.
 fn cases(baseline: &CaseRun, seed: u64) -> Vec<ChaosCase> {
     let mut cases = Vec::new();
-    for (index, effect) in baseline.effects.iter().enumerate() {
+    for (index, effect) in baseline.done.effects.iter().enumerate() {
         let case = |fault| ChaosCase { effect: effect.id.clone(), of: effect.of.clone(), fault };
         let faults = match &effect.kind {
             SentKind::Call(reply) => ToolFault::at_call(reply.as_ref(), seed.wrapping_add(index as u64)),

@@ -1,11 +1,14 @@
-//! Compares two runs with the assertions of tests: the first one says what is expected, the second one what happened.
+//! Compares a run with assertions, or with another run: the first one says what is expected, the second one what happened.
 
 use reknit_engine::{Overview, StepView};
-use reknit_plan::yaml_line;
-use reknit_protocol::Value;
+use reknit_journal::Journal;
+use reknit_plan::{FileProblem, yaml_line};
+use reknit_protocol::{RunId, Value};
+use reknit_runtime::{DriveError, recorded_calls, run_overview};
 
 use crate::expectations::{Expectations, ExpectedAnswer, ExpectedLimits, Mismatch};
 use crate::facts::ObservedRun;
+use crate::player::made_call;
 
 /// Where a run differs from another one: status, steps, parameters, repairs, results, outputs, the answer, calls, questions and cost.
 /// Answers are compared if both have the same status: otherwise they differ because of it.
@@ -74,4 +77,37 @@ fn other_results(before: &ObservedRun, now: &ObservedRun) -> Vec<Mismatch> {
         (other != result).then(|| Mismatch::new(format!("results.{step}"), yaml_line(result), yaml_line(other)))
     });
     both.collect()
+}
+
+/// Why a run is not as expected.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ExpectError {
+    #[error("what is expected cannot be read:\n{}", lines(.0))]
+    Unreadable(Vec<FileProblem>),
+    #[error("the run is not as expected:\n{}", lines(.0))]
+    Differs(Vec<Mismatch>),
+}
+
+fn lines(items: &[impl ToString]) -> String {
+    items.iter().map(|item| format!("  {}", item.to_string())).collect::<Vec<_>>().join("\n")
+}
+
+/// What a run did, for assertions about it.
+pub async fn observe_run(journal: &Journal, run: &RunId) -> Result<ObservedRun, DriveError> {
+    let mut observed = ObservedRun::of(&run_overview(journal, run).await?);
+    let calls = recorded_calls(journal, run).await?;
+    observed.calls = calls.iter().map(|recorded| made_call(&recorded.call)).collect();
+    let summary = journal.summary(run).await?;
+    observed.time_ms = u64::try_from(summary.updated_ms.saturating_sub(summary.created_ms)).unwrap_or_default();
+    Ok(observed)
+}
+
+impl ObservedRun {
+    /// Fails unless the run is as expected. `expectations` are what a test file has under `expect`, as YAML or JSON: `status`, `steps`,
+    /// `calls`, `values`, `mended`, `outputs`, `limits` and `answer`. What is not mentioned is not compared.
+    pub fn check(&self, expectations: &str) -> Result<(), ExpectError> {
+        let expectations = Expectations::read(expectations).map_err(ExpectError::Unreadable)?;
+        let differences = expectations.compare(self);
+        if differences.is_empty() { Ok(()) } else { Err(ExpectError::Differs(differences)) }
+    }
 }

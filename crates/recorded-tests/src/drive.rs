@@ -2,12 +2,15 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use reknit_journal::{DueEffect, Journal, RunFilter, RunSummary, StoredEvent};
 use reknit_protocol::{RunId, error_chain};
 use reknit_runtime::{
-    CallLimits, Clock, DriveError, DriveOutcome, Driver, EffectRunner, RemoteEngine, RunStart, Transport, run_overview,
+    BoxFuture, CallLimits, Clock, DriveError, DriveOutcome, Driver, EffectRunner, RemoteEngine, RunStart, Transport,
+    run_overview,
 };
+use tokio::time::Instant;
 
 use crate::expectations::{Mismatch, describe_call, nearest_call, parameter_differences};
 use crate::facts::ObservedRun;
@@ -15,13 +18,11 @@ use crate::people::{People, decide, decide_in_sessions};
 use crate::player::{Played, Player, Strictness, UnexpectedRequest};
 use crate::recording::{DecisionRecording, PlayCount};
 use crate::start::{RUN, TestStartError, run_start};
-use crate::test_clock::TestClock;
 use crate::test_file::TestFile;
 
 /// What the run of a test did, and how its recordings were used.
 #[derive(Debug, Clone)]
 pub struct TestRun {
-    /// What the run did.
     pub facts: ObservedRun,
     /// What was asked for that no recording answers. The run was stopped at the first.
     pub unexpected: Vec<UnexpectedRequest>,
@@ -36,9 +37,7 @@ pub struct TestRun {
 /// A run as the journal has it at the end of a test.
 #[derive(Debug, Clone)]
 pub struct PlayedRun {
-    /// Its id.
     pub run: RunId,
-    /// Its events.
     pub events: Vec<StoredEvent>,
     /// The effects that became due, in order.
     pub due: Vec<DueEffect>,
@@ -256,4 +255,33 @@ fn unused(file: &TestFile, played: &Played, people: &People) -> Vec<String> {
     }));
     lines.extend(people.messages.iter().map(|message| format!("the message `{message}`")));
     lines
+}
+
+/// The clock of a test: it starts at a given time and follows the time of its runtime, which is virtual.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TestClock {
+    at_ms: i64,
+    started: Instant,
+}
+
+impl TestClock {
+    /// A clock that now shows this time. It must be made inside a runtime.
+    pub(crate) fn starting_at(at_ms: i64) -> Self {
+        Self { at_ms, started: Instant::now() }
+    }
+
+    pub(crate) fn elapsed_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Clock for TestClock {
+    fn now_ms(&self) -> i64 {
+        self.at_ms.saturating_add_unsigned(self.elapsed_ms())
+    }
+
+    fn sleep_until(&self, at_ms: i64) -> BoxFuture<'static, ()> {
+        let wait = u64::try_from(at_ms.saturating_sub(self.now_ms())).unwrap_or_default();
+        Box::pin(tokio::time::sleep(Duration::from_millis(wait)))
+    }
 }

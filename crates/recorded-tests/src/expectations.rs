@@ -2,8 +2,11 @@
 
 mod call_difference;
 
+pub(crate) use call_difference::{nearest_call, parameter_differences};
+
 use std::fmt;
 
+use call_difference::{call_line, compare_calls};
 use reknit_model_api::Money;
 use reknit_plan::yaml_line;
 use reknit_protocol::{Object, Value};
@@ -11,8 +14,6 @@ use reknit_salvage::Schema;
 
 use crate::facts::{MadeCall, ObservedRun};
 use crate::recording::{objects_match, values_match};
-use call_difference::{call_line, compare_calls};
-pub(crate) use call_difference::{nearest_call, parameter_differences};
 
 /// What a test expects of its run. What it does not mention is not compared.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -25,57 +26,45 @@ pub struct Expectations {
     pub calls: Option<Vec<ExpectedCall>>,
     /// Parameters that were sent, by `step.parameter`.
     pub values: Vec<ExpectedValue>,
-    /// All repairs.
     pub mended: Option<Vec<ExpectedRepair>>,
     /// The outputs of the plan; all of them.
     pub outputs: Option<Object>,
-    /// The most that the run may spend.
     pub limits: ExpectedLimits,
-    /// The text of the answer.
     pub answer: ExpectedAnswer,
 }
 
-/// A call that a tool must have got.
+/// A call that a tool must have got. What is `None` does not matter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExpectedCall {
     /// The capability, as `tool/capability`.
     pub call: String,
-    /// The step, if it matters.
     pub step: Option<String>,
-    /// The parameters, if they matter.
     pub parameters: Option<Object>,
 }
 
-/// A parameter that must have been sent.
+/// A parameter that must have been sent. What is `None` does not matter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExpectedValue {
     /// `step.parameter`.
     pub name: String,
-    /// The value, if it matters.
     pub value: Option<Value>,
-    /// Where it must come from, if that matters.
     pub from: Option<String>,
 }
 
-/// A repair that must have been made.
+/// A repair that must have been made. `change` is a part of what was changed and why, if that matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedRepair {
     /// The step of a run, or the call of a session.
     pub step: String,
-    /// The rung.
     pub by: String,
-    /// A part of what was changed and why, if it matters.
     pub change: Option<String>,
 }
 
 /// The most that a run may spend.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ExpectedLimits {
-    /// Calls of tools.
     pub tool_calls: Option<u64>,
-    /// Questions to models.
     pub model_calls: Option<u64>,
-    /// The cost of models.
     pub cost: Option<Money>,
     /// Virtual time in milliseconds.
     pub time_ms: Option<u64>,
@@ -84,11 +73,9 @@ pub struct ExpectedLimits {
 /// The text of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ExpectedAnswer {
-    /// Texts that it must contain.
     pub contains: Vec<String>,
     /// Regular expressions that it must match.
     pub matches: Vec<String>,
-    /// The whole text.
     pub equals: Option<String>,
 }
 
@@ -97,9 +84,7 @@ pub struct ExpectedAnswer {
 pub struct Mismatch {
     /// The assertion: `status`, `calls`, `values.pay.amount`.
     pub what: String,
-    /// What was expected.
     pub expected: String,
-    /// What happened.
     pub actual: String,
     /// Whether the call was made, but before or after others that it was expected after or before.
     pub is_only_order: bool,
@@ -164,7 +149,6 @@ impl Expectations {
         }
     }
 
-    /// Where a run differs from these expectations.
     pub fn compare(&self, facts: &ObservedRun) -> Vec<Mismatch> {
         let mut found = Vec::new();
         if let Some(status) = self.status.as_ref().filter(|status| **status != facts.status) {
@@ -278,7 +262,6 @@ pub(crate) fn pattern_schema(pattern: &str) -> Result<Schema, String> {
     Schema::compile(&schema).map_err(|error| error.to_string())
 }
 
-/// A call on one line.
 pub(crate) fn describe_call(made: &MadeCall) -> String {
     call_line(&made.call, Some(&made.step), Some(&made.parameters))
 }

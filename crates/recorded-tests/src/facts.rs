@@ -32,13 +32,11 @@ pub struct ObservedRun {
     pub tool_calls: u64,
     /// Questions to models, as the budget counts them.
     pub model_calls: u64,
-    /// The cost of models.
     pub cost: Money,
     /// The virtual time that the run took, in milliseconds.
     pub time_ms: u64,
     /// What the answer says about itself: missing outputs, doubts, reasons.
     pub remarks: Vec<String>,
-    /// The results of steps of a run.
     pub results: Vec<(String, Arc<Value>)>,
     /// The failed steps whose call may have taken effect, as the run says.
     pub uncertain_steps: Vec<String>,
@@ -61,9 +59,7 @@ impl ObservedRun {
 pub struct MadeCall {
     /// The capability, as `tool/capability`.
     pub call: String,
-    /// The step.
     pub step: String,
-    /// The parameters.
     pub parameters: Object,
     /// Whether it only asks about the job of an earlier call.
     pub is_job: bool,
@@ -74,9 +70,7 @@ pub struct MadeCall {
 pub struct SentValue {
     /// `step.parameter`.
     pub name: String,
-    /// The value.
     pub value: Value,
-    /// Where it comes from.
     pub from: String,
 }
 
@@ -85,9 +79,7 @@ pub struct SentValue {
 pub struct AppliedRepair {
     /// The step of a run, or the call of a session.
     pub step: String,
-    /// The rung.
     pub by: String,
-    /// What was changed and why.
     pub change: String,
 }
 

@@ -9,7 +9,6 @@ pub(crate) fn to_value(item: &impl Serialize) -> Value {
     serde_json::to_string(item).ok().and_then(|text| Value::parse(&text).ok()).unwrap_or_default()
 }
 
-/// What serde reads from a value.
 pub(crate) fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
     serde_json::from_str(&value.to_string()).map_err(|error| {
         // The line and the column are those of a text that nobody sees.

@@ -34,7 +34,6 @@
 //!
 //! Where to go next: [`TestFile`] for the file, [`Expectations`] for what a test can say, [`record_run`] to make a test of a run.
 
-mod assertions;
 mod chaos;
 mod compare;
 mod drive;
@@ -47,16 +46,14 @@ mod player;
 mod record;
 mod recording;
 mod start;
-mod test_clock;
 mod test_file;
 mod update;
 
-pub use assertions::{ExpectError, observe_run};
 pub use chaos::{
     ChaosCase, ChaosError, ChaosFault, ChaosOutcome, ChaosReport, ChaosVerdict, ChildProcesses, KillMethod, ModelFault,
     ProcessFault, ToolFault, drive_chaos_child, run_chaos, run_chaos_with,
 };
-pub use compare::compare_runs;
+pub use compare::{ExpectError, compare_runs, observe_run};
 pub use drive::{PlayedRun, TestRun};
 pub use expectations::{
     Expectations, ExpectedAnswer, ExpectedCall, ExpectedLimits, ExpectedRepair, ExpectedValue, Mismatch,

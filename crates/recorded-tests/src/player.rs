@@ -49,13 +49,10 @@ pub(crate) struct Played {
 /// A call or a question that no recording answers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UnexpectedRequest {
-    /// A call of a tool.
     Call(MadeCall),
     /// A question to a model.
     Question {
-        /// Its purpose.
         purpose: Purpose,
-        /// The model.
         target: String,
         /// The digest of what the model sees.
         digest: String,
@@ -89,7 +86,6 @@ impl Player {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was played so far.
     pub(crate) fn played(&self) -> Played {
         self.lock().clone()
     }

@@ -1,7 +1,6 @@
 //! Makes a test of a run in a journal.
 
 mod budgets;
-mod tools;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,9 +10,10 @@ use reknit_engine::{
     SessionStarted, Started, SubAgent, Templates,
 };
 use reknit_journal::Journal;
-use reknit_plan::{AGENT_TOOL, Document, write_plan_file};
+use reknit_model_api::{ModelAnswer, ModelFailure, TargetName};
+use reknit_plan::{AGENT_TOOL, Catalogue, CatalogueEntry, CatalogueTool, Document, write_plan_file};
 use reknit_protocol::{
-    CallTool, Delivery, EffectId, Object, ReplyBody, RunId, ToolReply, TransportFailure, TransportKind, Value,
+    CallTool, Delivery, EffectId, Object, Plan, ReplyBody, RunId, ToolReply, TransportFailure, TransportKind, Value,
 };
 use reknit_runtime::{DriveError, RestoreError, run_overview};
 use reknit_telemetry::redact_object;
@@ -28,7 +28,6 @@ use crate::recording::{
 use crate::start::TestStartError;
 use crate::test_file::{AgentSource, PlanSource, TestAgent, TestFile, TestStart};
 use budgets::Budgets;
-use tools::{add_tools, names_of, used_tools};
 
 /// What a recorded test refers to, and what it shows.
 #[derive(Debug, Clone, Default)]
@@ -45,23 +44,14 @@ pub struct RecordOptions {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordRunError {
-    /// The run cannot be read.
     #[error("the run cannot be read")]
     Read(#[from] DriveError),
-    /// The run goes on.
     #[error("run `{0}` has not ended")]
     NotEnded(RunId),
-    /// The answers of models are needed, and the policy of the run hides them.
     #[error("the test needs the answers of models, and the policy of run `{0}` hides them")]
     HiddenTexts(RunId),
-    /// The run has something that a test cannot have.
     #[error("run `{run}` cannot become a test: {reason}")]
-    Unsupported {
-        /// The run.
-        run: RunId,
-        /// What it has.
-        reason: &'static str,
-    },
+    Unsupported { run: RunId, reason: &'static str },
 }
 
 /// The test of a run, without assertions: [`propose_expectations`] adds them. Secrets are redacted as in an export.
@@ -209,23 +199,25 @@ impl Recorder {
         within: Option<&str>,
     ) -> Result<(), &'static str> {
         let known = event.kind.effect().and_then(|id| due.get(id));
+        let took_ms =
+            known.map_or(0, |((due_ms, _), _)| u64::try_from(event.at_ms.saturating_sub(*due_ms)).unwrap_or_default());
         match (&event.kind, known) {
             (EventKind::ToolAnswered { reply, .. }, Some((at, Effect::CallTool(call)))) => {
-                self.calls.push((*at, call_recording(call, took(event, *at), Ok(redacted_reply(reply)))));
+                self.calls.push((*at, call_recording(call, took_ms, Ok(redacted_reply(reply)))));
             }
             (EventKind::ToolFailed { failure, .. }, Some((at, Effect::CallTool(call)))) => {
-                self.calls.push((*at, call_recording(call, took(event, *at), Err(failure.clone()))));
+                self.calls.push((*at, call_recording(call, took_ms, Err(failure.clone()))));
             }
             (EventKind::Interrupted { .. }, Some((at, Effect::CallTool(call)))) => {
                 let message = "the process ended during the call".to_owned();
                 let failure = TransportFailure { kind: TransportKind::Reset, delivery: Delivery::Possible, message };
-                self.calls.push((*at, call_recording(call, took(event, *at), Err(failure))));
+                self.calls.push((*at, call_recording(call, took_ms, Err(failure))));
             }
             (EventKind::ModelAnswered { answer, .. }, Some((at, Effect::AskModel(ask)))) => {
-                self.models.push((*at, model_recording(ask, took(event, *at), Ok(answer.clone()))));
+                self.models.push((*at, model_recording(ask, took_ms, Ok(answer.clone()))));
             }
             (EventKind::ModelFailed { failure, .. }, Some((at, Effect::AskModel(ask)))) => {
-                self.models.push((*at, model_recording(ask, took(event, *at), Err(failure.clone()))));
+                self.models.push((*at, model_recording(ask, took_ms, Err(failure.clone()))));
             }
             (EventKind::TokensCounted { tokens, .. }, _) => self.token_counts.push(*tokens),
             (EventKind::PersonDecided { decision, .. }, Some((_, Effect::AskPerson(question)))) => {
@@ -251,10 +243,6 @@ async fn read_events(journal: &Journal, run: &RunId) -> Result<Vec<Event>, Recor
     read.collect()
 }
 
-fn took(event: &Event, (due_ms, _): Due) -> u64 {
-    u64::try_from(event.at_ms.saturating_sub(due_ms)).unwrap_or_default()
-}
-
 fn call_recording(call: &CallTool, took_ms: u64, outcome: Result<ToolReply, TransportFailure>) -> CallRecording {
     CallRecording {
         call: call_name(call),
@@ -267,12 +255,8 @@ fn call_recording(call: &CallTool, took_ms: u64, outcome: Result<ToolReply, Tran
     }
 }
 
-fn model_recording(
-    ask: &AskModel,
-    took_ms: u64,
-    outcome: Result<reknit_model_api::ModelAnswer, reknit_model_api::ModelFailure>,
-) -> ModelRecording {
-    let outcome = outcome.map(|answer| reknit_model_api::ModelAnswer { timings: None, request_id: None, ..answer });
+fn model_recording(ask: &AskModel, took_ms: u64, outcome: Result<ModelAnswer, ModelFailure>) -> ModelRecording {
+    let outcome = outcome.map(|answer| ModelAnswer { timings: None, request_id: None, ..answer });
     ModelRecording {
         purpose: ask.purpose,
         target: Some(ask.target.to_string()),
@@ -284,7 +268,6 @@ fn model_recording(
     }
 }
 
-/// The value without secrets.
 fn redact(value: &Value) -> Value {
     let wrapped = redact_object(&Object::from([("value", value.clone())]));
     wrapped.get("value").cloned().unwrap_or_default()
@@ -310,7 +293,7 @@ fn empty_file(start: TestStart, seed: u64, policy: &Policy, templates: &Template
         policy: difference(&to_value(policy), &to_value(&Policy::default())),
         prompts: difference(&to_value(templates), &to_value(&Templates::default())),
         mappings: Vec::new(),
-        tools: reknit_plan::Catalogue::default(),
+        tools: Catalogue::default(),
         calls: Vec::new(),
         models: Vec::new(),
         decisions: Vec::new(),
@@ -324,12 +307,7 @@ fn of_run(started: &Started, options: &RecordOptions, recorder: &Recorder) -> Te
     let start = match &started.plan {
         None => TestStart::Request(started.request.clone()),
         Some(plan) => TestStart::Plan {
-            plan: match &options.plan {
-                Some(path) => PlanSource::File(path.clone()),
-                None => PlanSource::Inline(
-                    Document::read(&write_plan_file(plan)).map(|read| read.value).unwrap_or_default(),
-                ),
-            },
+            plan: options.plan.clone().map_or_else(|| inline_plan(plan), PlanSource::File),
             request: (started.request != plan.original_request).then(|| started.request.clone()),
             inputs: redact_object(&started.inputs),
             agents: match &options.plan {
@@ -350,18 +328,18 @@ fn of_run(started: &Started, options: &RecordOptions, recorder: &Recorder) -> Te
         let calls: Vec<&str> = recorder.calls.iter().map(|(_, recording)| recording.call.as_str()).collect();
         tools = used_tools(&tools, &calls, &[&plan, &policy]);
     }
-    for agent in &started.agents {
-        add_tools_of(&mut tools, &agent.session);
-    }
+    add_tools_of(&mut tools, &started.agents);
     file.tools = tools;
     file
 }
 
+fn inline_plan(plan: &Plan) -> PlanSource {
+    PlanSource::Inline(Document::read(&write_plan_file(plan)).map(|read| read.value).unwrap_or_default())
+}
+
 fn of_session(started: &SessionStarted, options: &RecordOptions, recorder: &Recorder) -> TestFile {
     let mut tools = started.catalogue.as_ref().clone();
-    for agent in &started.agents {
-        add_tools_of(&mut tools, &agent.session);
-    }
+    add_tools_of(&mut tools, &started.agents);
     let outer = Outer { policy: &started.policy, targets: names(&started.targets), tools: names_of(&tools) };
     let agent = match &options.agent {
         Some(path) => AgentSource::File(path.clone()),
@@ -376,14 +354,14 @@ fn of_session(started: &SessionStarted, options: &RecordOptions, recorder: &Reco
     file
 }
 
-fn names(targets: &[reknit_model_api::TargetName]) -> Vec<String> {
+fn names(targets: &[TargetName]) -> Vec<String> {
     targets.iter().map(ToString::to_string).collect()
 }
 
-fn add_tools_of(tools: &mut reknit_plan::Catalogue, session: &SessionStarted) {
-    add_tools(tools, &session.catalogue);
-    for agent in &session.agents {
-        add_tools_of(tools, &agent.session);
+fn add_tools_of(tools: &mut Catalogue, agents: &[SubAgent]) {
+    for agent in agents {
+        add_tools(tools, &agent.session.catalogue);
+        add_tools_of(tools, &agent.session.agents);
     }
 }
 
@@ -412,4 +390,34 @@ fn agent_of_session(session: &SessionStarted, description: String, outer: &Outer
         policy,
         agents: session.agents.iter().map(|inner| test_agent(inner, outer)).collect(),
     }
+}
+
+/// The tools that a plan, its policy or its calls name, by themselves or by a capability.
+fn used_tools(all: &Catalogue, calls: &[&str], texts: &[&str]) -> Catalogue {
+    let is_named = |name: &str| texts.iter().any(|text| text.contains(name));
+    let is_called = |tool: &str| calls.iter().any(|call| call.split_once('/').is_some_and(|(name, _)| name == tool));
+    let is_used = |tool: &&CatalogueTool| {
+        is_called(tool.name.as_str())
+            || is_named(tool.name.as_str())
+            || tool.capabilities.iter().any(|entry| is_named(entry.capability.name.as_str()))
+    };
+    Catalogue { tools: all.tools.iter().filter(is_used).cloned().collect() }
+}
+
+/// Adds the capabilities of another catalogue that this one does not have.
+fn add_tools(all: &mut Catalogue, other: &Catalogue) {
+    for tool in &other.tools {
+        let Some(known) = all.tools.iter_mut().find(|known| known.name == tool.name) else {
+            all.tools.push(tool.clone());
+            continue;
+        };
+        let new = tool.capabilities.iter().filter(|entry| !known.capabilities.contains(entry));
+        let new: Vec<CatalogueEntry> = new.cloned().collect();
+        known.capabilities.extend(new);
+    }
+}
+
+/// The capabilities, each as `tool/capability`.
+fn names_of(catalogue: &Catalogue) -> Vec<String> {
+    catalogue.tools.iter().flat_map(|tool| tool.capabilities.iter().map(|entry| tool.key(entry))).collect()
 }

@@ -35,15 +35,12 @@ pub struct CallRecording {
     pub call: String,
     /// The step that made the call. A call of another step is answered as well.
     pub step: Option<String>,
-    /// The parameters.
     pub parameters: Object,
     /// The question about a job, if it is not a call.
     pub asks: Option<JobRequest>,
     /// How long the answer takes, in virtual milliseconds.
     pub took_ms: u64,
-    /// What came back.
     pub outcome: Result<ToolReply, TransportFailure>,
-    /// How often it is played.
     pub plays: PlayCount,
 }
 
@@ -71,7 +68,6 @@ pub enum ModelMatch {
 /// A question to a model, and the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelRecording {
-    /// The purpose of the question.
     pub purpose: Purpose,
     /// The model that was asked; any if there is none.
     pub target: Option<String>,
@@ -81,9 +77,7 @@ pub struct ModelRecording {
     pub matching: ModelMatch,
     /// How long the answer takes, in virtual milliseconds.
     pub took_ms: u64,
-    /// The answer.
     pub outcome: Result<ModelAnswer, ModelFailure>,
-    /// How often it is played.
     pub plays: PlayCount,
 }
 
@@ -94,7 +88,6 @@ pub struct DecisionRecording {
     pub within: Option<String>,
     /// The step, or the call of an agent; `plan` for a whole plan.
     pub step: String,
-    /// The decision.
     pub decision: Decision,
 }
 

@@ -1,11 +1,12 @@
 //! The start of the run of a test.
 
-mod agents;
-
 use std::path::Path;
 use std::sync::Arc;
 
-use reknit_engine::{MACHINE_VERSION, Metadata, Policy, SessionStarted, Started, SubAgent, Templates};
+use reknit_engine::{
+    MACHINE_VERSION, Metadata, Policy, ReportFormat, SessionRules, SessionStarted, Started, SubAgent, Templates,
+};
+use reknit_expressions::ParameterMapping;
 use reknit_model_api::TargetName;
 use reknit_plan::{
     AgentAnnouncement, Catalogue, PlanAuthor, PlanError, PlanText, check, correct_plan, load_plan_file, read_plan_file,
@@ -13,10 +14,10 @@ use reknit_plan::{
 };
 use reknit_protocol::{Object, Plan, RunId, Value};
 use reknit_runtime::RunStart;
+use reknit_runtime::agent::{Agent, AgentLimits};
 
 use crate::json::{from_value, to_value, unread_key, with_differences};
 use crate::test_file::{AgentSource, PlanSource, TestAgent, TestFile, TestStart};
-use agents::{AgentPart, read_agent_file};
 
 /// The id of the run of a test. The ids of the sessions of its steps follow from it.
 pub(crate) const RUN: &str = "test";
@@ -42,10 +43,8 @@ pub(crate) fn run_start(file: &TestFile, folder: &Path) -> Result<RunStart, Test
         TestStart::Request(request) => Ok(rules.started(request.clone(), None, Object::new()).into()),
         TestStart::Plan { plan, request, inputs, agents } => {
             let (plan, files) = load_plan(plan, folder)?;
-            let agents = agents.iter().map(AgentPart::of_test);
-            let agents: Vec<AgentPart> =
-                agents.chain(files.into_iter().map(Ok)).collect::<Result<_, TestStartError>>()?;
-            rules.plan_started(&plan, request.clone(), inputs, agents)
+            let agents = agents.iter().map(AgentPart::of_test).chain(files.into_iter().map(Ok));
+            rules.plan_started(&plan, request.clone(), inputs, agents.collect::<Result<_, _>>()?)
         }
         TestStart::Agent { agent, input, .. } => {
             let part = match agent {
@@ -63,13 +62,14 @@ pub(crate) fn run_start(file: &TestFile, folder: &Path) -> Result<RunStart, Test
 }
 
 /// The rules of a test, and what its machines may use.
-pub(crate) struct RunRules {
+struct RunRules {
     policy: Arc<Policy>,
     templates: Arc<Templates>,
     metadata: Metadata,
     targets: Vec<TargetName>,
     catalogue: Arc<Catalogue>,
-    file: TestFile,
+    mappings: Vec<ParameterMapping>,
+    seed: u64,
 }
 
 impl RunRules {
@@ -81,9 +81,10 @@ impl RunRules {
             policy: Arc::new(overlay("policy", &file.policy)?),
             templates: Arc::new(overlay("prompts", &file.prompts)?),
             metadata,
-            targets: file.targets.iter().map(|name| TargetName::from(name.as_str())).collect(),
+            targets: target_names(&file.targets),
             catalogue: Arc::new(file.tools.clone()),
-            file: file.clone(),
+            mappings: file.mappings.clone(),
+            seed: file.seed,
         })
     }
 
@@ -101,8 +102,8 @@ impl RunRules {
             targets: self.targets.clone(),
             policy: Arc::clone(&self.policy),
             templates: Arc::clone(&self.templates),
-            mappings: self.file.mappings.clone(),
-            seed: self.file.seed,
+            mappings: self.mappings.clone(),
+            seed: self.seed,
             trace_parent: None,
             fork: None,
             machine_version: MACHINE_VERSION,
@@ -122,8 +123,7 @@ impl RunRules {
         });
         let mut started = self.started(request, Some(plan.clone()), inputs.clone());
         if !agents.is_empty() {
-            let announced = agents.iter().map(AgentPart::announcement).collect::<Vec<AgentAnnouncement>>();
-            let catalogue = started.catalogue.with_agents(announced);
+            let catalogue = started.catalogue.with_agents(agents.iter().map(AgentPart::announcement));
             started.catalogue = Arc::new(catalogue.map_err(|error| TestStartError::one(error.to_string()))?);
             started.agents = agents.into_iter().map(|part| self.sub_agent(part)).collect::<Result<_, _>>()?;
         }
@@ -149,10 +149,7 @@ impl RunRules {
         own.tool_calls = limits.tool_calls.unwrap_or(own.tool_calls);
         own.model_calls = limits.model_calls.unwrap_or(own.model_calls);
         own.calls_at_once = limits.calls_at_once.unwrap_or(own.calls_at_once);
-        let targets = match targets {
-            Some(names) => names.iter().map(|name| TargetName::from(name.as_str())).collect(),
-            None => self.targets.clone(),
-        };
+        let targets = targets.map_or_else(|| self.targets.clone(), |names| target_names(&names));
         if targets.is_empty() {
             return Err(TestStartError::one("an agent needs a model: name the recorded ones, as in `targets: [main]`"));
         }
@@ -178,6 +175,10 @@ impl RunRules {
     }
 }
 
+fn target_names(names: &[String]) -> Vec<TargetName> {
+    names.iter().map(|name| TargetName::from(name.as_str())).collect()
+}
+
 /// The default of a type with the differences that a file states. A key that nobody reads is a problem.
 pub(crate) fn overlay<T>(key: &str, differences: &Value) -> Result<T, TestStartError>
 where
@@ -194,26 +195,16 @@ where
 /// The tools and capabilities with these names, each as `tool` or `tool/capability`.
 fn part_of(all: &Arc<Catalogue>, names: Option<&[String]>) -> Result<Arc<Catalogue>, TestStartError> {
     let Some(names) = names else { return Ok(Arc::clone(all)) };
-    let is_wanted = |tool: &str, capability: &str| {
-        names.iter().any(|name| {
-            name == tool || name.strip_prefix(tool).and_then(|rest| rest.strip_prefix('/')) == Some(capability)
-        })
-    };
+    let mut keys = Vec::new();
     for name in names {
-        let (tool, capability) = name.split_once('/').map_or((name.as_str(), None), |(tool, rest)| (tool, Some(rest)));
-        let known =
-            all.tool(tool).is_some_and(|tool| capability.is_none_or(|capability| tool.entry(capability).is_some()));
-        if !known {
-            return Err(TestStartError::one(format!("`{name}` is not among the `tools` of the test")));
-        }
+        let known = match name.split_once('/') {
+            Some((tool, capability)) => all.entry(tool, capability).map(|_| vec![name.clone()]),
+            None => all.tool(name).map(|tool| tool.capabilities.iter().map(|entry| tool.key(entry)).collect()),
+        };
+        let unknown = || TestStartError::one(format!("`{name}` is not among the `tools` of the test"));
+        keys.extend(known.ok_or_else(unknown)?);
     }
-    let mut part = all.as_ref().clone();
-    for tool in &mut part.tools {
-        let name = tool.name.clone();
-        tool.capabilities.retain(|entry| is_wanted(name.as_str(), entry.capability.name.as_str()));
-    }
-    part.tools.retain(|tool| !tool.capabilities.is_empty());
-    Ok(Arc::new(part))
+    Ok(Arc::new(all.restricted_to(&keys)))
 }
 
 /// The plan, and the agents in the files that it names.
@@ -267,12 +258,33 @@ pub(crate) fn read_text(path: &Path) -> Result<String, TestStartError> {
     std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))
 }
 
+/// How deeply agents may call other agents.
+const MAX_DEPTH: usize = 8;
+
+/// An agent, wherever it is written.
+#[derive(Debug)]
+struct AgentPart {
+    name: String,
+    description: String,
+    prompt: String,
+    rules: SessionRules,
+    tools: Option<Vec<String>>,
+    targets: Option<Vec<String>>,
+    /// Its own policy; that of the test if it has none.
+    policy: Option<Policy>,
+    limits: AgentLimits,
+    agents: Vec<AgentPart>,
+}
+
 impl AgentPart {
+    /// The agent as a plan sees it whose steps run it.
+    fn announcement(&self) -> AgentAnnouncement {
+        let report_type = if self.rules.report.format == ReportFormat::Json { "object" } else { "string" };
+        AgentAnnouncement { name: self.name.clone(), description: self.description.clone(), report_type }
+    }
+
     fn of_test(agent: &TestAgent) -> Result<Self, TestStartError> {
-        let policy = match &agent.policy {
-            Some(policy) => Some(overlay("policy", policy)?),
-            None => None,
-        };
+        let policy = agent.policy.as_ref().map(|policy| overlay("policy", policy)).transpose()?;
         let agents = agent.agents.iter().map(Self::of_test).collect::<Result<_, _>>()?;
         Ok(Self {
             name: agent.name.clone(),
@@ -282,8 +294,38 @@ impl AgentPart {
             tools: agent.tools.clone(),
             targets: agent.targets.clone(),
             policy,
-            limits: reknit_runtime::agent::AgentLimits::default(),
+            limits: AgentLimits::default(),
             agents,
         })
     }
+}
+
+/// Reads an agent file and those of the agents that it may call.
+fn read_agent_file(path: &Path, depth: usize) -> Result<AgentPart, TestStartError> {
+    if depth > MAX_DEPTH {
+        return Err(TestStartError::one(format!("`{}`: agents call each other without an end", path.display())));
+    }
+    let text = read_text(path)?;
+    let mut agent = Agent::read(&text, &SessionRules::default()).map_err(|problems| {
+        TestStartError(problems.iter().map(|problem| format!("`{}`: {problem}", path.display())).collect())
+    })?;
+    let beside = |file: &str| path.parent().unwrap_or(Path::new("")).join(file);
+    if let Some(file) = agent.schema_file.take() {
+        let text = read_text(&beside(&file))?;
+        let schema = Value::parse(&text).map_err(|error| TestStartError::one(format!("`{file}`: {error}")))?;
+        agent.rules.report.schema = Some(schema);
+    }
+    let agents = agent.agents.iter().map(|file| read_agent_file(&beside(file), depth + 1)).collect::<Result<_, _>>()?;
+    let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(AgentPart {
+        name,
+        description: agent.description,
+        prompt: agent.prompt,
+        rules: agent.rules,
+        tools: agent.tools,
+        targets: agent.targets,
+        policy: None,
+        limits: agent.limits,
+        agents,
+    })
 }

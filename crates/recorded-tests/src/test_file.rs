@@ -12,7 +12,6 @@ mod read;
 mod read_expectations;
 mod read_recordings;
 mod write;
-mod write_expectations;
 
 use reknit_expressions::ParameterMapping;
 use reknit_plan::Catalogue;
@@ -20,20 +19,17 @@ use reknit_protocol::{Object, Value};
 
 use crate::expectations::Expectations;
 use crate::recording::{CallRecording, DecisionRecording, ModelRecording};
-pub(crate) use write_expectations::expectations_yaml;
+pub(crate) use write::expectations_yaml;
 
 /// A recorded test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestFile {
-    /// What the test is about.
     pub about: Option<String>,
-    /// What is run.
     pub start: TestStart,
     /// The time at which the run starts, in milliseconds since 1970.
     pub at_ms: i64,
     /// Seed for deterministic jitter.
     pub seed: u64,
-    /// The metadata of the request.
     pub metadata: Object,
     /// The names of the models, the preferred one first.
     pub targets: Vec<String>,
@@ -43,17 +39,14 @@ pub struct TestFile {
     pub prompts: Value,
     /// Where earlier runs found values that plans left out.
     pub mappings: Vec<ParameterMapping>,
-    /// The tools.
     pub tools: Catalogue,
     /// The answers of tools.
     pub calls: Vec<CallRecording>,
     /// The answers of models.
     pub models: Vec<ModelRecording>,
-    /// The decisions of people.
     pub decisions: Vec<DecisionRecording>,
     /// How many tokens questions have, in the order in which they are counted.
     pub token_counts: Vec<Option<u64>>,
-    /// What must hold.
     pub expect: Expectations,
 }
 
@@ -62,22 +55,16 @@ pub struct TestFile {
 pub enum TestStart {
     /// A request, for which a model writes the plan.
     Request(String),
-    /// A plan.
     Plan {
-        /// The plan.
         plan: PlanSource,
         /// The request, if it is not that of the plan.
         request: Option<String>,
-        /// The inputs of the plan.
         inputs: Object,
         /// The agents that steps of the plan run, if they are not files.
         agents: Vec<TestAgent>,
     },
-    /// An agent.
     Agent {
-        /// The agent.
         agent: AgentSource,
-        /// The question to it.
         input: String,
         /// What its user says afterwards, after each report.
         messages: Vec<String>,
@@ -89,7 +76,6 @@ pub enum TestStart {
 pub enum PlanSource {
     /// In a file, by its path relative to the test.
     File(String),
-    /// In the test.
     Inline(Value),
 }
 
@@ -98,18 +84,15 @@ pub enum PlanSource {
 pub enum AgentSource {
     /// In a file, by its path relative to the test.
     File(String),
-    /// In the test.
     Inline(Box<TestAgent>),
 }
 
 /// An agent in a test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestAgent {
-    /// The name.
     pub name: String,
     /// What it is for; may be empty.
     pub description: String,
-    /// Its prompt.
     pub prompt: String,
     /// How its rules differ from the default.
     pub rules: Value,
@@ -119,6 +102,5 @@ pub struct TestAgent {
     pub targets: Option<Vec<String>>,
     /// How its policy differs from the default; that of the test if it has none.
     pub policy: Option<Value>,
-    /// The agents that it may call.
     pub agents: Vec<TestAgent>,
 }

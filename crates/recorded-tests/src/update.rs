@@ -11,13 +11,10 @@ use crate::test_file::{TestFile, expectations_yaml};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UpdateError {
-    /// The run asked for something that is not recorded, so that nobody knows what follows.
     #[error("the run asks for something that is not recorded; record the test again")]
     Unexpected,
-    /// Recordings were not used. A person decides whether they are still needed.
     #[error("recordings are not used any more: {}; remove them, or record the test again", .0.join(", "))]
     Unused(Vec<String>),
-    /// The file is not in the form that is written.
     #[error("the file has no part that begins with `expect:` at the start of a line")]
     Form,
 }

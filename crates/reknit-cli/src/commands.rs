@@ -44,13 +44,8 @@ Examples:
   reknit init                           write a configuration, a plan and an agent that run at once
   reknit ask \"weather in Seoul?\"        let a model plan a request, and run the plan with your tools
   reknit run plan.yaml                  run a plan that you wrote
-  reknit plan check plan.yaml           list the problems of a plan without running it
   reknit agent clerk.md \"order 7?\"      start an agent, which calls tools in turns and ends with a report
-  reknit chat                           talk with an agent
-  reknit mcp                            offer your tools to an MCP client, with every call mended
-  reknit runs list                      list runs, also those that can be resumed
   reknit runs explain last              the last run in plain words
-  reknit doctor                         check models, tools and journal, and say what to type
   reknit repair --explain answer.txt    read JSON from a model's answer, and list the repairs";
 
 const ENVIRONMENT: &str = "

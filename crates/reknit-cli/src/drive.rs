@@ -1,7 +1,6 @@
 //! Drives a run, shows its progress, and prints what it has come to.
 
 mod approval_dialogue;
-mod approval_edit;
 mod interrupt_handler;
 mod repeated_start;
 mod watched_driver;
@@ -14,11 +13,25 @@ use reknit_runtime::{Changes, DriveError, DriveOutcome, Fork, RunStart};
 
 use crate::output::{ApprovalRequest, Failure, one_line, print_answer, print_report, print_waiting, print_warning};
 use crate::setup::{DriveArguments, Setup};
-use approval_dialogue::{Decided, decide_now};
-pub(crate) use approval_edit::{ParameterEdit, check_edit};
+use approval_dialogue::undecided;
+pub(crate) use approval_dialogue::{ParameterEdit, check_edit};
+use interrupt_handler::Purpose;
 pub(crate) use interrupt_handler::SentSignal;
 pub(crate) use repeated_start::{continue_started, note_if_started};
 use watched_driver::WatchedDriver;
+
+/// How a run goes on.
+pub(crate) enum Advance {
+    Start(Box<RunStart>),
+    Fork(Box<Fork>),
+    Resume(Changes),
+    /// Waits for the process that drives the run, or resumes it if there is none.
+    Join,
+    /// Tries the failed and skipped steps again.
+    Retry,
+    /// A session goes on with this message of its user.
+    FollowUp(String),
+}
 
 /// Starts a run, drives it until it ends or waits, and prints the result.
 pub(crate) async fn drive(
@@ -28,10 +41,38 @@ pub(crate) async fn drive(
 ) -> Result<ExitCode, Failure> {
     let started: RunStart = started.into();
     let run = started.run().clone();
-    let watched = WatchedDriver::new(setup, arguments)?;
-    let outcome = watched.driver.start(started).await;
-    drop(watched);
-    finish(setup, &run, outcome, arguments).await
+    advance(setup, &run, Advance::Start(Box::new(started)), arguments).await
+}
+
+/// Drives a run until it ends or waits, and prints the result.
+pub(crate) async fn advance(
+    setup: &Setup,
+    run: &RunId,
+    how: Advance,
+    arguments: &DriveArguments,
+) -> Result<ExitCode, Failure> {
+    let (outcome, _) = watched(setup, run, how, (arguments, Purpose::Whole)).await?;
+    finish(setup, run, outcome, arguments).await
+}
+
+/// Drives a run while its progress is shown. Also returns the signal that came meanwhile.
+async fn watched(
+    setup: &Setup,
+    run: &RunId,
+    how: Advance,
+    (arguments, purpose): (&DriveArguments, Purpose),
+) -> Result<(Result<DriveOutcome, DriveError>, SentSignal), Failure> {
+    let watched = WatchedDriver::new(setup, arguments, purpose)?;
+    let driver = &watched.driver;
+    let outcome = match how {
+        Advance::Start(start) => driver.start(*start).await,
+        Advance::Fork(fork) => driver.start_fork(*fork).await,
+        Advance::Resume(changes) => driver.resume_with(run, changes).await,
+        Advance::Join => driver.join(run).await,
+        Advance::Retry => driver.retry(run).await,
+        Advance::FollowUp(message) => driver.follow_up(run, &message).await,
+    };
+    Ok((outcome, watched.signal.clone()))
 }
 
 /// Starts a run that asks nobody, and drives it to its answer.
@@ -42,9 +83,7 @@ pub(crate) async fn drive_to_answer(
 ) -> Result<(RunId, Answer), Failure> {
     let started: RunStart = started.into();
     let run = started.run().clone();
-    let watched = WatchedDriver::new(setup, arguments)?;
-    let outcome = watched.driver.start(started).await;
-    drop(watched);
+    let (outcome, _) = watched(setup, &run, Advance::Start(Box::new(started)), (arguments, Purpose::Whole)).await?;
     setup.telemetry.end().await;
     match outcome? {
         DriveOutcome::Finished(answer) => Ok((run, *answer)),
@@ -55,58 +94,19 @@ pub(crate) async fn drive_to_answer(
     }
 }
 
-/// Resumes a run, drives it until it ends or waits, and prints the result.
-pub(crate) async fn resume(
-    setup: &Setup,
-    run: &RunId,
-    arguments: &DriveArguments,
-    changes: Changes,
-) -> Result<ExitCode, Failure> {
-    let outcome = resume_once(setup, run, arguments, changes).await?;
-    finish(setup, run, outcome, arguments).await
-}
-
-/// Waits for a run that another process drives, or resumes it, and prints the result.
-pub(crate) async fn join(setup: &Setup, run: &RunId, arguments: &DriveArguments) -> Result<ExitCode, Failure> {
-    let watched = WatchedDriver::new(setup, arguments)?;
-    let outcome = watched.driver.join(run).await;
-    drop(watched);
-    finish(setup, run, outcome, arguments).await
-}
-
-/// Tries the failed and skipped steps of a run again, and prints the result.
-pub(crate) async fn retry(setup: &Setup, run: &RunId, arguments: &DriveArguments) -> Result<ExitCode, Failure> {
-    let watched = WatchedDriver::new(setup, arguments)?;
-    let outcome = watched.driver.retry(run).await;
-    drop(watched);
-    finish(setup, run, outcome, arguments).await
-}
-
 /// Starts a fork, drives it until it ends or waits, and prints the result. What the user of a session said afterwards is said again.
 pub(crate) async fn start_fork(setup: &Setup, fork: Fork, arguments: &DriveArguments) -> Result<ExitCode, Failure> {
     let (run, messages) = (fork.run().clone(), fork.later_messages().to_vec());
-    let watched = WatchedDriver::new(setup, arguments)?;
-    let mut outcome = watched.driver.start_fork(fork).await;
-    drop(watched);
+    let whole = (arguments, Purpose::Whole);
+    let (mut outcome, _) = watched(setup, &run, Advance::Fork(Box::new(fork)), whole).await?;
     for message in messages {
         if !matches!(outcome, Ok(DriveOutcome::Reported(_))) {
             print_warning(&format!("not said, because there is no report before it: {}", one_line(&message, 100)));
             continue;
         }
-        let watched = WatchedDriver::new(setup, arguments)?;
-        outcome = watched.driver.follow_up(&run, &message).await;
+        (outcome, _) = watched(setup, &run, Advance::FollowUp(message), whole).await?;
     }
     finish(setup, &run, outcome, arguments).await
-}
-
-async fn resume_once(
-    setup: &Setup,
-    run: &RunId,
-    arguments: &DriveArguments,
-    changes: Changes,
-) -> Result<Result<DriveOutcome, DriveError>, Failure> {
-    let watched = WatchedDriver::new(setup, arguments)?;
-    Ok(watched.driver.resume_with(run, changes).await)
 }
 
 pub(crate) fn print_ending(run: &RunId, ending: &Ending<'_>, drive: &DriveArguments) -> Result<ExitCode, Failure> {
@@ -124,32 +124,15 @@ pub(crate) enum Settled {
     Waiting(Vec<ApprovalRequest>),
 }
 
-/// How a message of a conversation is answered.
-pub(crate) enum TurnStart {
-    /// It is the first one.
-    New(Box<RunStart>),
-    /// The conversation goes on with it.
-    FollowedUp(String),
-    /// It was sent before, and has no answer yet.
-    Joined,
-}
-
 /// Lets an agent answer one message. Also returns the signal that stopped the answer. Ctrl-C cancels it, and the conversation can
 /// go on.
 pub(crate) async fn drive_turn(
     setup: &Setup,
     run: &RunId,
-    start: TurnStart,
+    how: Advance,
     arguments: &DriveArguments,
 ) -> Result<(Settled, SentSignal), Failure> {
-    let watched = WatchedDriver::of_chat(setup, arguments)?;
-    let outcome = match start {
-        TurnStart::New(start) => watched.driver.start(*start).await,
-        TurnStart::FollowedUp(message) => watched.driver.follow_up(run, &message).await,
-        TurnStart::Joined => watched.driver.join(run).await,
-    };
-    let signal = watched.signal.clone();
-    drop(watched);
+    let (outcome, signal) = watched(setup, run, how, (arguments, Purpose::OneMessage)).await?;
     Ok((settle(setup, run, outcome, arguments).await?, signal))
 }
 
@@ -170,7 +153,7 @@ async fn settle(
             }
             Err(error) => return Err(error.into()),
         }
-        if let Decided::Later(approvals) = decide_now(&setup.reknit.journal, run, &arguments.approval).await? {
+        if let Some(approvals) = undecided(&setup.reknit.journal, run, &arguments.approval).await? {
             let report = setup.reknit.settle_webhook(run).await;
             for problem in &report.problems {
                 print_warning(&one_line(problem, usize::MAX));
@@ -179,7 +162,7 @@ async fn settle(
                 return Ok(Settled::Waiting(approvals));
             }
         }
-        outcome = resume_once(setup, run, arguments, Changes::Refused).await?;
+        (outcome, _) = watched(setup, run, Advance::Resume(Changes::Refused), (arguments, Purpose::Whole)).await?;
     }
 }
 

@@ -5,6 +5,8 @@ mod drive;
 mod environment;
 mod output;
 mod setup;
+#[cfg(test)]
+mod test_run;
 
 use std::process::ExitCode;
 

@@ -5,27 +5,23 @@ mod event_output;
 mod excerpt;
 mod failure;
 mod failure_message;
-mod graph_text;
 mod input;
 mod line_diff;
 mod print;
 mod print_answer;
 mod print_report;
 mod progress;
-mod provenance_text;
 mod questions;
 mod table;
-mod terminal_size;
 mod terminal_text;
 mod usage;
 mod word_wrap;
 
-pub(crate) use approvals::{ApprovalRequest, decision_detail, inbox, pending_approvals};
+pub(crate) use approvals::{ApprovalRequest, decision_detail, inbox, origin_text, pending_approvals};
 pub(crate) use event_output::EventOutput;
 pub(crate) use excerpt::Excerpt;
 pub(crate) use failure::{BadSchema, Failure, NotUtf8};
 pub(crate) use failure_message::{failure_causes, failure_hint, failure_json, failure_message, parked_hint};
-pub(crate) use graph_text::graph_lines;
 pub(crate) use input::Input;
 pub(crate) use line_diff::{DiffLines, line_diff};
 pub(crate) use print::{
@@ -33,18 +29,17 @@ pub(crate) use print::{
     print_text, print_warning,
 };
 pub(crate) use print_answer::{
-    ResultFormat, ResultText, answer_json, doubt_notes, exit_code_of, print_answer, print_waiting, print_with_summary,
-    result_json, result_line,
+    ResultFormat, ResultText, doubt_notes, exit_code_of, print_answer, print_waiting, print_with_summary, result_json,
+    result_line,
 };
-pub(crate) use print_report::{print_report, report_exit_code, report_json, report_notes};
+pub(crate) use print_report::{exit_words, print_report, report_exit_code, report_json, report_notes};
 pub(crate) use progress::display::{ProgressDisplay, SharedDisplay, lock};
 pub(crate) use progress::{run_lines, session_lines};
-pub(crate) use provenance_text::origin_text;
 pub(crate) use questions::Questions;
-pub(crate) use table::table;
-pub(crate) use terminal_size::{columns_and_rows, error_columns, output_columns};
+pub(crate) use table::{graph_lines, table};
 pub(crate) use terminal_text::{
-    cut, escape_controls, one_line, one_line_end, padded, shell_word, visible_char, width, wrapped,
+    columns_and_rows, cut, error_columns, escape_controls, one_line, one_line_end, output_columns, padded, shell_word,
+    visible_char, width, wrapped,
 };
 pub(crate) use usage::{count, duration, seconds, usage_summary, with_decimal_costs};
 pub(crate) use word_wrap::{fill, fill_help};

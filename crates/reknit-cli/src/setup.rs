@@ -1,15 +1,9 @@
 //! Sets up what commands need: configuration, journal, tools and models.
 
 mod agent_files;
-mod agent_start;
 mod arguments;
 mod attach;
-mod config_file;
 mod end_signals;
-mod find_by_id;
-mod find_model;
-mod last_targets;
-mod plan_agents;
 pub(crate) mod plan_file;
 mod saved_run;
 pub(crate) mod schema_file;
@@ -20,21 +14,20 @@ mod telemetry;
 pub(crate) mod token_file;
 mod trust;
 mod unknown_variables;
+mod used_models;
 
-pub(crate) use agent_files::AgentFile;
-pub(crate) use agent_start::{named, start_failure, with_limits_of_models};
+pub(crate) use agent_files::{AgentFile, named, start_failure};
 pub(crate) use arguments::{
     AnswerBy, ApprovalArguments, AttachArguments, DriveArguments, FileArguments, MetadataArguments, ModelArguments,
     OutputArguments, RunArgument, RunIdArgument, SetupArguments,
 };
 pub(crate) use attach::{read_attachments, require_reader};
-pub(crate) use config_file::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, found_config, named_config, toml_text};
 pub(crate) use end_signals::{EndSignal, EndSignals, unless_ended};
-pub(crate) use find_by_id::find_by_id;
-pub(crate) use find_model::with_detected_model;
-pub(crate) use last_targets::with_limits_of_runs;
-pub(crate) use plan_agents::{agent_problem, read_agents};
-pub(crate) use saved_run::{find_run, for_each_event, load_events, load_run, pruned_words, stored_overview};
+pub(crate) use plan_file::{agent_problem, read_agents};
+pub(crate) use saved_run::{
+    find_all_by_id, find_by_id, find_run, for_each_event, load_events, load_run, pruned_words, require_unchanged,
+    stored_overview,
+};
 #[cfg(feature = "serve")]
 pub(crate) use server_setup::named_agents;
 #[cfg(feature = "mcp")]
@@ -44,26 +37,28 @@ pub(crate) use trust::{
     uses_of,
 };
 pub(crate) use unknown_variables::warn_of_unknown_variables;
+pub(crate) use used_models::{with_detected_model, with_limits_of_models, with_limits_of_runs};
 
+use std::fs::{self, Permissions};
 use std::future::Future;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::ValueEnum;
 use reknit_engine::Machine;
-use reknit_protocol::RunId;
-
-use clap::ValueEnum as _;
 use reknit_journal::{Journal, Migration};
 use reknit_models::{Models, Target, TargetError};
-use reknit_protocol::redact_url;
+use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
+use reknit_protocol::{RunId, Value, redact_url};
 use reknit_runtime::config::{
     Config, ConfiguredTool, KEY_INSTEAD_OF_VARIABLE, SettingOrigin, is_key_instead_of_variable,
 };
 use reknit_runtime::{Runtime, StartError};
 use reknit_tools::{Address, Discovery, DiscoveryProblem, ListingStore, discover_all};
 
-use crate::environment::{state_folder, user_folder, variable};
+use crate::environment::{CONFIG_VARIABLE, os_variable, state_folder, user_folder, variable};
 use crate::output::{Failure, Input, one_line, print_message, print_warning};
 use telemetry::TelemetrySetup;
 
@@ -111,7 +106,8 @@ impl Setup {
         files: &FileArguments,
         drive: &DriveArguments,
     ) -> Result<Self, Failure> {
-        let config = with_ask_scope(with_answer_author(config, drive.answer)?, &drive.approval)?;
+        let config =
+            with_choice(with_answer_author(config, drive.answer)?, "approvals.ask", "--ask", drive.approval.ask)?;
         Self::start(config, files).await
     }
 
@@ -173,20 +169,59 @@ pub(crate) fn config_with_arguments(arguments: &SetupArguments) -> Result<Config
     with_model(with_tools(config, arguments)?, &arguments.model)
 }
 
-/// Applies `--answer`.
 pub(crate) fn with_answer_author(config: Config, answer: Option<AnswerBy>) -> Result<Config, Failure> {
-    match answer.and_then(|answer| answer.to_possible_value()) {
-        Some(word) => Ok(config.with("answer.by", word.get_name(), SettingOrigin::Flag("--answer".to_owned()))?),
+    with_choice(config, "answer.by", "--answer", answer)
+}
+
+/// Applies an option whose values are those of a setting.
+fn with_choice(config: Config, setting: &str, flag: &str, choice: Option<impl ValueEnum>) -> Result<Config, Failure> {
+    match choice.and_then(|choice| choice.to_possible_value()) {
+        Some(word) => Ok(config.with(setting, word.get_name(), SettingOrigin::Flag(flag.to_owned()))?),
         None => Ok(config),
     }
 }
 
-/// Applies `--ask`.
-fn with_ask_scope(config: Config, approval: &ApprovalArguments) -> Result<Config, Failure> {
-    match approval.ask.and_then(|ask| ask.to_possible_value()) {
-        Some(word) => Ok(config.with("approvals.ask", word.get_name(), SettingOrigin::Flag("--ask".to_owned()))?),
-        None => Ok(config),
+/// The default configuration file, in the current folder.
+pub(crate) const DEFAULT_CONFIG: &str = "reknit.toml";
+
+pub(crate) const MAX_CONFIG_BYTES: usize = 1 << 20;
+
+/// The configuration file that a person names: with `--config`, whose value is `file`, or with the variable.
+pub(crate) fn named_config(file: Option<&Path>) -> Option<PathBuf> {
+    file.map(Path::to_owned).or_else(|| os_variable(CONFIG_VARIABLE).map(PathBuf::from))
+}
+
+/// The configuration file in the current folder, if no person names one.
+pub(crate) fn found_config(file: Option<&Path>) -> Option<PathBuf> {
+    let found = PathBuf::from(DEFAULT_CONFIG);
+    (named_config(file).is_none() && found.exists()).then_some(found)
+}
+
+/// A text in quotes: the quotes and escapes of JSON are those of TOML.
+pub(crate) fn toml_text(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// Who can read a file that is replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileReaders {
+    Owner,
+    /// Whoever could read it before, or can read any new file.
+    AsBefore,
+}
+
+/// Writes the whole file or nothing.
+pub(crate) fn replace_file(path: &Path, text: &str, readers: FileReaders) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mode = if readers == FileReaders::Owner { 0o600 } else { 0o666 };
+    let mut new = tempfile::Builder::new().permissions(Permissions::from_mode(mode)).tempfile_in(folder)?;
+    new.write_all(text.as_bytes())?;
+    new.as_file().sync_all()?;
+    if let (FileReaders::AsBefore, Ok(before)) = (readers, fs::metadata(path)) {
+        new.as_file().set_permissions(before.permissions())?;
     }
+    new.persist(path)?;
+    Ok(())
 }
 
 /// Reads the configuration file: the given one, that of `REKNIT_CONFIG`, or `reknit.toml` if it exists.
@@ -304,6 +339,11 @@ fn with_catalogue_folder(mut config: Config) -> Config {
     config
 }
 
+/// All capabilities of a catalogue, each with its tool.
+pub(crate) fn entries(catalogue: &Catalogue) -> impl Iterator<Item = (&CatalogueTool, &CatalogueEntry)> {
+    catalogue.tools.iter().flat_map(|tool| tool.capabilities.iter().map(move |entry| (tool, entry)))
+}
+
 /// Builds the clients of the models. Fails if one of them is not configured correctly.
 pub(crate) fn build_models(targets: Vec<Target>) -> Result<Models, Failure> {
     Ok(Models::new(targets).map_err(StartError::Models)?)
@@ -327,7 +367,7 @@ impl From<StartError> for Failure {
                 };
                 Self::Usage { message: error.to_string(), hint: hint.map(str::to_owned) }
             }
-            error => Self::Usage { message: error.to_string(), hint: None },
+            error => Self::message(error.to_string()),
         }
     }
 }

@@ -7,43 +7,21 @@ use reknit_protocol::error_chain;
 use reknit_runtime::{CallLimits, Clock, Driver, RunStart, Transport};
 
 use super::ChaosCase;
-use super::double::{Deed, Double, DoubleState, SentEffect, lock};
+use super::double::{Double, DoubleState, lock};
 use super::fault::ChaosFault;
+use crate::drive::TestClock;
 use crate::drive::{drive_to_end, facts, in_virtual_time};
 use crate::facts::ObservedRun;
 use crate::people::People;
-use crate::test_clock::TestClock;
 use crate::test_file::TestFile;
 
 /// What a run did, and what took effect.
 #[derive(Debug)]
 pub(super) struct CaseRun {
     pub(super) facts: ObservedRun,
-    pub(super) deeds: Vec<Deed>,
-    pub(super) effects: Vec<SentEffect>,
-    pub(super) sent_calls: Vec<String>,
-    /// Calls that the recordings do not have.
-    pub(super) unknown_calls: Vec<String>,
-    /// A model was asked something that the recordings do not have, and got an answer to another question.
-    pub(super) asked_unrecorded: bool,
-    pub(super) has_faulted: bool,
+    pub(super) done: DoubleState,
     /// Why the run could not be driven to its end.
     pub(super) failure: Option<String>,
-}
-
-impl CaseRun {
-    pub(super) fn of(facts: ObservedRun, state: &DoubleState, failure: Option<String>) -> Self {
-        Self {
-            facts,
-            deeds: state.deeds.clone(),
-            effects: state.effects.clone(),
-            sent_calls: state.sent_calls.clone(),
-            unknown_calls: state.unknown_calls.clone(),
-            asked_unrecorded: state.asked_unrecorded,
-            has_faulted: state.has_faulted,
-            failure,
-        }
-    }
 }
 
 pub(super) enum ProcessEnd {
@@ -65,29 +43,36 @@ impl ProcessEnd {
 const MAX_RUNS: u32 = 10_000;
 
 /// How long a process needs to be started again.
-pub(super) const RESTART_MS: i64 = 2_000;
+const RESTART_MS: i64 = 2_000;
 
 pub(super) fn run_case(file: &TestFile, start: &RunStart, case: Option<&ChaosCase>) -> CaseRun {
     let (journal, state) = (Journal::in_memory(), Arc::new(Mutex::new(DoubleState::default())));
     let mut people = People::of(file);
+    let process = Process { file, case, journal: &journal, state: &state };
+    let (failure, time_ms) = live_twice(file, case, |at_ms, takes_over| {
+        process.live(at_ms, (!takes_over).then(|| start.clone()), &mut people)
+    });
+    let mut facts = in_virtual_time(|| facts(&journal));
+    facts.time_ms = time_ms;
+    CaseRun { facts, done: lock(&state).clone(), failure }
+}
+
+/// Lets a process live, and another one that takes over the run if the first one is killed. `live` gets the time at which a process starts,
+/// and whether it takes over. Returns why the run could not be driven to its end, and the time that it took.
+pub(super) fn live_twice(
+    file: &TestFile,
+    case: Option<&ChaosCase>,
+    mut live: impl FnMut(i64, bool) -> (ProcessEnd, u64),
+) -> (Option<String>, u64) {
+    let (end, time_ms) = live(file.at_ms, false);
+    let ProcessEnd::Killed = end else { return (end.failure(), time_ms) };
     let step_ms = match case.map(|case| &case.fault) {
         Some(ChaosFault::Process(fault)) => fault.clock_step_ms(),
         _ => 0,
     };
-    let process = Process { file, case, journal: &journal, state: &state };
-    let (end, mut time_ms) = process.live(file.at_ms, Some(start.clone()), &mut people);
-    let failure = match end {
-        ProcessEnd::Done(failure) => failure,
-        ProcessEnd::Killed => {
-            let now_ms = file.at_ms.saturating_add_unsigned(time_ms).saturating_add(RESTART_MS + step_ms);
-            let (end, more_ms) = process.live(now_ms, None, &mut people);
-            time_ms += RESTART_MS.unsigned_abs() + more_ms;
-            end.failure()
-        }
-    };
-    let mut facts = in_virtual_time(|| facts(&journal));
-    facts.time_ms = time_ms;
-    CaseRun::of(facts, &lock(&state), failure)
+    let now_ms = file.at_ms.saturating_add_unsigned(time_ms).saturating_add(RESTART_MS + step_ms);
+    let (end, more_ms) = live(now_ms, true);
+    (end.failure(), time_ms + RESTART_MS.unsigned_abs() + more_ms)
 }
 
 struct Process<'a> {

@@ -27,7 +27,6 @@ pub(super) const SPEED: u32 = 20;
 /// The first line to the process.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ChildStart {
-    /// The text of the test.
     pub(super) test: String,
     /// The folder that paths in the test are relative to.
     pub(super) folder: PathBuf,
@@ -42,12 +41,7 @@ pub(super) struct ChildStart {
 #[serde(rename_all = "snake_case")]
 pub(super) enum ChildMessage {
     /// It calls a tool, or asks a model.
-    Asks {
-        /// The number that the answer has.
-        number: u64,
-        /// The call or the question.
-        effect: Effect,
-    },
+    Asks { number: u64, effect: Effect },
     /// The run has ended, or waits for somebody.
     Ended {
         /// Why it could not be driven to its end.
@@ -58,7 +52,6 @@ pub(super) enum ChildMessage {
 /// A line to the process: the answer to what it asked.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ParentAnswer {
-    /// The number of the question.
     pub(super) number: u64,
     pub(super) outcome: EventKind,
 }

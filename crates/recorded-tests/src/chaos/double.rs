@@ -28,7 +28,6 @@ const SLOW_MODEL_MS: u64 = 60_000;
 #[derive(Debug, Clone)]
 pub(super) enum SentKind {
     Call(Option<ReplyBody>),
-    /// A question to a model.
     Question,
 }
 
@@ -56,7 +55,7 @@ pub(super) struct Deed {
 }
 
 /// What the double did so far. It outlives a process that is killed.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct DoubleState {
     /// How often the recorded replies to equal calls were given, by call and parameters.
     given: HashMap<String, usize>,
@@ -69,7 +68,9 @@ pub(super) struct DoubleState {
     pub(super) deeds: Vec<Deed>,
     pub(super) effects: Vec<SentEffect>,
     pub(super) sent_calls: Vec<String>,
+    /// Calls that the recordings do not have.
     pub(super) unknown_calls: Vec<String>,
+    /// A model was asked something that the recordings do not have, and got an answer to another question.
     pub(super) asked_unrecorded: bool,
     /// The fault of the case has happened.
     pub(super) has_faulted: bool,
@@ -118,38 +119,23 @@ impl Double {
         if let Some(known) = key.as_ref().and_then(|key| state.by_key.get(key)) {
             return known.clone();
         }
-        let recorded: Vec<&CallRecording> = self.calls.iter().filter(|recording| recording.answers(call)).collect();
-        let of_step: Vec<&CallRecording> = recorded
-            .iter()
-            .copied()
-            .filter(|recording| recording.step.as_deref() == Some(call.step.as_str()))
-            .collect();
-        let recorded = if of_step.is_empty() { recorded } else { of_step };
-        let name = format!(
-            "{} {} {} {:?}",
-            call_name(call),
-            call.step,
-            Value::Object(call.parameters.clone()).canonical(),
-            call.job
-        );
-        let given = state.given.entry(name).or_default();
+        let mut recorded: Vec<&CallRecording> = self.calls.iter().filter(|recording| recording.answers(call)).collect();
+        let is_of_step = |recording: &&CallRecording| recording.step.as_deref() == Some(call.step.as_str());
+        if recorded.iter().any(is_of_step) {
+            recorded.retain(is_of_step);
+        }
+        let (name, parameters) = (call_name(call), Value::Object(call.parameters.clone()));
+        let given = format!("{name} {} {} {:?}", call.step, parameters.canonical(), call.job);
+        let given = state.given.entry(given).or_default();
         let Some(recording) = recorded.get(*given).or_else(|| recorded.last()) else {
-            state.unknown_calls.push(format!(
-                "the call {} {}",
-                call_name(call),
-                Value::Object(call.parameters.clone())
-            ));
+            state.unknown_calls.push(format!("the call {name} {parameters}"));
             return Err(not_recorded());
         };
         *given += 1;
         let outcome = recording.outcome.clone();
         let is_success = outcome.as_ref().is_ok_and(|reply| reply.status < 400);
         if is_success && call.side_effect != SideEffect::Read && call.job.is_none() {
-            state.deeds.push(Deed {
-                call: call_name(call),
-                step: call.step.to_string(),
-                parameters: Value::Object(call.parameters.clone()),
-            });
+            state.deeds.push(Deed { call: name, step: call.step.to_string(), parameters });
         }
         if let (true, Some(key)) = (is_success, key) {
             state.by_key.insert(key, outcome.clone());
@@ -157,17 +143,13 @@ impl Double {
         outcome
     }
 
-    fn took_ms(&self, call: &CallTool) -> u64 {
-        let recording = self.calls.iter().find(|recording| recording.answers(call));
-        recording.map_or(0, |recording| recording.took_ms)
-    }
-
     async fn call_tool(&self, call: &CallTool) -> Result<ToolReply, TransportFailure> {
         let id = call.id.to_string();
         let fault = self.fault_of(&id);
         let line = format!("{} {}", call_name(call), Value::Object(call.parameters.clone()).canonical());
         self.lock().sent_calls.push(line);
-        sleep(self.took_ms(call)).await;
+        let recording = self.calls.iter().find(|recording| recording.answers(call));
+        sleep(recording.map_or(0, |recording| recording.took_ms)).await;
         let outcome = match &fault {
             // A model's fault cannot happen to a call.
             None | Some(ChaosFault::Model(_)) => self.perform(call),
@@ -245,19 +227,15 @@ impl Double {
             recording.purpose == ask.purpose
                 && recording.target.as_ref().is_none_or(|target| *target == ask.target.as_str())
         };
-        let same: Vec<&ModelRecording> = self
-            .models
-            .iter()
-            .filter(of_purpose)
-            .filter(|recording| recording.digest.as_ref() == Some(&digest))
-            .collect();
-        let given = state.answered.entry(digest).or_default();
+        let of_purpose: Vec<&ModelRecording> = self.models.iter().filter(of_purpose).collect();
+        let is_same = |recording: &&ModelRecording| recording.digest.as_ref() == Some(&digest);
+        let same: Vec<&ModelRecording> = of_purpose.iter().copied().filter(is_same).collect();
+        let given = state.answered.entry(digest.clone()).or_default();
         let found = same.get(*given).or_else(|| same.last()).copied();
         *given += 1;
         let found = found.or_else(|| {
-            let all: Vec<&ModelRecording> = self.models.iter().filter(of_purpose).collect();
             let delivered = state.delivered.get(ask.purpose.as_str()).copied().unwrap_or_default();
-            let next = all.get(delivered).or_else(|| all.last()).copied();
+            let next = of_purpose.get(delivered).or_else(|| of_purpose.last()).copied();
             state.asked_unrecorded |= next.is_none_or(|recording| recording.matching == ModelMatch::Digest);
             next
         });
@@ -296,12 +274,9 @@ impl Double {
     /// The last answer was never received.
     fn undo_answer(&self, ask: &AskModel) {
         let mut state = self.lock();
-        if let Some(count) = state.answered.get_mut(&prompt_digest(&ask.request)) {
-            *count = count.saturating_sub(1);
-        }
-        if let Some(count) = state.delivered.get_mut(ask.purpose.as_str()) {
-            *count = count.saturating_sub(1);
-        }
+        let DoubleState { answered, delivered, .. } = &mut *state;
+        let counts = [answered.get_mut(&prompt_digest(&ask.request)), delivered.get_mut(ask.purpose.as_str())];
+        counts.into_iter().flatten().for_each(|count| *count = count.saturating_sub(1));
     }
 
     async fn give(&self, ask: &AskModel) -> Result<ModelAnswer, ModelFailure> {

@@ -1,7 +1,5 @@
 //! The faults.
 
-use std::fmt::Write as _;
-
 use reknit_protocol::{Path, ReplyBody, Segment, Value, word_enum};
 
 /// How many fields of a reply are damaged, one at a time.
@@ -13,13 +11,10 @@ const MAX_DEPTH: usize = 4;
 /// A fault at a call, at a question or of the process.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChaosFault {
-    /// Of a call.
     Tool(ToolFault),
     /// Of a call: the value at this place of the reply has another type.
     WrongType(Path),
-    /// Of a question to a model.
     Model(ModelFault),
-    /// Of our own process.
     Process(ProcessFault),
 }
 
@@ -27,10 +22,8 @@ impl ChaosFault {
     /// The name, with the place of a damaged field.
     pub fn name(&self) -> String {
         match self {
-            Self::Tool(fault) => fault.to_string(),
             Self::WrongType(path) => format!("wrong type of {}", field_name(path)),
-            Self::Model(fault) => fault.to_string(),
-            Self::Process(fault) => fault.to_string(),
+            _ => self.class().to_owned(),
         }
     }
 
@@ -57,11 +50,9 @@ word_enum! {
         Reset = "reset",
         /// The call takes effect, and the connection breaks before the answer.
         LostAnswer = "reset after the effect",
-        /// The connection is refused.
         Refused = "refused",
         /// Too many requests; a date says when the next one is welcome.
         RateLimit = "429 with a date",
-        /// The service is unavailable.
         Unavailable = "503",
         /// The call takes effect, and half of the answer arrives.
         HalfBody = "half a body",
@@ -78,17 +69,14 @@ word_enum! {
     /// A fault of a question to a model.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum ModelFault {
-        /// Nobody answers in time.
         Timeout = "model timeout",
         /// Too many requests; a date says when the next one is welcome.
         RateLimit = "model 429 with a date",
-        /// The provider fails once.
         Unavailable = "model 503",
         /// Half of the answer arrives, because it is too long.
         Truncated = "truncated answer",
         /// The model writes prose instead of what it was asked for.
         TextOnly = "text-only answer",
-        /// The answer arrives slowly.
         SlowStream = "slow stream",
         /// The provider fails from now on.
         Outage = "provider outage",
@@ -188,17 +176,9 @@ pub(crate) fn with_wrong_type(value: &Value, path: &Path) -> Value {
 
 /// The place in words for people who know the reply: `items[0].total`.
 fn field_name(path: &Path) -> String {
-    let mut name = String::new();
-    for segment in path.segments() {
-        match segment {
-            Segment::Key(key) if name.is_empty() => name.push_str(key),
-            Segment::Key(key) => {
-                name.push('.');
-                name.push_str(key);
-            }
-            // Writing to a string cannot fail.
-            Segment::Index(index) => _ = write!(name, "[{index}]"),
-        }
-    }
-    name
+    let parts = path.segments().iter().map(|segment| match segment {
+        Segment::Key(key) => format!(".{key}"),
+        Segment::Index(index) => format!("[{index}]"),
+    });
+    parts.collect::<Vec<_>>().concat().trim_start_matches('.').to_owned()
 }

@@ -28,13 +28,10 @@ word_enum! {
 /// What became of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChaosOutcome {
-    /// The case.
     pub case: ChaosCase,
-    /// The verdict.
     pub verdict: ChaosVerdict,
     /// Why; empty for a run that was mended.
     pub reason: String,
-    /// The final status.
     pub status: String,
     /// The effects that took place more often than without the fault, one line for each.
     pub duplicates: Vec<String>,
@@ -49,40 +46,33 @@ pub struct ChaosOutcome {
 }
 
 pub(super) fn judge(case: &ChaosCase, baseline: &CaseRun, run: &CaseRun) -> ChaosOutcome {
-    let duplicates: Vec<String> = surplus(&run.deeds, &baseline.deeds).iter().map(|deed| line(deed)).collect();
-    let missing: Vec<String> = surplus(&baseline.deeds, &run.deeds).iter().map(|deed| line(deed)).collect();
-    let (verdict, reason) = verdict(case, baseline, run, &duplicates, &missing);
-    let signed =
-        |now: u64, before: u64| i64::try_from(now).unwrap_or(i64::MAX) - i64::try_from(before).unwrap_or(i64::MAX);
-    let count =
-        |run: &CaseRun, is_call: bool| run.effects.iter().filter(|effect| effect.kind.is_call() == is_call).count();
+    let duplicates = surplus(&run.done.deeds, &baseline.done.deeds);
+    let (verdict, reason) = verdict(case, baseline, run, &duplicates);
+    let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    let effects = |run: &CaseRun, is_call: bool| {
+        signed(run.done.effects.iter().filter(|effect| effect.kind.is_call() == is_call).count() as u64)
+    };
     ChaosOutcome {
         case: case.clone(),
         verdict,
         reason,
         status: run.facts.status.clone(),
         duplicates,
-        extra_calls: signed(count(run, true) as u64, count(baseline, true) as u64),
-        extra_questions: signed(count(run, false) as u64, count(baseline, false) as u64),
-        extra_ms: signed(run.facts.time_ms, baseline.facts.time_ms),
+        extra_calls: effects(run, true) - effects(baseline, true),
+        extra_questions: effects(run, false) - effects(baseline, false),
+        extra_ms: signed(run.facts.time_ms) - signed(baseline.facts.time_ms),
         extra_cost: run.facts.cost.minus(baseline.facts.cost),
     }
 }
 
-fn verdict(
-    case: &ChaosCase,
-    baseline: &CaseRun,
-    run: &CaseRun,
-    duplicates: &[String],
-    missing: &[String],
-) -> (ChaosVerdict, String) {
+fn verdict(case: &ChaosCase, baseline: &CaseRun, run: &CaseRun, duplicates: &[String]) -> (ChaosVerdict, String) {
     if let Some(duplicate) = duplicates.first() {
         return (ChaosVerdict::Silent, format!("took effect more often than without the fault: {duplicate}"));
     }
     if let Some(failure) = &run.failure {
         return (ChaosVerdict::Stuck, failure.clone());
     }
-    if !run.has_faulted {
+    if !run.done.has_faulted {
         let reason = format!("the fault did not happen, because `{}` was not sent", case.effect);
         return (ChaosVerdict::Stuck, reason);
     }
@@ -92,26 +82,24 @@ fn verdict(
     if let Some(report) = report(baseline, run) {
         return (ChaosVerdict::Reported, report);
     }
-    let difference = match missing.first() {
-        Some(deed) => Some(format!("did not take effect: {deed}")),
-        None => difference(case, baseline, run),
-    };
+    let missing = surplus(&baseline.done.deeds, &run.done.deeds);
+    let missing = missing.first().map(|deed| format!("did not take effect: {deed}"));
+    let difference = missing.or_else(|| difference(case, baseline, run));
     match difference {
         None => (ChaosVerdict::Mended, String::new()),
-        Some(difference) if run.asked_unrecorded => (ChaosVerdict::Open, difference),
+        Some(difference) if run.done.asked_unrecorded => (ChaosVerdict::Open, difference),
         Some(difference) => (ChaosVerdict::Silent, difference),
     }
 }
 
-/// The deeds of the first list that the second one does not have, or has less often.
-fn surplus<'d>(deeds: &'d [Deed], others: &[Deed]) -> Vec<&'d Deed> {
-    let is_same = |one: &Deed, other: &Deed| one.call == other.call && one.parameters == other.parameters;
+/// The deeds of the first list that the second one does not have, or has less often, a line for each.
+fn surplus(deeds: &[Deed], others: &[Deed]) -> Vec<String> {
     let mut left: Vec<&Deed> = others.iter().collect();
     let mut surplus = Vec::new();
     for deed in deeds {
-        match left.iter().position(|other| is_same(deed, other)) {
+        match left.iter().position(|other| deed.call == other.call && deed.parameters == other.parameters) {
             Some(index) => _ = left.swap_remove(index),
-            None => surplus.push(deed),
+            None => surplus.push(line(deed)),
         }
     }
     surplus
@@ -125,7 +113,7 @@ fn line(deed: &Deed) -> String {
 fn untrue_failure(baseline: &CaseRun, run: &CaseRun) -> Option<String> {
     let state =
         |run: &CaseRun, step: &str| run.facts.steps.iter().find(|(id, _)| id == step).map(|(_, word)| word.clone());
-    let untrue = run.deeds.iter().find(|deed| {
+    let untrue = run.done.deeds.iter().find(|deed| {
         state(run, &deed.step).as_deref() == Some("failed")
             && state(baseline, &deed.step).as_deref() != Some("failed")
             && !run.facts.uncertain_steps.contains(&deed.step)
@@ -168,6 +156,6 @@ fn difference(case: &ChaosCase, baseline: &CaseRun, run: &CaseRun) -> Option<Str
 
 /// A call that the run without a fault does not make.
 fn other_call(baseline: &CaseRun, run: &CaseRun) -> Option<String> {
-    let is_known = |line: &String| baseline.sent_calls.contains(line);
-    run.sent_calls.iter().find(|line| !is_known(line)).map(|line| format!("another call: {line}"))
+    let is_known = |line: &String| baseline.done.sent_calls.contains(line);
+    run.done.sent_calls.iter().find(|line| !is_known(line)).map(|line| format!("another call: {line}"))
 }

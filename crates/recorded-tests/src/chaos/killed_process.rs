@@ -10,60 +10,39 @@ use std::time::{Duration, Instant};
 
 use reknit_engine::{Effect, EventKind};
 use reknit_journal::Journal;
+use reknit_protocol::word_enum;
 use reknit_runtime::Transport as _;
-use std::fmt;
 use tokio::runtime::Runtime;
 
 use super::ChaosCase;
-use super::case_run::{CaseRun, ProcessEnd, RESTART_MS};
+use super::case_run::{CaseRun, ProcessEnd, live_twice};
 use super::child::{ChildMessage, ChildStart, ParentAnswer, SPEED};
 use super::double::{Double, DoubleState, lock};
-use super::fault::ChaosFault;
+use crate::drive::TestClock;
 use crate::drive::facts;
 use crate::facts::ObservedRun;
-use crate::test_clock::TestClock;
 use crate::test_file::TestFile;
 
-/// How our own process was killed in the cases of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum KillMethod {
-    /// All tasks of the driver end at one moment. The journal is in memory, and time is virtual.
-    #[default]
-    Tasks,
-    /// A process of its own is killed with SIGKILL. The journal is a file of `SQLite`, and time is real.
-    Process,
-}
-
-impl KillMethod {
-    /// The name in JSON.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Tasks => "tasks",
-            Self::Process => "process",
-        }
-    }
-}
-
-impl fmt::Display for KillMethod {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Tasks => "all tasks of the driver end at one moment, with a journal in memory",
-            Self::Process => "a process of its own, with SIGKILL and a journal in SQLite",
-        })
+word_enum! {
+    /// How our own process was killed in the cases of a report.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum KillMethod {
+        /// All tasks of the driver end at one moment. The journal is in memory, and time is virtual.
+        Tasks = "tasks",
+        /// A process of its own is killed with SIGKILL. The journal is a file of `SQLite`, and time is real.
+        Process = "process",
     }
 }
 
 /// Processes that drive a run, to be killed.
 #[derive(Debug, Clone)]
 pub struct ChildProcesses {
-    /// The program.
     pub program: PathBuf,
     /// Its arguments; the file of the journal is one more. It opens that journal and calls
     /// [`drive_chaos_child`](crate::drive_chaos_child).
     pub arguments: Vec<String>,
     /// A folder for journals. The caller removes it.
     pub folder: PathBuf,
-    /// Opens a journal.
     pub open: fn(&Path) -> Result<Journal, String>,
 }
 
@@ -91,13 +70,13 @@ pub(super) fn run_case(processes: &ChildProcesses, file: &TestFile, folder: &Pat
     file.models.iter_mut().for_each(|recording| recording.took_ms = 0);
     let state = Arc::new(Mutex::new(DoubleState::default()));
     let run = KilledRun { processes, file: &file, folder, case, journal, state: &state };
-    let (failure, time_ms) = run.live_twice();
+    let (failure, time_ms) = live_twice(&file, Some(case), |now_ms, takes_over| run.live(now_ms, takes_over));
     let (mut facts, failure) = match run.facts() {
         Ok(facts) => (facts, failure),
         Err(error) => (ObservedRun::default(), failure.or(Some(error))),
     };
     facts.time_ms = time_ms;
-    CaseRun::of(facts, &lock(&state), failure)
+    CaseRun { facts, done: lock(&state).clone(), failure }
 }
 
 struct KilledRun<'a> {
@@ -110,20 +89,6 @@ struct KilledRun<'a> {
 }
 
 impl KilledRun<'_> {
-    /// Returns why the run could not be driven to its end, and the time that it took.
-    fn live_twice(&self) -> (Option<String>, u64) {
-        let step_ms = match &self.case.fault {
-            ChaosFault::Process(fault) => fault.clock_step_ms(),
-            _ => 0,
-        };
-        let (end, mut time_ms) = self.live(self.file.at_ms, false);
-        let ProcessEnd::Killed = end else { return (end.failure(), time_ms) };
-        let now_ms = self.file.at_ms.saturating_add_unsigned(time_ms).saturating_add(RESTART_MS + step_ms);
-        let (end, more_ms) = self.live(now_ms, true);
-        time_ms += RESTART_MS.unsigned_abs() + more_ms;
-        (end.failure(), time_ms)
-    }
-
     /// Lets a process live until the run has ended, or until it is killed. Returns how long it lived, in its own time.
     fn live(&self, now_ms: i64, takes_over: bool) -> (ProcessEnd, u64) {
         let started = Instant::now();

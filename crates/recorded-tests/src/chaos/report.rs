@@ -1,6 +1,5 @@
 //! The report about all cases: a table, JSON, and a page.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use reknit_protocol::{Object, Value, markup_text};
@@ -18,34 +17,36 @@ font-weight:600}@media(prefers-color-scheme:dark){body{background:#111;color:#dd
 /// What became of a run with each fault at each of its calls and questions.
 #[derive(Debug, Clone)]
 pub struct ChaosReport {
-    /// The run without a fault.
     pub baseline: ObservedRun,
     /// How many calls and questions the run without a fault has.
     pub effects: usize,
-    /// How our own process was killed.
     pub kills: KillMethod,
     /// The cases, in the order of the run.
     pub outcomes: Vec<ChaosOutcome>,
 }
 
 /// The cases of one class of faults.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct ClassCounts {
+    class: &'static str,
+    /// In the order of [`ChaosVerdict::ALL`].
     verdicts: [usize; ChaosVerdict::ALL.len()],
     duplicates: usize,
-    extra_calls: i64,
-    extra_ms: i64,
+    most_calls: i64,
+    most_ms: i64,
 }
 
 impl ClassCounts {
-    fn of(&self, verdict: ChaosVerdict) -> usize {
-        let place = ChaosVerdict::ALL.iter().position(|known| *known == verdict).unwrap_or_default();
-        self.verdicts.get(place).copied().unwrap_or_default()
+    /// The name of the class, and its numbers.
+    fn cells(&self) -> Vec<String> {
+        let mut cells = vec![self.class.to_owned()];
+        cells.extend(self.verdicts.iter().map(ToString::to_string));
+        cells.extend([self.duplicates.to_string(), self.most_calls.to_string(), seconds(self.most_ms)]);
+        cells
     }
 }
 
 impl ChaosReport {
-    /// How many cases have this verdict.
     pub fn count(&self, verdict: ChaosVerdict) -> usize {
         self.outcomes.iter().filter(|outcome| outcome.verdict == verdict).count()
     }
@@ -56,24 +57,24 @@ impl ChaosReport {
         self.outcomes.iter().filter(|outcome| is_failure(outcome.verdict)).collect()
     }
 
-    fn by_class(&self) -> Vec<(&'static str, ClassCounts)> {
-        let mut order: Vec<&'static str> = Vec::new();
-        let mut counts: BTreeMap<&'static str, ClassCounts> = BTreeMap::new();
+    /// The counts of each class, in the order in which the classes first occur.
+    fn by_class(&self) -> Vec<ClassCounts> {
+        let mut classes: Vec<ClassCounts> = Vec::new();
         for outcome in &self.outcomes {
             let class = outcome.case.fault.class();
-            if !order.contains(&class) {
-                order.push(class);
+            let index = classes.iter().position(|counts| counts.class == class).unwrap_or_else(|| {
+                classes.push(ClassCounts { class, ..ClassCounts::default() });
+                classes.len() - 1
+            });
+            let Some(counts) = classes.get_mut(index) else { continue };
+            for (count, verdict) in counts.verdicts.iter_mut().zip(ChaosVerdict::ALL) {
+                *count += usize::from(*verdict == outcome.verdict);
             }
-            let count = counts.entry(class).or_default();
-            let place = ChaosVerdict::ALL.iter().position(|known| *known == outcome.verdict).unwrap_or_default();
-            if let Some(cell) = count.verdicts.get_mut(place) {
-                *cell += 1;
-            }
-            count.duplicates += outcome.duplicates.len();
-            count.extra_calls = count.extra_calls.max(outcome.extra_calls);
-            count.extra_ms = count.extra_ms.max(outcome.extra_ms);
+            counts.duplicates += outcome.duplicates.len();
+            counts.most_calls = counts.most_calls.max(outcome.extra_calls);
+            counts.most_ms = counts.most_ms.max(outcome.extra_ms);
         }
-        order.into_iter().map(|class| (class, counts.get(class).copied().unwrap_or_default())).collect()
+        classes
     }
 
     /// A table with a row for each class of faults, and every case that is neither mended nor reported.
@@ -81,12 +82,7 @@ impl ChaosReport {
         let mut text = String::new();
         let header = ["fault", "mended", "reported", "open", "silent", "stuck", "twice", "calls +", "time +"];
         let mut rows: Vec<Vec<String>> = vec![header.map(str::to_owned).to_vec()];
-        for (class, counts) in self.by_class() {
-            let mut row = vec![class.to_owned()];
-            row.extend(ChaosVerdict::ALL.iter().map(|verdict| counts.of(*verdict).to_string()));
-            row.extend([counts.duplicates.to_string(), counts.extra_calls.to_string(), seconds(counts.extra_ms)]);
-            rows.push(row);
-        }
+        rows.extend(self.by_class().iter().map(ClassCounts::cells));
         let widths: Vec<usize> = (0..header.len())
             .map(|column| rows.iter().filter_map(|row| row.get(column)).map(String::len).max().unwrap_or_default())
             .collect();
@@ -100,32 +96,32 @@ impl ChaosReport {
         for outcome in &self.outcomes {
             if !matches!(outcome.verdict, ChaosVerdict::Mended | ChaosVerdict::Reported) {
                 let (case, verdict) = (&outcome.case, outcome.verdict);
-                let _ = write!(
-                    text,
-                    "\n{verdict}: {} at {} ({})\n  {}\n",
-                    case.fault.name(),
-                    case.effect,
-                    case.of,
-                    outcome.reason
-                );
+                let (fault, reason) = (case.fault.name(), &outcome.reason);
+                let _ = write!(text, "\n{verdict}: {fault} at {} ({})\n  {reason}\n", case.effect, case.of);
             }
         }
         let _ = writeln!(
             text,
-            "\n{} cases at {} calls and questions: {} mended, {} reported, {} open, {} wrong and silent, {} cannot go on",
+            "\n{} cases at {} calls and questions: {}\nkilled: {}",
             self.outcomes.len(),
             self.effects,
-            self.count(ChaosVerdict::Mended),
-            self.count(ChaosVerdict::Reported),
-            self.count(ChaosVerdict::Open),
-            self.count(ChaosVerdict::Silent),
-            self.count(ChaosVerdict::Stuck)
+            ChaosVerdict::ALL
+                .iter()
+                .map(|verdict| format!("{} {verdict}", self.count(*verdict)))
+                .collect::<Vec<_>>()
+                .join(", "),
+            self.kill_words()
         );
-        let _ = writeln!(text, "killed: {}", self.kills);
         text
     }
 
-    /// The report as JSON.
+    fn kill_words(&self) -> &'static str {
+        match self.kills {
+            KillMethod::Tasks => "all tasks of the driver end at one moment, with a journal in memory",
+            KillMethod::Process => "a process of its own, with SIGKILL and a journal in SQLite",
+        }
+    }
+
     pub fn to_value(&self) -> Value {
         let counts =
             ChaosVerdict::ALL.iter().map(|verdict| (verdict.as_str().replace(' ', "_"), self.count(*verdict).into()));
@@ -153,7 +149,7 @@ impl ChaosReport {
         Value::from([
             ("status", Value::from(self.baseline.status.as_str())),
             ("effects", self.effects.into()),
-            ("kills", self.kills.key().into()),
+            ("kills", self.kills.as_str().into()),
             ("counts", Value::Object(counts.collect())),
             ("cases", cases.collect()),
         ])
@@ -173,20 +169,10 @@ impl ChaosReport {
             self.outcomes.len(),
             self.effects,
             markup_text(&self.baseline.status),
-            self.kills
+            self.kill_words()
         );
-        for (class, counts) in self.by_class() {
-            let _ = write!(text, "<tr><td>{}", markup_text(class));
-            for verdict in ChaosVerdict::ALL {
-                let _ = write!(text, "<td class=n>{}", counts.of(*verdict));
-            }
-            let _ = writeln!(
-                text,
-                "<td class=n>{}<td class=n>{}<td class=n>{}</tr>",
-                counts.duplicates,
-                counts.extra_calls,
-                seconds(counts.extra_ms)
-            );
+        for counts in self.by_class() {
+            let _ = writeln!(text, "<tr><td>{}</tr>", counts.cells().join("<td class=n>"));
         }
         text.push_str("</table>\n<table><tr><th>at<th>of<th>fault<th>verdict<th>why<th>calls<th>time</tr>\n");
         for outcome in &self.outcomes {

@@ -65,16 +65,16 @@ Ctrl-C asks for the report in one last turn; a second Ctrl-C cancels the session
 
 Exit status:
   0    a model wrote the report
-  1    the report says `failure`, or no model wrote one: EXIT-MAX-TURNS-NO-RESPONSE,
-       EXIT-MAX-RETRIES, EXIT-USER-STOP, EXIT-INTERNAL-ERROR
+  1    the report says `failure`, or no model wrote one: max turns no response,
+       max retries, user stop, internal error
   2    not started
   3    the report says `partial`
-  5    a limit was reached, and no model wrote a report: EXIT-BUDGET-EXHAUSTED, EXIT-TIME-LIMIT, EXIT-TOKEN-LIMIT
+  5    a limit was reached, and no model wrote a report: budget exhausted, time limit, token limit
   6    waiting for approval
-  7    EXIT-AUTH-FAILURE
-  8    EXIT-QUOTA-EXCEEDED
-  9    EXIT-NO-PROVIDERS
-  130  EXIT-SIGNAL-RECEIVED";
+  7    auth failure
+  8    quota exceeded
+  9    no providers
+  130  signal received";
 
 pub(crate) async fn run(arguments: &AgentArguments) -> Result<ExitCode, Failure> {
     let metadata = arguments.metadata.parse()?;

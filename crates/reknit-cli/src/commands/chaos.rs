@@ -1,6 +1,5 @@
 //! `reknit chaos`: runs a test, a plan or an agent with every fault at every step.
 
-use reknit_protocol::error_chain;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,20 +7,21 @@ use std::process::ExitCode;
 use clap::{Args, ValueHint};
 use reknit_engine::{SessionStarted, Started};
 use reknit_journal::{Durability, Journal, OpenError};
-use reknit_plan::{Catalogue, PlanAuthor, correct_plan};
-use reknit_protocol::{Plan, RunId, SideEffect};
+use reknit_plan::{PlanAuthor, correct_plan};
+use reknit_protocol::{Capability, Plan, RunId, SideEffect, error_chain};
 use reknit_recorded_tests::{
-    ChaosError, ChaosReport, ChildProcesses, RecordOptions, TestFile, drive_chaos_child, propose_expectations,
-    record_run, recorded_overview, run_chaos_with,
+    ChaosError, ChaosReport, ChildProcesses, RecordOptions, RecordRunError, TestFile, drive_chaos_child,
+    propose_expectations, record_run, recorded_overview, run_chaos_with,
 };
-use reknit_runtime::config::{Config, SettingOrigin};
+use reknit_runtime::config::Config;
 use reknit_runtime::{DriveOutcome, RunStart, Runtime};
 
 use super::test::{folder_of, read_test};
 use crate::output::{Failure, Input, escape_controls, print_data, print_message};
+use crate::setup::plan_file::PlanRun;
 use crate::setup::{
-    AgentFile, SetupArguments, check_trust, config_with_arguments, named, plan_file, read_agents, start_failure,
-    unless_ended, warn_about_tools, with_detected_model, with_limits_of_models,
+    AgentFile, SetupArguments, check_trust, config_with_arguments, entries, named, start_failure, unless_ended,
+    warn_about_tools, with_detected_model, with_limits_of_models,
 };
 
 const DETAILS: &str = "\
@@ -95,10 +95,7 @@ pub(crate) async fn run(arguments: &ChaosArguments) -> Result<ExitCode, Failure>
     let report = report(&file, folder_of(path), arguments.seed, processes.as_ref()).await?;
     if let Some(html) = &arguments.html {
         let page = report.to_html(&format!("Faults at every step of {}", path.display()));
-        std::fs::write(html, page).map_err(|source| Failure::Usage {
-            message: format!("cannot write `{}`: {source}", html.display()),
-            hint: None,
-        })?;
+        std::fs::write(html, page).map_err(Failure::cannot_write(html))?;
     }
     let text = if arguments.json { format!("{}\n", report.to_value()) } else { escape_controls(&report.table()) };
     print_data(&text)?;
@@ -140,7 +137,7 @@ fn open_child_journal(path: &Path) -> Result<Journal, OpenError> {
 pub(crate) fn drive_child(journal: &Path) -> Result<ExitCode, Failure> {
     let journal = open_child_journal(journal).map_err(|error| Failure::Open(Box::new(error)))?;
     let driven = drive_chaos_child(&journal, BufReader::new(std::io::stdin()), std::io::stdout());
-    driven.map(|()| ExitCode::SUCCESS).map_err(|message| Failure::Usage { message, hint: None })
+    driven.map(|()| ExitCode::SUCCESS).map_err(Failure::message)
 }
 
 /// The cases run in threads of their own, so that a signal still ends the command.
@@ -159,7 +156,7 @@ async fn report(
         Ok(Err(error)) => {
             Err(Failure::usage(error.to_string(), "faults are compared with a run that succeeds: mend it first"))
         }
-        Err(error) => Err(Failure::Usage { message: error.to_string(), hint: None }),
+        Err(error) => Err(Failure::message(error.to_string())),
     }
 }
 
@@ -178,22 +175,8 @@ async fn record_plan(arguments: &ChaosArguments) -> Result<TestFile, Failure> {
         return Err(Failure::usage("only an agent is asked a question", hint));
     }
     let input = Input::File(arguments.file.clone());
-    let file = plan_file::load(&input)?;
-    let inputs = plan_file::parse_inputs(&file.plan, &arguments.inputs)?;
-    let mut config = config_with_arguments(&arguments.setup)?;
-    let agents = read_agents(&file, &input, &config.session)
-        .map_err(|problems| Failure::Plan { problems: file.lines(&problems), hint: None })?;
-    for agent in &agents {
-        config = with_limits_of_models(config, agent);
-    }
-    if !config.is_configured("answer.by") {
-        config = config.with("answer.by", "template", SettingOrigin::default())?;
-    }
+    let PlanRun { file, inputs, request, agents, config } = PlanRun::load(&input, &arguments.inputs, &arguments.setup)?;
     let reknit = start(config, arguments).await?;
-    let request = match file.plan.original_request.as_str() {
-        "" => file.plan.plan_id.to_string(),
-        request => request.to_owned(),
-    };
     let agents = agents.into_iter().map(named).collect();
     let started = reknit.started_with_agents(&request, file.plan.clone(), agents).map_err(start_failure)?;
     if !arguments.allow_writes {
@@ -238,8 +221,7 @@ async fn drive(reknit: &Runtime, start: RunStart) -> Result<TestFile, Failure> {
         return Err(Failure::usage("the run waits for the approval of a call", hint));
     }
     let options = RecordOptions { with_model_texts: true, ..RecordOptions::default() };
-    let failure =
-        |error: reknit_recorded_tests::RecordRunError| Failure::Usage { message: error_chain(&error), hint: None };
+    let failure = |error: RecordRunError| Failure::message(error_chain(&error));
     let mut file = record_run(&reknit.journal, &run, &options).await.map_err(failure)?;
     let overview = recorded_overview(&reknit.journal, &run).await.map_err(failure)?;
     let here = Path::new("");
@@ -255,39 +237,27 @@ async fn drive(reknit: &Runtime, start: RunStart) -> Result<TestFile, Failure> {
 fn writes_of_plan(plan: &Plan, started: &Started) -> Vec<String> {
     let mut plan = plan.clone();
     correct_plan(&mut plan, &started.catalogue, PlanAuthor::Person);
-    let effects = &started.policy.effects;
-    let write =
-        plan.steps.iter().filter(|step| !step.is_computed() && step.agent_file().is_none()).filter_map(|step| {
-            let class = effects.class_of_step(step, &started.catalogue)?;
-            (class != SideEffect::Read).then(|| format!("{}/{}", step.tool, step.capability().unwrap_or_default()))
-        });
-    let mut names: Vec<String> = write.collect();
-    names.extend(started.agents.iter().flat_map(|agent| writes_of_session(&agent.session)));
-    names
+    let calls = plan.steps.iter().filter(|step| !step.is_computed() && step.agent_file().is_none());
+    let write = calls.filter_map(|step| {
+        let class = started.policy.effects.class_of_step(step, &started.catalogue)?;
+        (class != SideEffect::Read).then(|| format!("{}/{}", step.tool, step.capability().unwrap_or_default()))
+    });
+    write.chain(started.agents.iter().flat_map(|agent| writes_of_session(&agent.session))).collect()
 }
 
 /// The capabilities that an agent, or one that it may call, can use and that do not only read.
 fn writes_of_session(session: &SessionStarted) -> Vec<String> {
-    let effects = &session.policy.effects;
-    let own = writes(&session.catalogue, |tool, capability, declared| effects.class(tool, capability, declared));
-    own.into_iter().chain(session.agents.iter().flat_map(|agent| writes_of_session(&agent.session))).collect()
-}
-
-fn writes(catalogue: &Catalogue, class: impl Fn(&str, &str, SideEffect) -> SideEffect) -> Vec<String> {
-    let all = catalogue.tools.iter().flat_map(|tool| tool.capabilities.iter().map(move |entry| (tool, entry)));
-    let write = all.filter(|(tool, entry)| {
-        let capability = &entry.capability;
-        class(tool.name.as_str(), capability.name.as_str(), capability.effect) != SideEffect::Read
+    let write = entries(&session.catalogue).filter(|(tool, entry)| {
+        let Capability { name, effect, .. } = &entry.capability;
+        session.policy.effects.class(tool.name.as_str(), name.as_str(), *effect) != SideEffect::Read
     });
-    write.map(|(tool, entry)| format!("{}/{}", tool.name, entry.capability.name)).collect()
+    let own = write.map(|(tool, entry)| tool.key(entry));
+    own.chain(session.agents.iter().flat_map(|agent| writes_of_session(&agent.session))).collect()
 }
 
 fn reject_writes(names: &[String]) -> Result<(), Failure> {
     let Some(first) = names.first() else { return Ok(()) };
-    let more = match names.len() - 1 {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+    let more = if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
     Err(Failure::usage(
         format!("`{first}`{more} may change something, and would be called"),
         "name a recorded test instead (`reknit test record`), use tools that are test doubles, or add `--allow-writes`",

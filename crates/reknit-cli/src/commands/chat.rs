@@ -1,8 +1,7 @@
 //! `reknit chat`: an agent with follow-up turns. A conversation is one session, which goes on with each message.
 
-mod input;
-
-use std::io::{self, IsTerminal as _};
+use std::io;
+use std::io::{BufRead, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -12,17 +11,18 @@ use reknit_journal::{Journal, RunFilter};
 use reknit_protocol::RunId;
 use reknit_runtime::agent::Agent;
 use reknit_runtime::{DriveError, NamedAgent, RunStart};
+use tokio::sync::oneshot;
 
-use crate::drive::{Settled, TurnStart, drive_turn};
+use crate::drive::{Advance, Settled, drive_turn};
 use crate::output::{
-    Failure, ResultFormat, escape_controls, one_line, print_data, print_failure, print_message, print_text,
+    Failure, Input, ResultFormat, escape_controls, one_line, print_data, print_failure, print_message, print_text,
     print_waiting, print_warning, report_exit_code, report_json, report_notes, result_line,
 };
 use crate::setup::{
-    AgentFile, ApprovalArguments, DriveArguments, MetadataArguments, OutputArguments, Setup, SetupArguments,
-    config_with_arguments, find_run, load_run, named, open_journal, start_failure, with_limits_of_models,
+    AgentFile, ApprovalArguments, DriveArguments, EndSignals, MetadataArguments, OutputArguments, Setup,
+    SetupArguments, config_with_arguments, find_run, load_run, named, open_journal, start_failure,
+    with_limits_of_models,
 };
-use input::{Typed, read_message};
 
 #[derive(Debug, Args)]
 #[command(after_help = DETAILS)]
@@ -59,10 +59,8 @@ A conversation is one run: every message and call is in the journal, and `reknit
 
 Exit status: 0, or 2 not started, 6 waiting for approval. If the messages come from a pipe: that of `reknit agent` for the last one.";
 
-/// The file of the agent if none is named.
 const DEFAULT_AGENT: &str = "agent.md";
 
-/// The prompt of the agent if there is no file.
 const DEFAULT_PROMPT: &str = "You help the user with the tools that you have.";
 
 /// How many runs are looked at to find the newest conversation.
@@ -146,7 +144,7 @@ impl Chat {
                     print_message(&format!("{}\n\n", escape_controls(&report.content)));
                 }
             }
-            None => _ = chat.answer(run, TurnStart::Joined).await?,
+            None => _ = chat.answer(run, Advance::Join).await?,
         }
         Ok(chat)
     }
@@ -163,10 +161,7 @@ impl Chat {
 
     async fn talk(&mut self) -> Result<ExitCode, Failure> {
         loop {
-            let message = match read_message(self.is_interactive).await? {
-                Typed::Message(message) => message,
-                Typed::End => break,
-            };
+            let Some(message) = read_message(self.is_interactive).await? else { break };
             match message.as_str() {
                 "/exit" | "/quit" => break,
                 "/help" => print_message(HELP),
@@ -189,19 +184,19 @@ impl Chat {
     }
 
     /// The first message starts the conversation, and the next ones continue it.
-    fn start_of(&mut self, message: &str) -> Result<(RunId, TurnStart), Failure> {
+    fn start_of(&mut self, message: &str) -> Result<(RunId, Advance), Failure> {
         if let Some(run) = &self.run {
-            return Ok((run.clone(), TurnStart::FollowedUp(message.to_owned())));
+            return Ok((run.clone(), Advance::FollowUp(message.to_owned())));
         }
         let (agent, metadata) = self.agent.clone().ok_or_else(|| Failure::usage("no agent", "name an agent file"))?;
         let started = self.setup.reknit.session_started(agent, message).map_err(start_failure)?;
         let start = RunStart::from(started.with_metadata(metadata));
         self.run = Some(start.run().clone());
-        Ok((start.run().clone(), TurnStart::New(Box::new(start))))
+        Ok((start.run().clone(), Advance::Start(Box::new(start))))
     }
 
     /// Lets the agent answer, and prints the answer.
-    async fn answer(&mut self, run: RunId, start: TurnStart) -> Result<Next, Failure> {
+    async fn answer(&mut self, run: RunId, start: Advance) -> Result<Next, Failure> {
         let (settled, signal) = Box::pin(drive_turn(&self.setup, &run, start, &self.drive)).await?;
         match settled {
             Settled::Report(report) => self.print(&run, &report)?,
@@ -271,4 +266,65 @@ async fn newest_session(journal: &Journal) -> Result<RunId, Failure> {
         }
     }
     Err(Failure::usage("there is no conversation to go on with", "start one with `reknit chat`"))
+}
+
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The next message, which is not empty; `None` after Ctrl-D, Ctrl-C at the prompt, or the end of a pipe.
+async fn read_message(is_interactive: bool) -> Result<Option<String>, Failure> {
+    if is_interactive {
+        print_failure("> ");
+    }
+    let (read, line) = oneshot::channel();
+    // A thread of its own, for each line: questions about approvals read standard input in between, and the runtime would wait
+    // for the thread when the program ends after Ctrl-C.
+    std::thread::spawn(move || {
+        let _ = read.send(next_message(&mut io::stdin().lock()));
+    });
+    let mut signals = EndSignals::new().map_err(Failure::start("the signal handler"))?;
+    let typed = tokio::select! {
+        typed = line => typed.unwrap_or(Ok(None)).map_err(|source| Failure::Input { input: Input::Stdin, source })?,
+        _ = signals.next() => None,
+    };
+    if is_interactive && typed.is_none() {
+        print_failure("\n");
+    }
+    Ok(typed)
+}
+
+/// The next line that is not empty.
+fn next_message(input: &mut impl BufRead) -> io::Result<Option<String>> {
+    loop {
+        let mut line = Vec::new();
+        if input.by_ref().take(MAX_BYTES).read_until(b'\n', &mut line)? == 0 {
+            return Ok(None);
+        }
+        if !line.ends_with(b"\n") && line.len() as u64 == MAX_BYTES {
+            return Err(io::Error::other("a message is longer than 1 MiB"));
+        }
+        let line = String::from_utf8_lossy(&line);
+        if !line.trim().is_empty() {
+            return Ok(Some(line.trim().to_owned()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_that_is_not_empty_is_a_message() {
+        let mut input = io::Cursor::new("\n  Where is order 7? \r\n\nAnd 8?");
+        let mut next = || next_message(&mut input).unwrap();
+        assert_eq!(next(), Some("Where is order 7?".to_owned()));
+        assert_eq!(next(), Some("And 8?".to_owned()));
+        assert_eq!(next(), None);
+    }
+
+    #[test]
+    fn a_message_that_is_too_long_is_refused() {
+        let text = "x".repeat(2 << 20);
+        assert!(next_message(&mut io::Cursor::new(text)).is_err());
+    }
 }

@@ -48,8 +48,7 @@ pub(crate) enum ConfigCommand {
 
 pub(crate) fn run(command: &ConfigCommand) -> Result<ExitCode, Failure> {
     let ConfigCommand::Show { changed, json, answer, setup: arguments } = command else {
-        print_data(&config::reference())?;
-        return Ok(ExitCode::SUCCESS);
+        return print_data(&config::reference()).map(|()| ExitCode::SUCCESS);
     };
     let which = if *changed { ShowSettings::Changed } else { ShowSettings::All };
     let mut config = with_answer_author(config_with_arguments(arguments)?, *answer)?;

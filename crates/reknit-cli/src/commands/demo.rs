@@ -1,20 +1,20 @@
 //! `reknit demo`: runs a request that fails and is repaired.
 
-mod call;
-
 use std::process::ExitCode;
 
 use clap::Args;
-
 use reknit_demo::{Demo, DemoTools, Faults};
 use reknit_models::Target;
+use reknit_protocol::{ReplyBody, ToolResponse, Value};
 use reknit_runtime::config::{ConfiguredTool, SettingOrigin};
+use reknit_tool_service::LocalCapability;
 use reknit_tools::Address;
 
 use crate::drive::{drive, note_if_started};
-use crate::output::{Failure, print_data, print_message};
+use crate::output::{Failure, Input, print_data, print_failure, print_message};
 use crate::setup::{
-    DriveArguments, RunIdArgument, Setup, SetupArguments, read_config, with_detected_model, with_model,
+    DriveArguments, MAX_CONFIG_BYTES, RunIdArgument, Setup, SetupArguments, read_config, with_detected_model,
+    with_model,
 };
 
 const EXAMPLES: &str = "\
@@ -48,7 +48,7 @@ pub(crate) struct DemoArguments {
 pub(crate) async fn run(arguments: &DemoArguments) -> Result<ExitCode, Failure> {
     let DemoArguments { live, serve, call, id, setup: arguments, drive: drive_arguments } = arguments;
     if let Some(capability) = call {
-        return call::run(capability).await;
+        return answer_call(capability).await;
     }
     let live = *live;
     reject_unused_arguments(live, arguments)?;
@@ -121,4 +121,36 @@ async fn serve_tools() -> Result<ExitCode, Failure> {
     let _ = tokio::signal::ctrl_c().await;
     tools.shutdown().await.map_err(|source| Failure::Stop { what: "the demo tools", source: Box::new(source) })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The exit status for parameters that are wrong, as in `sysexits.h`.
+const DATA_ERROR: u8 = 65;
+
+/// Answers one call of a demo tool, as a program that `[[command]]` starts.
+async fn answer_call(name: &str) -> Result<ExitCode, Failure> {
+    let capabilities = reknit_demo::capabilities().map_err(Failure::start("the demo tools"))?;
+    let names: Vec<String> = capabilities.iter().map(|(_, one)| one.announcement().name.to_string()).collect();
+    let found = capabilities.into_iter().find(|(_, one)| one.announcement().name.as_str() == name);
+    let Some((_, definition)) = found else {
+        let message = format!("the demo has no capability `{name}`");
+        return Err(Failure::usage(message, format!("write one of: {}", names.join(", "))));
+    };
+    let text = Input::Stdin.read_up_to(MAX_CONFIG_BYTES)?;
+    let parameters = Value::parse(&text)
+        .map_err(|error| Failure::usage(format!("the parameters are not JSON: {error}"), "write a JSON object"))?;
+    let capability = LocalCapability::new(definition).map_err(Failure::start("the demo tools"))?;
+    let reply = capability.call(parameters, None).await;
+    let response = match &reply.body {
+        ReplyBody::Json(body) => ToolResponse::from_value(body).ok(),
+        ReplyBody::Repaired { .. } | ReplyBody::Text(_) | ReplyBody::Empty => None,
+    };
+    match response.as_ref().map(|response| (response.data(), response.error())) {
+        Some((Some(data), _)) => print_data(&format!("{data}\n")).map(|()| ExitCode::SUCCESS),
+        Some((_, Some(error))) => {
+            let hint = error.details.get("hint").and_then(Value::as_str).map(|hint| format!("; {hint}"));
+            print_failure(&format!("{}: {}{}\n", error.code, error.message, hint.unwrap_or_default()));
+            Ok(ExitCode::from(DATA_ERROR))
+        }
+        _ => Err(Failure::usage("the demo tool did not answer as the protocol says", "report this as a bug")),
+    }
 }

@@ -1,7 +1,6 @@
 //! `reknit init`: writes a configuration, a plan and an agent that run at once.
 
 mod client_config;
-mod demo_entries;
 mod first_plan;
 mod model_entry;
 mod tool_entries;
@@ -130,7 +129,6 @@ fn write_new(name: &str, text: &str) -> Result<(), Failure> {
     written.map_err(|source| Failure::Input { input: Input::File(PathBuf::from(name)), source })
 }
 
-/// What to type next.
 fn next_steps(has_model: bool, plan: &FirstPlan, tools: &ToolEntries) -> String {
     let question = if tools.is_demo { "Weather in Seoul?" } else { "..." };
     let mut lines = vec![(format!("reknit run {PLAN}{}", plan.arguments), "run the plan; it needs no model")];

@@ -8,7 +8,7 @@ use reknit_journal::{Journal, StoredKey};
 use reknit_protocol::{Object, Value};
 
 use crate::output::{Failure, one_line, print_data, print_message};
-use crate::setup::{FileArguments, find_by_id, open_journal};
+use crate::setup::{FileArguments, find_all_by_id, find_by_id, open_journal, require_unchanged};
 
 pub(super) const DETAILS: &str = "\
 A capability may name the parameters that identify a deed (`[[keys]]` in the configuration). A call whose deed another call has
@@ -79,31 +79,25 @@ pub(crate) async fn run(command: KeysCommand) -> Result<ExitCode, Failure> {
                 Failure::usage(message, "write it like `--result '{\"id\": 7}'`")
             })?;
             let journal = open_journal(&journal)?;
-            let key = find_key(&current_keys(&journal).await?, &key)?.clone();
+            let key = find_by_id(&current_keys(&journal).await?, id, &key, "key")?.clone();
             if key.receipt.is_some() {
                 let message = format!("key `{}` has a receipt already", short(&key));
                 return Err(Failure::usage(message, "look at it with `reknit keys list --json`"));
             }
             let (receipt, now_ms) = (receipt.to_string(), Timestamp::now().as_millisecond());
             let is_there = journal.settle_key(&key, &receipt, now_ms).await.map_err(Failure::journal)?;
-            require_unchanged(is_there, &key)?;
-            print_keys(&[StoredKey { receipt: Some(receipt), since_ms: now_ms, ..key }], json)?;
+            require_unchanged(is_there, "key", short(&key))?;
+            print_keys([&StoredKey { receipt: Some(receipt), since_ms: now_ms, ..key }], json)?;
         }
         KeysCommand::Forget(arguments) => {
             let journal = open_journal(&arguments.journal)?;
             let keys = current_keys(&journal).await?;
-            let mut chosen: Vec<StoredKey> = Vec::new();
-            for name in &arguments.keys {
-                let key = find_key(&keys, name)?;
-                if !chosen.contains(key) {
-                    chosen.push(key.clone());
-                }
-            }
+            let chosen = find_all_by_id(&keys, id, &arguments.keys, "key")?;
             for key in &chosen {
                 let is_there = journal.forget_key(key).await.map_err(Failure::journal)?;
-                require_unchanged(is_there, key)?;
+                require_unchanged(is_there, "key", short(key))?;
             }
-            print_keys(&chosen, arguments.json)?;
+            print_keys(chosen.iter().copied(), arguments.json)?;
             if !arguments.json {
                 print_message(&format!("forgot {}\n", if chosen.len() == 1 { "this key" } else { "these keys" }));
             }
@@ -119,20 +113,11 @@ async fn current_keys(journal: &Journal) -> Result<Vec<StoredKey>, Failure> {
     Ok(keys.into_iter().filter(|key| key.until_ms() > now_ms).collect())
 }
 
-fn find_key<'a>(keys: &'a [StoredKey], name: &str) -> Result<&'a StoredKey, Failure> {
-    find_by_id(keys, |key| key.claim.key.clone(), name, "key")
+fn id(key: &StoredKey) -> String {
+    key.claim.key.clone()
 }
 
-/// A run may have changed the key since it was read.
-fn require_unchanged(is_there: bool, key: &StoredKey) -> Result<(), Failure> {
-    if is_there {
-        return Ok(());
-    }
-    let message = format!("key `{}` has changed in the meantime", short(key));
-    Err(Failure::usage(message, "look at it again with `reknit keys list`"))
-}
-
-fn print_keys(keys: &[StoredKey], json: bool) -> Result<(), Failure> {
+fn print_keys<'a>(keys: impl IntoIterator<Item = &'a StoredKey>, json: bool) -> Result<(), Failure> {
     for key in keys {
         let line = if json { Value::Object(object(key)).to_string() } else { line(key) };
         print_data(&(line + "\n"))?;

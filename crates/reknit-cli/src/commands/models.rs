@@ -72,8 +72,7 @@ async fn list(arguments: &ModelSources) -> Result<ExitCode, Failure> {
         let key = key(target, config.keys.get(&target.name));
         rows.push([target.name.to_string(), target.provider.to_string(), target.model.clone(), key]);
     }
-    print_data(&table(&rows, None))?;
-    Ok(ExitCode::SUCCESS)
+    print_data(&table(&rows, None)).map(|()| ExitCode::SUCCESS)
 }
 
 /// Sends each model a short question. The exit status is 1 if one does not answer.
@@ -95,7 +94,6 @@ async fn check(arguments: &ModelSources) -> Result<ExitCode, Failure> {
     Ok(if all_answered { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// Whether a model answers.
 pub(crate) struct ModelCheck {
     pub(crate) name: TargetName,
     pub(crate) is_answered: bool,
@@ -104,7 +102,6 @@ pub(crate) struct ModelCheck {
     pub(crate) hint: Option<String>,
 }
 
-/// Sends each model a short question.
 pub(crate) async fn check_models(config: &Config) -> Result<Vec<ModelCheck>, Failure> {
     let mut answers = ask_all(build_models(config.models.clone())?, config).await;
     let check = |target: &Target| {

@@ -1,6 +1,5 @@
 //! `reknit rules`: what runs have learned from models, and what people say about it.
 
-mod import;
 mod known;
 mod listed;
 mod show;
@@ -13,7 +12,7 @@ use reknit_engine::{read_rule_file, write_rule_file};
 use reknit_mend::{LearnedRule, RuleBook, RuleState};
 
 use crate::output::{Failure, count, print_data, print_message};
-use crate::setup::FileArguments;
+use crate::setup::{FileArguments, require_unchanged};
 use known::KnownRules;
 use listed::ListedRule;
 
@@ -108,8 +107,7 @@ pub(crate) async fn run(command: RulesCommand) -> Result<ExitCode, Failure> {
         RulesCommand::List { json, sources } => list(&sources, json).await,
         RulesCommand::Show { rule, sources } => {
             let known = KnownRules::load(&sources).await?;
-            print_data(&show::page(known.find(&rule)?, &known))?;
-            Ok(ExitCode::SUCCESS)
+            print_data(&show::page(known.find(&rule)?, &known)).map(|()| ExitCode::SUCCESS)
         }
         RulesCommand::Accept(arguments) => accept(&arguments).await,
         RulesCommand::Reject(arguments) => remove(&arguments, Removal::Rejected).await,
@@ -141,11 +139,11 @@ async fn accept(arguments: &RuleArguments) -> Result<ExitCode, Failure> {
             ListedRule::Mapping(mapping) => {
                 let is_there =
                     known.journal.accept_mapping(&mapping.mapping, now_ms).await.map_err(Failure::journal)?;
-                require_unchanged(is_there, rule)?;
+                require_unchanged(is_there, "rule", &rule.id())?;
             }
             ListedRule::Rule(seen) => {
                 let is_there = known.store()?.accept(seen).map_err(known::unusable)?;
-                require_unchanged(is_there, rule)?;
+                require_unchanged(is_there, "rule", &rule.id())?;
                 if !seen.evidence.harms.is_empty() {
                     let harms = count(seen.evidence.harms.len() as u64, "correction");
                     print_message(&format!(
@@ -177,7 +175,7 @@ async fn remove(arguments: &RuleArguments, removal: Removal) -> Result<ExitCode,
         match rule {
             ListedRule::Mapping(mapping) => {
                 let is_there = known.journal.forget_mapping(&mapping.mapping).await.map_err(Failure::journal)?;
-                require_unchanged(is_there, rule)?;
+                require_unchanged(is_there, "rule", &rule.id())?;
             }
             ListedRule::Rule(seen) => {
                 let store = known.store()?;
@@ -187,26 +185,17 @@ async fn remove(arguments: &RuleArguments, removal: Removal) -> Result<ExitCode,
                         store.change(|book| book.rules.retain(|known| known.id != seen.id)).map(|()| true)
                     }
                 };
-                require_unchanged(is_there.map_err(known::unusable)?, rule)?;
+                require_unchanged(is_there.map_err(known::unusable)?, "rule", &rule.id())?;
             }
         }
     }
     let number = chosen.len();
-    print_rules(&chosen.into_iter().cloned().collect::<Vec<_>>(), arguments.json)?;
+    print_rules(chosen, arguments.json)?;
     if !arguments.json {
         let done = if removal == Removal::Rejected { "rejected" } else { "forgot" };
         print_message(&format!("{done} {}\n", if number == 1 { "this rule" } else { "these rules" }));
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// A run may have replaced or another person removed the rule since it was read.
-fn require_unchanged(is_there: bool, rule: &ListedRule) -> Result<(), Failure> {
-    if is_there {
-        return Ok(());
-    }
-    let message = format!("rule `{}` has changed in the meantime", rule.id());
-    Err(Failure::usage(message, "look at it again with `reknit rules list`"))
 }
 
 async fn test(names: &[String], sources: &RuleSources) -> Result<ExitCode, Failure> {
@@ -231,8 +220,7 @@ async fn test(names: &[String], sources: &RuleSources) -> Result<ExitCode, Failu
 async fn export(names: &[String], sources: &RuleSources) -> Result<ExitCode, Failure> {
     let known = KnownRules::load(sources).await?;
     let rules = known.learned(names, |rule| rule.state == RuleState::Accepted)?;
-    print_data(&write_rule_file(&RuleBook { rules }))?;
-    Ok(ExitCode::SUCCESS)
+    print_data(&write_rule_file(&RuleBook { rules })).map(|()| ExitCode::SUCCESS)
 }
 
 async fn import(file: &Path, sources: &RuleSources) -> Result<ExitCode, Failure> {
@@ -243,7 +231,7 @@ async fn import(file: &Path, sources: &RuleSources) -> Result<ExitCode, Failure>
     let book = read_rule_file(&text).map_err(|error| {
         Failure::usage(format!("cannot use the rules in `{}`: {error}", file.display()), "correct these lines")
     })?;
-    let proposed = import::new_rules(&book, &known.review.book).map_err(|conflicts| {
+    let proposed = known::new_rules(&book, &known.review.book).map_err(|conflicts| {
         let hint =
             "give the rules in one of the files other ids, or leave `id` out: then it follows from what the rule does";
         Failure::usage(format!("`{}` has other rules under known ids: {}", file.display(), conflicts.join(", ")), hint)
@@ -267,7 +255,7 @@ async fn import(file: &Path, sources: &RuleSources) -> Result<ExitCode, Failure>
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_rules(rules: &[ListedRule], json: bool) -> Result<(), Failure> {
+fn print_rules<'a>(rules: impl IntoIterator<Item = &'a ListedRule>, json: bool) -> Result<(), Failure> {
     for rule in rules {
         let line = if json { rule.json().to_string() } else { rule.line() };
         print_data(&(line + "\n"))?;

@@ -6,15 +6,14 @@ use std::process::ExitCode;
 use reknit_engine::{RequestDigest, Started};
 use reknit_plan::{Catalogue, PlanAuthor, check, correct_plan, plan_notes, resolve_inputs};
 use reknit_protocol::Plan;
-use reknit_runtime::config::SettingOrigin;
 use reknit_runtime::{NamedAgent, RunStart};
 
 use super::EXIT_STATUS;
 use crate::drive::{continue_started, drive};
 use crate::output::{Failure, Input};
+use crate::setup::plan_file::{self, PlanRun};
 use crate::setup::{
-    AgentFile, DriveArguments, MetadataArguments, RunIdArgument, Setup, SetupArguments, config_with_arguments, named,
-    plan_file, read_agents, start_failure, with_limits_of_models,
+    AgentFile, DriveArguments, MetadataArguments, RunIdArgument, Setup, SetupArguments, named, start_failure,
 };
 use clap::{Args, ValueHint};
 
@@ -47,28 +46,13 @@ pub(crate) struct RunPlanArguments {
 pub(crate) async fn run(arguments: &RunPlanArguments) -> Result<ExitCode, Failure> {
     let RunPlanArguments { plan, inputs, id, metadata, setup: arguments, drive: drive_arguments } = arguments;
     let input = Input::new(Some(plan));
-    let file = plan_file::load(&input)?;
-    let plan = file.plan.clone();
-    let inputs = plan_file::parse_inputs(&plan, inputs)?;
     let metadata = metadata.parse()?;
-    let request = match plan.original_request.as_str() {
-        "" => plan.plan_id.to_string(),
-        request => request.to_owned(),
-    };
-    let mut config = config_with_arguments(arguments)?;
-    let agents = read_agents(&file, &input, &config.session)
-        .map_err(|problems| Failure::Plan { problems: file.lines(&problems), hint: None })?;
+    let PlanRun { file, inputs, request, agents, config } = PlanRun::load(&input, inputs, arguments)?;
+    let plan = file.plan.clone();
     let digest = RequestDigest::of_run(&request, Some(&plan), &inputs, &metadata)
         .with_agents(agents.iter().flat_map(AgentFile::texts));
     if let Some(code) = continue_started(id, &digest, arguments, drive_arguments).await? {
         return Ok(code);
-    }
-    for agent in &agents {
-        config = with_limits_of_models(config, agent);
-    }
-    // Who writes a plan knows what its results mean: a model is asked only if somebody wants that.
-    if !config.is_configured("answer.by") {
-        config = config.with("answer.by", "template", SettingOrigin::default())?;
     }
     let setup = Setup::with_config(config, &arguments.files, drive_arguments).await?;
     if agents.is_empty() {

@@ -11,22 +11,20 @@ mod llm;
 mod prune;
 mod resume_all;
 mod session;
-mod session_log;
 mod show;
 mod stats;
 mod step_history;
 mod transfer;
-mod used_tools;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueHint};
-use reknit_journal::{Journal, LeaseTerm, Liveness};
+use reknit_journal::{Journal, LeaseTerm, Liveness, RunSummary};
 use reknit_protocol::{RunId, parse_human_duration};
 use reknit_runtime::{Changes, DriveError, bare_overview};
 
-use crate::drive;
+use crate::drive::{self, Advance};
 use crate::output::{Failure, print_message, print_warning};
 use crate::setup::{
     DriveArguments, FileArguments, RunArgument, Setup, SetupArguments, find_run, load_run, open_journal,
@@ -209,7 +207,7 @@ async fn resume(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
     }
     let setup = Setup::to_continue(&run, &saved, &arguments.setup, &arguments.drive).await?;
     let changes = if arguments.accept_changes { Changes::Accepted } else { Changes::Refused };
-    drive::resume(&setup, &run, &arguments.drive, changes).await
+    drive::advance(&setup, &run, Advance::Resume(changes), &arguments.drive).await
 }
 
 /// Continues a run that has ended without all of its results.
@@ -221,19 +219,13 @@ async fn retry(arguments: &ContinueArguments) -> Result<ExitCode, Failure> {
         return Err(Failure::usage(message, format!("continue it with `reknit runs resume {run}`")));
     }
     let setup = Setup::to_continue(&run, &saved, &arguments.setup, &arguments.drive).await?;
-    drive::retry(&setup, &run, &arguments.drive).await
+    drive::advance(&setup, &run, Advance::Retry, &arguments.drive).await
 }
 
 /// Asks the process that drives the run to cancel it. If there is none, takes the run over and cancels it here.
 async fn cancel(arguments: &ContinueArguments) -> Result<ExitCode, Failure> {
     let (journal, run) = open_run(&arguments.setup.files, &arguments.run).await?;
-    let summary = journal.summary(&run).await.map_err(Failure::journal)?;
-    if let Some(status) = summary.status {
-        return Err(Failure::usage(
-            format!("run `{run}` has already ended: {}", status.replace('_', " ")),
-            format!("see its result with `reknit runs show {run}`"),
-        ));
-    }
+    let summary = unfinished(&journal, &run).await?;
     if summary.parked.is_some() {
         reknit_runtime::close(&journal, &run, "cancelled", "the run was cancelled", term_now()).await?;
         print_message(&format!("cancelled run {run}, which was parked; its events are kept\n"));
@@ -247,21 +239,23 @@ async fn cancel(arguments: &ContinueArguments) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let setup = Setup::new(&arguments.setup, &arguments.drive).await?;
-    drive::resume(&setup, &run, &arguments.drive, Changes::Refused).await?;
+    drive::advance(&setup, &run, Advance::Resume(Changes::Refused), &arguments.drive).await?;
     // The command succeeded, although a cancelled run has another exit status.
     Ok(ExitCode::SUCCESS)
+}
+
+/// The summary of a run. Fails if it has ended.
+async fn unfinished(journal: &Journal, run: &RunId) -> Result<RunSummary, Failure> {
+    let summary = journal.summary(run).await.map_err(Failure::journal)?;
+    let Some(status) = &summary.status else { return Ok(summary) };
+    let message = format!("run `{run}` has already ended: {}", status.replace('_', " "));
+    Err(Failure::usage(message, format!("see its result with `reknit runs show {run}`")))
 }
 
 /// Ends a parked run without continuing it.
 async fn close(files: &FileArguments, argument: &RunArgument, reason: &str) -> Result<ExitCode, Failure> {
     let (journal, run) = open_run(files, argument).await?;
-    let summary = journal.summary(&run).await.map_err(Failure::journal)?;
-    if let Some(status) = summary.status {
-        return Err(Failure::usage(
-            format!("run `{run}` has already ended: {}", status.replace('_', " ")),
-            format!("see its result with `reknit runs show {run}`"),
-        ));
-    }
+    let summary = unfinished(&journal, &run).await?;
     if summary.parked.is_none() {
         return Err(Failure::usage(
             format!("run `{run}` is not parked, so it need not be closed"),

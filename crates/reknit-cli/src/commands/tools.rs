@@ -3,7 +3,6 @@
 mod accept;
 mod add;
 mod call;
-mod check;
 mod list;
 mod probe;
 #[cfg(feature = "mcp")]
@@ -15,9 +14,9 @@ mod show;
 #[cfg(feature = "mcp")]
 mod sign_in;
 
-use std::path::Path;
 use std::process::ExitCode;
 
+pub(crate) use add::document_entry;
 use clap::Subcommand;
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
 use reknit_protocol::spelling::nearest;
@@ -25,7 +24,7 @@ use reknit_runtime::config::Config;
 use reknit_tools::DiscoveryProblem;
 
 use crate::output::Failure;
-use crate::setup::{SetupArguments, discover_tools, read_config, warn_about_tools, with_tools};
+use crate::setup::{SetupArguments, discover_tools, entries, read_config, warn_about_tools, with_tools};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -105,13 +104,8 @@ pub(crate) async fn run(command: ToolsCommand) -> Result<ExitCode, Failure> {
         ToolsCommand::SignIn(arguments) => sign_in::sign_in(&arguments).await,
         #[cfg(feature = "mcp")]
         ToolsCommand::SignOut(arguments) => sign_in::sign_out(&arguments).await,
-        ToolsCommand::Check { json, setup } => check::run(&setup, json).await,
+        ToolsCommand::Check { json, setup } => list::check(&setup, json).await,
     }
-}
-
-/// The entry of `[[openapi]]` for a document, with a name that `known` does not have.
-pub(crate) async fn document_entry(file: &Path, known: &Config) -> Result<String, Failure> {
-    add::document_entry(file, known).await
 }
 
 /// The configuration, with at least one tool.
@@ -140,13 +134,13 @@ async fn known_tools(arguments: &SetupArguments) -> Result<(Config, Catalogue), 
 
 /// The capability that a person names: `tool/capability`, or a name that only one tool has.
 fn find<'a>(catalogue: &'a Catalogue, name: &str) -> Result<(&'a CatalogueTool, &'a CatalogueEntry), Failure> {
-    let all = || catalogue.tools.iter().flat_map(|tool| tool.capabilities.iter().map(move |entry| (tool, entry)));
-    let matches: Vec<(&CatalogueTool, &CatalogueEntry)> =
-        all().filter(|(tool, entry)| tool.key(entry) == name || entry.capability.name.as_str() == name).collect();
+    let matches: Vec<(&CatalogueTool, &CatalogueEntry)> = entries(catalogue)
+        .filter(|(tool, entry)| tool.key(entry) == name || entry.capability.name.as_str() == name)
+        .collect();
     match matches.as_slice() {
         [one] => Ok(*one),
         [] => {
-            let keys: Vec<String> = all().map(|(tool, entry)| tool.key(entry)).collect();
+            let keys: Vec<String> = entries(catalogue).map(|(tool, entry)| tool.key(entry)).collect();
             let similar = catalogue.matches(name);
             let close = nearest(name, &keys).or_else(|| similar.first());
             let hint = match close {

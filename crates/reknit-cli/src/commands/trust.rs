@@ -49,10 +49,9 @@ pub(crate) fn run(arguments: &TrustArguments) -> Result<ExitCode, Failure> {
         let name = canonical(&path).unwrap_or_else(|_| path.display().to_string());
         let was_trusted = store.forget(&name)?;
         let result = if was_trusted { "no longer trusted" } else { "was not trusted" };
-        print_data(&format!("{result}: {}\n", escape_controls(&name)))?;
-        return Ok(ExitCode::SUCCESS);
+        return print_data(&format!("{result}: {}\n", escape_controls(&name))).map(|()| ExitCode::SUCCESS);
     }
     let (name, config) = trust_file(&path)?;
-    print_data(&escape_controls(&format!("trusted: {name}\n{}", use_lines(&uses_of(&config, |_| true)))))?;
-    Ok(ExitCode::SUCCESS)
+    print_data(&escape_controls(&format!("trusted: {name}\n{}", use_lines(&uses_of(&config, |_| true)))))
+        .map(|()| ExitCode::SUCCESS)
 }

@@ -2,29 +2,22 @@
 
 use std::io::{self, BufRead, IsTerminal as _, Write};
 
-use reknit_engine::{AskPerson, DecidedBy, Decision, Machine, Question};
+use reknit_engine::{AskPerson, DecidedBy, Decision, Event, EventKind, Machine, Question, RecordKind, RunRecord};
 use reknit_journal::Journal;
-use reknit_protocol::{Object, RunId};
+use reknit_protocol::{Object, RunId, Value};
 use reknit_runtime::signals;
 use tokio::sync::oneshot;
 
-use crate::drive::{ParameterEdit, check_edit};
 use crate::output::{ApprovalRequest, Failure, one_line, pending_approvals};
 use crate::setup::{ApprovalArguments, EndSignals, load_run};
 
-/// Whether a run that waits can continue.
-pub(crate) enum Decided {
-    Continue,
-    /// Nobody decided about these calls yet.
-    Later(Vec<ApprovalRequest>),
-}
-
-/// Decides about the calls of a run that waits, as far as `--yes` or the person at the terminal does.
-pub(crate) async fn decide_now(
+/// Decides about the calls of a run that waits, as far as `--yes` or the person at the terminal does. Returns the calls if nobody has
+/// decided about any of them.
+pub(super) async fn undecided(
     journal: &Journal,
     run: &RunId,
     arguments: &ApprovalArguments,
-) -> Result<Decided, Failure> {
+) -> Result<Option<Vec<ApprovalRequest>>, Failure> {
     let saved = load_run(journal, run).await?;
     let approvals = pending_approvals(&saved.machine, &[]);
     let mut is_decided = false;
@@ -40,7 +33,7 @@ pub(crate) async fn decide_now(
             is_decided = true;
         }
     }
-    Ok(if is_decided { Decided::Continue } else { Decided::Later(approvals) })
+    Ok((!is_decided).then_some(approvals))
 }
 
 async fn send(
@@ -140,15 +133,76 @@ fn prompt(question: &str, input: &mut impl BufRead, output: &mut impl Write) -> 
     Ok((!is_end).then(|| line.trim().to_owned()))
 }
 
+/// What a person changes in the parameters of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum ParameterEdit {
+    /// All parameters are replaced.
+    Whole(Object),
+    /// These parameters are set, the others stay.
+    Some(Vec<(String, Value)>),
+}
+
+impl ParameterEdit {
+    /// Parses `--edit`.
+    pub(crate) fn whole(text: &str) -> Result<Self, Failure> {
+        let hint = "write all parameters as a JSON object, or change one with `--set NAME=VALUE`";
+        match Value::parse(text) {
+            Ok(Value::Object(parameters)) => Ok(Self::Whole(parameters)),
+            Ok(other) => Err(Failure::usage(format!("the parameters are {}, not an object", other.kind()), hint)),
+            Err(error) => Err(Failure::usage(format!("the parameters are not JSON: {error}"), hint)),
+        }
+    }
+
+    /// Parses the values of `--set`: JSON, or else text.
+    pub(crate) fn some(texts: &[String]) -> Result<Self, Failure> {
+        let pair = |text: &String| {
+            let (name, value) = text
+                .split_once('=')
+                .filter(|(name, _)| !name.trim().is_empty())
+                .ok_or_else(|| Failure::usage(format!("`{text}` is not NAME=VALUE"), "write `amount=50`"))?;
+            Ok((name.trim().to_owned(), Value::parse(value).unwrap_or_else(|_| value.into())))
+        };
+        Ok(Self::Some(texts.iter().map(pair).collect::<Result<_, Failure>>()?))
+    }
+
+    /// The parameters of a call after the change.
+    pub(crate) fn apply(self, current: &Object) -> Object {
+        match self {
+            Self::Whole(parameters) => parameters,
+            Self::Some(pairs) => {
+                let mut parameters = current.clone();
+                parameters.extend(pairs);
+                parameters
+            }
+        }
+    }
+}
+
+/// Tries an edit on a copy of the run. Fails with the reason if the call cannot be sent with these parameters.
+pub(crate) fn check_edit(machine: &Machine, ask: &AskPerson, parameters: &Object) -> Result<(), String> {
+    let mut copy = machine.clone();
+    let kind = EventKind::PersonDecided {
+        effect: ask.id.clone(),
+        hash: ask.hash.clone(),
+        decision: Decision::Edit { parameters: parameters.clone() },
+        by: DecidedBy::Person,
+    };
+    let records = copy.apply(&Event { at_ms: machine.now_ms(), kind }).map_err(|error| error.to_string())?;
+    let refused = records.into_iter().find_map(|record| match record.kind {
+        RecordKind::Run(RunRecord::EditRefused { reason, .. }) => Some(reason),
+        _ => None,
+    });
+    refused.map_or(Ok(()), Err)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use reknit_engine::{ApprovalPolicy, AskScope, Event, EventKind, MACHINE_VERSION, Metadata, Policy, Started};
-    use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
-    use reknit_protocol::{Capability, Plan, SideEffect, Step, Value};
+    use reknit_engine::{ApprovalPolicy, AskScope, Policy};
+    use reknit_plan::CatalogueEntry;
+    use reknit_protocol::{Capability, SideEffect, Step};
 
     use super::*;
+    use crate::test_run::started;
 
     /// A run whose only call waits for its first approval.
     fn waiting() -> Machine {
@@ -156,29 +210,10 @@ mod tests {
         pay.effect = SideEffect::Unsafe;
         let schema = r#"{"type": "object", "properties": {"amount": {"type": "number", "minimum": 1}}}"#;
         let entry = CatalogueEntry::new(pay, Some(Value::parse(schema).unwrap())).unwrap();
-        let shop = CatalogueTool { name: "shop".into(), description: String::new(), capabilities: vec![entry] };
         let step = Step::new("pay", "shop", "pay", "").with_parameters(Object::from([("amount", 150.into())]));
         let approvals = ApprovalPolicy { ask: AskScope::All, ..ApprovalPolicy::default() };
-        let started = Started {
-            run: "r".into(),
-            request: "pay".to_owned(),
-            plan: Some(Plan::new("p", "pay", vec![step])),
-            plan_author: PlanAuthor::Person,
-            inputs: Object::new(),
-            attachments: Vec::new(),
-            agents: Vec::new(),
-            metadata: Metadata::default(),
-            catalogue: Arc::new(Catalogue { tools: vec![shop] }),
-            targets: Vec::new(),
-            policy: Arc::new(Policy { approvals, ..Policy::default() }),
-            templates: Arc::default(),
-            mappings: Vec::new(),
-            seed: 7,
-            trace_parent: None,
-            fork: None,
-            machine_version: MACHINE_VERSION,
-        };
-        Machine::begin(&Event { at_ms: 1, kind: EventKind::Started(Box::new(started)) }).unwrap().0
+        let policy = Policy { approvals, ..Policy::default() };
+        Machine::begin(&started("shop", entry, vec![step], policy)).unwrap().0
     }
 
     /// The decision of a person who writes these lines, and what they are shown.

@@ -11,7 +11,6 @@ use crate::setup::{EndSignal, EndSignals};
 
 const CANCEL_NOTE: &str = "cancelling: calls in progress may still complete; press Ctrl-C again to exit now";
 
-/// The note after the first Ctrl-C in a session.
 const STOP_NOTE: &str = "stopping: one last turn for the report; press Ctrl-C again to cancel without a report";
 
 const STOP_MESSAGE_NOTE: &str = "stopping: calls in progress may still complete; press Ctrl-C again to exit now";

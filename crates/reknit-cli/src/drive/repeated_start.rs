@@ -8,12 +8,10 @@ use reknit_journal::{Journal, Liveness, RunSummary};
 use reknit_protocol::RunId;
 use reknit_runtime::DriveError;
 
-use super::print_ending;
-use crate::drive;
+use super::{Advance, advance, print_ending};
 use crate::output::{Failure, exit_code_of, print_message};
-use crate::setup::Setup;
 use crate::setup::{
-    DriveArguments, RunIdArgument, SetupArguments, load_run, open_journal, pruned_words, stored_overview,
+    DriveArguments, RunIdArgument, Setup, SetupArguments, load_run, open_journal, pruned_words, stored_overview,
 };
 
 /// Continues the run of `--run-id` if there is one, before anything is asked of tools and models: the outcome of a run that has
@@ -45,7 +43,7 @@ pub(crate) async fn continue_started(
         return print_ending(run, &ending, drive).map(Some);
     }
     let setup = Setup::to_continue(run, &saved, setup, drive).await?;
-    drive::join(&setup, run, drive).await.map(Some)
+    advance(&setup, run, Advance::Join, drive).await.map(Some)
 }
 
 /// Says what follows if the run of `--run-id` was started before.

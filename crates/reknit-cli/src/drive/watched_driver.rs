@@ -22,7 +22,6 @@ const LOCKED_NOTE: &str = "waiting: another process locks the journal; answers a
 /// A driver that shows the progress of its run and listens for Ctrl-C.
 pub(super) struct WatchedDriver {
     pub(super) driver: Driver,
-    /// Which signal came meanwhile.
     pub(super) signal: SentSignal,
     display: SharedDisplay,
     events: Option<Arc<EventOutput>>,
@@ -31,16 +30,8 @@ pub(super) struct WatchedDriver {
 }
 
 impl WatchedDriver {
-    pub(super) fn new(setup: &Setup, arguments: &DriveArguments) -> Result<Self, Failure> {
-        Self::with(setup, arguments, InterruptHandler::default())
-    }
-
-    /// A driver of one message of a conversation.
-    pub(super) fn of_chat(setup: &Setup, arguments: &DriveArguments) -> Result<Self, Failure> {
-        Self::with(setup, arguments, InterruptHandler { purpose: Purpose::OneMessage, ..InterruptHandler::default() })
-    }
-
-    fn with(setup: &Setup, arguments: &DriveArguments, interrupt: InterruptHandler) -> Result<Self, Failure> {
+    pub(super) fn new(setup: &Setup, arguments: &DriveArguments, purpose: Purpose) -> Result<Self, Failure> {
+        let interrupt = InterruptHandler { purpose, ..InterruptHandler::default() };
         let output = &arguments.output;
         let display = if output.quiet || output.events {
             ProgressDisplay::silent()

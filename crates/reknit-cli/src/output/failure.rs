@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use reknit_journal::{OpenError, SendError};
 use reknit_protocol::{ParseError, RunId};
@@ -12,7 +12,6 @@ use reknit_salvage::{ReadTextError, SchemaError, TextPosition};
 
 use crate::output::{Excerpt, Input};
 
-/// An error that ends a command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error("cannot read {input}")]
@@ -120,6 +119,16 @@ impl Failure {
     /// Bad usage, with a hint what to type instead.
     pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Usage { message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// Bad usage that needs no hint, because the message says what to do.
+    pub(crate) fn message(message: impl Into<String>) -> Self {
+        Self::Usage { message: message.into(), hint: None }
+    }
+
+    /// `map_err(Failure::cannot_write(path))`.
+    pub(crate) fn cannot_write(path: &Path) -> impl Fn(io::Error) -> Self {
+        move |source| Self::message(format!("cannot write `{}`: {source}", path.display()))
     }
 
     /// `map_err(Failure::start("the demo"))`.

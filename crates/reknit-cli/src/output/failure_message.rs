@@ -34,7 +34,6 @@ pub(crate) fn failure_message(failure: &Failure) -> String {
     format!("error: {failure}\n{}{excerpt}{hint}", lines.concat())
 }
 
-/// The same as JSON, for programs.
 pub(crate) fn failure_json(failure: &Failure) -> Value {
     let mut error = Object::from([("message", failure.to_string().as_str().into())]);
     let (name, lines) = match details(failure) {

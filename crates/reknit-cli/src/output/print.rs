@@ -27,7 +27,6 @@ pub(crate) fn json_value(item: &impl Serialize) -> Result<Value, Failure> {
     Value::parse(&text).map_err(|error| Failure::Write(io::Error::other(error)))
 }
 
-/// Prints data on standard output.
 pub(crate) fn print_data(text: &str) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
     output.write_all(text.as_bytes()).and_then(|()| output.flush()).map_err(Failure::Write)

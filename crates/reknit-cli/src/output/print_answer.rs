@@ -14,9 +14,7 @@ use crate::output::{
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResultFormat {
-    /// As text for people.
     Text,
-    /// As one JSON object.
     Json,
     /// As the last of many lines of JSON; `event` says which it is.
     Event,
@@ -39,15 +37,7 @@ fn exit_code(status: Status) -> ExitCode {
 
 /// The exit status of an ended run, by the status in the journal.
 pub(crate) fn exit_code_of(status: &str) -> ExitCode {
-    let known = [
-        Status::Complete,
-        Status::Failed,
-        Status::Partial,
-        Status::Impossible,
-        Status::BudgetExhausted,
-        Status::Cancelled,
-    ];
-    known.into_iter().find(|known| known.as_str() == status).map_or(ExitCode::FAILURE, exit_code)
+    Status::from_word(status).map_or(ExitCode::FAILURE, exit_code)
 }
 
 /// Prints the answer and returns the exit status. Of the results as JSON, only that of `only_step` is printed, if there is one.
@@ -62,7 +52,7 @@ pub(crate) fn print_answer(
         results.get(step).map(ToString::to_string)
     });
     let text = match result {
-        _ if format != ResultFormat::Text => ResultText::Data(result_line(answer_json(run, answer)?, "answer", format)),
+        _ if format != ResultFormat::Text => ResultText::Data(result_line(result_json(run, answer)?, "answer", format)),
         Some(result) => ResultText::Data(escape_controls(&result)),
         None if answer.written_by == AnswerAuthor::Raw => ResultText::Data(escape_controls(&answer.full_text())),
         None => ResultText::Prose(escape_controls(&answer.full_text())),
@@ -80,7 +70,6 @@ pub(crate) fn print_answer(
     Ok(exit_code(answer.status))
 }
 
-/// A line for each step that failed.
 fn failed_steps(answer: &Answer) -> String {
     let line = |step: &StepReport| match &step.outcome {
         Outcome::Failed { reason, .. } => Some(format!("{} failed: {}\n", step.step, one_line(reason, usize::MAX))),
@@ -90,15 +79,9 @@ fn failed_steps(answer: &Answer) -> String {
 }
 
 /// A result as a line of JSON; among events it says which it is.
-pub(crate) fn result_line(result: Value, event: &str, format: ResultFormat) -> String {
-    match result {
-        Value::Object(fields) if format == ResultFormat::Event => {
-            let mut object = Object::from([("event", Value::from(event))]);
-            object.extend(fields);
-            Value::Object(object).to_string()
-        }
-        other => other.to_string(),
-    }
+pub(crate) fn result_line(result: Object, event: &str, format: ResultFormat) -> String {
+    let event = (format == ResultFormat::Event).then(|| ("event".to_owned(), Value::from(event)));
+    Value::Object(event.into_iter().chain(result).collect()).to_string()
 }
 
 #[derive(Debug)]
@@ -140,7 +123,7 @@ pub(crate) fn print_waiting(
             ("status", "waiting".into()),
             ("asks", approvals.iter().map(ApprovalRequest::to_value).collect()),
         ]);
-        print_data(&format!("{}\n", result_line(Value::Object(object), "waiting", format)))?;
+        print_data(&format!("{}\n", result_line(object, "waiting", format)))?;
     }
     let call = |approval: &ApprovalRequest| {
         format!("- {}: {}", one_line(approval.ask.step.as_str(), usize::MAX), approval.description("  "))
@@ -157,10 +140,6 @@ pub(crate) fn print_waiting(
     Ok(ExitCode::from(WAITING_FOR_APPROVAL))
 }
 
-pub(crate) fn answer_json(run: &RunId, answer: &Answer) -> Result<Value, Failure> {
-    result_json(run, answer).map(Value::Object)
-}
-
 /// An answer or a report as a JSON object, with the id of its run.
 pub(crate) fn result_json(run: &RunId, result: &impl Serialize) -> Result<Object, Failure> {
     let mut object = Object::from([("run", Value::from(run.as_str()))]);
@@ -175,7 +154,7 @@ pub(crate) fn result_json(run: &RunId, result: &impl Serialize) -> Result<Object
 
 /// The doubts of an answer or a report, a line each.
 pub(crate) fn doubt_notes(doubts: &[String]) -> String {
-    doubts.iter().flat_map(|doubt| ["note: ".to_owned(), one_line(doubt, usize::MAX), "\n".to_owned()]).collect()
+    doubts.iter().map(|doubt| format!("note: {}\n", one_line(doubt, usize::MAX))).collect::<Vec<_>>().concat()
 }
 
 fn summary(run: &RunId, answer: &Answer) -> String {

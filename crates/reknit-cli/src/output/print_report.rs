@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use reknit_engine::{Report, ReportSource, ReportStatus, SessionExit};
-use reknit_protocol::{RunId, Value};
+use reknit_protocol::{Object, RunId};
 
 use crate::output::{
     Failure, ResultFormat, ResultText, count, doubt_notes, escape_controls, one_line, print_with_summary, result_json,
@@ -32,7 +32,6 @@ pub(crate) fn report_exit_code(report: &Report) -> u8 {
     }
 }
 
-/// Prints the report and returns the exit status.
 pub(crate) fn print_report(run: &RunId, report: &Report, format: ResultFormat) -> Result<ExitCode, Failure> {
     let text = match format {
         ResultFormat::Text if report.content_json.is_some() => ResultText::Data(escape_controls(&report.content)),
@@ -45,30 +44,31 @@ pub(crate) fn print_report(run: &RunId, report: &Report, format: ResultFormat) -
     Ok(ExitCode::from(report_exit_code(report)))
 }
 
-pub(crate) fn report_json(run: &RunId, report: &Report) -> Result<Value, Failure> {
+pub(crate) fn report_json(run: &RunId, report: &Report) -> Result<Object, Failure> {
     let mut object = result_json(run, report)?;
     object.insert("exit", report.exit.as_str());
-    Ok(Value::Object(object))
+    Ok(object)
+}
+
+/// Why a session ended, for people: `final answer` for `EXIT-FINAL-ANSWER`.
+pub(crate) fn exit_words(exit: &str) -> String {
+    exit.strip_prefix("EXIT-").map_or_else(|| exit.to_owned(), |words| words.replace('-', " ").to_lowercase())
 }
 
 fn summary(run: &RunId, report: &Report) -> String {
     let spent = &report.spent;
     let source_note = match report.source {
-        ReportSource::ToolCall => String::new(),
-        ReportSource::TextFallback => {
-            "note: the report is the text of a model, which did not call the report tool\n".to_owned()
-        }
-        ReportSource::ToolMessage => {
-            "note: the report was taken from a call of the report tool that was not valid\n".to_owned()
-        }
-        ReportSource::Synthetic => "note: no model wrote this report\n".to_owned(),
+        ReportSource::ToolCall => "",
+        ReportSource::TextFallback => "note: the report is the text of a model, which did not call the report tool\n",
+        ReportSource::ToolMessage => "note: the report was taken from a call of the report tool that was not valid\n",
+        ReportSource::Synthetic => "note: no model wrote this report\n",
     };
-    let in_doubt: Vec<String> = report.in_doubt.iter().map(|call| one_line(call, usize::MAX)).collect();
-    let in_doubt: String = in_doubt.iter().flat_map(|call| ["warning: ", call, "\n"]).collect();
+    let in_doubt = report.in_doubt.iter().map(|call| format!("warning: {}\n", one_line(call, usize::MAX)));
+    let in_doubt = in_doubt.collect::<Vec<_>>().concat();
     let notes = report_notes(report);
     format!(
         "\n{in_doubt}{source_note}{notes}{}: {}, {}, {}\n\nhint: see each attempt with `reknit runs show {run}`\n",
-        report.exit,
+        exit_words(report.exit.as_str()),
         count(report.turn, "turn"),
         usage_summary(spent),
         seconds(spent.active_ms),
@@ -92,8 +92,6 @@ pub(crate) fn report_notes(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use reknit_engine::{ReportFormat, Spent, SyntheticReason, Totals};
-
-    use reknit_protocol::Object;
 
     use super::*;
 
@@ -141,7 +139,7 @@ mod tests {
                 let status = report_exit_code(&report(exit, source));
                 assert!(!possible || row(status).contains(exit.as_str()), "{exit} from {source:?} is {status}");
             }
-            assert!(!synthetic || help.contains(exit.as_str()), "{exit}");
+            assert!(!synthetic || help.contains(&exit_words(exit.as_str())), "{exit}");
         }
     }
 }

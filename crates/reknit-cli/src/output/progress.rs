@@ -25,9 +25,7 @@ pub(crate) enum LineStyle {
     Plain,
     /// A failure is being repaired, or a person must decide.
     Warning,
-    /// Succeeded.
     Success,
-    /// Failed.
     Error,
 }
 
@@ -130,53 +128,34 @@ impl StepColumns {
     pub(crate) fn line(self, step: &StepView, now_ms: i64, width: usize) -> Line {
         #[cfg(test)]
         LINES_MADE.with(|made| made.set(made.get() + 1));
+        let (mark, style) = mark_and_style(&step.state);
         let line = format!(
-            "{} {}  {}  {}",
-            mark(&step.state),
+            "{mark} {}  {}  {}",
             padded(step.id.as_str(), self.ids),
             padded(step.capability.as_str(), self.names),
             state_text(step, now_ms)
         );
-        Line { text: one_line(&line, width), style: style(&step.state) }
+        Line { text: one_line(&line, width), style }
     }
 }
 
-/// A mark that shows the state without colour.
-fn mark(state: &StepState) -> char {
+/// A mark that shows the state without colour, and its style.
+fn mark_and_style(state: &StepState) -> (char, LineStyle) {
     match state {
-        StepState::Waiting | StepState::Queued => '·',
-        StepState::Running | StepState::Looping { .. } => '>',
-        StepState::BackingOff { .. }
-        | StepState::Polling { .. }
-        | StepState::BreakerOpen { .. }
-        | StepState::KeyHeld { .. }
-        | StepState::AwaitingJob { .. } => '~',
-        StepState::Mending(_) | StepState::Checking | StepState::Verifying => '+',
-        StepState::AwaitingApproval(_) => '?',
-        StepState::Done => '✓',
-        StepState::Failed { .. } => '✗',
-        StepState::Unconfirmed { .. } => '!',
-        StepState::Skipped { .. } => '-',
-    }
-}
-
-fn style(state: &StepState) -> LineStyle {
-    match state {
-        StepState::Waiting | StepState::Queued | StepState::Skipped { .. } => LineStyle::Dimmed,
-        StepState::Running
-        | StepState::Looping { .. }
-        | StepState::Polling { .. }
-        | StepState::Verifying
-        | StepState::AwaitingJob { problem: None, .. } => LineStyle::Plain,
+        StepState::Waiting | StepState::Queued => ('·', LineStyle::Dimmed),
+        StepState::Running | StepState::Looping { .. } => ('>', LineStyle::Plain),
+        StepState::Polling { .. } | StepState::AwaitingJob { problem: None, .. } => ('~', LineStyle::Plain),
         StepState::BackingOff { .. }
         | StepState::BreakerOpen { .. }
         | StepState::KeyHeld { .. }
-        | StepState::Mending(_)
-        | StepState::Checking
-        | StepState::AwaitingJob { problem: Some(_), .. }
-        | StepState::AwaitingApproval(_) => LineStyle::Warning,
-        StepState::Done => LineStyle::Success,
-        StepState::Failed { .. } | StepState::Unconfirmed { .. } => LineStyle::Error,
+        | StepState::AwaitingJob { .. } => ('~', LineStyle::Warning),
+        StepState::Verifying => ('+', LineStyle::Plain),
+        StepState::Mending(_) | StepState::Checking => ('+', LineStyle::Warning),
+        StepState::AwaitingApproval(_) => ('?', LineStyle::Warning),
+        StepState::Done => ('✓', LineStyle::Success),
+        StepState::Failed { .. } => ('✗', LineStyle::Error),
+        StepState::Unconfirmed { .. } => ('!', LineStyle::Error),
+        StepState::Skipped { .. } => ('-', LineStyle::Dimmed),
     }
 }
 

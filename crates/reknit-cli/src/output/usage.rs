@@ -37,11 +37,14 @@ fn cost_summary(spent: &Spent) -> Option<String> {
     Some(format!("{} for models{notes}", spent.cost))
 }
 
-/// `1 step`, `2 steps`.
+/// `1 step`, `2 steps`, `2 capabilities`.
 pub(crate) fn count(number: impl std::fmt::Display, thing: &str) -> String {
     let number = number.to_string();
-    let plural = if number == "1" { "" } else { "s" };
-    format!("{number} {thing}{plural}")
+    match thing.strip_suffix("ity") {
+        _ if number == "1" => format!("1 {thing}"),
+        Some(stem) => format!("{number} {stem}ities"),
+        None => format!("{number} {thing}s"),
+    }
 }
 
 /// `12 ms`, `4.2 s`.

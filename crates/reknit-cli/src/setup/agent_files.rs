@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use reknit_engine::SessionRules;
 use reknit_runtime::agent::Agent;
 use reknit_runtime::config::check_regular_file;
+use reknit_runtime::{AgentStartError, NamedAgent};
 
 use crate::output::{Failure, Input};
-use crate::setup::schema_file;
+use crate::setup::{MODEL_HINT, schema_file};
 
 const MAX_BYTES: usize = 1 << 20;
 
@@ -77,6 +78,21 @@ impl AgentFile {
     pub(crate) fn last_targets(&self) -> Vec<&str> {
         let own = self.agent.targets.iter().filter_map(|names| names.last()).map(String::as_str);
         own.chain(self.agents.iter().flat_map(Self::last_targets)).collect()
+    }
+}
+
+pub(crate) fn named(file: AgentFile) -> NamedAgent {
+    let AgentFile { name, agent, agents, .. } = file;
+    NamedAgent { name, agent, agents: agents.into_iter().map(named).collect() }
+}
+
+pub(crate) fn start_failure(error: AgentStartError) -> Failure {
+    let message = error.to_string();
+    match error {
+        AgentStartError::NoModel => Failure::usage(message, MODEL_HINT),
+        AgentStartError::Unknown { known, .. } if known.is_empty() => Failure::usage(message, "none is configured"),
+        AgentStartError::Unknown { known, .. } => Failure::usage(message, format!("available: {}", known.join(", "))),
+        _ => Failure::message(message),
     }
 }
 

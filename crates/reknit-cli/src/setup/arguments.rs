@@ -50,7 +50,6 @@ pub(crate) struct MetadataArguments {
 }
 
 impl MetadataArguments {
-    /// The metadata, or a usage error.
     pub(crate) fn parse(&self) -> Result<Metadata, Failure> {
         Metadata::from_texts(&self.meta)
             .map_err(|error| Failure::usage(error.to_string(), "write `--meta tenant=acme --meta user=ann`"))
@@ -93,7 +92,6 @@ pub(crate) struct OutputArguments {
 }
 
 impl OutputArguments {
-    /// How the result is printed, given whether `--json` is set.
     pub(crate) fn format(&self, json: bool) -> ResultFormat {
         match (self.events, json) {
             (true, _) => ResultFormat::Event,
@@ -127,7 +125,6 @@ impl DriveArguments {
         Self { answer: None, approval, json, output, only_step: None }
     }
 
-    /// How the result is printed.
     pub(crate) fn format(&self) -> ResultFormat {
         self.output.format(self.json)
     }

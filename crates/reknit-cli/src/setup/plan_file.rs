@@ -1,17 +1,19 @@
-//! Reads a plan file.
+//! Reads a plan file, and the agents that its steps run.
 
-use reknit_protocol::error_chain;
 use std::error::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use reknit_engine::SessionRules;
 use reknit_plan::{
-    AgentReference, FileProblem, LoadedPlan, PlanError, PlanProblem, PlanText, ProblemCode, load_plan_file,
+    AgentReference, FileProblem, LoadedPlan, PlanError, PlanProblem, PlanText, ProblemCode, agent_name, load_plan_file,
 };
-use reknit_protocol::{Object, Plan, PlanInput, Segment, Value};
+use reknit_protocol::{Object, Plan, PlanInput, Segment, Value, error_chain};
+use reknit_runtime::config::{Config, SettingOrigin};
 use reknit_salvage::Fix;
 
 use crate::output::{Failure, Input, one_line};
+use crate::setup::{AgentFile, SetupArguments, config_with_arguments, with_limits_of_models};
 
 /// The most bytes of a plan file. Larger ones would take minutes to parse.
 const MAX_BYTES: usize = 4 << 20;
@@ -73,9 +75,39 @@ pub(crate) fn beside(input: &Input, from: &str, name: &str) -> PathBuf {
     outer.parent().unwrap_or(Path::new("")).join(name)
 }
 
-/// Reads a plan to run it.
 pub(crate) fn load(input: &Input) -> Result<PlanFile, Failure> {
     read(input)?.map_err(|error| Failure::Plan { problems: causes(&error), hint: None })
+}
+
+/// A plan file, and what its run needs besides tools.
+pub(crate) struct PlanRun {
+    pub(crate) file: PlanFile,
+    pub(crate) inputs: Object,
+    pub(crate) request: String,
+    pub(crate) agents: Vec<AgentFile>,
+    pub(crate) config: Config,
+}
+
+impl PlanRun {
+    pub(crate) fn load(input: &Input, inputs: &[String], arguments: &SetupArguments) -> Result<Self, Failure> {
+        let file = load(input)?;
+        let inputs = parse_inputs(&file.plan, inputs)?;
+        let request = match file.plan.original_request.as_str() {
+            "" => file.plan.plan_id.to_string(),
+            request => request.to_owned(),
+        };
+        let mut config = config_with_arguments(arguments)?;
+        let agents = read_agents(&file, input, &config.session)
+            .map_err(|problems| Failure::Plan { problems: file.lines(&problems), hint: None })?;
+        for agent in &agents {
+            config = with_limits_of_models(config, agent);
+        }
+        // Who writes a plan knows what its results mean: a model is asked only if somebody wants that.
+        if !config.is_configured("answer.by") {
+            config = config.with("answer.by", "template", SettingOrigin::default())?;
+        }
+        Ok(Self { file, inputs, request, agents, config })
+    }
 }
 
 /// Why a file is not a plan, one line for each problem.
@@ -178,4 +210,45 @@ pub(crate) fn parse_inputs(plan: &Plan, typed: &[String]) -> Result<Object, Fail
         }
     }
     Ok(inputs)
+}
+
+/// Reads the agent files that steps of a plan name, each once. Fails with what is wrong with them, at the steps that name them.
+pub(crate) fn read_agents(
+    file: &PlanFile,
+    input: &Input,
+    rules: &SessionRules,
+) -> Result<Vec<AgentFile>, Vec<PlanProblem>> {
+    let mut agents: Vec<(PathBuf, AgentFile)> = Vec::new();
+    let mut problems = Vec::new();
+    for reference in file.agents() {
+        let path = beside(input, reference.from, reference.file);
+        let full_path = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+        if agents.iter().any(|(known, _)| *known == full_path) {
+            continue;
+        }
+        if agents.iter().any(|(_, agent)| agent.name == agent_name(reference.file)) {
+            let message = format!("two different agents of the plan are called `{}`", agent_name(reference.file));
+            problems.push(agent_problem(&reference, message, Some("rename one of the files")));
+            continue;
+        }
+        match AgentFile::read(&path, rules) {
+            Ok(agent) => agents.push((full_path, agent)),
+            Err(Failure::Agent { problems: of_file, .. }) => {
+                let in_file = |line: &String| format!("in `{}`: {line}", reference.file);
+                problems.extend(of_file.iter().map(|line| agent_problem(&reference, in_file(line), None)));
+            }
+            Err(failure) => problems.push(agent_problem(&reference, error_chain(&failure), None)),
+        }
+    }
+    if problems.is_empty() { Ok(agents.into_iter().map(|(_, agent)| agent).collect()) } else { Err(problems) }
+}
+
+/// What is wrong with an agent, at the step that names it.
+pub(crate) fn agent_problem(reference: &AgentReference<'_>, message: String, hint: Option<&str>) -> PlanProblem {
+    PlanProblem {
+        code: ProblemCode::BadControl,
+        location: reference.location.clone(),
+        message,
+        hint: hint.map(str::to_owned),
+    }
 }

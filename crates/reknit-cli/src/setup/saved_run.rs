@@ -1,8 +1,9 @@
-//! Finds runs in the journal and loads them.
+//! Finds runs, keys and rules by the first characters of their ids, and loads runs.
 
 use reknit_engine::{Event, Overview};
 use reknit_journal::{Journal, PrunedRun, RunFilter, StoredEvent};
 use reknit_protocol::RunId;
+use reknit_protocol::spelling::nearest;
 use reknit_runtime::SavedRun;
 
 use crate::output::Failure;
@@ -24,7 +25,7 @@ pub(crate) async fn find_run(journal: &Journal, name: &str) -> Result<RunId, Fai
     match found.as_slice() {
         [run] => Ok(run.clone()),
         [] => match journal.pruned_run(&name.into()).await.map_err(Failure::journal)? {
-            Some(pruned) => Err(Failure::Usage { message: pruned_words(&pruned), hint: None }),
+            Some(pruned) => Err(Failure::message(pruned_words(&pruned))),
             None => Err(Failure::usage(format!("there is no run `{name}`"), "list your runs with `reknit runs list`")),
         },
         several => {
@@ -82,4 +83,59 @@ pub(crate) async fn for_each_event(
         from_seq = last.seq + 1;
         page.iter().try_for_each(&mut read)?;
     }
+}
+
+const MAX_NAMED: usize = 5;
+
+/// The only item whose id starts with `name`. `thing` is the word for it in messages, such as `rule`.
+pub(crate) fn find_by_id<'a, T>(
+    items: &'a [T],
+    id: impl Fn(&T) -> String,
+    name: &str,
+    thing: &str,
+) -> Result<&'a T, Failure> {
+    let ids: Vec<String> = items.iter().map(id).collect();
+    let found: Vec<(&T, &String)> =
+        items.iter().zip(&ids).filter(|(_, id)| !name.is_empty() && id.starts_with(name)).collect();
+    match found.as_slice() {
+        [(item, _)] => Ok(item),
+        [] => {
+            let hint = match nearest(name, ids.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`? `reknit {thing}s list` lists all {thing}s"),
+                None => format!("list the {thing}s with `reknit {thing}s list`"),
+            };
+            Err(Failure::usage(format!("there is no {thing} `{name}`"), hint))
+        }
+        several => {
+            let names: Vec<&str> = several.iter().take(MAX_NAMED).map(|(_, id)| id.as_str()).collect();
+            let hint = format!("give more characters of one of: {}", names.join(", "));
+            Err(Failure::usage(format!("several {thing}s start with `{name}`"), hint))
+        }
+    }
+}
+
+/// The items that names stand for, each once. Fails if one of them is unknown.
+pub(crate) fn find_all_by_id<'a, T: PartialEq>(
+    items: &'a [T],
+    id: impl Fn(&T) -> String,
+    names: &[String],
+    thing: &str,
+) -> Result<Vec<&'a T>, Failure> {
+    let mut found: Vec<&T> = Vec::new();
+    for name in names {
+        let item = find_by_id(items, &id, name, thing)?;
+        if !found.contains(&item) {
+            found.push(item);
+        }
+    }
+    Ok(found)
+}
+
+/// Fails if an item is not there any more as it was read: a run or another person may have changed or removed it.
+pub(crate) fn require_unchanged(is_there: bool, thing: &str, id: &str) -> Result<(), Failure> {
+    if is_there {
+        return Ok(());
+    }
+    let message = format!("{thing} `{id}` has changed in the meantime");
+    Err(Failure::usage(message, format!("look at it again with `reknit {thing}s list`")))
 }

@@ -15,7 +15,6 @@ use crate::environment::variable;
 use crate::output::{Failure, print_warning};
 use collector::Collector;
 
-/// The telemetry of the command.
 #[derive(Debug)]
 pub(crate) struct TelemetrySetup {
     collector: Collector,

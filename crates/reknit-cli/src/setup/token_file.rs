@@ -1,7 +1,7 @@
 //! The file with the tokens that `reknit serve` accepts. It has their hashes, so it cannot be used to log in.
 
 use std::fs;
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use reknit_model_api::Money;
@@ -9,6 +9,7 @@ use reknit_server::{Scope, Token};
 use serde::{Deserialize, Serialize};
 
 use crate::output::Failure;
+use crate::setup::{FileReaders, replace_file};
 
 /// Reads an amount of money.
 pub(crate) fn money(text: &str) -> Result<Money, String> {
@@ -89,10 +90,5 @@ pub(crate) fn write(path: &Path, tokens: &[Token]) -> Result<(), Failure> {
     };
     let file = TokenFile { tokens: tokens.iter().map(entry).collect() };
     let text = toml::to_string(&file).map_err(|error| Failure::Write(std::io::Error::other(error)))?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut new = tempfile::NamedTempFile::new_in(folder).map_err(Failure::Write)?;
-    new.write_all(text.as_bytes()).map_err(Failure::Write)?;
-    new.as_file().sync_all().map_err(Failure::Write)?;
-    new.persist(path).map_err(|error| Failure::Write(error.error))?;
-    Ok(())
+    replace_file(path, &text, FileReaders::Owner).map_err(Failure::Write)
 }

@@ -4,10 +4,9 @@
 //! repository. If it runs a command, sends the key of a tool, or sends the key of a model anywhere else than from the
 //! provider's own variable to the provider's own host, the person has to trust it once. The trust is kept by path and digest, so a changed file has to be trusted again.
 
-use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, ErrorKind, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 #[cfg(feature = "mcp")]
@@ -18,7 +17,7 @@ use reknit_runtime::config::{Config, ConfiguredSource, ConfiguredTool, KeySource
 
 use crate::environment::{state_folder, variable};
 use crate::output::{Failure, Input};
-use crate::setup::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, found_config};
+use crate::setup::{DEFAULT_CONFIG, FileReaders, MAX_CONFIG_BYTES, found_config, replace_file};
 
 /// Trusts a file as it is now. Returns its full path and what it says. Fails if it cannot be read.
 pub(crate) fn trust_file(path: &Path) -> Result<(String, Config), Failure> {
@@ -71,19 +70,21 @@ pub(crate) fn check_listing_trust(config: &Config, file: Option<&Path>) -> Resul
 /// Where questions to a person go.
 fn webhook_use(config: &Config) -> Option<String> {
     let (url, key) = config.webhook_key()?;
-    let signed = match key {
-        KeySource::Variable(name) | KeySource::UnsetVariable(name) => {
-            format!(", signed with the key in the variable `{name}`")
-        }
-        KeySource::None | KeySource::File(_) | KeySource::UnusableFile { .. } => String::new(),
-    };
+    let signed = place_of(key).filter(|_| matches!(key, KeySource::Variable(_) | KeySource::UnsetVariable(_)));
+    let signed = signed.map(|place| format!(", signed with the key in {place}")).unwrap_or_default();
     Some(format!("approvals: each question to a person is sent to {url}{signed}"))
 }
 
 fn is_there(source: &KeySource) -> bool {
+    matches!(source, KeySource::Variable(_) | KeySource::File(_))
+}
+
+/// Where a key is: `the variable X`; `None` if there is no key.
+fn place_of(source: &KeySource) -> Option<String> {
     match source {
-        KeySource::Variable(_) | KeySource::File(_) => true,
-        KeySource::None | KeySource::UnsetVariable(_) | KeySource::UnusableFile { .. } => false,
+        KeySource::Variable(name) | KeySource::UnsetVariable(name) => Some(format!("the variable `{name}`")),
+        KeySource::File(path) | KeySource::UnusableFile { path, .. } => Some(format!("the file `{path}`")),
+        KeySource::None => None,
     }
 }
 
@@ -98,11 +99,9 @@ fn require_trust(uses: &[String], file: Option<&Path>) -> Result<(), Failure> {
     let is_known = TrustStore::of_user()?.read()?.iter().any(|known| known.path == name);
     let problem =
         if is_known { "has changed since it was trusted" } else { "was found in this folder and is not trusted" };
+    let uses = use_lines(uses);
     Err(Failure::usage(
-        format!(
-            "`{name}` {problem}, and it runs commands or decides where keys are sent:\n{}",
-            use_lines(uses).trim_end()
-        ),
+        format!("`{name}` {problem}, and it runs commands or decides where keys are sent:\n{}", uses.trim_end()),
         format!("if that is right, type `reknit trust`, or name the file: `--config {DEFAULT_CONFIG}`"),
     ))
 }
@@ -111,15 +110,14 @@ fn require_trust(uses: &[String], file: Option<&Path>) -> Result<(), Failure> {
 /// sent; its absence is reported elsewhere.
 fn model_uses(config: &Config, counts: fn(&KeySource) -> bool) -> Vec<String> {
     let use_of = |target: &Target| {
-        let source = match config.keys.get(&target.name).filter(|source| counts(source))? {
-            KeySource::Variable(name) | KeySource::UnsetVariable(name) => {
-                let is_usual = detect::is_own_host(name, &target.base_url);
-                (!is_usual).then(|| format!("the variable `{name}`"))?
-            }
-            KeySource::File(path) | KeySource::UnusableFile { path, .. } => format!("the file `{path}`"),
-            KeySource::None => return None,
-        };
-        Some(format!("model `{}`: the key in {source} is sent to {}", target.name, redact_url(&target.base_url)))
+        let source = config.keys.get(&target.name).filter(|source| counts(source))?;
+        if let KeySource::Variable(name) | KeySource::UnsetVariable(name) = source
+            && detect::is_own_host(name, &target.base_url)
+        {
+            return None;
+        }
+        let (place, url) = (place_of(source)?, redact_url(&target.base_url));
+        Some(format!("model `{}`: the key in {place} is sent to {url}", target.name))
     };
     config.models.iter().filter_map(use_of).collect()
 }
@@ -145,8 +143,7 @@ fn command_of(tool: &ConfiguredTool) -> Option<String> {
         #[cfg(feature = "mcp")]
         ConfiguredSource::Mcp(options) => match &options.connection {
             McpConnection::Stdio(program) => {
-                let words = [program.program.display().to_string()];
-                let line = words.iter().chain(&program.arguments).cloned().collect::<Vec<_>>().join(" ");
+                let line = [&[program.program.display().to_string()], &program.arguments[..]].concat().join(" ");
                 Some(format!("tool `{}`: the MCP server `{line}` is started", tool.name))
             }
             McpConnection::Http(endpoint) => endpoint.oauth.as_ref().map(|_| {
@@ -186,29 +183,14 @@ fn key_uses(tool: &ConfiguredTool, counts: fn(&KeySource) -> bool) -> Vec<String
         ConfiguredSource::Mcp(options) if matches!(options.connection, McpConnection::Stdio(_)) => {
             "passed to the MCP server".to_owned()
         }
-        #[cfg(feature = "mcp")]
-        ConfiguredSource::Mcp(_) => sent_to(tool),
-        ConfiguredSource::Service { .. }
-        | ConfiguredSource::OpenApi(_)
-        | ConfiguredSource::PlainHttp(_)
-        | ConfiguredSource::Program(_) => sent_to(tool),
+        _ => sent_to(tool),
     };
-    let use_of = |source: &KeySource| {
-        let place = match source {
-            KeySource::Variable(name) | KeySource::UnsetVariable(name) => format!("the variable `{name}`"),
-            KeySource::File(path) | KeySource::UnusableFile { path, .. } => format!("the file `{path}`"),
-            KeySource::None => return None,
-        };
-        Some(format!("tool `{}`: the key in {place} is {goal}", tool.name))
-    };
-    tool.keys.iter().filter(|source| counts(source)).filter_map(use_of).collect()
+    let places = tool.keys.iter().filter(|source| counts(source)).filter_map(place_of);
+    places.map(|place| format!("tool `{}`: the key in {place} is {goal}", tool.name)).collect()
 }
 
 pub(crate) fn use_lines(uses: &[String]) -> String {
-    uses.iter().fold(String::new(), |mut text, one| {
-        let _ = writeln!(text, "- {one}");
-        text
-    })
+    uses.iter().map(|line| format!("- {line}\n")).collect::<Vec<_>>().concat()
 }
 
 pub(crate) fn canonical(path: &Path) -> io::Result<String> {
@@ -280,13 +262,8 @@ impl TrustStore {
     /// Replaces the file in one step. Only the user can read it.
     fn write(&self, entries: &[TrustedFile]) -> Result<(), Failure> {
         let text = entries.iter().fold(String::new(), |text, entry| text + &entry.digest + "  " + &entry.path + "\n");
-        let new = self.file.with_extension(format!("new-{}", std::process::id()));
-        let write = || -> io::Result<()> {
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(self.file.parent().unwrap_or(Path::new("/")))?;
-            let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-            file.write_all(text.as_bytes())?;
-            fs::rename(&new, &self.file)
-        };
-        write().map_err(Failure::Write)
+        let folder = self.file.parent().unwrap_or(Path::new("/"));
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.and_then(|()| replace_file(&self.file, &text, FileReaders::Owner)).map_err(Failure::Write)
     }
 }

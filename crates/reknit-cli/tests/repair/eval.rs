@@ -12,7 +12,7 @@ fn eval(expression: &str) -> String {
 #[test]
 fn an_expression_needs_no_document() {
     for (expression, value) in [("3 * 19.99", "59.97"), ("-5 + 3", "-2"), ("{{upper('a')}}", "\"A\"")] {
-        assert_eq!(run(&["eval", expression], ""), format!("exit status 0\n--- stdout\n{value}\n"), "{expression}");
+        assert_eq!(run(&["eval", expression], ""), format!("exit status 0 --- stdout\n{value}\n"), "{expression}");
     }
 }
 
@@ -27,7 +27,7 @@ fn the_keys_of_a_document_can_be_referenced() {
         (r#"sum(pluck(it.shop-1.items, "price"))"#, "24.99"),
         ("len(it)", "3"),
     ] {
-        assert_eq!(eval(expression), format!("exit status 0\n--- stdout\n{value}\n"), "{expression}");
+        assert_eq!(eval(expression), format!("exit status 0 --- stdout\n{value}\n"), "{expression}");
     }
 }
 
@@ -40,12 +40,11 @@ fn it_names_the_document_unless_a_key_has_that_name() {
         (r#"{"it": {"a": 2}, "a": 1}"#, "it.a", "2"),
     ] {
         let shown = run(&["eval", expression, "--with", "-"], document);
-        assert_eq!(shown, format!("exit status 0\n--- stdout\n{value}\n"), "{expression} over {document}");
+        assert_eq!(shown, format!("exit status 0 --- stdout\n{value}\n"), "{expression} over {document}");
     }
     let folder = Folder::new("eval_file").with("my results.json", "[1, 2]");
     insta::assert_snapshot!(folder.run(&["eval", "--with", "my results.json", "sum(it)"], ""), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     3
     "#);
 }
@@ -53,8 +52,7 @@ fn it_names_the_document_unless_a_key_has_that_name() {
 #[test]
 fn rounding_and_conversions_are_noted() {
     insta::assert_snapshot!(eval("2 * quote.text / 7"), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     133.7957142857142857142857142857143
     --- stderr
     note: converted the string "468.285" to a number
@@ -68,8 +66,7 @@ fn rounding_and_conversions_are_noted() {
 #[test]
 fn json_output_contains_the_inputs_of_the_value() {
     insta::assert_snapshot!(run(&["eval", "--json", "2 * quote.text", "--with", "-"], RESULTS), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"value":936.57,"inputs":[{"source":"literal","value":2},{"source":{"reference":{"step":"quote","path":"$.response.text"}},"value":"468.285"}],"exact":"exact","changes":[{"path":"$","kind":"number_in_string","before":"\"468.285\"","after":"468.285"}]}
     "#);
 }
@@ -77,8 +74,7 @@ fn json_output_contains_the_inputs_of_the_value() {
 #[test]
 fn a_bad_expression_is_shown_with_its_position() {
     insta::assert_snapshot!(eval("100 * qoute.price"), @r#"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: cannot read the expression
       caused by: character 7: there is no step `qoute`; did you mean `quote`?
 
@@ -86,8 +82,7 @@ fn a_bad_expression_is_shown_with_its_position() {
         |       ^
     "#);
     insta::assert_snapshot!(eval("'가격' == round(1, 2, 3)"), @r#"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: cannot read the expression
       caused by: character 9: `round` takes one or two arguments, found 3
 
@@ -95,8 +90,7 @@ fn a_bad_expression_is_shown_with_its_position() {
         |           ^
     "#);
     insta::assert_snapshot!(eval("1 +\n  summ(quote.price)"), @r#"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: cannot read the expression
       caused by: character 7: there is no function `summ`; did you mean `sum`?
 
@@ -104,8 +98,7 @@ fn a_bad_expression_is_shown_with_its_position() {
         |   ^
     "#);
     insta::assert_snapshot!(eval("quote.price-1"), @"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: the expression has no value
       caused by: `quote.price-1` does not exist: available fields are `response`, `response.price`, `response.text`, `response.word`, `response.none`
 
@@ -113,8 +106,7 @@ fn a_bad_expression_is_shown_with_its_position() {
         | ^
     ");
     insta::assert_snapshot!(run(&["eval", "quote.price * 2"], ""), @"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: cannot read the expression
       caused by: character 1: there is no step `quote`
 
@@ -128,8 +120,7 @@ fn a_bad_expression_is_shown_with_its_position() {
 #[test]
 fn an_expression_without_a_value_is_reported_with_the_available_names() {
     insta::assert_snapshot!(eval("100 * quote.response.prise"), @"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: the expression has no value
       caused by: `quote.response.prise` does not exist: available fields are `price`, `text`, `word`, `none`
 
@@ -137,8 +128,7 @@ fn an_expression_without_a_value_is_reported_with_the_available_names() {
         |       ^
     ");
     insta::assert_snapshot!(eval("100 * quote.word"), @r#"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: the expression has no value
       caused by: cannot evaluate `100 * quote.word`: `*` expects a number, found the string "abc"
 
@@ -146,8 +136,7 @@ fn an_expression_without_a_value_is_reported_with_the_available_names() {
         |     ^
     "#);
     insta::assert_snapshot!(eval("quote.price + 1 + abs(quote.none)"), @r#"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: the expression has no value
       caused by: `quote.none` is null
 
@@ -155,8 +144,7 @@ fn an_expression_without_a_value_is_reported_with_the_available_names() {
         |                       ^
     "#);
     insta::assert_snapshot!(eval("quote.price / 0"), @"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: the expression has no value
       caused by: cannot evaluate `quote.price / 0`: division by zero
 
@@ -164,8 +152,7 @@ fn an_expression_without_a_value_is_reported_with_the_available_names() {
         |             ^
     ");
     insta::assert_snapshot!(eval(r#"pluck(shop-1.items, "name")"#), @r#"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: the expression has no value
       caused by: cannot evaluate `pluck(shop-1.items, "name")`: item 0 has no field `name`
 
@@ -174,8 +161,7 @@ fn an_expression_without_a_value_is_reported_with_the_available_names() {
     "#);
     // If the part occurs twice, no position is better than a wrong one.
     insta::assert_snapshot!(eval("2 * 3 * quote.word"), @r#"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: the expression has no value
       caused by: cannot evaluate `2 * 3 * quote.word`: `*` expects a number, found the string "abc"
     "#);
@@ -184,8 +170,7 @@ fn an_expression_without_a_value_is_reported_with_the_available_names() {
 #[test]
 fn a_document_that_is_not_json_is_an_error_with_its_position() {
     insta::assert_snapshot!(run(&["eval", "1", "--with", "-"], "{'a': 1}"), @"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: standard input is not JSON
       caused by: line 1, column 2: expected a key in double quotes, found `'`
 
@@ -196,8 +181,7 @@ fn a_document_that_is_not_json_is_an_error_with_its_position() {
     ");
     let folder = Folder::new("eval_document").with("my results.json", "[1, 2,]");
     insta::assert_snapshot!(folder.run(&["eval", "1", "--with", "my results.json"], ""), @"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: `my results.json` is not JSON
       caused by: line 1, column 7: expected a value, found `]`
 
@@ -207,8 +191,7 @@ fn a_document_that_is_not_json_is_an_error_with_its_position() {
     hint: see how to repair it with `reknit repair --explain 'my results.json'`
     ");
     insta::assert_snapshot!(folder.run(&["eval", "1", "--with", "missing.json"], ""), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: cannot read `missing.json`
       caused by: No such file or directory (os error 2)
 
@@ -219,8 +202,7 @@ fn a_document_that_is_not_json_is_an_error_with_its_position() {
 #[test]
 fn short_help_of_eval_shows_examples() {
     insta::assert_snapshot!(run(&["eval", "-h"], ""), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Evaluate an expression over a JSON document
 
     Usage: reknit eval [OPTIONS] <EXPRESSION>
@@ -249,8 +231,7 @@ fn long_help_of_eval_describes_the_language() {
     let help = run(&["help", "eval"], "");
     assert_eq!(run(&["eval", "--help"], ""), help);
     insta::assert_snapshot!(help, @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Evaluate an expression as plans write it between {{ and }}.
 
     The keys of the document take the place of the step ids in a plan: with {"quote": {"price": 468.285}}, write
@@ -305,8 +286,7 @@ fn long_help_of_eval_describes_the_language() {
 #[test]
 fn a_mistyped_command_or_option_is_bad_usage() {
     insta::assert_snapshot!(run(&["eval"], ""), @r#"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: the following required arguments were not provided:
       <EXPRESSION>
 
@@ -315,8 +295,7 @@ fn a_mistyped_command_or_option_is_bad_usage() {
     For more information, try '--help'.
     "#);
     insta::assert_snapshot!(run(&["eval", "1", "--wiht", "x"], ""), @r#"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: unexpected argument '--wiht' found
 
       tip: a similar argument exists: '--with'

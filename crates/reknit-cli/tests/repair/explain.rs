@@ -9,8 +9,7 @@ fn explain(text: &str) -> String {
 #[test]
 fn explain_reports_that_nothing_was_fixed() {
     insta::assert_snapshot!(explain("{\"a\": 1}"), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"a": 1}
     --- stderr
     nothing to fix
@@ -21,8 +20,7 @@ fn explain_reports_that_nothing_was_fixed() {
 fn every_fix_is_listed_with_its_path() {
     let text = "Sure:\n```json\n{\n  // the order\n  'symbol': 'TSLA'\n  shares: 100,\n  \"urgent\": True,\n}\n```\n";
     insta::assert_snapshot!(explain(text), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"symbol":"TSLA","shares":100,"urgent":true}
     --- stderr
     fixed 8 places:
@@ -40,8 +38,7 @@ fn every_fix_is_listed_with_its_path() {
 #[test]
 fn a_truncated_text_has_a_fix_and_a_warning() {
     insta::assert_snapshot!(explain("[{\"a\": 1}, {\"a\": \"two"), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     [{"a":1},{"a":"two"}]
     --- stderr
     fixed 2 places:

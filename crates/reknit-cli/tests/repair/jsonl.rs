@@ -16,8 +16,7 @@ fn answers_are_in_order_and_have_ids() {
 {"id": null, "value": null}
 "#;
     insta::assert_snapshot!(answer(lines), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"id":1,"value":{"a":1},"fixes":[{"path":"$","kind":"quotes","before":"'","after":"\"","penalty":1},{"path":"$","kind":"extra_comma","before":",","after":"","penalty":1}]}
     {"id":"two","value":[1,2],"fixes":[]}
     {"value":{"untouched":1.50},"fixes":[]}
@@ -30,8 +29,7 @@ fn answers_are_in_order_and_have_ids() {
 fn a_value_keeps_its_digits_and_order() {
     let line = r#"{"value":{"z":1.000000000000000000000000001,"a":12345678901234567890123},"id":1.10}"#;
     insta::assert_snapshot!(answer(line), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"id":1.10,"value":{"z":1.000000000000000000000000001,"a":12345678901234567890123},"fixes":[]}
     "#);
 }
@@ -45,8 +43,7 @@ fn a_value_is_fitted_to_the_schema_of_its_line() {
 {"id": 5, "value": {"n": "5"}}
 "#;
     insta::assert_snapshot!(answer(lines), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"id":1,"value":{"n":5},"fixes":[{"path":"$.n","kind":"number_in_string","before":"\"5\"","after":"5","penalty":1}]}
     {"id":2,"value":{"n":5},"fixes":[{"path":"$.n","kind":"number_in_string","before":"\"5\"","after":"5","penalty":1}]}
     {"id":3,"error":{"code":"misfit","message":"`$.n`: expected an integer, found the string \"five\"","problems":[{"path":"$.n","message":"expected an integer, found the string \"five\""}]}}
@@ -63,8 +60,7 @@ fn the_schema_option_applies_to_lines_without_a_schema() {
 {"id": 3, "text": "`5`"}
 "#;
     insta::assert_snapshot!(folder.run(&["repair", "--jsonl", "--schema", "integer.json"], lines), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"id":1,"value":5,"fixes":[{"path":"$","kind":"number_in_string","before":"\"5\"","after":"5","penalty":1}]}
     {"id":2,"value":"5","fixes":[]}
     {"id":3,"value":5,"fixes":[{"path":"$","kind":"quotes","before":"`","after":"\"","penalty":1},{"path":"$","kind":"number_in_string","before":"\"5\"","after":"5","penalty":1}]}
@@ -83,8 +79,7 @@ fn a_bad_line_has_an_error_answer_and_the_next_line_is_read() {
 {"id": 8, "text": "1"}
 "#;
     insta::assert_snapshot!(answer(lines), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"error":{"code":"bad_line","message":"the line is not JSON: expected `,` or `}`, found the end of the text","line":1,"column":25}}
     {"error":{"code":"bad_line","message":"the line is not an object","line":2}}
     {"id":3,"error":{"code":"bad_line","message":"the line has neither `text` nor `value`","line":3}}
@@ -100,8 +95,7 @@ fn a_bad_line_has_an_error_answer_and_the_next_line_is_read() {
 fn a_line_that_is_not_utf8_has_an_error_answer() {
     let folder = Folder::new("line_no_text").with("in.jsonl", b"{\"text\": \"caf\xe9\"}\n{\"value\": 2}\n");
     insta::assert_snapshot!(folder.run(&["repair", "--jsonl", "in.jsonl"], ""), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"error":{"code":"bad_line","message":"the line is not UTF-8 text: invalid byte 0xe9","line":1,"column":14}}
     {"value":2,"fixes":[]}
     "#);
@@ -115,8 +109,7 @@ fn a_line_with_a_bad_schema_has_an_error_answer() {
 {"id": 4, "value": 1, "schema": true}
 "#;
     insta::assert_snapshot!(answer(lines), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"id":1,"error":{"code":"bad_schema","message":"the schema is not valid at `$.type`: expected \"array\", \"boolean\", \"integer\", \"null\", \"number\", \"object\" or \"string\", found \"objekt\""}}
     {"id":2,"error":{"code":"bad_schema","message":"a schema must be an object or a boolean, not a number"}}
     {"id":3,"error":{"code":"bad_schema","message":"a schema must be an object or a boolean, not null"}}
@@ -134,8 +127,7 @@ fn a_line_with_a_schema_that_is_too_complex_has_an_error_answer() {
     let schema = format!(r##"{{"$ref": "#/$defs/L0", "$defs": {{{}, "L16": true}}}}"##, levels.join(", "));
     let lines = format!("{{\"id\": 1, \"value\": 1, \"schema\": {schema}}}\n{{\"id\": 2, \"value\": 1}}\n");
     insta::assert_snapshot!(answer(&lines), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"id":1,"error":{"code":"too_complex","message":"the schema is too complex: one value may have to be checked against 262142 subschemas; the limit is 10000"}}
     {"id":2,"value":1,"fixes":[]}
     "#);
@@ -151,8 +143,7 @@ fn every_read_error_has_its_code() {
         format!(r#"{{"id": "deep", "text": "{deep}"}}"#),
     ];
     insta::assert_snapshot!(answer(&lines.join("\n")), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"id":"empty","error":{"code":"empty","message":"there is no JSON in the text: the text is empty"}}
     {"id":"unreadable","error":{"code":"unreadable","message":"cannot read the text as JSON at line 2, column 7: expected a value, found `@`","line":2,"column":7}}
     {"id":"ambiguous","error":{"code":"ambiguous","message":"the text can be read in two ways","readings":[{"a":1},{"a":2}]}}
@@ -167,8 +158,7 @@ fn answers_report_completeness_and_expressions() {
 {"id": 3, "text": "{\"n\": 2 * 3.5}", "schema": {"properties": {"n": {"type": "number"}}}}
 "#;
     insta::assert_snapshot!(answer(lines), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"id":1,"value":[1,2],"fixes":[{"path":"$[2]","kind":"cut_tail","before":"[1, 2","after":"]","penalty":10}],"completeness":"truncated"}
     {"id":2,"value":[1,2],"fixes":[{"path":"$[2]","kind":"elision","before":"...","after":"","penalty":10}],"completeness":"elided"}
     {"id":3,"value":{"n":"{{2 * 3.5}}"},"fixes":[{"path":"$.n","kind":"bare_text","before":"2 * 3.5","after":"2 * 3.5","penalty":5},{"path":"$.n","kind":"arithmetic","before":"\"2 * 3.5\"","after":"\"{{2 * 3.5}}\"","penalty":3}],"expressions":["$.n"]}
@@ -179,7 +169,7 @@ fn answers_report_completeness_and_expressions() {
 fn a_line_may_be_very_large() {
     let text = format!("[{}1]", "1, ".repeat(3_000_000));
     let shown = answer(&format!("{{\"text\": \"{text}\"}}\n{{\"value\": 2}}\n"));
-    assert!(shown.starts_with("exit status 0\n--- stdout\n{\"value\":[1,1,"), "{}", &shown[..100]);
+    assert!(shown.starts_with("exit status 0 --- stdout\n{\"value\":[1,1,"), "{}", &shown[..100]);
     assert!(shown.ends_with(",1],\"fixes\":[]}\n{\"value\":2,\"fixes\":[]}\n"), "{}", &shown[shown.len() - 100..]);
 }
 
@@ -193,8 +183,7 @@ fn an_empty_input_has_no_answer() {
 fn a_file_that_is_missing_is_bad_usage() {
     let folder = Folder::new("lines_missing");
     insta::assert_snapshot!(folder.run(&["repair", "--jsonl", "in.jsonl"], ""), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: cannot read `in.jsonl`
       caused by: No such file or directory (os error 2)
 

@@ -49,15 +49,17 @@ fn command() -> Command {
     command
 }
 
-/// The exit status and the output that is not empty.
+/// `exit status 0 --- stdout`, then each output that is not empty, with the name of the next one above it.
 pub(crate) fn show(command: &mut Command) -> String {
     let output = command.output().expect("the command runs");
-    let mut shown = format!("exit status {}\n", output.status.code().expect("the command was not killed"));
+    let mut shown = format!("exit status {}", output.status.code().expect("the command was not killed"));
+    let mut before = " ";
     for (name, bytes) in [("stdout", output.stdout), ("stderr", output.stderr)] {
         let text = String::from_utf8(bytes).expect("the output is UTF-8");
         if !text.is_empty() {
-            write!(shown, "--- {name}\n{text}").expect("a string can be written to");
+            write!(shown, "{before}--- {name}\n{text}").expect("a string can be written to");
+            before = "";
         }
     }
-    shown
+    if before == " " { shown + "\n" } else { shown }
 }

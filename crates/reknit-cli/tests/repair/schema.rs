@@ -21,8 +21,7 @@ fn with_schema(name: &str, schema: &str, text: &str) -> String {
 #[test]
 fn a_value_is_converted_to_fit_the_schema() {
     insta::assert_snapshot!(with_schema("changed_to_fit", ORDER, r#"{"symbol": "TSLA", "shares": "1,000", "limit_price": 12}"#), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"symbol":"TSLA","shares":1000,"limitPrice":12}
     --- stderr
     fixed 2 places:
@@ -34,8 +33,7 @@ fn a_value_is_converted_to_fit_the_schema() {
 #[test]
 fn a_value_that_fits_comes_back_byte_for_byte() {
     insta::assert_snapshot!(with_schema("fits", ORDER, r#"{ "symbol":"TSLA", "shares": 100 }"#), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     { "symbol":"TSLA", "shares": 100 }
     --- stderr
     nothing to fix
@@ -45,8 +43,7 @@ fn a_value_that_fits_comes_back_byte_for_byte() {
 #[test]
 fn a_misfit_is_an_error_with_every_problem() {
     insta::assert_snapshot!(with_schema("misfit", ORDER, r#"{"shares": 0, "limitPrice": "a lot", "note": "x"}"#), @r#"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: the value in `answer.txt` does not fit the schema
       - `$`: the property `symbol` is missing
       - `$.shares`: expected at least 1, found 0
@@ -62,8 +59,7 @@ fn a_misfit_lists_at_most_20_problems() {
     let schema = r#"{"type": "array", "items": {"type": "integer"}}"#;
     let text = format!("[{}]", vec!["true"; 30].join(", "));
     insta::assert_snapshot!(with_schema("many_problems", schema, &text), @"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: the value in `answer.txt` does not fit the schema
       - `$[0]`: expected an integer, found true
       - `$[1]`: expected an integer, found true
@@ -95,8 +91,7 @@ fn a_misfit_lists_at_most_20_problems() {
 fn arithmetic_for_a_number_is_noted() {
     let text = r#"{"symbol": "TSLA", "shares": 2, "limitPrice": 100 * "{{step-1.response.price}}"}"#;
     insta::assert_snapshot!(with_schema("arithmetic", ORDER, text), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"symbol":"TSLA","shares":2,"limitPrice":"{{100 * step-1.response.price}}"}
     --- stderr
     fixed 1 place:
@@ -109,8 +104,7 @@ fn arithmetic_for_a_number_is_noted() {
 fn a_schema_chooses_between_two_readings() {
     let folder = Folder::new("chooses").with("b.json", r#"{"type": "object", "required": ["b"]}"#);
     insta::assert_snapshot!(folder.run(&["repair", "--schema", "b.json"], "{\"a\": 1} or {\"b\": 2}"), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"b":2}
     "#);
 }
@@ -118,8 +112,7 @@ fn a_schema_chooses_between_two_readings() {
 #[test]
 fn a_schema_that_is_not_json_is_bad_usage_with_its_position() {
     insta::assert_snapshot!(with_schema("not_json", "{\n  \"type\": \"object\",\n}", "{}"), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: cannot use `order.schema.json` as a schema
       caused by: the file is not JSON: line 3, column 1: expected a key in double quotes, found `}`
 
@@ -133,14 +126,12 @@ fn a_schema_that_is_not_json_is_bad_usage_with_its_position() {
 #[test]
 fn an_invalid_schema_is_bad_usage() {
     insta::assert_snapshot!(with_schema("no_schema", r#"{"type": "objekt"}"#, "{}"), @r#"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: cannot use `order.schema.json` as a schema
       caused by: the schema is not valid at `$.type`: expected "array", "boolean", "integer", "null", "number", "object" or "string", found "objekt"
     "#);
     insta::assert_snapshot!(with_schema("no_schema", "3", "{}"), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: cannot use `order.schema.json` as a schema
       caused by: a schema must be an object or a boolean, not a number
     ");
@@ -150,8 +141,7 @@ fn an_invalid_schema_is_bad_usage() {
 fn a_schema_that_is_not_utf8_is_bad_usage() {
     let folder = Folder::new("schema_no_text").with("latin1.json", b"{\"title\": \"caf\xe9\"}");
     insta::assert_snapshot!(folder.run(&["repair", "--schema", "latin1.json"], "{}"), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: cannot use `latin1.json` as a schema
       caused by: the file is not UTF-8 text: invalid byte 0xe9 at line 1, column 15 (offset 14)
     ");
@@ -161,8 +151,7 @@ fn a_schema_that_is_not_utf8_is_bad_usage() {
 fn a_schema_that_is_missing_is_bad_usage() {
     let folder = Folder::new("schema_is_missing");
     insta::assert_snapshot!(folder.run(&["repair", "--schema", "order.schema.json"], "{}"), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: cannot read `order.schema.json`
       caused by: No such file or directory (os error 2)
 

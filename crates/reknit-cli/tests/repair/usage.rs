@@ -4,14 +4,13 @@ use crate::run::run;
 
 #[test]
 fn the_version_is_printed() {
-    assert_eq!(run(&["--version"], ""), concat!("exit status 0\n--- stdout\nreknit ", env!("CARGO_PKG_VERSION"), "\n"));
+    assert_eq!(run(&["--version"], ""), concat!("exit status 0 --- stdout\nreknit ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
 #[test]
 fn short_help_of_repair_shows_examples() {
     insta::assert_snapshot!(run(&["repair", "-h"], ""), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Read JSON from a model's answer and repair it
 
     Usage: reknit repair [OPTIONS] [FILE]
@@ -41,8 +40,7 @@ fn long_help_of_repair_describes_lines_and_codes() {
     let help = run(&["help", "repair"], "");
     assert_eq!(run(&["repair", "--help"], ""), help);
     insta::assert_snapshot!(help, @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Read JSON from a model's answer and repair it.
 
     The answer may have text or a code fence around the JSON, missing commas, quotes or brackets, literals of other languages,
@@ -109,8 +107,7 @@ fn long_help_of_repair_describes_lines_and_codes() {
 #[test]
 fn a_mistyped_command_or_option_is_bad_usage() {
     insta::assert_snapshot!(run(&["repair", "--schem", "x"], ""), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: unexpected argument '--schem' found
 
       tip: a similar argument exists: '--schema'
@@ -120,8 +117,7 @@ fn a_mistyped_command_or_option_is_bad_usage() {
     For more information, try '--help'.
     ");
     insta::assert_snapshot!(run(&["repair", "a.txt", "b.txt"], ""), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: unexpected argument 'b.txt' found
 
     Usage: reknit repair [OPTIONS] [FILE]
@@ -133,8 +129,7 @@ fn a_mistyped_command_or_option_is_bad_usage() {
 #[test]
 fn explain_and_jsonl_exclude_each_other() {
     insta::assert_snapshot!(run(&["repair", "--jsonl", "--explain"], ""), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: the argument '--jsonl' cannot be used with '--explain'
 
     Usage: reknit repair --jsonl [FILE]
@@ -147,12 +142,11 @@ fn explain_and_jsonl_exclude_each_other() {
 fn completion_scripts_contain_the_options() {
     for (shell, start) in [("bash", "_reknit()"), ("zsh", "#compdef reknit"), ("fish", "# Print an optspec")] {
         let script = run(&["completions", shell], "");
-        assert!(script.starts_with(&format!("exit status 0\n--- stdout\n{start}")), "{shell}: {script}");
+        assert!(script.starts_with(&format!("exit status 0 --- stdout\n{start}")), "{shell}: {script}");
         assert!(script.contains("explain") && script.contains("jsonl"), "{shell}: {script}");
     }
     insta::assert_snapshot!(run(&["completions", "tcsh"], ""), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: invalid value 'tcsh' for '<SHELL>'
       [possible values: bash, elvish, fish, powershell, zsh]
 

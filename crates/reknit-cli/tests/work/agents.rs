@@ -11,7 +11,7 @@ use reknit_fakes::{Reply, ScriptedModel};
 use reknit_protocol::{SideEffect, Value};
 
 use crate::interrupt::interrupt;
-use crate::world::World;
+use crate::world::{World, assert_contains, assert_refused};
 
 const CLERK: &str = "---\ntools: [shop]\nmaxTurns: 3\n---\nYou work for a shop.\n";
 
@@ -52,8 +52,7 @@ async fn a_session_becomes_a_test_that_notices_a_changed_prompt() {
     let passed = world.reknit(&["test"]);
     assert!(passed.contains("1 test: 1 passed, 0 failed"), "{passed}");
     let world = world.file("clerk.md", &CLERK.replace("a shop", "another shop"));
-    let failed = world.reknit(&["test"]);
-    assert!(failed.contains("unexpected question"), "{failed}");
+    assert_contains(&world.reknit(&["test"]), "unexpected question");
     let updated = world.reknit(&["test", "--update", "--yes"]);
     assert!(updated.contains("+     digest: ") && world.reknit(&["test"]).contains("1 passed"), "{updated}");
 }
@@ -63,8 +62,7 @@ async fn an_agent_calls_tools_and_reports() {
     let (shop, model) = (shop().await, model().await);
     let world = configured(&shop, &model).file("clerk.md", CLERK);
     insta::assert_snapshot!(world.reknit(&["agent", "clerk.md", "Where is order 7?"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     # Order 7
 
     It was sent.
@@ -77,17 +75,16 @@ async fn an_agent_calls_tools_and_reports() {
     ✓ turn 2  wrote the report
 
 
-    EXIT-FINAL-ANSWER: 2 turns, 1 tool call, 2 model calls, N s
+    final answer: 2 turns, 1 tool call, 2 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r##"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     session  RUN
     agent    clerk
     input    Where is order 7?
-    status   EXIT-FINAL-ANSWER
+    status   final answer
     spent    1 tool call, 2 model calls, 4 events
 
     ✓ turn 1  called tools
@@ -161,10 +158,10 @@ async fn an_agent_file_can_be_executed() {
 async fn every_session_exit_has_its_exit_status() {
     let shop = shop().await;
     for (script, name, code) in [
-        (Script::new().on(RequestMatcher::any(), Reply::status(401)), "EXIT-AUTH-FAILURE", 7),
-        (Script::new().on(RequestMatcher::any(), Reply::status(402)), "EXIT-QUOTA-EXCEEDED", 8),
-        (Script::new().on(RequestMatcher::any(), Reply::text("")), "EXIT-MAX-RETRIES", 1),
-        (Script::new().on(RequestMatcher::any(), look_up()), "EXIT-MAX-TURNS-NO-RESPONSE", 1),
+        (Script::new().on(RequestMatcher::any(), Reply::status(401)), "auth failure", 7),
+        (Script::new().on(RequestMatcher::any(), Reply::status(402)), "quota exceeded", 8),
+        (Script::new().on(RequestMatcher::any(), Reply::text("")), "max retries", 1),
+        (Script::new().on(RequestMatcher::any(), look_up()), "max turns no response", 1),
     ] {
         let model = ScriptedModel::start(script).await.expect("the model starts");
         let world = configured(&shop, &model).file("clerk.md", CLERK);
@@ -191,7 +188,7 @@ async fn the_configuration_has_the_defaults_of_agent_settings() {
         let clerk = format!("---\ntools: [shop]\n{file}---\nYou work for a shop.\n");
         let world = World::new().configured(&[&shop], &models).file("clerk.md", &clerk);
         let shown = world.reknit(&["agent", "clerk.md", "Where is order 7?"]);
-        assert!(shown.contains(&format!("EXIT-MAX-TURNS-NO-RESPONSE: {turns},")), "case: {case}: {shown}");
+        assert!(shown.contains(&format!("max turns no response: {turns},")), "case: {case}: {shown}");
     }
 }
 
@@ -212,8 +209,7 @@ async fn a_bad_agent_file_is_rejected_with_all_its_problems() {
         assert_eq!(world.output(arguments).status.code(), Some(2), "{arguments:?}");
     }
     insta::assert_snapshot!(world.reknit(&["agent", "bad.md", "x"]), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: cannot use `bad.md` as an agent
       - line 2, column 1: `maxTurn`: there is no such setting; did you mean `maxTurns`?
       - line 3, column 1: `llmTimeout`: write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
@@ -221,20 +217,16 @@ async fn a_bad_agent_file_is_rejected_with_all_its_problems() {
 
     hint: see an example of an agent file with `reknit agent --help`
     ");
-    insta::assert_snapshot!(world.reknit(&["agent", "tools.md", "x"]), @"
-    exit status 2
-    --- stderr
-    error: the agent uses the capability `shop/fly`, which does not exist
-
-    hint: available: look_up
-    ");
-    insta::assert_snapshot!(world.reknit(&["agent", "models.md", "x"]), @"
-    exit status 2
-    --- stderr
-    error: the agent uses the model `other`, which does not exist
-
-    hint: available: local
-    ");
+    assert_refused(
+        &world.reknit(&["agent", "tools.md", "x"]),
+        "the agent uses the capability `shop/fly`, which does not exist",
+        "available: look_up",
+    );
+    assert_refused(
+        &world.reknit(&["agent", "models.md", "x"]),
+        "the agent uses the model `other`, which does not exist",
+        "available: local",
+    );
     assert!(model.requests().is_empty());
 }
 
@@ -253,8 +245,7 @@ async fn one_interrupt_asks_for_the_report_and_a_second_cancels_the_session() {
     interrupt(&child);
     let output = child.wait_with_output().expect("it ends");
     insta::assert_snapshot!(world.show(&output), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Nothing yet.
     --- stderr
     > turn 1  asking local
@@ -264,7 +255,7 @@ async fn one_interrupt_asks_for_the_report_and_a_second_cancels_the_session() {
     ✓ turn 2  wrote the report
 
 
-    EXIT-USER-STOP: 2 turns, 0 tool calls, 2 model calls, N s
+    user stop: 2 turns, 0 tool calls, 2 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
     ");
@@ -276,8 +267,7 @@ async fn one_interrupt_asks_for_the_report_and_a_second_cancels_the_session() {
     interrupt(&child);
     let output = child.wait_with_output().expect("it ends");
     insta::assert_snapshot!(world.show(&output), @"
-    exit status 130
-    --- stdout
+    exit status 130 --- stdout
     The session ended without an answer in turn 2: the session was cancelled.
     --- stderr
     > turn 1  asking local
@@ -289,7 +279,7 @@ async fn one_interrupt_asks_for_the_report_and_a_second_cancels_the_session() {
 
 
     note: no model wrote this report
-    EXIT-SIGNAL-RECEIVED: 2 turns, 0 tool calls, 2 model calls, N s
+    signal received: 2 turns, 0 tool calls, 2 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
     ");
@@ -311,8 +301,7 @@ async fn progress_shows_an_agent_and_the_agent_it_calls() {
         .file("clerk.md", "---\nagents: [finder.md]\ntools: []\n---\nYou ask others.\n")
         .file("finder.md", "---\ndescription: finds orders\nmaxModelCalls: 5\n---\nYou find orders.\n");
     insta::assert_snapshot!(world.reknit(&["agent", "clerk.md", "Where is order 7?"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     It was sent, says the finder.
     --- stderr
     > turn 1  asking local
@@ -322,13 +311,13 @@ async fn progress_shows_an_agent_and_the_agent_it_calls() {
         > turn 1  calling tools
           > call-1  look_up  running
         > turn 2  asking local
-    ✓ turn 1  call-1 agent__finder: EXIT-FINAL-ANSWER
+    ✓ turn 1  call-1 agent__finder: final answer
     ✓ turn 1  called tools
     > turn 2  asking local
     ✓ turn 2  wrote the report
 
 
-    EXIT-FINAL-ANSWER: 2 turns, 1 tool call, 4 model calls, N s
+    final answer: 2 turns, 1 tool call, 4 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
     ");
@@ -347,16 +336,13 @@ async fn agents_that_call_each_other_in_a_cycle_are_rejected_before_any_call() {
         .file("b.md", "---\nagents: [c.md]\n---\nx\n")
         .file("c.md", "---\nagents: [b.md]\n---\nx\n")
         .file("lost.md", "---\nagents: [nobody.md]\n---\nx\n");
-    insta::assert_snapshot!(world.reknit(&["agent", "a.md", "x"]), @"
-    exit status 2
-    --- stderr
-    error: agents call each other in a cycle: b.md -> c.md -> b.md
-
-    hint: remove one of them from `agents` of its caller
-    ");
+    assert_refused(
+        &world.reknit(&["agent", "a.md", "x"]),
+        "agents call each other in a cycle: b.md -> c.md -> b.md",
+        "remove one of them from `agents` of its caller",
+    );
     insta::assert_snapshot!(world.reknit(&["agent", "lost.md", "x"]), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: cannot read `nobody.md`
       caused by: No such file or directory (os error 2)
 
@@ -376,8 +362,7 @@ async fn progress_shows_the_steps_of_a_plan_that_an_agent_submits() {
     let model = ScriptedModel::start(script).await.expect("the model starts");
     let world = configured(&shop, &model).file("clerk.md", "---\nplans: true\n---\nYou plan.\n");
     insta::assert_snapshot!(world.reknit(&["agent", "clerk.md", "Where are they?"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Both were sent.
     --- stderr
     > turn 1  asking local
@@ -393,7 +378,7 @@ async fn progress_shows_the_steps_of_a_plan_that_an_agent_submits() {
     ✓ turn 2  wrote the report
 
 
-    EXIT-FINAL-ANSWER: 2 turns, 2 tool calls, 2 model calls, N s
+    final answer: 2 turns, 2 tool calls, 2 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
     ");
@@ -408,10 +393,11 @@ async fn an_agent_has_metadata_which_its_model_sees_only_if_the_configuration_na
         let world = World::new().configured(&[&shop], &(models + setting)).file("clerk.md", CLERK);
         let arguments = ["agent", "clerk.md", "Where?", "--meta", "tenant=acme", "--meta", "user=annabel"];
         assert!(world.reknit(&arguments).starts_with("exit status 0"));
-        let shown = world.reknit(&["runs", "show", "last"]);
-        assert!(shown.contains("\nmeta     tenant=acme, user=annabel\n"), "{shown}");
-        let shown = world.reknit(&["runs", "show", "last", "--json"]);
-        assert!(shown.contains(r#""meta":{"tenant":"acme","user":"annabel"}"#), "{shown}");
+        assert_contains(&world.reknit(&["runs", "show", "last"]), "\nmeta     tenant=acme, user=annabel\n");
+        assert_contains(
+            &world.reknit(&["runs", "show", "last", "--json"]),
+            r#""meta":{"tenant":"acme","user":"annabel"}"#,
+        );
         for request in model.requests() {
             let text = request.text();
             let shown = (text.contains(r#""tenant": "acme""#), text.contains("annabel"));

@@ -5,7 +5,7 @@ use reknit_fakes::tool::{CallMatcher, RunningTool};
 use reknit_fakes::{Reply, ScriptedModel, ScriptedTool};
 use reknit_protocol::{SideEffect, Value};
 
-use crate::world::{World, plan};
+use crate::world::{World, assert_bad_config, assert_contains, assert_refused, plan};
 
 const RULE: &str = "[[approve]]\ncapability = \"shop/pay\"\nwhen = \"amount > 100\"\n";
 const PAY: [(&str, &str); 2] = [("price", "{}"), ("pay", r#"{"amount": "{{price.price}}", "to": "ann"}"#)];
@@ -33,8 +33,7 @@ async fn a_call_that_matches_a_rule_waits_and_is_sent_once_it_is_approved() {
     let shop = shop().await;
     let world = World::new().configured(&[&shop], RULE).file("plan.json", &plan(&PAY));
     insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @r#"
-    exit status 6
-    --- stderr
+    exit status 6 --- stderr
     > price  price  running
     · pay    pay    waiting for price
     ✓ price  price  done
@@ -50,8 +49,7 @@ async fn a_call_that_matches_a_rule_waits_and_is_sent_once_it_is_approved() {
     "#);
     assert!(payments(&shop).is_empty(), "nothing is paid before a person approved it");
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--step", "pay"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     run      RUN
     request  shopping
     status   waiting for approval
@@ -69,8 +67,7 @@ async fn a_call_that_matches_a_rule_waits_and_is_sent_once_it_is_approved() {
     "#);
     world.reknit(&["runs", "approve", "last"]);
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Everything was done.
 
     Done:
@@ -97,23 +94,18 @@ async fn a_person_edits_and_approves_a_call() {
     let shop = shop().await;
     let world = World::new().configured(&[&shop], RULE).file("plan.json", &plan(&PAY));
     world.reknit(&["run", "--answer", "template", "plan.json"]);
-    insta::assert_snapshot!(world.reknit(&["runs", "approve", "last", "--set", "amount=-1"]), @"
-    exit status 2
-    --- stderr
-    error: the corrected parameters do not fit the schema: `$.amount`: expected more than 0, found -1
-
-    hint: change the parameters and approve again; nothing was sent
-    ");
-    insta::assert_snapshot!(world.reknit(&["runs", "approve", "last", "--edit", "amount: 5"]), @"
-    exit status 2
-    --- stderr
-    error: the parameters are not JSON: line 1, column 1: expected a value, found `a`
-
-    hint: write all parameters as a JSON object, or change one with `--set NAME=VALUE`
-    ");
+    assert_refused(
+        &world.reknit(&["runs", "approve", "last", "--set", "amount=-1"]),
+        "the corrected parameters do not fit the schema: `$.amount`: expected more than 0, found -1",
+        "change the parameters and approve again; nothing was sent",
+    );
+    assert_refused(
+        &world.reknit(&["runs", "approve", "last", "--edit", "amount: 5"]),
+        "the parameters are not JSON: line 1, column 1: expected a value, found `a`",
+        "write all parameters as a JSON object, or change one with `--set NAME=VALUE`",
+    );
     insta::assert_snapshot!(world.reknit(&["runs", "approve", "last", "--set", "amount=120"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     edited:
       call:   `pay` of `shop` (unsafe) with {"amount":150,"to":"ann"}
       reason: rule: shop/pay, amount > 100
@@ -124,8 +116,7 @@ async fn a_person_edits_and_approves_a_call() {
     hint: continue with `reknit runs resume RUN`
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Everything was done.
 
     Done:
@@ -146,8 +137,7 @@ async fn a_person_edits_and_approves_a_call() {
     "#);
     assert_eq!(payments(&shop), [r#"{"amount":120,"to":"ann"}"#]);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--step", "pay"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     run      RUN
     request  shopping
     status   complete
@@ -171,8 +161,7 @@ async fn a_person_rejects_a_call_with_a_reason() {
     let world = World::new().configured(&[&shop], RULE).file("plan.json", &plan(&PAY));
     world.reknit(&["run", "--answer", "template", "plan.json"]);
     insta::assert_snapshot!(world.reknit(&["runs", "reject", "last", "--reason", "too much"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     denied:
       call:   `pay` of `shop` (unsafe) with {"amount":150,"to":"ann"}
       reason: rule: shop/pay, amount > 100
@@ -183,8 +172,7 @@ async fn a_person_rejects_a_call_with_a_reason() {
     hint: continue with `reknit runs resume RUN`
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @r#"
-    exit status 3
-    --- stdout
+    exit status 3 --- stdout
     Some steps were done.
 
     Missing:
@@ -211,8 +199,7 @@ async fn yes_approves_what_rules_ask_and_says_so() {
     let run = world.reknit(&["run", "--answer", "template", "--yes", "plan.json"]);
     assert_eq!(payments(&shop), [r#"{"amount":150,"to":"ann"}"#], "{run}");
     insta::assert_snapshot!(run, @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Everything was done.
 
     Done:
@@ -257,8 +244,7 @@ async fn ask_all_asks_about_every_call_that_does_not_only_read() {
     let steps = [("price", "{}"), ("pay", r#"{"amount": 1}"#)];
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&steps));
     insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "--ask", "all", "plan.json"]), @r#"
-    exit status 6
-    --- stderr
+    exit status 6 --- stderr
     > price  price  running
     ? pay    pay    waiting for approval
     ✓ price  price  done
@@ -272,13 +258,11 @@ async fn ask_all_asks_about_every_call_that_does_not_only_read() {
     hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`
     "#);
     assert_eq!(shop.call_count(), 1, "only the read is made");
-    insta::assert_snapshot!(world.reknit(&["runs", "resume", "--ask", "all", "last"]), @"
-    exit status 2
-    --- stderr
-    error: which calls of run `RUN` are approved was decided when it started
-
-    hint: leave out `--ask`; `--yes` approves what its rules ask about
-    ");
+    assert_refused(
+        &world.reknit(&["runs", "resume", "--ask", "all", "last"]),
+        "which calls of run `RUN` are approved was decided when it started",
+        "leave out `--ask`; `--yes` approves what its rules ask about",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -291,8 +275,7 @@ async fn the_model_of_an_agent_reads_why_its_call_was_rejected() {
     let models = format!("[[models]]\nname = \"local\"\nurl = \"{}\"\nmodel = \"scripted\"\n", model.base_url());
     let agent = "---\ntools: [shop]\nmaxTurns: 3\n---\nYou pay.\n";
     let world = World::new().configured(&[&shop], &(models + RULE)).file("clerk.md", agent);
-    let asked = world.reknit(&["agent", "clerk.md", "Pay."]);
-    assert!(asked.contains("reason: rule: shop/pay, amount > 100"), "{asked}");
+    assert_contains(&world.reknit(&["agent", "clerk.md", "Pay."]), "reason: rule: shop/pay, amount > 100");
     world.reknit(&["runs", "reject", "last", "--reason", "pay 50 at most"]);
     assert!(world.reknit(&["runs", "resume", "last"]).contains("--- stdout\nnot paid\n"));
     let last = model.requests().last().map(|request| request.body.to_string()).unwrap_or_default();
@@ -305,12 +288,10 @@ async fn a_rule_that_names_no_capability_of_its_tool_is_an_error_at_its_line() {
     let shop = shop().await;
     let rule = "[[approve]]\ncapability = \"shop/pya\"\n";
     let world = World::new().configured(&[&shop], rule).file("plan.json", &plan(&PAY));
-    insta::assert_snapshot!(world.reknit(&["run", "plan.json"]), @"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: reknit.toml, line 4: `approve.capability` names `shop/pya`, but there is no capability `pya` of tool `shop`; did you mean `shop/pay`?
-    ");
+    assert_bad_config(
+        &world.reknit(&["run", "plan.json"]),
+        "reknit.toml, line 4: `approve.capability` names `shop/pya`, but there is no capability `pya` of tool `shop`; did you mean `shop/pay`?",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -318,8 +299,7 @@ async fn a_plan_is_approved_from_a_preview_of_its_calls() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
     insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "--ask", "plan", "plan.json"]), @r#"
-    exit status 6
-    --- stderr
+    exit status 6 --- stderr
     · price  price  waiting for approval of the plan
     · pay    pay    waiting for price
 
@@ -332,8 +312,10 @@ async fn a_plan_is_approved_from_a_preview_of_its_calls() {
     hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`
     "#);
     assert_eq!(shop.call_count(), 0);
-    let shown = world.reknit(&["runs", "show", "last"]);
-    assert!(shown.contains("plan     call:   price: `price` of `shop` (read) with {}"), "{shown}");
+    assert_contains(
+        &world.reknit(&["runs", "show", "last"]),
+        "plan     call:   price: `price` of `shop` (read) with {}",
+    );
     let edit = world.output(&["runs", "approve", "last", "--set", "amount=5"]);
     assert_eq!(edit.status.code(), Some(2), "a plan is not edited");
     world.reknit(&["runs", "approve", "last"]);

@@ -12,7 +12,7 @@ use reknit_fakes::tool::{CallMatcher, RunningTool};
 use reknit_fakes::{Reply, ScriptedTool};
 use reknit_protocol::{Sha256, SideEffect, Value, hex};
 
-use crate::world::{World, plan, text};
+use crate::world::{World, assert_ended, plan, text};
 
 const SECRET: &str = "a webhook key";
 const VARIABLES: [(&str, &str); 1] = [("HOOK_KEY", SECRET)];
@@ -147,8 +147,7 @@ async fn a_question_is_sent_signed_with_all_that_a_person_needs_and_without_secr
     assert!(at("reason").is_some_and(|reason| reason.contains("unsafe")), "{body}");
     world.reknit_with(&VARIABLES, &["runs", "approve", "last", "--config", "reknit.toml"]);
     let resumed = ["runs", "resume", "last", "--answer", "template", "--config", "reknit.toml"];
-    let resumed = world.reknit_with(&VARIABLES, &resumed);
-    assert!(resumed.starts_with("exit status 0"), "{resumed}");
+    assert_ended(&world.reknit_with(&VARIABLES, &resumed), 0, "");
     assert_eq!((shop.call_count(), webhook.received().len()), (1, 1));
 }
 
@@ -156,8 +155,7 @@ async fn a_question_is_sent_signed_with_all_that_a_person_needs_and_without_secr
 async fn a_question_is_sent_once_while_its_run_goes_on() {
     let (shop, webhook) = (shop().await, Webhook::start(Answer::Note).await);
     let world = world(&shop, &webhook).file("plan.json", &plan(&[("pay", "{}"), ("look", "{}")]));
-    let shown = world.reknit_with(&VARIABLES, &RUN);
-    assert!(shown.starts_with("exit status 6"), "{shown}");
+    assert_ended(&world.reknit_with(&VARIABLES, &RUN), 6, "");
     assert_eq!((shop.call_count(), webhook.received().len()), (1, 1), "the other step ends after the question");
 }
 
@@ -218,8 +216,7 @@ async fn a_webhook_that_fails_is_tried_again_and_its_failure_does_not_stop_the_r
 async fn a_webhook_needs_its_key_and_a_found_file_must_be_trusted() {
     let (shop, webhook) = (shop().await, Webhook::start(Answer::Note).await);
     let world = world(&shop, &webhook);
-    let found = world.reknit_with(&VARIABLES, &["run", "plan.json"]);
-    assert!(found.starts_with("exit status 2") && found.contains("each question to a person is sent to"), "{found}");
+    assert_ended(&world.reknit_with(&VARIABLES, &["run", "plan.json"]), 2, "each question to a person is sent to");
     let unset = world.reknit(&RUN);
     assert!(
         unset.contains("the key of the approval webhook should be in the variable `HOOK_KEY`, which is not set"),

@@ -5,19 +5,16 @@ use reknit_fakes::tool::CallMatcher;
 use reknit_fakes::{Reply, ScriptedModel, ScriptedTool};
 use reknit_protocol::{SideEffect, Value};
 
-use crate::exit_status::shop;
-use crate::world::{World, plan, text};
+use crate::exit_status::{ran, shop};
+use crate::world::{World, assert_bad_config, assert_contains, assert_refused, plan, text};
 
 const PAY: [(&str, &str); 1] = [("pay", r#"{"amount": 12.50}"#)];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn show_lists_the_calls_that_wait_for_approval() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let (_shop, world) = ran(&PAY).await;
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     run      RUN
     request  shopping
     status   waiting for approval
@@ -33,8 +30,7 @@ async fn show_lists_the_calls_that_wait_for_approval() {
                  values: amount from the plan
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--json"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"run":"RUN","status":"waiting","steps":[{"step":"pay","capability":"pay","state":"asking","parameters":{"amount":12.50},"asks":{"step":"pay","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","class":"unsafe","parameters":{"amount":12.50},"values":{"amount":"from the plan"},"expires_ms":0}}],"history":{"pay":[{"at_ms":0,"took_ms":0,"action":"called","parameters":{"amount":12.50},"status":null,"error":"`shop` broke the connection: Connection reset by peer (os error 104)"}]}}
     "#);
 }
@@ -46,28 +42,21 @@ async fn a_decision_after_the_time_for_it_is_refused_and_the_answer_is_no() {
     let world = world.file("plan.json", &plan(&PAY));
     world.reknit(&["run", "--answer", "template", "plan.json"]);
     tokio::time::sleep(std::time::Duration::from_millis(3_100)).await;
-    insta::assert_snapshot!(world.reknit(&["runs", "approve", "last"]), @r"
-    exit status 2
-    --- stderr
-    error: the time for a decision about `pay` of run `RUN` is over, so the answer is no
-
-    hint: let the run go on with `reknit runs resume RUN`
-    ");
-    let ended = world.reknit(&["runs", "resume", "--all"]);
-    assert!(ended.contains("failed"), "{ended}");
-    let shown = world.reknit(&["runs", "show", "last"]);
-    assert!(shown.contains("the time to approve it ran out"), "{shown}");
+    assert_refused(
+        &world.reknit(&["runs", "approve", "last"]),
+        "the time for a decision about `pay` of run `RUN` is over, so the answer is no",
+        "let the run go on with `reknit runs resume RUN`",
+    );
+    assert_contains(&world.reknit(&["runs", "resume", "--all"]), "failed");
+    assert_contains(&world.reknit(&["runs", "show", "last"]), "the time to approve it ran out");
     assert_eq!(shop.call_count(), 1, "nothing was sent again");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_approved_call_is_sent_again_with_its_key() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let (shop, world) = ran(&PAY).await;
     insta::assert_snapshot!(world.reknit(&["runs", "approve", "last"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     approved:
       failed: `shop` broke the connection: Connection reset by peer (os error 104)
       again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
@@ -78,8 +67,7 @@ async fn an_approved_call_is_sent_again_with_its_key() {
     "#);
     assert_eq!(shop.call_count(), 1, "to approve is not to send");
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Everything was done.
 
     Done:
@@ -97,8 +85,7 @@ async fn an_approved_call_is_sent_again_with_its_key() {
     assert_eq!(keys.len(), 2);
     assert_eq!(keys[0], keys[1]);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     run      RUN
     request  shopping
     status   complete
@@ -122,12 +109,9 @@ async fn an_approved_call_is_sent_again_with_its_key() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_denied_call_is_not_sent() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let (shop, world) = ran(&PAY).await;
     insta::assert_snapshot!(world.reknit(&["runs", "deny", "last", "pay"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     denied:
       failed: `shop` broke the connection: Connection reset by peer (os error 104)
       again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
@@ -137,8 +121,7 @@ async fn a_denied_call_is_not_sent() {
     hint: continue with `reknit runs resume RUN`
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @"
-    exit status 1
-    --- stdout
+    exit status 1 --- stdout
     Nothing could be done.
 
     Missing:
@@ -156,24 +139,19 @@ async fn a_denied_call_is_not_sent() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn approve_fails_if_the_run_does_not_wait() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY)).file("ask.json", &plan(&[("price", "{}")]));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
-    insta::assert_snapshot!(world.reknit(&["runs", "approve", "last", "price"]), @"
-    exit status 2
-    --- stderr
-    error: step `price` of run `RUN` does not wait for approval
-
-    hint: these steps do: pay
-    ");
+    let (_shop, world) = ran(&PAY).await;
+    let world = world.file("ask.json", &plan(&[("price", "{}")]));
+    assert_refused(
+        &world.reknit(&["runs", "approve", "last", "price"]),
+        "step `price` of run `RUN` does not wait for approval",
+        "these steps do: pay",
+    );
     world.reknit(&["run", "--answer", "template", "ask.json"]);
-    insta::assert_snapshot!(world.reknit(&["runs", "approve", "last"]), @"
-    exit status 2
-    --- stderr
-    error: run `RUN` does not wait for approval
-
-    hint: see its status with `reknit runs show RUN`
-    ");
+    assert_refused(
+        &world.reknit(&["runs", "approve", "last"]),
+        "run `RUN` does not wait for approval",
+        "see its status with `reknit runs show RUN`",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -181,8 +159,7 @@ async fn a_step_that_may_not_ask_for_approval_fails() {
     let shop = shop().await;
     let world = World::new().configured(&[&shop], "[people]\nask = false\n").file("plan.json", &plan(&PAY));
     insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @"
-    exit status 1
-    --- stdout
+    exit status 1 --- stdout
     Nothing could be done.
 
     Missing:
@@ -201,9 +178,7 @@ async fn a_step_that_may_not_ask_for_approval_fails() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_last_decision_counts_until_the_run_resumes() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let (shop, world) = ran(&PAY).await;
     world.reknit(&["runs", "approve", "last"]);
     let denied = world.reknit(&["runs", "deny", "last"]);
     let (listed, shown) = (world.reknit(&["runs", "list"]), world.reknit(&["runs", "show", "last"]));
@@ -211,8 +186,7 @@ async fn the_last_decision_counts_until_the_run_resumes() {
     let resumed = world.reknit(&["runs", "resume", "last"]);
     assert_eq!(shop.call_count(), 1, "what was denied in the end was sent");
     insta::assert_snapshot!(denied, @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     denied (was approved):
       failed: `shop` broke the connection: Connection reset by peer (os error 104)
       again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
@@ -222,14 +196,12 @@ async fn the_last_decision_counts_until_the_run_resumes() {
     hint: continue with `reknit runs resume RUN`
     "#);
     insta::assert_snapshot!(listed, @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     RUN                                     STARTED  STATUS   REQUEST
     RUN  AGE  waiting  shopping   (denied; continue with `reknit runs resume RUN`)
     ");
     insta::assert_snapshot!(shown, @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     run      RUN
     request  shopping
     status   waiting for approval: denied; continue with `reknit runs resume RUN`
@@ -247,8 +219,7 @@ async fn the_last_decision_counts_until_the_run_resumes() {
     "#);
     assert!(asks.contains(r#""decided":"denied""#), "{asks}");
     insta::assert_snapshot!(resumed, @"
-    exit status 1
-    --- stdout
+    exit status 1 --- stdout
     Nothing could be done.
 
     Missing:
@@ -265,13 +236,10 @@ async fn the_last_decision_counts_until_the_run_resumes() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_is_approved_twice_is_sent_once() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let (shop, world) = ran(&PAY).await;
     world.reknit(&["runs", "approve", "last"]);
     insta::assert_snapshot!(world.reknit(&["runs", "approve", "last"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     already approved:
       failed: `shop` broke the connection: Connection reset by peer (os error 104)
       again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
@@ -295,8 +263,7 @@ async fn show_lists_the_calls_of_an_agent_that_wait_for_approval() {
     let agent = "---\ntools: [shop]\nmaxTurns: 3\n---\nYou pay.\n";
     let world = World::new().configured(&[&shop], &models).file("clerk.md", agent);
     insta::assert_snapshot!(world.reknit(&["agent", "clerk.md", "--json", "Pay."]), @r#"
-    exit status 6
-    --- stdout
+    exit status 6 --- stdout
     {"run":"RUN","status":"waiting","asks":[{"step":"call-1","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","class":"unsafe","parameters":{"amount":12.50},"values":{"amount":"written by the agent"},"expires_ms":0}]}
     --- stderr
     > turn 1  asking local
@@ -313,8 +280,7 @@ async fn show_lists_the_calls_of_an_agent_that_wait_for_approval() {
     hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`; `reknit runs settle --help` if you know what became of a call
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     session  RUN
     agent    clerk
     input    Pay.
@@ -330,8 +296,7 @@ async fn show_lists_the_calls_of_an_agent_that_wait_for_approval() {
     attempt 1.1  local  tool_calls, 0.0 s, 85 tokens in, 0 out
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--json"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"run":"RUN","status":"waiting","turn":1,"max_turns":3,"log":[{"kind":"attempt","turn":1,"attempt":1,"target":"local","status":"tool_calls","latency_ms":0,"input_tokens":85,"output_tokens":0}],"asks":[{"step":"call-1","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","class":"unsafe","parameters":{"amount":12.50},"values":{"amount":"written by the agent"},"expires_ms":0}]}
     "#);
     world.reknit(&["runs", "approve", "last", "call-1"]);
@@ -341,27 +306,20 @@ async fn show_lists_the_calls_of_an_agent_that_wait_for_approval() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_can_say_that_a_call_took_effect() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
-    insta::assert_snapshot!(world.reknit(&["runs", "settle", "last", "--happened", "--result", "{paid"]), @r#"
-    exit status 2
-    --- stderr
-    error: the result is not JSON: line 1, column 2: expected a key in double quotes, found `p`
-
-    hint: a text needs quotes of its own: `--result '"done"'`; `reknit repair` reads damaged JSON
-    "#);
-    insta::assert_snapshot!(world.reknit(&["runs", "settle", "last", "--check"]), @"
-    exit status 2
-    --- stderr
-    error: no check was configured for `shop/pay` when the run started
-
-    hint: look yourself, then settle with `--happened` or `--did-not-happen`; `[[checks]]` in the configuration names a check for later runs
-    ");
+    let (shop, world) = ran(&PAY).await;
+    assert_refused(
+        &world.reknit(&["runs", "settle", "last", "--happened", "--result", "{paid"]),
+        "the result is not JSON: line 1, column 2: expected a key in double quotes, found `p`",
+        r#"a text needs quotes of its own: `--result '"done"'`; `reknit repair` reads damaged JSON"#,
+    );
+    assert_refused(
+        &world.reknit(&["runs", "settle", "last", "--check"]),
+        "no check was configured for `shop/pay` when the run started",
+        "look yourself, then settle with `--happened` or `--did-not-happen`; `[[checks]]` in the configuration names a check for later runs",
+    );
     let settle = ["runs", "settle", "last", "pay", "--happened", "--result", r#"{"receipt": 7}"#];
     insta::assert_snapshot!(world.reknit(&settle), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     happened:
       failed: `shop` broke the connection: Connection reset by peer (os error 104)
       again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
@@ -371,8 +329,7 @@ async fn a_person_can_say_that_a_call_took_effect() {
     hint: continue with `reknit runs resume RUN`
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Everything was done.
 
     Done:
@@ -390,8 +347,7 @@ async fn a_person_can_say_that_a_call_took_effect() {
     "#);
     assert_eq!(shop.call_count(), 1, "the payment is not sent again");
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     run      RUN
     request  shopping
     status   complete
@@ -431,13 +387,10 @@ fn only_a_call_that_happened_has_a_result() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_did_not_happen_is_made() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
-    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    let (shop, world) = ran(&PAY).await;
     world.reknit(&["runs", "settle", "last", "--did-not-happen"]);
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Everything was done.
 
     Done:
@@ -476,8 +429,7 @@ async fn a_check_finds_out_that_a_call_took_effect() {
     let shop = shop.start().await.expect("the tool starts");
     let world = World::new().configured(&[&shop], CHECK).file("plan.json", &plan(&PAY));
     insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Everything was done.
 
     Done:
@@ -496,8 +448,7 @@ async fn a_check_finds_out_that_a_call_took_effect() {
     hint: see each attempt with `reknit runs show RUN`
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     run      RUN
     request  shopping
     status   complete
@@ -531,23 +482,17 @@ async fn a_check_that_does_not_exist_or_may_change_something_is_refused_at_the_s
         let world = World::new().configured(&[&shop], check).file("plan.json", &plan(&PAY));
         world.reknit(&["run", "--answer", "template", "plan.json"])
     };
-    insta::assert_snapshot!(run(&CHECK.replace("payments", "fnd")), @"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: reknit.toml, line 5: `checks.call` names `shop/fnd`, but there is no capability `fnd` of tool `shop`; did you mean `shop/find`?
-    ");
-    insta::assert_snapshot!(run(&CHECK.replace("\"shop/pay\"", "\"shop/pya\"").replace("payments", "find")), @"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: reknit.toml, line 5: `checks.of` names `shop/pya`, but there is no capability `pya` of tool `shop`; did you mean `shop/pay`?
-    ");
-    insta::assert_snapshot!(run(&CHECK.replace("payments", "order")), @r#"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: reknit.toml, line 5: `checks.call` names `shop/order`, but its side effect class is `keyed`; a check must read only: name another one, or declare it with `"shop/order" = "read"` in `[effects.classes]`
-    "#);
+    assert_bad_config(
+        &run(&CHECK.replace("payments", "fnd")),
+        "reknit.toml, line 5: `checks.call` names `shop/fnd`, but there is no capability `fnd` of tool `shop`; did you mean `shop/find`?",
+    );
+    assert_bad_config(
+        &run(&CHECK.replace("\"shop/pay\"", "\"shop/pya\"").replace("payments", "find")),
+        "reknit.toml, line 5: `checks.of` names `shop/pya`, but there is no capability `pya` of tool `shop`; did you mean `shop/pay`?",
+    );
+    assert_bad_config(
+        &run(&CHECK.replace("payments", "order")),
+        r#"reknit.toml, line 5: `checks.call` names `shop/order`, but its side effect class is `keyed`; a check must read only: name another one, or declare it with `"shop/order" = "read"` in `[effects.classes]`"#,
+    );
     assert_eq!(shop.call_count(), 0);
 }

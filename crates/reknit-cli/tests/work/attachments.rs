@@ -7,7 +7,7 @@ use reknit_fakes::tool::RunningTool;
 use reknit_fakes::{Reply, ScriptedModel};
 
 use crate::exit_status::shop;
-use crate::world::{World, plan, text};
+use crate::world::{World, assert_contains, assert_refused, plan, text};
 
 /// What a request to a `chat/completions` server has for the bytes `photo`.
 const IMAGE: &str = "data:image/png;base64,cGhvdG8=";
@@ -44,8 +44,7 @@ async fn an_attachment_is_listed_with_its_name_and_size_and_without_its_bytes() 
     let (shop, model) = (shop().await, model().await);
     let world = world(&shop, &model, "");
     world.reknit(&["ask", "--attach", "photo.png", "Pay what is on the photo."]);
-    let shown = world.reknit(&["runs", "show", "last"]);
-    assert!(shown.contains("\nattached photo.png (image/png, 5 bytes)\n"), "{shown}");
+    assert_contains(&world.reknit(&["runs", "show", "last"]), "\nattached photo.png (image/png, 5 bytes)\n");
     let json = world.reknit(&["runs", "show", "last", "--json"]);
     assert!(json.contains(r#""attachments":["photo.png (image/png, 5 bytes)"]"#), "{json}");
     for command in [&["runs", "show", "last"][..], &["runs", "show", "last", "--json"], &["runs", "list"]] {
@@ -64,43 +63,38 @@ async fn an_agent_looks_at_attachments() {
     assert_eq!(text(&asked.stdout), "A cup.\n", "{}", text(&asked.stderr));
     let sent = model.requests()[0].body.to_string();
     assert!(sent.contains(IMAGE) && sent.contains("Ymx1ZQ=="), "{sent}");
-    let shown = world.reknit(&["runs", "show", "last"]);
-    assert!(shown.contains("\nattached photo.png (image/png, 5 bytes), note.txt (text/plain, "), "{shown}");
+    assert_contains(
+        &world.reknit(&["runs", "show", "last"]),
+        "\nattached photo.png (image/png, 5 bytes), note.txt (text/plain, ",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_that_cannot_be_attached_is_an_error_before_the_run_starts() {
     let (shop, model) = (shop().await, model().await);
     let blind = world(&shop, &model, "inputs = []\n").file("a.xyz", "?").file("empty.png", "");
-    insta::assert_snapshot!(blind.reknit(&["ask", "--attach", "photo.png", "Pay."]), @r#"
-    exit status 2
-    --- stderr
-    error: no model can read photo.png (image/png, 5 bytes): model `local` takes no image (image/png); its `inputs` do not list it
-
-    hint: configure a model that can, or, if this one can, list what it reads: `inputs = ["image"]` in its `[[models]]`
-    "#);
-    insta::assert_snapshot!(blind.reknit(&["ask", "--attach", "a.xyz", "Pay."]), @"
-    exit status 2
-    --- stderr
-    error: cannot attach `a.xyz`: what it contains does not follow from its name
-
-    hint: name a file that ends with one of: csv, flac, gif, html, jpeg, jpg, json, m4a, md, mp3, ogg, pdf, png, txt, wav, webp
-    ");
+    assert_refused(
+        &blind.reknit(&["ask", "--attach", "photo.png", "Pay."]),
+        "no model can read photo.png (image/png, 5 bytes): model `local` takes no image (image/png); its `inputs` do not list it",
+        r#"configure a model that can, or, if this one can, list what it reads: `inputs = ["image"]` in its `[[models]]`"#,
+    );
+    assert_refused(
+        &blind.reknit(&["ask", "--attach", "a.xyz", "Pay."]),
+        "cannot attach `a.xyz`: what it contains does not follow from its name",
+        "name a file that ends with one of: csv, flac, gif, html, jpeg, jpg, json, m4a, md, mp3, ogg, pdf, png, txt, wav, webp",
+    );
     insta::assert_snapshot!(blind.reknit(&["ask", "--attach", "nowhere.png", "Pay."]), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: cannot read `nowhere.png`
       caused by: No such file or directory (os error 2)
 
     hint: list the files there with `ls .`
     ");
-    insta::assert_snapshot!(blind.reknit(&["ask", "--attach", "empty.png", "Pay."]), @"
-    exit status 2
-    --- stderr
-    error: cannot attach `empty.png`: it is empty
-
-    hint: name another file
-    ");
+    assert_refused(
+        &blind.reknit(&["ask", "--attach", "empty.png", "Pay."]),
+        "cannot attach `empty.png`: it is empty",
+        "name another file",
+    );
     assert!(model.requests().is_empty());
     assert!(!blind.reknit(&["runs", "list"]).contains("Pay."), "a run was started");
 }

@@ -2,14 +2,13 @@
 
 use std::process::Command;
 
-use crate::exit_status::shop;
-use crate::world::{World, plan, text};
+use crate::exit_status::shopping;
+use crate::world::{World, assert_refused, text};
 
 #[test]
 fn at_least_one_run_is_listed() {
     insta::assert_snapshot!(World::new().reknit(&["runs", "list", "--limit", "0"]), @r#"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: invalid value '0' for '--limit <N>': 0 is not in 1..=4294967295
 
     For more information, try '--help'.
@@ -22,8 +21,7 @@ fn an_empty_plan_is_reported_as_empty() {
         let world = World::new().file("plan.yaml", content);
         insta::allow_duplicates! {
             insta::assert_snapshot!(world.reknit(&["plan", "check", "plan.yaml"]), @"
-            exit status 1
-            --- stderr
+            exit status 1 --- stderr
             error: the plan in `plan.yaml` is not valid
               - the file is empty (a plan has at least `steps:` with a list of steps)
 
@@ -37,8 +35,7 @@ fn an_empty_plan_is_reported_as_empty() {
 fn a_plan_that_is_too_large_is_not_parsed() {
     let world = World::new().file("plan.yaml", &format!("steps: [{}]", "a, ".repeat(2 << 20)));
     insta::assert_snapshot!(world.reknit(&["plan", "check", "plan.yaml"]), @"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: `plan.yaml` is larger than 4 MiB, the limit for one input
     ");
 }
@@ -76,43 +73,34 @@ fn settings_agents_and_plans_are_not_read_from_a_pipe() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_input_given_twice_is_bad_usage() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("price", "{}")]));
-    insta::assert_snapshot!(world.reknit(&["run", "plan.json", "--input", "s=a", "--input", "s=b"]), @"
-    exit status 2
-    --- stderr
-    error: the input `s` is given twice
-
-    hint: remove one of them
-    ");
-    insta::assert_snapshot!(world.reknit(&["run", "plan.json", "--input", "s"]), @r#"
-    exit status 2
-    --- stderr
-    error: `--input s` has no `=`
-
-    hint: write `--input shares=100`
-    "#);
+    let (_shop, world) = shopping(&[("price", "{}")]).await;
+    assert_refused(
+        &world.reknit(&["run", "plan.json", "--input", "s=a", "--input", "s=b"]),
+        "the input `s` is given twice",
+        "remove one of them",
+    );
+    assert_refused(
+        &world.reknit(&["run", "plan.json", "--input", "s"]),
+        "`--input s` has no `=`",
+        "write `--input shares=100`",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn show_reports_a_run_without_steps() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[]));
+    let (_shop, world) = shopping(&[]).await;
     world.reknit(&["run", "plan.json"]);
-    insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--step", "x"]), @"
-    exit status 2
-    --- stderr
-    error: run `RUN` has no step `x`
-
-    hint: it has no steps; see its status with `reknit runs show RUN`
-    ");
+    assert_refused(
+        &world.reknit(&["runs", "show", "last", "--step", "x"]),
+        "run `RUN` has no step `x`",
+        "it has no steps; see its status with `reknit runs show RUN`",
+    );
 }
 
 #[test]
 fn a_minus_inside_a_name_gets_a_hint_about_subtraction() {
     insta::assert_snapshot!(World::new().reknit(&["eval", "a-1"]), @"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: cannot read the expression
       caused by: character 1: there is no step `a-1`
 
@@ -127,8 +115,7 @@ fn a_minus_inside_a_name_gets_a_hint_about_subtraction() {
 fn an_unknown_reknit_variable_is_reported_by_every_command_with_settings() {
     let variables = [("REKNIT_RESEND_TIMES", "1"), ("REKNIT_JOURNALL", "x")];
     insta::assert_snapshot!(World::new().reknit_with(&variables, &["runs", "list"]), @"
-    exit status 0
-    --- stderr
+    exit status 0 --- stderr
     warning: no setting has the variable `REKNIT_JOURNALL`; did you mean `REKNIT_JOURNAL`?
     warning: no setting has the variable `REKNIT_RESEND_TIMES`; the variable of `resend.times` is `REKNIT_AGENT_MAX_RETRIES`
     the journal has no runs
@@ -141,18 +128,15 @@ fn an_unknown_reknit_variable_is_reported_by_every_command_with_settings() {
 fn with_json_an_error_is_json_on_standard_output() {
     let world = World::new().file("plan.json", "{}");
     insta::assert_snapshot!(world.reknit(&["run", "--json", "nothing.json"]), @r#"
-    exit status 2
-    --- stdout
+    exit status 2 --- stdout
     {"error":{"message":"cannot read `nothing.json`","causes":["No such file or directory (os error 2)"],"hint":"list the files there with `ls .`","exit_status":2}}
     "#);
     insta::assert_snapshot!(world.reknit(&["plan", "check", "--json", "plan.json"]), @r#"
-    exit status 1
-    --- stdout
+    exit status 1 --- stdout
     {"ok":false,"problems":[{"code":"not_a_plan","path":"$","message":"found no plan: the value does not fit the schema: `$`: the property `steps` is missing","hint":"a plan has `steps:`, a list whose steps have `id`, `tool` and `with`"}]}
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "--json", "0123"]), @r#"
-    exit status 2
-    --- stdout
+    exit status 2 --- stdout
     {"error":{"message":"there is no run `0123`","hint":"list your runs with `reknit runs list`","exit_status":2}}
     "#);
 }

@@ -12,7 +12,7 @@ use axum::routing::{get, post};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::watch;
 
-use crate::world::{World, plan, text};
+use crate::world::{World, assert_contains, plan, text};
 
 const SECRET: (&str, &str) = ("REKNIT_CALLBACK_SECRET", "a secret that is long enough");
 /// The credential of the shop, where a test configures it.
@@ -168,8 +168,10 @@ async fn a_callback_that_comes_while_no_process_drives_the_run_is_kept_until_it_
     assert_eq!(listener.deliver(&path, r#"{"receipt": 9}"#).await, (200, "already received".to_owned()));
     let line = listener.line();
     assert!(line.contains("continue it with `reknit runs resume "), "{line}");
-    let resumed = world.reknit_with(&[SECRET], &["runs", "resume", "last", "--config", "reknit.toml"]);
-    assert!(resumed.contains("no such card"), "{resumed}");
+    assert_contains(
+        &world.reknit_with(&[SECRET], &["runs", "resume", "last", "--config", "reknit.toml"]),
+        "no such card",
+    );
     assert_eq!(shop.posts(), 1, "the call is not made again");
 }
 
@@ -208,8 +210,7 @@ async fn a_forged_token_is_refused_and_nothing_is_stored() {
     }
     let large = listener.deliver(&path, &"x".repeat((4 << 20) + 1)).await;
     assert_eq!(large.0, 413);
-    let shown = world.reknit(&["runs", "show", "last"]);
-    assert!(shown.contains("waiting for a job since"), "{shown}");
+    assert_contains(&world.reknit(&["runs", "show", "last"]), "waiting for a job since");
     assert_eq!(listener.deliver(&path, r#"{"receipt": 9}"#).await.1, "received", "nothing was stored before");
 }
 
@@ -219,10 +220,8 @@ fn callbacks_without_a_url_or_a_good_secret_are_refused() {
     assert!(world.reknit(&["callbacks", "serve"]).contains("no callback URL is configured"));
     let world = world.file("reknit.toml", "callbacks.url = \"https://me.example/hooks\"\n");
     let serve = ["callbacks", "serve", "--config", "reknit.toml"];
-    let shown = world.reknit(&serve);
-    assert!(shown.contains("variable `REKNIT_CALLBACK_SECRET`, which is not set"), "{shown}");
-    let shown = world.reknit_with(&[("REKNIT_CALLBACK_SECRET", "short")], &serve);
-    assert!(shown.contains("fewer than 16 characters"), "{shown}");
+    assert_contains(&world.reknit(&serve), "variable `REKNIT_CALLBACK_SECRET`, which is not set");
+    assert_contains(&world.reknit_with(&[("REKNIT_CALLBACK_SECRET", "short")], &serve), "fewer than 16 characters");
     let file = "callbacks.url = \"https://me.example/hooks\"\ncallbacks.secret-env = \"MINE\"\n";
     let world = world.file("reknit.toml", file);
     assert!(world.reknit(&serve).contains("variable `MINE`, which is not set"));

@@ -10,7 +10,7 @@ use reknit_fakes::{Reply, ScriptedModel};
 use reknit_protocol::{SideEffect, Value};
 
 use crate::interrupt::interrupt;
-use crate::world::{World, plan, text};
+use crate::world::{World, assert_refused, plan, text};
 
 const CLERK: &str = "---\ntools: [shop]\n---\nYou work for a shop.\n";
 
@@ -48,8 +48,7 @@ async fn each_line_gets_an_answer_and_the_conversation_is_one_run() {
     let (shop, model) = (shop().await, model().await);
     let world = configured(&shop, &model);
     insta::assert_snapshot!(chat(&world, &["clerk.md"], "Where is order 7?\n\nthank you\n"), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Order 7 was sent.
     You are welcome.
     --- stderr
@@ -64,12 +63,11 @@ async fn each_line_gets_an_answer_and_the_conversation_is_one_run() {
     ✓ turn 3  wrote the report
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     session  RUN
     agent    clerk
     input    Where is order 7?
-    status   EXIT-FINAL-ANSWER
+    status   final answer
     spent    1 tool call, 3 model calls, 6 events
 
     ✓ turn 1  called tools
@@ -104,8 +102,7 @@ async fn a_conversation_goes_on_in_another_process() {
     // The newest run is not a conversation.
     world.output(&["run", "plan.json"]);
     insta::assert_snapshot!(chat(&world, &["--continue"], "thank you\n"), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     You are welcome.
     --- stderr
     going on with run RUN, message 1: Where is order 7?
@@ -116,8 +113,7 @@ async fn a_conversation_goes_on_in_another_process() {
     let body = model.requests().last().expect("there are requests").body.to_string();
     assert!(body.contains("Order 7 was sent."), "{body}");
     insta::assert_snapshot!(chat(&world, &["--continue", "last", "clerk.md"], ""), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: the argument '--continue [<RUN>]' cannot be used with '[FILE]'
 
     Usage: reknit chat --continue [<RUN>] [FILE]
@@ -130,17 +126,14 @@ async fn a_conversation_goes_on_in_another_process() {
 async fn only_a_session_can_be_talked_to() {
     let (shop, model) = (shop().await, model().await);
     let world = configured(&shop, &model).file("plan.json", &plan(&[("look_up", "{}")]));
-    insta::assert_snapshot!(chat(&world, &["--continue"], "hello\n"), @"
-    exit status 2
-    --- stderr
-    error: there is no conversation to go on with
-
-    hint: start one with `reknit chat`
-    ");
+    assert_refused(
+        &chat(&world, &["--continue"], "hello\n"),
+        "there is no conversation to go on with",
+        "start one with `reknit chat`",
+    );
     world.output(&["run", "--run-id", "r-1", "plan.json"]);
     insta::assert_snapshot!(chat(&world, &["--continue", "r-1"], "hello\n"), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: cannot continue the run
       caused by: run `r-1` is not the session of an agent, so nobody can talk to it
 
@@ -191,8 +184,7 @@ async fn a_message_without_an_answer_gets_one_after_a_crash() {
     child.kill().expect("it can be killed");
     child.wait().expect("it ends");
     insta::assert_snapshot!(chat(&world, &["--continue"], "thank you\n"), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Order 7 was sent.
     You are welcome.
     --- stderr
@@ -211,8 +203,7 @@ async fn commands_are_no_messages() {
     let (shop, model) = (shop().await, model().await);
     let world = configured(&shop, &model);
     insta::assert_snapshot!(chat(&world, &["clerk.md"], "/help\n/nothing\n/exit\nnot sent\n"), @"
-    exit status 0
-    --- stderr
+    exit status 0 --- stderr
     Each line is a message to the agent.
       /help   print this
       /exit   leave; the conversation is saved

@@ -1,6 +1,6 @@
 //! Configuration files and variables that are not valid.
 
-use crate::world::{World, plan};
+use crate::world::{World, assert_bad_config, assert_refused, plan};
 
 /// The output of `reknit run` with this configuration.
 fn with(config: &str) -> String {
@@ -11,16 +11,14 @@ fn with(config: &str) -> String {
 fn a_named_configuration_file_must_exist() {
     let world = World::new();
     insta::assert_snapshot!(world.reknit(&["runs", "list", "--config", "mine.toml"]), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: cannot read `mine.toml`
       caused by: No such file or directory (os error 2)
 
     hint: list the files there with `ls .`
     ");
     insta::assert_snapshot!(world.reknit_with(&[("REKNIT_CONFIG", "mine.toml")], &["runs", "list"]), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: cannot read `mine.toml`
       caused by: No such file or directory (os error 2)
 
@@ -30,60 +28,46 @@ fn a_named_configuration_file_must_exist() {
 
 #[test]
 fn a_file_that_is_not_toml_is_an_error_with_its_position() {
-    insta::assert_snapshot!(with("[limits\ntool-calls = 3\n"), @"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: reknit.toml, line 1: cannot read `[limits`: unclosed table, expected `]`
-    ");
+    assert_bad_config(
+        &with("[limits\ntool-calls = 3\n"),
+        "reknit.toml, line 1: cannot read `[limits`: unclosed table, expected `]`",
+    );
 }
 
 #[test]
 fn an_unknown_key_is_an_error() {
-    insta::assert_snapshot!(with("[limits]\ntool-cals = 3\n"), @r#"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: reknit.toml, line 2: there is no setting `limits.tool-cals`; did you mean `limits.tool-calls`?
-    "#);
+    assert_bad_config(
+        &with("[limits]\ntool-cals = 3\n"),
+        "reknit.toml, line 2: there is no setting `limits.tool-cals`; did you mean `limits.tool-calls`?",
+    );
 }
 
 #[test]
 fn a_setting_of_the_wrong_type_is_an_error() {
-    insta::assert_snapshot!(with("[limits]\ntool-calls = \"many\"\n"), @r#"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: reknit.toml, line 2: `limits.tool-calls` is "many"; write a whole number from 0 to 4294967295, without quotes
-    "#);
-    insta::assert_snapshot!(with("[limits]\ntool-calls = -1\n"), @r#"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: reknit.toml, line 2: `limits.tool-calls` is -1; write a whole number from 0 to 4294967295
-    "#);
+    assert_bad_config(
+        &with("[limits]\ntool-calls = \"many\"\n"),
+        r#"reknit.toml, line 2: `limits.tool-calls` is "many"; write a whole number from 0 to 4294967295, without quotes"#,
+    );
+    assert_bad_config(
+        &with("[limits]\ntool-calls = -1\n"),
+        "reknit.toml, line 2: `limits.tool-calls` is -1; write a whole number from 0 to 4294967295",
+    );
 }
 
 #[test]
 fn a_bad_value_is_reported_with_the_accepted_values() {
-    insta::assert_snapshot!(with("[limits]\ncall-time = \"soon\"\n"), @r#"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: reknit.toml, line 2: `limits.call-time` is "soon"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`
-    "#);
-    insta::assert_snapshot!(with("[journal]\ndurability = \"very\"\n"), @r#"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: reknit.toml, line 2: `journal.durability` is "very"; write one of `full`, `normal`, `off`
-    "#);
-    insta::assert_snapshot!(with("[[tools]]\nname = \"shop\"\nurl = \"shop.example\"\n"), @r#"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: reknit.toml, line 3: `tools.url` is "shop.example"; write an http or https address, like `http://127.0.0.1:8085`
-    "#);
+    assert_bad_config(
+        &with("[limits]\ncall-time = \"soon\"\n"),
+        r#"reknit.toml, line 2: `limits.call-time` is "soon"; write a time that is not 0, with its unit, like `500ms`, `30s` or `2 min`"#,
+    );
+    assert_bad_config(
+        &with("[journal]\ndurability = \"very\"\n"),
+        r#"reknit.toml, line 2: `journal.durability` is "very"; write one of `full`, `normal`, `off`"#,
+    );
+    assert_bad_config(
+        &with("[[tools]]\nname = \"shop\"\nurl = \"shop.example\"\n"),
+        r#"reknit.toml, line 3: `tools.url` is "shop.example"; write an http or https address, like `http://127.0.0.1:8085`"#,
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -91,15 +75,12 @@ async fn a_missing_key_variable_is_reported_before_the_run_starts() {
     let shop = crate::exit_status::shop().await;
     let model = "[[models]]\nname = \"m\"\nurl = \"http://127.0.0.1:9/v1\"\nmodel = \"m\"\nkey-env = \"MY_KEY\"\n";
     let world = World::new().configured(&[&shop], model);
-    insta::assert_snapshot!(world.reknit(&["ask", "order tea"]), @"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: the key of model `m` should be in the variable `MY_KEY`, which is not set
-    ");
+    assert_bad_config(
+        &world.reknit(&["ask", "order tea"]),
+        "the key of model `m` should be in the variable `MY_KEY`, which is not set",
+    );
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
-    exit status 0
-    --- stderr
+    exit status 0 --- stderr
     the journal has no runs
 
     hint: start one with `reknit demo`
@@ -110,39 +91,32 @@ async fn a_missing_key_variable_is_reported_before_the_run_starts() {
 fn a_bad_variable_is_reported_by_name() {
     let world = World::new().file("plan.json", &plan(&[("price", "{}")]));
     let arguments = ["run", "plan.json"];
-    insta::assert_snapshot!(world.reknit_with(&[("REKNIT_AGENT_MAX_RETRIES", "often")], &arguments), @r#"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: REKNIT_AGENT_MAX_RETRIES: `resend.times` is "often"; write a whole number from 0 to 4294967295
-    "#);
-    insta::assert_snapshot!(world.reknit_with(&[("GOMIND_PLAN_RETRY_ENABLED", "maybe")], &arguments), @r#"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: GOMIND_PLAN_RETRY_ENABLED: `plan.retry-enabled` is "maybe"; write `true` or `false`
-    "#);
+    assert_bad_config(
+        &world.reknit_with(&[("REKNIT_AGENT_MAX_RETRIES", "often")], &arguments),
+        r#"REKNIT_AGENT_MAX_RETRIES: `resend.times` is "often"; write a whole number from 0 to 4294967295"#,
+    );
+    assert_bad_config(
+        &world.reknit_with(&[("GOMIND_PLAN_RETRY_ENABLED", "maybe")], &arguments),
+        r#"GOMIND_PLAN_RETRY_ENABLED: `plan.retry-enabled` is "maybe"; write `true` or `false`"#,
+    );
 }
 
 #[test]
 fn the_journal_needs_a_data_folder() {
     let world = World::new();
     let output = world.command(&["runs", "list"]).env_remove("XDG_DATA_HOME").output().expect("the command can be run");
-    insta::assert_snapshot!(world.show(&output), @"
-    exit status 2
-    --- stderr
-    error: no folder for the journal: neither XDG_DATA_HOME nor HOME is an absolute path
-
-    hint: name a file: `--journal FILE`
-    ");
+    assert_refused(
+        &world.show(&output),
+        "no folder for the journal: neither XDG_DATA_HOME nor HOME is an absolute path",
+        "name a file: `--journal FILE`",
+    );
 }
 
 #[test]
 fn a_file_that_is_not_a_journal_is_not_changed() {
     let world = World::new().file("notes.txt", "these are my notes, and they are longer than a header would be; see?");
     insta::assert_snapshot!(world.reknit(&["runs", "list", "--journal", "notes.txt"]), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: cannot open the journal
       caused by: `DIR/notes.txt` is not a journal
 
@@ -178,8 +152,7 @@ fn config_show_prints_every_effective_setting_with_its_origin() {
     }
     let set = settings().reknit_with(&VARIABLES, &[&arguments[..], &["--changed"]].concat());
     insta::assert_snapshot!(set, @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     find-model = false  # REKNIT_FIND_MODEL
 
     [limits]
@@ -270,29 +243,24 @@ fn an_empty_variable_counts_as_unset() {
     assert!(unset.contains("tool-calls = 7          # reknit.toml, line 2"), "{unset}");
     assert_eq!(show(&empty, &[]), unset);
     let key = ["--model-url", "http://127.0.0.1:9/v1", "--model-key-env", "MY_KEY"];
-    insta::assert_snapshot!(show(&[("MY_KEY", "")], &key), @"
-    exit status 2
-    --- stderr
-    error: the environment variable `MY_KEY` is not set
-
-    hint: set it: `export MY_KEY=...`
-    ");
+    assert_refused(
+        &show(&[("MY_KEY", "")], &key),
+        "the environment variable `MY_KEY` is not set",
+        "set it: `export MY_KEY=...`",
+    );
     let nowhere = [("XDG_DATA_HOME", ""), ("HOME", "")];
-    insta::assert_snapshot!(world.reknit_with(&nowhere, &["runs", "list"]), @"
-    exit status 2
-    --- stderr
-    error: no folder for the journal: neither XDG_DATA_HOME nor HOME is an absolute path
-
-    hint: name a file: `--journal FILE`
-    ");
+    assert_refused(
+        &world.reknit_with(&nowhere, &["runs", "list"]),
+        "no folder for the journal: neither XDG_DATA_HOME nor HOME is an absolute path",
+        "name a file: `--journal FILE`",
+    );
 }
 
 #[test]
 fn an_unknown_variable_with_our_prefixes_is_reported_by_config_show() {
     let strangers = [("REKNIT_PLAN_RETRY_MXA", "5"), ("REKNIT_WEATHER", "fine"), ("GOMIND_PORT", "8080")];
     insta::assert_snapshot!(World::new().reknit_with(&strangers, &["config", "show", "--changed"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     find-model = false  # REKNIT_FIND_MODEL
     --- stderr
     warning: no setting has the variable `REKNIT_PLAN_RETRY_MXA`; did you mean `REKNIT_PLAN_RETRY_MAX`?
@@ -306,8 +274,7 @@ fn an_unknown_variable_with_our_prefixes_is_reported_by_config_show() {
         ("GOMIND_PORT", "8080"),
     ];
     insta::assert_snapshot!(World::new().reknit_with(&strangers, &["config", "show", "--changed"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     find-model = false  # REKNIT_FIND_MODEL
     --- stderr
     warning: no setting has the variable `GOMIND_MENDING_CONTEXT`; the variable of `mending.context` is `REKNIT_SEMANTIC_RETRY_MAX_ATTEMPTS`
@@ -317,8 +284,7 @@ fn an_unknown_variable_with_our_prefixes_is_reported_by_config_show() {
     let world = World::new();
     let output = world.command(&["config", "show", "--changed"]).env_remove("REKNIT_FIND_MODEL").output();
     insta::assert_snapshot!(world.show(&output.expect("the command can be run")), @"
-    exit status 0
-    --- stderr
+    exit status 0 --- stderr
     all settings have their default values
     ");
 }

@@ -4,7 +4,7 @@ use reknit_fakes::model::{RequestMatcher, Script};
 use reknit_fakes::{Reply, ScriptedModel};
 
 use crate::exit_status::{PRICE_AND_ORDER, shop};
-use crate::world::{World, plan};
+use crate::world::{World, assert_bad_config, plan};
 
 fn model(url: &str, rest: &str) -> String {
     format!("[[models]]\nname = \"main\"\nurl = \"{url}\"\nmodel = \"m-1\"\n{rest}\n")
@@ -15,19 +15,15 @@ const PRICES: &str = "price-input = 1\nprice-output = 10";
 #[test]
 fn a_cost_limit_needs_the_price_of_every_model() {
     let world = World::new().configured(&[], &(model("http://127.0.0.1:9/v1", "") + "[limits]\nmoney = 0.5\n"));
-    insta::assert_snapshot!(world.reknit(&["ask", "buy tea"]), @r#"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: `limits.money` is set, but the price of model `main` is unknown; write `price-input` and `price-output` per million tokens in its `[[models]]`, 0 if it is free
-    "#);
+    assert_bad_config(
+        &world.reknit(&["ask", "buy tea"]),
+        "`limits.money` is set, but the price of model `main` is unknown; write `price-input` and `price-output` per million tokens in its `[[models]]`, 0 if it is free",
+    );
     let world = World::new().configured(&[], "[limits]\nmoney = -1\n");
-    insta::assert_snapshot!(world.reknit(&["ask", "buy tea"]), @r#"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: reknit.toml, line 2: `limits.money` is -1; write an amount from 0 to 1000000000
-    "#);
+    assert_bad_config(
+        &world.reknit(&["ask", "buy tea"]),
+        "reknit.toml, line 2: `limits.money` is -1; write an amount from 0 to 1000000000",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -40,8 +36,7 @@ async fn the_summary_shows_the_cost_and_its_estimated_part() {
     let config = model(&model_server.base_url(), PRICES) + "[limits]\nmoney = 0.5\n";
     let world = World::new().configured(&[&shop], &config).file("plan.json", &plan(&PRICE_AND_ORDER));
     insta::assert_snapshot!(world.reknit(&["run", "--answer", "model", "plan.json"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Tea costs 12.50 a pound.
     --- stderr
     > price  price  running
@@ -60,8 +55,7 @@ async fn the_summary_shows_the_cost_and_its_estimated_part() {
     hint: see each attempt with `reknit runs show RUN`
     ");
     insta::assert_snapshot!(world.reknit(&["run", "--answer", "model", "--json", "plan.json"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"run":"RUN","status":"complete","answer":"Tea costs 12.50 a pound.","written_by":"model","reason":null,"steps":[{"step":"price","agent":"shop","capability":"price","outcome":{"done":{"success":true,"data":{"price":12.50}}},"mends":[],"calls":1},{"step":"order","agent":"shop","capability":"order","outcome":{"done":{"success":true,"data":{"order":"o-1"}}},"mends":[],"calls":1}],"spent":{"tool_calls":2,"model_calls":1,"input_tokens":103,"output_tokens":5,"wasted_tokens":0,"cost":0.000153,"active_ms":0}}
     --- stderr
     > price  price  running
@@ -85,8 +79,7 @@ async fn a_model_call_that_could_exceed_the_cost_limit_is_not_sent() {
     let config = model(&model_server.base_url(), PRICES) + "[limits]\nmoney = 0.02\n";
     let world = World::new().configured(&[&shop], &config).file("plan.json", &plan(&PRICE_AND_ORDER));
     insta::assert_snapshot!(world.reknit(&["run", "--answer", "model", "plan.json"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Everything was done.
 
     Done:
@@ -106,8 +99,7 @@ async fn a_model_call_that_could_exceed_the_cost_limit_is_not_sent() {
     hint: see each attempt with `reknit runs show RUN`
     "#);
     insta::assert_snapshot!(world.reknit(&["ask", "buy tea"]), @"
-    exit status 5
-    --- stdout
+    exit status 5 --- stdout
     the cost limit of 0.02 is reached: the next model call may cost 0.028671, and 0 is left after reserving for the final answer
     --- stderr
 

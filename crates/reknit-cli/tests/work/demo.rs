@@ -1,6 +1,6 @@
 //! `reknit demo` in a pipe.
 
-use crate::world::World;
+use crate::world::{World, assert_refused};
 
 /// Sorts the progress lines, whose order differs between runs.
 fn sorted_progress(shown: &str) -> String {
@@ -20,8 +20,7 @@ fn sorted_progress(shown: &str) -> String {
 fn the_demo_prints_changes_in_a_pipe() {
     let shown = World::new().reknit(&["demo"]);
     insta::assert_snapshot!(sorted_progress(&shown), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     100 Tesla shares bring 46,828.5 US dollars, which is 65,150,150.625 won. In Seoul it is clear, at 14.5 °C. No price was found for a share of Hanok Tours, which does not seem to be listed.
 
     Mended:
@@ -68,39 +67,32 @@ fn the_demo_prints_changes_in_a_pipe() {
 
 #[test]
 fn a_live_demo_needs_a_model() {
-    insta::assert_snapshot!(World::new().reknit(&["demo", "--live"]), @"
-    exit status 2
-    --- stderr
-    error: `--live` needs a model
-
-    hint: name one with `reknit demo --live --model-url http://127.0.0.1:8080/v1`, or add `[[models]]` to reknit.toml
-    ");
+    assert_refused(
+        &World::new().reknit(&["demo", "--live"]),
+        "`--live` needs a model",
+        "name one with `reknit demo --live --model-url http://127.0.0.1:8080/v1`, or add `[[models]]` to reknit.toml",
+    );
 }
 
 #[test]
 fn the_demo_rejects_arguments_without_effect() {
     let world = World::new();
-    insta::assert_snapshot!(world.reknit(&["demo", "--tool", "shop=http://127.0.0.1:9"]), @"
-    exit status 2
-    --- stderr
-    error: `reknit demo` uses only its own tools
-
-    hint: start the demo tools with `reknit demo --serve`, and use them beside yours with `reknit ask`
-    ");
-    insta::assert_snapshot!(world.reknit(&["demo", "--model-url", "http://127.0.0.1:9/v1"]), @"
-    exit status 2
-    --- stderr
-    error: `--model-url` needs `--live`
-
-    hint: add `--live`
-    ");
+    assert_refused(
+        &world.reknit(&["demo", "--tool", "shop=http://127.0.0.1:9"]),
+        "`reknit demo` uses only its own tools",
+        "start the demo tools with `reknit demo --serve`, and use them beside yours with `reknit ask`",
+    );
+    assert_refused(
+        &world.reknit(&["demo", "--model-url", "http://127.0.0.1:9/v1"]),
+        "`--model-url` needs `--live`",
+        "add `--live`",
+    );
 }
 
 #[test]
 fn serve_and_live_exclude_each_other() {
     insta::assert_snapshot!(World::new().reknit(&["demo", "--live", "--serve"]), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: the argument '--live' cannot be used with '--serve'
 
     Usage: reknit demo --live

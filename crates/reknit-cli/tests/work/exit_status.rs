@@ -25,16 +25,28 @@ pub(crate) async fn shop() -> RunningTool {
     tool.start().await.expect("the tool starts")
 }
 
+/// The shop, and a folder with a plan for it, `plan.json`.
+pub(crate) async fn shopping(steps: &[(&str, &str)]) -> (RunningTool, World) {
+    let shop = shop().await;
+    let world = World::with_tools(&[&shop]).file("plan.json", &plan(steps));
+    (shop, world)
+}
+
+/// The same after a run of the plan.
+pub(crate) async fn ran(steps: &[(&str, &str)]) -> (RunningTool, World) {
+    let (shop, world) = shopping(steps).await;
+    world.reknit(&["run", "--answer", "template", "plan.json"]);
+    (shop, world)
+}
+
 pub(crate) const PRICE_AND_ORDER: [(&str, &str); 2] =
     [("price", r#"{"of": "tea"}"#), ("order", r#"{"at": "{{price.price}}"}"#)];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_complete_run_exits_with_0() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
+    let (_shop, world) = shopping(&PRICE_AND_ORDER).await;
     insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Everything was done.
 
     Done:
@@ -56,11 +68,9 @@ async fn a_complete_run_exits_with_0() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_without_a_model_comes_from_the_template() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
+    let (_shop, world) = shopping(&PRICE_AND_ORDER).await;
     insta::assert_snapshot!(world.reknit(&["run", "plan.json"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Everything was done.
 
     Done:
@@ -82,13 +92,11 @@ async fn an_answer_without_a_model_comes_from_the_template() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_can_come_from_standard_input() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("price", "{}")]));
+    let (_shop, world) = shopping(&[("price", "{}")]).await;
     let plan = std::fs::File::open(world.path().join("plan.json")).expect("the plan is there");
     let output = world.command(&["run", "--answer", "template", "-"]).stdin(plan).output().expect("it runs");
     insta::assert_snapshot!(world.show(&output), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Everything was done.
 
     Done:
@@ -110,8 +118,7 @@ async fn a_failed_run_exits_with_1() {
     let steps = [("find", "{}"), ("order", r#"{"what": "{{find.id}}"}"#)];
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&steps));
     insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @"
-    exit status 1
-    --- stdout
+    exit status 1 --- stdout
     Nothing could be done.
 
     Missing:
@@ -137,8 +144,7 @@ async fn a_partial_run_exits_with_3() {
     let world = World::with_tools(&[&shop])
         .file("plan.json", &plan(&[("price", "{}"), ("find", r#"{"at": "{{price.price}}"}"#)]));
     insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @r#"
-    exit status 3
-    --- stdout
+    exit status 3 --- stdout
     Some steps were done.
 
     Missing:
@@ -167,8 +173,7 @@ async fn an_impossible_run_exits_with_4() {
     let model = ScriptedModel::start(Script::new().on(Asked::any(), nothing)).await.expect("the model starts");
     let world = World::with_tools(&[&shop]);
     insta::assert_snapshot!(world.reknit(&["ask", "--model-url", &model.base_url(), "I want a pony"]), @"
-    exit status 4
-    --- stdout
+    exit status 4 --- stdout
     no tool can serve the request
     --- stderr
     planning: asking a model
@@ -187,8 +192,7 @@ async fn a_run_fails_if_the_model_writes_no_plan() {
     let model = ScriptedModel::start(Script::new().on(Asked::any(), prose)).await.expect("the model starts");
     let world = World::with_tools(&[&shop]);
     insta::assert_snapshot!(world.reknit(&["ask", "--model-url", &model.base_url(), "I want a pony"]), @"
-    exit status 1
-    --- stdout
+    exit status 1 --- stdout
     no plan could be used after 3 attempts; the last one:
     - found no plan: expected JSON with `steps`, each with `step_id` and `agent_name`: cannot read the text as JSON at line 1, column 1: expected a value, found text
     --- stderr
@@ -209,8 +213,7 @@ async fn a_run_fails_if_the_model_rejects_the_key() {
     let model = ScriptedModel::start(Script::new().on(Asked::any(), refused)).await.expect("the model starts");
     let world = World::with_tools(&[&shop]);
     insta::assert_snapshot!(world.reknit(&["ask", "--model-url", &model.base_url(), "I want a pony"]), @"
-    exit status 1
-    --- stdout
+    exit status 1 --- stdout
     no model wrote a plan: unauthorized (HTTP 401): no such key; no further attempt after auth_error
     --- stderr
     planning: asking a model
@@ -229,8 +232,7 @@ async fn a_run_that_reaches_a_limit_exits_with_5() {
     let world =
         World::new().configured(&[&shop], "[limits]\ntool-calls = 1\n").file("plan.json", &plan(&PRICE_AND_ORDER));
     insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @r#"
-    exit status 5
-    --- stdout
+    exit status 5 --- stdout
     A limit was reached before everything was done.
 
     Missing:
@@ -254,11 +256,9 @@ async fn a_run_that_reaches_a_limit_exits_with_5() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_that_may_have_taken_effect_waits_for_approval_and_exits_with_6() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("pay", r#"{"amount": 12.50}"#)]));
+    let (shop, world) = shopping(&[("pay", r#"{"amount": 12.50}"#)]).await;
     insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @r#"
-    exit status 6
-    --- stderr
+    exit status 6 --- stderr
     > pay  pay  running
     ? pay  pay  waiting for approval
 
@@ -272,8 +272,7 @@ async fn a_call_that_may_have_taken_effect_waits_for_approval_and_exits_with_6()
     "#);
     assert_eq!(shop.call_count(), 1);
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last", "--json"]), @r#"
-    exit status 6
-    --- stdout
+    exit status 6 --- stdout
     {"run":"RUN","status":"waiting","asks":[{"step":"pay","kind":"send_again","error":"`shop` broke the connection: Connection reset by peer (os error 104)","agent":"shop","capability":"pay","class":"unsafe","parameters":{"amount":12.50},"values":{"amount":"from the plan"},"expires_ms":0}]}
     --- stderr
     ? pay  pay  waiting for approval
@@ -301,8 +300,7 @@ async fn a_model_plans_and_answers_a_request() {
     let model = ScriptedModel::start(script).await.expect("the model starts");
     let world = World::with_tools(&[&shop]);
     insta::assert_snapshot!(world.reknit(&["ask", "--model-url", &model.base_url(), "Order tea"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     The tea costs 12.50 and is ordered (o-1).
     --- stderr
     planning: asking a model
@@ -327,7 +325,7 @@ async fn an_answer_as_json_is_complete_and_on_one_line() {
     let world = World::with_tools(&[&shop])
         .file("plan.json", &plan(&[("price", r#"{"of": "tea"}"#), ("find", r#"{"at": "{{price.price}}"}"#)]));
     let shown = world.reknit(&["run", "--answer", "template", "--json", "plan.json"]);
-    let stdout = shown.lines().skip_while(|line| *line != "--- stdout").nth(1).expect("one line");
+    let stdout = shown.lines().skip_while(|line| !line.ends_with("--- stdout")).nth(1).expect("one line");
     insta::assert_snapshot!(stdout, @r#"{"run":"RUN","status":"partial","answer":"Some steps were done.\n\nMissing:\n- find (find): failed: 404 NO_CATALOGUE: the catalogue is lost; the error refers to no parameter that could be changed\n\nDone:\n- price (price): {\"price\":12.50}","written_by":"template","reason":null,"steps":[{"step":"price","agent":"shop","capability":"price","outcome":{"done":{"success":true,"data":{"price":12.50}}},"mends":[],"calls":1},{"step":"find","agent":"shop","capability":"find","outcome":{"failed":{"reason":"404 NO_CATALOGUE: the catalogue is lost; the error refers to no parameter that could be changed","fate":"rejected"}},"mends":[{"rung":"feedback","effect":"no_help","words":"the error refers to no parameter that could be changed"},{"rung":"context","effect":"no_help","words":"the error refers to no parameter that could be changed"}],"calls":1}],"spent":{"tool_calls":2,"model_calls":0,"input_tokens":0,"output_tokens":0,"wasted_tokens":0,"active_ms":0}}"#);
     let document = Value::parse(stdout).expect("it is JSON");
     let fields: Vec<&str> = document.as_object().expect("an object").iter().map(|(name, _)| name).collect();

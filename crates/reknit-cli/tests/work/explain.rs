@@ -1,8 +1,8 @@
 //! `reknit runs explain` and `reknit plan draw`.
 
-use crate::exit_status::{PRICE_AND_ORDER, shop};
+use crate::exit_status::{PRICE_AND_ORDER, shop, shopping};
 use crate::terminal::in_terminal;
-use crate::world::{World, plan, text};
+use crate::world::{World, assert_refused, plan, text};
 
 /// The page without times, which differ between runs.
 fn untimed(page: &str) -> String {
@@ -28,8 +28,7 @@ fn a_run_is_explained_with_graph_times_and_cost() {
     let page = untimed(&world.reknit(&["runs", "explain", "last"]));
     let (events, _) = page.split_once("\nFailed:\n").expect("something failed");
     insta::assert_snapshot!(events, @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Run RUN
 
     Asked:
@@ -123,12 +122,10 @@ fn an_explanation_in_json_has_the_same_parts() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_explanation_says_who_decided() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("pay", r#"{"amount": 12.50}"#)]));
+    let (_shop, world) = shopping(&[("pay", r#"{"amount": 12.50}"#)]).await;
     world.reknit(&["run", "plan.json"]);
     insta::assert_snapshot!(untimed(&world.reknit(&["runs", "explain", "last"])), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Run RUN
 
     Asked:
@@ -160,8 +157,7 @@ async fn an_explanation_says_who_decided() {
     world.reknit(&["runs", "approve", "last"]);
     world.reknit(&["runs", "resume", "last"]);
     insta::assert_snapshot!(untimed(&world.reknit(&["runs", "explain", "last"])), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Run RUN
 
     Asked:
@@ -217,8 +213,7 @@ async fn a_plan_and_a_run_are_drawn() {
         .file("plan.json", &plan(&steps))
         .file("bad.yaml", "steps: [{id: a, tool: t, after: b}]");
     insta::assert_snapshot!(world.reknit(&["plan", "draw", "plan.json"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     ○  price  shop/price
     │
     ○  order  shop/order
@@ -226,8 +221,7 @@ async fn a_plan_and_a_run_are_drawn() {
     ");
     world.reknit(&["run", "plan.json"]);
     insta::assert_snapshot!(world.reknit(&["plan", "draw", "last"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     ✓  price  shop/price
     │
     ✓  order  shop/order
@@ -236,23 +230,18 @@ async fn a_plan_and_a_run_are_drawn() {
     let svg = text(&world.output(&["plan", "draw", "last", "--svg"]).stdout);
     assert!(svg.starts_with("<svg ") && svg.contains("class=\"failed\""), "{svg}");
     insta::assert_snapshot!(world.reknit(&["plan", "draw", "bad.yaml"]), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: cannot run the plan
       - line 1, column 26: step `a`: the step depends on `b`, but there is no such step (did you mean `a`?)
     ");
-    insta::assert_snapshot!(world.reknit(&["plan", "draw", "missing.yaml"]), @"
-    exit status 2
-    --- stderr
-    error: there is no file `missing.yaml`
-
-    hint: name a plan file, a run, or `last`
-    ");
-    insta::assert_snapshot!(world.reknit(&["plan", "draw", "0123"]), @"
-    exit status 2
-    --- stderr
-    error: there is no run `0123`
-
-    hint: list your runs with `reknit runs list`
-    ");
+    assert_refused(
+        &world.reknit(&["plan", "draw", "missing.yaml"]),
+        "there is no file `missing.yaml`",
+        "name a plan file, a run, or `last`",
+    );
+    assert_refused(
+        &world.reknit(&["plan", "draw", "0123"]),
+        "there is no run `0123`",
+        "list your runs with `reknit runs list`",
+    );
 }

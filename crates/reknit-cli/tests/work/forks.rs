@@ -6,7 +6,7 @@ use reknit_fakes::{Reply, ScriptedModel};
 use reknit_protocol::{SideEffect, Value};
 
 use crate::exit_status::{PRICE_AND_ORDER, shop};
-use crate::world::{World, plan};
+use crate::world::{World, assert_contains, assert_ended, assert_refused, plan};
 
 /// The calls that a tool got, without its announcements.
 fn called(tool: &RunningTool) -> Vec<String> {
@@ -32,8 +32,7 @@ async fn a_fork_without_a_change_sends_nothing_and_does_the_same() {
     let shop = shop().await;
     let world = ordered(&shop);
     insta::assert_snapshot!(world.reknit(&["runs", "fork", "last", "--at", "order"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Everything was done.
 
     Done:
@@ -52,10 +51,14 @@ async fn a_fork_without_a_change_sends_nothing_and_does_the_same() {
     hint: see each attempt with `reknit runs show RUN`
     "#);
     assert_eq!(called(&shop), ["price", "order"], "nothing was called again");
-    let shown = world.reknit(&["runs", "show", "last"]);
-    assert!(shown.contains("fork     of RUN, from `order` on; it sends only calls that read"), "{shown}");
-    let json = world.reknit(&["runs", "show", "last", "--json"]);
-    assert!(json.contains(r#""fork_of":{"run":"RUN","at":"order","sends_writes":false}"#), "{json}");
+    assert_contains(
+        &world.reknit(&["runs", "show", "last"]),
+        "fork     of RUN, from `order` on; it sends only calls that read",
+    );
+    assert_contains(
+        &world.reknit(&["runs", "show", "last", "--json"]),
+        r#""fork_of":{"run":"RUN","at":"order","sends_writes":false}"#,
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -63,8 +66,7 @@ async fn a_changed_write_is_refused_and_the_two_runs_are_compared() {
     let shop = shop().await;
     let world = ordered(&shop);
     insta::assert_snapshot!(world.reknit(&["runs", "fork", "last", "--at", "order", "--set", "at=99"]), @r#"
-    exit status 3
-    --- stdout
+    exit status 3 --- stdout
     Some steps were done.
 
     Missing:
@@ -104,21 +106,18 @@ async fn any_two_runs_are_compared_as_text_and_as_json() {
     let before = last(&world);
     world.reknit(&["runs", "fork", "last", "--at", "order", "--set", "at=99", "--allow-writes"]);
     insta::assert_snapshot!(world.reknit(&["runs", "compare", &before, "last"]), @r"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     run RUN, compared with run RUN:
       values.order.at
         run    12.50
         other  99
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "compare", &before, "last", "--json"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"run":"RUN","other":"RUN","differences":[{"what":"values.order.at","run":"12.50","other":"99"}]}
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "compare", "last", "last"]), @r"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     run RUN, compared with run RUN: no difference
     ");
 }
@@ -127,8 +126,11 @@ async fn any_two_runs_are_compared_as_text_and_as_json() {
 async fn writes_are_sent_if_that_is_allowed() {
     let shop = shop().await;
     let world = ordered(&shop);
-    let forked = world.reknit(&["runs", "fork", "last", "--at", "order", "--set", "at=99", "--allow-writes"]);
-    assert!(forked.starts_with("exit status 0\n") && forked.contains("values.order.at"), "{forked}");
+    assert_ended(
+        &world.reknit(&["runs", "fork", "last", "--at", "order", "--set", "at=99", "--allow-writes"]),
+        0,
+        "values.order.at",
+    );
     let calls = shop.calls();
     let sent = calls.last().expect("a call");
     assert_eq!(sent.parameters.to_string(), r#"{"at":99}"#);
@@ -139,13 +141,11 @@ async fn writes_are_sent_if_that_is_allowed() {
 async fn a_point_that_does_not_exist_is_answered_with_those_that_do() {
     let shop = shop().await;
     let world = ordered(&shop);
-    insta::assert_snapshot!(world.reknit(&["runs", "fork", "last", "--at", "ordr"]), @r"
-    exit status 2
-    --- stderr
-    error: run `RUN` has no step or turn `ordr` that called a tool or asked somebody
-
-    hint: it has: price, order
-    ");
+    assert_refused(
+        &world.reknit(&["runs", "fork", "last", "--at", "ordr"]),
+        "run `RUN` has no step or turn `ordr` that called a tool or asked somebody",
+        "it has: price, order",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -155,16 +155,13 @@ async fn a_change_of_what_happens_before_the_point_is_refused_with_the_point_whe
                 - {id: order, tool: shop/order, with: {at: \"{{price.price}}\"}}\n";
     let world = World::with_tools(&[&shop]).file("plan.yaml", text);
     let run = world.reknit(&["run", "plan.yaml"]);
-    assert!(run.starts_with("exit status 0\n"), "{run}");
-    insta::assert_snapshot!(world.reknit(&["runs", "fork", "last", "--at", "order", "--input", "what=milk"]), @r"
-    exit status 2
-    --- stderr
-    error: with these changes, `price/call/1` is not what it was in the run, and it comes before `order`
-
-    hint: fork where it begins to differ: `--at price`
-    ");
-    let forked = world.reknit(&["runs", "fork", "last", "--at", "price", "--input", "what=milk"]);
-    assert!(forked.starts_with("exit status 0\n") && forked.contains("fork  milk"), "{forked}");
+    assert!(run.starts_with("exit status 0 "), "{run}");
+    assert_refused(
+        &world.reknit(&["runs", "fork", "last", "--at", "order", "--input", "what=milk"]),
+        "with these changes, `price/call/1` is not what it was in the run, and it comes before `order`",
+        "fork where it begins to differ: `--at price`",
+    );
+    assert_ended(&world.reknit(&["runs", "fork", "last", "--at", "price", "--input", "what=milk"]), 0, "fork  milk");
     assert_eq!(called(&shop), ["price", "order", "price"], "only the read was sent");
 }
 
@@ -175,11 +172,9 @@ async fn a_fork_that_waits_and_is_resumed_still_sends_nothing() {
     let config = std::fs::read_to_string(world.path().join("reknit.toml")).expect("the configuration");
     let world = world.file("reknit.toml", &(config + "[[approve]]\ncapability = \"shop/order\"\n"));
     let fork = ["runs", "fork", "last", "--at", "order", "--set", "at=99", "--policy"];
-    let waits = world.reknit(&fork);
-    assert!(waits.starts_with("exit status 6\n"), "{waits}");
+    assert_ended(&world.reknit(&fork), 6, "");
     world.reknit(&["runs", "approve", "last"]);
-    let resumed = world.reknit(&["runs", "resume", "last"]);
-    assert!(resumed.contains("may change something, so this fork does not send it"), "{resumed}");
+    assert_contains(&world.reknit(&["runs", "resume", "last"]), "may change something, so this fork does not send it");
     assert_eq!(called(&shop), ["price", "order"]);
 }
 
@@ -207,8 +202,7 @@ async fn an_answer_is_written_again_by_another_model_from_the_same_results() {
     assert!(asked.contains("Tea for 12.50 is ordered."), "{asked}");
     let questions = one.requests().len();
     insta::assert_snapshot!(world.reknit(&["runs", "fork", "last", "--at", "answer", "--model", "other"]), @r"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Ordered: o-1.
 
     compared with run RUN:
@@ -226,8 +220,10 @@ async fn an_answer_is_written_again_by_another_model_from_the_same_results() {
     hint: see each attempt with `reknit runs show RUN`
     ");
     assert_eq!((one.requests().len(), other.requests().len()), (questions, 1), "only the new model was asked");
-    let unknown = world.reknit(&["runs", "fork", "last", "--at", "answer", "--model", "third"]);
-    assert!(unknown.contains("configured are: one, other"), "{unknown}");
+    assert_contains(
+        &world.reknit(&["runs", "fork", "last", "--at", "answer", "--model", "third"]),
+        "configured are: one, other",
+    );
     // The plan of a model can be changed as well: nobody is asked for it again.
     let forked = world.reknit(&["runs", "fork", "last", "--at", "order", "--set", "at=99", "--model", "other"]);
     assert!(forked.contains("does not send it") && forked.contains("values.order.at"), "{forked}");
@@ -253,8 +249,7 @@ async fn a_session_goes_on_from_a_turn_with_another_agent_file() {
     let world = world.file("clerk.md", &CLERK.replace("a shop", "a friendly shop"));
     let origin = last(&world);
     insta::assert_snapshot!(world.reknit(&["runs", "fork", &origin, "--at", "2", "--agent", "clerk.md"]), @r"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Order 7 is on its way.
 
     compared with run RUN:
@@ -267,7 +262,7 @@ async fn a_session_goes_on_from_a_turn_with_another_agent_file() {
     ✓ turn 2  wrote the report
 
 
-    EXIT-FINAL-ANSWER: 2 turns, 1 tool call, 2 model calls, N s
+    final answer: 2 turns, 1 tool call, 2 model calls, N s
 
     hint: see each attempt with `reknit runs show RUN`
     ");
@@ -276,8 +271,9 @@ async fn a_session_goes_on_from_a_turn_with_another_agent_file() {
     let question: String =
         asked.last().expect("a question").messages.iter().map(|message| message.content.as_str()).collect();
     assert!(question.contains("a friendly shop") && question.contains("sent"), "{question}");
-    let refused = world.reknit(&["runs", "fork", &origin, "--at", "2", "--set", "id=8"]);
-    assert!(refused.contains("a session has neither parameters nor inputs"), "{refused}");
-    let missing = world.reknit(&["runs", "fork", &origin, "--at", "7"]);
-    assert!(missing.contains("it has: turn-1, turn-2"), "{missing}");
+    assert_contains(
+        &world.reknit(&["runs", "fork", &origin, "--at", "2", "--set", "id=8"]),
+        "a session has neither parameters nor inputs",
+    );
+    assert_contains(&world.reknit(&["runs", "fork", &origin, "--at", "7"]), "it has: turn-1, turn-2");
 }

@@ -8,11 +8,16 @@ mod tools;
 
 use crate::world::World;
 
+/// The help page of a command, with each argument and option on the line of its text: the layout is that of clap.
 fn help(arguments: &[&str]) -> String {
     let world = World::new();
     let page = world.reknit(&[arguments, &["--help"]].concat());
     assert_eq!(page, world.reknit(&[&["help"], arguments].concat()), "both ways to ask give the same page");
-    if arguments == ["ask"] { page } else { without_options_of_ask(&page, &world.reknit(&["ask", "--help"])) }
+    let page =
+        if arguments == ["ask"] { page } else { without_options_of_ask(&page, &world.reknit(&["ask", "--help"])) };
+    let page =
+        page.replace("\n\n          ", "\n          ").replace("\n\n      -", "\n      -").replace("\n\n  -", "\n  -");
+    page.replace("\n          ", "  ")
 }
 
 /// A page with only the names of the options that `reknit ask` has in the same words: its page has their text.
@@ -45,8 +50,7 @@ fn options(page: &str) -> Vec<String> {
 #[test]
 fn the_program_has_a_help_page() {
     insta::assert_snapshot!(help(&[]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Runs requests with tools and repairs what fails
 
     Usage: reknit <COMMAND>
@@ -80,24 +84,16 @@ fn the_program_has_a_help_page() {
       help         Print this message or the help of the given subcommand(s)
 
     Options:
-      -h, --help
-              Print help (see a summary with '-h')
-
-      -V, --version
-              Print version
+      -h, --help  Print help (see a summary with '-h')
+      -V, --version  Print version
 
     Examples:
       reknit demo                           watch a run fail and repair itself, without an API key
       reknit init                           write a configuration, a plan and an agent that run at once
       reknit ask "weather in Seoul?"        let a model plan a request, and run the plan with your tools
       reknit run plan.yaml                  run a plan that you wrote
-      reknit plan check plan.yaml           list the problems of a plan without running it
       reknit agent clerk.md "order 7?"      start an agent, which calls tools in turns and ends with a report
-      reknit chat                           talk with an agent
-      reknit mcp                            offer your tools to an MCP client, with every call mended
-      reknit runs list                      list runs, also those that can be resumed
       reknit runs explain last              the last run in plain words
-      reknit doctor                         check models, tools and journal, and say what to type
       reknit repair --explain answer.txt    read JSON from a model's answer, and list the repairs
 
     Environment:
@@ -116,6 +112,6 @@ fn the_program_has_a_help_page() {
 fn no_command_is_bad_usage_and_shows_the_short_help() {
     let short = World::new().reknit(&["-h"]);
     assert!(!short.contains("Environment:"), "{short}");
-    let page = short.replace("exit status 0\n--- stdout\n", "exit status 2\n--- stderr\n");
+    let page = short.replace("exit status 0 --- stdout\n", "exit status 2 --- stderr\n");
     assert_eq!(World::new().reknit(&[]), page);
 }

@@ -5,7 +5,7 @@ use std::fs;
 use reknit_fakes::model::{RequestMatcher, Script};
 use reknit_fakes::{Reply, ScriptedModel};
 
-use crate::world::World;
+use crate::world::{World, assert_refused};
 
 /// The output of a command that must succeed.
 fn succeeds(world: &World, arguments: &[&str]) -> String {
@@ -23,8 +23,7 @@ fn written(world: &World, name: &str) -> String {
 fn what_is_written_into_an_empty_folder_runs_at_once() {
     let world = World::new();
     insta::assert_snapshot!(world.reknit(&["init"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     wrote reknit.toml  no model
                        the tools of the demo
     wrote plan.yaml    two calls: the price of a share, and the worth of many in won
@@ -37,8 +36,7 @@ fn what_is_written_into_an_empty_folder_runs_at_once() {
       reknit doctor         check models, tools and journal
     ");
     insta::assert_snapshot!(world.reknit(&["run", "plan.yaml", "--quiet"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Everything was done.
 
     Outputs:
@@ -50,8 +48,7 @@ fn what_is_written_into_an_empty_folder_runs_at_once() {
     "#);
     assert!(succeeds(&world, &["run", "plan.yaml", "--quiet", "--input", "shares=1"]).contains("won"));
     insta::assert_snapshot!(world.reknit(&["tools", "list"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     stock-tool/get_stock_quote      read  Gets the current price of one share by its ticker symbol
     geocoding-tool/geocode          read  Gets the coordinates, the country and the currency of a city
     weather-tool/get_weather        read  Gets the current weather at a latitude and a longitude
@@ -79,8 +76,7 @@ async fn the_agent_uses_the_tools_of_the_demo() {
 #[test]
 fn the_help_says_what_is_looked_for() {
     insta::assert_snapshot!(World::new().reknit(&["init", "--help"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Write a configuration, a plan and an agent that run at once
 
     Usage: reknit init [OPTIONS]
@@ -119,36 +115,29 @@ fn a_demo_tool_answers_one_call_and_says_what_is_wrong_with_another() {
     let right = call("geocode", r#"{"location": "Seoul"}"#);
     assert!(right.starts_with("exit status 0") && right.contains(r#""country":"South Korea""#), "{right}");
     insta::assert_snapshot!(call("geocode", r#"{"place": "Seoul"}"#), @r#"
-    exit status 65
-    --- stderr
+    exit status 65 --- stderr
     MISSING_REQUIRED_FIELD: `location` is required; send `location` as a string, for example "Seoul, South Korea"
     "#);
-    insta::assert_snapshot!(call("fly", "{}"), @"
-    exit status 2
-    --- stderr
-    error: the demo has no capability `fly`
-
-    hint: write one of: get_stock_quote, geocode, get_weather, convert_currency
-    ");
-    insta::assert_snapshot!(world.reknit(&["demo", "--call", "geocode"]), @"
-    exit status 2
-    --- stderr
-    error: the parameters are not JSON: line 1, column 1: expected a value, found the end of the text
-
-    hint: write a JSON object
-    ");
+    assert_refused(
+        &call("fly", "{}"),
+        "the demo has no capability `fly`",
+        "write one of: get_stock_quote, geocode, get_weather, convert_currency",
+    );
+    assert_refused(
+        &world.reknit(&["demo", "--call", "geocode"]),
+        "the parameters are not JSON: line 1, column 1: expected a value, found the end of the text",
+        "write a JSON object",
+    );
 }
 
 #[test]
 fn a_file_that_is_there_is_never_overwritten() {
     let world = World::new().file("plan.yaml", "mine").file("agent.md", "mine");
-    insta::assert_snapshot!(world.reknit(&["init", "--yes"]), @"
-    exit status 2
-    --- stderr
-    error: `plan.yaml` and `agent.md` exist already, so nothing was written
-
-    hint: move them away, or use another folder: `mkdir first-steps && cd first-steps && reknit init`
-    ");
+    assert_refused(
+        &world.reknit(&["init", "--yes"]),
+        "`plan.yaml` and `agent.md` exist already, so nothing was written",
+        "move them away, or use another folder: `mkdir first-steps && cd first-steps && reknit init`",
+    );
     assert_eq!(written(&world, "plan.yaml"), "mine");
     assert!(!world.path().join("reknit.toml").exists(), "half of it would not run");
 }
@@ -179,13 +168,11 @@ fn a_key_in_the_environment_chooses_the_model_and_is_not_written() {
 fn programs_of_an_mcp_client_are_started_only_with_consent() {
     let servers = r#"{"mcpServers": {"time": {"command": "touch", "args": ["started"]}}} // of an editor"#;
     let world = World::new().file(".cursor/mcp.json", servers);
-    insta::assert_snapshot!(world.reknit(&["init"]), @"
-    exit status 2
-    --- stderr
-    error: nobody can be asked, because this is no terminal
-
-    hint: add `--yes` if they may be started, or use `--demo`
-    ");
+    assert_refused(
+        &world.reknit(&["init"]),
+        "nobody can be asked, because this is no terminal",
+        "add `--yes` if they may be started, or use `--demo`",
+    );
     let names = ["reknit.toml", "plan.yaml", "agent.md", "started"];
     assert!(names.iter().all(|name| !world.path().join(name).exists()), "nothing was started or written");
     succeeds(&world, &["init", "--demo"]);

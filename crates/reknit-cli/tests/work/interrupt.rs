@@ -39,8 +39,7 @@ async fn one_interrupt_cancels_the_run_and_exits_with_130() {
     interrupt(&child);
     let output = child.wait_with_output().expect("it ends");
     insta::assert_snapshot!(world.show(&output), @"
-    exit status 130
-    --- stdout
+    exit status 130 --- stdout
     The run was cancelled.
 
     Missing:
@@ -56,8 +55,7 @@ async fn one_interrupt_cancels_the_run_and_exits_with_130() {
     hint: see each attempt with `reknit runs show RUN`
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     RUN                                     STARTED  STATUS     REQUEST
     RUN  AGE  cancelled  shopping
     ");
@@ -78,20 +76,17 @@ async fn two_interrupts_exit_and_resume_cancels_the_run() {
     interrupt(&child);
     let output = child.wait_with_output().expect("it ends");
     insta::assert_snapshot!(world.show(&output), @"
-    exit status 130
-    --- stderr
+    exit status 130 --- stderr
     > pay  pay  running
     cancelling: calls in progress may still complete; press Ctrl-C again to exit now
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     RUN                                     STARTED  STATUS   REQUEST
     RUN  AGE  stopped  shopping
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @"
-    exit status 130
-    --- stdout
+    exit status 130 --- stdout
     The run was cancelled.
 
     Missing:
@@ -120,7 +115,7 @@ async fn a_signal_to_terminate_or_to_hang_up_cancels_the_run_like_an_interrupt()
         send(&child, signal);
         let output = child.wait_with_output().expect("it ends");
         let shown = world.show(&output);
-        assert!(shown.starts_with("exit status 130\n--- stdout\nThe run was cancelled.\n"), "{signal:?}: {shown}");
+        assert!(shown.starts_with("exit status 130 --- stdout\nThe run was cancelled.\n"), "{signal:?}: {shown}");
         assert!(world.reknit(&["runs", "list"]).contains("cancelled"), "{signal:?}");
     }
 }

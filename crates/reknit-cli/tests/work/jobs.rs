@@ -14,7 +14,7 @@ use reknit_fakes::{Reply, ScriptedModel};
 use tokio::sync::watch;
 
 use crate::interrupt::interrupt;
-use crate::world::{World, plan, text};
+use crate::world::{World, assert_contains, plan, text};
 
 /// A shop whose `pay` starts a job. The job ends when the test says so.
 #[derive(Clone)]
@@ -110,8 +110,7 @@ async fn a_run_that_is_killed_while_it_waits_for_a_job_is_resumed_without_anothe
     assert!(resumed.starts_with("exit status 0") && resumed.contains(r#"- pay (pay): {"receipt":9}"#), "{resumed}");
     assert!(resumed.contains("1 tool call"), "{resumed}");
     assert_eq!(shop.posts(), 1, "the call is not made again");
-    let shown = world.reknit(&["runs", "show", "last"]);
-    assert!(shown.contains("job        waited for its end, asked"), "{shown}");
+    assert_contains(&world.reknit(&["runs", "show", "last"]), "job        waited for its end, asked");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

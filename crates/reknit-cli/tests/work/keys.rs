@@ -4,7 +4,7 @@ use reknit_fakes::tool::{CallMatcher, RunningTool};
 use reknit_fakes::{Reply, ScriptedTool};
 use reknit_protocol::{KeyRule, SideEffect, Value};
 
-use crate::world::World;
+use crate::world::{World, assert_bad_config, assert_refused};
 
 const KEYS: &str = "\n[[keys]]\ncapability = \"shop/refund\"\nfields = [\"order_id\", \"amount\"]\n";
 
@@ -52,21 +52,18 @@ async fn keys_are_listed() {
     let shop = shop(None).await;
     let world = World::new().configured(&[&shop], KEYS);
     insta::assert_snapshot!(listed(&world, &["list"]), @"
-    exit status 0
-    --- stderr
+    exit status 0 --- stderr
     the journal has no business keys: `[[keys]]` in the configuration defines them
     ");
     assert!(refund(&world, "10").starts_with("exit status 0"));
     assert!(refund(&world, "20").starts_with("exit status 6"), "the outcome is unknown");
     insta::assert_snapshot!(listed(&world, &["list"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     ee6e1fc69f  pending  shop/refund {"amount":20,"order_id":7}  run RUN, step call, since TIME until TIME
     ed97ee5dba  done     shop/refund {"amount":10,"order_id":7}  run RUN, step call, since TIME until TIME
     "#);
     insta::assert_snapshot!(listed(&world, &["list", "--json"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"key":"KEY","state":"pending","capability":"shop/refund","values":{"amount":20,"order_id":7},"run":"RUN","step":"call","since_ms":0,"until_ms":0}
     {"key":"KEY","state":"done","capability":"shop/refund","values":{"amount":10,"order_id":7},"run":"RUN","step":"call","since_ms":0,"until_ms":0,"receipt":{"success":true,"data":1}}
     "#);
@@ -79,28 +76,22 @@ async fn keys_are_settled_and_forgotten() {
     assert!(refund(&world, "10").starts_with("exit status 0"));
     assert!(refund(&world, "20").starts_with("exit status 6"), "the outcome is unknown");
     let (done, pending) = (key(&world, "10"), key(&world, "20"));
-    insta::assert_snapshot!(listed(&world, &["settle", &done, "--result", "1"]), @"
-    exit status 2
-    --- stderr
-    error: key `ed97ee5dba` has a receipt already
-
-    hint: look at it with `reknit keys list --json`
-    ");
-    insta::assert_snapshot!(listed(&world, &["settle", &pending, "--result", "{"]), @r#"
-    exit status 2
-    --- stderr
-    error: the result is not valid JSON: line 1, column 2: expected a key in double quotes, found the end of the text
-
-    hint: write it like `--result '{"id": 7}'`
-    "#);
+    assert_refused(
+        &listed(&world, &["settle", &done, "--result", "1"]),
+        "key `ed97ee5dba` has a receipt already",
+        "look at it with `reknit keys list --json`",
+    );
+    assert_refused(
+        &listed(&world, &["settle", &pending, "--result", "{"]),
+        "the result is not valid JSON: line 1, column 2: expected a key in double quotes, found the end of the text",
+        r#"write it like `--result '{"id": 7}'`"#,
+    );
     insta::assert_snapshot!(listed(&world, &["settle", &pending[..8], "--result", "2"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     ee6e1fc69f  done     shop/refund {"amount":20,"order_id":7}  run RUN, step call, since TIME until TIME
     "#);
     insta::assert_snapshot!(refund(&world, "20"), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     2
     --- stderr
     > call  refund  running
@@ -111,24 +102,20 @@ async fn keys_are_settled_and_forgotten() {
 
     hint: see each attempt with `reknit runs show RUN`
     ");
-    insta::assert_snapshot!(listed(&world, &["forget", "zzzz"]), @"
-    exit status 2
-    --- stderr
-    error: there is no key `zzzz`
-
-    hint: list the keys with `reknit keys list`
-    ");
+    assert_refused(
+        &listed(&world, &["forget", "zzzz"]),
+        "there is no key `zzzz`",
+        "list the keys with `reknit keys list`",
+    );
     insta::assert_snapshot!(listed(&world, &["forget", &done]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     ed97ee5dba  done     shop/refund {"amount":10,"order_id":7}  run RUN, step call, since TIME until TIME
     --- stderr
     forgot this key
     "#);
     assert_eq!(shop.call_count(), 2);
     insta::assert_snapshot!(refund(&world, "10"), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     3
     --- stderr
     > call  refund  running
@@ -148,30 +135,22 @@ async fn a_wrong_key_is_explained_by_every_command() {
     let wrong = |from: &str, to: &str| World::new().configured(&[&shop], &KEYS.replace(from, to));
     let (tool, capability) = (wrong("shop/refund", "shopp/refund"), wrong("shop/refund", "shop/refunds"));
     let (read, field) = (wrong("shop/refund", "shop/find"), wrong("order_id", "order"));
-    insta::assert_snapshot!(tool.reknit(&["config", "show"]), @"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: reknit.toml, line 5: `keys.capability` names `shopp/refund`, but there is no tool `shopp`; did you mean `shop`?
-    ");
-    insta::assert_snapshot!(capability.reknit(&["tools", "check"]), @"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: reknit.toml, line 5: `keys.capability` names `shop/refunds`, but there is no capability `refunds` of tool `shop`; did you mean `shop/refund`?
-    ");
-    insta::assert_snapshot!(read.reknit(&["tools", "check"]), @"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: reknit.toml, line 5: `keys.capability` names `shop/find`, but its calls only read, so there is no deed to identify: remove the key
-    ");
-    insta::assert_snapshot!(refund(&field, "10"), @"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: reknit.toml, line 5: `keys.capability` names `shop/refund`, but it has no parameter `order`; did you mean `order_id`?
-    ");
+    assert_bad_config(
+        &tool.reknit(&["config", "show"]),
+        "reknit.toml, line 5: `keys.capability` names `shopp/refund`, but there is no tool `shopp`; did you mean `shop`?",
+    );
+    assert_bad_config(
+        &capability.reknit(&["tools", "check"]),
+        "reknit.toml, line 5: `keys.capability` names `shop/refunds`, but there is no capability `refunds` of tool `shop`; did you mean `shop/refund`?",
+    );
+    assert_bad_config(
+        &read.reknit(&["tools", "check"]),
+        "reknit.toml, line 5: `keys.capability` names `shop/find`, but its calls only read, so there is no deed to identify: remove the key",
+    );
+    assert_bad_config(
+        &refund(&field, "10"),
+        "reknit.toml, line 5: `keys.capability` names `shop/refund`, but it has no parameter `order`; did you mean `order_id`?",
+    );
     assert_eq!(shop.call_count(), 0);
 }
 
@@ -181,8 +160,7 @@ async fn a_tool_can_publish_its_key_and_a_wrong_one_is_reported() {
     let world = World::with_tools(&[&tool]);
     assert!(refund(&world, "10").starts_with("exit status 0"));
     insta::assert_snapshot!(refund(&world, "20"), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     1
     --- stderr
     > call  refund  running
@@ -195,8 +173,7 @@ async fn a_tool_can_publish_its_key_and_a_wrong_one_is_reported() {
     ");
     assert_eq!(tool.call_count(), 1);
     insta::assert_snapshot!(world.reknit(&["tools", "show", "shop/refund"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     shop/refund  (unsafe)
 
     Parameters:
@@ -211,8 +188,7 @@ async fn a_tool_can_publish_its_key_and_a_wrong_one_is_reported() {
     ");
     let wrong = shop(Some(KeyRule::new(["order"]))).await;
     insta::assert_snapshot!(World::with_tools(&[&wrong]).reknit(&["tools", "check"]), @"
-    exit status 1
-    --- stdout
+    exit status 1 --- stdout
     shop
       refund: unsafe
       find: read

@@ -7,7 +7,7 @@ use reknit_fakes::tool::{CallMatcher, RunningTool};
 use reknit_fakes::{Reply, ScriptedModel, ScriptedTool};
 use reknit_protocol::{Category, Retryable, SideEffect, ToolError, Value};
 
-use crate::world::World;
+use crate::world::{World, assert_contains, assert_ended};
 
 const PLAN: &str = "request: convert it\nsteps:\n  - {id: convert, tool: bank/convert, with: {from: Yen, to: KRW}}\n";
 
@@ -80,13 +80,11 @@ async fn a_correction_of_a_model_is_proposed_accepted_used_and_exported_as_a_rul
     let shown = world.reknit(&["rules", "show", &id]);
     assert!(shown.contains("Would have made the correction that succeeded: 3"), "{shown}");
     assert!(shown.contains("used 1 times since, which saved about 1"), "{shown}");
-    let tested = world.reknit(&["rules", "test"]);
-    assert!(tested.starts_with("exit status 0") && tested.contains("helps 3, harms 0"), "{tested}");
+    assert_ended(&world.reknit(&["rules", "test"]), 0, "helps 3, harms 0");
 
     let exported = world.output(&["rules", "export"]);
     fs::write(world.path().join("shared.yaml"), &exported.stdout).expect("it is written");
-    let forgotten = world.reknit(&["rules", "forget", &id]);
-    assert!(forgotten.contains("forgot this rule"), "{forgotten}");
+    assert_contains(&world.reknit(&["rules", "forget", &id]), "forgot this rule");
     let imported = world.reknit(&["rules", "import", "shared.yaml"]);
     assert!(imported.contains("1 new rule proposed"), "{imported}");
     assert!(run(&world).starts_with("exit status 0"));
@@ -118,8 +116,7 @@ async fn a_file_with_errors_and_a_missing_file_are_named_with_what_to_write() {
     let world = world(&bank, &model, "");
     assert!(run(&world).starts_with("exit status 0"));
     let id = only_rule(&world);
-    let refused = world.reknit(&["rules", "accept", &id]);
-    assert!(refused.starts_with("exit status 2") && refused.contains("file = \"reknit-rules.yaml\""), "{refused}");
+    assert_ended(&world.reknit(&["rules", "accept", &id]), 2, "file = \"reknit-rules.yaml\"");
 
     let broken = "rules:\n  - capability: bank/convert\n    error: {message: \"no rate\"}\n    change: {from: 5}\n";
     let world = self::world(&bank, &model, "[rules]\nfile = \"rules.yaml\"\n").file("rules.yaml", broken);
@@ -216,8 +213,7 @@ async fn what_runs_note_does_not_change_the_file_and_forks_are_no_evidence() {
     assert_eq!(rules_of(&world), file, "a proposal is beside the file");
     assert!(fs::read_to_string(world.path().join("rules.yaml.learned")).expect("notes").contains("state: proposed"));
     for _ in 0..3 {
-        let forked = world.reknit(&["runs", "fork", "last", "--at", "convert"]);
-        assert!(forked.starts_with("exit status 0"), "{forked}");
+        assert_ended(&world.reknit(&["runs", "fork", "last", "--at", "convert"]), 0, "");
     }
     assert_eq!(rules_of(&world), file, "three copies of one correction confirm nothing");
     assert!(world.reknit(&["rules", "list"]).contains("helps 1, harms 0"));
@@ -245,13 +241,8 @@ async fn an_imported_rule_is_no_other_rule_under_a_known_id() {
     let other = WRONG.replace("JPY", "SEK");
     let world = world(&bank, &model, "[rules]\nfile = \"rules.yaml\"\n");
     let world = world.file("rules.yaml", WRONG).file("other.yaml", &other).file("same.yaml", WRONG);
-    let refused = world.reknit(&["rules", "import", "other.yaml"]);
-    assert!(
-        refused.starts_with("exit status 2") && refused.contains("other rules under known ids: `wrong`"),
-        "{refused}"
-    );
-    let known = world.reknit(&["rules", "import", "same.yaml"]);
-    assert!(known.contains("0 new rules proposed"), "{known}");
+    assert_ended(&world.reknit(&["rules", "import", "other.yaml"]), 2, "other rules under known ids: `wrong`");
+    assert_contains(&world.reknit(&["rules", "import", "same.yaml"]), "0 new rules proposed");
     let world = world.file("other.yaml", &other.replace("id: wrong", "id: theirs"));
     let imported = world.reknit(&["rules", "import", "other.yaml"]);
     assert!(

@@ -1,6 +1,6 @@
 //! `--quiet` and `--events`.
 
-use crate::exit_status::{PRICE_AND_ORDER, shop};
+use crate::exit_status::{PRICE_AND_ORDER, shop, shopping};
 use crate::world::{World, plan, text};
 
 /// The field `event` of each line.
@@ -14,11 +14,9 @@ fn events(output: &str) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn quiet_prints_only_the_answer() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
+    let (_shop, world) = shopping(&PRICE_AND_ORDER).await;
     insta::assert_snapshot!(world.reknit(&["run", "--quiet", "plan.json"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Everything was done.
 
     Done:
@@ -33,8 +31,7 @@ async fn quiet_still_prints_warnings_errors_and_what_waits_for_a_person() {
     let gone = "[[tools]]\nname = \"gone\"\nurl = \"http://127.0.0.1:9\"\n";
     let world = World::new().configured(&[&shop], gone).file("plan.json", &plan(&[("pay", "{}")]));
     insta::assert_snapshot!(world.reknit(&["run", "--quiet", "plan.json"]), @"
-    exit status 6
-    --- stderr
+    exit status 6 --- stderr
     warning: tool `gone` at http://127.0.0.1:9/: connection refused; is the tool running?
 
     waiting for approval:
@@ -44,8 +41,7 @@ async fn quiet_still_prints_warnings_errors_and_what_waits_for_a_person() {
     hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`; `reknit runs settle --help` if you know what became of a call
     ");
     insta::assert_snapshot!(world.reknit(&["run", "--quiet", "missing.json"]), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: cannot read `missing.json`
       caused by: No such file or directory (os error 2)
 
@@ -55,8 +51,7 @@ async fn quiet_still_prints_warnings_errors_and_what_waits_for_a_person() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn quiet_still_says_that_a_run_failed() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("find", "{}")]));
+    let (_shop, world) = shopping(&[("find", "{}")]).await;
     for failing in
         [&["run", "--quiet", "--answer", "raw", "plan.json"][..], &["tools", "call", "--quiet", "shop/find", "{}"]]
     {
@@ -70,11 +65,9 @@ async fn quiet_still_says_that_a_run_failed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn events_are_lines_of_json_and_the_last_one_is_the_answer() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
+    let (_shop, world) = shopping(&PRICE_AND_ORDER).await;
     insta::assert_snapshot!(world.reknit(&["run", "--events", "--quiet", "plan.json"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"event":"started","run":"RUN","at_ms":0,"request":"shopping"}
     {"event":"plan_accepted","run":"RUN","at_ms":0,"steps":2,"repairs":[]}
     {"event":"step_started","run":"RUN","at_ms":0,"step":"price","tool":"shop","capability":"price"}
@@ -106,8 +99,7 @@ fn events_of_the_demo_tell_what_was_mended() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_waits_ends_its_events_with_the_question() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("pay", "{}")]));
+    let (_shop, world) = shopping(&[("pay", "{}")]).await;
     let output = world.output(&["run", "--events", "plan.json"]);
     assert_eq!(events(&text(&output.stdout)).last().map(String::as_str), Some("waiting"));
     world.reknit(&["runs", "approve", "last"]);
@@ -116,8 +108,7 @@ async fn a_run_that_waits_ends_its_events_with_the_question() {
     assert_eq!(resumed.last().map(String::as_str), Some("answer"));
     assert!(!resumed.contains(&"started".to_owned()), "what happened before is not repeated: {resumed:?}");
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "--all", "--events"]), @r#"
-    exit status 2
-    --- stdout
+    exit status 2 --- stdout
     {"error":{"message":"`--events` follows one run, and `--all` resumes several","hint":"leave out `--events`, or resume one run at a time","exit_status":2}}
     "#);
 }
@@ -125,8 +116,7 @@ async fn a_run_that_waits_ends_its_events_with_the_question() {
 #[test]
 fn an_error_is_a_line_of_json_too() {
     insta::assert_snapshot!(World::new().reknit(&["run", "--events", "missing.json"]), @r#"
-    exit status 2
-    --- stdout
+    exit status 2 --- stdout
     {"error":{"message":"cannot read `missing.json`","causes":["No such file or directory (os error 2)"],"hint":"list the files there with `ls .`","exit_status":2}}
     "#);
 }

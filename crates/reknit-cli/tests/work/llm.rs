@@ -5,7 +5,7 @@ use reknit_fakes::tool::{self, RunningTool};
 use reknit_fakes::{Reply, ScriptedModel, ScriptedTool};
 use reknit_protocol::{SideEffect, Value};
 
-use crate::world::World;
+use crate::world::{World, assert_contains, assert_refused};
 
 /// A shop with more capabilities than a planner sees, and a model that plans with one of them.
 async fn asked(variables: &[(&str, &str)]) -> (World, RunningTool, ScriptedModel) {
@@ -25,8 +25,7 @@ async fn asked(variables: &[(&str, &str)]) -> (World, RunningTool, ScriptedModel
     let url = model.base_url();
     let config = format!("[[models]]\nname = \"m\"\nurl = \"{url}\"\nmodel = \"m\"\n");
     let world = World::new().configured(&[&shop], &config);
-    let shown = world.reknit_with(variables, &["ask", "What does it cost?"]);
-    assert!(shown.contains("It costs 5."), "{shown}");
+    assert_contains(&world.reknit_with(variables, &["ask", "What does it cost?"]), "It costs 5.");
     (world, shop, model)
 }
 
@@ -38,7 +37,6 @@ async fn show_prints_prompts_and_answers_if_the_run_allows_it() {
     let title = |line: &&str| line.starts_with("===") || line.starts_with("---");
     let titles: Vec<&str> = shown.lines().filter(title).filter_map(|line| line.split(';').next()).collect();
     insta::assert_snapshot!(titles.join("\n"), @"
-    --- stdout
     === tiered_selection, attempt 1 with m, temperature 0, at most 500 tokens
     --- system
     --- prompt
@@ -72,13 +70,11 @@ async fn the_owner_of_the_journal_always_sees_prompts_and_answers() {
     if std::os::unix::fs::chown(&journal, Some(65_534), None).is_err() {
         return;
     }
-    insta::assert_snapshot!(world.reknit(&["runs", "show", "last", "--llm"]), @"
-    exit status 2
-    --- stderr
-    error: the journal belongs to another user, and LLM debugging is not enabled for run `RUN`, so its prompts and answers are not shown
-
-    hint: ask the owner of the journal to set `REKNIT_LLM_DEBUG_ENABLED=true` for the next run
-    ");
+    assert_refused(
+        &world.reknit(&["runs", "show", "last", "--llm"]),
+        "the journal belongs to another user, and LLM debugging is not enabled for run `RUN`, so its prompts and answers are not shown",
+        "ask the owner of the journal to set `REKNIT_LLM_DEBUG_ENABLED=true` for the next run",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

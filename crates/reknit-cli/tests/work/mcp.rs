@@ -5,7 +5,7 @@ use std::io::{BufRead as _, Write as _};
 
 use serde_json::{Value, json};
 
-use crate::world::{World, text};
+use crate::world::{World, assert_contains, text};
 
 /// The server. It does nothing unless it is started as such.
 #[test]
@@ -45,8 +45,7 @@ fn world() -> World {
 #[test]
 fn a_server_that_is_down_at_the_start_of_a_run_is_started_when_its_call_is_sent_again() {
     let world = world();
-    let listed = world.reknit(&["tools", "list", "--config", "reknit.toml"]);
-    assert!(listed.contains("clock/now"), "{listed}");
+    assert_contains(&world.reknit(&["tools", "list", "--config", "reknit.toml"]), "clock/now");
     // Each attempt to connect starts it twice: in both eras of the protocol. Two attempts fail, that of the listing and that of
     // the first call.
     fs::write(world.path().join("down"), "4").expect("it is written");

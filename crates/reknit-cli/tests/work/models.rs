@@ -3,7 +3,7 @@
 use reknit_fakes::model::{RequestMatcher, Script};
 use reknit_fakes::{Reply, ScriptedModel};
 
-use crate::world::World;
+use crate::world::{World, assert_bad_config, assert_refused};
 
 fn section(name: &str, rest: &str) -> String {
     format!("[[models]]\nname = \"{name}\"\nmodel = \"m-1\"\n{rest}\n")
@@ -25,8 +25,7 @@ fn models_are_listed_with_the_origin_of_their_keys() {
     let shown = world.reknit_with(&[("MY_KEY", "s3cret")], &["models"]);
     assert!(!shown.contains("s3cret"));
     insta::assert_snapshot!(shown, @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     NAME    PROVIDER    MODEL  KEY
     main    openai      m-1    OPENAI_API_KEY (not set)
     second  anthropic   m-1    MY_KEY
@@ -39,26 +38,21 @@ fn models_are_listed_with_the_origin_of_their_keys() {
 fn a_model_is_detected_by_its_key() {
     let found = [("REKNIT_FIND_MODEL", "true"), ("GROQ_API_KEY", "s3cret"), ("OPENROUTER_API_KEY", "s3cret")];
     insta::assert_snapshot!(World::new().reknit_with(&found, &["models"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     NAME  PROVIDER    MODEL                KEY
     groq  compatible  openai/gpt-oss-120b  GROQ_API_KEY
     --- stderr
     note: no model is configured; using `openai/gpt-oss-120b` of groq, found through the key in GROQ_API_KEY
     ");
-    insta::assert_snapshot!(World::new().reknit_with(&[("OPENAI_API_KEY", "s3cret")], &["models"]), @"
-    exit status 2
-    --- stderr
-    error: no model is configured
-
-    hint: name one with `--model-url http://127.0.0.1:8080/v1`, or add `[[models]]` to reknit.toml
-    ");
-    insta::assert_snapshot!(World::new().reknit_with(&[("REKNIT_FIND_MODEL", "yes")], &["models"]), @r#"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: REKNIT_FIND_MODEL: `find-model` is "yes"; write `true` or `false`
-    "#);
+    assert_refused(
+        &World::new().reknit_with(&[("OPENAI_API_KEY", "s3cret")], &["models"]),
+        "no model is configured",
+        "name one with `--model-url http://127.0.0.1:8080/v1`, or add `[[models]]` to reknit.toml",
+    );
+    assert_bad_config(
+        &World::new().reknit_with(&[("REKNIT_FIND_MODEL", "yes")], &["models"]),
+        r#"REKNIT_FIND_MODEL: `find-model` is "yes"; write `true` or `false`"#,
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -77,8 +71,7 @@ async fn models_check_asks_each_model_once_and_prints_a_table() {
     let world = World::new().file("reknit.toml", &config.concat());
     assert!(world.reknit(&["trust"]).starts_with("exit status 0"));
     insta::assert_snapshot!(world.reknit_with(&[("MY_KEY", "s3cret")], &["models", "check"]), @"
-    exit status 1
-    --- stdout
+    exit status 1 --- stdout
     NAME     MODEL  RESULT
     chat     m-1    answered in N ms, 10 tokens
     claude   m-1    unauthorized (HTTP 401): no such key
@@ -108,51 +101,40 @@ fn models_check_reports_bad_configuration_before_any_call() {
 
 #[test]
 fn models_fails_without_a_model() {
-    insta::assert_snapshot!(World::new().reknit(&["models"]), @"
-    exit status 2
-    --- stderr
-    error: no model is configured
-
-    hint: name one with `--model-url http://127.0.0.1:8080/v1`, or add `[[models]]` to reknit.toml
-    ");
+    assert_refused(
+        &World::new().reknit(&["models"]),
+        "no model is configured",
+        "name one with `--model-url http://127.0.0.1:8080/v1`, or add `[[models]]` to reknit.toml",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_problem_of_a_model_comes_with_a_hint() {
     let ask = |config: &str| World::new().file("reknit.toml", config).reknit(&["ask", "buy tea"]);
-    insta::assert_snapshot!(ask(&section("a", "provider = \"opnai\"")), @r#"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: reknit.toml, line 4: `models.provider` is "opnai"; did you mean `openai`? write one of `openai`, `openai-responses`, `azure`, `anthropic`, `gemini`, `vertex`, `vertex-anthropic`, `bedrock`, `cohere`, …
-    "#);
-    insta::assert_snapshot!(ask(&section("a", "url = \"htp://127.0.0.1/v1\"")), @"
-    exit status 2
-    --- stderr
-    error: the base URL of model `a` is not usable: it does not start with http:// or https://
-
-    hint: write an address like `http://127.0.0.1:8080/v1`
-    ");
-    insta::assert_snapshot!(ask(&section("a", "provider = \"anthropic\"")), @r#"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: the key of model `a` should be in the variable `ANTHROPIC_API_KEY`, which is not set
-    "#);
-    insta::assert_snapshot!(ask(&section("a", "provider = \"openai\"\nkey-file = \"no/such/key\"")), @r#"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: the key of model `a` should be in the file `no/such/key`, which cannot be used: No such file or directory (os error 2)
-    "#);
+    assert_bad_config(
+        &ask(&section("a", "provider = \"opnai\"")),
+        r#"reknit.toml, line 4: `models.provider` is "opnai"; did you mean `openai`? write one of `openai`, `openai-responses`, `azure`, `anthropic`, `gemini`, `vertex`, `vertex-anthropic`, `bedrock`, `cohere`, …"#,
+    );
+    assert_refused(
+        &ask(&section("a", "url = \"htp://127.0.0.1/v1\"")),
+        "the base URL of model `a` is not usable: it does not start with http:// or https://",
+        "write an address like `http://127.0.0.1:8080/v1`",
+    );
+    assert_bad_config(
+        &ask(&section("a", "provider = \"anthropic\"")),
+        "the key of model `a` should be in the variable `ANTHROPIC_API_KEY`, which is not set",
+    );
+    assert_bad_config(
+        &ask(&section("a", "provider = \"openai\"\nkey-file = \"no/such/key\"")),
+        "the key of model `a` should be in the file `no/such/key`, which cannot be used: No such file or directory (os error 2)",
+    );
     let body = r#"{"error":{"message":"The model `m-1` does not exist","code":"model_not_found"}}"#;
     let refusing = scripted(Reply::status(404).body(body)).await;
     let config = section("a", &format!("url = \"{}\"", refusing.base_url()));
     let shop = crate::exit_status::shop().await;
     let world = World::new().configured(&[&shop], &config);
     insta::assert_snapshot!(world.reknit(&["ask", "buy tea"]), @"
-    exit status 1
-    --- stdout
+    exit status 1 --- stdout
     no model wrote a plan: model error (HTTP 404): The model `m-1` does not exist; no answer after 3 attempts
     --- stderr
     planning: asking a model
@@ -163,8 +145,7 @@ async fn a_problem_of_a_model_comes_with_a_hint() {
     hint: see each attempt with `reknit runs show RUN`
     ");
     insta::assert_snapshot!(world.reknit(&["models", "check"]), @"
-    exit status 1
-    --- stdout
+    exit status 1 --- stdout
     NAME  MODEL  RESULT
     a     m-1    model error (HTTP 404): The model `m-1` does not exist
     --- stderr

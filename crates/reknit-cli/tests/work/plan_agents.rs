@@ -5,7 +5,7 @@ use reknit_fakes::tool::{CallMatcher, RunningTool, ScriptedTool};
 use reknit_fakes::{Reply, ScriptedModel};
 use reknit_protocol::{SideEffect, Value};
 
-use crate::world::World;
+use crate::world::{World, assert_contains, assert_ended, assert_refused};
 
 const CLERK: &str = "---\ntools: [shop/look_up]\n---\nYou work for a shop.\n";
 const PLAN: &str = "\
@@ -57,20 +57,17 @@ async fn a_loop_over_an_agent_runs_a_session_for_each_item_and_every_command_nam
     let (shop, model) = (shop().await, model().await);
     let world = world(&shop, &model);
     insta::assert_snapshot!(world.reknit(&["plan", "check", "plan.yaml"]), @r"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     `plan.yaml` can run: 2 steps, no problems
     ");
     insta::assert_snapshot!(world.reknit(&["plan", "draw", "plan.yaml"]), @r"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     ○  clerk  agent/clerk
     │
     ○  note   shop/note
     ");
     insta::assert_snapshot!(world.reknit(&["run", "plan.yaml", "--run-id", "orders", "--quiet"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Everything was done.
 
     Outputs:
@@ -82,8 +79,7 @@ async fn a_loop_over_an_agent_runs_a_session_for_each_item_and_every_command_nam
     "#);
     assert_eq!(shop.calls_of("note")[0].parameters.to_string(), r#"{"text":"Order 7 was sent. Order 8 was sent."}"#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "orders", "--step", "clerk[1]"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     run      orders
     request  Note where orders are
     status   complete
@@ -107,12 +103,13 @@ async fn a_loop_over_an_agent_runs_a_session_for_each_item_and_every_command_nam
     let listed = world.reknit(&["runs", "list"]);
     assert_eq!(listed.matches("orders.").count(), 2, "{listed}");
     // The same request under the same id is the same run, until the agent is another one.
-    let again = world.reknit(&["run", "plan.yaml", "--run-id", "orders", "--quiet"]);
-    assert!(again.starts_with("exit status 0"), "{again}");
+    assert_ended(&world.reknit(&["run", "plan.yaml", "--run-id", "orders", "--quiet"]), 0, "");
     assert_eq!(model.requests().len(), 4);
     let world = world.file("agents/clerk.md", "---\ntools: [shop/look_up]\n---\nYou own a shop.\n");
-    let other = world.reknit(&["run", "plan.yaml", "--run-id", "orders", "--quiet"]);
-    assert!(other.contains("was started with another request"), "{other}");
+    assert_contains(
+        &world.reknit(&["run", "plan.yaml", "--run-id", "orders", "--quiet"]),
+        "was started with another request",
+    );
 }
 
 const BAD_PLAN: &str = "\
@@ -146,16 +143,14 @@ async fn problems_of_agents_have_the_place_of_the_step_and_the_place_in_the_agen
         .file("plan.yaml", &BAD_PLAN.replace("    tool: shop/note\n", "    with: {task: x}\n"))
         .file("missing.yaml", BAD_KEYS);
     insta::assert_snapshot!(world.reknit(&["plan", "check", "two.yaml"]), @r"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: the plan in `two.yaml` is not valid
       - line 10, column 5: `steps[2].tool`: a step either calls a tool or runs an agent (make two steps of it)
 
     hint: see the code and path of each problem with `reknit plan check --json two.yaml`
     ");
     insta::assert_snapshot!(world.reknit(&["plan", "check", "plan.yaml"]), @r"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: the plan in `plan.yaml` is not valid
       - line 3, column 5: step `a`: cannot read `nobody.md`: No such file or directory (os error 2)
       - line 6, column 5: step `b`: in `bad.md`: line 2, column 1: `maxTurn`: there is no such setting; did you mean `maxTurns`?
@@ -163,15 +158,13 @@ async fn problems_of_agents_have_the_place_of_the_step_and_the_place_in_the_agen
     hint: see the code and path of each problem with `reknit plan check --json plan.yaml`
     ");
     insta::assert_snapshot!(world.reknit(&["run", "plan.yaml"]), @r"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: cannot run the plan
       - line 3, column 5: step `a`: cannot read `nobody.md`: No such file or directory (os error 2)
       - line 6, column 5: step `b`: in `bad.md`: line 2, column 1: `maxTurn`: there is no such setting; did you mean `maxTurns`?
     ");
     insta::assert_snapshot!(world.reknit(&["plan", "check", "missing.yaml"]), @r#"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     error: the plan in `missing.yaml` is not valid
       - line 4, column 12: `a.tsk`: `clerk` has no parameter `tsk` (did you mean `task`?)
       - line 5, column 54: step `b`: `until`: an agent works once, so it cannot be asked again and again (write `expect`, or say in the task what to wait for)
@@ -179,11 +172,9 @@ async fn problems_of_agents_have_the_place_of_the_step_and_the_place_in_the_agen
     hint: see the code and path of each problem with `reknit plan check --json missing.yaml`
     "#);
     let world = world.file("good.yaml", "steps: [{id: a, agent: agents/clerk.md, with: {task: x}}]");
-    insta::assert_snapshot!(world.reknit(&["run", "good.yaml"]), @r"
-    exit status 2
-    --- stderr
-    error: no model is configured
-
-    hint: name one with `--model-url http://127.0.0.1:8080/v1`, or add `[[models]]` to reknit.toml
-    ");
+    assert_refused(
+        &world.reknit(&["run", "good.yaml"]),
+        "no model is configured",
+        "name one with `--model-url http://127.0.0.1:8080/v1`, or add `[[models]]` to reknit.toml",
+    );
 }

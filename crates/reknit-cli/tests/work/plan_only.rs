@@ -4,7 +4,7 @@ use reknit_fakes::model::{RequestMatcher, Script};
 use reknit_fakes::{Reply, ScriptedModel};
 
 use crate::exit_status::shop;
-use crate::world::World;
+use crate::world::{World, assert_ended, assert_refused};
 
 const PLAN: &str = r#"{"plan_id": "p", "steps": [
     {"step_id": "price", "agent_name": "shop", "instruction": "look: how much?", "metadata": {"capability": "price", "parameters": {"of": "tea", "n": 1.50}}},
@@ -22,8 +22,7 @@ async fn the_plan_of_a_model_is_printed_as_people_write_it_and_no_tool_is_called
     let world = World::with_tools(&[&shop]);
     let url = model.base_url();
     insta::assert_snapshot!(world.reknit(&["ask", "--plan-only", "--model-url", &url, "Buy tea, please: now"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     request: "Buy tea, please: now"
     steps:
       - id: price
@@ -55,29 +54,25 @@ async fn a_plan_that_was_written_to_a_file_runs() {
     let url = model.base_url();
     let ask = ["ask", "--plan-only", "-o", "plan.yaml", "--model-url", &url, "Buy tea"];
     insta::assert_snapshot!(world.reknit(&ask), @"
-    exit status 0
-    --- stderr
+    exit status 0 --- stderr
     planning: asking a model
     wrote the plan to `plan.yaml`
 
     hint: run it with `reknit run plan.yaml`
     ");
     insta::assert_snapshot!(world.reknit(&["run", "--quiet", "plan.yaml"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Everything was done.
 
     Done:
     - price (price): {"price":12.50}
     - order (order): {"order":"o-1"}
     "#);
-    insta::assert_snapshot!(world.reknit(&ask), @"
-    exit status 2
-    --- stderr
-    error: `plan.yaml` exists, and is not overwritten
-
-    hint: name another file, or leave out `-o` to print the plan
-    ");
+    assert_refused(
+        &world.reknit(&ask),
+        "`plan.yaml` exists, and is not overwritten",
+        "name another file, or leave out `-o` to print the plan",
+    );
     assert_eq!(model.requests().len(), 1, "a file that exists is found before a model is asked");
 }
 
@@ -85,7 +80,10 @@ async fn a_plan_that_was_written_to_a_file_runs() {
 async fn without_a_plan_no_file_is_written() {
     let (shop, model) = (shop().await, model("I cannot help with that.").await);
     let world = World::with_tools(&[&shop]);
-    let shown = world.reknit(&["ask", "--plan-only", "-o", "plan.yaml", "--model-url", &model.base_url(), "Buy tea"]);
-    assert!(shown.starts_with("exit status 1\n"), "{shown}");
+    assert_ended(
+        &world.reknit(&["ask", "--plan-only", "-o", "plan.yaml", "--model-url", &model.base_url(), "Buy tea"]),
+        1,
+        "",
+    );
     assert!(!world.path().join("plan.yaml").exists());
 }

@@ -32,16 +32,14 @@ fn kill(mut child: Child) {
 async fn a_run_is_not_resumed_while_its_tool_is_missing() {
     let world = left_behind().await;
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     warning: tool `shop` at http://127.0.0.1:PORT/: connection refused; is the tool running? (its last known capabilities are used)
     error: cannot resume run `RUN` without `price` of tool `shop`
 
     hint: start or configure what is missing (`--tool NAME=URL`, `--model-url URL`, reknit.toml) and resume again; the run is saved
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     RUN                                     STARTED  STATUS   REQUEST
     RUN  AGE  stopped  shopping
     ");
@@ -49,8 +47,7 @@ async fn a_run_is_not_resumed_while_its_tool_is_missing() {
     let again = shop(Reply::data(Value::from(12))).await;
     let tool = format!("shop={}", again.base_url());
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last", "--tool", &tool]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Everything was done.
 
     Done:
@@ -70,8 +67,7 @@ async fn a_run_is_not_resumed_while_its_tool_is_missing() {
 async fn a_run_can_be_cancelled_without_its_tools() {
     let world = left_behind().await;
     insta::assert_snapshot!(world.reknit(&["runs", "cancel", "last"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     The run was cancelled.
 
     Missing:
@@ -87,8 +83,7 @@ async fn a_run_can_be_cancelled_without_its_tools() {
     hint: see each attempt with `reknit runs show RUN`
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     RUN                                     STARTED  STATUS     REQUEST
     RUN  AGE  cancelled  shopping
     ");

@@ -5,7 +5,7 @@ use reknit_fakes::tool::{CallMatcher, RunningTool};
 use reknit_fakes::{Reply, ScriptedModel, ScriptedTool};
 use reknit_protocol::{SideEffect, Value};
 
-use crate::world::World;
+use crate::world::{World, assert_contains, assert_refused};
 
 fn json(text: &str) -> Value {
     Value::parse(text).expect("JSON")
@@ -54,62 +54,52 @@ async fn a_rule_is_inferred_until_it_is_accepted_and_can_be_forgotten() {
     let bank = bank().await;
     let (world, model) = world(&bank).await;
     insta::assert_snapshot!(world.reknit(&["rules", "list"]), @r#"
-    exit status 0
-    --- stderr
+    exit status 0 --- stderr
     there are no rules: no run in the journal has found a value that its plan left open, or corrected a call with a model in a way that holds for other calls
     "#);
     let run = |plan: &str| world.reknit(&["run", "--answer", "template", plan]);
     assert!(run("reserve.yaml").starts_with("exit status 0"));
     assert_eq!((model.requests().len(), calls(&bank, "reserve")), (1, 1), "the model found the amount in a result");
     insta::assert_snapshot!(world.reknit(&["rules", "list"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     7246e0aba8  inferred  `amount` of bank/reserve is `it.data.price` of the result of bank/quote
     "#);
     insta::assert_snapshot!(world.reknit(&["rules", "list", "--json"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"rule":"7246e0aba8","status":"inferred","consumer":"bank/reserve","parameter":"amount","producer":"bank/quote","expression":"it.data.price","learned_ms":0}
     "#);
 
     assert!(run("reserve.yaml").starts_with("exit status 6"), "nobody has accepted the rule");
     assert_eq!((model.requests().len(), calls(&bank, "reserve")), (1, 1));
 
-    insta::assert_snapshot!(world.reknit(&["rules", "accept", "0000000000"]), @r#"
-    exit status 2
-    --- stderr
-    error: there is no rule `0000000000`
-
-    hint: list the rules with `reknit rules list`
-    "#);
+    assert_refused(
+        &world.reknit(&["rules", "accept", "0000000000"]),
+        "there is no rule `0000000000`",
+        "list the rules with `reknit rules list`",
+    );
     let listed = world.reknit(&["rules", "list", "--json"]);
     let id: String = listed.split_once("\"rule\":\"").expect("a rule").1.chars().take(10).collect();
     let near = format!("{}{}", &id[..9], if id.ends_with('0') { '1' } else { '0' });
     let unknown = world.reknit(&["rules", "forget", &near]);
     assert!(unknown.starts_with("exit status 2") && unknown.contains(&format!("did you mean `{id}`?")), "{unknown}");
     insta::assert_snapshot!(world.reknit(&["rules", "accept", &id[..4]]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     7246e0aba8  accepted  `amount` of bank/reserve is `it.data.price` of the result of bank/quote
     "#);
 
     assert!(run("reserve.yaml").starts_with("exit status 0"));
     assert_eq!((model.requests().len(), calls(&bank, "reserve")), (1, 2), "neither a model nor a person is asked");
-    let shown = world.reknit(&["runs", "show", "last", "--step", "last"]);
-    assert!(shown.contains("accepted mapping"), "{shown}");
+    assert_contains(&world.reknit(&["runs", "show", "last", "--step", "last"]), "accepted mapping");
 
     insta::assert_snapshot!(world.reknit(&["rules", "forget", &id, "--json"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"rule":"7246e0aba8","status":"accepted","consumer":"bank/reserve","parameter":"amount","producer":"bank/quote","expression":"it.data.price","learned_ms":0,"accepted_ms":0}
     "#);
-    insta::assert_snapshot!(world.reknit(&["rules", "forget", &id]), @r#"
-    exit status 2
-    --- stderr
-    error: there is no rule `7246e0aba8`
-
-    hint: list the rules with `reknit rules list`
-    "#);
+    assert_refused(
+        &world.reknit(&["rules", "forget", &id]),
+        "there is no rule `7246e0aba8`",
+        "list the rules with `reknit rules list`",
+    );
     assert!(run("reserve.yaml").starts_with("exit status 0"));
     assert_eq!(model.requests().len(), 2, "the model is asked again");
 }
@@ -126,15 +116,14 @@ async fn an_accepted_rule_does_not_reach_an_unsafe_call_without_approval() {
     assert_eq!(calls(&bank, "pay"), 1);
     let listed = world.reknit(&["rules", "list"]);
     assert!(listed.contains("inferred"), "an approved call that succeeds accepts no rule: {listed}");
-    let id = listed.lines().nth(2).and_then(|line| line.split(' ').next()).expect("a rule").to_owned();
+    let id = listed.lines().nth(1).and_then(|line| line.split(' ').next()).expect("a rule").to_owned();
     for _ in 0..2 {
         assert!(run().starts_with("exit status 6"));
         assert_eq!((calls(&bank, "pay"), model.requests().len()), (1, 1));
         world.reknit(&["rules", "accept", &id]);
     }
     insta::assert_snapshot!(world.reknit(&["runs", "approve", "last"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     approved:
       failed: not sent: the plan gives no value for amount
       change: amount: nothing -> 12.50

@@ -10,7 +10,7 @@ use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
 use reknit_protocol::SideEffect;
 
 use crate::interrupt::interrupt;
-use crate::world::{World, plan, text};
+use crate::world::{World, assert_contains, assert_refused, plan, text};
 
 struct Serving {
     child: Child,
@@ -127,17 +127,14 @@ fn a_token_is_shown_once_and_is_needed_then() {
     let file = std::fs::read_to_string(world.path().join("tokens.toml")).expect("the file is there");
     assert!(!file.contains(&token), "{file}");
     insta::assert_snapshot!(world.reknit(&["tokens", "list", "--file", "tokens.toml"]), @r"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     ann  read
     ");
-    insta::assert_snapshot!(world.reknit(&["tokens", "new", "ann", "--scopes", "run", "--file", "tokens.toml"]), @r"
-    exit status 2
-    --- stderr
-    error: there is already a token for `ann`
-
-    hint: remove it first: `reknit tokens remove ann --file tokens.toml`
-    ");
+    assert_refused(
+        &world.reknit(&["tokens", "new", "ann", "--scopes", "run", "--file", "tokens.toml"]),
+        "there is already a token for `ann`",
+        "remove it first: `reknit tokens remove ann --file tokens.toml`",
+    );
     let server = Serving::start(&world, &["--tokens", "tokens.toml"]);
     assert!(server.request("GET", "/v1/runs", "", "").starts_with("HTTP/1.1 401"));
     let header = format!("authorization: Bearer {token}\r\n");
@@ -147,17 +144,14 @@ fn a_token_is_shown_once_and_is_needed_then() {
     assert!(has(&["WARN", "audit refused", "path=/v1/runs"]), "{log}");
     assert!(has(&["INFO", "server request", "status=200", "request="]), "{log}");
     insta::assert_snapshot!(world.reknit(&["tokens", "remove", "ann", "--file", "tokens.toml"]), @r"
-    exit status 0
-    --- stderr
+    exit status 0 --- stderr
     removed the token of `ann`; start the server again to refuse it
     ");
-    insta::assert_snapshot!(world.reknit(&["tokens", "remove", "ann", "--file", "tokens.toml"]), @r"
-    exit status 2
-    --- stderr
-    error: there is no token for `ann`
-
-    hint: list them: `reknit tokens list --file tokens.toml`
-    ");
+    assert_refused(
+        &world.reknit(&["tokens", "remove", "ann", "--file", "tokens.toml"]),
+        "there is no token for `ann`",
+        "list them: `reknit tokens list --file tokens.toml`",
+    );
 }
 
 #[test]
@@ -168,51 +162,41 @@ fn a_token_can_have_limits_and_a_budget_needs_prices() {
         ["--tools", "shop,bank/refund", "--monthly-budget", "2.50", "--requests-per-minute", "60", "--all-runs"];
     assert!(world.output(&[&new[..], &limits[..]].concat()).status.success());
     insta::assert_snapshot!(world.reknit(&["tokens", "list", "--file", "tokens.toml"]), @r"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     bot  read,run  60 requests per minute  tools shop,bank/refund  2.5 per month  sees all runs
     ");
     insta::assert_snapshot!(world.reknit(&["tokens", "new", "x", "--scopes", "run", "--monthly-budget", "much", "--file", "t"]), @r"
-    exit status 2
-    --- stderr
+    exit status 2 --- stderr
     error: invalid value 'much' for '--monthly-budget <AMOUNT>': `much` is not a number
 
     For more information, try '--help'.
     ");
     let once = std::fs::read_to_string(world.path().join("tokens.toml")).expect("the file is there");
     std::fs::write(world.path().join("twice.toml"), format!("{once}\n{once}")).expect("it is written");
-    let twice = world.reknit(&["tokens", "list", "--file", "twice.toml"]);
-    assert!(twice.contains("there are two tokens for `bot`"), "{twice}");
+    assert_contains(&world.reknit(&["tokens", "list", "--file", "twice.toml"]), "there are two tokens for `bot`");
     let serve = ["serve", "--tokens", "tokens.toml", "--model-url", "http://127.0.0.1:9/v1", "--model", "m"];
-    insta::assert_snapshot!(world.reknit(&serve), @r"
-    exit status 2
-    --- stderr
-    error: the token `bot` has a monthly budget, but the model `model` has no price
-
-    hint: set `price-input` and `price-output` of the model; 0 if it is free
-    ");
+    assert_refused(
+        &world.reknit(&serve),
+        "the token `bot` has a monthly budget, but the model `model` has no price",
+        "set `price-input` and `price-output` of the model; 0 if it is free",
+    );
 }
 
 #[test]
 fn an_address_that_others_can_reach_needs_tokens() {
     let world = World::new();
-    insta::assert_snapshot!(world.reknit(&["serve", "--listen", "0.0.0.0:0"]), @r"
-    exit status 2
-    --- stderr
-    error: other machines can reach 0.0.0.0:0, so tokens are needed
-
-    hint: make one with `reknit tokens new NAME --scopes read,run --file tokens.toml`, and add `--tokens tokens.toml`
-    ");
-    insta::assert_snapshot!(world.reknit(&["serve", "--tokens", "none.toml"]), @r"
-    exit status 2
-    --- stderr
-    error: cannot read the tokens in `none.toml`: No such file or directory (os error 2)
-
-    hint: make a token with `reknit tokens new NAME --scopes read,run --file none.toml`
-    ");
+    assert_refused(
+        &world.reknit(&["serve", "--listen", "0.0.0.0:0"]),
+        "other machines can reach 0.0.0.0:0, so tokens are needed",
+        "make one with `reknit tokens new NAME --scopes read,run --file tokens.toml`, and add `--tokens tokens.toml`",
+    );
+    assert_refused(
+        &world.reknit(&["serve", "--tokens", "none.toml"]),
+        "cannot read the tokens in `none.toml`: No such file or directory (os error 2)",
+        "make a token with `reknit tokens new NAME --scopes read,run --file none.toml`",
+    );
     insta::assert_snapshot!(world.reknit(&["serve", "--help"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Serve the HTTP API: start, follow and control runs, and mend calls of other programs
 
     Usage: reknit serve [OPTIONS]
@@ -246,8 +230,7 @@ fn an_address_that_others_can_reach_needs_tokens() {
     Exit status: 0 the server was told to stop, 1 it failed, 2 not started.
     "#);
     insta::assert_snapshot!(world.reknit(&["tokens", "new", "--help"]), @r"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Make a token, print it once, and store its hash
 
     Usage: reknit tokens new [OPTIONS] --scopes <SCOPES> --file <FILE> <NAME>

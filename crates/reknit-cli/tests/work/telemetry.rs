@@ -21,7 +21,8 @@ use reknit_runtime::telemetry::otlp::Otlp;
 use reknit_runtime::{DriveOutcome, Runtime};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::world::{World, plan, text};
+use crate::exit_status::shopping;
+use crate::world::{World, assert_bad_config, assert_ended, assert_refused, plan, text};
 
 /// A collector that keeps all signals.
 struct Collector {
@@ -180,8 +181,7 @@ async fn a_tool_receives_the_span_of_its_call_in_the_trace_of_the_caller() {
     let parent = format!("00-{trace}-b7ad6b7169203331-01");
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str());
     let variables = [endpoint, ("TRACEPARENT", parent.as_str()), ("OTEL_SERVICE_NAME", "till")];
-    let shown = world.reknit_with(&variables, &["run", "plan.json", "--answer", "template"]);
-    assert!(shown.starts_with("exit status 0"), "{shown}");
+    assert_ended(&world.reknit_with(&variables, &["run", "plan.json", "--answer", "template"]), 0, "");
     let spans = collector.spans();
     let call = spans.iter().find(|span| span.name == "http.client.request").expect("the call");
     let header = tool.calls().last().and_then(|call| call.traceparent.clone()).expect("the tool receives the header");
@@ -237,15 +237,13 @@ fn log_lines_have_the_trace_of_the_caller_without_a_collector() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_resumed_run_keeps_the_trace_and_the_metadata_with_which_it_started() {
     let collector = Collector::start().await;
-    let shop = crate::exit_status::shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("pay", r#"{"amount": 12.50}"#)]));
+    let (_shop, world) = shopping(&[("pay", r#"{"amount": 12.50}"#)]).await;
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str());
     let run = ["run", "--answer", "template", "--meta", "tenant=acme", "plan.json"];
     world.reknit_with(&[endpoint, ("TRACEPARENT", CALLER)], &run);
     world.reknit(&["runs", "approve", "last"]);
     let other = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-    let shown = world.reknit_with(&[endpoint, ("TRACEPARENT", other)], &["runs", "resume", "last"]);
-    assert!(shown.starts_with("exit status 0"), "{shown}");
+    assert_ended(&world.reknit_with(&[endpoint, ("TRACEPARENT", other)], &["runs", "resume", "last"]), 0, "");
     let spans = collector.spans();
     assert_eq!(
         Vec::from_iter(names(&spans)),
@@ -296,26 +294,20 @@ async fn spans_that_are_lost_during_a_run_are_counted_in_a_warning_at_the_end() 
 fn invalid_telemetry_settings_are_errors_before_the_run_starts() {
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1");
     let world = World::new();
-    insta::assert_snapshot!(world.reknit_with(&[endpoint, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")], &["demo"]), @r#"
-    exit status 2
-    --- stderr
-    error: `OTEL_EXPORTER_OTLP_PROTOCOL` is `grpc`, but telemetry can only be sent as `http/protobuf`
-
-    hint: set it to `http/protobuf`, or unset it; collectors accept this protocol on port 4318
-    "#);
-    insta::assert_snapshot!(world.reknit_with(&[endpoint, ("OTEL_EXPORTER_OTLP_TIMEOUT", "10s")], &["demo"]), @r#"
-    exit status 2
-    --- stderr
-    error: `OTEL_EXPORTER_OTLP_TIMEOUT` is `10s`; write a positive whole number of milliseconds
-
-    hint: `10000` is ten seconds; unset it for the default of three seconds
-    "#);
-    insta::assert_snapshot!(world.reknit_with(&[("REKNIT_LOG", "loud")], &["demo"]), @r#"
-    exit status 2
-    --- stderr
-    error: cannot use the configuration
-      caused by: REKNIT_LOG: `log.level` is "loud"; write one of `off`, `error`, `warn`, `info`, `debug`
-    "#);
+    assert_refused(
+        &world.reknit_with(&[endpoint, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")], &["demo"]),
+        "`OTEL_EXPORTER_OTLP_PROTOCOL` is `grpc`, but telemetry can only be sent as `http/protobuf`",
+        "set it to `http/protobuf`, or unset it; collectors accept this protocol on port 4318",
+    );
+    assert_refused(
+        &world.reknit_with(&[endpoint, ("OTEL_EXPORTER_OTLP_TIMEOUT", "10s")], &["demo"]),
+        "`OTEL_EXPORTER_OTLP_TIMEOUT` is `10s`; write a positive whole number of milliseconds",
+        "`10000` is ten seconds; unset it for the default of three seconds",
+    );
+    assert_bad_config(
+        &world.reknit_with(&[("REKNIT_LOG", "loud")], &["demo"]),
+        r#"REKNIT_LOG: `log.level` is "loud"; write one of `off`, `error`, `warn`, `info`, `debug`"#,
+    );
 }
 
 #[test]

@@ -4,13 +4,12 @@ use std::fs;
 
 use reknit_protocol::Value;
 
-use crate::exit_status::{PRICE_AND_ORDER, shop};
-use crate::world::{World, plan, text};
+use crate::exit_status::{PRICE_AND_ORDER, shopping};
+use crate::world::{World, assert_contains, assert_ended, assert_refused, text};
 
 /// A folder with a test of a run of a plan file.
 async fn recorded() -> World {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
+    let (_shop, world) = shopping(&PRICE_AND_ORDER).await;
     world.reknit(&["run", "plan.json"]);
     world
 }
@@ -19,8 +18,7 @@ async fn recorded() -> World {
 async fn a_run_becomes_a_test_that_passes_without_its_tools() {
     let world = recorded().await;
     insta::assert_snapshot!(world.reknit(&["test", "record", "last", "--plan", "plan.json", "-o", "tests/shop.yaml"]), @r"
-    exit status 0
-    --- stderr
+    exit status 0 --- stderr
     wrote tests/shop.yaml: 2 recorded calls, 0 answers of models
 
     hint: edit what it expects, and run it with `reknit test tests/shop.yaml`
@@ -29,9 +27,11 @@ async fn a_run_becomes_a_test_that_passes_without_its_tools() {
     let text = fs::read_to_string(world.path().join("tests/shop.yaml")).expect("the test is written");
     assert!(text.contains("plan: \"../plan.json\"\n"), "{text}");
     let passed = world.reknit(&["test"]);
-    assert!(passed.starts_with("exit status 0\n--- stdout\nok    tests/shop.yaml"), "{passed}");
-    let again = world.reknit(&["test", "record", "last", "-o", "tests/shop.yaml"]);
-    assert!(again.contains("there is already a file `tests/shop.yaml`"), "{again}");
+    assert!(passed.starts_with("exit status 0 --- stdout\nok    tests/shop.yaml"), "{passed}");
+    assert_contains(
+        &world.reknit(&["test", "record", "last", "-o", "tests/shop.yaml"]),
+        "there is already a file `tests/shop.yaml`",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -42,9 +42,11 @@ async fn a_changed_plan_fails_its_test_in_every_form_of_output() {
     let world =
         world.file("plan.json", &changed.replacen("\"parameters\": {", "\"parameters\": {\"color\": \"red\", ", 1));
     let failed = world.reknit(&["test"]);
-    assert!(failed.starts_with("exit status 1\n") && failed.contains("unexpected call"), "{failed}");
-    let json = world.reknit(&["test", "--json", "--junit", "report.xml"]);
-    assert!(json.contains(r#"{"passed":0,"failed":1,"tests":[{"file":"tests/shop.yaml","passed":false"#), "{json}");
+    assert!(failed.starts_with("exit status 1 ") && failed.contains("unexpected call"), "{failed}");
+    assert_contains(
+        &world.reknit(&["test", "--json", "--junit", "report.xml"]),
+        r#"{"passed":0,"failed":1,"tests":[{"file":"tests/shop.yaml","passed":false"#,
+    );
     let report = fs::read_to_string(world.path().join("report.xml")).expect("the report");
     assert!(report.contains("failures=\"1\"") && report.contains("unexpected call"), "{report}");
 }
@@ -66,19 +68,16 @@ async fn changed_expectations_are_shown_and_written_after_a_confirmation() {
 fn a_broken_test_is_no_test() {
     let world = World::new().file("tests/a.yaml", "request: x\nexpect:\n  stats: complete\n");
     insta::assert_snapshot!(world.reknit(&["test"]), @r"
-    exit status 2
-    --- stdout
+    exit status 2 --- stdout
     FAIL  tests/a.yaml: it cannot be run as a test
       line 3, column 3: `expect.stats`: unknown key (did you mean `status`?)
     1 test: 0 passed, 1 failed
     ");
-    insta::assert_snapshot!(World::new().reknit(&["test"]), @r"
-    exit status 2
-    --- stderr
-    error: there is no file or folder `tests`
-
-    hint: make a test of a run: `reknit test record last -o tests/first.yaml`
-    ");
+    assert_refused(
+        &World::new().reknit(&["test"]),
+        "there is no file or folder `tests`",
+        "make a test of a run: `reknit test record last -o tests/first.yaml`",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -94,16 +93,13 @@ async fn a_run_survives_processes_that_are_really_killed() {
         .filter(|case| case.get("fault").and_then(Value::as_str).is_some_and(|fault| fault.contains("killed")));
     let verdicts: Vec<&str> = killed.filter_map(|case| case.get("verdict").and_then(Value::as_str)).collect();
     assert_eq!(verdicts, ["mended"; 8], "four kills at two calls: {report}");
-    let told = world.reknit(&["chaos", "tests/shop.yaml"]);
-    assert!(told.contains("killed: all tasks of the driver end at one moment"), "{told}");
+    assert_contains(&world.reknit(&["chaos", "tests/shop.yaml"]), "killed: all tasks of the driver end at one moment");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_that_changes_something_is_not_run_with_live_tools_unless_that_is_allowed() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PRICE_AND_ORDER));
-    let refused = world.reknit(&["chaos", "plan.json"]);
-    assert!(refused.starts_with("exit status 2\n") && refused.contains("--allow-writes"), "{refused}");
+    let (shop, world) = shopping(&PRICE_AND_ORDER).await;
+    assert_ended(&world.reknit(&["chaos", "plan.json"]), 2, "--allow-writes");
     assert_eq!(shop.calls(), [], "nothing was called");
     let report = world.reknit(&["chaos", "plan.json", "--allow-writes", "--html", "report.html"]);
     assert!(report.contains(" wrong and silent, "), "{report}");

@@ -4,15 +4,14 @@ use reknit_fakes::ScriptedTool;
 use reknit_protocol::{Capability, SideEffect, Value};
 
 use crate::exit_status::shop;
-use crate::world::World;
+use crate::world::{World, assert_refused};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tools_check_lists_capabilities() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop]);
     insta::assert_snapshot!(world.reknit(&["tools", "check"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     shop
       price: read
       order: keyed
@@ -28,8 +27,7 @@ async fn tools_check_notes_capabilities_without_a_side_effect_class() {
     let mute = mute.start().await.expect("the tool starts");
     let world = World::new().configured(&[&mute], "[effects.classes]\n\"mute/look\" = \"read\"\n");
     insta::assert_snapshot!(world.reknit(&["tools", "check"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     mute
       act: undeclared
       look: read (by configuration)
@@ -48,8 +46,7 @@ async fn tools_check_notes_unknown_keys_of_summaries() {
     let tool = ScriptedTool::new("paint").announce(capability).start().await.expect("the tool starts");
     let world = World::with_tools(&[&tool]);
     insta::assert_snapshot!(world.reknit(&["tools", "check"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     paint
       act: read
     --- stderr
@@ -63,8 +60,7 @@ async fn tools_check_fails_if_a_tool_does_not_answer() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop]);
     insta::assert_snapshot!(world.reknit(&["tools", "check", "--tool", "gone=http://127.0.0.1:9"]), @"
-    exit status 1
-    --- stdout
+    exit status 1 --- stdout
     shop
       price: read
       order: keyed
@@ -95,13 +91,11 @@ fn secrets_in_the_url_of_a_tool_are_never_shown() {
 
 #[test]
 fn tools_check_needs_a_tool() {
-    insta::assert_snapshot!(World::new().reknit(&["tools", "check"]), @"
-    exit status 2
-    --- stderr
-    error: no tool is configured
-
-    hint: connect one with `reknit tools add URL`, or name one with `--tool NAME=URL`
-    ");
+    assert_refused(
+        &World::new().reknit(&["tools", "check"]),
+        "no tool is configured",
+        "connect one with `reknit tools add URL`, or name one with `--tool NAME=URL`",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -141,16 +135,14 @@ async fn tools_list_shows_every_capability_with_its_class() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop]);
     insta::assert_snapshot!(world.reknit(&["tools", "list"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     shop/price  read
     shop/order  keyed
     shop/find   read
     shop/pay    unsafe
     ");
     insta::assert_snapshot!(world.reknit(&["tools", "list", "--json"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"capability":"shop/price","class":"read","description":""}
     {"capability":"shop/order","class":"keyed","description":""}
     {"capability":"shop/find","class":"read","description":""}
@@ -163,13 +155,11 @@ async fn tools_search_finds_capabilities_by_words() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop]);
     insta::assert_snapshot!(world.reknit(&["tools", "search", "what", "is", "the", "prices"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     shop/price  read
     ");
     insta::assert_snapshot!(world.reknit(&["tools", "search", "zebra"]), @"
-    exit status 1
-    --- stderr
+    exit status 1 --- stderr
     no capability matches `zebra`
     ");
 }
@@ -179,8 +169,7 @@ async fn tools_show_lists_parameters_and_a_wrong_name_gets_a_hint() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop]);
     insta::assert_snapshot!(world.reknit(&["tools", "show", "shop/price"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     shop/price  (read)
 
     It says nothing about its parameters.
@@ -188,13 +177,11 @@ async fn tools_show_lists_parameters_and_a_wrong_name_gets_a_hint() {
     Call it:
       reknit tools call shop/price
     ");
-    insta::assert_snapshot!(world.reknit(&["tools", "show", "shop/prise"]), @"
-    exit status 2
-    --- stderr
-    error: there is no capability `shop/prise`
-
-    hint: did you mean `shop/price`?
-    ");
+    assert_refused(
+        &world.reknit(&["tools", "show", "shop/prise"]),
+        "there is no capability `shop/prise`",
+        "did you mean `shop/price`?",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -202,8 +189,7 @@ async fn tools_call_makes_one_journalled_call() {
     let shop = shop().await;
     let world = World::with_tools(&[&shop]);
     insta::assert_snapshot!(world.reknit(&["tools", "call", "shop/price", "of=tea"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"price":12.50}
     --- stderr
     > call  price  running
@@ -215,8 +201,7 @@ async fn tools_call_makes_one_journalled_call() {
     hint: see each attempt with `reknit runs show RUN`
     "#);
     insta::assert_snapshot!(world.reknit(&["tools", "call", "price", r#"{"of": "tea"}"#]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"price":12.50}
     --- stderr
     > call  price  running
@@ -227,16 +212,13 @@ async fn tools_call_makes_one_journalled_call() {
 
     hint: see each attempt with `reknit runs show RUN`
     "#);
-    insta::assert_snapshot!(world.reknit(&["tools", "call", "price", "tea"]), @r#"
-    exit status 2
-    --- stderr
-    error: `tea` has no name and `=` before its value
-
-    hint: write `name=value`, or one JSON object: `'{"name": "value"}'`
-    "#);
+    assert_refused(
+        &world.reknit(&["tools", "call", "price", "tea"]),
+        "`tea` has no name and `=` before its value",
+        r#"write `name=value`, or one JSON object: `'{"name": "value"}'`"#,
+    );
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     RUN                                     STARTED  STATUS    REQUEST
     RUN  AGE  complete  shop/price {"of": "tea"}
     RUN  AGE  complete  shop/price of=tea
@@ -251,8 +233,7 @@ async fn tools_add_writes_the_entry_of_a_service_and_of_a_document() {
       "paths": {"/pets": {"get": {"operationId": "pets", "responses": {}}, "post": {"operationId": "add", "responses": {}}}}}"#;
     let world = World::new().file("pets.json", document).file("reknit.toml", "# mine\n[limits]\ncall-time = \"9s\"\n");
     insta::assert_snapshot!(world.reknit(&["tools", "add", &shop.base_url(), "--name", "shop", "--dry-run"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     [[tools]]
     name = "shop"
     url = "http://127.0.0.1:PORT"
@@ -261,28 +242,24 @@ async fn tools_add_writes_the_entry_of_a_service_and_of_a_document() {
     found 4 capabilities (1 keyed, 2 read, 1 unsafe); this entry would be added to reknit.toml:
     "#);
     insta::assert_snapshot!(world.reknit(&["tools", "add", &shop.base_url(), "--name", "shop"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     added `shop` to reknit.toml: 4 capabilities (1 keyed, 2 read, 1 unsafe)
     --- stderr
     calls go to 127.0.0.1:PORT
     hint: list them with `reknit tools list`, try one with `reknit tools call shop/...`
     ");
     insta::assert_snapshot!(world.reknit(&["tools", "add", "pets.json"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     added `pet-store` to reknit.toml: 2 capabilities (1 read, 1 unsafe)
     --- stderr
     calls go to pets.example.com
     hint: list them with `reknit tools list`, try one with `reknit tools call pet-store/...`
     ");
-    insta::assert_snapshot!(world.reknit(&["tools", "add", "pets.json", "--name", "pet-store"]), @"
-    exit status 2
-    --- stderr
-    error: `reknit.toml` has a tool `pet-store` already
-
-    hint: choose another name with `--name`, or remove the old entry
-    ");
+    assert_refused(
+        &world.reknit(&["tools", "add", "pets.json", "--name", "pet-store"]),
+        "`reknit.toml` has a tool `pet-store` already",
+        "choose another name with `--name`, or remove the old entry",
+    );
     let written = std::fs::read_to_string(world.path().join("reknit.toml")).expect("it is there");
     insta::assert_snapshot!(crate::masks::masked(&written, world.path()), @r#"
     # mine
@@ -317,20 +294,16 @@ async fn a_trusted_file_stays_trusted_when_tools_add_changes_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tools_add_says_what_it_tried_and_changes_nothing() {
     let world = World::new().file("notes.txt", "buy milk");
-    insta::assert_snapshot!(world.reknit(&["tools", "add", "notes.txt"]), @"
-    exit status 2
-    --- stderr
-    error: `notes.txt` is not an API description: the text is not an API description: it has neither `openapi` nor `swagger` at its top
-
-    hint: name an OpenAPI or Swagger file, or an address that begins with `http://` or `https://`
-    ");
-    insta::assert_snapshot!(world.reknit(&["tools", "add", "http://127.0.0.1:1"]), @"
-    exit status 2
-    --- stderr
-    error: nothing listens at `http://127.0.0.1:1`
-
-    hint: start the service, or check its port
-    ");
+    assert_refused(
+        &world.reknit(&["tools", "add", "notes.txt"]),
+        "`notes.txt` is not an API description: the text is not an API description: it has neither `openapi` nor `swagger` at its top",
+        "name an OpenAPI or Swagger file, or an address that begins with `http://` or `https://`",
+    );
+    assert_refused(
+        &world.reknit(&["tools", "add", "http://127.0.0.1:1"]),
+        "nothing listens at `http://127.0.0.1:1`",
+        "start the service, or check its port",
+    );
     assert!(!world.path().join("reknit.toml").exists());
 }
 
@@ -342,8 +315,7 @@ async fn a_tool_that_is_down_makes_a_failing_call_and_not_an_invalid_plan() {
     drop(shop);
     let shown = world.reknit_with(&[("REKNIT_AGENT_MAX_RETRIES", "0")], &["tools", "call", "shop/price", "of=tea"]);
     insta::assert_snapshot!(shown, @"
-    exit status 1
-    --- stdout
+    exit status 1 --- stdout
     {}
     --- stderr
     warning: tool `shop` at http://127.0.0.1:PORT/: connection refused; is the tool running? (its last known capabilities are used)

@@ -1,7 +1,7 @@
 //! `reknit runs export`, `import` and `stats`.
 
-use crate::exit_status::{PRICE_AND_ORDER, shop};
-use crate::world::{World, plan, text};
+use crate::exit_status::{PRICE_AND_ORDER, shop, shopping};
+use crate::world::{World, assert_refused, plan, text};
 
 #[test]
 fn an_exported_run_is_shown_in_another_journal() {
@@ -12,8 +12,7 @@ fn an_exported_run_is_shown_in_another_journal() {
     let world = world.file("run.jsonl", &exported);
     let other = ["--journal", "other.db"];
     insta::assert_snapshot!(world.reknit(&[&["runs", "import", "run.jsonl"][..], &other].concat()), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     RUN
     --- stderr
 
@@ -21,36 +20,29 @@ fn an_exported_run_is_shown_in_another_journal() {
     ");
     let show = |journal: &[&str]| text(&world.output(&[&["runs", "show", "last"][..], journal].concat()).stdout);
     assert_eq!(show(&other), show(&[]), "the same is shown");
-    insta::assert_snapshot!(world.reknit(&[&["runs", "import", "run.jsonl"][..], &other].concat()), @"
-    exit status 2
-    --- stderr
-    error: run `RUN` cannot be created: there is already a run `RUN`
-
-    hint: see the run that is there with `reknit runs show RUN`
-    ");
+    assert_refused(
+        &world.reknit(&[&["runs", "import", "run.jsonl"][..], &other].concat()),
+        "run `RUN` cannot be created: there is already a run `RUN`",
+        "see the run that is there with `reknit runs show RUN`",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_has_not_ended_is_not_imported() {
-    let shop = shop().await;
-    let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("pay", "{}")]));
+    let (_shop, world) = shopping(&[("pay", "{}")]).await;
     world.reknit(&["run", "plan.json"]);
     let exported = text(&world.output(&["runs", "export", "last"]).stdout);
     let world = world.file("run.jsonl", &exported).file("other.txt", "hello\n");
-    insta::assert_snapshot!(world.reknit(&["runs", "import", "--journal", "other.db", "run.jsonl"]), @"
-    exit status 2
-    --- stderr
-    error: run `RUN` has not ended, so only the journal that it comes from can continue it
-
-    hint: end it there, with `reknit runs resume RUN`, and export it again
-    ");
-    insta::assert_snapshot!(world.reknit(&["runs", "import", "--journal", "other.db", "other.txt"]), @"
-    exit status 2
-    --- stderr
-    error: line 1 is not a line that `runs export` writes: expected value at line 1 column 1
-
-    hint: write the file with `reknit runs export RUN > run.jsonl`
-    ");
+    assert_refused(
+        &world.reknit(&["runs", "import", "--journal", "other.db", "run.jsonl"]),
+        "run `RUN` has not ended, so only the journal that it comes from can continue it",
+        "end it there, with `reknit runs resume RUN`, and export it again",
+    );
+    assert_refused(
+        &world.reknit(&["runs", "import", "--journal", "other.db", "other.txt"]),
+        "line 1 is not a line that `runs export` writes: expected value at line 1 column 1",
+        "write the file with `reknit runs export RUN > run.jsonl`",
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -70,8 +62,7 @@ async fn statistics_say_what_fails_and_what_mends_it() {
         .file("plan.json", &plan(&PRICE_AND_ORDER))
         .file("find.json", &plan(&[("find", "{}")]));
     insta::assert_snapshot!(world.reknit(&["runs", "stats"]), @"
-    exit status 0
-    --- stderr
+    exit status 0 --- stderr
     there are no runs to count
 
     hint: start one with `reknit demo`
@@ -80,8 +71,7 @@ async fn statistics_say_what_fails_and_what_mends_it() {
     world.reknit(&["run", "plan.json"]);
     world.reknit(&["run", "find.json"]);
     insta::assert_snapshot!(world.reknit(&["runs", "stats", "--since", "1h"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     3 runs: 1 complete, 1 failed, 1 partial
 
     TOOL                            CALLS  FAILED  WHY           MENDED BY                          NOT MENDED
@@ -95,8 +85,7 @@ async fn statistics_say_what_fails_and_what_mends_it() {
                                            1       rate limited  resend 1 of 1                      0
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "stats", "--json"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     {"runs":{"complete":1,"failed":1,"partial":1},"tools":{"currency-tool/convert_currency":{"calls":2,"failed":1,"failures":{"rejected":{"failed":1,"not_mended":0,"rungs":{"context":{"tried":1,"mended":1,"no_help":0},"feedback":{"tried":0,"mended":0,"no_help":1}}}}},"geocoding-tool/geocode":{"calls":1,"failed":0,"failures":{}},"shop/find":{"calls":1,"failed":1,"failures":{"not_found":{"failed":1,"not_mended":1,"rungs":{"context":{"tried":0,"mended":0,"no_help":1},"feedback":{"tried":0,"mended":0,"no_help":1}}}}},"shop/order":{"calls":1,"failed":0,"failures":{}},"shop/price":{"calls":1,"failed":0,"failures":{}},"stock-tool/get_stock_quote":{"calls":2,"failed":1,"failures":{"not_found":{"failed":1,"not_mended":1,"rungs":{"context":{"tried":0,"mended":0,"no_help":1},"feedback":{"tried":0,"mended":0,"no_help":1}}}}},"weather-tool/get_weather":{"calls":2,"failed":1,"failures":{"before_call":{"failed":0,"not_mended":0,"rungs":{"schema":{"tried":1,"mended":1,"no_help":0}}},"rate_limited":{"failed":1,"not_mended":0,"rungs":{"resend":{"tried":1,"mended":1,"no_help":0}}}}}}}
     "#);
 }

@@ -30,8 +30,7 @@ async fn an_error_answer_with_broken_json_is_still_an_error() {
     let shop = shop(saying(refusal)).await;
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
     insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @"
-    exit status 1
-    --- stdout
+    exit status 1 --- stdout
     Nothing could be done.
 
     Missing:
@@ -46,8 +45,7 @@ async fn an_error_answer_with_broken_json_is_still_an_error() {
     hint: see each attempt with `reknit runs show RUN`
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     run      RUN
     request  shopping
     status   failed
@@ -84,8 +82,7 @@ async fn a_payment_with_an_unreadable_answer_waits_for_approval() {
     let shop = shop(saying(r#"{"success": false, "error": {"code": "NO_FU"#)).await;
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&PAY));
     insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @r#"
-    exit status 6
-    --- stderr
+    exit status 6 --- stderr
     > pay  pay  running
     ? pay  pay  waiting for approval
 
@@ -98,8 +95,7 @@ async fn a_payment_with_an_unreadable_answer_waits_for_approval() {
     hint: decide with `reknit runs approve RUN` or `reknit runs deny RUN`, then continue with `reknit runs resume RUN`; `reknit runs settle --help` if you know what became of a call
     "#);
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     run      RUN
     request  shopping
     status   waiting for approval
@@ -121,8 +117,7 @@ async fn a_read_with_an_unreadable_answer_is_called_again() {
     let shop = shop(saying(r#"{"price": 1"#).header("content-encoding", "br")).await;
     let world = World::with_tools(&[&shop]).file("plan.json", &plan(&[("price", "{}")]));
     insta::assert_snapshot!(world.reknit(&["run", "--answer", "template", "plan.json"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Everything was done.
 
     Done:
@@ -247,8 +242,7 @@ async fn show_lists_rejected_plans_with_their_problems() {
     let world = World::new().configured(&[&shop], &models);
     assert_eq!(world.output(&["ask", "the price of tea"]).status.code(), Some(1));
     insta::assert_snapshot!(world.reknit(&["runs", "show", "last"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     run      RUN
     request  the price of tea
     status   failed (no plan could be used after 3 attempts; the last one:\n- step `steal`: `shop` has no capability `steal` (there is `price`, `pay`))

@@ -85,15 +85,47 @@ impl World {
 
     /// The exit status and the output that is not empty, with masks for what differs between runs.
     pub(crate) fn show(&self, output: &Output) -> String {
-        let mut shown = format!("exit status {}\n", output.status.code().expect("the command was not killed"));
-        for (name, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
-            let text = text(bytes);
-            if !text.is_empty() {
-                write!(shown, "--- {name}\n{}", masked(&text, self.path())).expect("a string can be written to");
-            }
-        }
-        shown
+        show(output, |text| masked(text, self.path()))
     }
+}
+
+/// `exit status 0 --- stdout`, then each output that is not empty, with the name of the next one above it.
+fn show(output: &Output, masked: impl Fn(&str) -> String) -> String {
+    let mut shown = format!("exit status {}", output.status.code().expect("the command was not killed"));
+    let mut before = " ";
+    for (name, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
+        let text = text(bytes);
+        if !text.is_empty() {
+            write!(shown, "{before}--- {name}\n{}", masked(&text)).expect("a string can be written to");
+            before = "";
+        }
+    }
+    if before == " " { shown + "\n" } else { shown }
+}
+
+/// Asserts that a command was refused: with nothing but this error, and what to type instead.
+#[track_caller]
+pub(crate) fn assert_refused(shown: &str, message: &str, hint: &str) {
+    assert_eq!(shown, format!("exit status 2 --- stderr\nerror: {message}\n\nhint: {hint}\n"));
+}
+
+/// Asserts that an output has this part.
+#[track_caller]
+pub(crate) fn assert_contains(shown: &str, part: &str) {
+    assert!(shown.contains(part), "{part:?} is not in:\n{shown}");
+}
+
+/// Asserts that a command ended with this exit status, and that its output has this part.
+#[track_caller]
+pub(crate) fn assert_ended(shown: &str, status: u8, part: &str) {
+    let rest = shown.strip_prefix(&format!("exit status {status}")).unwrap_or_default();
+    assert!(rest.starts_with([' ', '\n']) && shown.contains(part), "{part:?}:\n{shown}");
+}
+
+/// Asserts that a configuration was refused, for this reason.
+#[track_caller]
+pub(crate) fn assert_bad_config(shown: &str, cause: &str) {
+    assert_eq!(shown, format!("exit status 2 --- stderr\nerror: cannot use the configuration\n  caused by: {cause}\n"));
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {

@@ -1,52 +1,32 @@
 //! What `reknit doctor` found.
 
-use reknit_protocol::{Object, Value};
+use reknit_protocol::{Object, Value, word_enum};
 
-use crate::output::{Failure, failure_causes, failure_hint, one_line, width, wrapped};
+use crate::output::{Failure, count, failure_causes, failure_hint, one_line, width, wrapped};
 
-/// What is checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Area {
-    Configuration,
-    Keys,
-    Models,
-    Tools,
-    Journal,
-    Disk,
-    Clock,
-}
-
-impl Area {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Configuration => "configuration",
-            Self::Keys => "keys",
-            Self::Models => "models",
-            Self::Tools => "tools",
-            Self::Journal => "journal",
-            Self::Disk => "disk",
-            Self::Clock => "clock",
-        }
+word_enum! {
+    /// What is checked.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Area {
+        Configuration = "configuration",
+        Keys = "keys",
+        Models = "models",
+        Tools = "tools",
+        Journal = "journal",
+        Disk = "disk",
+        Clock = "clock",
     }
 }
 
-/// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Level {
-    Ok,
-    /// Worth knowing; nothing has to be done.
-    Note,
-    /// Something has to be done.
-    Problem,
-}
-
-impl Level {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Note => "note",
-            Self::Problem => "problem",
-        }
+word_enum! {
+    /// How bad a finding is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Level {
+        Ok = "ok",
+        /// Worth knowing; nothing has to be done.
+        Note = "note",
+        /// Something has to be done.
+        Problem = "problem",
     }
 }
 
@@ -74,14 +54,9 @@ impl Finding {
 
     /// A failure of another command, with its causes and its hint.
     pub(super) fn of_failure(area: Area, failure: &Failure, command: &str) -> Self {
-        let mut message = failure.to_string();
-        for cause in failure_causes(failure) {
-            message = format!("{message}: {cause}");
-        }
-        if let Some(hint) = failure_hint(failure) {
-            message = format!("{message} ({hint})");
-        }
-        Self::problem(area, message, command)
+        let message = [failure.to_string()].into_iter().chain(failure_causes(failure)).collect::<Vec<_>>().join(": ");
+        let hint = failure_hint(failure).map(|hint| format!(" ({hint})")).unwrap_or_default();
+        Self::problem(area, message + &hint, command)
     }
 
     pub(super) fn is_problem(&self) -> bool {
@@ -107,7 +82,7 @@ pub(super) fn page(findings: &[Finding], columns: Option<usize>) -> String {
     let left = columns.map_or(usize::MAX, |columns| columns.saturating_sub(width(&indent)).max(20));
     let mut page = String::new();
     for finding in findings {
-        let start = format!("{:<LEVEL_COLUMNS$}  {:<AREA_COLUMNS$}  ", finding.level.as_str(), finding.area.as_str());
+        let start = format!("{:<LEVEL_COLUMNS$}  {:<AREA_COLUMNS$}  ", finding.level, finding.area);
         for (index, part) in wrapped(&one_line(&finding.message, usize::MAX), left).iter().enumerate() {
             page.extend([if index == 0 { &start } else { &indent }, part.as_str(), "\n"]);
         }
@@ -119,8 +94,7 @@ pub(super) fn page(findings: &[Finding], columns: Option<usize>) -> String {
     let problems = findings.iter().filter(|finding| finding.is_problem()).count();
     page + &match problems {
         0 => "\neverything is in order\n".to_owned(),
-        1 => "\n1 problem\n".to_owned(),
-        several => format!("\n{several} problems\n"),
+        number => format!("\n{}\n", count(number, "problem")),
     }
 }
 

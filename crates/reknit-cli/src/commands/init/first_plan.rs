@@ -3,6 +3,8 @@
 use reknit_plan::{Catalogue, CatalogueEntry};
 use reknit_protocol::{Object, SideEffect, Value};
 
+use crate::setup::entries;
+
 const DEMO: &str = "\
 # Run it with `reknit run plan.yaml`, or with a value of your own: `reknit run plan.yaml --input shares=200`.
 request: What are my shares worth in won?
@@ -47,7 +49,6 @@ pub(super) struct FirstPlan {
 }
 
 impl FirstPlan {
-    /// A plan over the tools of the demo.
     pub(super) fn of_demo() -> Self {
         let shown = "two calls: the price of a share, and the worth of many in won".to_owned();
         Self { text: DEMO.to_owned(), shown, arguments: String::new() }
@@ -55,18 +56,15 @@ impl FirstPlan {
 
     /// A plan with one call that only reads, of the capability that needs the fewest values.
     pub(super) fn of_catalogue(catalogue: &Catalogue) -> Self {
-        let all = catalogue.tools.iter().flat_map(|tool| tool.capabilities.iter().map(move |entry| (tool, entry)));
-        let reading = all.filter(|(_, entry)| only_reads(entry));
-        let inputs = |entry: &CatalogueEntry| required_inputs(entry);
-        let open =
-            |entry: &CatalogueEntry| inputs(entry).iter().filter(|(_, input)| input.get("default").is_none()).count();
-        let Some((tool, entry)) = reading.min_by_key(|(_, entry)| (open(entry), inputs(entry).len())) else {
+        let reading = entries(catalogue).filter(|(_, entry)| only_reads(entry));
+        let is_open = |(_, input): &&(String, Object)| input.get("default").is_none();
+        let reading = reading.map(|(tool, entry)| (tool.key(entry), required_inputs(entry)));
+        let needed = |inputs: &[(String, Object)]| (inputs.iter().filter(is_open).count(), inputs.len());
+        let Some((call, inputs)) = reading.min_by_key(|(_, inputs)| needed(inputs)) else {
             let shown = "a computation; no tool that only reads was found".to_owned();
             return Self { text: WITHOUT_TOOLS.to_owned(), shown, arguments: String::new() };
         };
-        let call = format!("{}/{}", tool.name, entry.capability.name);
-        let inputs = inputs(entry);
-        let unknown = inputs.iter().filter(|(_, input)| input.get("default").is_none());
+        let unknown = inputs.iter().filter(is_open);
         let arguments = unknown.map(|(name, _)| format!(" --input {name}=...")).collect::<Vec<_>>().concat();
         Self { text: one_call(&call, &inputs), shown: format!("one call, of {call}"), arguments }
     }
@@ -87,9 +85,8 @@ fn only_reads(entry: &CatalogueEntry) -> bool {
 
 fn required_inputs(entry: &CatalogueEntry) -> Vec<(String, Object)> {
     let Some(schema) = entry.json_schema() else { return Vec::new() };
-    let required = schema.get("required").and_then(Value::as_array).unwrap_or_default();
-    let input = |name: &str| {
-        let property = schema.get("properties").and_then(|all| all.get(name)).cloned().unwrap_or_default();
+    let input = |name: String| {
+        let property = schema.get("properties").and_then(|all| all.get(&name)).cloned().unwrap_or_default();
         let mut input = Object::new();
         let types = ["string", "number", "integer", "boolean", "array", "object"];
         if let Some(word) = property.get("type").and_then(Value::as_str).filter(|word| types.contains(word)) {
@@ -101,9 +98,9 @@ fn required_inputs(entry: &CatalogueEntry) -> Vec<(String, Object)> {
         if let Some(text) = property.get("description").and_then(Value::as_str) {
             input.insert("description", text);
         }
-        (name.to_owned(), input)
+        (name, input)
     };
-    required.iter().filter_map(Value::as_str).map(input).collect()
+    entry.required_parameters().into_iter().map(input).collect()
 }
 
 /// A value that the schema itself names.

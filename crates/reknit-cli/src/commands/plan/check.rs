@@ -1,6 +1,5 @@
 //! `reknit plan check`: lists the problems of a plan without running it.
 
-use reknit_protocol::error_chain;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
@@ -11,7 +10,7 @@ use reknit_plan::{
     Catalogue, PlanAuthor, PlanFix, PlanNote, PlanProblem, check, check_read_calls, check_structure, correct_plan,
     plan_notes,
 };
-use reknit_protocol::{Object, Value};
+use reknit_protocol::{Value, error_chain};
 use reknit_runtime::config::Config;
 
 use crate::output::{Failure, Input, count, one_line, print_data, print_message, shell_word};
@@ -110,17 +109,15 @@ pub(crate) async fn run(arguments: &CheckArguments) -> Result<ExitCode, Failure>
     }
     print_notes(&result, &file);
     if result.problems.is_empty() {
-        print_data(&format!("{}\n", summary(&input, &result)))?;
-        return Ok(ExitCode::SUCCESS);
+        return print_data(&format!("{}\n", summary(&input, &result))).map(|()| ExitCode::SUCCESS);
     }
     Err(bad_plan(input, file.lines(&result.problems), tools))
 }
 
 fn bad_plan(input: Input, problems: Vec<String>, tools: Option<&Path>) -> Failure {
-    let hint = format!(
-        "see the code and path of each problem with `reknit plan check --json{}`",
-        arguments_again(&input, tools)
-    );
+    let tools = tools.map(|path| format!(" --tools {}", shell_word(&path.display().to_string()))).unwrap_or_default();
+    let file = Some(input.as_argument()).filter(|file| !file.is_empty()).unwrap_or_else(|| " -".to_owned());
+    let hint = format!("see the code and path of each problem with `reknit plan check --json{tools}{file}`");
     Failure::BadPlan { input, problems, hint }
 }
 
@@ -180,7 +177,6 @@ fn load_tools(path: &Path) -> Result<Catalogue, Failure> {
         .map_err(|error| usage(format!("{input} is not a list of tools: {}", error_chain(&error))))
 }
 
-/// The catalogue of the configured tools; `None` if no tool is configured.
 async fn configured_tools(config: &Config, arguments: &SetupArguments) -> Result<Option<Catalogue>, Failure> {
     if config.tools.is_empty() && config.discovery.registry().is_none() {
         return Ok(None);
@@ -190,7 +186,6 @@ async fn configured_tools(config: &Config, arguments: &SetupArguments) -> Result
     Ok(Some(found.catalogue))
 }
 
-/// Prints corrections, notes, and which checks were left out.
 fn print_notes(result: &CheckResult, file: &PlanFile) {
     let repairs = plan_file::repairs(&file.fixes).into_iter().map(|repair| format!("repaired the JSON: {repair}"));
     let fixes = result.fixes.iter().map(|fix| one_line(&fix.to_string(), usize::MAX));
@@ -217,7 +212,7 @@ fn summary(input: &Input, result: &CheckResult) -> String {
 }
 
 fn document(result: &CheckResult, file: &PlanFile) -> Value {
-    Value::Object(Object::from([
+    Value::from([
         ("ok", Value::Bool(result.problems.is_empty())),
         ("checked", Value::from(if result.tools.is_some() { "tools" } else { "structure" })),
         ("steps", Value::from(result.steps as u64)),
@@ -225,11 +220,5 @@ fn document(result: &CheckResult, file: &PlanFile) -> Value {
         ("fixes", result.fixes.iter().map(PlanFix::to_value).collect()),
         ("notes", result.notes.iter().map(|note| note.problem.to_value()).collect()),
         ("problems", result.problems.iter().map(|problem| file.problem_json(problem)).collect()),
-    ]))
-}
-
-fn arguments_again(input: &Input, tools: Option<&Path>) -> String {
-    let tools = tools.map(|path| format!(" --tools {}", shell_word(&path.display().to_string()))).unwrap_or_default();
-    let file = input.as_argument();
-    format!("{tools}{}", if file.is_empty() { " -" } else { &file })
+    ])
 }

@@ -9,7 +9,6 @@ use super::show::VALUE_COLUMNS;
 use super::step_history;
 use crate::output::{Failure, count, escape_controls, one_line, parked_hint};
 
-/// What is known, as JSON.
 pub(super) fn as_json(bare: &BareOverview) -> Result<Value, Failure> {
     let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::from);
     let reply = |BareReply { effect, reply }: &BareReply| {
@@ -26,7 +25,6 @@ pub(super) fn as_json(bare: &BareOverview) -> Result<Value, Failure> {
     ])))
 }
 
-/// What is known, for people.
 pub(super) fn page(bare: &BareOverview) -> String {
     let mut page = String::new();
     let mut line = |text: String| {

@@ -90,7 +90,6 @@ pub(crate) struct OutcomeArguments {
     check: bool,
 }
 
-/// Approves calls, or one call with other parameters.
 pub(super) async fn approve(arguments: &ApproveArguments) -> Result<ExitCode, Failure> {
     let edit = match &arguments.edit {
         Some(text) => Some(ParameterEdit::whole(text)?),
@@ -103,7 +102,6 @@ pub(super) async fn approve(arguments: &ApproveArguments) -> Result<ExitCode, Fa
     }
 }
 
-/// Denies calls.
 pub(super) async fn deny(arguments: &DenyArguments) -> Result<ExitCode, Failure> {
     let reason = arguments.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()).map(str::to_owned);
     run(&arguments.decide, Choice::Decision(Decision::Deny { reason })).await

@@ -32,8 +32,7 @@ pub(super) async fn run(arguments: &ExplainArguments) -> Result<ExitCode, Failur
     } else {
         page(&explanation, summary.created_ms, output_columns())
     };
-    print_data(&text)?;
-    Ok(ExitCode::SUCCESS)
+    print_data(&text).map(|()| ExitCode::SUCCESS)
 }
 
 /// The page. Long sentences are broken to the width of the terminal; in a pipe each is one line.

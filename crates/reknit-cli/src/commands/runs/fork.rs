@@ -1,21 +1,19 @@
 //! `reknit runs fork`.
 
-use reknit_protocol::error_chain;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
-use reknit_engine::{ForkOrigin, ForkWrites, Machine, Policy};
+use reknit_engine::{ForkWrites, Machine, Policy};
 use reknit_journal::Journal;
 use reknit_model_api::TargetName;
-use reknit_protocol::{Object, RunId, Value};
+use reknit_protocol::{Object, RunId, error_chain};
 use reknit_runtime::{Fork, ForkChanges, ForkError, new_run_id};
 
 use super::compare::comparison;
 use super::open_run;
-use crate::drive;
-use crate::drive::ParameterEdit;
+use crate::drive::{self, ParameterEdit};
 use crate::output::{Failure, ResultFormat, escape_controls, print_message, print_text};
 use crate::setup::plan_file::parse_inputs;
 use crate::setup::{
@@ -153,13 +151,8 @@ fn changes(
         ParameterEdit::Some(pairs) => pairs,
         ParameterEdit::Whole(_) => Vec::new(),
     };
-    let agent = match agent {
-        Some(file) => {
-            let started = setup.reknit.session_started(named(file), "").map_err(start_failure)?;
-            Some(Box::new(started))
-        }
-        None => None,
-    };
+    let agent = agent.map(|file| setup.reknit.session_started(named(file), "").map(Box::new)).transpose();
+    let agent = agent.map_err(start_failure)?;
     Ok(ForkChanges {
         parameters,
         inputs,
@@ -212,29 +205,8 @@ fn failure(run: &RunId, error: ForkError) -> Failure {
             Failure::usage(message, format!("fork where it begins to differ: `--at {fork_at}`"))
         }
         ForkError::Ends { .. } => Failure::usage(message, "change something else, or fork at an earlier point"),
-        other => Failure::Usage { message: error_chain(&other), hint: None },
+        other => Failure::message(error_chain(&other)),
     }
-}
-
-/// Which run a fork comes from, if it is one.
-pub(super) fn fork_line(fork: Option<&ForkOrigin>) -> Option<String> {
-    let writes = |writes| match writes {
-        ForkWrites::Recorded => "; it sends only calls that read",
-        ForkWrites::Sent => "",
-    };
-    fork.map(|fork| format!("fork     of {}, from `{}` on{}", fork.run, fork.at, writes(fork.writes)))
-}
-
-/// Which run a fork comes from as a field of `--json`, if it is one.
-pub(super) fn fork_as_json(fork: Option<&ForkOrigin>) -> Option<(String, Value)> {
-    let fork = fork?;
-    let sends_writes = fork.writes == ForkWrites::Sent;
-    let object = [
-        ("run", Value::from(fork.run.as_str())),
-        ("at", fork.at.as_str().into()),
-        ("sends_writes", sends_writes.into()),
-    ];
-    Some(("fork_of".to_owned(), Value::from(object)))
 }
 
 /// Prints where the fork differs from the run: after an answer for people on standard output, otherwise beside it.

@@ -3,14 +3,15 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use jiff::Timestamp;
-use reknit_engine::Decision;
+use reknit_engine::{Decision, Overview};
 use reknit_journal::{Journal, RunFilter, RunSummary};
 use reknit_protocol::{Object, Value};
 use reknit_runtime::DriveError;
 use reknit_runtime::signals::decisions as decided_in;
+use std::collections::BTreeSet;
 
-use super::used_tools::used_tools;
 use crate::output::{Failure, inbox, one_line, output_columns, print_data, print_message};
 use crate::setup::{FileArguments, open_journal, stored_overview};
 
@@ -24,7 +25,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ListArguments {
     /// Only runs with this status, or one of several: `failed,partial`
-    #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = STATUSES)]
+    #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = PossibleValuesParser::new(STATUSES.split(' ')))]
     status: Vec<String>,
     /// Only runs that started in this time until now, like `2h` or `7d`
     #[arg(long, value_name = "TIME", value_parser = super::duration_ms)]
@@ -49,21 +50,8 @@ pub(crate) struct ListArguments {
 }
 
 /// What `runs list` prints as the status of a run or a session.
-const STATUSES: [&str; 13] = [
-    "running",
-    "waiting",
-    "stopped",
-    "parked",
-    "complete",
-    "partial",
-    "failed",
-    "impossible",
-    "cancelled",
-    "budget_exhausted",
-    "success",
-    "failure",
-    "closed",
-];
+const STATUSES: &str = "running waiting stopped parked complete partial failed impossible cancelled budget_exhausted \
+                        success failure closed";
 
 /// A request has at least this many columns, however narrow the terminal is.
 const MIN_TITLE_COLUMNS: usize = 12;
@@ -151,6 +139,21 @@ async fn uses(journal: &Journal, run: &RunSummary, tool: &str) -> Result<bool, F
         let rest = used.strip_prefix(tool);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }))
+}
+
+/// The capabilities that a run called, each as `tool/capability`. What is not known, as of a run that no machine restores, is left
+/// out.
+fn used_tools(overview: &Overview) -> BTreeSet<String> {
+    match overview {
+        Overview::Run(run) => run.steps.iter().map(|step| format!("{}/{}", step.tool, step.capability)).collect(),
+        // Models know a capability as `tool__capability`.
+        Overview::Session(session) => {
+            let calls = session.conversation.iter().filter_map(|line| line.strip_prefix("call "));
+            let names = calls.filter_map(|call| call.split_whitespace().next());
+            names.map(|name| name.replacen("__", "/", 1)).collect()
+        }
+        Overview::Bare(_) => BTreeSet::new(),
+    }
 }
 
 /// The decisions about the approvals of a waiting run that it has not read yet.

@@ -65,8 +65,8 @@ pub(super) async fn run(arguments: &PruneArguments) -> Result<ExitCode, Failure>
     journal.shrink(0).await.map_err(Failure::journal)?;
     let after = journal.size().await.map_err(Failure::journal)?;
     let total = |size: reknit_journal::StoreSize| size.used_bytes + size.free_bytes;
-    print_data(&format!("the journal: {}, before {}\n", megabytes(total(after)), megabytes(total(before))))?;
-    Ok(ExitCode::SUCCESS)
+    print_data(&format!("the journal: {}, before {}\n", megabytes(total(after)), megabytes(total(before))))
+        .map(|()| ExitCode::SUCCESS)
 }
 
 /// The limits of the command line; if there are none, those of the configuration.

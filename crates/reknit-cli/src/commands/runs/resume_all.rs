@@ -15,12 +15,8 @@ use super::ResumeArguments;
 use crate::output::{Failure, failure_message, inbox, one_line, print_data, print_failure, print_message};
 use crate::setup::{Setup, config_with_arguments, load_run, open_journal, with_limits_of_runs};
 
-/// What became of one run.
-enum Outcome {
-    Complete,
-    Waiting,
-    NotComplete,
-}
+/// The exit status for a run that waits.
+const WAITING: u8 = 6;
 
 pub(super) async fn run(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
     let journal = open_journal(&arguments.setup.files)?;
@@ -32,9 +28,9 @@ pub(super) async fn run(arguments: &ResumeArguments) -> Result<ExitCode, Failure
     let config = config_with_arguments(&arguments.setup)?;
     let config = with_limits_of_runs(config, chosen.iter().map(|(_, machine)| machine));
     let setup = Setup::with_config(config, &arguments.setup.files, &arguments.drive).await?;
-    let outcomes = drive_all(&setup, chosen, arguments.at_once).await?;
+    let codes = drive_all(&setup, chosen, arguments.at_once).await?;
     setup.telemetry.end().await;
-    Ok(exit_code(&outcomes))
+    Ok(ExitCode::from([1, WAITING].into_iter().find(|code| codes.contains(code)).unwrap_or(0)))
 }
 
 /// The runs to continue, with their state. One that only a person can continue is left alone until there is a decision, or until the
@@ -65,7 +61,7 @@ async fn interrupted(journal: &Journal) -> Result<Vec<(RunId, Machine)>, Failure
     Ok(chosen)
 }
 
-async fn drive_all(setup: &Setup, chosen: Vec<(RunId, Machine)>, at_once: u32) -> Result<Vec<Outcome>, Failure> {
+async fn drive_all(setup: &Setup, chosen: Vec<(RunId, Machine)>, at_once: u32) -> Result<Vec<u8>, Failure> {
     let permits = Arc::new(Semaphore::new(at_once as usize));
     let telemetry = setup.telemetry.telemetry(print_failure);
     let driver = setup.reknit.driver().with_telemetry(telemetry);
@@ -77,19 +73,19 @@ async fn drive_all(setup: &Setup, chosen: Vec<(RunId, Machine)>, at_once: u32) -
             let outcome = if missing.is_empty() {
                 resume(&driver, &run, &permits).await
             } else {
-                Err(Failure::Usage { message: format!("{} is missing", missing.join(", ")), hint: None })
+                Err(Failure::message(format!("{} is missing", missing.join(", "))))
             };
             (run, outcome)
         });
     }
-    let mut outcomes = Vec::new();
+    let mut codes = Vec::new();
     while let Some(joined) = tasks.join_next().await {
         let (run, outcome) = joined.map_err(Failure::start("a run"))?;
-        let (outcome, words) = describe(&outcome);
+        let (code, words) = describe(&outcome);
         print_data(&format!("{run}  {words}\n"))?;
-        outcomes.push(outcome);
+        codes.push(code);
     }
-    Ok(outcomes)
+    Ok(codes)
 }
 
 async fn resume(driver: &Driver, run: &RunId, permits: &Semaphore) -> Result<DriveOutcome, Failure> {
@@ -98,26 +94,13 @@ async fn resume(driver: &Driver, run: &RunId, permits: &Semaphore) -> Result<Dri
     Ok(driver.resume(run).await?)
 }
 
-fn describe(outcome: &Result<DriveOutcome, Failure>) -> (Outcome, String) {
-    match outcome {
-        Ok(DriveOutcome::Finished(answer)) => ended(answer.status),
-        Ok(DriveOutcome::Reported(report)) => ended(Ending::Report(report).status()),
-        Ok(DriveOutcome::Waiting) => (Outcome::Waiting, "waiting".to_owned()),
-        Err(failure) => (Outcome::NotComplete, format!("error: {}", one_line(&error_chain(failure), usize::MAX))),
-    }
-}
-
-fn ended(status: Status) -> (Outcome, String) {
-    let outcome = if status == Status::Complete { Outcome::Complete } else { Outcome::NotComplete };
-    (outcome, status.as_str().replace('_', " "))
-}
-
-fn exit_code(outcomes: &[Outcome]) -> ExitCode {
-    if outcomes.iter().any(|outcome| matches!(outcome, Outcome::NotComplete)) {
-        ExitCode::FAILURE
-    } else if outcomes.iter().any(|outcome| matches!(outcome, Outcome::Waiting)) {
-        ExitCode::from(6)
-    } else {
-        ExitCode::SUCCESS
-    }
+/// The exit status for one run, and what became of it.
+fn describe(outcome: &Result<DriveOutcome, Failure>) -> (u8, String) {
+    let status = match outcome {
+        Ok(DriveOutcome::Finished(answer)) => answer.status,
+        Ok(DriveOutcome::Reported(report)) => Ending::Report(report).status(),
+        Ok(DriveOutcome::Waiting) => return (WAITING, "waiting".to_owned()),
+        Err(failure) => return (1, format!("error: {}", one_line(&error_chain(failure), usize::MAX))),
+    };
+    (u8::from(status != Status::Complete), status.as_str().replace('_', " "))
 }

@@ -2,31 +2,27 @@
 
 use std::fmt::Write as _;
 
-use reknit_engine::{MendedCall, SessionOverview};
+use reknit_engine::{Attempt, MendedCall, RepeatedCall, SessionOverview, SessionRecord, TextCallForm, WaitEnd};
 use reknit_protocol::{Object, Value};
 
-use super::fork::{fork_as_json, fork_line};
-use super::session_log;
-use super::show::{
-    CurrentState, VALUE_COLUMNS, attachments_as_json, attachments_line, metadata_as_json, metadata_line,
-};
+use super::show::{CurrentState, VALUE_COLUMNS, start_fields, start_lines};
+use super::step_history::flat_json;
 use crate::output::{
-    ApprovalRequest, Failure, count, escape_controls, one_line, report_json, session_lines, usage_summary,
+    ApprovalRequest, Failure, count, escape_controls, exit_words, one_line, report_json, seconds, session_lines,
+    usage_summary,
 };
 
 /// The report, or the state of a session that has not ended.
 pub(super) fn as_json(session: &SessionOverview, state: &CurrentState<'_>) -> Result<Value, Failure> {
     let run = &session.run;
-    let log: Value = session.records.iter().filter_map(session_log::to_value).collect();
+    let log = session.records.iter().filter_map(|record| log_entry(record).transpose());
+    let log: Value = log.collect::<Result<Vec<_>, Failure>>()?.into();
+    let start = start_fields(&session.metadata, session.fork.as_ref(), &session.attachments);
     if let Some(report) = &session.report {
-        let mut report = report_json(run, report)?;
-        if let Some(object) = report.as_object_mut() {
-            object.insert("log", log);
-            object.extend(metadata_as_json(&session.metadata));
-            object.extend(fork_as_json(session.fork.as_ref()));
-            object.extend(attachments_as_json(&session.attachments));
-        }
-        return Ok(report);
+        let mut object = report_json(run, report)?;
+        object.insert("log", log);
+        object.extend(start);
+        return Ok(Value::Object(object));
     }
     let mut object = Object::from([("run", run.as_str().into()), ("status", state.status.into())]);
     if let Some(view) = &session.view {
@@ -34,9 +30,7 @@ pub(super) fn as_json(session: &SessionOverview, state: &CurrentState<'_>) -> Re
         object.insert("max_turns", u64::from(view.max_turns));
     }
     object.insert("log", log);
-    object.extend(metadata_as_json(&session.metadata));
-    object.extend(fork_as_json(session.fork.as_ref()));
-    object.extend(attachments_as_json(&session.attachments));
+    object.extend(start);
     if !state.approvals.is_empty() {
         object.insert("asks", state.approvals.iter().map(ApprovalRequest::to_value).collect::<Value>());
     }
@@ -53,11 +47,9 @@ pub(super) fn page(session: &SessionOverview, state: &CurrentState<'_>) -> Strin
     line(format!("session  {}", session.run));
     line(format!("agent    {}", session.agent));
     line(format!("input    {}", one_line(&session.input, VALUE_COLUMNS)));
-    fork_line(session.fork.as_ref()).into_iter().for_each(&mut line);
-    metadata_line(&session.metadata).into_iter().for_each(&mut line);
-    attachments_line(&session.attachments).into_iter().for_each(&mut line);
+    start_lines(&session.metadata, session.fork.as_ref(), &session.attachments).into_iter().for_each(&mut line);
     let status = match &session.report {
-        Some(report) => report.exit.to_string(),
+        Some(report) => exit_words(report.exit.as_str()),
         None => state.status_text(&session.run),
     };
     line(format!("status   {status}"));
@@ -71,7 +63,7 @@ pub(super) fn page(session: &SessionOverview, state: &CurrentState<'_>) -> Strin
         line(format!("approval {step}: {}", approval.description("  ")));
     }
     line(String::new());
-    for text in records.iter().filter_map(session_log::line) {
+    for text in records.iter().filter_map(log_line) {
         line(one_line(&text, VALUE_COLUMNS));
     }
     for mended in &session.mended {
@@ -87,4 +79,116 @@ pub(super) fn page(session: &SessionOverview, state: &CurrentState<'_>) -> Strin
         line(report.content.clone());
     }
     page
+}
+
+/// A decision as one line; `None` for those that are shown elsewhere.
+fn log_line(record: &SessionRecord) -> Option<String> {
+    Some(match record {
+        SessionRecord::Attempt(attempt) => attempt_line(attempt),
+        SessionRecord::WaitStarted { turn, ms, reason } => {
+            format!("wait     turn {turn}: {} ({})", seconds(*ms), without_underscores(reason.as_str()))
+        }
+        SessionRecord::WaitEnded { turn, ms, end: WaitEnd::AbortedStop | WaitEnd::AbortedCancel } => {
+            format!("wait     turn {turn}: ended early after {}", seconds(*ms))
+        }
+        SessionRecord::TargetSkipped { turn, target, .. } => {
+            format!("skipped  turn {turn}: {target}: its circuit breaker is open or it is cooling down")
+        }
+        SessionRecord::OutputLimitLearned { turn, target, max_tokens } => {
+            format!("limit    turn {turn}: {target} accepts at most {max_tokens} output tokens")
+        }
+        SessionRecord::CallInText { turn, tool, form } => {
+            let place = match form {
+                TextCallForm::WholeAnswer => "as the whole answer",
+                TextCallForm::Fence => "in a fenced block",
+                TextCallForm::Tag => "between tags",
+                TextCallForm::FunctionCall => "like a function call",
+            };
+            format!("fixed    turn {turn}: call written as text {place}: {tool}")
+        }
+        SessionRecord::CallDropped { turn, tool, why } => {
+            format!("dropped  turn {turn}: call of {tool}: {}", without_underscores(why.as_str()))
+        }
+        SessionRecord::FallbackReportFound { turn, source } => {
+            format!("kept     turn {turn}: a report for the case that no better one follows ({source})")
+        }
+        SessionRecord::FinalTurn { turn, reason } => {
+            format!("final    turn {turn}: {}", without_underscores(reason.as_str()))
+        }
+        SessionRecord::CallRepeated(repeated) => {
+            let RepeatedCall { turn, call, tool, first_turn, first_call, reason } = repeated.as_ref();
+            let outcome = match reason {
+                Some(reason) => format!("was made again: {reason}"),
+                None => "was not made again and got the earlier result".to_owned(),
+            };
+            format!("repeated turn {turn}, {call} ({tool}), as in turn {first_turn}, {first_call}: {outcome}")
+        }
+        SessionRecord::FollowedUp { number, input, .. } => format!("asked    message {number}: {input}"),
+        _ => return None,
+    })
+}
+
+fn without_underscores(label: &str) -> String {
+    label.replace('_', " ")
+}
+
+fn attempt_line(attempt: &Attempt) -> String {
+    let tokens = attempt
+        .usage
+        .map_or_else(String::new, |usage| format!(", {} tokens in, {} out", usage.input_tokens, usage.output_tokens));
+    let error = attempt.error.as_ref().map_or_else(String::new, |error| format!(": {error}"));
+    let action = attempt.directive.as_ref().map_or_else(String::new, |directive| format!(" -> {}", directive.action));
+    let (turn, number, target, status) = (attempt.turn, attempt.attempt, &attempt.target, attempt.status.as_str());
+    format!("attempt {turn}.{number}  {target}  {status}, {}{tokens}{error}{action}", seconds(attempt.latency_ms))
+}
+
+/// A decision as JSON, with its kind; `None` for those that the report contains. Programs rely on its form.
+fn log_entry(record: &SessionRecord) -> Result<Option<Value>, Failure> {
+    let entry = match record {
+        SessionRecord::Attempt(attempt) => attempt_entry(attempt),
+        SessionRecord::Collapsed { turn, reason, new_max_turns, .. } => Object::from([
+            ("kind", "collapsed".into()),
+            ("turn", (*turn).into()),
+            ("reason", reason.as_str().into()),
+            ("max_turns", (*new_max_turns).into()),
+        ]),
+        // Its name in JSON is older than the one in events.
+        SessionRecord::CallInText { form, .. } => {
+            let mut entry = flat_json("kind", record)?;
+            entry.insert("form", form.as_str());
+            entry
+        }
+        SessionRecord::WaitStarted { .. }
+        | SessionRecord::WaitEnded { .. }
+        | SessionRecord::TargetSkipped { .. }
+        | SessionRecord::OutputLimitLearned { .. }
+        | SessionRecord::CallDropped { .. }
+        | SessionRecord::FallbackReportFound { .. }
+        | SessionRecord::FinalTurn { .. } => flat_json("kind", record)?,
+        _ => return Ok(None),
+    };
+    Ok(Some(Value::Object(entry)))
+}
+
+fn attempt_entry(attempt: &Attempt) -> Object {
+    let mut entry = Object::from([
+        ("kind", Value::from("attempt")),
+        ("turn", attempt.turn.into()),
+        ("attempt", attempt.attempt.into()),
+        ("target", attempt.target.as_str().into()),
+        ("status", attempt.status.as_str().into()),
+        ("latency_ms", attempt.latency_ms.into()),
+    ]);
+    if let Some(error) = &attempt.error {
+        entry.insert("error", error.as_str());
+    }
+    if let Some(directive) = &attempt.directive {
+        entry.insert("action", directive.action.as_str());
+        entry.extend(directive.backoff_ms.map(|ms| ("backoff_ms".to_owned(), ms.into())));
+    }
+    if let Some(usage) = attempt.usage {
+        entry.insert("input_tokens", usage.input_tokens);
+        entry.insert("output_tokens", usage.output_tokens);
+    }
+    entry
 }

@@ -6,18 +6,18 @@ use std::process::ExitCode;
 use clap::Args;
 
 use reknit_engine::{
-    Decision, HistoryEntry, HistoryKind, Metadata, Overview, Question, RunOverview, StepState, StepView,
+    Decision, ForkOrigin, ForkWrites, HistoryEntry, HistoryKind, Metadata, Overview, Question, RunOverview, StepState,
+    StepView,
 };
 use reknit_journal::{Journal, StoredEvent};
 use reknit_plan::ToolSelection;
 use reknit_protocol::{Object, RunId, Value};
 use reknit_runtime::{DriveError, ParkReason, bare_overview};
 
-use super::fork::{fork_as_json, fork_line};
 use super::{bare, llm, open_run, session, step_history};
 use crate::output::{
-    ApprovalRequest, Failure, answer_json, count, duration, escape_controls, inbox, one_line, origin_text,
-    pending_approvals, print_data, print_text, run_lines, usage_summary,
+    ApprovalRequest, Failure, count, duration, escape_controls, inbox, one_line, origin_text, pending_approvals,
+    print_data, print_text, result_json, run_lines, usage_summary,
 };
 use crate::setup::{FileArguments, RunArgument, for_each_event, load_events, stored_overview};
 
@@ -83,8 +83,8 @@ pub(super) async fn run(options: &ShowArguments) -> Result<ExitCode, Failure> {
     if options.llm {
         // Prompts are not stored, but made again from the events.
         let reader = llm::reader_of(&journal);
-        print_data(&llm::text(&run, &load_events(&journal, &run).await?, reader, options.json)?)?;
-        return Ok(ExitCode::SUCCESS);
+        return print_data(&llm::text(&run, &load_events(&journal, &run).await?, reader, options.json)?)
+            .map(|()| ExitCode::SUCCESS);
     }
     let summary = journal.summary(&run).await.map_err(Failure::journal)?;
     let (overview, approvals) = match stored_overview(&journal, &run).await? {
@@ -110,19 +110,19 @@ pub(super) async fn run(options: &ShowArguments) -> Result<ExitCode, Failure> {
         word => word,
     };
     let state = CurrentState { status, approvals };
-    let text = match (options.json, &overview) {
-        (true, Overview::Run(run)) => as_json(run, &state)?.to_string() + "\n",
-        (true, Overview::Bare(bare)) => bare::as_json(bare)?.to_string() + "\n",
-        (false, Overview::Bare(bare)) => bare::page(bare),
-        (true, Overview::Session(session)) => session::as_json(session, &state)?.to_string() + "\n",
-        (false, Overview::Run(run)) => page(run, &state, options.step.as_deref()),
-        (false, Overview::Session(session)) => session::page(session, &state),
-    };
     if options.json {
-        print_data(&text)?;
-    } else {
-        print_text(&text)?;
+        let document = match &overview {
+            Overview::Run(run) => as_json(run, &state)?,
+            Overview::Session(session) => session::as_json(session, &state)?,
+            Overview::Bare(bare) => bare::as_json(bare)?,
+        };
+        return print_data(&format!("{document}\n")).map(|()| ExitCode::SUCCESS);
     }
+    print_text(&match &overview {
+        Overview::Run(run) => page(run, &state, options.step.as_deref()),
+        Overview::Session(session) => session::page(session, &state),
+        Overview::Bare(bare) => bare::page(bare),
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -147,31 +147,25 @@ async fn restored_overview(
 }
 
 fn as_json(run: &RunOverview, state: &CurrentState<'_>) -> Result<Value, Failure> {
-    let mut document = state_as_json(run, state)?;
-    if let Value::Object(document) = &mut document {
-        document.extend(metadata_as_json(&run.metadata));
-        document.extend(fork_as_json(run.fork.as_ref()));
-        document.extend(attachments_as_json(&run.attachments));
-        document.insert("history", step_history::as_json(&run.history)?);
-        document.extend((run.retries > 0).then(|| ("retries".to_owned(), run.retries.into())));
-        let tools = run.tool_selection.as_ref();
-        document.extend(tools.map(|tools| ("tools_shown".to_owned(), tool_selection_as_json(tools))));
+    let mut document = match &run.answer {
+        Some(answer) => result_json(&run.run, answer)?,
+        None => state_as_json(run, state),
+    };
+    document.extend(start_fields(&run.metadata, run.fork.as_ref(), &run.attachments));
+    document.insert("history", step_history::as_json(&run.history)?);
+    if run.retries > 0 {
+        document.insert("retries", run.retries);
     }
-    Ok(document)
+    if let Some(ToolSelection { shown, fallback_reason, saved_tokens, .. }) = &run.tool_selection {
+        let instead = fallback_reason.as_deref().map_or(Value::Null, Value::from);
+        let shown = shown.iter().map(|name| Value::from(name.as_str())).collect();
+        let tools = [("capabilities", shown), ("instead", instead), ("saved_tokens", (*saved_tokens).into())];
+        document.insert("tools_shown", Value::from(tools));
+    }
+    Ok(Value::Object(document))
 }
 
-fn tool_selection_as_json(selection: &ToolSelection) -> Value {
-    Value::Object(Object::from([
-        ("capabilities", selection.shown.iter().map(|name| Value::from(name.as_str())).collect()),
-        ("instead", selection.fallback_reason.as_deref().map_or(Value::Null, Value::from)),
-        ("saved_tokens", selection.saved_tokens.into()),
-    ]))
-}
-
-fn state_as_json(run: &RunOverview, state: &CurrentState<'_>) -> Result<Value, Failure> {
-    if let Some(answer) = &run.answer {
-        return answer_json(&run.run, answer);
-    }
+fn state_as_json(run: &RunOverview, state: &CurrentState<'_>) -> Object {
     let steps = run.steps.iter().map(|view| {
         let mut object = Object::from([
             ("step", view.id.as_str().into()),
@@ -185,15 +179,17 @@ fn state_as_json(run: &RunOverview, state: &CurrentState<'_>) -> Result<Value, F
         }
         if let StepState::AwaitingJob { since_ms, asked, problem } = &view.state {
             let problem = problem.as_deref().map_or(Value::Null, Value::from);
-            let job = [("since_ms", (*since_ms).into()), ("asked", (*asked).into()), ("problem", problem)];
-            object.insert("job", Value::Object(Object::from(job)));
+            object.insert(
+                "job",
+                Value::from([("since_ms", (*since_ms).into()), ("asked", (*asked).into()), ("problem", problem)]),
+            );
         }
         Value::Object(object)
     });
     let mut document =
         Object::from([("run", run.run.as_str().into()), ("status", state.status.into()), ("steps", steps.collect())]);
     document.extend(state.approvals_of_plan().map(|approval| ("asks".to_owned(), approval.to_value())));
-    Ok(Value::Object(document))
+    document
 }
 
 /// The state as `--json` names it. Programs rely on these words.
@@ -219,26 +215,34 @@ fn state_word(state: &StepState) -> &'static str {
     }
 }
 
-/// The metadata of the request, if there is any.
-pub(super) fn metadata_line(metadata: &Metadata) -> Option<String> {
-    let entries: Vec<String> = metadata.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    (!entries.is_empty()).then(|| one_line(&format!("meta     {}", entries.join(", ")), VALUE_COLUMNS))
+/// What a run was started with besides its request, for people: the run that it is a fork of, its metadata, what is attached.
+pub(super) fn start_lines(metadata: &Metadata, fork: Option<&ForkOrigin>, attachments: &[String]) -> Vec<String> {
+    let fork = fork.map(|fork| {
+        let writes = if fork.writes == ForkWrites::Recorded { "; it sends only calls that read" } else { "" };
+        format!("fork     of {}, from `{}` on{writes}", fork.run, fork.at)
+    });
+    let metadata: Vec<String> = metadata.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let list = |title: &str, texts: &[String]| {
+        (!texts.is_empty()).then(|| one_line(&format!("{title:<8} {}", texts.join(", ")), VALUE_COLUMNS))
+    };
+    fork.into_iter().chain(list("meta", &metadata)).chain(list("attached", attachments)).collect()
 }
 
-/// The metadata of the request as a field of `--json`, if there is any.
-pub(super) fn metadata_as_json(metadata: &Metadata) -> Option<(String, Value)> {
-    (!metadata.is_empty()).then(|| ("meta".to_owned(), Value::Object(metadata.to_object())))
-}
-
-/// What is attached to the request, if anything is.
-pub(super) fn attachments_line(attachments: &[String]) -> Option<String> {
-    (!attachments.is_empty()).then(|| one_line(&format!("attached {}", attachments.join(", ")), VALUE_COLUMNS))
-}
-
-/// What is attached to the request as a field of `--json`, if anything is.
-pub(super) fn attachments_as_json(attachments: &[String]) -> Option<(String, Value)> {
-    let list = || attachments.iter().map(|text| Value::from(text.as_str())).collect();
-    (!attachments.is_empty()).then(|| ("attachments".to_owned(), list()))
+/// The same as fields of `--json`.
+pub(super) fn start_fields(metadata: &Metadata, fork: Option<&ForkOrigin>, attachments: &[String]) -> Object {
+    let mut fields = Object::new();
+    if !metadata.is_empty() {
+        fields.insert("meta", metadata.to_object());
+    }
+    if let Some(fork) = fork {
+        let (run, at) = (Value::from(fork.run.as_str()), fork.at.as_str().into());
+        let sends_writes = (fork.writes == ForkWrites::Sent).into();
+        fields.insert("fork_of", Value::from([("run", run), ("at", at), ("sends_writes", sends_writes)]));
+    }
+    if !attachments.is_empty() {
+        fields.insert("attachments", attachments.iter().map(|text| Value::from(text.as_str())).collect::<Value>());
+    }
+    fields
 }
 
 /// The line of an event: its number, time, kind and the start of its body, or its whole body as JSON.
@@ -271,9 +275,7 @@ fn page(run: &RunOverview, state: &CurrentState<'_>, only: Option<&str>) -> Stri
     };
     line(format!("run      {}", run.run));
     line(format!("request  {}", one_line(&run.request, VALUE_COLUMNS)));
-    fork_line(run.fork.as_ref()).into_iter().for_each(&mut line);
-    metadata_line(&run.metadata).into_iter().for_each(&mut line);
-    attachments_line(&run.attachments).into_iter().for_each(&mut line);
+    start_lines(&run.metadata, run.fork.as_ref(), &run.attachments).into_iter().for_each(&mut line);
     line(format!("status   {}", status(run, state)));
     if run.retries > 0 {
         line(format!("retried  {}", count(run.retries, "time")));
@@ -317,16 +319,16 @@ const SLOW_MODEL_MS: u64 = 20_000;
 
 /// The questions for the plan and the answer that a model refused, left unanswered, or answered slowly.
 fn trouble_lines(entries: &[HistoryEntry]) -> Vec<String> {
-    let line = |entry: &HistoryEntry| match &entry.kind {
-        HistoryKind::Asked { rung, target, error: Some(error), .. } => Some(format!(
-            "model    {target} gave no answer for the {}: {error} ({})",
-            rung.replace('_', " "),
-            duration(entry.took_ms)
-        )),
-        HistoryKind::Asked { rung, target, .. } if entry.took_ms > SLOW_MODEL_MS => {
-            Some(format!("model    {target} was slow with the {}: {}", rung.replace('_', " "), duration(entry.took_ms)))
+    let line = |entry: &HistoryEntry| {
+        let HistoryKind::Asked { rung, target, error, .. } = &entry.kind else { return None };
+        let (purpose, took) = (rung.replace('_', " "), duration(entry.took_ms));
+        match error {
+            Some(error) => Some(format!("model    {target} gave no answer for the {purpose}: {error} ({took})")),
+            None if entry.took_ms > SLOW_MODEL_MS => {
+                Some(format!("model    {target} was slow with the {purpose}: {took}"))
+            }
+            None => None,
         }
-        _ => None,
     };
     entries.iter().filter_map(line).map(|line| one_line(&line, VALUE_COLUMNS)).collect()
 }
@@ -341,7 +343,6 @@ fn status(run: &RunOverview, state: &CurrentState<'_>) -> String {
     }
 }
 
-/// The lines about one step.
 fn step(view: &StepView, run: &RunOverview, entries: &[HistoryEntry], state: &CurrentState<'_>) -> Vec<String> {
     let mut lines = vec![one_line(&format!("{} ({} of {})", view.id, view.capability, view.tool), usize::MAX)];
     if !view.instruction.is_empty() {
@@ -357,13 +358,10 @@ fn step(view: &StepView, run: &RunOverview, entries: &[HistoryEntry], state: &Cu
         view.session.as_ref().map(|session| format!("  session    {session}: see `reknit runs show {session}`")),
     );
     lines.extend(step_history::lines(entries));
-    match &view.state {
-        StepState::Failed { reason } => lines.push(format!("  failed     {}", one_line(reason, VALUE_COLUMNS))),
-        StepState::Unconfirmed { reason } => {
-            lines.push(format!("  unconfirmed  {}", one_line(reason, VALUE_COLUMNS)));
-        }
-        StepState::Skipped { reason } => lines.push(format!("  skipped    {}", one_line(reason, VALUE_COLUMNS))),
-        _ => {}
+    if let StepState::Failed { reason } | StepState::Unconfirmed { reason } | StepState::Skipped { reason } =
+        &view.state
+    {
+        lines.push(format!("  {:<9}  {}", state_word(&view.state), one_line(reason, VALUE_COLUMNS)));
     }
     if let Some(approval) = state.approval_of(view) {
         lines.push(format!("  approval   {}", approval.description("             ")));

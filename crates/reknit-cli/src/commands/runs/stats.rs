@@ -40,15 +40,13 @@ pub(super) async fn run(arguments: &StatsArguments) -> Result<ExitCode, Failure>
         statistics.add(&reknit_runtime::run_overview(&journal, &run.run).await?, run.state());
     }
     if arguments.json {
-        print_data(&format!("{}\n", json_value(&statistics)?))?;
-        return Ok(ExitCode::SUCCESS);
+        return print_data(&format!("{}\n", json_value(&statistics)?)).map(|()| ExitCode::SUCCESS);
     }
     if statistics.runs.is_empty() {
         print_message("there are no runs to count\n\nhint: start one with `reknit demo`\n");
         return Ok(ExitCode::SUCCESS);
     }
-    print_data(&page(&statistics, output_columns()))?;
-    Ok(ExitCode::SUCCESS)
+    print_data(&page(&statistics, output_columns())).map(|()| ExitCode::SUCCESS)
 }
 
 /// The numbers of runs, then a line for each tool and each class of its failures.

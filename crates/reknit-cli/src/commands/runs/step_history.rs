@@ -6,6 +6,8 @@ use reknit_engine::{Decision, HistoryEntry, HistoryKind};
 use reknit_mend::MendEffect;
 use reknit_protocol::{Object, StepId, Value};
 
+use serde::Serialize;
+
 use super::show::VALUE_COLUMNS;
 use crate::output::{Failure, duration, json_value, one_line};
 
@@ -18,9 +20,7 @@ pub(super) fn lines(entries: &[HistoryEntry]) -> Vec<String> {
             | HistoryKind::Checked { .. }
             | HistoryKind::Asked { .. }
             | HistoryKind::AwaitedJob { .. }
-            | HistoryKind::Waited => {
-                format!("  ({})", duration(entry.took_ms))
-            }
+            | HistoryKind::Waited => format!("  ({})", duration(entry.took_ms)),
             _ => String::new(),
         };
         format!("  {label:<9}  {}{took}", one_line(&text, VALUE_COLUMNS))
@@ -41,18 +41,25 @@ pub(super) fn as_json(history: &BTreeMap<StepId, Vec<HistoryEntry>>) -> Result<V
 
 fn entry_as_json(entry: &HistoryEntry) -> Result<Value, Failure> {
     let mut object = Object::from([("at_ms", entry.at_ms.into()), ("took_ms", entry.took_ms.into())]);
-    match json_value(&entry.kind)? {
-        Value::Object(kind) => {
-            for (action, details) in kind {
-                object.insert("action", action);
-                if let Value::Object(details) = details {
-                    object.extend(details);
+    object.extend(flat_json("action", &entry.kind)?);
+    Ok(Value::Object(object))
+}
+
+/// An enum as serde writes it, with the name of its variant under `tag`, and the fields of the variant beside it.
+pub(super) fn flat_json(tag: &str, item: &impl Serialize) -> Result<Object, Failure> {
+    let mut object = Object::new();
+    match json_value(item)? {
+        Value::Object(variant) => {
+            for (name, fields) in variant {
+                object.insert(tag, name);
+                if let Value::Object(fields) = fields {
+                    object.extend(fields);
                 }
             }
         }
-        action => _ = object.insert("action", action),
+        name => _ = object.insert(tag, name),
     }
-    Ok(Value::Object(object))
+    Ok(object)
 }
 
 fn label_and_text(kind: &HistoryKind, calls: &mut u32) -> (String, String) {

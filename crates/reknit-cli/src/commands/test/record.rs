@@ -1,16 +1,16 @@
 //! `reknit test record`: makes a test of a run.
 
-use reknit_protocol::error_chain;
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueHint};
 use reknit_engine::Overview;
+use reknit_protocol::error_chain;
 use reknit_recorded_tests::{RecordOptions, RecordRunError, propose_expectations, record_run, recorded_overview};
 
 use super::folder_of;
 use crate::commands::runs::{Reader, reader_of};
-use crate::output::{Failure, escape_controls, print_message, print_warning, shell_word};
+use crate::output::{Failure, escape_controls, one_line, print_message, print_warning, shell_word};
 use crate::setup::{FileArguments, RunArgument, find_run, open_journal};
 
 #[derive(Debug, Args)]
@@ -62,12 +62,9 @@ pub(crate) async fn run(arguments: &RecordArguments) -> Result<ExitCode, Failure
     let mut file = record_run(&journal, &run, &options).await.map_err(failure)?;
     let overview = recorded_overview(&journal, &run).await.map_err(failure)?;
     file.about = Some(about(&overview));
-    let cannot_write = |source: std::io::Error| {
-        let message = format!("cannot write `{}`: {source}", path.display());
-        Failure::Usage { message, hint: None }
-    };
+    let cannot_write = Failure::cannot_write(path);
     // The paths in the test begin in its folder.
-    std::fs::create_dir_all(folder_or_here(folder)).map_err(cannot_write)?;
+    std::fs::create_dir_all(folder_or_here(folder)).map_err(&cannot_write)?;
     let differences = propose_expectations(&mut file, folder, &overview)
         .map_err(|error| Failure::Plan { problems: error.0, hint: None })?;
     std::fs::write(path, file.write()).map_err(cannot_write)?;
@@ -88,15 +85,13 @@ pub(crate) async fn run(arguments: &RecordArguments) -> Result<ExitCode, Failure
     Ok(ExitCode::FAILURE)
 }
 
-/// The request, on one line.
 fn about(overview: &Overview) -> String {
     let (run, title) = match overview {
         Overview::Run(run) => (&run.run, run.request.as_str()),
         Overview::Session(session) => (&session.run, session.input.as_str()),
         Overview::Bare(bare) => (&bare.run, bare.title.as_str()),
     };
-    let title = crate::output::one_line(title, 100);
-    format!("{title} (recorded from run {run})")
+    format!("{} (recorded from run {run})", one_line(title, 100))
 }
 
 fn failure(error: RecordRunError) -> Failure {
@@ -107,10 +102,9 @@ fn failure(error: RecordRunError) -> Failure {
             Failure::usage(format!("run `{run}` has not ended"), hint)
         }
         RecordRunError::HiddenTexts(_) => {
-            let hint = "ask the owner of the journal to record it";
-            Failure::usage(error_chain(&error), hint)
+            Failure::usage(error_chain(&error), "ask the owner of the journal to record it")
         }
-        other => Failure::Usage { message: error_chain(&other), hint: None },
+        other => Failure::message(error_chain(&other)),
     }
 }
 
@@ -118,7 +112,7 @@ fn failure(error: RecordRunError) -> Failure {
 fn relative_to(file: &Path, folder: &Path) -> Result<String, Failure> {
     let absolute = |path: &Path| std::path::absolute(path).map(|path| without_dots(&path));
     let found = absolute(file).and_then(|file| Ok((file, absolute(folder_or_here(folder))?)));
-    let (file_path, folder) = found.map_err(|error| Failure::Usage { message: error.to_string(), hint: None })?;
+    let (file_path, folder) = found.map_err(|error| Failure::message(error.to_string()))?;
     if !file_path.is_file() {
         let hint = "name the file that the run was started with";
         return Err(Failure::usage(format!("there is no file `{}`", file.display()), hint));

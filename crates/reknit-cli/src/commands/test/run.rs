@@ -1,19 +1,17 @@
 //! `reknit test`: runs recorded tests.
 
-mod junit;
-
-use reknit_protocol::error_chain;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueHint};
-use reknit_protocol::{Object, Value};
+use reknit_protocol::{Value, error_chain, markup_text};
 use reknit_recorded_tests::{Mismatch, TestFile, in_parallel, updated_text};
 
-use crate::output::{DiffLines, Failure, Input, Questions, escape_controls, line_diff, print_data, print_message};
-use junit::junit_report;
+use crate::output::{
+    DiffLines, Failure, Input, Questions, count, escape_controls, line_diff, print_data, print_message,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunTestsArguments {
@@ -62,7 +60,7 @@ pub(crate) fn run(arguments: &RunTestsArguments) -> Result<ExitCode, Failure> {
     }
     let results = in_parallel(&paths, |path| run_one(path));
     if let Some(path) = &arguments.junit {
-        std::fs::write(path, junit_report(&results)).map_err(|source| cannot_write(path, &source))?;
+        std::fs::write(path, junit_report(&results)).map_err(Failure::cannot_write(path))?;
     }
     if arguments.json {
         print_data(&format!("{}\n", results_json(&results)))?;
@@ -70,10 +68,6 @@ pub(crate) fn run(arguments: &RunTestsArguments) -> Result<ExitCode, Failure> {
         print_data(&escape_controls(&results_text(&results)))?;
     }
     Ok(exit_code(&results))
-}
-
-fn cannot_write(path: &Path, source: &std::io::Error) -> Failure {
-    Failure::Usage { message: format!("cannot write `{}`: {source}", path.display()), hint: None }
 }
 
 fn exit_code(results: &[TestResult]) -> ExitCode {
@@ -90,6 +84,7 @@ fn exit_code(results: &[TestResult]) -> ExitCode {
 fn test_paths(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let default = [PathBuf::from(DEFAULT_FOLDER)];
     let named = if named.is_empty() { &default[..] } else { named };
+    let hint = "make a test of a run: `reknit test record last -o tests/first.yaml`";
     let mut paths = Vec::new();
     for path in named {
         if path.is_dir() {
@@ -100,16 +95,12 @@ fn test_paths(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         } else if path.is_file() {
             paths.push(path.clone());
         } else {
-            let message = format!("there is no file or folder `{}`", path.display());
-            return Err(Failure::usage(message, "make a test of a run: `reknit test record last -o tests/first.yaml`"));
+            return Err(Failure::usage(format!("there is no file or folder `{}`", path.display()), hint));
         }
     }
     if paths.is_empty() {
         let folders: Vec<String> = named.iter().map(|path| format!("`{}`", path.display())).collect();
-        return Err(Failure::usage(
-            format!("there are no tests in {}", folders.join(", ")),
-            "make a test of a run: `reknit test record last -o tests/first.yaml`",
-        ));
+        return Err(Failure::usage(format!("there are no tests in {}", folders.join(", ")), hint));
     }
     Ok(paths)
 }
@@ -180,8 +171,8 @@ fn results_text(results: &[TestResult]) -> String {
         }
     }
     let passed = results.iter().filter(|result| result.has_passed()).count();
-    let tests = if results.len() == 1 { "test" } else { "tests" };
-    let _ = writeln!(text, "{} {tests}: {passed} passed, {} failed", results.len(), results.len() - passed);
+    let (tests, failed) = (count(results.len(), "test"), results.len() - passed);
+    let _ = writeln!(text, "{tests}: {passed} passed, {failed} failed");
     text
 }
 
@@ -201,10 +192,8 @@ fn results_json(results: &[TestResult]) -> Value {
             ("problems", problems.collect()),
         ])
     });
-    let counts = [("passed", Value::from(passed)), ("failed", (results.len() - passed).into())];
-    let mut object = Object::from(counts);
-    object.insert("tests", tests.collect::<Value>());
-    Value::Object(object)
+    let (passed, failed) = (Value::from(passed), (results.len() - passed).into());
+    Value::from([("passed", passed), ("failed", failed), ("tests", tests.collect())])
 }
 
 /// Shows how each failed test would have to change, and writes it if a person agrees.
@@ -233,11 +222,74 @@ fn update(paths: &[PathBuf], yes: bool) -> Result<ExitCode, Failure> {
         };
         print_data(&escape_controls(&format!("{name}\n{}", line_diff(&text, &new, DiffLines::Changed))))?;
         if questions.confirm(&format!("Write `{name}`?"), "add `--yes` to write without a confirmation")? {
-            std::fs::write(path, new).map_err(|source| cannot_write(path, &source))?;
+            std::fs::write(path, new).map_err(Failure::cannot_write(path))?;
             print_message(&format!("wrote {name}\n"));
         } else {
             is_current = false;
         }
     }
     Ok(if is_current { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn junit_report(results: &[TestResult]) -> String {
+    let failures = results.iter().filter(|result| result.problems.is_empty() && !result.mismatches.is_empty()).count();
+    let errors = results.iter().filter(|result| !result.problems.is_empty()).count();
+    let seconds: f64 = results.iter().map(|result| result.took.as_secs_f64()).sum();
+    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let _ = writeln!(
+        text,
+        "<testsuites>\n  <testsuite name=\"reknit\" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" time=\"{seconds:.3}\">",
+        results.len()
+    );
+    for result in results {
+        let name = markup_text(&result.path.display().to_string());
+        let _ = write!(
+            text,
+            "    <testcase classname=\"reknit\" name=\"{name}\" time=\"{:.3}\"",
+            result.took.as_secs_f64()
+        );
+        let (element, lines): (&str, Vec<String>) = if result.problems.is_empty() {
+            ("failure", result.mismatches.iter().map(ToString::to_string).collect())
+        } else {
+            ("error", result.problems.clone())
+        };
+        match lines.first() {
+            None => text.push_str("/>\n"),
+            Some(first) => {
+                let message = markup_text(first.lines().next().unwrap_or_default());
+                let body = markup_text(&lines.join("\n"));
+                let _ = writeln!(text, ">\n      <{element} message=\"{message}\">{body}</{element}>\n    </testcase>");
+            }
+        }
+    }
+    text.push_str("  </testsuite>\n</testsuites>\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn passed_failed_and_broken_tests_are_told_apart() {
+        let result = |path: &str, problems: &[&str]| TestResult {
+            path: path.into(),
+            took: Duration::from_millis(12),
+            problems: problems.iter().map(|problem| (*problem).to_owned()).collect(),
+            mismatches: Vec::new(),
+        };
+        insta::assert_snapshot!(junit_report(&[result("a.yaml", &[]), result("b<.yaml", &["line 1: `x` & \u{1}"])]), @r#"
+        <?xml version="1.0" encoding="UTF-8"?>
+        <testsuites>
+          <testsuite name="reknit" tests="2" failures="0" errors="1" time="0.024">
+            <testcase classname="reknit" name="a.yaml" time="0.012"/>
+            <testcase classname="reknit" name="b&lt;.yaml" time="0.012">
+              <error message="line 1: `x` &amp; �">line 1: `x` &amp; �</error>
+            </testcase>
+          </testsuite>
+        </testsuites>
+        "#);
+    }
 }

@@ -62,8 +62,7 @@ pub(super) async fn run(arguments: &AcceptArguments) -> Result<ExitCode, Failure
         store.accept(change).map_err(Failure::Write)?;
     }
     let word = if changes.len() == 1 { "definition" } else { "definitions" };
-    print_data(&format!("accepted {} changed {word}\n", changes.len()))?;
-    Ok(ExitCode::SUCCESS)
+    print_data(&format!("accepted {} changed {word}\n", changes.len())).map(|()| ExitCode::SUCCESS)
 }
 
 /// What has changed, as lines that begin with `-` (before) and `+` (now).

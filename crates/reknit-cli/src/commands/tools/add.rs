@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -15,8 +14,11 @@ use reknit_tools::Client;
 use super::probe::{FoundService, Wanted, probe};
 use super::probe_mcp::probe_command;
 use crate::environment::variable;
-use crate::output::{Failure, Input, one_line, print_data, print_message};
-use crate::setup::{DEFAULT_CONFIG, MAX_CONFIG_BYTES, is_trusted, named_config, toml_text, trust_file, unless_ended};
+use crate::output::{Failure, Input, count, one_line, print_data, print_message};
+use crate::setup::{
+    DEFAULT_CONFIG, FileReaders, MAX_CONFIG_BYTES, is_trusted, named_config, replace_file, toml_text, trust_file,
+    unless_ended,
+};
 
 const DETAILS: &str = "\
 TARGET is the address of a service, or an OpenAPI or Swagger document (a file or an address). At an address, Reknit looks for the
@@ -85,15 +87,15 @@ pub(super) async fn run(arguments: &AddArguments) -> Result<ExitCode, Failure> {
     }
     if arguments.dry_run {
         print_message(&format!("found {summary}; this entry would be added to {}:\n", path.display()));
-        print_data(&entry)?;
-        return Ok(ExitCode::SUCCESS);
+        return print_data(&entry).map(|()| ExitCode::SUCCESS);
     }
     let separator = if text.is_empty() || text.ends_with("\n\n") { "" } else { "\n" };
     let new = format!("{text}{separator}{entry}");
     // A file that cannot be read again is not written.
     Config::read(&new, &path.display().to_string(), &variable)?;
     let was_trusted = is_trusted(&path, &text)?;
-    write(&path, &new).map_err(|source| Failure::Input { input: Input::File(path.clone()), source })?;
+    replace_file(&path, &new, FileReaders::AsBefore)
+        .map_err(|source| Failure::Input { input: Input::File(path.clone()), source })?;
     // The person who types this knows what is added.
     if was_trusted {
         trust_file(&path)?;
@@ -115,19 +117,8 @@ fn read(path: &Path) -> Result<String, Failure> {
     }
 }
 
-/// Writes the whole file or nothing.
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let part = path.with_extension(format!("part-{}", std::process::id()));
-    let mut file = fs::File::create_new(&part)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.sync_all())?;
-    if let Ok(data) = fs::metadata(path) {
-        fs::set_permissions(&part, data.permissions())?;
-    }
-    fs::rename(&part, path)
-}
-
-/// The entry of an API description, whose server calls go to.
-pub(super) async fn document_entry(file: &Path, known: &Config) -> Result<String, Failure> {
+/// The entry of `[[openapi]]` for an API description, whose server calls go to, with a name that `known` does not have.
+pub(crate) async fn document_entry(file: &Path, known: &Config) -> Result<String, Failure> {
     let client = Client::new().map_err(Failure::start("the HTTP client"))?;
     let target = file.display().to_string();
     let found = unless_ended(probe(&Wanted { target: &target, url: None, key: None }, &client)).await??;
@@ -148,7 +139,7 @@ fn free_name(title: &str, known: &Config) -> String {
     let words: Vec<String> = title
         .split(|letter: char| !letter.is_ascii_alphanumeric())
         .map(str::to_ascii_lowercase)
-        .filter(|word| !word.is_empty() && word.chars().any(char::is_alphabetic))
+        .filter(|word| word.chars().any(char::is_alphabetic))
         .filter(|word| !matches!(word.as_str(), "api" | "openapi" | "rest" | "the" | "service"))
         .take(2)
         .collect();
@@ -195,7 +186,6 @@ fn summary(found: &FoundService) -> String {
     for listed in &found.listing.capabilities {
         *classes.entry(listed.entry.capability.effect.as_str()).or_default() += 1;
     }
-    let classes: Vec<String> = classes.iter().map(|(class, count)| format!("{count} {class}")).collect();
-    let word = if found.listing.capabilities.len() == 1 { "capability" } else { "capabilities" };
-    format!("{} {word} ({})", found.listing.capabilities.len(), classes.join(", "))
+    let classes: Vec<String> = classes.iter().map(|(class, number)| format!("{number} {class}")).collect();
+    format!("{} ({})", count(found.listing.capabilities.len(), "capability"), classes.join(", "))
 }

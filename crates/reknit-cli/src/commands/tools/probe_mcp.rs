@@ -7,7 +7,6 @@ use super::probe::{FoundService, LIMIT, Wanted, host_name, within_limit};
 use crate::output::Failure;
 use crate::setup::toml_text;
 
-/// The MCP server that a command line starts.
 pub(super) async fn probe_command(command: &[String]) -> Result<FoundService, Failure> {
     let (program, arguments) = command
         .split_first()

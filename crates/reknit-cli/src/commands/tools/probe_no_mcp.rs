@@ -5,7 +5,6 @@ use crate::output::Failure;
 
 const WITHOUT_MCP: &str = "this program was built without the feature `mcp`";
 
-/// The MCP server that a command line starts.
 pub(super) async fn probe_command(_command: &[String]) -> Result<FoundService, Failure> {
     Err(Failure::usage(WITHOUT_MCP, "build it with `cargo build --features mcp`, or with its default features"))
 }

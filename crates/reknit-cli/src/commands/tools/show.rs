@@ -30,8 +30,7 @@ pub(super) async fn run(name: &str, arguments: &SetupArguments, json: bool) -> R
         if let Some(reason) = &entry.withheld {
             shown.insert("withheld", reason.as_str());
         }
-        print_data(&format!("{shown}\n"))?;
-        return Ok(ExitCode::SUCCESS);
+        return print_data(&format!("{shown}\n")).map(|()| ExitCode::SUCCESS);
     }
     let mut page = format!("{}  ({class})\n", one_line(&tool.key(entry), usize::MAX));
     if let Some(reason) = &entry.withheld {
@@ -60,8 +59,7 @@ pub(super) async fn run(name: &str, arguments: &SetupArguments, json: bool) -> R
         let _ = writeln!(page, "Business key:\n  {fields}, within {window}\n");
     }
     let _ = writeln!(page, "Call it:\n  reknit tools call {}{}", tool.key(entry), example(entry));
-    print_data(&page)?;
-    Ok(ExitCode::SUCCESS)
+    print_data(&page).map(|()| ExitCode::SUCCESS)
 }
 
 /// One line for each field of an object.

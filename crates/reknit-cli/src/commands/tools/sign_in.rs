@@ -68,7 +68,6 @@ pub(super) async fn sign_in(arguments: &SignInArguments) -> Result<ExitCode, Fai
     Ok(ExitCode::SUCCESS)
 }
 
-/// Removes the stored tokens.
 pub(super) async fn sign_out(arguments: &SignInArguments) -> Result<ExitCode, Failure> {
     let tool = find_tool(arguments)?;
     let (options, _, oauth) = oauth_of(&tool)?;

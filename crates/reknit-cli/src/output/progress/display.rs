@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Stderr};
+use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -31,9 +31,8 @@ pub(crate) fn lock(display: &SharedDisplay) -> MutexGuard<'_, ProgressDisplay> {
 }
 
 /// Shows the progress of a run on standard error. Errors while writing do not stop the run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ProgressDisplay {
-    out: Stderr,
     output: OutputKind,
     drawn: Vec<Line>,
     /// The machine as it was last shown, to redraw its countdowns. Only kept in a terminal.
@@ -54,9 +53,10 @@ pub(crate) struct ProgressDisplay {
     last_failure: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum OutputKind {
     Terminal(Colour),
+    #[default]
     Pipe,
     /// Nothing is shown but log lines.
     Silent,
@@ -70,33 +70,17 @@ enum Colour {
 
 impl ProgressDisplay {
     pub(crate) fn new() -> Self {
-        let out = io::stderr();
         // A dumb terminal cannot move the cursor.
-        let output = if !out.is_terminal() || os_variable("TERM").is_some_and(|terminal| terminal == "dumb") {
+        let output = if !io::stderr().is_terminal() || os_variable("TERM").is_some_and(|terminal| terminal == "dumb") {
             OutputKind::Pipe
         } else {
             OutputKind::Terminal(if os_variable("NO_COLOR").is_some() { Colour::Off } else { Colour::On })
         };
-        Self {
-            out,
-            output,
-            drawn: Vec::new(),
-            machine: None,
-            records: Vec::new(),
-            changed_steps: BTreeSet::new(),
-            step_columns: None,
-            note: None,
-            preview: None,
-            preview_drawn_at: None,
-            last_piece_ms: 0,
-            asked: Vec::new(),
-            last_failure: None,
-        }
+        Self { output, ..Self::default() }
     }
 
-    /// A display that shows only log lines.
     pub(crate) fn silent() -> Self {
-        Self { output: OutputKind::Silent, ..Self::new() }
+        Self { output: OutputKind::Silent, ..Self::default() }
     }
 
     /// Shows the answer while a model writes it, if the answer is then printed in the same terminal.
@@ -163,7 +147,6 @@ impl ProgressDisplay {
         self.changed_steps.extend(records.iter().filter_map(Record::own_step).cloned());
     }
 
-    /// Shows the current progress.
     pub(crate) fn show(&mut self, machine: &Machine) {
         let changed = std::mem::take(&mut self.changed_steps);
         if self.output == OutputKind::Silent {
@@ -299,7 +282,7 @@ impl ProgressDisplay {
     fn columns_and_rows(&self) -> (usize, usize) {
         match self.output {
             OutputKind::Terminal(_) => {
-                let (columns, rows) = columns_and_rows(&self.out);
+                let (columns, rows) = columns_and_rows(&io::stderr());
                 // The `…` of a cut line takes one more column.
                 (columns.saturating_sub(1).max(20), rows)
             }
@@ -351,14 +334,13 @@ fn changed_lines(before: &[Line], after: &[Line]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use reknit_engine::{Effect, Event, EventKind, MACHINE_VERSION, Metadata, Policy, Started, Synthesis, Templates};
-    use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
-    use reknit_protocol::{Capability, Object, Plan, ReplyBody, SideEffect, Step, ToolReply, Value};
+    use reknit_engine::{Effect, Event, EventKind, Policy, Synthesis};
+    use reknit_plan::CatalogueEntry;
+    use reknit_protocol::{Capability, ReplyBody, SideEffect, Step, ToolReply, Value};
 
     use super::super::LINES_MADE;
     use super::*;
+    use crate::test_run::started;
 
     fn line(text: &str, style: LineStyle) -> Line {
         Line { text: text.to_owned(), style }
@@ -381,40 +363,20 @@ mod tests {
         assert_eq!(changed_lines(&after, &after), "");
     }
 
-    fn started(steps: usize) -> Event {
+    fn independent_steps(steps: usize) -> Event {
         let mut capability = Capability::new("read");
         capability.effect = SideEffect::Read;
-        let capabilities = vec![CatalogueEntry::new(capability, None).unwrap()];
-        let tool = CatalogueTool { name: "t".into(), description: String::new(), capabilities };
+        let entry = CatalogueEntry::new(capability, None).unwrap();
         let steps = (0..steps).map(|n| Step::new(format!("s{n}"), "t", "read", "")).collect();
         let mut policy = Policy { synthesis: Synthesis::Template, ..Policy::default() };
         policy.limits.tool_calls = u32::MAX;
-        let started = Started {
-            run: "r".into(),
-            request: "x".to_owned(),
-            plan: Some(Plan::new("p", "x", steps)),
-            plan_author: PlanAuthor::Person,
-            inputs: Object::new(),
-            attachments: Vec::new(),
-            agents: Vec::new(),
-            catalogue: Arc::new(Catalogue { tools: vec![tool] }),
-            targets: Vec::new(),
-            policy: Arc::new(policy),
-            templates: Arc::new(Templates::default()),
-            mappings: Vec::new(),
-            seed: 7,
-            trace_parent: None,
-            metadata: Metadata::default(),
-            fork: None,
-            machine_version: MACHINE_VERSION,
-        };
-        Event { at_ms: 0, kind: EventKind::Started(Box::new(started)) }
+        started("t", entry, steps, policy)
     }
 
     /// The lines that are made, and the effects that are listed, while a run of independent steps goes on.
     fn work(steps: usize) -> (usize, usize) {
-        let (mut machine, records) = Machine::begin(&started(steps)).unwrap();
-        let mut display = ProgressDisplay { output: OutputKind::Pipe, ..ProgressDisplay::new() };
+        let (mut machine, records) = Machine::begin(&independent_steps(steps)).unwrap();
+        let mut display = ProgressDisplay::default();
         display.add(&records);
         display.show(&machine);
         let (before, mut effects) = (LINES_MADE.with(std::cell::Cell::get), 0);

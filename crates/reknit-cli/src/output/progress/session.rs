@@ -5,7 +5,7 @@ use reknit_engine::{
 };
 
 use super::{Line, LineStyle, seconds_left, step_lines};
-use crate::output::one_line;
+use crate::output::{exit_words, one_line};
 
 pub(crate) fn session_lines(
     view: Option<&SessionView>,
@@ -85,7 +85,7 @@ fn record_line(record: &SessionRecord, width: usize) -> Option<Line> {
         ),
         SessionRecord::ChildEnded(child) => {
             let (mark, style) = if child.done { ('✓', LineStyle::Success) } else { ('✗', LineStyle::Error) };
-            (format!("{mark} turn {}  {} {}: {}", child.turn, child.call, child.name, child.status), style)
+            (format!("{mark} turn {}  {} {}: {}", child.turn, child.call, child.name, exit_words(&child.status)), style)
         }
         SessionRecord::ContextGuard { turn, action } => {
             let text = match action {

@@ -5,8 +5,7 @@ use super::help;
 #[test]
 fn worker_has_a_help_page() {
     insta::assert_snapshot!(help(&["worker"]), @r"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Drive runs on this machine for a Restate server, together with other workers
 
     Usage: reknit worker [OPTIONS] --restate <URL> --blobs <FOLDER>
@@ -41,8 +40,7 @@ fn worker_has_a_help_page() {
 #[test]
 fn models_has_a_help_page() {
     insta::assert_snapshot!(help(&["models"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     List the models, and where their API keys come from
 
     Usage: reknit models [OPTIONS]
@@ -70,8 +68,7 @@ fn models_has_a_help_page() {
 #[expect(clippy::too_many_lines, reason = "the pages are long")]
 fn doctor_stats_export_and_import_have_help_pages() {
     insta::assert_snapshot!(help(&["doctor"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Check configuration, keys, models, tools, journal, disk and clock, and say what to type
 
     Usage: reknit doctor [OPTIONS]
@@ -97,8 +94,7 @@ fn doctor_stats_export_and_import_have_help_pages() {
     Exit status: 0 nothing has to be done, 1 there are problems, 2 bad usage.
     "#);
     insta::assert_snapshot!(help(&["runs", "stats"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Count what fails and what mends it, by tool, class of failure and rung
 
     Usage: reknit runs stats [OPTIONS]
@@ -118,8 +114,7 @@ fn doctor_stats_export_and_import_have_help_pages() {
       reknit runs stats --json
     ");
     insta::assert_snapshot!(help(&["runs", "export"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Print what is stored about a run as JSON lines, without secrets: its events, and its answer or report
 
     Usage: reknit runs export [OPTIONS] <RUN>
@@ -140,8 +135,7 @@ fn doctor_stats_export_and_import_have_help_pages() {
       reknit runs export last > run.jsonl && reknit runs import --journal other.db run.jsonl
     ");
     insta::assert_snapshot!(help(&["runs", "import"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Add ended runs that `runs export` printed to the journal, to look at them
 
     Usage: reknit runs import [OPTIONS] <FILE>

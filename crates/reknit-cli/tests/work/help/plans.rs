@@ -5,8 +5,7 @@ use super::help;
 #[test]
 fn plan_has_a_help_page() {
     insta::assert_snapshot!(help(&["plan"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Check and draw plans
 
     Usage: reknit plan <COMMAND>
@@ -24,25 +23,18 @@ fn plan_has_a_help_page() {
 #[test]
 fn plan_check_has_a_help_page() {
     insta::assert_snapshot!(help(&["plan", "check"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     List all problems of a plan, without running it
 
     Usage: reknit plan check [OPTIONS] <FILE>
 
     Arguments:
-      <FILE>
-              The plan as YAML, JSON or a model's answer; `-` reads standard input
+      <FILE>  The plan as YAML, JSON or a model's answer; `-` reads standard input
 
     Options:
-          --tools <FILE>
-              A JSON file with tools, used instead of the configured ones
-
-          --json
-              Print JSON
-
-      -h, --help
-              Print help (see a summary with '-h')
+          --tools <FILE>  A JSON file with tools, used instead of the configured ones
+          --json  Print JSON
+      -h, --help  Print help (see a summary with '-h')
 
           as in `reknit ask`: --journal --config --tool --model-url --model --model-key-env
 
@@ -85,8 +77,7 @@ fn plan_check_has_a_help_page() {
 #[test]
 fn draw_and_explain_have_help_pages() {
     insta::assert_snapshot!(help(&["plan", "draw"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Draw the steps of a plan or of a run, and which step needs which
 
     Usage: reknit plan draw [OPTIONS] <PLAN|RUN>
@@ -114,8 +105,7 @@ fn draw_and_explain_have_help_pages() {
     Marks: ○ planned, ✓ done, ✗ failed, - skipped, > running, · waiting.
     ");
     insta::assert_snapshot!(help(&["runs", "explain"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Explain a run in plain words: what was asked and done, what failed and was mended, what is missing, who decided, what it cost
 
     Usage: reknit runs explain [OPTIONS] <RUN>
@@ -134,8 +124,7 @@ fn draw_and_explain_have_help_pages() {
 #[test]
 fn the_command_test_has_a_help_page() {
     insta::assert_snapshot!(help(&["test"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Run recorded tests, and make a test of any run
 
     Usage: reknit test [OPTIONS] [PATH]...
@@ -174,8 +163,7 @@ fn the_command_test_has_a_help_page() {
 #[test]
 fn the_command_test_record_has_a_help_page() {
     insta::assert_snapshot!(help(&["test", "record"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Make a test of a run or a session
 
     Usage: reknit test record [OPTIONS] --output <FILE> <RUN>
@@ -207,8 +195,7 @@ fn the_command_test_record_has_a_help_page() {
 #[test]
 fn chaos_has_a_help_page() {
     insta::assert_snapshot!(help(&["chaos"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Run a test, a plan or an agent with every fault at every step, and report what it does not mend
 
     Usage: reknit chaos [OPTIONS] <FILE> [QUESTION]

@@ -5,8 +5,7 @@ use super::help;
 #[test]
 fn runs_has_a_help_page() {
     insta::assert_snapshot!(help(&["runs"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     List, show, explain, compare, count, export, import, resume, retry, fork, cancel, approve, deny, settle, delete and prune runs
 
     Usage: reknit runs <COMMAND>
@@ -39,8 +38,7 @@ fn runs_has_a_help_page() {
 #[test]
 fn compare_has_a_help_page() {
     insta::assert_snapshot!(help(&["runs", "compare"]), @r"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Show where a run differs from another one: status, parameters, results, repairs, the answer, calls and cost
 
     Usage: reknit runs compare [OPTIONS] <RUN> <OTHER>
@@ -60,8 +58,7 @@ fn compare_has_a_help_page() {
 #[test]
 fn list_and_show_have_help_pages() {
     insta::assert_snapshot!(help(&["runs", "list"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     List runs, newest first
 
     Usage: reknit runs list [OPTIONS]
@@ -84,8 +81,7 @@ fn list_and_show_have_help_pages() {
       reknit runs list --tool shop --search refund --all
     ");
     insta::assert_snapshot!(help(&["runs", "show"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Show a run: each step, its attempts, its parameters and where they come from
 
     Usage: reknit runs show [OPTIONS] <RUN>
@@ -107,30 +103,19 @@ fn list_and_show_have_help_pages() {
 #[test]
 fn resume_has_a_help_page() {
     insta::assert_snapshot!(help(&["runs", "resume"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Continue a run that stopped or waited, or all of them
 
     Usage: reknit runs resume [OPTIONS] [RUN]
 
     Arguments:
-      [RUN]
-              The id of the run, its first characters, or `last`
+      [RUN]  The id of the run, its first characters, or `last`
 
     Options:
-          --all
-              Continue every run that a process left, and every one that waits and for which there is a decision
-
-          --at-once <N>
-              How many runs are driven at the same time with `--all`
-
-              [default: 8]
-
-          --accept-changes
-              Continue a parked run from what this build decides for its events, although it decided otherwise before
-
-      -h, --help
-              Print help (see a summary with '-h')
+          --all  Continue every run that a process left, and every one that waits and for which there is a decision
+          --at-once <N>  How many runs are driven at the same time with `--all`  [default: 8]
+          --accept-changes  Continue a parked run from what this build decides for its events, although it decided otherwise before
+      -h, --help  Print help (see a summary with '-h')
 
           as in `reknit ask`: --journal --config --tool --model-url --model --model-key-env --answer --ask --yes --json --quiet --events
 
@@ -144,19 +129,16 @@ fn resume_has_a_help_page() {
 #[test]
 fn cancel_has_a_help_page() {
     insta::assert_snapshot!(help(&["runs", "cancel"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Cancel a run; calls in progress may still complete
 
     Usage: reknit runs cancel [OPTIONS] <RUN>
 
     Arguments:
-      <RUN>
-              The id of the run, its first characters, or `last`
+      <RUN>  The id of the run, its first characters, or `last`
 
     Options:
-      -h, --help
-              Print help (see a summary with '-h')
+      -h, --help  Print help (see a summary with '-h')
 
           as in `reknit ask`: --journal --config --tool --model-url --model --model-key-env --answer --ask --yes --json --quiet --events
     ");
@@ -165,8 +147,7 @@ fn cancel_has_a_help_page() {
 #[test]
 fn approve_and_deny_have_help_pages() {
     insta::assert_snapshot!(help(&["runs", "approve"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Approve the calls that a run waits for
 
     Usage: reknit runs approve [OPTIONS] <RUN> [STEP]
@@ -188,8 +169,7 @@ fn approve_and_deny_have_help_pages() {
       reknit runs approve last pay --edit '{"amount": 50, "to": "ann"}'
     "#);
     insta::assert_snapshot!(help(&["runs", "deny"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Deny the calls that a run waits for
 
     Usage: reknit runs deny [OPTIONS] <RUN> [STEP]
@@ -209,8 +189,7 @@ fn approve_and_deny_have_help_pages() {
 #[test]
 fn keys_has_a_help_page() {
     insta::assert_snapshot!(help(&["keys"]), @r#"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     List, settle and forget business keys: which deeds are done or under way
 
     Usage: reknit keys <COMMAND>

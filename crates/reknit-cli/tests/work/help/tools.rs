@@ -5,8 +5,7 @@ use super::help;
 #[test]
 fn tools_has_a_help_page() {
     insta::assert_snapshot!(help(&["tools"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Connect, list, show, find, call and check tools
 
     Usage: reknit tools <COMMAND>
@@ -34,8 +33,7 @@ fn tools_has_a_help_page() {
       reknit tools call shop/get_item item_id=7                call it once; the call is journalled and mended like any other
     ");
     insta::assert_snapshot!(help(&["tools", "check"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     List the capabilities of each tool, with every problem, and those that declare no side effect class
 
     Usage: reknit tools check [OPTIONS]
@@ -55,8 +53,7 @@ fn tools_has_a_help_page() {
 #[test]
 fn callbacks_has_help_pages() {
     insta::assert_snapshot!(help(&["callbacks"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Receive the calls with which tools report the end of a long job
 
     Usage: reknit callbacks <COMMAND>
@@ -76,8 +73,7 @@ fn callbacks_has_help_pages() {
     it when the job has ended. docs/tools.md describes it.
     ");
     insta::assert_snapshot!(help(&["callbacks", "serve"]), @"
-    exit status 0
-    --- stdout
+    exit status 0 --- stdout
     Receive the calls with which tools report the end of a job
 
     Usage: reknit callbacks serve [OPTIONS]
