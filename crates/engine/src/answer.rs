@@ -17,17 +17,13 @@ word_enum! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Status {
-        /// Every step succeeded.
         Complete = "complete",
-        /// Some steps succeeded.
         Partial = "partial",
         /// No step succeeded, or there was no plan.
         Failed = "failed",
         /// The tools cannot serve the request.
         Impossible = "impossible",
-        /// The run was cancelled.
         Cancelled = "cancelled",
-        /// A limit was reached.
         BudgetExhausted = "budget_exhausted",
     }
 }
@@ -35,11 +31,8 @@ word_enum! {
 /// The result of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// The final status.
     pub status: Status,
-    /// The answer for the user.
     pub text: String,
-    /// The author of the text.
     pub written_by: AnswerAuthor,
     /// The reason for the status, if the steps do not explain it.
     pub reason: Option<String>,
@@ -57,7 +50,6 @@ pub struct Answer {
     /// The times that the planner was asked for a plan of what is missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replannings: Vec<Replanning>,
-    /// What the run spent.
     pub spent: Spent,
 }
 
@@ -74,9 +66,7 @@ impl Answer {
 /// An output without a value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MissingOutput {
-    /// The name.
     pub name: String,
-    /// The reason.
     pub reason: String,
 }
 
@@ -97,20 +87,16 @@ pub enum AnswerAuthor {
 /// The outcome of a step, and its repairs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepReport {
-    /// The step.
     pub step: StepId,
     /// The step with the loop, if this is one of its items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item_of: Option<StepId>,
-    /// The tool.
     #[serde(rename = "agent")]
     pub tool: ToolName,
-    /// The tool's capability.
     pub capability: CapabilityName,
     /// The run with the session of its agent, if the step ran one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<RunId>,
-    /// The outcome.
     pub outcome: Outcome,
     /// Whether a second plan does in another way what the step was for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -120,16 +106,13 @@ pub struct StepReport {
     /// The approvals that rules asked for, or that changed the call, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<StepApproval>,
-    /// The number of tool calls.
     pub calls: u32,
 }
 
 /// The approval of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepApproval {
-    /// Who approved the call.
     pub by: DecidedBy,
-    /// Why they were asked.
     pub reason: String,
     /// What they changed: `amount: 500 -> 50`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -150,25 +133,18 @@ impl std::fmt::Display for StepApproval {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// The result.
     Done(ResultHandle),
-    /// The step failed.
     Failed {
-        /// The reason.
         reason: String,
         /// Whether the call may have taken effect.
         fate: Fate,
     },
     /// The call was made, but its result or its effect is not as the plan expects.
     Unconfirmed {
-        /// The reason.
         reason: String,
-        /// The result of the call.
         result: ResultHandle,
     },
-    /// The step never started.
     Skipped {
-        /// The reason.
         reason: String,
     },
 }

@@ -7,6 +7,7 @@ use reknit_model_api::{Money, Purpose, TargetName, Usage};
 use serde::{Deserialize, Serialize};
 
 use crate::policy::{Policy, Synthesis};
+use crate::stored::is_default;
 pub(crate) use quote::{Bill, Quote};
 use reknit_protocol::human_duration;
 
@@ -17,9 +18,7 @@ const ANSWER_PROMPT_TOKENS: u64 = 6_000;
 /// What a run has spent.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Spent {
-    /// Tool calls.
     pub tool_calls: u32,
-    /// Model calls.
     pub model_calls: u32,
     /// Input tokens, as far as providers reported them.
     pub input_tokens: u64,
@@ -38,8 +37,7 @@ pub struct Spent {
     /// Reserved for model calls in progress and for the final answer.
     #[serde(default, skip_serializing_if = "Money::is_zero")]
     pub reserved_cost: Money,
-    /// Model calls without a price.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub unpriced_calls: u32,
     /// Time in which the run did not only wait for people and jobs, up to the last event.
     pub active_ms: u64,
@@ -49,10 +47,8 @@ pub struct Spent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum Exhausted {
-    /// Tool calls.
     #[error("the limit of {} is reached", count_of(*.0, "tool call"))]
     ToolCalls(u32),
-    /// Model calls.
     #[error("the limit of {} is reached", count_of(*.0, "model call"))]
     ModelCalls(u32),
     /// The cost of model calls.
@@ -60,7 +56,6 @@ pub enum Exhausted {
         "the cost limit of {limit} is reached: the next model call may cost {most}, and {left} is left after reserving for the final answer"
     )]
     Money {
-        /// The limit.
         limit: Money,
         /// The rest of the budget, after the reservation for the final answer.
         left: Money,
@@ -83,44 +78,33 @@ fn count_of(count: u32, noun: &str) -> String {
 impl Spent {
     /// Adds what was spent at another time.
     pub(crate) fn add(&mut self, other: &Self) {
-        let Self {
-            tool_calls,
-            model_calls,
-            input_tokens,
-            output_tokens,
-            wasted_tokens,
-            cost,
-            estimated_cost,
-            reserved_cost,
-            unpriced_calls,
-            active_ms,
-        } = other;
-        self.tool_calls = self.tool_calls.saturating_add(*tool_calls);
-        self.model_calls = self.model_calls.saturating_add(*model_calls);
-        self.input_tokens = self.input_tokens.saturating_add(*input_tokens);
-        self.output_tokens = self.output_tokens.saturating_add(*output_tokens);
-        self.wasted_tokens = self.wasted_tokens.saturating_add(*wasted_tokens);
-        self.cost = self.cost.plus(*cost);
-        self.estimated_cost = self.estimated_cost.plus(*estimated_cost);
-        self.reserved_cost = self.reserved_cost.plus(*reserved_cost);
-        self.unpriced_calls = self.unpriced_calls.saturating_add(*unpriced_calls);
-        self.active_ms = self.active_ms.saturating_add(*active_ms);
+        *self = self.combined(other, u32::saturating_add, u64::saturating_add, Money::plus);
     }
 
     /// What was spent since `before`.
     #[must_use]
     pub(crate) fn since(&self, before: &Self) -> Self {
+        self.combined(before, u32::saturating_sub, u64::saturating_sub, Money::minus)
+    }
+
+    fn combined(
+        &self,
+        other: &Self,
+        counts: fn(u32, u32) -> u32,
+        amounts: fn(u64, u64) -> u64,
+        costs: fn(Money, Money) -> Money,
+    ) -> Self {
         Self {
-            tool_calls: self.tool_calls.saturating_sub(before.tool_calls),
-            model_calls: self.model_calls.saturating_sub(before.model_calls),
-            input_tokens: self.input_tokens.saturating_sub(before.input_tokens),
-            output_tokens: self.output_tokens.saturating_sub(before.output_tokens),
-            wasted_tokens: self.wasted_tokens.saturating_sub(before.wasted_tokens),
-            cost: self.cost.minus(before.cost),
-            estimated_cost: self.estimated_cost.minus(before.estimated_cost),
-            reserved_cost: self.reserved_cost.minus(before.reserved_cost),
-            unpriced_calls: self.unpriced_calls.saturating_sub(before.unpriced_calls),
-            active_ms: self.active_ms.saturating_sub(before.active_ms),
+            tool_calls: counts(self.tool_calls, other.tool_calls),
+            model_calls: counts(self.model_calls, other.model_calls),
+            input_tokens: amounts(self.input_tokens, other.input_tokens),
+            output_tokens: amounts(self.output_tokens, other.output_tokens),
+            wasted_tokens: amounts(self.wasted_tokens, other.wasted_tokens),
+            cost: costs(self.cost, other.cost),
+            estimated_cost: costs(self.estimated_cost, other.estimated_cost),
+            reserved_cost: costs(self.reserved_cost, other.reserved_cost),
+            unpriced_calls: counts(self.unpriced_calls, other.unpriced_calls),
+            active_ms: amounts(self.active_ms, other.active_ms),
         }
     }
 
@@ -171,9 +155,4 @@ impl Spent {
         self.reserve(quote);
         Ok(())
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }

@@ -6,18 +6,16 @@ use reknit_protocol::{BusinessKey, KeyRule, Object, RunId, Value, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::business_key_id;
-use crate::utc_time::utc_time;
+use crate::times::utc_time;
 
 /// The receipt of an earlier call with the same business key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KnownReceipt {
-    /// The run that made the call.
     pub run: RunId,
     /// Its step; inside a session with its turn: `turn-1/call-1`.
     pub step: String,
     /// When the call succeeded, in milliseconds since 1970.
     pub at_ms: i64,
-    /// The result of the call.
     #[serde(with = "exact")]
     pub result: Value,
 }
@@ -25,9 +23,7 @@ pub struct KnownReceipt {
 /// Another call with the same business key whose outcome is not known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyHolder {
-    /// The business key.
     pub key: String,
-    /// The run that made the call.
     pub run: RunId,
     /// Its step; inside a session with its turn: `turn-1/call-1`.
     pub step: String,
@@ -54,9 +50,7 @@ pub enum KeySettlement {
 pub enum KeyFinding {
     /// Another call has done the deed.
     Receipt {
-        /// The run that made the call.
         run: RunId,
-        /// Its step.
         step: String,
         /// When the call succeeded, in milliseconds since 1970.
         at_ms: i64,

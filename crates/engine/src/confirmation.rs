@@ -19,7 +19,6 @@ pub struct Confirmation {
 /// A read call after the call of a capability.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConfirmingCall {
-    /// The tool.
     #[serde(rename = "agent")]
     pub tool: ToolName,
     /// The tool's capability; it must change nothing.

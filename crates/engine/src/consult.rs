@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::{Bill, Exhausted, Quote, Spent};
 use crate::effect::{AskModel, Effect, OpenBreakerPolicy};
-use crate::elapsed::ms_between;
 use crate::policy::Policy;
 use crate::record::ModelQuestion;
+use crate::times::ms_between;
 
 /// A question that is being asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

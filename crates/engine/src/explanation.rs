@@ -15,13 +15,11 @@ use sentences::entry_lines;
 /// A run in plain words.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
-    /// The run.
     pub run: RunId,
     /// What was asked, word for word.
     pub asked: String,
     /// How it ended, or how far it is, in one sentence.
     pub outcome: String,
-    /// How the plan was made.
     pub planning: Vec<ExplainedLine>,
     /// What was done, step by step; for a session turn by turn.
     pub steps: Vec<ExplainedStep>,
@@ -32,11 +30,8 @@ pub struct Explanation {
     pub failed: Vec<String>,
     /// How failures were mended, and by which rung.
     pub mended: Vec<String>,
-    /// What is missing in the answer.
     pub missing: Vec<String>,
-    /// Who decided what.
     pub decided: Vec<String>,
-    /// What it cost.
     pub cost: Vec<String>,
     /// The steps as a graph; without steps for a session.
     #[serde(skip)]

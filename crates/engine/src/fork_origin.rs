@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 /// Where a fork comes from: a run that starts with the answers of another one, and goes its own way from one point on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForkOrigin {
-    /// The other run.
     pub run: RunId,
     /// The step, or the turn of a session, from which on the fork goes its own way.
     pub at: String,

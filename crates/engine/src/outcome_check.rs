@@ -16,7 +16,6 @@ const REPLY: &str = "reply";
 /// A read capability that tells whether a call took effect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeCheck {
-    /// The tool.
     #[serde(rename = "agent")]
     pub tool: ToolName,
     /// The tool's capability; it must change nothing.

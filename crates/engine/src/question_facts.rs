@@ -9,7 +9,6 @@ use crate::effect::{ItemCall, PreviewedCall, Question};
 pub struct QuestionLine {
     /// The label: `call`, `item`, `failed`, `change`, `reason`, `check`, `again` or `limit`.
     pub label: &'static str,
-    /// The text.
     pub text: String,
 }
 

@@ -27,18 +27,14 @@ use reknit_protocol::{ScopeLevel, StepId};
 pub struct Record {
     /// Where the machine is nested; empty for the machine that the driver applies events to.
     pub scope: Vec<ScopeLevel>,
-    /// The decision.
     pub kind: RecordKind,
 }
 
 /// A decision of either machine.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RecordKind {
-    /// A question to a model.
     Model(ModelRecord),
-    /// A decision of a run.
     Run(RunRecord),
-    /// A decision of a session.
     Session(SessionRecord),
 }
 

@@ -15,31 +15,23 @@ mod approve_call;
 mod approve_items;
 mod approve_plan;
 mod await_job;
-mod breakers;
-mod business_keys;
 mod conditions;
 mod confirm_result;
 mod consultations;
 mod finish;
 mod found_values;
 mod judge_correction;
-mod known_inputs;
 mod lessons;
 mod loops;
 mod nested;
-mod polling;
-mod read_references;
 mod repair_by_learned_rule;
 mod repair_by_model;
 mod repair_by_rules;
-mod repeated_failures;
 mod replan;
-pub(crate) mod request_plan;
+mod request_plan;
 mod resolve_parameters;
-mod resume;
 mod retry;
 mod schedule;
-mod select_tools;
 mod settle_outcome;
 mod sources;
 pub(crate) mod state;
@@ -47,6 +39,7 @@ mod step_deadlines;
 mod step_events;
 mod steps;
 mod ungrounded_numbers;
+mod unsent_calls;
 mod verify_result;
 mod view;
 
@@ -107,12 +100,7 @@ pub enum ApplyError {
     StartedTwice,
     /// Another version of the state machine wrote the event.
     #[error("the run was started by version {found} of the state machine; this build has version {expected}")]
-    OtherMachine {
-        /// The version that started the run.
-        found: u32,
-        /// The version of this build.
-        expected: u32,
-    },
+    OtherMachine { found: u32, expected: u32 },
     /// The schema for a session's report cannot be compiled.
     #[error("the schema of the report cannot be used: {0}")]
     ReportSchema(String),

@@ -20,11 +20,9 @@ use reknit_plan::Catalogue;
 pub struct SessionStarted {
     /// The id of the session. Sessions and runs share one namespace.
     pub run: RunId,
-    /// The name of the agent.
     pub agent: String,
     /// The agent's instructions: the body of its file.
     pub prompt: String,
-    /// The user's question.
     pub input: String,
     /// Images, documents and sound that belong to the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -43,9 +41,7 @@ pub struct SessionStarted {
     pub rules: SessionRules,
     /// Budgets, and how calls are repaired.
     pub policy: Arc<Policy>,
-    /// The prompts about failed calls.
     pub templates: Arc<Templates>,
-    /// The texts of notices and instructions.
     pub words: Arc<SessionTexts>,
     /// Seed for deterministic jitter.
     pub seed: u64,
@@ -87,7 +83,6 @@ impl SessionStarted {
 /// An agent that another agent may call like a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SubAgent {
-    /// The name.
     pub name: String,
     /// The purpose; empty if it is not given.
     pub description: String,
@@ -155,7 +150,6 @@ pub struct SessionRules {
     /// limit: turns and attempts bound the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_time_ms: Option<u64>,
-    /// The time limit for one attempt.
     pub llm_timeout_ms: u64,
     /// The sampling temperature; `None` for the provider's default.
     pub temperature: Option<Temperature>,
@@ -178,7 +172,6 @@ pub struct SessionRules {
     /// What a text without any call is.
     #[serde(default)]
     pub text_answers: TextAnswers,
-    /// The required form of the report.
     pub report: ReportRules,
 }
 
@@ -206,7 +199,6 @@ impl Default for SessionRules {
 /// The required form of a report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReportRules {
-    /// The format.
     pub format: ReportFormat,
     /// The JSON Schema of a JSON report.
     #[serde(with = "exact::option")]
@@ -218,11 +210,8 @@ word_enum! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum ReportFormat {
-        /// Plain text.
         Text = "text",
-        /// Markdown.
         Markdown = "markdown",
-        /// JSON.
         Json = "json",
     }
 }

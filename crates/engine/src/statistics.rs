@@ -18,7 +18,6 @@ word_enum! {
     pub enum FailureClass {
         /// It did not fail: values were changed before it was sent.
         BeforeCall = "before_call",
-        /// No reply arrived.
         NoReply = "no_reply",
         /// 401, 403 or 407.
         AccessDenied = "access_denied",
@@ -72,7 +71,6 @@ pub struct Statistics {
 /// The calls of one capability.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct ToolStatistics {
-    /// How many calls were sent.
     pub calls: u64,
     /// How many of them failed.
     pub failed: u64,
@@ -87,7 +85,6 @@ pub struct FailureStatistics {
     pub failed: u64,
     /// How many steps ended with such a failure, because nothing mended it.
     pub not_mended: u64,
-    /// What each rung did about them.
     pub rungs: BTreeMap<String, RungStatistics>,
 }
 

@@ -65,23 +65,14 @@ pub enum TemplateError {
     /// The template has a syntax error, or uses an unknown variable.
     #[error("invalid prompt template: {0}")]
     Broken(minijinja::Error),
-    /// No prompt has this name.
     #[error("there is no prompt `{name}`; the prompts are: {}", Templates::NAMES.join(", "))]
-    UnknownName {
-        /// The name.
-        name: String,
-    },
+    UnknownName { name: String },
     /// The texts for sessions cannot be used.
     #[error("the prompt `session` is invalid: {0}")]
     Session(String),
     /// The template omits a variable that the model needs.
     #[error("the prompt `{name}` must contain `{{{{ {variable} }}}}`: without it the model cannot answer")]
-    Missing {
-        /// The prompt.
-        name: &'static str,
-        /// The variable.
-        variable: &'static str,
-    },
+    Missing { name: &'static str, variable: &'static str },
 }
 
 impl From<minijinja::Error> for TemplateError {

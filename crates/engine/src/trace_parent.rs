@@ -16,11 +16,8 @@ pub struct SpanId(pub [u8; 8]);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TraceParent {
-    /// The trace.
     pub trace: TraceId,
-    /// The span.
     pub span: SpanId,
-    /// The trace flags.
     pub flags: u8,
 }
 

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 /// The reaction to a failed attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RetryDirective {
-    /// The action.
     pub action: Action,
     /// The wait before the next attempt, if there is one.
     pub backoff_ms: Option<u64>,
@@ -28,7 +27,6 @@ word_enum! {
         Retry = "retry",
         /// The next target is asked; this one cannot answer the question.
         SkipProvider = "skip-provider",
-        /// No target is asked any more.
         Abort = "abort",
     }
 }

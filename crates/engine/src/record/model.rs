@@ -14,7 +14,6 @@ pub enum ModelRecord {
     Answered {
         /// The id of the effect that asked the question.
         id: EffectId,
-        /// The answer.
         answer: Arc<ModelAnswer>,
         /// Why the answer counts as a failure, if it does: it has no text, or a session rejected it.
         failure: Option<ModelFailure>,
@@ -23,7 +22,6 @@ pub enum ModelRecord {
     Failed {
         /// The id of the effect that asked the question.
         id: EffectId,
-        /// The failure.
         failure: ModelFailure,
     },
     /// A model target was skipped because its circuit breaker is open or it is at its rate limit.
@@ -38,15 +36,11 @@ pub enum ModelRecord {
 /// One question to one model target.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelQuestion {
-    /// The effect that asks.
     pub id: EffectId,
-    /// The target.
     pub target: TargetName,
-    /// What the question is for.
     pub purpose: Purpose,
     /// The number of the attempt: of the plan for a plan, of the question for anything else.
     pub attempt: u32,
-    /// The question.
     pub request: Arc<ModelRequest>,
 }
 

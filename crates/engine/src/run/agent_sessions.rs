@@ -30,7 +30,6 @@ const MAX_PREFIX: usize = 100;
 /// What the driver does for a call of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionCall {
-    /// What is asked for.
     pub request: SessionRequest,
     /// When the time of the step is over, in milliseconds since 1970: the session is cancelled then.
     pub until_ms: Option<i64>,
@@ -43,7 +42,6 @@ pub enum SessionRequest {
     Start(Box<SessionStarted>),
     /// Find out whether the session has ended, and go on with it if it can.
     Ask(RunId),
-    /// Cancel the session.
     Cancel(RunId),
 }
 

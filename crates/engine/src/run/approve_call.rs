@@ -16,13 +16,14 @@ use crate::effect::{AskPerson, Question};
 use crate::event::{DecidedBy, Decision};
 use crate::internal_error::{Decided, InternalError};
 use crate::record::RunRecord;
+use crate::stored::is_default;
 
 impl Run {
     /// The rules for which a person is asked about the next call of a step; `None` if it may be sent. A call that was approved
     /// is not asked about again while neither its parameters nor the number of its corrections change.
     pub(super) fn rule_to_ask(&self, index: StepIndex) -> Decided<Option<String>> {
         let planned = planned(&self.plan, index)?;
-        if self.policy().approvals.is_default() && !planned.controls.approve {
+        if is_default(&self.policy().approvals) && !planned.controls.approve {
             return Ok(None);
         }
         let reasons = self.reasons_to_ask(planned, &self.next_call(index)?);

@@ -15,6 +15,7 @@ use crate::digest::digest_of;
 use crate::effect::{ItemCall, Question};
 use crate::internal_error::Decided;
 use crate::policy::LoopApprovals;
+use crate::stored::is_default;
 
 /// How many digits of the digest of a call a loop keeps.
 const KEPT_DIGITS: usize = 32;
@@ -23,7 +24,7 @@ impl Run {
     /// Asks about the calls of a loop that begins, if several of its items need an approval. Returns whether it did.
     pub(super) fn ask_about_items(&mut self, index: StepIndex, of_loop: &PlannedStep, length: usize) -> Decided<bool> {
         let approvals = &self.policy().approvals;
-        let may_ask = of_loop.controls.approve || !approvals.is_default();
+        let may_ask = of_loop.controls.approve || !is_default(approvals);
         let is_over = self.state.steps.get(index)?.has_item_approvals() || self.state.steps.items(index).count() > 0;
         if self.policy().loop_approvals == LoopApprovals::Items
             // The whole plan is approved, and its calls with it.

@@ -1,11 +1,13 @@
-//! Whether the result of a step is what its tool announces and its plan expects.
+//! Whether the result of a step is what its tool announces and its plan expects. With `until`, a call that only reads is made
+//! again until its result is as wished: the time between two calls does not count as active time of the run, but for the time
+//! limit of the step.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use reknit_expressions::Expression;
-use reknit_plan::{PlannedStep, StepIndex};
-use reknit_protocol::{CapabilityName, ToolName, Value, join_first};
+use reknit_expressions::{Expression, abridge};
+use reknit_plan::{PlanAuthor, PlannedStep, StepIndex, Until};
+use reknit_protocol::{CapabilityName, EffectId, EffectKind, ToolName, Value, join_first};
 use reknit_salvage::Schema;
 
 use super::Run;
@@ -14,7 +16,11 @@ use super::state::Stage;
 use crate::answer::account::limit_items;
 use crate::internal_error::Decided;
 use crate::policy::UnfitResults;
+use crate::record::WaitReason;
 use crate::result_handle::{ResultHandle, response_data};
+
+/// How much of the last result the failure of a step shows, in bytes of JSON.
+const SHOWN_RESULT: usize = 500;
 
 /// The compiled schemas of results, by capability. They follow from the plan, and are not part of a snapshot.
 #[derive(Debug, Clone, Default)]
@@ -48,6 +54,56 @@ impl Run {
             }
             None => self.confirm(index, planned, result),
         }
+    }
+
+    /// Whether the result is not as wished. The step then waits before it asks again, or fails.
+    pub(super) fn asks_again(
+        &mut self,
+        index: StepIndex,
+        planned: &PlannedStep,
+        until: &Until,
+        value: &Value,
+    ) -> Decided<bool> {
+        self.state.steps.get_mut(index)?.polls += 1;
+        let failed = match self.holds(planned, &until.condition, value, None) {
+            Ok(true) => return Ok(false),
+            Ok(false) => self.wait_for_next_poll(index, planned, until)?,
+            Err(reason) => Some(format!("`until`: {reason}")),
+        };
+        if let Some(reason) = failed {
+            let reason = format!("{reason}; the last result is {}", abridge(value, SHOWN_RESULT, &[]));
+            self.set_stage(index, Stage::Failed { reason, fault: None })?;
+        }
+        Ok(true)
+    }
+
+    /// Waits before the call is made again, with resends of its own. Returns why it is not made again.
+    fn wait_for_next_poll(
+        &mut self,
+        index: StepIndex,
+        planned: &PlannedStep,
+        until: &Until,
+    ) -> Decided<Option<String>> {
+        if let Some(stop) = self.state.immediate_stop() {
+            return Ok(Some(stop));
+        }
+        let polls = self.state.steps.get(index)?.polls;
+        if polls >= until.times {
+            let results = if polls == 1 { "1 result".to_owned() } else { format!("{polls} results") };
+            return Ok(Some(format!("`until`: `{}` is false after {results}", until.condition)));
+        }
+        let until_ms = self.state.now_ms.saturating_add_unsigned(until.wait_ms);
+        if let Some(reason) = self.too_late(index, until_ms)? {
+            return Ok(Some(reason));
+        }
+        if self.author() == PlanAuthor::Person {
+            self.state.added_tool_calls = self.state.added_tool_calls.saturating_add(1);
+        }
+        let step = self.state.steps.get_mut(index)?;
+        step.renew_resends();
+        let id = EffectId::of_step(&planned.id, EffectKind::PollWait, step.before_retry.polls + polls);
+        self.wait(index, id, until_ms, WaitReason::Poll)?;
+        Ok(None)
     }
 
     /// Ends a step with a result that its plan may have to confirm first.

@@ -287,7 +287,6 @@ pub(super) struct KnownValues {
     /// In lower case.
     texts: Vec<String>,
     numbers: Vec<Number>,
-    /// The names of fields.
     keys: Vec<String>,
 }
 

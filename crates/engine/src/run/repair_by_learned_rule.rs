@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use reknit_expressions::{Backing, BoundParameters, CorrectionOutcome, Provenance, replace_parameters};
 use reknit_mend::{
-    AcceptedBy, CallFault, FaultOrigin, FaultyCall, LearnedRule, Mend, MendEffect, PeoplePolicy, PriorResult,
-    RuleChanges, RuleFix, RuleState, Rung, Verdict,
+    AcceptedBy, CallFault, FaultOrigin, FaultyCall, LearnedRule, MendEffect, PeoplePolicy, PriorResult, RuleChanges,
+    RuleFix, RuleState, Rung, Verdict,
 };
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{SideEffect, StepId};
@@ -70,8 +70,8 @@ impl Run {
         let formulas: Vec<String> = fix.changes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         let formulas = if formulas.is_empty() { String::new() } else { format!(": {}", formulas.join(", ")) };
         let words = format!("{change}, by the learned rule {}{formulas}", fix.rule);
-        let mend = Mend { rung: Rung::Rules, effect: MendEffect::Applied, description: words.clone() };
-        self.add_mend(index, mend, MendDetail::ByLearnedRule { rule: fix.rule.clone() })?;
+        let detail = MendDetail::ByLearnedRule { rule: fix.rule.clone() };
+        self.add_mend(index, Rung::Rules, MendEffect::Applied, words.clone(), detail)?;
         let approval = if held.is_empty() { Approval::IfUnsafe } else { Approval::Required };
         let reason = [vec![words], held].concat().join("; ");
         self.send_corrected(index, Arc::clone(fault), Correction { change, reason, approval })?;
@@ -100,14 +100,12 @@ impl Run {
         self.state.steps.get_mut(index)?.applied_rule = None;
         self.state.rejected_rules.insert(id.clone(), fault.to_string());
         let words = format!("the learned rule {id} is not used again: the tool rejected its change: {fault}");
-        let mend = Mend { rung: Rung::Rules, effect: MendEffect::NoHelp, description: words };
-        self.add_mend(index, mend, MendDetail::RuleRejected { rule: id })
+        self.add_mend(index, Rung::Rules, MendEffect::NoHelp, words, MendDetail::RuleRejected { rule: id })
     }
 
     /// Records why no rule changed the call.
     fn no_rule(&mut self, index: StepIndex, description: String) -> Decided<bool> {
-        let mend = Mend { rung: Rung::Rules, effect: MendEffect::NoHelp, description };
-        self.add_mend(index, mend, MendDetail::NoLearnedRule)?;
+        self.add_mend(index, Rung::Rules, MendEffect::NoHelp, description, MendDetail::NoLearnedRule)?;
         Ok(false)
     }
 

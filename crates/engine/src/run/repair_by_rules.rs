@@ -47,24 +47,16 @@ impl Run {
                 step.facts += 1;
                 step.set_parameters(bound.parameters, bound.provenance);
                 let words = amendment.description;
-                let mend = Mend { rung: Rung::Facts, effect: MendEffect::Applied, description: words.clone() };
-                self.add_mend(index, mend, MendDetail::ByRule)?;
-                self.send_corrected(
-                    index,
-                    Arc::clone(fault),
-                    Correction { change, reason: [vec![words], held].concat().join("; "), approval },
-                )?;
+                self.add_mend(index, Rung::Facts, MendEffect::Applied, words.clone(), MendDetail::ByRule)?;
+                let reason = [vec![words], held].concat().join("; ");
+                self.send_corrected(index, Arc::clone(fault), Correction { change, reason, approval })?;
                 return Ok(true);
             }
             Ok(CorrectionOutcome::Respelled(_) | CorrectionOutcome::Unchanged) => return Ok(false),
             Err(error) => error.to_string(),
         };
         let words = format!("{}: {refused}", amendment.description);
-        self.add_mend(
-            index,
-            Mend { rung: Rung::Facts, effect: MendEffect::NoHelp, description: words },
-            MendDetail::ByRule,
-        )?;
+        self.add_mend(index, Rung::Facts, MendEffect::NoHelp, words, MendDetail::ByRule)?;
         Ok(false)
     }
 

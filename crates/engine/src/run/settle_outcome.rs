@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use reknit_mend::{CallFault, Mend, MendEffect, Rung};
+use reknit_mend::{CallFault, MendEffect, Rung};
 use reknit_plan::StepIndex;
-use reknit_protocol::{CallTool, EffectId, EffectKind, SideEffect, Value};
+use reknit_protocol::{EffectId, EffectKind, Value};
 
+use super::schedule::read_call;
 use super::state::Stage;
 use super::{Run, planned};
 use crate::effect::Question;
@@ -64,19 +65,9 @@ impl Run {
         let timeout_ms = self.call_timeout_ms(self.state.steps.get(index)?);
         let step = self.state.steps.get_mut(index)?;
         step.checks += 1;
-        let call = Arc::new(CallTool {
-            id: EffectId::of_step(&last.step, EffectKind::Check, step.checks),
-            step: last.step,
-            tool: check.tool,
-            capability: check.capability,
-            parameters,
-            side_effect: SideEffect::Read,
-            idempotency_key: None,
-            business_key: None,
-            timeout_ms,
-            job: None,
-            callback: None,
-        });
+        let id = EffectId::of_step(&last.step, EffectKind::Check, step.checks);
+        let names = (&check.tool, &check.capability);
+        let call = Arc::new(read_call(id, &last.step, names, parameters, timeout_ms));
         self.record(RunRecord::CallStarted(Arc::clone(&call)));
         self.set_stage(index, Stage::Checking { call, fault, give_up })
     }
@@ -92,12 +83,10 @@ impl Run {
                 (end, Finding::Unclear("it started a job instead of answering".to_owned()))
             }
             EventKind::ToolAnswered { reply, .. } => {
-                let end = CallEnd::Replied { status: reply.status, fixes: reply.body.fixes().to_vec() };
-                (end, check.read(&self.last_call(index)?, reply))
+                (CallEnd::of_reply(reply), check.read(&self.last_call(index)?, reply))
             }
             EventKind::ToolFailed { failure, .. } => {
-                let end = CallEnd::Failed { kind: failure.kind, message: failure.message.clone() };
-                (end, Finding::Unclear(failure.message.clone()))
+                (CallEnd::of_failure(failure), Finding::Unclear(failure.message.clone()))
             }
             EventKind::Interrupted { .. } => (CallEnd::Interrupted, Finding::Unclear("it was interrupted".to_owned())),
             EventKind::BreakerOpen { until_ms, .. } => {
@@ -136,8 +125,7 @@ impl Run {
             Finding::Absent => format!("{name} does not find the call"),
             Finding::Unclear(reason) => format!("{name} does not tell whether the call took effect: {reason}"),
         };
-        let mend = Mend { rung: Rung::Settlement, effect: MendEffect::NoHelp, description: words.clone() };
-        self.add_mend(index, mend, MendDetail::Settled)?;
+        self.add_mend(index, Rung::Settlement, MendEffect::NoHelp, words.clone(), MendDetail::Settled)?;
         match give_up {
             Some(reason) => {
                 self.set_stage(index, Stage::Failed { reason: format!("{reason}; {words}"), fault: Some(fault) })
@@ -154,8 +142,7 @@ impl Run {
 
     /// The call took effect: its step is done.
     pub(super) fn settle_as_happened(&mut self, index: StepIndex, result: Value, words: String) -> Decided {
-        let mend = Mend { rung: Rung::Settlement, effect: MendEffect::Applied, description: words };
-        self.add_mend(index, mend, MendDetail::Settled)?;
+        self.add_mend(index, Rung::Settlement, MendEffect::Applied, words, MendDetail::Settled)?;
         let call = Arc::new(self.last_call(index)?);
         self.set_stage(index, Stage::Done(result.into()))?;
         self.settle_key(index, call)
@@ -163,8 +150,7 @@ impl Run {
 
     /// The calls of the step so far did not take effect: the call is sent again, and may be corrected afterwards.
     pub(super) fn settle_as_not_happened(&mut self, index: StepIndex, words: String) -> Decided {
-        let mend = Mend { rung: Rung::Settlement, effect: MendEffect::Applied, description: words };
-        self.add_mend(index, mend, MendDetail::Settled)?;
+        self.add_mend(index, Rung::Settlement, MendEffect::Applied, words, MendDetail::Settled)?;
         self.state.steps.get_mut(index)?.note_not_happened();
         let call = Arc::new(self.last_call(index)?);
         self.set_stage(index, Stage::Queued)?;

@@ -9,8 +9,8 @@ use reknit_plan::{PlannedStep, StepIndex};
 use super::state::Stage;
 use super::steps::StepRun;
 use super::{Run, planned};
-use crate::elapsed::ms_between;
 use crate::internal_error::Decided;
+use crate::times::ms_between;
 
 impl Run {
     /// Starts the time of a step: its dependencies are done.

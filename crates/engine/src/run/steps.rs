@@ -23,6 +23,7 @@ use crate::consult::Consultation;
 use crate::effect::Effect;
 use crate::internal_error::{Decided, InternalError};
 use crate::result_handle::{LoadedResults, ResultSource};
+use crate::stored::is_default;
 pub(super) use loop_items::LoopItems;
 use ready_index::ReadyIndex;
 
@@ -171,7 +172,6 @@ fn missing(index: StepIndex) -> InternalError {
 pub(super) struct StepRun {
     /// Changed by [`Steps::set_stage`] only, which keeps the index consistent.
     stage: Stage,
-    /// The item of a loop that the step runs for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) item: Option<LoopItem>,
     /// How many items the loop of the step has, once it has begun.
@@ -186,7 +186,6 @@ pub(super) struct StepRun {
     /// The parameters that were sent last or are sent next.
     #[serde(with = "exact")]
     pub(super) parameters: Object,
-    /// The origin of each parameter.
     pub(super) provenance: Vec<(String, Provenance)>,
     /// When the step's time is over. Nothing that the step does starts or ends after that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -198,7 +197,7 @@ pub(super) struct StepRun {
     /// How many of them were not made because the tool's circuit breaker was open.
     pub(super) skipped_calls: u32,
     /// How many of them were not made because of their business key.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) unsent_for_key: u32,
     /// The other call that the step waits for, because it has the same business key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -206,7 +205,7 @@ pub(super) struct StepRun {
     pub(super) resends: u32,
     /// How often each rung was used: its budget.
     pub(super) facts: u32,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) rules: u32,
     pub(super) feedback: u32,
     pub(super) context: u32,
@@ -224,20 +223,20 @@ pub(super) struct StepRun {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) approved_items: BTreeMap<StepId, String>,
     /// How often the outcome of a call was checked.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) checks: u32,
     /// How often the step waited for a job, and how many requests about jobs it made: the ordinals of their effects.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) job_waits: u32,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) job_requests: u32,
     /// How many results were asked for with `until`.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) polls: u32,
     /// How many read calls were made to verify the step, and how often it waited before one: the ordinals of their effects.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) verify_calls: u32,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) verify_waits: u32,
     /// How the result differs from what its tool announces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -277,13 +276,8 @@ pub(super) struct UsedBefore {
     pub(super) resolutions: u32,
     /// The highest number that a correction had.
     pub(super) corrections: u32,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) polls: u32,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// One attempt of a step.
@@ -485,14 +479,7 @@ impl StepRun {
                 Effect::AskPerson(Arc::clone(ask)),
                 Effect::Sleep { id: ask.id.with_kind(EffectKind::ApprovalExpiry), until_ms: ask.expires_ms },
             ],
-            Stage::Waiting
-            | Stage::Queued
-            | Stage::Looping
-            | Stage::Done(_)
-            | Stage::Unconfirmed { .. }
-            | Stage::Failed { .. }
-            | Stage::Skipped { .. }
-            | Stage::SkippedByCondition { .. } => Vec::new(),
+            _ => Vec::new(),
         }
     }
 }

@@ -11,9 +11,9 @@ use super::state::Phase;
 use super::token_estimate::size;
 use crate::budget::{Bill, Quote};
 use crate::effect::{AskModel, OpenBreakerPolicy};
-use crate::elapsed::ms_between;
 use crate::record::{ModelQuestion, ModelRecord, SessionRecord, TurnOutcome};
 use crate::report::{FinalTurnReason, SyntheticReason};
+use crate::times::ms_between;
 use reknit_protocol::{EffectId, EffectKind, EffectOwner};
 
 impl Session {

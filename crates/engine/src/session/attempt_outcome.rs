@@ -12,13 +12,13 @@ use super::notice::Notice;
 use super::report_draft::ReportReader;
 use super::state::Phase;
 use crate::budget::Bill;
-use crate::elapsed::ms_between;
 use crate::event::EventKind;
 use crate::record::{
     AnswerKind, Attempt, AttemptStatus, CollapseReason, ModelRecord, ModelWaitReason, RetryDirective, SessionRecord,
     TurnOutcome, WaitEnd,
 };
 use crate::report::{FinalTurnReason, SyntheticReason};
+use crate::times::ms_between;
 
 const NO_ATTEMPT: &str = "the outcome of a question arrived while no model was asked";
 

@@ -32,7 +32,6 @@ pub(super) struct AnswerClassifier<'a> {
 pub(super) struct ClassifiedAnswer {
     pub(super) calls: Vec<Call>,
     pub(super) report: Option<(ToolCall, ReportDraft)>,
-    /// A text that is the report.
     pub(super) text_report: Option<ReportDraft>,
     pub(super) dropped: Vec<(String, DropReason)>,
     /// The calls that the model wrote as text.
@@ -65,8 +64,10 @@ pub(super) struct Call {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Callee {
     /// A capability of a tool in the catalogue.
-    Capability { tool: ToolName, capability: CapabilityName },
-    /// The tool that reads stored results.
+    Capability {
+        tool: ToolName,
+        capability: CapabilityName,
+    },
     StoredResult,
     /// A call that succeeded before: its index in the session's list of completed calls.
     EarlierResult(usize),

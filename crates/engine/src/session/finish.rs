@@ -59,13 +59,13 @@ impl Session {
             ("last_stop_reason", text_or_null(&self.state.last_stop_reason)),
             ("last_error", text_or_null(&self.state.last_error)),
         ]);
-        let mut content =
-            format!("The session ended without an answer in turn {}: {}.", self.state.turn, reason.message());
+        let (exit, message) = reason.exit_and_message();
+        let mut content = format!("The session ended without an answer in turn {}: {message}.", self.state.turn);
         if let Some(error) = &self.state.last_error {
             content = format!("{content}\n\nThe last error: {error}");
         }
         let draft = ReportDraft { content, content_json: None, metadata, status: ReportStatus::Failure };
-        self.end(ReportSource::Synthetic, draft, Some(reason), reason.exit());
+        self.end(ReportSource::Synthetic, draft, Some(reason), exit);
     }
 
     /// Ends after an error in the machine itself; the report describes the error.

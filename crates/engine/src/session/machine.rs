@@ -33,9 +33,7 @@ pub enum Machine {
 /// The result of a machine that has ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Ending<'a> {
-    /// The answer of a run.
     Answer(&'a Answer),
-    /// The report of a session.
     Report(&'a Report),
 }
 

@@ -11,19 +11,15 @@ word_enum! {
     pub enum RetryReason {
         /// The answer was text only.
         TextOnly = "text_only",
-        /// The answer was empty.
         Empty = "empty",
         /// The answer was only reasoning.
         ReasoningOnly = "reasoning_only",
-        /// The answer was truncated.
         Truncated = "truncated",
         /// The arguments of a call could not be read.
         MalformedCall = "malformed_call",
         /// The model called a tool that does not exist.
         UnknownTool = "unknown_tool",
-        /// The report was rejected.
         ReportRejected = "report_rejected",
-        /// This is the final turn.
         FinalTurn = "final_turn",
     }
 }
@@ -31,9 +27,7 @@ word_enum! {
 /// A message that tells a model what was wrong with its last answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
-    /// The reason.
     pub reason: RetryReason,
-    /// The text.
     pub text: String,
 }
 

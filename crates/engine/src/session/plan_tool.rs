@@ -6,11 +6,10 @@
 //! ```
 
 use reknit_model_api::ToolDefinition;
-use reknit_protocol::{Object, Plan, Step, StepId, Value};
+use reknit_protocol::{Object, Plan, Step, StepId, Value, error_chain};
 
 use super::classify_answer::Callee;
 use super::toolbox::{PLAN_TOOL, ToolLookup, Toolbox};
-use crate::run::request_plan::with_causes;
 use reknit_plan::{PlanLanguage, read_plan};
 use reknit_salvage::read_complete;
 
@@ -40,7 +39,7 @@ pub(super) fn read_plan_call(
         let steps = steps.iter().enumerate().map(|(index, step)| read_step(index, step, toolbox, language));
         return Ok(Plan::new("plan", request, steps.collect::<Result<_, _>>()?));
     }
-    let (plan, _) = read_plan(&value.to_string(), request).map_err(|error| with_causes(&error))?;
+    let (plan, _) = read_plan(&value.to_string(), request).map_err(|error| error_chain(&error))?;
     Ok(plan)
 }
 

@@ -71,7 +71,6 @@ pub(super) struct State {
     /// The learned rules whose change a tool rejected, each with the error.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) rejected_rules: BTreeMap<String, String>,
-    /// Calls with side effects that succeeded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) completed_calls: Vec<CompletedCall>,
     /// The calls that repeat one that succeeded.
@@ -84,13 +83,11 @@ pub(super) struct State {
     pub(super) mended: Vec<MendedCall>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) approved: Vec<String>,
-    /// How many tool calls succeeded.
     pub(super) successful_calls: u32,
     /// Results that are too long for the conversation.
     pub(super) stored_results: StoredResults,
     /// The last exact token count per target.
     pub(super) token_counts: TokenCounts,
-    /// The targets without a tokenizer.
     pub(super) uncountable: BTreeSet<TargetName>,
     /// Upper bounds for the windows of targets that rejected a question as too long.
     pub(super) learned_windows: BTreeMap<TargetName, u64>,

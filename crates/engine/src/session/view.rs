@@ -17,20 +17,16 @@ pub struct SessionView {
     pub turn: u32,
     /// The number of the last possible turn.
     pub max_turns: u32,
-    /// Why the turn is the final one, if it is.
     pub forced_final_reason: Option<FinalTurnReason>,
-    /// The current activity.
     pub doing: SessionActivity,
 }
 
 /// The current activity of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SessionActivity {
-    /// A model is asked.
     Asking {
         /// The attempt in its turn, from 1.
         attempt: u32,
-        /// The model target.
         target: Option<TargetName>,
     },
     /// The driver counts the tokens of the question.
@@ -39,17 +35,13 @@ pub enum SessionActivity {
     Waiting {
         /// Until when, in milliseconds since 1970.
         until_ms: i64,
-        /// What it waits for.
         reason: ModelWaitReason,
     },
-    /// Tools are called.
     Calling {
-        /// The tool calls.
         steps: Vec<StepView>,
         /// The plans and agents that were called.
         children: Vec<ChildView>,
     },
-    /// The session has ended.
     Ended,
 }
 
@@ -58,18 +50,14 @@ pub enum SessionActivity {
 pub struct ChildView {
     /// The id of the call: `call-2`.
     pub call: String,
-    /// The name of what was called.
     pub name: String,
-    /// The current activity.
     pub doing: ChildActivity,
 }
 
 /// The progress of a plan or an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChildActivity {
-    /// The steps of a plan.
     Plan(Vec<StepView>),
-    /// The session of an agent.
     Agent(Box<SessionView>),
 }
 

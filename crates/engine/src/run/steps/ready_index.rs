@@ -14,7 +14,6 @@ use crate::run::state::Stage;
 /// Follows from the plan and the stages of its steps.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct ReadyIndex {
-    /// For each step, the steps that depend on it.
     dependents: Arc<[Vec<StepIndex>]>,
     /// For each step, whether the steps that need it go on if it fails.
     may_fail: Arc<[bool]>,
@@ -30,7 +29,6 @@ pub(super) struct ReadyIndex {
     /// Those that wait for the end of a job, or before the next call of an `until` or a `verify`.
     awaiting_others: usize,
     over: usize,
-    /// For each step, the loop that it is an item of.
     loops_of_items: Vec<Option<StepIndex>>,
     loops: BTreeMap<StepIndex, LoopItems>,
     /// The loops that may release an item, or end.

@@ -1,10 +1,11 @@
-//! Business keys: a deed that another call has done is not done again, and one whose outcome is unknown is waited for.
+//! Calls that were due and are not sent: the circuit breaker of their tool is open, another call has taken the action of their
+//! business key, or the outcome of that other call is unknown.
 
 use std::sync::Arc;
 
-use reknit_mend::{Mend, MendEffect, Rung};
+use reknit_mend::{CallFault, MendEffect, Rung};
 use reknit_plan::{PlannedStep, StepIndex};
-use reknit_protocol::{BusinessKey, CallTool, EffectId, EffectKind, KeyRule, Object, SideEffect};
+use reknit_protocol::{BusinessKey, CallTool, EffectId, EffectKind, KeyRule, Object, SideEffect, human_duration};
 
 use super::state::Stage;
 use super::{Run, planned};
@@ -12,6 +13,7 @@ use crate::business_key::{KeyFinding, KeyHolder, KeySettlement, KnownReceipt, bu
 use crate::digest::jitter;
 use crate::internal_error::Decided;
 use crate::record::{MendDetail, RunRecord, WaitReason};
+use crate::times::ms_between;
 
 /// The first wait for another call, which is doubled each time.
 const FIRST_WAIT_MS: u64 = 1_000;
@@ -22,7 +24,44 @@ const MAX_WAIT_MS: u64 = 30_000;
 /// How often a step waits for other calls: about a day. Time limits usually end it before.
 const MAX_WAITS: u32 = 3_000;
 
+/// How often a step may find its tool's circuit breaker open. Each time is a wait of its own, so this bounds them.
+const MAX_SKIPPED_CALLS: u32 = 5;
+
 impl Run {
+    /// The call of a step was not made because the tool's circuit breaker is open. It is made later, unless that is too
+    /// late.
+    pub(super) fn on_breaker_open(&mut self, index: StepIndex, until_ms: i64) -> Decided {
+        self.state.spent.refund_tool_call();
+        let plan = Arc::clone(&self.plan);
+        let planned = planned(&plan, index)?;
+        let (now_ms, max_retry_after_ms) = (self.state.now_ms, self.policy().resend.max_retry_after_ms);
+        let late = match self.state.immediate_stop() {
+            Some(reason) => Some(reason),
+            None => self.too_late(index, until_ms)?,
+        };
+        let step = self.state.steps.get_mut(index)?;
+        step.skipped_calls += 1;
+        let skipped = step.skipped_calls;
+        let wait_ms = ms_between(now_ms, until_ms);
+        let give_up = match late {
+            Some(reason) => Some(reason),
+            None if wait_ms > max_retry_after_ms => {
+                let (wait, ceiling) = (human_duration(wait_ms), human_duration(max_retry_after_ms));
+                Some(format!(
+                    "it stays open for {wait}; the longest allowed wait is {ceiling} (`longest-retry-after` in `[resend]`)"
+                ))
+            }
+            None if skipped > MAX_SKIPPED_CALLS => Some(format!("it was open {MAX_SKIPPED_CALLS} times before")),
+            None => None,
+        };
+        if let Some(reason) = give_up {
+            let fault = Some(Arc::new(CallFault::breaker_open(planned.tool.as_str())));
+            return self.set_stage(index, Stage::Failed { reason, fault });
+        }
+        let id = EffectId::of_step(&planned.id, EffectKind::BreakerWait, skipped);
+        self.wait(index, id, until_ms, WaitReason::BreakerOpen)
+    }
+
     /// Which parameters identify the deed of a step: configured, or else declared. A read is no deed.
     fn key_rule<'s>(&'s self, planned: &'s PlannedStep) -> Option<&'s KeyRule> {
         let configured = self.policy().effects.key(planned.tool.as_str(), planned.capability.as_str());
@@ -49,8 +88,7 @@ impl Run {
         if step.mends.iter().any(|mend| mend.description == description) {
             return Ok(());
         }
-        let mend = Mend { rung: Rung::Settlement, effect: MendEffect::NoHelp, description };
-        self.add_mend(index, mend, MendDetail::Settled)
+        self.add_mend(index, Rung::Settlement, MendEffect::NoHelp, description, MendDetail::Settled)
     }
 
     /// Another call has done the deed: the step is done with its receipt.
@@ -60,8 +98,7 @@ impl Run {
         let description = finding.to_string();
         self.note_unsent(index, call, finding)?;
         self.state.steps.get_mut(index)?.key_holder = None;
-        let mend = Mend { rung: Rung::Settlement, effect: MendEffect::Applied, description };
-        self.add_mend(index, mend, MendDetail::Settled)?;
+        self.add_mend(index, Rung::Settlement, MendEffect::Applied, description, MendDetail::Settled)?;
         self.set_stage(index, Stage::Done(result.into()))
     }
 
@@ -80,8 +117,7 @@ impl Run {
         let now_ms = self.state.now_ms;
         let wait_end = now_ms.saturating_add_unsigned(wait_ms);
         let until_ms = if holder.until_ms > now_ms { wait_end.min(holder.until_ms) } else { wait_end };
-        let stopped = self.state.stop.as_ref().filter(|stop| stop.is_immediate()).map(ToString::to_string);
-        let give_up = match stopped {
+        let give_up = match self.state.immediate_stop() {
             Some(reason) => Some(reason),
             None if waits > MAX_WAITS => Some(format!("it waited {MAX_WAITS} times")),
             None => self.too_late(index, until_ms)?,
@@ -89,9 +125,7 @@ impl Run {
         if let Some(reason) = give_up {
             return self.fail_late(index, format!("not sent: {holder}; {reason}"), None);
         }
-        let reason = WaitReason::KeyHeld;
-        self.record(RunRecord::WaitStarted { id: id.clone(), until_ms, reason });
-        self.set_stage(index, Stage::BackingOff { id, until_ms, reason })
+        self.wait(index, id, until_ms, WaitReason::KeyHeld)
     }
 
     /// A call that was due is not sent, because of its key.
