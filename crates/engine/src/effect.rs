@@ -205,13 +205,6 @@ impl Question {
                 | Self::SendCorrected { asked_by: AskedBy::Rules, .. }
         )
     }
-
-    pub(crate) fn call_mut(&mut self) -> Option<&mut CallTool> {
-        match self {
-            Self::RunPlan { .. } | Self::SendItems { .. } => None,
-            Self::SendCall { call, .. } | Self::SendAgain { call, .. } | Self::SendCorrected { call, .. } => Some(call),
-        }
-    }
 }
 
 impl Effect {
@@ -224,6 +217,29 @@ impl Effect {
             Self::CountTokens(count) => Some(&count.id),
             Self::Abort { .. } | Self::Finish(_) | Self::Report(_) => None,
         }
+    }
+
+    /// The same effect with its ids prefixed with `scope`, so that the machine that encloses its own can request it.
+    pub(crate) fn nested_in(mut self, scope: &[ScopeLevel]) -> Self {
+        let nest = |id: &mut EffectId| *id = id.clone().nested_in(scope);
+        match &mut self {
+            Self::AskModel(ask) => nest(&mut ask.id),
+            Self::CountTokens(count) => nest(&mut count.id),
+            Self::CallTool(call) => nest(&mut Arc::make_mut(call).id),
+            Self::Sleep { id, .. } | Self::Abort { effect: id, .. } => nest(id),
+            Self::AskPerson(ask) => {
+                let ask = Arc::make_mut(ask);
+                match &mut ask.question {
+                    Question::SendCall { call, .. }
+                    | Question::SendAgain { call, .. }
+                    | Question::SendCorrected { call, .. } => nest(&mut call.id),
+                    Question::RunPlan { .. } | Question::SendItems { .. } => {}
+                }
+                nest(&mut ask.id);
+            }
+            Self::Finish(_) | Self::Report(_) => {}
+        }
+        self
     }
 
     /// A hash of the whole effect. A replayed run must request exactly the same effects.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reknit_expressions::ParameterMapping;
 use reknit_model_api::{Attachment, ModelAnswer, ModelFailure, Money, TargetName};
 use reknit_plan::{Catalogue, PlanAuthor};
-use reknit_protocol::{EffectId, Object, Plan, RunId, ToolReply, TransportFailure, Value, exact};
+use reknit_protocol::{EffectId, Object, Plan, RunId, ScopeLevel, ToolReply, TransportFailure, Value, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::business_key::{KeyHolder, KnownReceipt};
@@ -176,7 +176,16 @@ impl EventKind {
         effect_of!(self)
     }
 
-    pub(crate) fn effect_mut(&mut self) -> Option<&mut EffectId> {
+    /// The outcome of an effect of the machine nested at `scope`, under that machine's own id; `None` if the effect belongs to
+    /// another machine.
+    pub(crate) fn for_scope(&self, scope: &[ScopeLevel]) -> Option<Self> {
+        let own = self.effect()?.within(scope)?;
+        let mut kind = self.clone();
+        *kind.effect_mut()? = own;
+        Some(kind)
+    }
+
+    fn effect_mut(&mut self) -> Option<&mut EffectId> {
         effect_of!(self)
     }
 }

@@ -64,7 +64,6 @@ mod answer;
 mod approval_rules;
 mod budget;
 mod business_key;
-mod confirmation;
 mod consult;
 mod data_fence;
 mod digest;
@@ -77,7 +76,6 @@ mod history;
 mod internal_error;
 mod metadata;
 mod migrations;
-mod nest;
 mod number_sources;
 mod outcome_check;
 mod overview;
@@ -85,7 +83,6 @@ mod policy;
 mod question_facts;
 mod record;
 mod repeat_argument;
-mod replanning;
 mod report;
 mod request_digest;
 mod result_handle;
@@ -103,11 +100,11 @@ mod tool_name;
 mod trace_parent;
 mod uncertain_call;
 
+pub use answer::Replanning;
 pub use answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepApproval, StepReport};
 pub use approval_rules::{ApprovalPolicy, ApprovalRule, AskScope};
 pub use budget::{Exhausted, Spent};
 pub use business_key::{KeyFinding, KeyHolder, KeySettlement, KnownReceipt};
-pub use confirmation::{Confirmation, ConfirmingCall};
 pub use digest::digest_of_texts;
 pub use effect::{
     AskModel, AskPerson, AskedBy, CountTokens, Effect, ItemCall, OpenBreakerPolicy, PreviewedCall, Question,
@@ -120,6 +117,7 @@ pub use history::{HistoryEntry, HistoryKind};
 pub use metadata::{Metadata, MetadataError};
 pub use migrations::{MIGRATIONS, MigrationError, SnapshotMigration, SnapshotPart, migrate_snapshot};
 pub use number_sources::{NumberSource, SourcedNumber, number_sources};
+pub use outcome_check::{Confirmation, ConfirmingCall};
 pub use outcome_check::{IfAbsent, OutcomeCheck};
 pub use overview::{BareOverview, BareReply, Overview, OverviewBuilder, RunOverview, SessionOverview};
 pub use policy::{
@@ -133,7 +131,6 @@ pub use record::{
     RunRecord, RungStart, SessionRecord, StepDescription, StepEnd, TextCallForm, TurnOutcome, WaitEnd, WaitReason,
 };
 pub use repeat_argument::{add_repeat_argument, needs_repeat_reason, take_repeat_reason};
-pub use replanning::Replanning;
 pub use report::{
     ChildReport, FinalTurnReason, MendedCall, REPORT_ALIAS, RepeatedCall, Report, ReportSource, ReportStatus,
     SessionExit, SyntheticReason, Totals,

@@ -11,13 +11,12 @@ use reknit_plan::{PlanAuthor, ToolSelection};
 use reknit_protocol::{RunId, StepId, Value, exact};
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{Answer, Outcome};
+use crate::answer::{Answer, Outcome, Replanning};
 use crate::budget::Spent;
 use crate::fork_origin::ForkOrigin;
 use crate::history::{HistoryBuilder, HistoryEntry};
 use crate::metadata::Metadata;
 use crate::record::{Record, SessionRecord};
-use crate::replanning::Replanning;
 use crate::report::{MendedCall, Report};
 use crate::run::{Progress, RejectedPlan, Run, StepView};
 use crate::session::{Ending, Machine, Session, SessionView};

@@ -10,8 +10,7 @@ use reknit_protocol::{KeyRule, Plan, SideEffect, Step};
 use serde::{Deserialize, Serialize};
 
 use crate::approval_rules::ApprovalPolicy;
-use crate::confirmation::Confirmation;
-use crate::outcome_check::OutcomeCheck;
+use crate::outcome_check::{Confirmation, OutcomeCheck};
 use crate::stored::is_default;
 
 /// The policy of a run.

@@ -12,16 +12,12 @@
 
 mod agent_sessions;
 mod approve_call;
-mod approve_items;
 mod approve_plan;
 mod await_job;
-mod conditions;
 mod confirm_result;
 mod consultations;
 mod finish;
-mod found_values;
 mod judge_correction;
-mod lessons;
 mod loops;
 mod nested;
 mod repair_by_learned_rule;
@@ -35,7 +31,6 @@ mod schedule;
 mod settle_outcome;
 mod sources;
 pub(crate) mod state;
-mod step_deadlines;
 mod step_events;
 mod steps;
 mod ungrounded_numbers;

@@ -5,7 +5,7 @@ use reknit_protocol::{EffectId, word_enum};
 use reknit_salvage::TextCallForm;
 use serde::{Deserialize, Serialize};
 
-use super::directive::RetryDirective;
+use super::RetryDirective;
 use crate::metadata::Metadata;
 use crate::report::{ChildReport, FinalTurnReason, RepeatedCall, Report, ReportSource};
 

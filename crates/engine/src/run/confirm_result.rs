@@ -13,7 +13,7 @@ use reknit_salvage::Schema;
 use super::Run;
 use super::sources::Results;
 use super::state::Stage;
-use crate::answer::account::limit_items;
+use crate::answer::limit_items;
 use crate::internal_error::Decided;
 use crate::policy::UnfitResults;
 use crate::record::WaitReason;

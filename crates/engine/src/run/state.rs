@@ -3,25 +3,24 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use reknit_mend::{CallFault, ModelRung};
 use reknit_model_api::TargetName;
+use reknit_plan::ToolSelection;
 use reknit_protocol::{CallTool, EffectId, EffectKind, EffectOwner, Plan, StepId, exact};
 use serde::{Deserialize, Serialize};
 
 use super::await_job::JobWait;
 use super::steps::Steps;
 use super::verify_result::Verification;
-use crate::answer::{Answer, Status};
+use crate::answer::{Answer, Replanning, Status};
 use crate::budget::{Exhausted, Spent};
 use crate::consult::Consultation;
 use crate::effect::{AskPerson, Effect};
 use crate::record::WaitReason;
-use crate::replanning::Replanning;
 use crate::result_handle::ResultHandle;
 use crate::stored::is_default;
 use crate::times::ms_between;
 use crate::uncertain_call::{Avoided, UncertainCall};
-use reknit_mend::{CallFault, ModelRung};
-use reknit_plan::ToolSelection;
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct State {

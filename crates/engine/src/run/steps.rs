@@ -1,7 +1,8 @@
 //! The steps of a run, with an index of what each one waits for: an event costs what it changes, however long the plan is.
 
-mod loop_items;
 mod ready_index;
+
+pub(super) use ready_index::LoopItems;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,7 +25,6 @@ use crate::effect::Effect;
 use crate::internal_error::{Decided, InternalError};
 use crate::result_handle::{LoadedResults, ResultSource};
 use crate::stored::is_default;
-pub(super) use loop_items::LoopItems;
 use ready_index::ReadyIndex;
 
 /// The steps, in the order of the plan. Only they are part of a snapshot; the index follows from them and from the plan.

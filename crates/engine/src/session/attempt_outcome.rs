@@ -8,9 +8,8 @@ use reknit_model_api::{
 
 use super::Session;
 use super::classify_answer::{AnswerClassifier, ClassifiedAnswer};
-use super::notice::Notice;
 use super::report_draft::ReportReader;
-use super::state::Phase;
+use super::state::{Notice, Phase};
 use crate::budget::Bill;
 use crate::event::EventKind;
 use crate::record::{

@@ -9,18 +9,16 @@ use reknit_protocol::{EffectId, Object, RunId, ScopeLevel, Value};
 use serde::{Deserialize, Serialize};
 
 use super::classify_answer::{Call, Callee};
-use super::mended_calls::{approved_calls, changes_text, mended_calls};
-use super::plan_tool::read_plan_call;
+use super::repeated_calls::{approved_calls, changes_text, mended_calls};
 use super::state::Phase;
 use super::tool_calls::{ToolOutput, call_name, call_scope, in_doubt};
-use super::toolbox::PLAN_TOOL;
+use super::toolbox::{PLAN_TOOL, read_plan_call};
 use super::view::{ChildActivity, ChildView};
 use super::{Ending, Machine, Session};
 use crate::answer::{Answer, Outcome, Status};
 use crate::budget::Spent;
 use crate::effect::Effect;
 use crate::event::{Event, EventKind, Started};
-use crate::nest;
 use crate::policy::{Limits, Policy};
 use crate::record::SessionRecord;
 use crate::report::{ChildReport, FinalTurnReason, Report, ReportStatus};
@@ -63,14 +61,14 @@ impl Session {
     pub(super) fn child_effects(&self) -> Vec<Effect> {
         let effects = |child: &Child| {
             let scope = self.child_scope(child.call);
-            child.machine.pending().into_iter().map(|effect| nest::effect_in_scope(&scope, effect)).collect::<Vec<_>>()
+            child.machine.pending().into_iter().map(|effect| effect.nested_in(&scope)).collect::<Vec<_>>()
         };
         self.children.iter().flat_map(effects).collect()
     }
 
     /// Handles the outcome of an effect of a child; returns whether the event was one.
     pub(super) fn on_child_event(&mut self, at_ms: i64, kind: &EventKind) -> bool {
-        let inner = |child: &Child| nest::event_for_scope(&self.child_scope(child.call), kind);
+        let inner = |child: &Child| kind.for_scope(&self.child_scope(child.call));
         let Some((index, kind)) = self.children.iter().enumerate().find_map(|(at, child)| Some((at, inner(child)?)))
         else {
             return false;

@@ -5,8 +5,8 @@ use reknit_protocol::{CapabilityName, Object, SideEffect, ToolName, Value, exact
 use reknit_salvage::{TextCall, TextCallForm, TextCalls, calls_in_text, is_meant, read_parameters, without_reasoning};
 use serde::{Deserialize, Serialize};
 
-use super::notice::{Notice, RetryReason};
 use super::report_draft::{FallbackQuality, FallbackReport, RejectedReport, ReportDraft, ReportReader};
+use super::state::{Notice, RetryReason};
 use super::toolbox::{ToolLookup, Toolbox};
 use crate::record::{AnswerKind, CollapseReason, DropReason};
 use crate::repeat_argument::take_repeat_reason;

@@ -3,22 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use reknit_model_api::{Message, Rotation, TargetName, ToolCall};
+use reknit_protocol::{Object, Value, word_enum};
 use serde::{Deserialize, Serialize};
 
 use super::child_machines::ChildState;
 use super::classify_answer::Call;
-use super::notice::Notice;
+use super::context_window::TokenCounts;
 use super::repeated_calls::CompletedCall;
 use super::report_draft::{FallbackReport, ReportDraft};
 use super::stored_results::StoredResults;
-use super::token_estimate::TokenCounts;
 use crate::budget::{Quote, Spent};
 use crate::record::ModelWaitReason;
 use crate::report::{ChildReport, FinalTurnReason, MendedCall, RepeatedCall, Report, Totals};
 use crate::run::state::ActiveClock;
 use crate::uncertain_call::UncertainCall;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) events: u64,
     pub(super) now_ms: i64,
@@ -118,6 +118,12 @@ pub(super) enum Phase {
     Ended(Box<Report>),
 }
 
+impl Default for Phase {
+    fn default() -> Self {
+        Self::Asking { attempt: 0, since_ms: 0 }
+    }
+}
+
 /// An answer whose calls are in progress. It becomes part of the history when they are over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Calling {
@@ -137,4 +143,42 @@ pub(super) struct Calling {
 pub(super) enum AbortReason {
     Cancelled,
     TimeLimit,
+}
+
+word_enum! {
+    /// The reason for a notice: the tag `metadata.retryMessage`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum RetryReason {
+        /// The answer was text only.
+        TextOnly = "text_only",
+        Empty = "empty",
+        /// The answer was only reasoning.
+        ReasoningOnly = "reasoning_only",
+        Truncated = "truncated",
+        /// The arguments of a call could not be read.
+        MalformedCall = "malformed_call",
+        /// The model called a tool that does not exist.
+        UnknownTool = "unknown_tool",
+        ReportRejected = "report_rejected",
+        FinalTurn = "final_turn",
+    }
+}
+
+/// A message that tells a model what was wrong with its last answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    pub reason: RetryReason,
+    pub text: String,
+}
+
+impl Notice {
+    /// The notice with its tag: `{role, content, metadata: {retryMessage}}`.
+    pub fn to_value(&self) -> Value {
+        Value::Object(Object::from([
+            ("role", Value::from("user")),
+            ("content", Value::from(self.text.as_str())),
+            ("metadata", Value::Object(Object::from([("retryMessage", Value::from(self.reason.as_str()))]))),
+        ]))
+    }
 }
