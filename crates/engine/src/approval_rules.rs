@@ -171,19 +171,11 @@ mod tests {
     use super::*;
 
     fn call(capability: &str, class: SideEffect, parameters: &str) -> CallTool {
-        CallTool {
-            id: "s/call/1".parse().unwrap(),
-            step: "s".into(),
-            tool: "payments".into(),
-            capability: capability.into(),
-            parameters: Value::parse(parameters).unwrap().as_object().unwrap().clone(),
-            side_effect: class,
-            idempotency_key: None,
-            business_key: None,
-            timeout_ms: 1,
-            job: None,
-            callback: None,
-        }
+        let call = format!(
+            r#"{{"id": "s/call/1", "step": "s", "agent": "payments", "capability": "{capability}", "parameters": {parameters},
+            "side_effect": "read", "idempotency_key": null, "timeout_ms": 1}}"#
+        );
+        CallTool { side_effect: class, ..serde_json::from_str(&call).unwrap() }
     }
 
     fn reasons(rule: ApprovalRule, call: &CallTool) -> Vec<String> {

@@ -111,7 +111,6 @@ impl Spent {
         self.output_tokens = self.output_tokens.saturating_add(usage.output_tokens);
     }
 
-    /// Charges a tool call.
     pub(crate) fn charge_tool_call(&mut self, limit: u32) -> Result<(), Exhausted> {
         if self.tool_calls >= limit {
             return Err(Exhausted::ToolCalls(limit));

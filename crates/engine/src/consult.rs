@@ -178,7 +178,6 @@ impl Consultation {
         self.rotation.set_deadline_ms(u64::try_from(deadline_ms).unwrap_or(0));
     }
 
-    /// The attempt failed.
     pub(crate) fn on_failure(&mut self, failure: &ModelFailure, now_ms: i64) -> NextAttempt {
         let next = self.rotation.failed(failure, u64::try_from(now_ms).unwrap_or(0));
         self.after(next, now_ms, failure)

@@ -10,11 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::business_key::{KeyHolder, KnownReceipt};
 use crate::digest::seed_of;
-use crate::fork_origin::ForkOrigin;
 use crate::metadata::Metadata;
 use crate::session_start::{SessionStarted, SubAgent};
 use crate::stored::is_default;
-use crate::trace_parent::TraceParent;
+use crate::trace_parent::{ForkOrigin, TraceParent};
 use crate::{Policy, Templates};
 
 /// The version of the state machine. Another version may decide differently for the same events.
@@ -301,27 +300,35 @@ pub struct Started {
     pub machine_version: u32,
 }
 
-impl Started {
-    /// Sets what the budget of whoever pays leaves for it.
-    pub fn set_budget(&mut self, budget: Option<Money>) {
-        Arc::make_mut(&mut self.policy).limits.budget = budget;
-    }
+/// What the first events of runs and sessions are given before they start.
+macro_rules! start_setters {
+    ($started:ident) => {
+        impl $started {
+            /// Sets how much the payer's budget leaves for it.
+            pub fn set_budget(&mut self, budget: Option<Money>) {
+                Arc::make_mut(&mut self.policy).limits.budget = budget;
+            }
 
-    /// Sets the id of the run. Starting the same request with the same id again returns the run that there is.
-    #[must_use]
-    pub fn with_id(self, run: RunId) -> Self {
-        Self { seed: seed_of(&run), run, ..self }
-    }
+            /// Sets the id. Starting the same request with the same id again returns what was started first.
+            #[must_use]
+            pub fn with_id(self, run: RunId) -> Self {
+                Self { seed: seed_of(&run), run, ..self }
+            }
 
-    /// Sets the metadata of the request.
-    #[must_use]
-    pub fn with_metadata(self, metadata: Metadata) -> Self {
-        Self { metadata, ..self }
-    }
+            /// Sets the metadata of the request.
+            #[must_use]
+            pub fn with_metadata(self, metadata: Metadata) -> Self {
+                Self { metadata, ..self }
+            }
 
-    /// Sets the attachments of the request. The journal keeps bytes; of a file it keeps the path only.
-    #[must_use]
-    pub fn with_attachments(self, attachments: Vec<Attachment>) -> Self {
-        Self { attachments, ..self }
-    }
+            /// Sets the attachments. The journal keeps bytes; of a file it keeps the path only.
+            #[must_use]
+            pub fn with_attachments(self, attachments: Vec<Attachment>) -> Self {
+                Self { attachments, ..self }
+            }
+        }
+    };
 }
+
+start_setters!(Started);
+start_setters!(SessionStarted);

@@ -104,7 +104,6 @@ fn explain_bare(bare: &BareOverview) -> Explanation {
     }
 }
 
-/// A sentence for each entry.
 fn entry_lines(entries: &[HistoryEntry]) -> Vec<ExplainedLine> {
     let mut calls = 0;
     let mut line = |entry: &HistoryEntry| {
@@ -205,7 +204,6 @@ fn decision_sentence(decision: &Decision, by: &str) -> String {
     }
 }
 
-/// What was spent.
 fn cost_lines(spent: &Spent) -> Vec<String> {
     let tokens = match (spent.input_tokens, spent.output_tokens) {
         (0, 0) => String::new(),

@@ -65,13 +65,11 @@ mod approval_rules;
 mod budget;
 mod business_key;
 mod consult;
-mod data_fence;
 mod digest;
 mod effect;
 mod event;
 mod event_json;
 mod explanation;
-mod fork_origin;
 mod history;
 mod internal_error;
 mod metadata;
@@ -82,7 +80,6 @@ mod overview;
 mod policy;
 mod question_facts;
 mod record;
-mod repeat_argument;
 mod report;
 mod request_digest;
 mod result_handle;
@@ -98,7 +95,6 @@ mod templates;
 mod times;
 mod tool_name;
 mod trace_parent;
-mod uncertain_call;
 
 pub use answer::Replanning;
 pub use answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepApproval, StepReport};
@@ -112,7 +108,6 @@ pub use effect::{
 pub use event::{DecidedBy, Decision, Event, EventKind, MACHINE_VERSION, REPLAYED_VERSIONS, Started};
 pub use event_json::event_json;
 pub use explanation::{ExplainedLine, ExplainedStep, Explanation, explain};
-pub use fork_origin::{ForkOrigin, ForkWrites};
 pub use history::{HistoryEntry, HistoryKind};
 pub use metadata::{Metadata, MetadataError};
 pub use migrations::{MIGRATIONS, MigrationError, SnapshotMigration, SnapshotPart, migrate_snapshot};
@@ -130,7 +125,6 @@ pub use record::{
     ModelQuestion, ModelRecord, ModelWaitReason, PlanRejection, Record, RecordKind, RejectionCause, RetryDirective,
     RunRecord, RungStart, SessionRecord, StepDescription, StepEnd, TextCallForm, TurnOutcome, WaitEnd, WaitReason,
 };
-pub use repeat_argument::{add_repeat_argument, needs_repeat_reason, take_repeat_reason};
 pub use report::{
     ChildReport, FinalTurnReason, MendedCall, REPORT_ALIAS, RepeatedCall, Report, ReportSource, ReportStatus,
     SessionExit, SyntheticReason, Totals,
@@ -143,7 +137,7 @@ pub use run::{
 };
 pub use session::{
     ChildActivity, ChildView, Ending, Machine, Notice, PLAN_TOOL, QuestionSize, READ_TOOL, RetryReason, Session,
-    SessionActivity, SessionView,
+    SessionActivity, SessionView, add_repeat_argument, needs_repeat_reason, take_repeat_reason,
 };
 pub use session_start::{
     AgentMending, CallsInText, Plans, ReportFormat, ReportRules, SessionRules, SessionStarted, SubAgent, TextAnswers,
@@ -152,4 +146,5 @@ pub use session_texts::{REPORT_TOOL, SessionTexts};
 pub use statistics::{FailureClass, FailureStatistics, RungStatistics, Statistics, ToolStatistics};
 pub use templates::{PromptBuilder, TemplateError, Templates};
 pub use tool_name::tool_name;
+pub use trace_parent::{ForkOrigin, ForkWrites};
 pub use trace_parent::{SpanId, TraceId, TraceParent, TraceParentError};

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answer, Outcome, Replanning};
 use crate::budget::Spent;
-use crate::fork_origin::ForkOrigin;
 use crate::history::{HistoryBuilder, HistoryEntry};
 use crate::metadata::Metadata;
 use crate::record::{Record, SessionRecord};
@@ -21,6 +20,7 @@ use crate::report::{MendedCall, Report};
 use crate::run::{Progress, RejectedPlan, Run, StepView};
 use crate::session::{Ending, Machine, Session, SessionView};
 use crate::stored::is_default;
+use crate::trace_parent::ForkOrigin;
 
 /// A message of a conversation is cut to this many characters. The events have all of it.
 const MESSAGE_CHARS: usize = 1_000;
@@ -115,7 +115,6 @@ pub struct RunOverview {
 }
 
 impl RunOverview {
-    /// The result of a step.
     pub fn result(&self, step: &StepId) -> Option<Arc<Value>> {
         let Some(answer) = &self.answer else { return self.results.get(step).cloned() };
         match &answer.steps.iter().find(|report| report.step == *step)?.outcome {
@@ -216,7 +215,6 @@ impl OverviewBuilder {
         }
     }
 
-    /// The history of each step so far.
     pub fn history(&self) -> &BTreeMap<StepId, Vec<HistoryEntry>> {
         &self.history.entries
     }

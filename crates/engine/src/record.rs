@@ -79,23 +79,17 @@ impl Record {
     }
 }
 
-impl From<ModelRecord> for RecordKind {
-    fn from(record: ModelRecord) -> Self {
-        Self::Model(record)
-    }
+macro_rules! record_kinds {
+    ($($record:ident => $kind:ident),*) => {$(
+        impl From<$record> for RecordKind {
+            fn from(record: $record) -> Self {
+                Self::$kind(record)
+            }
+        }
+    )*};
 }
 
-impl From<RunRecord> for RecordKind {
-    fn from(record: RunRecord) -> Self {
-        Self::Run(record)
-    }
-}
-
-impl From<SessionRecord> for RecordKind {
-    fn from(record: SessionRecord) -> Self {
-        Self::Session(record)
-    }
-}
+record_kinds! { ModelRecord => Model, RunRecord => Run, SessionRecord => Session }
 
 /// A question to a model, and what became of it.
 #[derive(Debug, Clone, PartialEq)]

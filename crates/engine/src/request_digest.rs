@@ -86,7 +86,6 @@ fn metadata_texts(metadata: &Metadata) -> impl Iterator<Item = String> {
 }
 
 impl Started {
-    /// The digest of the request.
     pub fn request_digest(&self) -> RequestDigest {
         let mut agents = Vec::new();
         self.agents.iter().for_each(|agent| add_agent(&agent.session, &agent.description, &mut agents));

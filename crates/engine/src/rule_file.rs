@@ -65,7 +65,6 @@ pub fn write_rule_file(book: &RuleBook) -> String {
     format!("{HEAD}{}", write_yaml(&Value::from([("rules", rules)])))
 }
 
-/// The lines of a rule in the list, with this indent.
 fn rule_lines(rule: &LearnedRule, indent: &str) -> Vec<String> {
     let text = write_yaml(&std::iter::once(Value::Object(rule_object(rule))).collect::<Value>());
     text.lines().map(|line| format!("{indent}{line}")).collect()

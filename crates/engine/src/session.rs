@@ -37,7 +37,6 @@ mod attempt_outcome;
 mod child_machines;
 mod classify_answer;
 mod context_window;
-mod finish;
 mod machine;
 mod repeated_calls;
 mod report_draft;
@@ -46,7 +45,6 @@ mod stop;
 mod stored_results;
 mod tool_calls;
 mod toolbox;
-mod view;
 
 use std::sync::Arc;
 
@@ -59,10 +57,11 @@ use serde_json::value::RawValue;
 
 pub use context_window::QuestionSize;
 pub use machine::{Ending, Machine};
+pub use repeated_calls::{add_repeat_argument, needs_repeat_reason, take_repeat_reason};
+pub use state::{ChildActivity, ChildView, SessionActivity, SessionView};
 pub use state::{Notice, RetryReason};
 pub use stored_results::READ_TOOL;
 pub use toolbox::PLAN_TOOL;
-pub use view::{ChildActivity, ChildView, SessionActivity, SessionView};
 
 use crate::effect::Effect;
 use crate::event::{Event, EventKind, Started};

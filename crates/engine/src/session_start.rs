@@ -3,17 +3,15 @@
 use std::sync::Arc;
 
 use reknit_mend::Corrector;
-use reknit_model_api::{Attachment, Effort, Money, TargetName, Temperature};
+use reknit_model_api::{Attachment, Effort, TargetName, Temperature};
+use reknit_plan::Catalogue;
 use reknit_protocol::{RunId, Value, exact, word_enum};
 use serde::{Deserialize, Serialize};
 
-use crate::digest::seed_of;
-use crate::fork_origin::ForkOrigin;
 use crate::metadata::Metadata;
 use crate::session_texts::SessionTexts;
-use crate::trace_parent::TraceParent;
+use crate::trace_parent::{ForkOrigin, TraceParent};
 use crate::{Policy, Templates};
-use reknit_plan::Catalogue;
 
 /// The first event of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,31 +51,6 @@ pub struct SessionStarted {
     pub fork: Option<ForkOrigin>,
     /// The version of the state machine that started the session.
     pub machine_version: u32,
-}
-
-impl SessionStarted {
-    /// Sets what the budget of whoever pays leaves for it.
-    pub fn set_budget(&mut self, budget: Option<Money>) {
-        Arc::make_mut(&mut self.policy).limits.budget = budget;
-    }
-
-    /// Sets the id of the session. Starting the same request with the same id again returns the session that there is.
-    #[must_use]
-    pub fn with_id(self, run: RunId) -> Self {
-        Self { seed: seed_of(&run), run, ..self }
-    }
-
-    /// Sets the metadata of the request.
-    #[must_use]
-    pub fn with_metadata(self, metadata: Metadata) -> Self {
-        Self { metadata, ..self }
-    }
-
-    /// Sets the attachments of the question. The journal keeps bytes; of a file it keeps the path only.
-    #[must_use]
-    pub fn with_attachments(self, attachments: Vec<Attachment>) -> Self {
-        Self { attachments, ..self }
-    }
 }
 
 /// An agent that another agent may call like a tool.

@@ -206,21 +206,17 @@ impl ToolStatistics {
                         self.count_mended(class, &applied);
                         class = FailureClass::BeforeCall;
                     } else {
-                        self.failed += 1;
                         let failure = FailureClass::of_status(*status);
                         if class == FailureClass::BeforeCall && !failure.may_be_about_parameters() {
                             self.count_mended(class, &applied);
                         }
-                        class = failure;
-                        self.failures.entry(class).or_default().failed += 1;
+                        class = self.count_failed(failure);
                     }
                     applied.clear();
                 }
                 HistoryKind::Interrupted => {
                     self.calls += 1;
-                    self.failed += 1;
-                    class = FailureClass::NoReply;
-                    self.failures.entry(class).or_default().failed += 1;
+                    class = self.count_failed(FailureClass::NoReply);
                     applied.clear();
                 }
                 HistoryKind::Mended(mend) => {
@@ -242,6 +238,12 @@ impl ToolStatistics {
         } else if class != FailureClass::BeforeCall {
             self.failures.entry(class).or_default().not_mended += 1;
         }
+    }
+
+    fn count_failed(&mut self, class: FailureClass) -> FailureClass {
+        self.failed += 1;
+        self.failures.entry(class).or_default().failed += 1;
+        class
     }
 
     fn count_mended(&mut self, class: FailureClass, applied: &[String]) {

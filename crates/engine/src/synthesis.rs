@@ -1,7 +1,7 @@
 //! The text of an answer: written by code, or written by a model and checked by code.
 
 pub(crate) mod numbers_in_text;
-mod used_numbers;
+pub(crate) mod used_numbers;
 
 use std::collections::HashSet;
 

@@ -137,14 +137,7 @@ fn graph(run: &RunOverview) -> StepGraph {
             | StepState::Mending(_)
             | StepState::Checking
             | StepState::Verifying => GraphState::Running,
-            StepState::Waiting
-            | StepState::Queued
-            | StepState::BackingOff { .. }
-            | StepState::Polling { .. }
-            | StepState::BreakerOpen { .. }
-            | StepState::KeyHeld { .. }
-            | StepState::AwaitingJob { .. }
-            | StepState::AwaitingApproval(_) => GraphState::Waiting,
+            _ => GraphState::Waiting,
         },
         needs: step.needs.clone(),
     };

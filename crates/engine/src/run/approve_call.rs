@@ -61,6 +61,12 @@ impl Run {
         Ok(digest_of(&(run, &planned.id, step.correction, &planned.tool, &planned.capability, parameters)))
     }
 
+    /// Why values that only a person may decide are not sent, if nobody can be asked.
+    pub(super) fn cannot_ask_about(&self, held: &[String]) -> Option<String> {
+        let is_stuck = !held.is_empty() && self.policy().people == PeoplePolicy::Nobody;
+        is_stuck.then(|| format!("{}, and no person can be asked for approval", held.join("; ")))
+    }
+
     /// Asks a person. The hash binds the decision to exactly this question.
     pub(super) fn ask_person(
         &mut self,
@@ -83,17 +89,29 @@ impl Run {
             self.state.steps.get_mut(index)?.withheld = true;
             return self.set_stage(index, Stage::Failed { reason, fault });
         }
-        let expires_ms = self.state.now_ms.saturating_add_unsigned(self.policy().limits.person_ms);
-        let hash = digest_of(&(self.started.run.as_str(), &question));
         let plan = Arc::clone(&self.plan);
         let planned = planned(&plan, index)?;
         let step = self.state.steps.get_mut(index)?;
         step.approvals += 1;
         let id = EffectId::of_step(&planned.id, EffectKind::Approval, step.approvals);
-        let (step_id, provenance) = (planned.id.clone(), step.provenance.clone());
-        let ask = Arc::new(AskPerson { id, step: step_id, question, provenance, hash, expires_ms });
-        self.record(RunRecord::ApprovalRequested(Arc::clone(&ask)));
+        let provenance = step.provenance.clone();
+        let ask = self.new_question(id, planned.id.clone(), question, provenance);
         self.set_stage(index, Stage::AwaitingApproval { ask, fault })
+    }
+
+    /// A question to a person, which expires.
+    pub(super) fn new_question(
+        &mut self,
+        id: EffectId,
+        step: StepId,
+        question: Question,
+        provenance: Vec<(String, Provenance)>,
+    ) -> Arc<AskPerson> {
+        let expires_ms = self.state.now_ms.saturating_add_unsigned(self.policy().limits.person_ms);
+        let hash = digest_of(&(self.started.run.as_str(), &question));
+        let ask = Arc::new(AskPerson { id, step, question, provenance, hash, expires_ms });
+        self.record(RunRecord::ApprovalRequested(Arc::clone(&ask)));
+        ask
     }
 
     /// Whether a decision is an answer to the question. Only a call that may have taken effect can be settled.
@@ -238,7 +256,8 @@ impl Run {
     pub(super) fn ask_about_items(&mut self, index: StepIndex, of_loop: &PlannedStep, length: usize) -> Decided<bool> {
         let approvals = &self.policy().approvals;
         let may_ask = of_loop.controls.approve || !is_default(approvals);
-        let is_over = self.state.steps.get(index)?.has_item_approvals() || self.state.steps.items(index).count() > 0;
+        let is_over =
+            self.state.steps.get(index)?.has_item_approvals() || !self.state.steps.items(index).indices.is_empty();
         if self.policy().loop_approvals == LoopApprovals::Items
             // The whole plan is approved, and its calls with it.
             || approvals.ask == AskScope::Plan

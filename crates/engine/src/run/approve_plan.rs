@@ -12,8 +12,7 @@ use super::Run;
 use super::state::{PlanApproval, Stage};
 use crate::answer::StepApproval;
 use crate::approval_rules::AskScope;
-use crate::digest::digest_of;
-use crate::effect::{AskPerson, PreviewedCall, Question};
+use crate::effect::{PreviewedCall, Question};
 use crate::event::{DecidedBy, Decision, EventKind};
 use crate::internal_error::Decided;
 use crate::record::RunRecord;
@@ -34,12 +33,8 @@ impl Run {
         }
         let limits = &self.policy().limits;
         let question = Question::RunPlan { calls, tool_calls: limits.tool_calls, money: limits.cost() };
-        let expires_ms = self.state.now_ms.saturating_add_unsigned(limits.person_ms);
-        let hash = digest_of(&(self.started.run.as_str(), &question));
         let id = EffectId::new(EffectOwner::Plan, EffectKind::PlanApproval, self.plan_approval_ordinal());
-        let step = StepId::from(PLAN);
-        let ask = Arc::new(AskPerson { id, step, question, provenance: Vec::new(), hash, expires_ms });
-        self.record(RunRecord::ApprovalRequested(Arc::clone(&ask)));
+        let ask = self.new_question(id, StepId::from(PLAN), question, Vec::new());
         self.state.plan_approval = PlanApproval::Asking(ask);
         Ok(())
     }
@@ -213,7 +208,6 @@ impl KnownInputs {
         }
     }
 
-    /// An expression with what its inputs give.
     fn fill_expression(&self, expression: &Expression) -> String {
         self.known(expression).map_or_else(|| self.with_known_parts(expression), |value| value.to_string())
     }

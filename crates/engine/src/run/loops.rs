@@ -130,11 +130,13 @@ impl Run {
         let of_policy = self.policy().limits.calls_at_once;
         let at_once = planned(&self.plan, index)?.foreach().and_then(|foreach| foreach.at_once).unwrap_or(of_policy);
         let length = self.loops.get(index).len();
-        for _ in self.state.steps.items(index).in_progress()..at_once as usize {
+        for _ in self.state.steps.items(index).in_progress..at_once as usize {
             let items = self.state.steps.items(index);
             let next = match items.first_held() {
                 Some(held) => held,
-                None if items.count() < length => self.add_item(LoopItem { of: index, position: items.count() })?,
+                None if items.indices.len() < length => {
+                    self.add_item(LoopItem { of: index, position: items.indices.len() })?
+                }
                 None => break,
             };
             self.state.steps.release_item(next);
@@ -185,7 +187,7 @@ impl Run {
         let plan = Arc::clone(&self.plan);
         let planned_loop = planned(&plan, index)?;
         let length = self.loops.0.remove(&index).map_or(0, |list| list.len());
-        let items = self.state.steps.items(index).indices().to_vec();
+        let items = self.state.steps.items(index).indices.clone();
         let mut lost: Vec<(StepIndex, String)> = Vec::new();
         let (mut done, mut was_sent) = (0, false);
         for item in &items {
@@ -227,7 +229,7 @@ impl Run {
             (Ok(Stage::Failed { .. } | Stage::Unconfirmed { .. }), Some(OnFailure::Use(value))) => value.clone().into(),
             _ => Value::Null.into(),
         };
-        LoopResults(self.state.steps.items(index).indices().iter().map(result).collect())
+        LoopResults(self.state.steps.items(index).indices.iter().map(result).collect())
     }
 
     /// Adds the items of a restored run to its plan.

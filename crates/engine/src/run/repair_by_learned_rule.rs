@@ -9,8 +9,8 @@ use reknit_expressions::{
     learnable_expression, replace_parameters,
 };
 use reknit_mend::{
-    AcceptedBy, CallFault, FaultOrigin, FaultyCall, LearnedRule, Lesson, Mend, MendEffect, PeoplePolicy, PriorResult,
-    RuleChanges, RuleFix, RuleState, Rung, ValueOrigin, Verdict,
+    AcceptedBy, CallFault, FaultOrigin, FaultyCall, LearnedRule, Lesson, Mend, MendEffect, PriorResult, RuleChanges,
+    RuleFix, RuleState, Rung, ValueOrigin, Verdict,
 };
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{SideEffect, StepId};
@@ -64,9 +64,8 @@ impl Run {
         };
         let mut held = self.changes_for_person(index, planned, fault, &bound)?.reasons;
         held.extend(self.unapproved_values(index, planned, &bound)?);
-        if !held.is_empty() && self.policy().people == PeoplePolicy::Nobody {
-            let words = format!("rule {}: {}, and no person can be asked for approval", fix.rule, held.join("; "));
-            return self.no_rule(index, words);
+        if let Some(words) = self.cannot_ask_about(&held) {
+            return self.no_rule(index, format!("rule {}: {words}", fix.rule));
         }
         let step = self.state.steps.get_mut(index)?;
         let change = changed_text(&step.parameters, &bound.parameters);
@@ -173,24 +172,18 @@ impl Run {
     ) -> Decided<FaultyCall> {
         let facts = facts_about(planned, step, fault);
         let fields = self.rejected_call(planned, step, fault, &facts)?.referred_parameters();
-        // Only results of dependencies: otherwise the faster of two parallel steps would decide.
-        let mut before = self.indices_before(planned);
-        before.sort_unstable();
-        let mut results = Vec::new();
-        for at in before {
-            if let Stage::Done(value) = self.state.steps.get(at)?.stage() {
-                let planned = super::planned(&self.plan, at)?;
-                let (step, capability): (StepId, _) = (planned.id.clone(), capability(planned));
-                results.push(PriorResult { step, capability, value: value.get().clone() });
-            }
-        }
+        let results = self.dependency_results(planned)?.into_iter().map(|(step, value)| PriorResult {
+            step: step.id.clone(),
+            capability: capability(step),
+            value: value.clone(),
+        });
         Ok(FaultyCall {
             capability: capability(planned),
             parameters: step.parameters.clone(),
             fault: Arc::clone(fault),
             fields,
             schema: planned.schema.clone(),
-            results,
+            results: results.collect(),
             request: self.started.request.clone(),
             request_numbers: numbers_in_text::parse_numbers(&self.started.request),
         })

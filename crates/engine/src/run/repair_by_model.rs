@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use reknit_expressions::{BoundParameters, CorrectionOutcome, abridge, apply_correction, replace_parameters};
 use reknit_mend::{
-    Advice, AdviceForm, CallFault, Fate, LadderPolicy, MendEffect, ModelRung, PeoplePolicy, Remedy, Rung,
-    context_or_give_up, parse_context_advice, parse_feedback_advice, resend_or_give_up,
+    Advice, AdviceForm, CallFault, Fate, LadderPolicy, MendEffect, ModelRung, Remedy, Rung, context_or_give_up,
+    parse_context_advice, parse_feedback_advice, resend_or_give_up,
 };
 use reknit_model_api::{Message, ModelAnswer, Purpose, ResponseFormat};
 use reknit_plan::{PlannedStep, StepIndex};
@@ -235,8 +235,7 @@ impl Run {
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
         }
         held.extend(self.unapproved_values(index, planned, &bound)?);
-        if !held.is_empty() && self.policy().people == PeoplePolicy::Nobody {
-            let words = format!("{}, and no person can be asked for approval", held.join("; "));
+        if let Some(words) = self.cannot_ask_about(&held) {
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
         }
         let BoundParameters { parameters, provenance, .. } = bound;

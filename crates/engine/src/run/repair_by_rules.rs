@@ -9,10 +9,9 @@ use reknit_mend::{
     facts_from_problems, judge_change, propose_sum, repair_by_rules,
 };
 use reknit_plan::{PlannedStep, StepIndex};
-use reknit_protocol::{SideEffect, StepId, Value};
+use reknit_protocol::{SideEffect, Value};
 
 use super::repair_by_model::changed_text;
-use super::state::Stage;
 use super::step_events::{Approval, Correction};
 use super::steps::StepRun;
 use super::{Run, planned};
@@ -128,15 +127,6 @@ impl Run {
         fault: &'a CallFault,
         facts: &'a [Fact],
     ) -> Decided<RejectedCall<'a>> {
-        // Only results of dependencies: otherwise the faster of two parallel steps would decide.
-        let mut before = self.indices_before(planned);
-        before.sort_unstable();
-        let mut results: Vec<(&StepId, &Value)> = Vec::new();
-        for at in before {
-            if let Stage::Done(value) = self.state.steps.get(at)?.stage() {
-                results.push((&super::planned(&self.plan, at)?.id, value.get()));
-            }
-        }
         Ok(RejectedCall {
             parameters: step.parameters.clone(),
             schema: planned.schema.as_deref(),
@@ -150,7 +140,7 @@ impl Run {
                 (RuleChanges::BySideEffect, class) => changes_without_person(class),
             },
             request: [&self.shown_request, &planned.instruction],
-            results,
+            results: self.dependency_results(planned)?.into_iter().map(|(step, value)| (&step.id, value)).collect(),
         })
     }
 }

@@ -8,7 +8,7 @@ use reknit_plan::{
     Catalogue, PlanLanguage, PlanProblem, ProblemCode, ToolSelection, check_read_calls, check_tolerantly, correct_plan,
     describe_tools, place_controls, plan_json_schema, read_plan, resolve_inputs, summarize_tools,
 };
-use reknit_protocol::{EffectKind, EffectOwner, Plan, SideEffect, Step, Value, error_chain, truncate};
+use reknit_protocol::{EffectKind, EffectOwner, Plan, SideEffect, Step, error_chain, truncate};
 
 use super::consultations::{NoAnswer, Topic};
 use super::state::{Phase, RejectedPlan};
@@ -78,7 +78,7 @@ impl Run {
     pub(super) fn request_plan(&mut self, rejected: Option<&RejectedAnswer<'_>>) -> Decided {
         if self.started.targets.is_empty() {
             let reason = "there is no model to write a plan: configure one, or pass a plan".to_owned();
-            self.end_without_steps(Status::Failed, reason);
+            self.end_early(Status::Failed, reason, Vec::new());
             return Ok(());
         }
         let sampling = self.policy().asking.plan;
@@ -116,7 +116,6 @@ impl Run {
         self.ask(Topic::Plan { attempt })
     }
 
-    /// The tools that the planner is shown.
     pub(super) fn shown_tools(&self) -> Cow<'_, Catalogue> {
         match &self.state.choice {
             Some(choice) => Cow::Owned(self.catalogue().restricted_to(&choice.shown)),
@@ -140,7 +139,7 @@ impl Run {
         if self.is_replanning() {
             self.give_up_replanning(reason);
         } else {
-            self.end_without_steps(status, reason);
+            self.end_early(status, reason, Vec::new());
         }
     }
 
@@ -190,7 +189,7 @@ impl Run {
     /// Starts a plan that a person gave, or ends the run with its problems.
     pub(super) fn accept_given_plan(&mut self, plan: Plan) -> Decided {
         if let Err(problems) = self.accept_plan(plan, Vec::new())? {
-            self.end_without_steps(Status::Failed, format!("the plan cannot run: {}", joined(&problems)));
+            self.end_early(Status::Failed, format!("the plan cannot run: {}", joined(&problems)), Vec::new());
         }
         Ok(())
     }
@@ -210,7 +209,7 @@ impl Run {
         }
         let Ok(inputs) = resolve_inputs(&tolerable.plan, &self.started.inputs) else { return Ok(false) };
         self.plan = Arc::new(tolerable.checked);
-        self.inputs = (!tolerable.plan.inputs.is_empty()).then(|| Value::Object(inputs));
+        self.set_inputs(&tolerable.plan, inputs);
         self.state.dropped_steps =
             tolerable.dropped.iter().map(|problem| format!("a step was left out: {problem}")).collect();
         repairs.extend(self.state.dropped_steps.iter().cloned());
@@ -257,7 +256,7 @@ impl Run {
         self.record(RunRecord::PlanAccepted { steps: plan.steps.len(), repairs: repairs.clone() });
         self.state.plan_repairs = repairs;
         if plan.steps.is_empty() {
-            self.end_without_steps(Status::Impossible, "no tool can serve the request".to_owned());
+            self.end_early(Status::Impossible, "no tool can serve the request".to_owned(), Vec::new());
             return Ok(());
         }
         if self.policy().planning.only {

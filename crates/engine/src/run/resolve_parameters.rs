@@ -22,6 +22,7 @@ use crate::effect::AskedBy;
 use crate::internal_error::Decided;
 use crate::policy::Sampling;
 use crate::record::{MendDetail, RejectionCause};
+use crate::synthesis::numbers_in_text::visit_scalars;
 
 /// Additional answer tokens for each missing value: a truncated answer is useless.
 const TOKENS_PER_VALUE: u32 = 100;
@@ -139,8 +140,7 @@ impl Run {
         }
         let before = &self.state.steps.get(index)?.provenance;
         let held = self.found_for_person(planned, &bound.parameters, before.iter().chain(&bound.provenance));
-        if !held.is_empty() && self.policy().people == PeoplePolicy::Nobody {
-            let words = format!("{}, and no person can be asked for approval", held.join("; "));
+        if let Some(words) = self.cannot_ask_about(&held) {
             return self.no_help(repair, words, why);
         }
         let change = changed_text(&parameters, &bound.parameters);
@@ -267,10 +267,7 @@ pub(super) fn fixes_text(read: &ReadValues) -> String {
 }
 
 fn contains_text(value: &Value, text: &str) -> bool {
-    match value {
-        Value::String(own) => own.contains(text),
-        Value::Array(items) => items.iter().any(|item| contains_text(item, text)),
-        Value::Object(object) => object.values().any(|value| contains_text(value, text)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
+    let mut found = false;
+    visit_scalars(value, &mut |scalar| found |= scalar.as_str().is_some_and(|own| own.contains(text)));
+    found
 }

@@ -174,7 +174,7 @@ impl Run {
 
     /// Whether the items of a step are all done, if it has any. Otherwise its result is not complete.
     fn has_done_items(&self, index: StepIndex) -> Decided<bool> {
-        for item in self.state.steps.items(index).indices() {
+        for item in &self.state.steps.items(index).indices {
             if !matches!(self.state.steps.get(*item)?.stage(), Stage::Done(_)) {
                 return Ok(false);
             }

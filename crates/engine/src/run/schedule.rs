@@ -27,10 +27,13 @@ impl Run {
         let max_calls = self.policy().limits.calls_at_once;
         loop {
             let (mut moved, mut from) = (self.advance_loops()?, StepIndex::new(0));
-            while let Some(index) = self.state.steps.next_to_move(from, max_calls) {
+            while let Some(index) = self.state.steps.ready().next_to_move(from, max_calls) {
                 moved |= match self.state.steps.get(index)?.stage() {
                     Stage::Waiting => self.leave_waiting(index)?,
-                    Stage::Queued => self.leave_queue(index)?,
+                    Stage::Queued => {
+                        self.leave_queue(index)?;
+                        true
+                    }
                     Stage::Verifying(_) => self.leave_verify_queue(index)?,
                     _ => false,
                 };
@@ -181,24 +184,20 @@ impl Run {
     }
 
     /// Starts the call of a queued step, if the budget lasts.
-    fn leave_queue(&mut self, index: StepIndex) -> Decided<bool> {
+    fn leave_queue(&mut self, index: StepIndex) -> Decided {
         if self.is_avoided(index)? {
             let reason = "not made: an earlier call with the same arguments may have happened".to_owned();
-            self.set_stage(index, Stage::Failed { reason, fault: None })?;
-            return Ok(true);
+            return self.set_stage(index, Stage::Failed { reason, fault: None });
         }
         if let Some(result) = self.earlier_result(index)? {
             let plan = Arc::clone(&self.plan);
-            self.confirm(index, planned(&plan, index)?, result)?;
-            return Ok(true);
+            return self.confirm(index, planned(&plan, index)?, result);
         }
         if let Some(reason) = self.too_late(index, self.state.now_ms)? {
-            self.fail_late(index, reason, None)?;
-            return Ok(true);
+            return self.fail_late(index, reason, None);
         }
         if let Some(reason) = self.rule_to_ask(index)? {
-            self.ask_about_call(index, reason)?;
-            return Ok(true);
+            return self.ask_about_call(index, reason);
         }
         let charged = match self.reserve_for_session(index)? {
             Ok(()) => self.charge_tool_call(),
@@ -209,15 +208,13 @@ impl Run {
             self.state.stop_for(exhausted);
             let untouched = self.state.steps.get(index)?.sent() == 0;
             let stage = if untouched { Stage::Skipped { reason } } else { Stage::Failed { reason, fault: None } };
-            self.set_stage(index, stage)?;
-            return Ok(true);
+            return self.set_stage(index, stage);
         }
         self.note_missing_key(index)?;
         let call = Arc::new(self.next_call(index)?);
         self.state.steps.get_mut(index)?.calls += 1;
         self.record(RunRecord::CallStarted(Arc::clone(&call)));
-        self.set_stage(index, Stage::Calling(call))?;
-        Ok(true)
+        self.set_stage(index, Stage::Calling(call))
     }
 
     /// The call that a step would make next.
@@ -305,7 +302,6 @@ impl Run {
         Ok(())
     }
 
-    /// The result of a step.
     pub fn result(&self, step: &str) -> Option<&Value> {
         match self.state.steps.get(self.plan.index_of(step)?).ok()?.stage() {
             Stage::Done(value) => Some(value.get()),

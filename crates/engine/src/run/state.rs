@@ -14,13 +14,13 @@ use super::steps::Steps;
 use super::verify_result::Verification;
 use crate::answer::{Answer, Replanning, Status};
 use crate::budget::{Exhausted, Spent};
+use crate::business_key::{Avoided, UncertainCall};
 use crate::consult::Consultation;
 use crate::effect::{AskPerson, Effect};
 use crate::record::WaitReason;
 use crate::result_handle::ResultHandle;
 use crate::stored::is_default;
 use crate::times::ms_between;
-use crate::uncertain_call::{Avoided, UncertainCall};
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct State {

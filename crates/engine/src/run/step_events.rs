@@ -111,13 +111,9 @@ impl Run {
                 return Ok(true);
             }
             EventKind::ReceiptKnown { receipt, .. } => {
-                self.on_known_receipt(index, &call, receipt)?;
-                return Ok(true);
+                return self.on_known_receipt(index, &call, receipt).map(|()| true);
             }
-            EventKind::KeyHeld { holder, .. } => {
-                self.on_key_held(index, &call, holder)?;
-                return Ok(true);
-            }
+            EventKind::KeyHeld { holder, .. } => return self.on_key_held(index, &call, holder).map(|()| true),
             _ => return Ok(false),
         };
         let fault = fault_of(&verdict);

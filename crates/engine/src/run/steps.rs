@@ -19,7 +19,7 @@ use super::retry::Reopened;
 use super::state::Stage;
 use crate::answer::StepApproval;
 use crate::budget::Spent;
-use crate::business_key::KeyHolder;
+use crate::business_key::{KeyHolder, UncertainCall};
 use crate::consult::Consultation;
 use crate::effect::Effect;
 use crate::internal_error::{Decided, InternalError};
@@ -99,7 +99,6 @@ impl Steps {
         self.ready.release_item(index);
     }
 
-    /// The items of a loop.
     pub(super) fn items(&self, of: StepIndex) -> &LoopItems {
         static NONE: LoopItems = LoopItems::new();
         self.ready.items(of).unwrap_or(&NONE)
@@ -115,7 +114,7 @@ impl Steps {
         let steps = self.list.iter().enumerate().filter(|(_, step)| step.item.is_none());
         steps.flat_map(|(position, _)| {
             let index = StepIndex::new(position);
-            std::iter::once(index).chain(self.items(index).indices().iter().copied())
+            std::iter::once(index).chain(self.items(index).indices.iter().copied())
         })
     }
 
@@ -124,11 +123,6 @@ impl Steps {
         if let Some(StepRun { stage: Stage::Done(result), .. }) = self.list.get_mut(index.get()) {
             result.release(source, index, loaded);
         }
-    }
-
-    /// The first step from `from` on that can proceed: its dependencies are decided, or it is queued and a slot is free.
-    pub(super) fn next_to_move(&self, from: StepIndex, max_calls: u32) -> Option<StepIndex> {
-        self.ready.next_to_move(from, max_calls)
     }
 
     /// The steps that have effects due, in order.
@@ -141,14 +135,8 @@ impl Steps {
         self.ready.over() == self.list.len()
     }
 
-    /// Whether only a person's decision can move any step.
-    pub(super) fn wait_for_person(&self) -> bool {
-        self.ready.waits_for_person()
-    }
-
-    /// Whether only people, jobs and the waits of an `until` can move any step.
-    pub(super) fn wait_for_others(&self) -> bool {
-        self.ready.waits_for_others()
+    pub(super) fn ready(&self) -> &ReadyIndex {
+        &self.ready
     }
 }
 
@@ -439,6 +427,12 @@ impl StepRun {
     /// The call has other parameters, and so a key that no call had.
     pub(super) fn number_correction(&mut self) {
         self.correction = self.correction.max(self.before_retry.corrections) + 1;
+    }
+
+    /// The call as it is compared with others.
+    pub(super) fn as_call(&self, planned: &PlannedStep) -> UncertainCall {
+        let (tool, capability) = (planned.tool.clone(), planned.capability.clone());
+        UncertainCall { tool, capability, parameters: self.parameters.clone() }
     }
 
     /// How many calls were made.

@@ -18,7 +18,7 @@ use super::step_events::{Approval, Correction};
 use super::steps::StepRun;
 use crate::effect::AskedBy;
 use crate::internal_error::Decided;
-use crate::synthesis::numbers_in_text;
+use crate::synthesis::numbers_in_text::{self, has_words, visit_scalars};
 
 /// The largest number that people usually write as a word.
 const DOZEN: u64 = 12;
@@ -109,9 +109,9 @@ impl Run {
         let mut known = Vec::new();
         let tried = step.attempts.iter().map(|attempt| &attempt.parameters);
         for parameters in tried.chain([&step.parameters]) {
-            collect_known_of(parameters, &mut known);
+            parameters.values().for_each(|value| collect_known(value, &mut known));
         }
-        collect_known_of(&fault.details, &mut known);
+        fault.details.values().for_each(|value| collect_known(value, &mut known));
         collect_known(&fault.body, &mut known);
         if let Some(schema) = &planned.schema {
             collect_known(schema.source(), &mut known);
@@ -231,14 +231,7 @@ fn is_required(name: &str, schema: Option<&Schema>) -> bool {
 fn is_named(name: &str, fault: &CallFault) -> bool {
     let body = fault.body.to_string();
     let details = Value::Object(fault.details.clone()).to_string();
-    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
-    [&fault.message, &details, &body].into_iter().any(|text| {
-        text.match_indices(name).any(|(at, found)| {
-            let before = text.get(..at).and_then(|text| text.chars().next_back());
-            let after = text.get(at + found.len()..).and_then(|text| text.chars().next());
-            !before.is_some_and(is_part) && !after.is_some_and(is_part)
-        })
-    })
+    [&fault.message, &details, &body].into_iter().any(|text| has_words(text, name))
 }
 
 /// The significant digits of a number: without sign and without zeros at both ends. So a changed sign, and a conversion to
@@ -255,40 +248,21 @@ fn is_often_written_as_word(digits: &str) -> bool {
     digits.is_empty() || digits.parse::<u64>().is_ok_and(|value| value <= DOZEN)
 }
 
-fn collect_of(object: &Object, numbers: &mut Vec<Number>) {
-    for (_, value) in object {
-        collect(value, numbers);
-    }
-}
-
-fn collect_known_of(object: &Object, numbers: &mut Vec<Number>) {
-    for (_, value) in object {
-        collect_known(value, numbers);
-    }
-}
-
 /// Collects all numbers in a value that a model was shown, those in texts too: `14:00` has the number 14.
 fn collect_known(value: &Value, numbers: &mut Vec<Number>) {
-    match value {
-        Value::String(text) => {
-            collect(value, numbers);
-            numbers.extend(numbers_in_text::parse_numbers(text));
-        }
-        Value::Array(items) => items.iter().for_each(|item| collect_known(item, numbers)),
-        Value::Object(object) => collect_known_of(object, numbers),
-        Value::Number(_) | Value::Null | Value::Bool(_) => collect(value, numbers),
-    }
+    collect(value, numbers);
+    visit_scalars(value, &mut |scalar| {
+        numbers.extend(scalar.as_str().into_iter().flat_map(numbers_in_text::parse_numbers));
+    });
 }
 
 /// Collects all numbers in a value, those written as strings too.
 fn collect(value: &Value, numbers: &mut Vec<Number>) {
-    match value {
+    visit_scalars(value, &mut |scalar| match scalar {
         Value::Number(number) => numbers.push(number.clone()),
         Value::String(text) => numbers.extend(Number::parse(text.trim()).ok()),
-        Value::Array(items) => items.iter().for_each(|item| collect(item, numbers)),
-        Value::Object(object) => collect_of(object, numbers),
-        Value::Null | Value::Bool(_) => {}
-    }
+        _ => {}
+    });
 }
 
 /// Who found a value; `None` if the plan or code gives it.

@@ -194,8 +194,8 @@ impl Run {
                     let items = self.state.steps.items(index);
                     StepState::Looping {
                         items: step.list_length.unwrap_or_default(),
-                        done: items.done(),
-                        failed: items.failed(),
+                        done: items.done,
+                        failed: items.failed,
                     }
                 }
                 Stage::Calling(_) | Stage::Stopping(_) => StepState::Running,

@@ -5,15 +5,15 @@ use reknit_protocol::{CapabilityName, Object, SideEffect, ToolName, Value, exact
 use reknit_salvage::{TextCall, TextCallForm, TextCalls, calls_in_text, is_meant, read_parameters, without_reasoning};
 use serde::{Deserialize, Serialize};
 
+use super::repeated_calls::take_repeat_reason;
 use super::report_draft::{FallbackQuality, FallbackReport, RejectedReport, ReportDraft, ReportReader};
 use super::state::{Notice, RetryReason};
 use super::toolbox::{ToolLookup, Toolbox};
+use crate::business_key::UncertainCall;
 use crate::record::{AnswerKind, CollapseReason, DropReason};
-use crate::repeat_argument::take_repeat_reason;
 use crate::report::{ReportSource, ReportStatus};
 use crate::session_start::{CallsInText, ReportFormat, TextAnswers};
 use crate::session_texts::{REPORT_TOOL, SessionTexts};
-use crate::uncertain_call::UncertainCall;
 
 /// The context that is needed to classify an answer.
 #[derive(Debug, Clone, Copy)]

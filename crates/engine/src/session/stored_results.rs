@@ -28,7 +28,6 @@ impl StoredResults {
         self.0.is_empty()
     }
 
-    /// All stored texts.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }

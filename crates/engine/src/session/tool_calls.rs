@@ -17,6 +17,7 @@ use super::report_draft::{FallbackQuality, FallbackReport};
 use super::state::{Calling, Phase};
 use super::stored_results::take_attachments;
 use crate::answer::{Outcome, StepReport};
+use crate::business_key::UncertainCall;
 use crate::effect::Effect;
 use crate::event::{Event, EventKind, Started};
 use crate::record::{CollapseReason, SessionRecord, TurnOutcome};
@@ -24,7 +25,6 @@ use crate::report::{FinalTurnReason, ReportSource};
 use crate::result_handle::response_data;
 use crate::run::state::State as RunState;
 use crate::run::{ApplyError, Run};
-use crate::uncertain_call::UncertainCall;
 
 /// The maximum length of the note about changes of a call, in bytes.
 const MAX_NOTE_BYTES: usize = 2_000;

@@ -14,10 +14,10 @@ use reknit_protocol::{Object, Plan, SideEffect, Step, StepId, Value, error_chain
 use reknit_salvage::read_complete;
 
 use super::classify_answer::Callee;
+use super::repeated_calls::{add_repeat_argument, needs_repeat_reason};
 use super::report_draft::is_report;
 use super::stored_results::{READ_TOOL, read_tool};
 use crate::answer::StepReport;
-use crate::repeat_argument::{add_repeat_argument, needs_repeat_reason};
 use crate::session_start::{Plans, ReportFormat, ReportRules, SessionStarted};
 use crate::session_texts::REPORT_TOOL;
 use crate::tool_name::{safe_name, tool_name};
@@ -176,20 +176,18 @@ fn description(tool: &str, capability: &str) -> String {
 }
 
 fn agent_tool(name: &str, description: &str) -> ToolDefinition {
-    let mut input = schema_of_type("string");
-    if let Some(object) = input.as_object_mut() {
-        object.insert("description", "What the agent is asked: all that it must know, for it knows nothing else.");
-    }
-    let schema = Object::from([
+    let about = "What the agent is asked: all that it must know, for it knows nothing else.";
+    let input = Value::from([("type", "string".into()), ("description", about.into())]);
+    let schema = Value::from([
         ("type", "object".into()),
-        ("properties", Value::Object(Object::from([("input", input)]))),
+        ("properties", Value::from([("input", input)])),
         ("required", Value::from_iter([Value::from("input")])),
     ]);
     let description = match description {
         "" => "Asks another agent, which works on its own and answers with a report.".to_owned(),
         words => format!("Asks another agent: {words}"),
     };
-    ToolDefinition { name: name.to_owned(), description, schema: Value::Object(schema) }
+    ToolDefinition { name: name.to_owned(), description, schema }
 }
 
 fn report_tool(rules: &ReportRules) -> ToolDefinition {
@@ -203,8 +201,7 @@ fn report_tool(rules: &ReportRules) -> ToolDefinition {
         object.insert("description", format!("Your whole answer, in {}.", rules.format.as_str()));
     }
     let strings = |strings: &[&str]| strings.iter().map(|string| Value::from(*string)).collect::<Value>();
-    let one_of =
-        |choices: &[&str]| Value::Object(Object::from([("type", "string".into()), ("enum", strings(choices))]));
+    let one_of = |choices: &[&str]| Value::from([("type", "string".into()), ("enum", strings(choices))]);
     let properties = Object::from([
         (key, content),
         ("report_format", one_of(&[rules.format.as_str()])),
@@ -224,7 +221,7 @@ fn report_tool(rules: &ReportRules) -> ToolDefinition {
 }
 
 fn schema_of_type(name: &str) -> Value {
-    Value::Object(Object::from([("type", Value::from(name))]))
+    Value::from([("type", Value::from(name))])
 }
 
 /// The key of a step that calls no tool.

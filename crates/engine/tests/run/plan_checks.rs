@@ -73,7 +73,7 @@ fn all_problems_are_reported_at_once_with_code_path_and_hint() {
     insta::assert_snapshot!(lines(&problems(steps)), @r#"
     empty_id at $.steps[0].step_id
       step 1: the step has no id (call it `step-1`)
-    unknown_tool at $.steps[0].tool
+    unknown_tool at $.steps[0].agent_name
       step 1: there is no tool `stock-servise` (did you mean `stock-service`?)
     unknown_dependency at $.steps[1].depends_on[0]
       step `q`: the step depends on `qq`, but there is no such step (did you mean `q`?)

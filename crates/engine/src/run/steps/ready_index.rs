@@ -12,7 +12,7 @@ use crate::run::state::Stage;
 
 /// Follows from the plan and the stages of its steps.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct ReadyIndex {
+pub(in crate::run) struct ReadyIndex {
     dependents: Arc<[Vec<StepIndex>]>,
     /// For each step, whether the steps that need it go on if it fails.
     may_fail: Arc<[bool]>,
@@ -91,7 +91,6 @@ impl ReadyIndex {
         self.loops_of_items.get(index.get()).copied().flatten().is_some()
     }
 
-    /// The items of the loop that a step is an item of.
     fn items_with_mut(&mut self, index: StepIndex) -> Option<&mut LoopItems> {
         let of = self.loops_of_items.get(index.get()).copied().flatten()?;
         self.changed_loops.insert(of);
@@ -106,7 +105,8 @@ impl ReadyIndex {
         Ok(())
     }
 
-    pub(super) fn next_to_move(&self, from: StepIndex, max_calls: u32) -> Option<StepIndex> {
+    /// The first step from `from` on that can proceed: its dependencies are decided, or it is queued and a slot is free.
+    pub(in crate::run) fn next_to_move(&self, from: StepIndex, max_calls: u32) -> Option<StepIndex> {
         let has_slot = self.calling < max_calls as usize;
         let queued = self.queued.range(from..).next().filter(|_| has_slot);
         self.decided.range(from..).next().into_iter().chain(queued).min().copied()
@@ -120,11 +120,13 @@ impl ReadyIndex {
         self.over
     }
 
-    pub(super) fn waits_for_person(&self) -> bool {
+    /// Whether only a person's decision can move any step.
+    pub(in crate::run) fn waits_for_person(&self) -> bool {
         self.awaiting_approval > 0 && self.queued.is_empty() && self.acting.len() == self.awaiting_approval
     }
 
-    pub(super) fn waits_for_others(&self) -> bool {
+    /// Whether only people, jobs and the waits of an `until` can move any step.
+    pub(in crate::run) fn waits_for_others(&self) -> bool {
         let waiting = self.awaiting_approval + self.awaiting_others;
         waiting > 0 && self.queued.is_empty() && self.acting.len() == waiting
     }
@@ -227,39 +229,18 @@ enum Dependency {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(in crate::run) struct LoopItems {
     /// The steps, by the position of their item in the list.
-    indices: Vec<StepIndex>,
+    pub(in crate::run) indices: Vec<StepIndex>,
     /// Those that have not been released.
     held: BTreeSet<StepIndex>,
-    in_progress: usize,
-    done: usize,
-    failed: usize,
+    /// How many items are neither held nor over.
+    pub(in crate::run) in_progress: usize,
+    pub(in crate::run) done: usize,
+    pub(in crate::run) failed: usize,
 }
 
 impl LoopItems {
     pub(super) const fn new() -> Self {
         Self { indices: Vec::new(), held: BTreeSet::new(), in_progress: 0, done: 0, failed: 0 }
-    }
-
-    pub(in crate::run) fn indices(&self) -> &[StepIndex] {
-        &self.indices
-    }
-
-    /// How many items have become steps.
-    pub(in crate::run) fn count(&self) -> usize {
-        self.indices.len()
-    }
-
-    /// How many items are neither held nor over.
-    pub(in crate::run) fn in_progress(&self) -> usize {
-        self.in_progress
-    }
-
-    pub(in crate::run) fn done(&self) -> usize {
-        self.done
-    }
-
-    pub(in crate::run) fn failed(&self) -> usize {
-        self.failed
     }
 
     pub(in crate::run) fn first_held(&self) -> Option<StepIndex> {
