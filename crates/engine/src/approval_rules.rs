@@ -11,7 +11,6 @@ const MAX_NAMES: usize = 100;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ApprovalPolicy {
-    /// Which calls are asked about.
     pub ask: AskScope,
     /// The rules. A call that matches one of them is asked about in any case.
     pub rules: Vec<ApprovalRule>,
@@ -37,7 +36,6 @@ pub struct ApprovalRule {
     /// The capability as `tool/capability`, or a whole `tool`; `*` stands for any text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capability: Option<String>,
-    /// The side effect class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<SideEffect>,
     /// An expression over the parameters of the call: `amount > 100`.
@@ -46,10 +44,6 @@ pub struct ApprovalRule {
 }
 
 impl ApprovalPolicy {
-    pub(crate) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Whether a call matches a rule.
     pub(crate) fn has_rule_for(&self, call: &CallTool) -> bool {
         self.rules.iter().any(|rule| rule.reason_to_ask(call).is_some())
@@ -177,19 +171,11 @@ mod tests {
     use super::*;
 
     fn call(capability: &str, class: SideEffect, parameters: &str) -> CallTool {
-        CallTool {
-            id: "s/call/1".parse().unwrap(),
-            step: "s".into(),
-            tool: "payments".into(),
-            capability: capability.into(),
-            parameters: Value::parse(parameters).unwrap().as_object().unwrap().clone(),
-            side_effect: class,
-            idempotency_key: None,
-            business_key: None,
-            timeout_ms: 1,
-            job: None,
-            callback: None,
-        }
+        let call = format!(
+            r#"{{"id": "s/call/1", "step": "s", "agent": "payments", "capability": "{capability}", "parameters": {parameters},
+            "side_effect": "read", "idempotency_key": null, "timeout_ms": 1}}"#
+        );
+        CallTool { side_effect: class, ..serde_json::from_str(&call).unwrap() }
     }
 
     fn reasons(rule: ApprovalRule, call: &CallTool) -> Vec<String> {

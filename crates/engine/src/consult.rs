@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::{Bill, Exhausted, Quote, Spent};
 use crate::effect::{AskModel, Effect, OpenBreakerPolicy};
-use crate::elapsed::ms_between;
 use crate::policy::Policy;
 use crate::record::ModelQuestion;
+use crate::times::ms_between;
 
 /// A question that is being asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -178,7 +178,6 @@ impl Consultation {
         self.rotation.set_deadline_ms(u64::try_from(deadline_ms).unwrap_or(0));
     }
 
-    /// The attempt failed.
     pub(crate) fn on_failure(&mut self, failure: &ModelFailure, now_ms: i64) -> NextAttempt {
         let next = self.rotation.failed(failure, u64::try_from(now_ms).unwrap_or(0));
         self.after(next, now_ms, failure)

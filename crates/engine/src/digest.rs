@@ -23,13 +23,17 @@ pub fn digest_of_texts(texts: &[&str]) -> [u8; 32] {
 
 /// The idempotency key of a call: it depends on the run, the step and the number of corrections.
 pub(crate) fn idempotency_key(run: &str, step: &str, correction: u32) -> String {
-    let hash = digest_of_texts(&["key", run, step, &correction.to_string()]);
-    hex(hash.get(..16).unwrap_or(&hash))
+    short_digest(&["key", run, step, &correction.to_string()])
 }
 
 /// The business key of a call: it depends on the capability and on the values that identify the deed.
 pub(crate) fn business_key_id(agent: &str, capability: &str, values: &str) -> String {
-    let hash = digest_of_texts(&["business key", agent, capability, values]);
+    short_digest(&["business key", agent, capability, values])
+}
+
+/// The first half of the hash of several texts, as 32 hexadecimal digits.
+pub(crate) fn short_digest(texts: &[&str]) -> String {
+    let hash = digest_of_texts(texts);
     hex(hash.get(..16).unwrap_or(&hash))
 }
 

@@ -15,15 +15,11 @@ use crate::report::Report;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// Ask one model once.
     AskModel(AskModel),
     /// Count the tokens of a question for a target.
     CountTokens(Box<CountTokens>),
-    /// Call a tool once.
     CallTool(Arc<CallTool>),
-    /// Wait.
     Sleep {
-        /// The id of the effect.
         id: EffectId,
         /// Until when, in milliseconds since 1970.
         until_ms: i64,
@@ -32,27 +28,20 @@ pub enum Effect {
     AskPerson(Arc<AskPerson>),
     /// Stop an effect in progress. Its outcome is still reported: its result, or that it was interrupted.
     Abort {
-        /// The effect to stop.
         effect: EffectId,
         /// How long to wait for its result first: interrupting a call with side effects is worse than waiting.
         grace_ms: u64,
     },
-    /// The run has ended.
     Finish(Box<Answer>),
-    /// The session has ended.
     Report(Box<Report>),
 }
 
 /// One question to one model target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AskModel {
-    /// The id of the effect.
     pub id: EffectId,
-    /// The target.
     pub target: TargetName,
-    /// The purpose of the question.
     pub purpose: Purpose,
-    /// The question.
     pub request: Arc<ModelRequest>,
     /// Whether it is asked although the target's circuit breaker is open.
     #[serde(default)]
@@ -73,22 +62,17 @@ pub enum OpenBreakerPolicy {
 /// A question that may be too long for its target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CountTokens {
-    /// The id of the effect.
     pub id: EffectId,
-    /// The target.
     pub target: TargetName,
-    /// The question.
     pub request: ModelRequest,
 }
 
 /// A question to a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AskPerson {
-    /// The id of the effect.
     pub id: EffectId,
     /// The step; `plan` for a whole plan.
     pub step: StepId,
-    /// The question.
     pub question: Question,
     /// Where each parameter of the call comes from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -124,7 +108,6 @@ pub enum Question {
     },
     /// A whole plan is approved before its first call. Its calls are then sent as the preview shows them.
     RunPlan {
-        /// The calls of the plan.
         calls: Vec<PreviewedCall>,
         /// How many tool calls the run may make.
         tool_calls: u32,
@@ -134,12 +117,9 @@ pub enum Question {
     },
     /// Rules say that a person approves several calls of a loop before they are sent. The answer counts for all of them.
     SendItems {
-        /// The tool.
         #[serde(rename = "agent")]
         tool: ToolName,
-        /// The tool's capability.
         capability: CapabilityName,
-        /// The side effect of each call.
         side_effect: SideEffect,
         /// The calls as they would be sent.
         calls: Vec<ItemCall>,
@@ -149,7 +129,6 @@ pub enum Question {
     /// A call may have taken effect. Approve: send it again. Deny: do not. The outcome can also be settled: it happened, or
     /// it did not.
     SendAgain {
-        /// The call.
         call: Box<CallTool>,
         /// How the call before it failed.
         error: String,
@@ -167,7 +146,6 @@ pub enum Question {
         change: String,
         /// The reason for the change, and why a person is asked.
         reason: String,
-        /// What asks.
         #[serde(default)]
         asked_by: AskedBy,
     },
@@ -176,9 +154,7 @@ pub enum Question {
 /// A call of an item of a loop before it is sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ItemCall {
-    /// The step of the item.
     pub step: StepId,
-    /// The parameters.
     #[serde(with = "exact")]
     pub parameters: Object,
 }
@@ -186,14 +162,10 @@ pub struct ItemCall {
 /// A call of a plan before it runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PreviewedCall {
-    /// The step.
     pub step: StepId,
-    /// The tool.
     #[serde(rename = "agent")]
     pub tool: ToolName,
-    /// The tool's capability.
     pub capability: CapabilityName,
-    /// The side effect.
     pub side_effect: SideEffect,
     /// The parameters of the plan: values, and references to earlier results as `{{step.field}}`.
     #[serde(with = "exact")]
@@ -233,13 +205,6 @@ impl Question {
                 | Self::SendCorrected { asked_by: AskedBy::Rules, .. }
         )
     }
-
-    pub(crate) fn call_mut(&mut self) -> Option<&mut CallTool> {
-        match self {
-            Self::RunPlan { .. } | Self::SendItems { .. } => None,
-            Self::SendCall { call, .. } | Self::SendAgain { call, .. } | Self::SendCorrected { call, .. } => Some(call),
-        }
-    }
 }
 
 impl Effect {
@@ -252,6 +217,29 @@ impl Effect {
             Self::CountTokens(count) => Some(&count.id),
             Self::Abort { .. } | Self::Finish(_) | Self::Report(_) => None,
         }
+    }
+
+    /// The same effect with its ids prefixed with `scope`, so that the machine that encloses its own can request it.
+    pub(crate) fn nested_in(mut self, scope: &[ScopeLevel]) -> Self {
+        let nest = |id: &mut EffectId| *id = id.clone().nested_in(scope);
+        match &mut self {
+            Self::AskModel(ask) => nest(&mut ask.id),
+            Self::CountTokens(count) => nest(&mut count.id),
+            Self::CallTool(call) => nest(&mut Arc::make_mut(call).id),
+            Self::Sleep { id, .. } | Self::Abort { effect: id, .. } => nest(id),
+            Self::AskPerson(ask) => {
+                let ask = Arc::make_mut(ask);
+                match &mut ask.question {
+                    Question::SendCall { call, .. }
+                    | Question::SendAgain { call, .. }
+                    | Question::SendCorrected { call, .. } => nest(&mut call.id),
+                    Question::RunPlan { .. } | Question::SendItems { .. } => {}
+                }
+                nest(&mut ask.id);
+            }
+            Self::Finish(_) | Self::Report(_) => {}
+        }
+        self
     }
 
     /// A hash of the whole effect. A replayed run must request exactly the same effects.

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use reknit_expressions::ParameterMapping;
 use reknit_model_api::{Attachment, ModelAnswer, ModelFailure, Money, TargetName};
 use reknit_plan::{Catalogue, PlanAuthor};
-use reknit_protocol::{EffectId, Object, Plan, RunId, ToolReply, TransportFailure, Value, exact};
+use reknit_protocol::{EffectId, Object, Plan, RunId, ScopeLevel, ToolReply, TransportFailure, Value, exact};
 use serde::{Deserialize, Serialize};
 
 use crate::business_key::{KeyHolder, KnownReceipt};
 use crate::digest::seed_of;
-use crate::fork_origin::ForkOrigin;
 use crate::metadata::Metadata;
 use crate::session_start::{SessionStarted, SubAgent};
-use crate::trace_parent::TraceParent;
+use crate::stored::is_default;
+use crate::trace_parent::{ForkOrigin, TraceParent};
 use crate::{Policy, Templates};
 
 /// The version of the state machine. Another version may decide differently for the same events.
@@ -28,7 +28,6 @@ pub const REPLAYED_VERSIONS: &[u32] = &[];
 pub struct Event {
     /// The time, in milliseconds since 1970.
     pub at_ms: i64,
-    /// The event.
     pub kind: EventKind,
 }
 
@@ -53,58 +52,43 @@ pub enum EventKind {
     },
     /// The user goes on with a session that has ended: the next message of a conversation. It changes nothing for one that has not.
     FollowedUp {
-        /// The message.
         input: String,
     },
-    /// A model answered.
     ModelAnswered {
-        /// The question.
         effect: EffectId,
-        /// The answer.
         answer: ModelAnswer,
     },
     /// A model did not answer.
     ModelFailed {
-        /// The question.
         effect: EffectId,
-        /// The failure.
         failure: ModelFailure,
     },
     /// A tool replied, with a success or an error.
     ToolAnswered {
-        /// The call.
         effect: EffectId,
-        /// The reply.
         reply: ToolReply,
     },
     /// A tool call failed without a reply.
     ToolFailed {
-        /// The call.
         effect: EffectId,
-        /// The failure.
         failure: TransportFailure,
     },
     /// The driver did not start an effect because a circuit breaker is open or a rate limit is reached. Nothing was
     /// sent.
     BreakerOpen {
-        /// The effect.
         effect: EffectId,
         /// When it may be tried again, in milliseconds since 1970.
         until_ms: i64,
     },
     /// The driver did not start a call because another one with the same business key has done the deed. Nothing was sent.
     ReceiptKnown {
-        /// The call.
         effect: EffectId,
-        /// The receipt.
         receipt: KnownReceipt,
     },
     /// The driver did not start a call because the outcome of another one with the same business key is not known. Nothing was
     /// sent.
     KeyHeld {
-        /// The call.
         effect: EffectId,
-        /// The other call.
         holder: KeyHolder,
     },
     /// The tokens of a question were counted.
@@ -114,36 +98,27 @@ pub enum EventKind {
         /// The count; `None` if no tokenizer is known for the target.
         tokens: Option<u64>,
     },
-    /// A wait is over.
     Woke {
-        /// The wait.
         effect: EffectId,
     },
-    /// A person decided.
     PersonDecided {
-        /// The question.
         effect: EffectId,
         /// The hash of the question.
         hash: String,
-        /// The decision.
         decision: Decision,
-        /// Who decided.
-        #[serde(default, skip_serializing_if = "DecidedBy::is_person")]
+        #[serde(default, skip_serializing_if = "is_default")]
         by: DecidedBy,
     },
     /// The process of an effect ended or was told to stop: it is unknown how far the effect got.
     Interrupted {
-        /// The effect.
         effect: EffectId,
     },
-    /// The run was cancelled.
     Cancelled,
     /// The user asked for an early end. A session still writes its report.
     Stopped,
     /// A message to the run could not be read. It changes nothing, but is recorded.
     #[serde(rename = "not_understood")]
     UnreadableMessage {
-        /// The message.
         words: String,
     },
 }
@@ -163,15 +138,7 @@ macro_rules! effect_of {
             | Self::Woke { effect }
             | Self::PersonDecided { effect, .. }
             | Self::Interrupted { effect } => Some(effect),
-            Self::Started(_)
-            | Self::SessionStarted(_)
-            | Self::Resumed
-            | Self::Retried
-            | Self::BudgetChanged { .. }
-            | Self::FollowedUp { .. }
-            | Self::Cancelled
-            | Self::Stopped
-            | Self::UnreadableMessage { .. } => None,
+            _ => None,
         }
     };
 }
@@ -208,7 +175,16 @@ impl EventKind {
         effect_of!(self)
     }
 
-    pub(crate) fn effect_mut(&mut self) -> Option<&mut EffectId> {
+    /// The outcome of an effect of the machine nested at `scope`, under that machine's own id; `None` if the effect belongs to
+    /// another machine.
+    pub(crate) fn for_scope(&self, scope: &[ScopeLevel]) -> Option<Self> {
+        let own = self.effect()?.within(scope)?;
+        let mut kind = self.clone();
+        *kind.effect_mut()? = own;
+        Some(kind)
+    }
+
+    fn effect_mut(&mut self) -> Option<&mut EffectId> {
         effect_of!(self)
     }
 }
@@ -217,11 +193,8 @@ impl EventKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// Make the call.
     Approve,
-    /// Make the call with these parameters.
     Edit {
-        /// All parameters.
         #[serde(with = "exact")]
         parameters: Object,
     },
@@ -233,7 +206,6 @@ pub enum Decision {
     },
     /// The call took effect: do not make it again.
     Happened {
-        /// The result of the call.
         #[serde(with = "exact")]
         result: Value,
     },
@@ -247,7 +219,6 @@ pub enum Decision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecidedBy {
-    /// A person.
     #[default]
     Person,
     /// The flag `--yes` of the command line.
@@ -264,11 +235,6 @@ impl DecidedBy {
             Self::YesFlag => "`--yes`",
             Self::Webhook => "the webhook",
         }
-    }
-
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    pub(crate) fn is_person(&self) -> bool {
-        *self == Self::Person
     }
 }
 
@@ -294,15 +260,13 @@ impl Decision {
 /// The first event of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Started {
-    /// The id of the run.
     pub run: RunId,
-    /// The user's request.
     pub request: String,
     /// The plan; `None` if a model makes it.
     #[serde(with = "exact::option")]
     pub plan: Option<Plan>,
     /// Who wrote `plan`.
-    #[serde(default, skip_serializing_if = "is_person")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub plan_author: PlanAuthor,
     /// The inputs of the plan, by name. Missing ones have their defaults.
     #[serde(with = "exact", default)]
@@ -316,13 +280,10 @@ pub struct Started {
     /// Who the request is for, and the like.
     #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
-    /// The available tools.
     pub catalogue: Arc<Catalogue>,
     /// The model targets, the preferred one first.
     pub targets: Vec<TargetName>,
-    /// The policy.
     pub policy: Arc<Policy>,
-    /// The prompt templates.
     pub templates: Arc<Templates>,
     /// Where earlier runs found values that their plans left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -339,33 +300,35 @@ pub struct Started {
     pub machine_version: u32,
 }
 
-impl Started {
-    /// Sets what the budget of whoever pays leaves for it.
-    pub fn set_budget(&mut self, budget: Option<Money>) {
-        Arc::make_mut(&mut self.policy).limits.budget = budget;
-    }
+/// What the first events of runs and sessions are given before they start.
+macro_rules! start_setters {
+    ($started:ident) => {
+        impl $started {
+            /// Sets how much the payer's budget leaves for it.
+            pub fn set_budget(&mut self, budget: Option<Money>) {
+                Arc::make_mut(&mut self.policy).limits.budget = budget;
+            }
 
-    /// Sets the id of the run. Starting the same request with the same id again returns the run that there is.
-    #[must_use]
-    pub fn with_id(self, run: RunId) -> Self {
-        Self { seed: seed_of(&run), run, ..self }
-    }
+            /// Sets the id. Starting the same request with the same id again returns what was started first.
+            #[must_use]
+            pub fn with_id(self, run: RunId) -> Self {
+                Self { seed: seed_of(&run), run, ..self }
+            }
 
-    /// Sets the metadata of the request.
-    #[must_use]
-    pub fn with_metadata(self, metadata: Metadata) -> Self {
-        Self { metadata, ..self }
-    }
+            /// Sets the metadata of the request.
+            #[must_use]
+            pub fn with_metadata(self, metadata: Metadata) -> Self {
+                Self { metadata, ..self }
+            }
 
-    /// Sets the attachments of the request. The journal keeps bytes; of a file it keeps the path only.
-    #[must_use]
-    pub fn with_attachments(self, attachments: Vec<Attachment>) -> Self {
-        Self { attachments, ..self }
-    }
+            /// Sets the attachments. The journal keeps bytes; of a file it keeps the path only.
+            #[must_use]
+            pub fn with_attachments(self, attachments: Vec<Attachment>) -> Self {
+                Self { attachments, ..self }
+            }
+        }
+    };
 }
 
-/// Whether a person wrote the plan; the journal does not store that.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_person(author: &PlanAuthor) -> bool {
-    *author == PlanAuthor::Person
-}
+start_setters!(Started);
+start_setters!(SessionStarted);

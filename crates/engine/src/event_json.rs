@@ -1,9 +1,9 @@
 //! What a machine decided, as JSON objects for programs that follow a run.
 
 use reknit_mend::MendEffect;
-use reknit_protocol::{EffectId, Object, RunId, Value};
+use reknit_protocol::{EffectId, Object, RunId, StepId, Value};
 
-use crate::record::{CallEnd, ModelRecord, Record, RecordKind, RunRecord, SessionRecord, StepEnd};
+use crate::record::{ModelRecord, Record, RecordKind, RunRecord, SessionRecord, StepEnd};
 use crate::session::Ending;
 
 /// A decision as a JSON object: `event` says what happened, `run` and `at_ms` to which run and when, and the rest are details.
@@ -13,235 +13,192 @@ use crate::session::Ending;
 /// {"event":"call_ended","run":"...","at_ms":1700000000000,"step":"quote","call":"quote/call/1","status":200}
 /// ```
 pub fn event_json(run: &RunId, at_ms: i64, record: &Record) -> Option<Object> {
-    let (event, details) = match &record.kind {
+    let EventDetails { event, details } = match &record.kind {
         RecordKind::Model(record) => of_model(record),
         RecordKind::Run(record) => of_run(record)?,
         RecordKind::Session(record) => of_session(record)?,
     };
-    let mut object =
-        Object::from([("event", event.as_str().into()), ("run", run.as_str().into()), ("at_ms", Value::from(at_ms))]);
+    let mut object = Object::from([("event", event.into()), ("run", run.as_str().into()), ("at_ms", at_ms.into())]);
     if !record.scope.is_empty() {
         let scope: Vec<String> = record.scope.iter().map(ToString::to_string).collect();
         object.insert("scope", scope.join("/"));
     }
-    object.extend(
-        details.into_iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.to_owned(), value)),
-    );
+    object.extend(details);
     Some(object)
 }
 
-type Details = Vec<(&'static str, Value)>;
-
-fn named(event: &str, details: impl IntoIterator<Item = (&'static str, Value)>) -> (String, Details) {
-    (event.to_owned(), details.into_iter().collect())
+struct EventDetails {
+    event: &'static str,
+    details: Object,
 }
 
-fn step_of(id: &EffectId) -> Value {
-    id.step().map_or(Value::Null, |step| step.as_str().into())
+fn event(event: &'static str) -> EventDetails {
+    EventDetails { event, details: Object::new() }
 }
 
-fn texts<'a>(list: impl IntoIterator<Item = &'a String>) -> Value {
-    list.into_iter().map(|text| Value::from(text.as_str())).collect()
-}
+impl EventDetails {
+    fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(name, value);
+        self
+    }
 
-fn of_model(record: &ModelRecord) -> (String, Details) {
-    match record {
-        ModelRecord::Asked(question) => named(
-            "model_asked",
-            [
-                ("question", question.id.to_string().into()),
-                ("step", step_of(&question.id)),
-                ("model", question.target.as_str().into()),
-                ("purpose", question.purpose.as_str().into()),
-            ],
-        ),
-        ModelRecord::Answered { id, failure: Some(failure), .. } | ModelRecord::Failed { id, failure } => named(
-            "model_failed",
-            [
-                ("question", id.to_string().into()),
-                ("step", step_of(id)),
-                ("class", failure.class.as_str().into()),
-                ("reason", failure.to_string().into()),
-            ],
-        ),
-        ModelRecord::Answered { id, answer, failure: None } => named(
-            "model_answered",
-            [
-                ("question", id.to_string().into()),
-                ("step", step_of(id)),
-                ("input_tokens", answer.usage.input_tokens.into()),
-                ("output_tokens", answer.usage.output_tokens.into()),
-                ("took_ms", answer.timings.map_or(Value::Null, |timings| timings.total_ms.into())),
-            ],
-        ),
-        ModelRecord::Skipped { id, until_ms } => named(
-            "model_skipped",
-            [("question", id.to_string().into()), ("step", step_of(id)), ("until_ms", (*until_ms).into())],
-        ),
+    fn with_some(self, name: &str, value: Option<impl Into<Value>>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+
+    /// Adds the step of an effect, if it has one.
+    fn step_of(self, id: &EffectId) -> Self {
+        self.with_some("step", id.step().map(StepId::as_str))
+    }
+
+    fn texts<'a>(self, name: &str, list: impl IntoIterator<Item = &'a str>) -> Self {
+        self.with(name, list.into_iter().map(Value::from).collect::<Value>())
     }
 }
 
-fn of_run(record: &RunRecord) -> Option<(String, Details)> {
+fn of_model(record: &ModelRecord) -> EventDetails {
+    let asked = |name: &'static str, id: &EffectId| event(name).with("question", id.to_string()).step_of(id);
+    match record {
+        ModelRecord::Asked(question) => asked("model_asked", &question.id)
+            .with("model", question.target.as_str())
+            .with("purpose", question.purpose.as_str()),
+        ModelRecord::Answered { id, failure: Some(failure), .. } | ModelRecord::Failed { id, failure } => {
+            asked("model_failed", id).with("class", failure.class.as_str()).with("reason", failure.to_string())
+        }
+        ModelRecord::Answered { id, answer, failure: None } => asked("model_answered", id)
+            .with("input_tokens", answer.usage.input_tokens)
+            .with("output_tokens", answer.usage.output_tokens)
+            .with_some("took_ms", answer.timings.map(|timings| timings.total_ms)),
+        ModelRecord::Skipped { id, until_ms } => asked("model_skipped", id).with("until_ms", *until_ms),
+    }
+}
+
+fn of_run(record: &RunRecord) -> Option<EventDetails> {
     Some(match record {
-        RunRecord::Started { request, .. } => named("started", [("request", request.as_str().into())]),
-        RunRecord::Resumed => named("resumed", []),
-        RunRecord::Retried { times, .. } => named("retried", [("times", (*times).into())]),
-        RunRecord::ToolsSelected(tools) => named("tools_selected", [("capabilities", texts(&tools.shown))]),
+        RunRecord::Started { request, .. } => event("started").with("request", request.as_str()),
+        RunRecord::Resumed => event("resumed"),
+        RunRecord::Retried { times, .. } => event("retried").with("times", *times),
+        RunRecord::ToolsSelected(tools) => {
+            event("tools_selected").texts("capabilities", tools.shown.iter().map(String::as_str))
+        }
         RunRecord::PlanAccepted { steps, repairs } => {
-            named("plan_accepted", [("steps", (*steps as u64).into()), ("repairs", texts(repairs))])
+            event("plan_accepted").with("steps", *steps).texts("repairs", repairs.iter().map(String::as_str))
         }
-        RunRecord::PlanRejected { attempt, problems, will_retry, .. } => named(
-            "plan_rejected",
-            [("attempt", (*attempt).into()), ("problems", texts(problems)), ("will_retry", Value::Bool(*will_retry))],
-        ),
+        RunRecord::PlanRejected { attempt, problems, will_retry, .. } => event("plan_rejected")
+            .with("attempt", *attempt)
+            .texts("problems", problems.iter().map(String::as_str))
+            .with("will_retry", *will_retry),
         RunRecord::Replanning { times, failed } => {
-            let failed: Vec<Value> = failed.iter().map(|step| step.as_str().into()).collect();
-            named("replanning", [("times", (*times as u64).into()), ("failed", failed.into())])
+            event("replanning").with("times", *times).texts("failed", failed.iter().map(StepId::as_str))
         }
-        RunRecord::ReplanningGivenUp { reason } => named("replanning_given_up", [("reason", reason.as_str().into())]),
+        RunRecord::ReplanningGivenUp { reason } => event("replanning_given_up").with("reason", reason.as_str()),
         RunRecord::Ended { status, reason, .. } => {
-            let reason = Some(reason.as_str()).filter(|reason| !reason.is_empty()).map_or(Value::Null, Value::from);
-            named("ended", [("status", status.as_str().into()), ("reason", reason)])
+            let reason = Some(reason.as_str()).filter(|reason| !reason.is_empty());
+            event("ended").with("status", status.as_str()).with_some("reason", reason)
         }
         _ => return of_call(record),
     })
 }
 
 /// What happened to a call.
-fn of_call(record: &RunRecord) -> Option<(String, Details)> {
+fn of_call(record: &RunRecord) -> Option<EventDetails> {
     Some(match record {
-        RunRecord::CallStarted(call) => named(
-            "call_started",
-            [
-                ("step", call.step.as_str().into()),
-                ("call", call.id.to_string().into()),
-                ("tool", call.tool.as_str().into()),
-                ("capability", call.capability.as_str().into()),
-                ("parameters", Value::Object(call.parameters.clone())),
-            ],
-        ),
-        RunRecord::CallEnded { call, end, fault } => {
-            let status = match end {
-                CallEnd::Replied { status, .. } => u64::from(*status).into(),
-                CallEnd::Failed { .. } | CallEnd::Interrupted => Value::Null,
-            };
-            let error = fault.as_ref().map_or(Value::Null, |fault| fault.to_string().into());
-            let (step, call) = (call.step.as_str().into(), call.id.to_string().into());
-            named("call_ended", [("step", step), ("call", call), ("status", status), ("error", error)])
-        }
-        RunRecord::CallSkipped { id, until_ms } => {
-            named("call_skipped", [("step", step_of(id)), ("until_ms", (*until_ms).into())])
-        }
-        RunRecord::KeyFound { id, finding } => {
-            named("key_found", [("step", step_of(id)), ("finding", finding.to_string().into())])
-        }
-        RunRecord::WaitStarted { id, until_ms, .. } => {
-            named("wait_started", [("step", step_of(id)), ("until_ms", (*until_ms).into())])
-        }
-        RunRecord::WaitEnded(id) => named("wait_ended", [("step", step_of(id))]),
-        RunRecord::JobEnded { id, asked } => named("job_ended", [("step", step_of(id)), ("asked", (*asked).into())]),
+        RunRecord::CallStarted(call) => event("call_started")
+            .with("step", call.step.as_str())
+            .with("call", call.id.to_string())
+            .with("tool", call.tool.as_str())
+            .with("capability", call.capability.as_str())
+            .with("parameters", call.parameters.clone()),
+        RunRecord::CallEnded { call, end, fault } => event("call_ended")
+            .with("step", call.step.as_str())
+            .with("call", call.id.to_string())
+            .with_some("status", end.status().map(u32::from))
+            .with_some("error", fault.as_ref().map(ToString::to_string)),
+        RunRecord::CallSkipped { id, until_ms } => event("call_skipped").step_of(id).with("until_ms", *until_ms),
+        RunRecord::KeyFound { id, finding } => event("key_found").step_of(id).with("finding", finding.to_string()),
+        RunRecord::WaitStarted { id, until_ms, .. } => event("wait_started").step_of(id).with("until_ms", *until_ms),
+        RunRecord::WaitEnded(id) => event("wait_ended").step_of(id),
+        RunRecord::JobEnded { id, asked } => event("job_ended").step_of(id).with("asked", *asked),
         _ => return of_step(record),
     })
 }
 
 /// What happened to a step. Other decisions only the machine itself needs.
-fn of_step(record: &RunRecord) -> Option<(String, Details)> {
+fn of_step(record: &RunRecord) -> Option<EventDetails> {
     Some(match record {
-        RunRecord::StepStarted(step) => named(
-            "step_started",
-            [
-                ("step", step.step.as_str().into()),
-                ("tool", step.tool.as_str().into()),
-                ("capability", step.capability.as_str().into()),
-            ],
-        ),
+        RunRecord::StepStarted(step) => event("step_started")
+            .with("step", step.step.as_str())
+            .with("tool", step.tool.as_str())
+            .with("capability", step.capability.as_str()),
         RunRecord::RungStarted(rung) => {
-            named("mending", [("step", rung.step.as_str().into()), ("rung", rung.rung.as_str().into())])
+            event("mending").with("step", rung.step.as_str()).with("rung", rung.rung.as_str())
         }
-        RunRecord::Mended { step, mend, .. } => named(
-            "mended",
-            [
-                ("step", step.as_str().into()),
-                ("rung", mend.rung.as_str().into()),
-                ("applied", Value::Bool(mend.effect == MendEffect::Applied)),
-                ("change", mend.description.as_str().into()),
-            ],
-        ),
-        RunRecord::ApprovalRequested(ask) => named(
-            "approval_requested",
-            [
-                ("step", ask.step.as_str().into()),
-                ("question", ask.id.to_string().into()),
-                ("expires_ms", ask.expires_ms.into()),
-            ],
-        ),
-        RunRecord::ApprovalDecided { id, decision, by, expired } => named(
-            "approval_decided",
-            [
-                ("step", step_of(id)),
-                ("question", id.to_string().into()),
-                ("decision", decision.as_str().into()),
-                ("by", by.as_str().into()),
-                ("expired", Value::Bool(*expired)),
-            ],
-        ),
+        RunRecord::Mended { step, mend, .. } => event("mended")
+            .with("step", step.as_str())
+            .with("rung", mend.rung.as_str())
+            .with("applied", mend.effect == MendEffect::Applied)
+            .with("change", mend.description.as_str()),
+        RunRecord::ApprovalRequested(ask) => event("approval_requested")
+            .with("step", ask.step.as_str())
+            .with("question", ask.id.to_string())
+            .with("expires_ms", ask.expires_ms),
+        RunRecord::ApprovalDecided { id, decision, by, expired } => event("approval_decided")
+            .step_of(id)
+            .with("question", id.to_string())
+            .with("decision", decision.as_str())
+            .with("by", by.as_str())
+            .with("expired", *expired),
         RunRecord::StepEnded { step, end, .. } => {
             let (state, reason) = match end {
-                StepEnd::Done => ("done", Value::Null),
-                StepEnd::Failed { reason, .. } => ("failed", reason.as_str().into()),
-                StepEnd::Unconfirmed { reason } => ("unconfirmed", reason.as_str().into()),
-                StepEnd::Skipped { reason } => ("skipped", reason.as_str().into()),
+                StepEnd::Done => ("done", None),
+                StepEnd::Failed { reason, .. } => ("failed", Some(reason)),
+                StepEnd::Unconfirmed { reason } => ("unconfirmed", Some(reason)),
+                StepEnd::Skipped { reason } => ("skipped", Some(reason)),
             };
-            named("step_ended", [("step", step.as_str().into()), ("state", state.into()), ("reason", reason)])
+            let ended = event("step_ended").with("step", step.as_str()).with("state", state);
+            ended.with_some("reason", reason.map(String::as_str))
         }
         _ => return None,
     })
 }
 
-fn of_session(record: &SessionRecord) -> Option<(String, Details)> {
+fn of_session(record: &SessionRecord) -> Option<EventDetails> {
     Some(match record {
         SessionRecord::Started { agent, input, .. } => {
-            named("started", [("agent", agent.as_str().into()), ("request", input.as_str().into())])
+            event("started").with("agent", agent.as_str()).with("request", input.as_str())
         }
         SessionRecord::FollowedUp { number, input, .. } => {
-            named("followed_up", [("number", (*number).into()), ("request", input.as_str().into())])
+            event("followed_up").with("number", *number).with("request", input.as_str())
         }
-        SessionRecord::TurnStarted(turn) => named("turn_started", [("turn", (*turn).into())]),
-        SessionRecord::Attempt(attempt) => named(
-            "attempt",
-            [
-                ("turn", attempt.turn.into()),
-                ("attempt", attempt.attempt.into()),
-                ("model", attempt.target.as_str().into()),
-                ("status", attempt.status.as_str().into()),
-                ("took_ms", attempt.latency_ms.into()),
-                ("error", attempt.error.as_deref().map_or(Value::Null, Value::from)),
-            ],
-        ),
+        SessionRecord::TurnStarted(turn) => event("turn_started").with("turn", *turn),
+        SessionRecord::Attempt(attempt) => event("attempt")
+            .with("turn", attempt.turn)
+            .with("attempt", attempt.attempt)
+            .with("model", attempt.target.as_str())
+            .with("status", attempt.status.as_str())
+            .with("took_ms", attempt.latency_ms)
+            .with_some("error", attempt.error.as_deref()),
         SessionRecord::WaitStarted { turn, ms, reason } => {
-            named("wait_started", [("turn", (*turn).into()), ("ms", (*ms).into()), ("reason", reason.as_str().into())])
+            event("wait_started").with("turn", *turn).with("ms", *ms).with("reason", reason.as_str())
         }
-        SessionRecord::WaitEnded { turn, .. } => named("wait_ended", [("turn", (*turn).into())]),
-        SessionRecord::TargetSkipped { turn, target, until_ms } => named(
-            "model_skipped",
-            [("turn", (*turn).into()), ("model", target.as_str().into()), ("until_ms", (*until_ms).into())],
-        ),
+        SessionRecord::WaitEnded { turn, .. } => event("wait_ended").with("turn", *turn),
+        SessionRecord::TargetSkipped { turn, target, until_ms } => {
+            event("model_skipped").with("turn", *turn).with("model", target.as_str()).with("until_ms", *until_ms)
+        }
         SessionRecord::FinalTurn { turn, reason } => {
-            named("final_turn", [("turn", (*turn).into()), ("reason", reason.as_str().into())])
+            event("final_turn").with("turn", *turn).with("reason", reason.as_str())
         }
-        SessionRecord::ChildEnded(child) => named(
-            "child_ended",
-            [
-                ("turn", child.turn.into()),
-                ("call", child.call.as_str().into()),
-                ("name", child.name.as_str().into()),
-                ("status", child.status.as_str().into()),
-            ],
-        ),
-        SessionRecord::Reported(report) => named(
-            "ended",
-            [("status", Ending::Report(report).status().as_str().into()), ("exit", report.exit.as_str().into())],
-        ),
+        SessionRecord::ChildEnded(child) => event("child_ended")
+            .with("turn", child.turn)
+            .with("call", child.call.as_str())
+            .with("name", child.name.as_str())
+            .with("status", child.status.as_str()),
+        SessionRecord::Reported(report) => {
+            event("ended").with("status", Ending::Report(report).status().as_str()).with("exit", report.exit.as_str())
+        }
         _ => return None,
     })
 }

@@ -9,9 +9,10 @@ use reknit_protocol::{CallTool, EffectId, EffectKind, EffectOwner, Object, Small
 use serde::{Deserialize, Serialize};
 
 use crate::business_key::KeyFinding;
-use crate::elapsed::ms_between;
 use crate::event::{DecidedBy, Decision};
 use crate::record::{CallEnd, ModelRecord, Record, RecordKind, RunRecord, StepDescription};
+use crate::stored::is_default;
+use crate::times::ms_between;
 
 /// What a model is asked for in the history of a run, where a step has the name of a rung.
 pub(crate) const PLAN: &str = "plan";
@@ -25,7 +26,6 @@ pub struct HistoryEntry {
     pub at_ms: i64,
     /// How long it took; 0 for a decision.
     pub took_ms: u64,
-    /// What happened.
     pub kind: HistoryKind,
 }
 
@@ -33,9 +33,7 @@ pub struct HistoryEntry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryKind {
-    /// The tool was called.
     Called {
-        /// The parameters that were sent.
         #[serde(with = "exact")]
         parameters: Object,
         /// The status, if the tool replied.
@@ -50,7 +48,6 @@ pub enum HistoryKind {
     Checked {
         /// The capability, as `tool/capability`.
         capability: String,
-        /// The parameters that were sent.
         #[serde(with = "exact")]
         parameters: Object,
         /// The status, if the tool replied.
@@ -60,7 +57,6 @@ pub enum HistoryKind {
     Asked {
         /// The rung; `plan`, `tool_selection` or `answer` if it was asked about the run.
         rung: String,
-        /// The model.
         target: TargetName,
         /// The tokens that the answer used; `None` without an answer.
         usage: Option<Usage>,
@@ -79,12 +75,9 @@ pub enum HistoryKind {
     BreakerOpen,
     /// The call was not sent, because of what the journal knew about its business key.
     KeyFound(KeyFinding),
-    /// A person decided.
     Decided {
-        /// The decision.
         decision: Decision,
-        /// Who decided.
-        #[serde(default, skip_serializing_if = "DecidedBy::is_person")]
+        #[serde(default, skip_serializing_if = "is_default")]
         by: DecidedBy,
     },
     /// It is unknown how far the call got.
@@ -164,30 +157,12 @@ impl HistoryBuilder {
             RunRecord::Mended { step, mend, .. } => {
                 self.push(step, HistoryEntry { at_ms, took_ms: 0, kind: HistoryKind::Mended(mend.clone()) });
             }
-            RunRecord::Started { .. }
-            | RunRecord::Resumed
-            | RunRecord::Retried { .. }
-            | RunRecord::ToolsSelected(_)
-            | RunRecord::PlanAccepted { .. }
-            | RunRecord::PlanRejected { .. }
-            | RunRecord::Replanning { .. }
-            | RunRecord::ReplanningGivenUp { .. }
-            | RunRecord::StepBound { .. }
-            | RunRecord::RungStarted(_)
-            | RunRecord::AdviceRead { .. }
-            | RunRecord::FeedbackExhausted(_)
-            | RunRecord::KeySettled { .. }
-            | RunRecord::EditRefused { .. }
-            | RunRecord::LateOutcome(_)
-            | RunRecord::Ended { .. } => {}
+            _ => {}
         }
     }
 
     fn end_check(&mut self, at_ms: i64, call: &CallTool, end: &CallEnd) {
-        let status = match end {
-            CallEnd::Replied { status, .. } => Some(*status),
-            CallEnd::Failed { .. } | CallEnd::Interrupted => None,
-        };
+        let status = end.status();
         let capability = format!("{}/{}", call.tool, call.capability);
         self.end(&call.id, at_ms, HistoryKind::Checked { capability, parameters: call.parameters.clone(), status });
     }

@@ -64,29 +64,22 @@ mod answer;
 mod approval_rules;
 mod budget;
 mod business_key;
-mod confirmation;
 mod consult;
-mod data_fence;
 mod digest;
 mod effect;
-mod elapsed;
 mod event;
 mod event_json;
 mod explanation;
-mod fork_origin;
 mod history;
 mod internal_error;
 mod metadata;
 mod migrations;
-mod nest;
 mod number_sources;
 mod outcome_check;
 mod overview;
 mod policy;
 mod question_facts;
 mod record;
-mod repeat_argument;
-mod replanning;
 mod report;
 mod request_digest;
 mod result_handle;
@@ -96,18 +89,18 @@ mod session;
 mod session_start;
 mod session_texts;
 mod statistics;
+mod stored;
 mod synthesis;
 mod templates;
+mod times;
 mod tool_name;
 mod trace_parent;
-mod uncertain_call;
-mod utc_time;
 
+pub use answer::Replanning;
 pub use answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepApproval, StepReport};
 pub use approval_rules::{ApprovalPolicy, ApprovalRule, AskScope};
 pub use budget::{Exhausted, Spent};
 pub use business_key::{KeyFinding, KeyHolder, KeySettlement, KnownReceipt};
-pub use confirmation::{Confirmation, ConfirmingCall};
 pub use digest::digest_of_texts;
 pub use effect::{
     AskModel, AskPerson, AskedBy, CountTokens, Effect, ItemCall, OpenBreakerPolicy, PreviewedCall, Question,
@@ -115,11 +108,11 @@ pub use effect::{
 pub use event::{DecidedBy, Decision, Event, EventKind, MACHINE_VERSION, REPLAYED_VERSIONS, Started};
 pub use event_json::event_json;
 pub use explanation::{ExplainedLine, ExplainedStep, Explanation, explain};
-pub use fork_origin::{ForkOrigin, ForkWrites};
 pub use history::{HistoryEntry, HistoryKind};
 pub use metadata::{Metadata, MetadataError};
 pub use migrations::{MIGRATIONS, MigrationError, SnapshotMigration, SnapshotPart, migrate_snapshot};
 pub use number_sources::{NumberSource, SourcedNumber, number_sources};
+pub use outcome_check::{Confirmation, ConfirmingCall};
 pub use outcome_check::{IfAbsent, OutcomeCheck};
 pub use overview::{BareOverview, BareReply, Overview, OverviewBuilder, RunOverview, SessionOverview};
 pub use policy::{
@@ -132,8 +125,6 @@ pub use record::{
     ModelQuestion, ModelRecord, ModelWaitReason, PlanRejection, Record, RecordKind, RejectionCause, RetryDirective,
     RunRecord, RungStart, SessionRecord, StepDescription, StepEnd, TextCallForm, TurnOutcome, WaitEnd, WaitReason,
 };
-pub use repeat_argument::{add_repeat_argument, needs_repeat_reason, take_repeat_reason};
-pub use replanning::Replanning;
 pub use report::{
     ChildReport, FinalTurnReason, MendedCall, REPORT_ALIAS, RepeatedCall, Report, ReportSource, ReportStatus,
     SessionExit, SyntheticReason, Totals,
@@ -146,7 +137,7 @@ pub use run::{
 };
 pub use session::{
     ChildActivity, ChildView, Ending, Machine, Notice, PLAN_TOOL, QuestionSize, READ_TOOL, RetryReason, Session,
-    SessionActivity, SessionView,
+    SessionActivity, SessionView, add_repeat_argument, needs_repeat_reason, take_repeat_reason,
 };
 pub use session_start::{
     AgentMending, CallsInText, Plans, ReportFormat, ReportRules, SessionRules, SessionStarted, SubAgent, TextAnswers,
@@ -155,4 +146,5 @@ pub use session_texts::{REPORT_TOOL, SessionTexts};
 pub use statistics::{FailureClass, FailureStatistics, RungStatistics, Statistics, ToolStatistics};
 pub use templates::{PromptBuilder, TemplateError, Templates};
 pub use tool_name::tool_name;
+pub use trace_parent::{ForkOrigin, ForkWrites};
 pub use trace_parent::{SpanId, TraceId, TraceParent, TraceParentError};

@@ -37,27 +37,17 @@ pub enum MetadataError {
     /// The text has no `=`.
     #[error("the metadata `{0}` has no `=`")]
     NoValue(String),
-    /// A key is empty.
     #[error("a metadata key is empty")]
     EmptyKey,
     /// A key has a character that is not allowed.
     #[error("the metadata key `{0}` has other characters than letters, digits, `_`, `-` and `.`")]
     InvalidKey(String),
-    /// A key is too long.
     #[error("a metadata key has {0} bytes; the most are {MAX_KEY}")]
     LongKey(usize),
-    /// A key is given twice.
     #[error("the metadata key `{0}` is given twice")]
     DuplicateKey(String),
-    /// A value is too long.
     #[error("the metadata value of `{key}` has {bytes} bytes; the most are {MAX_VALUE}")]
-    LongValue {
-        /// The key.
-        key: String,
-        /// The length of the value.
-        bytes: usize,
-    },
-    /// There are too many entries.
+    LongValue { key: String, bytes: usize },
     #[error("there are more than {MAX_ENTRIES} metadata entries")]
     TooMany,
 }

@@ -16,14 +16,12 @@ pub enum SnapshotPart {
     RunState,
     /// The first event of a session.
     SessionStarted,
-    /// The state of a session.
     SessionState,
 }
 
 /// Brings the snapshots of one version to the next one.
 #[derive(Debug, Clone, Copy)]
 pub struct SnapshotMigration {
-    /// The version that it migrates.
     pub from: u32,
     /// Changes one part. The version in a first event is changed for it.
     pub change: fn(SnapshotPart, &mut Value) -> Result<(), String>,
@@ -35,7 +33,6 @@ pub const MIGRATIONS: &[SnapshotMigration] = &[];
 /// Why a snapshot cannot be brought to the current version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MigrationError {
-    /// A newer machine wrote it.
     #[error("version {0} of the state machine wrote it; this build has version {MACHINE_VERSION}")]
     Newer(u32),
     /// There is no migration from this version.
@@ -43,12 +40,7 @@ pub enum MigrationError {
     Missing(u32),
     /// It does not have the form of its version.
     #[error("it does not have the form of version {version}: {problem}")]
-    Form {
-        /// The version.
-        version: u32,
-        /// What is wrong.
-        problem: String,
-    },
+    Form { version: u32, problem: String },
 }
 
 /// The snapshot of a machine of version `from`, as a machine of the current version writes it.

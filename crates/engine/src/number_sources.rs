@@ -22,37 +22,30 @@ pub struct SourcedNumber {
     pub start: usize,
     /// Where it ends in the text, in bytes.
     pub end: usize,
-    /// Where it comes from.
     pub source: NumberSource,
 }
 
 /// Where a number comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NumberSource {
-    /// The request contains it.
     Request,
     /// It is in the result of a step, exactly or before it was rounded.
     Result {
-        /// The step.
         step: StepId,
         /// The place in the body of the result.
         path: Path,
     },
     /// It was sent as a parameter of a step.
     Parameter {
-        /// The step.
         step: StepId,
-        /// The parameter.
         name: String,
     },
     /// What happened to a step contains it: the reason of a failure, or a repair.
     History {
-        /// The step.
         step: StepId,
     },
     /// It can be a count of steps.
     Count,
-    /// Nothing contains it.
     Unknown,
 }
 

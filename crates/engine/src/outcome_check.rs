@@ -1,22 +1,24 @@
-//! How to find out whether a call took effect: a read capability that is called after an unknown outcome.
+//! What the configuration says about the results of a capability: how to find out whether a call took effect, and what is expected
+//! of every result, whichever plan calls it.
 
 use std::collections::BTreeMap;
 
 use reknit_expressions::{Binding, Expression, Parameters, bind};
 use reknit_mend::{ReplyContext, Verdict, classify_reply};
-use reknit_protocol::{CallTool, CapabilityName, Object, SideEffect, StepId, ToolName, ToolReply, Value, exact};
+use reknit_plan::{REPLY, RESULT};
+use reknit_protocol::{
+    CallTool, CapabilityName, Object, SideEffect, Step, StepId, ToolName, ToolReply, Value, exact, parse_human_duration,
+};
 use serde::{Deserialize, Serialize};
 
 /// Names that the templates of a check may use, beside the parameters of the call.
 const CALL: &str = "call";
 const KEY: &str = "key";
 const STATUS: &str = "status";
-const REPLY: &str = "reply";
 
 /// A read capability that tells whether a call took effect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeCheck {
-    /// The tool.
     #[serde(rename = "agent")]
     pub tool: ToolName,
     /// The tool's capability; it must change nothing.
@@ -119,4 +121,80 @@ fn evaluate(text: &str, known: &BTreeMap<StepId, Value>) -> Result<Value, String
     let ids: Vec<StepId> = known.keys().cloned().collect();
     let expression = Expression::parse(text, &ids).map_err(|error| error.to_string())?;
     expression.evaluate(known).map(|evaluation| evaluation.value).map_err(|reason| reason.to_string())
+}
+
+/// What is expected of the results of a capability, as `expect` and `verify` of a step say it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Confirmation {
+    /// Whether a result is as wished: an expression over `result`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect: Option<String>,
+    /// A read call that tells whether the call had the wished effect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verify: Option<ConfirmingCall>,
+}
+
+/// A read call after the call of a capability.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ConfirmingCall {
+    #[serde(rename = "agent")]
+    pub tool: ToolName,
+    /// The tool's capability; it must change nothing.
+    pub capability: CapabilityName,
+    /// Its parameters, as templates over `result`.
+    #[serde(with = "exact")]
+    pub parameters: Object,
+    /// Whether the reply confirms the effect: an expression over `reply` and `result`.
+    pub expect: String,
+    /// The time between two replies and how many are asked for, if it is not one: `5 s` and `6`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<(String, u32)>,
+}
+
+impl Confirmation {
+    /// Checks the templates and expressions. Fails with the name of the field that is wrong, and why.
+    pub fn validate(&self) -> Result<(), (&'static str, String)> {
+        let of_result = [RESULT].map(StepId::from);
+        let of_reply = [RESULT, REPLY].map(StepId::from);
+        if self.expect.is_none() && self.verify.is_none() {
+            return Err(("expect", "write `expect`, `verify` or both".to_owned()));
+        }
+        let expect = self.expect.iter().try_for_each(|text| Expression::parse(text, &of_result).map(drop));
+        expect.map_err(|error| ("expect", error.to_string()))?;
+        let Some(verify) = &self.verify else { return Ok(()) };
+        Parameters::parse(&verify.parameters, &of_result).map_err(|error| ("with", error.to_string()))?;
+        Expression::parse(&verify.expect, &of_reply).map_err(|error| ("reply", error.to_string()))?;
+        match &verify.again {
+            Some((wait, _)) if parse_human_duration(wait).is_none_or(|ms| ms == 0) => {
+                Err(("wait", "write a number and a unit, like `5 s`".to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds what the step does not say itself.
+    pub(crate) fn add_to(&self, step: &mut Step) {
+        if let Some(expect) = self.expect.as_ref().filter(|_| !step.has_control("expect")) {
+            step.metadata.insert("expect", expect.as_str());
+        }
+        if let Some(verify) = self.verify.as_ref().filter(|_| !step.has_control("verify")) {
+            step.metadata.insert("verify", Value::Object(verify.to_object()));
+        }
+    }
+}
+
+impl ConfirmingCall {
+    /// The object that a plan has under `verify`.
+    fn to_object(&self) -> Object {
+        let mut object = Object::from([
+            ("tool", Value::from(format!("{}/{}", self.tool, self.capability))),
+            ("with", Value::Object(self.parameters.clone())),
+            ("expect", Value::from(self.expect.as_str())),
+        ]);
+        if let Some((wait, times)) = &self.again {
+            object.insert("wait", wait.as_str());
+            object.insert("times", *times);
+        }
+        object
+    }
 }

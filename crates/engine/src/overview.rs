@@ -11,16 +11,16 @@ use reknit_plan::{PlanAuthor, ToolSelection};
 use reknit_protocol::{RunId, StepId, Value, exact};
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{Answer, Outcome};
+use crate::answer::{Answer, Outcome, Replanning};
 use crate::budget::Spent;
-use crate::fork_origin::ForkOrigin;
 use crate::history::{HistoryBuilder, HistoryEntry};
 use crate::metadata::Metadata;
 use crate::record::{Record, SessionRecord};
-use crate::replanning::Replanning;
 use crate::report::{MendedCall, Report};
 use crate::run::{Progress, RejectedPlan, Run, StepView};
 use crate::session::{Ending, Machine, Session, SessionView};
+use crate::stored::is_default;
+use crate::trace_parent::ForkOrigin;
 
 /// A message of a conversation is cut to this many characters. The events have all of it.
 const MESSAGE_CHARS: usize = 1_000;
@@ -29,9 +29,7 @@ const MESSAGE_CHARS: usize = 1_000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Overview {
-    /// About a run.
     Run(Box<RunOverview>),
-    /// About a session.
     Session(Box<SessionOverview>),
     /// About a run that no machine of this build can restore.
     Bare(Box<BareOverview>),
@@ -46,9 +44,7 @@ impl Overview {
             Self::Bare(_) => None,
         }
     }
-}
 
-impl Overview {
     /// The learned rules whose change a tool rejected, each with the error; of a fork none, which repeats what its origin did.
     pub fn rejected_rules(&self) -> Option<&BTreeMap<String, String>> {
         match self {
@@ -62,32 +58,26 @@ impl Overview {
 /// Everything that is shown about a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunOverview {
-    /// The id of the run.
     pub run: RunId,
-    /// The request.
     pub request: String,
     /// Who the request is for, and the like.
     #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
-    /// Which run it is a fork of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<ForkOrigin>,
     /// The attachments of the request, each with its name, media type and size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<String>,
-    /// What the run has spent.
     pub spent: Spent,
     /// The part of the cost that the sessions of its agents have spent. Each session is a run of its own in the journal.
     #[serde(default, skip_serializing_if = "Money::is_zero")]
     pub sessions_cost: Money,
     /// How often it was continued after it had ended.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub retries: u32,
-    /// The number of events.
     pub events: u64,
     /// The time of the last event, in milliseconds since 1970.
     pub now_ms: i64,
-    /// The phase.
     pub progress: Progress,
     /// The end of the wait before a model is asked again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,7 +85,6 @@ pub struct RunOverview {
     /// The tools that the planner was shown, if the catalogue was too large for all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_selection: Option<ToolSelection>,
-    /// How many capabilities the catalogue has.
     pub capabilities: usize,
     /// The repairs that turned a model's text into the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -106,9 +95,7 @@ pub struct RunOverview {
     /// The times that the planner was asked for a plan of what is missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replannings: Vec<Replanning>,
-    /// The steps of the plan.
     pub steps: Vec<StepView>,
-    /// The history of each step.
     pub history: BTreeMap<StepId, Vec<HistoryEntry>>,
     /// What happened to the run as a whole: the questions for its plan and its answer, and the approval of its plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -128,7 +115,6 @@ pub struct RunOverview {
 }
 
 impl RunOverview {
-    /// The result of a step.
     pub fn result(&self, step: &StepId) -> Option<Arc<Value>> {
         let Some(answer) = &self.answer else { return self.results.get(step).cloned() };
         match &answer.steps.iter().find(|report| report.step == *step)?.outcome {
@@ -138,19 +124,11 @@ impl RunOverview {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
-}
-
 /// Everything that is shown about a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionOverview {
-    /// The id of the session.
     pub run: RunId,
-    /// The agent.
     pub agent: String,
-    /// The user's question.
     pub input: String,
     /// Who the request is for, and the like.
     #[serde(default, skip_serializing_if = "Metadata::is_empty")]
@@ -161,9 +139,7 @@ pub struct SessionOverview {
     /// The attachments of the question, each with its name, media type and size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<String>,
-    /// What the session has spent.
     pub spent: Spent,
-    /// The number of events.
     pub events: u64,
     /// The time of the last event, in milliseconds since 1970.
     pub now_ms: i64,
@@ -188,7 +164,6 @@ pub struct SessionOverview {
 /// What is known about a run without its machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BareOverview {
-    /// The id of the run.
     pub run: RunId,
     /// The request, or the name of the plan.
     pub title: String,
@@ -200,7 +175,6 @@ pub struct BareOverview {
     /// Why a person closed it.
     #[serde(default)]
     pub closed: Option<String>,
-    /// The number of events.
     pub events: u64,
     /// The history of each step when the run last waited.
     #[serde(default)]
@@ -218,7 +192,6 @@ pub struct BareOverview {
 pub struct BareReply {
     /// The call: `pay/call/1`.
     pub effect: String,
-    /// The reply as it was stored.
     #[serde(with = "exact")]
     pub reply: Value,
 }
@@ -242,7 +215,6 @@ impl OverviewBuilder {
         }
     }
 
-    /// The history of each step so far.
     pub fn history(&self) -> &BTreeMap<StepId, Vec<HistoryEntry>> {
         &self.history.entries
     }

@@ -10,26 +10,21 @@ use reknit_protocol::{KeyRule, Plan, SideEffect, Step};
 use serde::{Deserialize, Serialize};
 
 use crate::approval_rules::ApprovalPolicy;
-use crate::confirmation::Confirmation;
-use crate::outcome_check::OutcomeCheck;
+use crate::outcome_check::{Confirmation, OutcomeCheck};
+use crate::stored::is_default;
 
 /// The policy of a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Policy {
-    /// The budget and time limits.
     pub limits: Limits,
     /// Retries after transient failures.
     pub resend: ResendPolicy,
-    /// Repairs of rejected calls.
     pub mending: MendingPolicy,
-    /// The rotation over model targets.
     pub rotation: RotationRules,
-    /// Planning.
     pub planning: Planning,
     /// Temperature and length of the models' answers.
     #[serde(default)]
     pub asking: SamplingPolicy,
-    /// How the answer is written.
     pub synthesis: Synthesis,
     /// The side effects of calls, where the configuration overrides the tool: by `agent/capability` or `agent`.
     pub effects: SideEffectPolicy,
@@ -42,7 +37,7 @@ pub struct Policy {
     /// Whether a person can be asked.
     pub people: PeoplePolicy,
     /// Which calls a person approves before they are sent.
-    #[serde(default, skip_serializing_if = "ApprovalPolicy::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub approvals: ApprovalPolicy,
     /// Whether the calls of a loop that need an approval are asked about together.
     #[serde(default = "LoopApprovals::items", skip_serializing_if = "LoopApprovals::is_items")]
@@ -60,7 +55,7 @@ pub struct Policy {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<LearnedRule>,
     /// Which kind of engine keeps and drives the run. The other kind must not: calls would be made twice.
-    #[serde(default, skip_serializing_if = "EngineKind::is_embedded")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub engine: EngineKind,
 }
 
@@ -85,7 +80,6 @@ impl EngineKind {
 /// The budget and time limits of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Tool calls.
     pub tool_calls: u32,
     /// Model calls. One is reserved for the answer.
     pub model_calls: u32,
@@ -107,11 +101,9 @@ pub struct Limits {
     /// per step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_ms: Option<u64>,
-    /// The time for one tool call.
     pub call_ms: u64,
     /// The time for calls in progress to complete after the run was cancelled.
     pub drain_ms: u64,
-    /// The time for a person's decision.
     pub person_ms: u64,
     /// The time for a job on which a tool works after it has answered.
     pub job_ms: u64,
@@ -196,40 +188,28 @@ pub struct Planning {
     #[serde(default = "PlanLanguage::calls", skip_serializing_if = "PlanLanguage::is_calls")]
     pub language: PlanLanguage,
     /// How often the planner is asked for a plan of what is missing, if steps of its plan failed.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub replans: u32,
-}
-
-/// Runs that were started before there were second plans have no such field.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// Temperature and length of answers, per kind of question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SamplingPolicy {
-    /// For the selection of tools.
     pub choice: Sampling,
-    /// For a plan.
     pub plan: Sampling,
     /// For missing values; the length grows with their number.
     pub resolution: Sampling,
-    /// For a correction by the error.
     pub feedback: Sampling,
     /// For a correction by all known values.
     pub context: Sampling,
-    /// For the answer.
     pub answer: Sampling,
 }
 
 /// Temperature and length of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// The sampling temperature.
     pub temperature: Temperature,
-    /// The token limit.
     pub max_tokens: u32,
 }
 

@@ -9,7 +9,6 @@ use crate::effect::{ItemCall, PreviewedCall, Question};
 pub struct QuestionLine {
     /// The label: `call`, `item`, `failed`, `change`, `reason`, `check`, `again` or `limit`.
     pub label: &'static str,
-    /// The text.
     pub text: String,
 }
 
@@ -121,18 +120,18 @@ fn preview_text(call: &PreviewedCall) -> String {
 
 fn item_facts(call: &ItemCall) -> Value {
     let parameters = Value::Object(call.parameters.clone());
-    Value::Object(Object::from([("step", call.step.as_str().into()), ("parameters", parameters)]))
+    Value::from([("step", call.step.as_str().into()), ("parameters", parameters)])
 }
 
 fn preview_facts(call: &PreviewedCall) -> Value {
-    Value::Object(Object::from([
+    Value::from([
         ("step", call.step.as_str().into()),
         ("agent", call.tool.as_str().into()),
         ("capability", call.capability.as_str().into()),
         ("class", call.side_effect.as_str().into()),
         ("parameters", Value::Object(call.parameters.clone())),
         ("foreach", call.foreach.as_deref().map_or(Value::Null, Value::from)),
-    ]))
+    ])
 }
 
 #[cfg(test)]
@@ -143,19 +142,9 @@ mod tests {
     use crate::effect::AskedBy;
 
     fn call() -> Box<CallTool> {
-        Box::new(CallTool {
-            id: "pay/call/1".parse().unwrap(),
-            step: "pay".into(),
-            tool: "bank".into(),
-            capability: "pay".into(),
-            parameters: Object::from([("amount", 5_u64.into())]),
-            side_effect: SideEffect::Unsafe,
-            idempotency_key: None,
-            business_key: None,
-            timeout_ms: 1,
-            job: None,
-            callback: None,
-        })
+        let call = r#"{"id": "pay/call/1", "step": "pay", "agent": "bank", "capability": "pay", "parameters": {"amount": 5},
+            "side_effect": "unsafe", "idempotency_key": null, "timeout_ms": 1}"#;
+        serde_json::from_str(call).unwrap()
     }
 
     fn items() -> Question {

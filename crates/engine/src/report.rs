@@ -1,9 +1,5 @@
 //! The report that ends a session. Every session has exactly one.
 
-mod exit;
-
-pub use exit::SessionExit;
-
 use reknit_mend::Rung;
 use reknit_protocol::{Object, Value, exact, word_enum};
 use serde::{Deserialize, Serialize};
@@ -17,9 +13,7 @@ pub const REPORT_ALIAS: &str = "final_report";
 /// The result of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// The format.
     pub format: ReportFormat,
-    /// The content as text.
     pub content: String,
     /// The content as JSON, if that is the format.
     #[serde(with = "exact::option")]
@@ -29,23 +23,16 @@ pub struct Report {
     pub metadata: Object,
     /// Whether the work was done, as the model judges it.
     pub status: ReportStatus,
-    /// The origin of the report.
     pub source: ReportSource,
-    /// Why the turn was the final one, if it was.
     pub forced_final_reason: Option<FinalTurnReason>,
     /// Why the machine wrote the report, if it did.
     pub synthetic_reason: Option<SyntheticReason>,
-    /// Why the session ended.
     pub exit: SessionExit,
-    /// The turn of the report.
     pub turn: u32,
     /// How many reports the model tried to give.
     pub final_report_attempts: u32,
-    /// What the session spent.
     pub spent: Spent,
-    /// Totals over all attempts.
     pub totals: Totals,
-    /// How many tool calls succeeded.
     #[serde(default)]
     pub successful_calls: u32,
     /// Doubts about the report: figures in it that neither the request nor a result states.
@@ -71,15 +58,12 @@ pub struct Report {
 /// A call that was not sent as the model wrote it, or more than once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MendedCall {
-    /// The turn of the call.
     pub turn: u32,
     /// The id of the call: `call-2`, or `call-2/price` for a step of a plan.
     pub call: String,
     /// The tool, as the model is shown it.
     pub tool: String,
-    /// The rung of the repair ladder.
     pub rung: Rung,
-    /// What was changed and why.
     pub change: String,
 }
 
@@ -87,13 +71,11 @@ pub struct MendedCall {
 /// earlier result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepeatedCall {
-    /// The turn of the call.
     pub turn: u32,
     /// The id of the call: `call-2`.
     pub call: String,
     /// The tool, as the model is shown it.
     pub tool: String,
-    /// The turn of the earlier call.
     pub first_turn: u32,
     /// The id of the earlier call in its turn.
     pub first_call: String,
@@ -121,7 +103,6 @@ word_enum! {
     pub enum ReportStatus {
         /// The work was done, or the model does not say otherwise.
         Success = "success",
-        /// Some of the work was done.
         Partial = "partial",
         /// The work was not done.
         Failure = "failure",
@@ -133,7 +114,6 @@ word_enum! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum ReportSource {
-        /// A call of the report tool.
         ToolCall = "tool-call",
         /// The text of an answer without calls.
         TextFallback = "text-fallback",
@@ -157,54 +137,72 @@ word_enum! {
         RetriesExhausted = "retries_exhausted",
         /// The user stopped the session, and the final turn had no report.
         UserStop = "user_stop",
-        /// The session was cancelled.
         Cancelled = "cancelled",
         /// A limit on calls or cost was reached.
         BudgetExhausted = "budget_exhausted",
-        /// The time limit was reached.
         TimeLimit = "time_limit",
-        /// A provider rejected the API key.
         AuthError = "auth_error",
         /// The quota of an account is used up.
         QuotaExceeded = "quota_exceeded",
         /// There is no model to ask.
         NoProviders = "no_providers",
-        /// The machine itself failed.
         InternalError = "internal_error",
     }
 }
 
-impl SyntheticReason {
-    /// The explanation for the user.
-    pub(crate) const fn message(self) -> &'static str {
-        match self {
-            Self::MaxTurnsExhausted => "the model gave no report within the allowed turns",
-            Self::ContextLimit => "the conversation reached the context window limit, and the model gave no report",
-            Self::RetriesExhausted => "no model gave a usable answer",
-            Self::UserStop => "the session was stopped, and the model gave no report in the final turn",
-            Self::Cancelled => "the session was cancelled",
-            Self::BudgetExhausted => "a budget limit was reached before the model gave a report",
-            Self::TimeLimit => "the time limit was reached before the model gave a report",
-            Self::AuthError => "the model's provider rejected the API key",
-            Self::QuotaExceeded => "the quota of the account with the model's provider is used up",
-            Self::NoProviders => "there is no model to ask",
-            Self::InternalError => "an internal error occurred",
-        }
+word_enum! {
+    /// Why a session ended. The words are stable.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum SessionExit {
+        FinalAnswer = "EXIT-FINAL-ANSWER",
+        /// The model gave its report in the final turn, because the turns were used up.
+        MaxTurnsWithResponse = "EXIT-MAX-TURNS-WITH-RESPONSE",
+        /// The conversation was too long, with or without a report.
+        TokenLimit = "EXIT-TOKEN-LIMIT",
+        /// The user stopped the session, with or without a report.
+        UserStop = "EXIT-USER-STOP",
+        SignalReceived = "EXIT-SIGNAL-RECEIVED",
+        AuthFailure = "EXIT-AUTH-FAILURE",
+        /// The quota of an account is used up.
+        QuotaExceeded = "EXIT-QUOTA-EXCEEDED",
+        /// There is no model to ask.
+        NoProviders = "EXIT-NO-PROVIDERS",
+        /// Every attempt of a turn failed, and so did the final turn.
+        MaxRetries = "EXIT-MAX-RETRIES",
+        /// The turns were used up without a report.
+        MaxTurnsNoResponse = "EXIT-MAX-TURNS-NO-RESPONSE",
+        /// A limit on calls or cost was reached.
+        BudgetExhausted = "EXIT-BUDGET-EXHAUSTED",
+        TimeLimit = "EXIT-TIME-LIMIT",
+        InternalError = "EXIT-INTERNAL-ERROR",
     }
+}
 
-    pub(crate) const fn exit(self) -> SessionExit {
+impl SyntheticReason {
+    /// How the session ends, and the explanation for the user.
+    pub(crate) const fn exit_and_message(self) -> (SessionExit, &'static str) {
+        use SessionExit as Exit;
         match self {
-            Self::MaxTurnsExhausted => SessionExit::MaxTurnsNoResponse,
-            Self::ContextLimit => SessionExit::TokenLimit,
-            Self::RetriesExhausted => SessionExit::MaxRetries,
-            Self::UserStop => SessionExit::UserStop,
-            Self::Cancelled => SessionExit::SignalReceived,
-            Self::BudgetExhausted => SessionExit::BudgetExhausted,
-            Self::TimeLimit => SessionExit::TimeLimit,
-            Self::AuthError => SessionExit::AuthFailure,
-            Self::QuotaExceeded => SessionExit::QuotaExceeded,
-            Self::NoProviders => SessionExit::NoProviders,
-            Self::InternalError => SessionExit::InternalError,
+            Self::MaxTurnsExhausted => (Exit::MaxTurnsNoResponse, "the model gave no report within the allowed turns"),
+            Self::ContextLimit => {
+                (Exit::TokenLimit, "the conversation reached the context window limit, and the model gave no report")
+            }
+            Self::RetriesExhausted => (Exit::MaxRetries, "no model gave a usable answer"),
+            Self::UserStop => {
+                (Exit::UserStop, "the session was stopped, and the model gave no report in the final turn")
+            }
+            Self::Cancelled => (Exit::SignalReceived, "the session was cancelled"),
+            Self::BudgetExhausted => {
+                (Exit::BudgetExhausted, "a budget limit was reached before the model gave a report")
+            }
+            Self::TimeLimit => (Exit::TimeLimit, "the time limit was reached before the model gave a report"),
+            Self::AuthError => (Exit::AuthFailure, "the model's provider rejected the API key"),
+            Self::QuotaExceeded => {
+                (Exit::QuotaExceeded, "the quota of the account with the model's provider is used up")
+            }
+            Self::NoProviders => (Exit::NoProviders, "there is no model to ask"),
+            Self::InternalError => (Exit::InternalError, "an internal error occurred"),
         }
     }
 }
@@ -216,15 +214,12 @@ word_enum! {
     pub enum FinalTurnReason {
         /// The conversation does not fit any context window.
         Context = "context",
-        /// The turns are used up.
         MaxTurns = "max_turns",
         /// Every attempt of the previous turn failed.
         RetryExhaustion = "retry_exhaustion",
-        /// The user stopped the session.
         UserStop = "user_stop",
         /// The budget covers only one more question.
         Budget = "budget",
-        /// The time limit is nearly reached.
         TimeLimit = "time_limit",
     }
 }
@@ -232,17 +227,14 @@ word_enum! {
 /// The outcome of a plan or an agent that was called.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChildReport {
-    /// The turn of the call.
     pub turn: u32,
     /// The id of the call: `call-2`.
     pub call: String,
-    /// The name of what was called.
     pub name: String,
     /// The status of a plan, or the exit of an agent.
     pub status: String,
     /// Whether the call succeeded.
     pub done: bool,
-    /// What it spent.
     pub spent: Spent,
     /// The calls of a called agent that were changed or sent again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -255,11 +247,9 @@ pub struct ChildReport {
 /// Totals over all attempts of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Totals {
-    /// The number of attempts.
     pub attempts: u32,
     /// The number of attempts without calls or a report.
     pub failed_attempts: u32,
-    /// The total time that models took.
     pub model_ms: u64,
     /// The total time spent waiting for rate limits.
     pub backoff_ms: u64,

@@ -2,9 +2,9 @@
 
 use reknit_model_api::{Attachment, AttachmentSource};
 use reknit_plan::PlanAuthor;
-use reknit_protocol::{Object, Plan, Value, hex};
+use reknit_protocol::{Object, Plan, Value};
 
-use crate::digest::digest_of_texts;
+use crate::digest::short_digest;
 use crate::metadata::Metadata;
 use crate::session_start::SessionStarted;
 use crate::{Started, SubAgent};
@@ -69,8 +69,7 @@ impl RequestDigest {
 
     fn of_texts(texts: impl Iterator<Item = String>) -> Self {
         let texts: Vec<String> = texts.collect();
-        let hash = digest_of_texts(&texts.iter().map(String::as_str).collect::<Vec<_>>());
-        Self(hex(hash.get(..16).unwrap_or(&hash)))
+        Self(short_digest(&texts.iter().map(String::as_str).collect::<Vec<_>>()))
     }
 }
 
@@ -87,7 +86,6 @@ fn metadata_texts(metadata: &Metadata) -> impl Iterator<Item = String> {
 }
 
 impl Started {
-    /// The digest of the request.
     pub fn request_digest(&self) -> RequestDigest {
         let mut agents = Vec::new();
         self.agents.iter().for_each(|agent| add_agent(&agent.session, &agent.description, &mut agents));

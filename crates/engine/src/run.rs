@@ -12,41 +12,27 @@
 
 mod agent_sessions;
 mod approve_call;
-mod approve_items;
 mod approve_plan;
 mod await_job;
-mod breakers;
-mod business_keys;
-mod conditions;
 mod confirm_result;
 mod consultations;
 mod finish;
-mod found_values;
 mod judge_correction;
-mod known_inputs;
-mod lessons;
 mod loops;
-mod nested;
-mod polling;
-mod read_references;
 mod repair_by_learned_rule;
 mod repair_by_model;
 mod repair_by_rules;
-mod repeated_failures;
 mod replan;
-pub(crate) mod request_plan;
+mod request_plan;
 mod resolve_parameters;
-mod resume;
 mod retry;
 mod schedule;
-mod select_tools;
-mod settle_outcome;
 mod sources;
 pub(crate) mod state;
-mod step_deadlines;
 mod step_events;
 mod steps;
 mod ungrounded_numbers;
+mod unsent_calls;
 mod verify_result;
 mod view;
 
@@ -59,17 +45,17 @@ use std::sync::Arc;
 use reknit_plan::{
     Catalogue, CheckedPlan, PlanAuthor, PlanProblem, PlannedStep, StepIndex, check, check_tolerantly, resolve_inputs,
 };
-use reknit_protocol::{Plan, Value};
+use reknit_protocol::{Object, Plan, Value};
 
 use crate::answer::Answer;
 use crate::budget::{Exhausted, Spent};
+use crate::business_key::Avoided;
 use crate::effect::Effect;
 use crate::event::{Event, EventKind, MACHINE_VERSION, REPLAYED_VERSIONS, Started};
 use crate::internal_error::{Decided, InternalError};
 use crate::policy::Policy;
 use crate::record::{Record, RecordKind, RunRecord};
 use crate::result_handle::LoadedResults;
-use crate::uncertain_call::Avoided;
 use confirm_result::ResultSchemas;
 use loops::LoopLists;
 pub(crate) use sources::with_metadata;
@@ -107,12 +93,7 @@ pub enum ApplyError {
     StartedTwice,
     /// Another version of the state machine wrote the event.
     #[error("the run was started by version {found} of the state machine; this build has version {expected}")]
-    OtherMachine {
-        /// The version that started the run.
-        found: u32,
-        /// The version of this build.
-        expected: u32,
-    },
+    OtherMachine { found: u32, expected: u32 },
     /// The schema for a session's report cannot be compiled.
     #[error("the schema of the report cannot be used: {0}")]
     ReportSchema(String),
@@ -277,17 +258,16 @@ impl Run {
     /// Whether the run can only go on after a person's decision.
     pub fn is_waiting_for_person(&self) -> bool {
         let asks_about_plan = matches!(self.state.plan_approval, PlanApproval::Asking(_));
-        matches!(self.state.phase, Phase::Running) && (asks_about_plan || self.state.steps.wait_for_person())
+        matches!(self.state.phase, Phase::Running) && (asks_about_plan || self.state.steps.ready().waits_for_person())
     }
 
     /// Whether the run can only go on after a person's decision, the end of a job or the wait of an `until`. Such time is not
     /// active.
     pub fn is_idle(&self) -> bool {
-        let waits = matches!(self.state.phase, Phase::Running) && self.state.steps.wait_for_others();
+        let waits = matches!(self.state.phase, Phase::Running) && self.state.steps.ready().waits_for_others();
         waits || self.is_waiting_for_person()
     }
 
-    /// What the run has spent so far.
     pub fn spent(&self) -> Spent {
         let mut spent = self.state.spent.clone();
         spent.active_ms = self.state.clock.active_ms(self.state.now_ms);
@@ -333,7 +313,7 @@ impl Run {
         match (checked, inputs) {
             (Ok(checked), Ok(inputs)) if read_calls.is_empty() => {
                 self.plan = Arc::new(checked);
-                self.inputs = (!plan.inputs.is_empty()).then(|| Value::Object(inputs));
+                self.set_inputs(plan, inputs);
                 Ok(())
             }
             (checked, inputs) => {
@@ -347,9 +327,12 @@ impl Run {
     fn prepare_again(&mut self, plan: &Plan) -> Result<(), Vec<PlanProblem>> {
         self.plan =
             Arc::new(check_tolerantly(plan, self.catalogue(), self.author(), |step| self.only_reads(step))?.checked);
-        let inputs = resolve_inputs(plan, &self.started.inputs)?;
-        self.inputs = (!plan.inputs.is_empty()).then(|| Value::Object(inputs));
+        self.set_inputs(plan, resolve_inputs(plan, &self.started.inputs)?);
         Ok(())
+    }
+
+    fn set_inputs(&mut self, plan: &Plan, inputs: Object) {
+        self.inputs = (!plan.inputs.is_empty()).then(|| Value::Object(inputs));
     }
 
     /// The author of the plan: a model, unless the run started with the plan of a person.

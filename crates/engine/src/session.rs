@@ -37,25 +37,15 @@ mod attempt_outcome;
 mod child_machines;
 mod classify_answer;
 mod context_window;
-mod doubts;
-mod finish;
-mod follow_up;
 mod machine;
-mod mended_calls;
-mod notice;
-mod plan_tool;
 mod repeated_calls;
 mod report_draft;
-mod result_attachments;
 mod state;
 mod stop;
 mod stored_results;
-mod token_estimate;
 mod tool_calls;
 mod toolbox;
-mod view;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use reknit_mend::{Corrector, MendingPolicy, ResolutionPolicy, RuleChanges};
@@ -67,18 +57,17 @@ use serde_json::value::RawValue;
 
 pub use context_window::QuestionSize;
 pub use machine::{Ending, Machine};
-pub use notice::{Notice, RetryReason};
+pub use repeated_calls::{add_repeat_argument, needs_repeat_reason, take_repeat_reason};
+pub use state::{ChildActivity, ChildView, SessionActivity, SessionView};
+pub use state::{Notice, RetryReason};
 pub use stored_results::READ_TOOL;
 pub use toolbox::PLAN_TOOL;
-pub use view::{ChildActivity, ChildView, SessionActivity, SessionView};
 
-use crate::budget::{Quote, Spent};
 use crate::effect::Effect;
 use crate::event::{Event, EventKind, Started};
 use crate::policy::Synthesis;
 use crate::record::{Record, RecordKind, SessionRecord};
-use crate::report::Totals;
-use crate::run::state::{ActiveClock, State as RunState};
+use crate::run::state::State as RunState;
 use crate::run::{ApplyError, Run, check_version, with_metadata};
 use crate::session_start::{AgentMending, SessionStarted, TextAnswers};
 use child_machines::Child;
@@ -124,46 +113,13 @@ impl Session {
         let state = State {
             events: 1,
             now_ms: event.at_ms,
-            clock: ActiveClock::default(),
-            spent: Spent::default(),
-            spent_before: Spent::default(),
-            follow_ups: Vec::new(),
-            question_quote: None,
-            report_reserve: Quote::default(),
-            late_outcomes: 0,
             history: first_messages(&started),
-            turn: 0,
             turn_started_ms: event.at_ms,
-            question_ordinal: 0,
-            count_ordinal: 0,
             max_turns: started.rules.max_turns,
             rotation: Rotation::new(started.targets.clone(), rules),
             phase: Phase::Asking { attempt: 0, since_ms: event.at_ms },
-            notices: Vec::new(),
-            final_turn_reason: None,
-            collapsed_in_turn: None,
-            fallback_report: None,
-            final_report_attempts: 0,
             max_output_tokens: started.rules.max_output_tokens,
-            output_limits: BTreeMap::new(),
-            abort_reason: None,
-            last_stop_reason: None,
-            last_error: None,
-            turns_completed: 0,
-            totals: Totals::default(),
-            uncertain_calls: Vec::new(),
-            rejected_rules: BTreeMap::new(),
-            completed_calls: Vec::new(),
-            repeated: Vec::new(),
-            in_doubt: Vec::new(),
-            mended: Vec::new(),
-            approved: Vec::new(),
-            successful_calls: 0,
-            stored_results: stored_results::StoredResults::default(),
-            token_counts: token_estimate::TokenCounts::default(),
-            uncountable: BTreeSet::new(),
-            learned_windows: BTreeMap::new(),
-            children: Vec::new(),
+            ..State::default()
         };
         let records = Vec::new();
         let mut session = Self { started, setup, call_run: None, children: Vec::new(), state, records };

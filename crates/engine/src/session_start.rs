@@ -3,28 +3,24 @@
 use std::sync::Arc;
 
 use reknit_mend::Corrector;
-use reknit_model_api::{Attachment, Effort, Money, TargetName, Temperature};
+use reknit_model_api::{Attachment, Effort, TargetName, Temperature};
+use reknit_plan::Catalogue;
 use reknit_protocol::{RunId, Value, exact, word_enum};
 use serde::{Deserialize, Serialize};
 
-use crate::digest::seed_of;
-use crate::fork_origin::ForkOrigin;
 use crate::metadata::Metadata;
 use crate::session_texts::SessionTexts;
-use crate::trace_parent::TraceParent;
+use crate::trace_parent::{ForkOrigin, TraceParent};
 use crate::{Policy, Templates};
-use reknit_plan::Catalogue;
 
 /// The first event of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionStarted {
     /// The id of the session. Sessions and runs share one namespace.
     pub run: RunId,
-    /// The name of the agent.
     pub agent: String,
     /// The agent's instructions: the body of its file.
     pub prompt: String,
-    /// The user's question.
     pub input: String,
     /// Images, documents and sound that belong to the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -43,9 +39,7 @@ pub struct SessionStarted {
     pub rules: SessionRules,
     /// Budgets, and how calls are repaired.
     pub policy: Arc<Policy>,
-    /// The prompts about failed calls.
     pub templates: Arc<Templates>,
-    /// The texts of notices and instructions.
     pub words: Arc<SessionTexts>,
     /// Seed for deterministic jitter.
     pub seed: u64,
@@ -59,35 +53,9 @@ pub struct SessionStarted {
     pub machine_version: u32,
 }
 
-impl SessionStarted {
-    /// Sets what the budget of whoever pays leaves for it.
-    pub fn set_budget(&mut self, budget: Option<Money>) {
-        Arc::make_mut(&mut self.policy).limits.budget = budget;
-    }
-
-    /// Sets the id of the session. Starting the same request with the same id again returns the session that there is.
-    #[must_use]
-    pub fn with_id(self, run: RunId) -> Self {
-        Self { seed: seed_of(&run), run, ..self }
-    }
-
-    /// Sets the metadata of the request.
-    #[must_use]
-    pub fn with_metadata(self, metadata: Metadata) -> Self {
-        Self { metadata, ..self }
-    }
-
-    /// Sets the attachments of the question. The journal keeps bytes; of a file it keeps the path only.
-    #[must_use]
-    pub fn with_attachments(self, attachments: Vec<Attachment>) -> Self {
-        Self { attachments, ..self }
-    }
-}
-
 /// An agent that another agent may call like a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SubAgent {
-    /// The name.
     pub name: String,
     /// The purpose; empty if it is not given.
     pub description: String,
@@ -155,7 +123,6 @@ pub struct SessionRules {
     /// limit: turns and attempts bound the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_time_ms: Option<u64>,
-    /// The time limit for one attempt.
     pub llm_timeout_ms: u64,
     /// The sampling temperature; `None` for the provider's default.
     pub temperature: Option<Temperature>,
@@ -178,7 +145,6 @@ pub struct SessionRules {
     /// What a text without any call is.
     #[serde(default)]
     pub text_answers: TextAnswers,
-    /// The required form of the report.
     pub report: ReportRules,
 }
 
@@ -206,7 +172,6 @@ impl Default for SessionRules {
 /// The required form of a report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReportRules {
-    /// The format.
     pub format: ReportFormat,
     /// The JSON Schema of a JSON report.
     #[serde(with = "exact::option")]
@@ -218,11 +183,8 @@ word_enum! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum ReportFormat {
-        /// Plain text.
         Text = "text",
-        /// Markdown.
         Markdown = "markdown",
-        /// JSON.
         Json = "json",
     }
 }

@@ -18,7 +18,6 @@ word_enum! {
     pub enum FailureClass {
         /// It did not fail: values were changed before it was sent.
         BeforeCall = "before_call",
-        /// No reply arrived.
         NoReply = "no_reply",
         /// 401, 403 or 407.
         AccessDenied = "access_denied",
@@ -72,7 +71,6 @@ pub struct Statistics {
 /// The calls of one capability.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct ToolStatistics {
-    /// How many calls were sent.
     pub calls: u64,
     /// How many of them failed.
     pub failed: u64,
@@ -87,7 +85,6 @@ pub struct FailureStatistics {
     pub failed: u64,
     /// How many steps ended with such a failure, because nothing mended it.
     pub not_mended: u64,
-    /// What each rung did about them.
     pub rungs: BTreeMap<String, RungStatistics>,
 }
 
@@ -209,21 +206,17 @@ impl ToolStatistics {
                         self.count_mended(class, &applied);
                         class = FailureClass::BeforeCall;
                     } else {
-                        self.failed += 1;
                         let failure = FailureClass::of_status(*status);
                         if class == FailureClass::BeforeCall && !failure.may_be_about_parameters() {
                             self.count_mended(class, &applied);
                         }
-                        class = failure;
-                        self.failures.entry(class).or_default().failed += 1;
+                        class = self.count_failed(failure);
                     }
                     applied.clear();
                 }
                 HistoryKind::Interrupted => {
                     self.calls += 1;
-                    self.failed += 1;
-                    class = FailureClass::NoReply;
-                    self.failures.entry(class).or_default().failed += 1;
+                    class = self.count_failed(FailureClass::NoReply);
                     applied.clear();
                 }
                 HistoryKind::Mended(mend) => {
@@ -245,6 +238,12 @@ impl ToolStatistics {
         } else if class != FailureClass::BeforeCall {
             self.failures.entry(class).or_default().not_mended += 1;
         }
+    }
+
+    fn count_failed(&mut self, class: FailureClass) -> FailureClass {
+        self.failed += 1;
+        self.failures.entry(class).or_default().failed += 1;
+        class
     }
 
     fn count_mended(&mut self, class: FailureClass, applied: &[String]) {

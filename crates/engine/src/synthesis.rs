@@ -1,18 +1,16 @@
 //! The text of an answer: written by code, or written by a model and checked by code.
 
 pub(crate) mod numbers_in_text;
-mod used_numbers;
+pub(crate) mod used_numbers;
 
 use std::collections::HashSet;
 
 use reknit_protocol::{Object, Plan, StepId, truncate};
 
-use crate::answer::account::{
-    add_section, approved_lines, limited, mended_lines, missing_lines, missing_title, replanned_lines,
-    shown_missing_lines, tried_lines,
+use crate::answer::{
+    MissingOutput, Outcome, Replanning, Status, StepReport, add_section, approved_lines, limited, mended_lines,
+    missing_lines, missing_title, replanned_lines, shown_missing_lines, tried_lines,
 };
-use crate::answer::{MissingOutput, Outcome, Status, StepReport};
-use crate::replanning::Replanning;
 use crate::result_handle::response_data;
 
 /// The maximum length of one result in a text, in bytes.

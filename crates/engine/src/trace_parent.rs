@@ -1,7 +1,8 @@
-//! The parent span of a run in W3C Trace Context.
+//! Where a run comes from: its parent span in W3C Trace Context, and the run that a fork goes on from.
 
 use std::fmt;
 
+use reknit_protocol::RunId;
 use serde::{Deserialize, Serialize};
 
 /// The id of a trace: all spans of one request.
@@ -16,11 +17,8 @@ pub struct SpanId(pub [u8; 8]);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TraceParent {
-    /// The trace.
     pub trace: TraceId,
-    /// The span.
     pub span: SpanId,
-    /// The trace flags.
     pub flags: u8,
 }
 
@@ -93,6 +91,28 @@ impl fmt::Display for SpanId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
     }
+}
+
+/// Where a fork comes from: a run that starts with the answers of another one, and goes its own way from one point on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForkOrigin {
+    pub run: RunId,
+    /// The step, or the turn of a session, from which on the fork goes its own way.
+    pub at: String,
+    /// What becomes of the fork's calls that do not only read.
+    #[serde(default)]
+    pub writes: ForkWrites,
+}
+
+/// What becomes of the calls of a fork that do not only read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ForkWrites {
+    /// They are not sent. A call that the other run has made as well gets the same answer; any other fails.
+    #[default]
+    Recorded,
+    /// They are sent.
+    Sent,
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ use crate::{ErrorClass, ModelFailure, TargetName, is_default};
 ///
 /// The caller reports what happened, and the rotation says what to do. It is pure, and can be serialized at any point and
 /// continued from there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Rotation {
     rules: RotationRules,
     slots: Vec<RotationSlot>,

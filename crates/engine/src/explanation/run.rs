@@ -3,8 +3,7 @@
 use reknit_mend::{Fate, MendEffect};
 use reknit_plan::{AGENT_TOOL, GraphState, GraphStep, PlanAuthor, StepGraph};
 
-use super::sentences::{cost_lines, decision_sentence, entry_lines, rung_words};
-use super::{ExplainedLine, ExplainedStep, Explanation};
+use super::{ExplainedLine, ExplainedStep, Explanation, cost_lines, decision_sentence, entry_lines, rung_words};
 use crate::answer::{Answer, AnswerAuthor, Outcome, Status};
 use crate::history::{ANSWER, HistoryKind};
 use crate::overview::RunOverview;
@@ -138,14 +137,7 @@ fn graph(run: &RunOverview) -> StepGraph {
             | StepState::Mending(_)
             | StepState::Checking
             | StepState::Verifying => GraphState::Running,
-            StepState::Waiting
-            | StepState::Queued
-            | StepState::BackingOff { .. }
-            | StepState::Polling { .. }
-            | StepState::BreakerOpen { .. }
-            | StepState::KeyHeld { .. }
-            | StepState::AwaitingJob { .. }
-            | StepState::AwaitingApproval(_) => GraphState::Waiting,
+            _ => GraphState::Waiting,
         },
         needs: step.needs.clone(),
     };

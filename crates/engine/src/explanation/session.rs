@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::sentences::{cost_lines, rung_words};
-use super::{ExplainedLine, ExplainedStep, Explanation};
+use super::{ExplainedLine, ExplainedStep, Explanation, cost_lines, rung_words};
 use crate::overview::SessionOverview;
 use crate::record::{Attempt, SessionRecord, TurnOutcome};
 use crate::report::{MendedCall, Report, ReportSource, ReportStatus};

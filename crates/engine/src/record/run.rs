@@ -6,7 +6,9 @@ use reknit_expressions::Provenance;
 use reknit_mend::{Advice, CallFault, Mend, ModelRung};
 use reknit_model_api::ModelAnswer;
 use reknit_plan::ToolSelection;
-use reknit_protocol::{CallTool, CapabilityName, EffectId, Object, StepId, ToolName, TransportKind};
+use reknit_protocol::{
+    CallTool, CapabilityName, EffectId, Object, StepId, ToolName, ToolReply, TransportFailure, TransportKind,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -22,20 +24,16 @@ use crate::metadata::Metadata;
 pub enum PlanRejection {
     /// It cannot be read as a plan.
     Unreadable,
-    /// It is a plan with problems.
     Problems,
 }
 
 /// A decision of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunRecord {
-    /// The run began.
     Started {
-        /// The user's request.
         request: String,
         /// Whether the plan was given, and not requested from a model.
         has_plan: bool,
-        /// The metadata of the request.
         metadata: Metadata,
     },
     /// Another process took the run over. Work in progress starts again.
@@ -44,20 +42,16 @@ pub enum RunRecord {
     Retried {
         /// How often the run was retried, this time included.
         times: u32,
-        /// The user's request.
         request: String,
         /// Whether the plan was given, and not requested from a model.
         has_plan: bool,
-        /// The metadata of the request.
         metadata: Metadata,
-        /// How many steps are tried again.
         steps: usize,
     },
     /// The planner is shown a part of the catalogue.
     ToolsSelected(ToolSelection),
     /// A model's text was accepted as the plan, or a given plan passed its checks.
     PlanAccepted {
-        /// The number of steps.
         steps: usize,
         /// The repairs that made the text readable and the names correct.
         repairs: Vec<String>,
@@ -68,7 +62,6 @@ pub enum RunRecord {
         attempt: u32,
         /// Whether the text could be read as a plan.
         cause: PlanRejection,
-        /// The problems.
         problems: Vec<String>,
         /// Whether a model is asked again.
         will_retry: bool,
@@ -77,64 +70,50 @@ pub enum RunRecord {
     Replanning {
         /// How often it was asked for one, this time included.
         times: usize,
-        /// The failed steps.
         failed: Vec<StepId>,
     },
     /// There is no plan of what is missing. The run ends with what it has.
     ReplanningGivenUp {
-        /// Why.
         reason: String,
     },
     /// The dependencies of a step are done, or one of them cannot be.
     StepStarted(StepDescription),
     /// The parameters of a step were bound.
     StepBound {
-        /// The step.
         step: StepId,
-        /// The origin of each parameter.
         provenance: Vec<(String, Provenance)>,
         /// How many values had to be changed to fit the schema.
         coercions: usize,
     },
-    /// A tool call is due.
     CallStarted(Arc<CallTool>),
     /// A tool call came to an end and was classified.
     CallEnded {
-        /// The call.
         call: Arc<CallTool>,
-        /// How it ended on the wire.
         end: CallEnd,
         /// The fault, if the call failed.
         fault: Option<Arc<CallFault>>,
     },
     /// A tool call was not made because the tool's circuit breaker is open or the tool is at its limit.
     CallSkipped {
-        /// The call.
         id: EffectId,
         /// When it can be made, in milliseconds since 1970.
         until_ms: i64,
     },
     /// A tool call was not made, because of what the journal knows about its business key.
     KeyFound {
-        /// The call.
         id: EffectId,
-        /// What the journal knows.
         finding: KeyFinding,
     },
     /// The journal stores what became of the deed of a call, together with the event that decided it.
     KeySettled {
         /// The call. It has a business key.
         call: Arc<CallTool>,
-        /// What became of the deed.
         settlement: KeySettlement,
     },
     /// A rung that asks a model was entered.
     RungStarted(RungStart),
-    /// A model's advice was read.
     AdviceRead {
-        /// The step.
         step: StepId,
-        /// The rung.
         rung: ModelRung,
         /// The advice, or why the answer cannot be read.
         advice: Result<Arc<Advice>, String>,
@@ -143,75 +122,54 @@ pub enum RunRecord {
     },
     /// A rung changed a call, sent it again, or could not help.
     Mended {
-        /// The step.
         step: StepId,
         /// What was done, or why nothing could be done.
         mend: Mend,
-        /// What the rung decided in detail.
         detail: MendDetail,
     },
     /// A call was rejected after the last correction by feedback.
     FeedbackExhausted(StepId),
-    /// A wait began.
     WaitStarted {
-        /// The wait.
         id: EffectId,
         /// Until when, in milliseconds since 1970.
         until_ms: i64,
-        /// Why.
         reason: WaitReason,
     },
-    /// A wait ended.
     WaitEnded(EffectId),
     /// A job has ended, or the run stopped waiting for it.
     JobEnded {
-        /// The wait for the job.
         id: EffectId,
         /// How often the tool was asked for its state.
         asked: u32,
     },
-    /// A person is asked.
     ApprovalRequested(Arc<AskPerson>),
     /// A person decided, or the time to decide ran out.
     ApprovalDecided {
-        /// The question.
         id: EffectId,
-        /// The decision.
         decision: Decision,
-        /// Who decided.
         by: DecidedBy,
         /// Whether the decision is a denial because the time ran out.
         expired: bool,
     },
     /// A person changed the parameters of a call, and the call cannot be sent with them. The question stays open.
     EditRefused {
-        /// The question.
         id: EffectId,
-        /// Why.
         reason: String,
     },
-    /// A step is over.
     StepEnded {
-        /// The step.
         step: StepId,
-        /// How it ended.
         end: StepEnd,
-        /// How many calls were made.
         calls: u32,
         /// How many entries the step's list of repairs has.
         mends: usize,
     },
     /// An outcome arrived that the run no longer waits for.
     LateOutcome(EffectId),
-    /// The run ended.
     Ended {
-        /// The status.
         status: Status,
         /// Why, where the status does not say it.
         reason: String,
-        /// How many steps the plan had.
         steps: usize,
-        /// What was spent.
         spent: Box<Spent>,
     },
 }
@@ -237,15 +195,8 @@ impl RunRecord {
             | Self::ApprovalDecided { id, .. }
             | Self::EditRefused { id, .. }
             | Self::LateOutcome(id) => id.step(),
-            Self::Started { .. }
-            | Self::Resumed
-            | Self::Retried { .. }
-            | Self::ToolsSelected(_)
-            | Self::PlanAccepted { .. }
-            | Self::PlanRejected { .. }
-            | Self::Replanning { .. }
-            | Self::ReplanningGivenUp { .. }
-            | Self::Ended { .. } => None,
+            // About the run as a whole.
+            _ => None,
         }
     }
 }
@@ -253,26 +204,19 @@ impl RunRecord {
 /// A step, as records name it once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepDescription {
-    /// The step.
     pub step: StepId,
-    /// The tool.
     pub tool: ToolName,
-    /// The tool's capability.
     pub capability: CapabilityName,
-    /// What the step is for.
     pub instruction: String,
 }
 
 /// The start of a rung that asks a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RungStart {
-    /// The step.
     pub step: StepId,
-    /// The rung.
     pub rung: ModelRung,
     /// How often the step has used the rung, this time included.
     pub uses: u32,
-    /// The failure that led here.
     pub fault: Arc<CallFault>,
     /// Whether the error says that a value has the wrong type.
     pub is_type_error: bool,
@@ -285,22 +229,35 @@ pub struct RungStart {
 /// How a tool call ended on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallEnd {
-    /// The tool replied.
     Replied {
-        /// The HTTP status.
         status: u16,
         /// The repairs that made the body readable.
         fixes: Vec<String>,
     },
-    /// No usable reply arrived.
     Failed {
-        /// The kind of failure.
         kind: TransportKind,
-        /// A description.
         message: String,
     },
     /// The process that made the call ended, or the run stopped waiting for it.
     Interrupted,
+}
+
+impl CallEnd {
+    pub(crate) fn of_reply(reply: &ToolReply) -> Self {
+        Self::Replied { status: reply.status, fixes: reply.body.fixes().to_vec() }
+    }
+
+    pub(crate) fn of_failure(failure: &TransportFailure) -> Self {
+        Self::Failed { kind: failure.kind, message: failure.message.clone() }
+    }
+
+    /// The HTTP status, if the tool replied.
+    pub(crate) fn status(&self) -> Option<u16> {
+        match self {
+            Self::Replied { status, .. } => Some(*status),
+            Self::Failed { .. } | Self::Interrupted => None,
+        }
+    }
 }
 
 /// What a rung decided in detail.
@@ -309,40 +266,27 @@ pub enum MendDetail {
     /// A check or a person told whether the call took effect, or the check could not tell.
     Settled,
     /// Values were coerced to fit the schema.
-    Coerced {
-        /// How many.
-        values: usize,
-    },
+    Coerced { values: usize },
     /// A rule changed the call, or could not.
     ByRule,
     /// A rule that was learned in earlier runs changed the call.
-    ByLearnedRule {
-        /// The id of the rule.
-        rule: String,
-    },
+    ByLearnedRule { rule: String },
     /// A learned rule could not change the call.
     NoLearnedRule,
     /// The tool rejected what a learned rule sent. The rule is not used again.
-    RuleRejected {
-        /// The id of the rule.
-        rule: String,
-    },
-    /// The same call is sent again.
+    RuleRejected { rule: String },
     Resent {
         /// How often, this time included.
         times: u32,
-        /// The failure that led here.
         fault: Arc<CallFault>,
     },
     /// A value was found where an earlier run found it.
     Learned,
-    /// A model's answer was applied.
     ByModel {
         /// How often the step has used the rung.
         uses: u32,
         /// The parameters after the change.
         parameters: Object,
-        /// The model's explanation.
         analysis: String,
         /// The text of the answer.
         answer: Option<Arc<ModelAnswer>>,
@@ -351,7 +295,6 @@ pub enum MendDetail {
     NotByModel {
         /// How often the step has used the rung.
         uses: u32,
-        /// Why.
         cause: RejectionCause,
     },
 }
@@ -359,7 +302,6 @@ pub enum MendDetail {
 /// Why a rung that asks a model could not help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RejectionCause {
-    /// No model answered.
     NoAnswer,
     /// The answer cannot be read.
     Unreadable,
@@ -375,7 +317,6 @@ pub enum RejectionCause {
 pub enum WaitReason {
     /// Backoff before a call is sent again.
     Retry,
-    /// The tool's circuit breaker is open.
     BreakerOpen,
     /// The outcome of another call with the same business key is unknown.
     KeyHeld,
@@ -390,9 +331,7 @@ pub enum WaitReason {
 /// How a step ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StepEnd {
-    /// It has a result.
     Done,
-    /// It failed.
     Failed {
         /// The last error, if there was one.
         error: Option<String>,
@@ -401,12 +340,10 @@ pub enum StepEnd {
     },
     /// The call was made, but its result or its effect is not as the plan expects.
     Unconfirmed {
-        /// Why.
         reason: String,
     },
     /// It never started, or stopped before anything was sent.
     Skipped {
-        /// Why.
         reason: String,
     },
 }

@@ -1,20 +1,29 @@
-//! Steps that run an agent: each call is a session of its own, with its own journal, which the driver starts or joins.
+//! Runs and sessions inside each other: a step may run an agent, and the tool calls of a turn are the steps of a run.
 //!
-//! The run knows the agents from its first event, so a session never depends on a file that changed meanwhile. The id of the session
-//! follows from the run and the step: whoever sends the call again joins the session that there is.
+//! Each call of an agent is a session of its own, with its own journal, which the driver starts or joins. The run knows the agents from
+//! its first event, so a session never depends on a file that changed meanwhile. The id of the session follows from the run and the
+//! step: whoever sends the call again joins the existing session.
+//!
+//! A run that makes the calls of a turn borrows the session's budget.
 
 use std::sync::Arc;
 
-use reknit_mend::{CallFault, Verdict, classify_reply};
+use reknit_mend::{CallFault, Fate, Verdict, classify_reply};
 use reknit_model_api::Money;
-use reknit_plan::{AGENT_TOOL, PlannedStep, StepIndex};
+use reknit_plan::{AGENT_TOOL, CheckedPlan, PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, JobRequest, Object, RunId, ToolReply, Value, hex, truncate};
 
-use super::state::Stage;
-use super::{Run, planned};
+use super::state::{Stage, State, Stop};
+use super::steps::{StepRun, Steps};
+use super::{ApplyError, Run, planned};
+use crate::answer::Outcome;
 use crate::budget::{Exhausted, Spent};
+use crate::business_key::{Avoided, UncertainCall};
 use crate::digest::digest_of_texts;
+use crate::effect::Effect;
+use crate::event::{Event, Started};
 use crate::internal_error::Decided;
+use crate::record::Record;
 use crate::report::{Report, ReportStatus};
 use crate::session_start::SessionStarted;
 
@@ -30,7 +39,6 @@ const MAX_PREFIX: usize = 100;
 /// What the driver does for a call of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionCall {
-    /// What is asked for.
     pub request: SessionRequest,
     /// When the time of the step is over, in milliseconds since 1970: the session is cancelled then.
     pub until_ms: Option<i64>,
@@ -43,7 +51,6 @@ pub enum SessionRequest {
     Start(Box<SessionStarted>),
     /// Find out whether the session has ended, and go on with it if it can.
     Ask(RunId),
-    /// Cancel the session.
     Cancel(RunId),
 }
 
@@ -81,7 +88,6 @@ impl Run {
         Some(SessionCall { request, until_ms })
     }
 
-    /// Whether a call is that of an agent.
     pub fn is_session_call(&self, call: &CallTool) -> bool {
         self.agent(call).is_some()
     }
@@ -168,7 +174,7 @@ impl Run {
             }
             let more = match (planned.foreach(), step.list_length) {
                 (Some(_), Some(items)) => {
-                    items.saturating_sub(u32::try_from(self.state.steps.items(other).indices().len()).unwrap_or(items))
+                    items.saturating_sub(u32::try_from(self.state.steps.items(other).indices.len()).unwrap_or(items))
                 }
                 _ => 1,
             };
@@ -199,6 +205,102 @@ impl Run {
             ..more
         });
         Ok(())
+    }
+
+    /// Starts with steps that need no checks: they are calls, and cannot refer to other steps. A call with a reason in
+    /// `refused` is not made; nor is a call in `avoided`.
+    pub(crate) fn start_nested(
+        (started, plan): (Arc<Started>, Arc<CheckedPlan>),
+        at_ms: i64,
+        budget: &mut Spent,
+        refused: &[Option<String>],
+        avoided: &Avoided,
+    ) -> (Self, Vec<Record>) {
+        let state = State { steps: Steps::new(&plan), ..State::new(at_ms) }.without(avoided);
+        let mut run = Self::new(started, plan, state);
+        run.with_budget(budget, |run| {
+            let decided = run.refuse(refused).and_then(|()| run.advance());
+            run.end_if_internal_error(decided);
+        });
+        let records = std::mem::take(&mut run.records);
+        (run, records)
+    }
+
+    fn refuse(&mut self, refused: &[Option<String>]) -> Decided {
+        let plan = Arc::clone(&self.plan);
+        for (index, reason) in plan.indices().zip(refused) {
+            if let Some(reason) = reason {
+                self.record_start(planned(&plan, index)?);
+                self.set_stage(index, Stage::Failed { reason: reason.clone(), fault: None })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies an event, paying from the session's budget.
+    pub(crate) fn apply_nested(&mut self, event: &Event, budget: &mut Spent) -> Result<Vec<Record>, ApplyError> {
+        self.with_budget(budget, |run| run.apply(event))
+    }
+
+    /// Lends the session's budget to the run for the duration of `act`.
+    fn with_budget<T>(&mut self, budget: &mut Spent, act: impl FnOnce(&mut Self) -> T) -> T {
+        std::mem::swap(&mut self.state.spent, budget);
+        let result = act(self);
+        std::mem::swap(&mut self.state.spent, budget);
+        result
+    }
+
+    /// The run with a state from a snapshot.
+    pub(crate) fn restore_nested(started: Arc<Started>, plan: Arc<CheckedPlan>, mut state: State) -> Self {
+        state.steps.index(&plan);
+        Self::new(started, plan, state)
+    }
+
+    /// The state, for the snapshot of the session.
+    pub(crate) fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The effects that are due, without the deadline: the session has its own.
+    pub(crate) fn pending_nested(&self) -> Vec<Effect> {
+        let deadline = self.state.clock.deadline_id();
+        self.pending().into_iter().filter(|effect| effect.id() != Some(&deadline)).collect()
+    }
+
+    /// Whether a budget ran out.
+    pub(crate) fn ran_out(&self) -> bool {
+        matches!(self.state.stop, Some(Stop::Exhausted(_)))
+    }
+
+    /// For each step, whether it failed or is unconfirmed, but may have changed something. A repeated call would have another
+    /// idempotency key.
+    pub(crate) fn uncertain_steps(&self) -> Vec<bool> {
+        let unknown = |outcome: &Outcome| {
+            matches!(outcome, Outcome::Failed { fate: Fate::Unknown, .. } | Outcome::Unconfirmed { .. })
+        };
+        let steps = self.steps_in_order().zip(self.step_reports());
+        steps.map(|((planned, _), report)| unknown(&report.outcome) && !self.is_harmless(planned)).collect()
+    }
+
+    /// Whether the next call of a step must not be made.
+    pub(super) fn is_avoided(&self, index: StepIndex) -> Decided<bool> {
+        let (planned, step) = (planned(&self.plan, index)?, self.state.steps.get(index)?);
+        Ok(self.state.avoided.iter().any(|call| {
+            call.tool == planned.tool && call.capability == planned.capability && call.parameters == step.parameters
+        }))
+    }
+
+    /// The parameters of each step as they were sent last.
+    pub(crate) fn sent_parameters(&self) -> Vec<Object> {
+        self.steps_in_order().map(|(_, step)| step.parameters.clone()).collect()
+    }
+
+    /// The calls that failed but may have taken effect, with the parameters that were sent last.
+    pub(crate) fn uncertain_calls(&self) -> Vec<UncertainCall> {
+        let steps = self.steps_in_order().zip(self.uncertain_steps());
+        let call =
+            |((planned, step), uncertain): ((&PlannedStep, &StepRun), bool)| uncertain.then(|| step.as_call(planned));
+        steps.filter_map(call).collect()
     }
 }
 

@@ -1,28 +1,35 @@
-//! Questions to a person about a call: before it is sent, after it was corrected, or after an unknown outcome.
+//! Questions to a person about a call: before it is sent, after it was corrected, or after an unknown outcome; and one question for
+//! all calls of a loop that need an approval.
+//!
+//! The calls of a loop are bound when it begins, and an approval is valid for exactly these: the loop keeps the digest of each. An item
+//! whose call is another one when it is due, because it was mended or a result is another one after a retry, is asked about on its own.
 
 use std::sync::Arc;
 
-use reknit_expressions::{BoundParameters, CorrectionOutcome, Provenance, replace_parameters};
+use reknit_expressions::{Binding, BoundParameters, CorrectionOutcome, Provenance, replace_parameters};
 use reknit_mend::{CallFault, PeoplePolicy};
-use reknit_plan::{PlannedStep, StepIndex};
-use reknit_protocol::{CallTool, EffectId, EffectKind, Object};
+use reknit_plan::{LoopItem, PlannedStep, StepIndex};
+use reknit_protocol::{CallTool, EffectId, EffectKind, Object, StepId, Value};
 
 use super::repair_by_model::changed_text;
 use super::state::Stage;
 use super::{Run, planned};
 use crate::answer::StepApproval;
+use crate::approval_rules::AskScope;
 use crate::digest::digest_of;
-use crate::effect::{AskPerson, Question};
+use crate::effect::{AskPerson, ItemCall, Question};
 use crate::event::{DecidedBy, Decision};
 use crate::internal_error::{Decided, InternalError};
+use crate::policy::LoopApprovals;
 use crate::record::RunRecord;
+use crate::stored::is_default;
 
 impl Run {
     /// The rules for which a person is asked about the next call of a step; `None` if it may be sent. A call that was approved
     /// is not asked about again while neither its parameters nor the number of its corrections change.
     pub(super) fn rule_to_ask(&self, index: StepIndex) -> Decided<Option<String>> {
         let planned = planned(&self.plan, index)?;
-        if self.policy().approvals.is_default() && !planned.controls.approve {
+        if is_default(&self.policy().approvals) && !planned.controls.approve {
             return Ok(None);
         }
         let reasons = self.reasons_to_ask(planned, &self.next_call(index)?);
@@ -54,6 +61,12 @@ impl Run {
         Ok(digest_of(&(run, &planned.id, step.correction, &planned.tool, &planned.capability, parameters)))
     }
 
+    /// Why values that only a person may decide are not sent, if nobody can be asked.
+    pub(super) fn cannot_ask_about(&self, held: &[String]) -> Option<String> {
+        let is_stuck = !held.is_empty() && self.policy().people == PeoplePolicy::Nobody;
+        is_stuck.then(|| format!("{}, and no person can be asked for approval", held.join("; ")))
+    }
+
     /// Asks a person. The hash binds the decision to exactly this question.
     pub(super) fn ask_person(
         &mut self,
@@ -76,17 +89,29 @@ impl Run {
             self.state.steps.get_mut(index)?.withheld = true;
             return self.set_stage(index, Stage::Failed { reason, fault });
         }
-        let expires_ms = self.state.now_ms.saturating_add_unsigned(self.policy().limits.person_ms);
-        let hash = digest_of(&(self.started.run.as_str(), &question));
         let plan = Arc::clone(&self.plan);
         let planned = planned(&plan, index)?;
         let step = self.state.steps.get_mut(index)?;
         step.approvals += 1;
         let id = EffectId::of_step(&planned.id, EffectKind::Approval, step.approvals);
-        let (step_id, provenance) = (planned.id.clone(), step.provenance.clone());
-        let ask = Arc::new(AskPerson { id, step: step_id, question, provenance, hash, expires_ms });
-        self.record(RunRecord::ApprovalRequested(Arc::clone(&ask)));
+        let provenance = step.provenance.clone();
+        let ask = self.new_question(id, planned.id.clone(), question, provenance);
         self.set_stage(index, Stage::AwaitingApproval { ask, fault })
+    }
+
+    /// A question to a person, which expires.
+    pub(super) fn new_question(
+        &mut self,
+        id: EffectId,
+        step: StepId,
+        question: Question,
+        provenance: Vec<(String, Provenance)>,
+    ) -> Arc<AskPerson> {
+        let expires_ms = self.state.now_ms.saturating_add_unsigned(self.policy().limits.person_ms);
+        let hash = digest_of(&(self.started.run.as_str(), &question));
+        let ask = Arc::new(AskPerson { id, step, question, provenance, hash, expires_ms });
+        self.record(RunRecord::ApprovalRequested(Arc::clone(&ask)));
+        ask
     }
 
     /// Whether a decision is an answer to the question. Only a call that may have taken effect can be settled.
@@ -226,4 +251,96 @@ impl Run {
         step.set_parameters(bound.parameters, bound.provenance);
         Ok(Some(change))
     }
+
+    /// Asks about the calls of a loop that begins, if several of its items need an approval. Returns whether it did.
+    pub(super) fn ask_about_items(&mut self, index: StepIndex, of_loop: &PlannedStep, length: usize) -> Decided<bool> {
+        let approvals = &self.policy().approvals;
+        let may_ask = of_loop.controls.approve || !is_default(approvals);
+        let is_over =
+            self.state.steps.get(index)?.has_item_approvals() || !self.state.steps.items(index).indices.is_empty();
+        if self.policy().loop_approvals == LoopApprovals::Items
+            // The whole plan is approved, and its calls with it.
+            || approvals.ask == AskScope::Plan
+            || !may_ask
+            || of_loop.computed
+            || is_over
+            || self.state.stop.is_some()
+        {
+            return Ok(false);
+        }
+        let mut reasons: Vec<String> = Vec::new();
+        let mut calls = Vec::new();
+        for position in 0..length {
+            let item = item_step(of_loop, LoopItem { of: index, position });
+            if let Some((parameters, reason)) = self.held_item(&item) {
+                if !reasons.contains(&reason) {
+                    reasons.push(reason);
+                }
+                calls.push(ItemCall { step: item.id, parameters });
+            }
+        }
+        if calls.len() < 2 {
+            return Ok(false);
+        }
+        let question = Question::SendItems {
+            tool: of_loop.tool.clone(),
+            capability: of_loop.capability.clone(),
+            side_effect: self.side_effect(of_loop),
+            calls,
+            reason: reasons.join("; "),
+        };
+        self.ask_person(index, None, question)?;
+        Ok(true)
+    }
+
+    /// The parameters of the call of an item that needs an approval, and why. `None` if it needs none, is skipped by its condition, or
+    /// cannot be bound yet: then it is asked about when it is due.
+    fn held_item(&self, item: &PlannedStep) -> Option<(Object, String)> {
+        if let Some(condition) = item.condition()
+            && !matches!(condition.evaluate(&self.results(Some(item))), Ok(evaluation) if evaluation.value == Value::Bool(true))
+        {
+            return None;
+        }
+        let Binding::Bound(bound) = self.binding(item) else { return None };
+        let call = self.call_of(item, &bound.parameters);
+        let reasons = self.reasons_to_ask(item, &call);
+        (!reasons.is_empty()).then(|| (bound.parameters, reasons.join("; ")))
+    }
+
+    /// Approves the calls of a loop, and begins it.
+    pub(super) fn approve_items(&mut self, index: StepIndex, calls: &[ItemCall]) -> Decided {
+        let plan = Arc::clone(&self.plan);
+        let of_loop = planned(&plan, index)?;
+        let digests = calls.iter().map(|call| (call.step.clone(), self.item_digest(of_loop, call))).collect();
+        self.state.steps.get_mut(index)?.approved_items = digests;
+        self.begin_loop(index, of_loop)
+    }
+
+    /// Whether the call of an item is one that was approved with its loop.
+    pub(super) fn is_approved_item(&self, index: StepIndex, item: &PlannedStep) -> Decided<bool> {
+        let Some(LoopItem { of, .. }) = item.item else { return Ok(false) };
+        let of_loop = self.state.steps.get(of)?;
+        let step = self.state.steps.get(index)?;
+        if step.correction != 0 || !of_loop.has_item_approvals() {
+            return Ok(false);
+        }
+        let call = ItemCall { step: item.id.clone(), parameters: step.parameters.clone() };
+        Ok(of_loop.approved_items.get(&item.id) == Some(&self.item_digest(item, &call)))
+    }
+
+    fn item_digest(&self, planned: &PlannedStep, call: &ItemCall) -> String {
+        let (run, parameters) = (self.started.run.as_str(), call.parameters.to_string());
+        let mut digest = digest_of(&(run, &call.step, &planned.tool, &planned.capability, parameters));
+        digest.truncate(KEPT_DIGITS);
+        digest
+    }
+}
+
+/// How many digits of the digest of a call a loop keeps.
+const KEPT_DIGITS: usize = 32;
+
+/// The step of an item before it is added to the plan.
+fn item_step(of_loop: &PlannedStep, item: LoopItem) -> PlannedStep {
+    let id = StepId::new(format!("{}[{}]", of_loop.id, item.position));
+    PlannedStep { id, item: Some(item), ..of_loop.clone() }
 }

@@ -6,18 +6,17 @@ use std::sync::Arc;
 
 use reknit_mend::{CallFault, Verdict};
 use reknit_plan::StepIndex;
-use reknit_protocol::{
-    CallTool, EffectId, EffectKind, JobRequest, Object, SideEffect, ToolJob, ToolReply, human_duration,
-};
+use reknit_protocol::{CallTool, EffectId, EffectKind, JobRequest, Object, ToolJob, ToolReply, human_duration};
 use serde::{Deserialize, Serialize};
 
+use super::schedule::read_call;
 use super::state::Stage;
 use super::{Run, planned};
 use crate::effect::Effect;
-use crate::elapsed::ms_between;
 use crate::event::EventKind;
 use crate::internal_error::{Decided, InternalError};
 use crate::record::{RunRecord, WaitReason};
+use crate::times::ms_between;
 
 /// The first wait before the state of a job is asked for, if the tool names none. It doubles with every question.
 const FIRST_WAIT_MS: u64 = 1_000;
@@ -42,9 +41,7 @@ pub(super) struct Job {
     /// What the tool needs to be asked about the job; `None` if it calls back.
     handle: Option<String>,
     pub(super) since_ms: i64,
-    /// When the step stops waiting.
     expires_ms: i64,
-    /// How often the tool was asked.
     pub(super) asked: u32,
     /// Why the last question was not answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,11 +52,16 @@ pub(super) struct Job {
 #[serde(rename_all = "snake_case")]
 enum JobActivity {
     /// Waiting before the tool is asked.
-    Waiting { id: EffectId, until_ms: i64 },
-    /// The tool is asked.
+    Waiting {
+        id: EffectId,
+        until_ms: i64,
+    },
     Asking(Arc<CallTool>),
     /// The run stops: the tool is told to cancel the job.
-    Cancelling { call: Arc<CallTool>, reason: String },
+    Cancelling {
+        call: Arc<CallTool>,
+        reason: String,
+    },
 }
 
 impl JobWait {
@@ -96,7 +98,7 @@ impl Run {
         self.record(RunRecord::WaitStarted { id: job_id(call), until_ms: expires_ms, reason: WaitReason::Job });
         let job = Job { call: call.clone(), handle, since_ms: now_ms, expires_ms, asked: 0, problem: None };
         self.wait_for_job(index, job, reply.retry_after_ms)?;
-        match self.state.stop.as_ref().filter(|stop| stop.is_immediate()).map(ToString::to_string) {
+        match self.state.immediate_stop() {
             Some(reason) => self.stop_job(index, &reason),
             None => Ok(()),
         }
@@ -204,19 +206,10 @@ impl Run {
         let planned = planned(&plan, index)?;
         let step = self.state.steps.get_mut(index)?;
         step.job_requests += 1;
-        Ok(Arc::new(CallTool {
-            id: EffectId::of_step(&planned.id, EffectKind::Job, step.job_requests),
-            step: planned.id.clone(),
-            tool: planned.tool.clone(),
-            capability: planned.capability.clone(),
-            parameters: Object::new(),
-            side_effect: SideEffect::Read,
-            idempotency_key: None,
-            business_key: None,
-            timeout_ms,
-            job: Some(request),
-            callback: None,
-        }))
+        let id = EffectId::of_step(&planned.id, EffectKind::Job, step.job_requests);
+        let names = (&planned.tool, &planned.capability);
+        let call = read_call(id, &planned.id, names, Object::new(), timeout_ms);
+        Ok(Arc::new(CallTool { job: Some(request), ..call }))
     }
 
     /// The job has ended, or nobody can tell how it ends. The time that it took does not count for the step.

@@ -24,10 +24,14 @@ pub(super) enum Topic {
     /// Which tools the planner needs to see.
     Selection,
     /// The plan.
-    Plan { attempt: u32 },
+    Plan {
+        attempt: u32,
+    },
     /// The repair of a step's call.
-    Repair { index: StepIndex, rung: ModelRung },
-    /// The answer to the request.
+    Repair {
+        index: StepIndex,
+        rung: ModelRung,
+    },
     Answer,
 }
 

@@ -10,8 +10,7 @@ use super::consultations::Topic;
 use super::state::{Phase, PlanApproval, Stage, State, Stop};
 use super::steps::StepRun;
 use super::{Run, planned};
-use crate::answer::account::{mended_lines, replanned_lines};
-use crate::answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepReport};
+use crate::answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepReport, mended_lines, replanned_lines};
 use crate::budget::Exhausted;
 use crate::consult::Consultation;
 use crate::internal_error::Decided;
@@ -28,32 +27,21 @@ impl State {
 }
 
 impl Run {
-    /// Ends a run that has no steps.
-    pub(super) fn end_without_steps(&mut self, status: Status, reason: String) {
-        self.end_early(status, reason, Vec::new());
-    }
-
     /// Ends a run that was only to make a plan.
     pub(super) fn end_with_plan(&mut self, plan: &Plan) {
-        self.finish(Answer {
-            status: Status::Complete,
-            text: write_plan_file(plan).trim_end().to_owned(),
-            written_by: AnswerAuthor::Template,
-            reason: Some("only a plan was asked for".to_owned()),
-            doubts: Vec::new(),
-            steps: Vec::new(),
-            outputs: Object::new(),
-            missing_outputs: Vec::new(),
-            replannings: self.state.replannings.clone(),
-            spent: self.spent(),
-        });
+        let text = write_plan_file(plan).trim_end().to_owned();
+        self.end_with_text(Status::Complete, text, "only a plan was asked for".to_owned(), Vec::new());
     }
 
     /// Ends the run with a reason as its answer.
-    fn end_early(&mut self, status: Status, reason: String, steps: Vec<StepReport>) {
+    pub(super) fn end_early(&mut self, status: Status, reason: String, steps: Vec<StepReport>) {
+        self.end_with_text(status, reason.clone(), reason, steps);
+    }
+
+    fn end_with_text(&mut self, status: Status, text: String, reason: String, steps: Vec<StepReport>) {
         self.finish(Answer {
             status,
-            text: reason.clone(),
+            text,
             written_by: AnswerAuthor::Template,
             reason: Some(reason),
             doubts: Vec::new(),
@@ -104,7 +92,7 @@ impl Run {
                 self.give_up_replanning(reason.clone());
                 self.end(AnswerAuthor::TemplateInstead(reason), None);
             }
-            Phase::Selecting { .. } | Phase::Planning { .. } => self.end_without_steps(status, reason),
+            Phase::Selecting { .. } | Phase::Planning { .. } => self.end_early(status, reason, Vec::new()),
             Phase::Answering { .. } => self.end(AnswerAuthor::TemplateInstead(reason), None),
             Phase::Running => {
                 for index in self.plan.indices() {
@@ -347,13 +335,6 @@ fn stopped(step: &StepRun, reason: &str) -> Option<Stage> {
             Some(Stage::Unconfirmed { result: verification.result.clone(), reason })
         }
         // A loop ends when the calls of its items are over. `stop_job` has told the tool to cancel its job.
-        Stage::Looping
-        | Stage::AwaitingJob(_)
-        | Stage::Stopping(_)
-        | Stage::Done(_)
-        | Stage::Unconfirmed { .. }
-        | Stage::Failed { .. }
-        | Stage::Skipped { .. }
-        | Stage::SkippedByCondition { .. } => None,
+        _ => None,
     }
 }

@@ -13,7 +13,8 @@ use reknit_protocol::{Number, Object, Path, SideEffect, Value};
 use super::Run;
 use super::repair_by_rules::facts_about;
 use crate::internal_error::Decided;
-use crate::synthesis::numbers_in_text;
+use crate::synthesis::numbers_in_text::{self, has_words};
+use crate::synthesis::used_numbers::WORDS;
 
 /// A value that a correction puts in the place of another one.
 #[derive(Clone)]
@@ -192,9 +193,7 @@ fn is_word_for(text: Option<&Value>, number: &Value) -> bool {
 
 /// The word for a small number.
 fn number_word(number: &Number) -> Option<&'static str> {
-    let words =
-        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
-    words.get(number.to_string().parse::<usize>().ok()?).copied()
+    WORDS.get(number.to_string().parse::<usize>().ok()?).copied()
 }
 
 /// Whether the value was found by a mapping that no person has accepted.
@@ -287,7 +286,6 @@ pub(super) struct KnownValues {
     /// In lower case.
     texts: Vec<String>,
     numbers: Vec<Number>,
-    /// The names of fields.
     keys: Vec<String>,
 }
 
@@ -342,15 +340,7 @@ impl KnownValues {
 
 /// Whether a text in lower case appears in one of the texts as whole words.
 fn appears_in(texts: &[String], text: &str) -> bool {
-    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let appears = |known: &String| {
-        known.match_indices(text).any(|(at, found)| {
-            let before = known.get(..at).and_then(|text| text.chars().next_back());
-            let after = known.get(at + found.len()..).and_then(|text| text.chars().next());
-            !before.is_some_and(is_part) && !after.is_some_and(is_part)
-        })
-    };
-    !text.is_empty() && texts.iter().any(appears)
+    !text.is_empty() && texts.iter().any(|known| has_words(known, text))
 }
 
 /// Whether the schema lists the values that are allowed, and this is one of them.

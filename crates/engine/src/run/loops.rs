@@ -1,23 +1,23 @@
-//! Steps with `foreach`: each item of the list becomes a step of its own, a few at a time, and the loop ends with the list of
-//! their results.
+//! Steps with `foreach`, `when` or `compute`, and steps that need a result which the plan goes on without.
 //!
-//! An item that waits has not been released; every other item that is not over is in progress. Both follow from the stages of
-//! the steps, so a restored run releases the same item next.
+//! Each item of a loop's list becomes a step of its own, a few at a time, and the loop ends with the list of their results. An item
+//! that waits has not been released; every other item that is not over is in progress. Both follow from the stages of the steps, so a
+//! restored run releases the same item next.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::sync::Arc;
 
+use reknit_expressions::{Binding, UnboundParameter, UnboundReason};
 use reknit_plan::{LoopItem, OnFailure, PlanAuthor, PlannedStep, StepIndex};
-use reknit_protocol::{StepId, Value};
+use reknit_protocol::{StepId, Value, join_first};
 
-use super::conditions::without_source;
 use super::state::{Stage, Stop};
 use super::steps::StepRun;
 use super::{ApplyError, Run, planned};
 use crate::budget::Exhausted;
 use crate::internal_error::{Decided, InternalError};
-use crate::result_handle::ResultHandle;
-use crate::result_handle::response_data;
+use crate::result_handle::{ResultHandle, response_data};
 
 /// The lists of the loops in progress, by step. They follow from the plan and the results, and are not part of a snapshot.
 #[derive(Debug, Clone, Default)]
@@ -130,11 +130,13 @@ impl Run {
         let of_policy = self.policy().limits.calls_at_once;
         let at_once = planned(&self.plan, index)?.foreach().and_then(|foreach| foreach.at_once).unwrap_or(of_policy);
         let length = self.loops.get(index).len();
-        for _ in self.state.steps.items(index).in_progress()..at_once as usize {
+        for _ in self.state.steps.items(index).in_progress..at_once as usize {
             let items = self.state.steps.items(index);
             let next = match items.first_held() {
                 Some(held) => held,
-                None if items.count() < length => self.add_item(LoopItem { of: index, position: items.count() })?,
+                None if items.indices.len() < length => {
+                    self.add_item(LoopItem { of: index, position: items.indices.len() })?
+                }
                 None => break,
             };
             self.state.steps.release_item(next);
@@ -185,7 +187,7 @@ impl Run {
         let plan = Arc::clone(&self.plan);
         let planned_loop = planned(&plan, index)?;
         let length = self.loops.0.remove(&index).map_or(0, |list| list.len());
-        let items = self.state.steps.items(index).indices().to_vec();
+        let items = self.state.steps.items(index).indices.clone();
         let mut lost: Vec<(StepIndex, String)> = Vec::new();
         let (mut done, mut was_sent) = (0, false);
         for item in &items {
@@ -227,7 +229,7 @@ impl Run {
             (Ok(Stage::Failed { .. } | Stage::Unconfirmed { .. }), Some(OnFailure::Use(value))) => value.clone().into(),
             _ => Value::Null.into(),
         };
-        LoopResults(self.state.steps.items(index).indices().iter().map(result).collect())
+        LoopResults(self.state.steps.items(index).indices.iter().map(result).collect())
     }
 
     /// Adds the items of a restored run to its plan.
@@ -263,6 +265,66 @@ impl Run {
         let limit = self.policy().limits.tool_calls.saturating_add(self.state.added_tool_calls);
         self.state.spent.charge_tool_call(limit)
     }
+
+    /// Whether the condition of a step holds. Otherwise the step is over: skipped, or failed if its condition has no value.
+    pub(super) fn should_run(&mut self, index: StepIndex, planned: &PlannedStep) -> Decided<bool> {
+        let Some(condition) = planned.condition() else { return Ok(true) };
+        let evaluated = condition.evaluate(&self.results(Some(planned))).map(|evaluation| evaluation.value);
+        let stage = match evaluated {
+            Ok(Value::Bool(true)) => return Ok(true),
+            Ok(Value::Bool(false)) => {
+                Stage::SkippedByCondition { reason: format!("skipped by condition: `{condition}` is false") }
+            }
+            Ok(other) => {
+                let kind = other.kind().with_article();
+                self.fail_start(planned, &format!("its condition `{condition}` is {kind}, not true or false"))
+            }
+            Err(reason) => match without_source(&reason) {
+                Some(stage) => stage,
+                None => self.fail_start(planned, &format!("its condition has no value: {reason}")),
+            },
+        };
+        self.set_stage(index, stage)?;
+        Ok(false)
+    }
+
+    /// Records the start of a step that fails at once.
+    fn fail_start(&mut self, planned: &PlannedStep, reason: &dyn Display) -> Stage {
+        self.record_start(planned);
+        Stage::Failed { reason: reason.to_string(), fault: None }
+    }
+
+    /// Computes the result of a step that calls no tool.
+    pub(super) fn compute_step(&mut self, index: StepIndex, planned: &PlannedStep) -> Decided {
+        let stage = match self.binding(planned) {
+            Binding::Bound(bound) => {
+                self.keep_bound(index, planned, bound)?;
+                // The value is kept once, as the result.
+                let mut parameters = std::mem::take(&mut self.state.steps.get_mut(index)?.parameters);
+                let value = parameters.remove(RESULT).unwrap_or_default();
+                let event = self.state.events.saturating_sub(1);
+                return self.confirm(index, planned, ResultHandle::new(value, event));
+            }
+            Binding::Unbound { unbound, .. } if self.skip_without_source(index, &unbound)? => return Ok(()),
+            Binding::Unbound { unbound, .. } => {
+                let reasons: Vec<String> = unbound.iter().map(|unbound| unbound.reason.to_string()).collect();
+                Stage::Failed { reason: format!("it cannot be computed: {}", reasons.join("; ")), fault: None }
+            }
+            Binding::Misfit { problems, .. } => {
+                let reason = format!("its value does not have the declared type: {}", join_first(&problems));
+                Stage::Failed { reason, fault: None }
+            }
+        };
+        self.set_stage(index, stage)
+    }
+
+    /// Skips a step that needs the result of a step whose condition is false, or whose failure the plan allows. Returns whether
+    /// it did: `??` in its parameters may give it another value.
+    pub(super) fn skip_without_source(&mut self, index: StepIndex, unbound: &[UnboundParameter]) -> Decided<bool> {
+        let Some(stage) = unbound.iter().find_map(|unbound| without_source(&unbound.reason)) else { return Ok(false) };
+        self.set_stage(index, stage)?;
+        Ok(true)
+    }
 }
 
 /// The results of the items of a loop, from which its own result is built whenever it is needed.
@@ -279,5 +341,21 @@ impl LoopResults {
 impl crate::result_handle::ResultSource for LoopResults {
     fn load(&self, _event: u64) -> Option<Value> {
         self.0.iter().all(|result| result.try_load().is_some()).then(|| self.value())
+    }
+}
+
+/// The parameter of a step that computes.
+const RESULT: &str = "result";
+
+/// The stage of a step that needs a value for this reason.
+pub(super) fn without_source(reason: &UnboundReason) -> Option<Stage> {
+    match reason {
+        UnboundReason::StepSkipped { step } => {
+            Some(Stage::SkippedByCondition { reason: format!("it needs `{step}`, which was skipped by its condition") })
+        }
+        UnboundReason::StepFailed { step } => {
+            Some(Stage::Skipped { reason: format!("it needs `{step}`, which failed") })
+        }
+        _ => None,
     }
 }

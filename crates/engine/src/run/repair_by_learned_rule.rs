@@ -1,12 +1,16 @@
-//! Repairing a call by rules that were learned in earlier runs, after code and before any model.
+//! Repairing a call by rules that were learned in earlier runs, after code and before any model; and the lessons of this run, from
+//! which rules are learned: failed calls, and the parameters with which they succeeded.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use reknit_expressions::{Backing, BoundParameters, CorrectionOutcome, Provenance, replace_parameters};
+use reknit_expressions::{
+    Backing, Binding, BoundParameters, CorrectionOutcome, Provenance, Reference, ResolvedBy, StepIds,
+    learnable_expression, replace_parameters,
+};
 use reknit_mend::{
-    AcceptedBy, CallFault, FaultOrigin, FaultyCall, LearnedRule, Mend, MendEffect, PeoplePolicy, PriorResult,
-    RuleChanges, RuleFix, RuleState, Rung, Verdict,
+    AcceptedBy, CallFault, FaultOrigin, FaultyCall, LearnedRule, Lesson, Mend, MendEffect, PriorResult, RuleChanges,
+    RuleFix, RuleState, Rung, ValueOrigin, Verdict,
 };
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{SideEffect, StepId};
@@ -15,9 +19,10 @@ use serde::{Deserialize, Serialize};
 use super::repair_by_model::changed_text;
 use super::repair_by_rules::{facts_about, referenced};
 use super::resolve_parameters::capability;
+use super::schedule::unbound_message;
 use super::state::Stage;
 use super::step_events::{Approval, Correction};
-use super::steps::StepRun;
+use super::steps::{Attempt, StepRun};
 use super::{Run, planned};
 use crate::internal_error::Decided;
 use crate::record::MendDetail;
@@ -59,9 +64,8 @@ impl Run {
         };
         let mut held = self.changes_for_person(index, planned, fault, &bound)?.reasons;
         held.extend(self.unapproved_values(index, planned, &bound)?);
-        if !held.is_empty() && self.policy().people == PeoplePolicy::Nobody {
-            let words = format!("rule {}: {}, and no person can be asked for approval", fix.rule, held.join("; "));
-            return self.no_rule(index, words);
+        if let Some(words) = self.cannot_ask_about(&held) {
+            return self.no_rule(index, format!("rule {}: {words}", fix.rule));
         }
         let step = self.state.steps.get_mut(index)?;
         let change = changed_text(&step.parameters, &bound.parameters);
@@ -70,8 +74,8 @@ impl Run {
         let formulas: Vec<String> = fix.changes.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         let formulas = if formulas.is_empty() { String::new() } else { format!(": {}", formulas.join(", ")) };
         let words = format!("{change}, by the learned rule {}{formulas}", fix.rule);
-        let mend = Mend { rung: Rung::Rules, effect: MendEffect::Applied, description: words.clone() };
-        self.add_mend(index, mend, MendDetail::ByLearnedRule { rule: fix.rule.clone() })?;
+        let detail = MendDetail::ByLearnedRule { rule: fix.rule.clone() };
+        self.add_mend(index, Rung::Rules, MendEffect::Applied, words.clone(), detail)?;
         let approval = if held.is_empty() { Approval::IfUnsafe } else { Approval::Required };
         let reason = [vec![words], held].concat().join("; ");
         self.send_corrected(index, Arc::clone(fault), Correction { change, reason, approval })?;
@@ -100,14 +104,12 @@ impl Run {
         self.state.steps.get_mut(index)?.applied_rule = None;
         self.state.rejected_rules.insert(id.clone(), fault.to_string());
         let words = format!("the learned rule {id} is not used again: the tool rejected its change: {fault}");
-        let mend = Mend { rung: Rung::Rules, effect: MendEffect::NoHelp, description: words };
-        self.add_mend(index, mend, MendDetail::RuleRejected { rule: id })
+        self.add_mend(index, Rung::Rules, MendEffect::NoHelp, words, MendDetail::RuleRejected { rule: id })
     }
 
     /// Records why no rule changed the call.
     fn no_rule(&mut self, index: StepIndex, description: String) -> Decided<bool> {
-        let mend = Mend { rung: Rung::Rules, effect: MendEffect::NoHelp, description };
-        self.add_mend(index, mend, MendDetail::NoLearnedRule)?;
+        self.add_mend(index, Rung::Rules, MendEffect::NoHelp, description, MendDetail::NoLearnedRule)?;
         Ok(false)
     }
 
@@ -170,26 +172,127 @@ impl Run {
     ) -> Decided<FaultyCall> {
         let facts = facts_about(planned, step, fault);
         let fields = self.rejected_call(planned, step, fault, &facts)?.referred_parameters();
-        // Only results of dependencies: otherwise the faster of two parallel steps would decide.
-        let mut before = self.indices_before(planned);
-        before.sort_unstable();
-        let mut results = Vec::new();
-        for at in before {
-            if let Stage::Done(value) = self.state.steps.get(at)?.stage() {
-                let planned = super::planned(&self.plan, at)?;
-                let (step, capability): (StepId, _) = (planned.id.clone(), capability(planned));
-                results.push(PriorResult { step, capability, value: value.get().clone() });
-            }
-        }
+        let results = self.dependency_results(planned)?.into_iter().map(|(step, value)| PriorResult {
+            step: step.id.clone(),
+            capability: capability(step),
+            value: value.clone(),
+        });
         Ok(FaultyCall {
             capability: capability(planned),
             parameters: step.parameters.clone(),
             fault: Arc::clone(fault),
             fields,
             schema: planned.schema.clone(),
-            results,
+            results: results.collect(),
             request: self.started.request.clone(),
             request_numbers: numbers_in_text::parse_numbers(&self.started.request),
         })
     }
+
+    /// The corrections of this run that succeeded: rules are learned from them and judged by them.
+    pub fn lessons(&self) -> Vec<Lesson> {
+        let steps = self.plan.steps.iter().zip(self.state.steps.iter());
+        let done = steps.filter(|(_, step)| matches!(step.stage(), Stage::Done(_)));
+        // A state that the machine rules out is reported elsewhere, and teaches nothing.
+        done.filter_map(|(planned, step)| self.lesson_of(planned, step).ok().flatten()).collect()
+    }
+
+    /// Whether the run may have lessons: one of its calls was corrected, or a model found values for it.
+    pub fn has_corrections(&self) -> bool {
+        let is_taught = |mend: &Mend| is_correction(mend) || mend.rung == Rung::Resolution;
+        self.state.steps.iter().any(|step| step.mends.iter().any(is_taught))
+    }
+
+    fn lesson_of(&self, planned: &PlannedStep, step: &StepRun) -> Decided<Option<Lesson>> {
+        let Some(success) = step.attempts.iter().position(|attempt| attempt.fault.is_none()) else { return Ok(None) };
+        let Some((before, [accepted, ..])) = step.attempts.split_at_checked(success) else { return Ok(None) };
+        let corrections: Vec<Rung> =
+            step.mends.iter().filter(|mend| is_correction(mend)).map(|mend| mend.rung).collect();
+        let (failed, rung) = if accepted.correction == 0 {
+            match self.unbound_call(planned, step) {
+                Some(failed) => (failed, Rung::Resolution),
+                None => return Ok(None),
+            }
+        } else {
+            // Also a person numbers corrections; then nobody knows which rung made which.
+            let (count, Some(rung)) = (accepted.correction as usize, corrections.last().copied()) else {
+                return Ok(None);
+            };
+            if count != corrections.len() || step.before_retry.corrections > 0 {
+                return Ok(None);
+            }
+            let by_models = corrections.iter().rev().take_while(|rung| is_of_model(**rung)).count();
+            let kept = count - by_models.max(1);
+            let failed =
+                before.iter().rev().find(|attempt| attempt.correction as usize == kept && attempt.fault.is_some());
+            match failed {
+                Some(failed) => (failed.clone(), rung),
+                None => return Ok(None),
+            }
+        };
+        let Some(fault) = failed.fault else { return Ok(None) };
+        if failed.parameters == accepted.parameters {
+            return Ok(None);
+        }
+        let mut as_failed = StepRun::default();
+        as_failed.parameters = failed.parameters;
+        let model_calls = step.resolution_asked + step.feedback_asked + step.context_asked;
+        Ok(Some(Lesson {
+            place: format!("{}/{}", self.started.run, planned.id),
+            call: self.faulty_call(planned, &as_failed, &fault)?,
+            corrected: accepted.parameters.clone(),
+            rung,
+            side_effect: self.side_effect(planned),
+            origins: self.origins_of(step),
+            model_calls,
+        }))
+    }
+
+    /// The call as it was before a model found its missing values.
+    fn unbound_call(&self, planned: &PlannedStep, step: &StepRun) -> Option<Attempt> {
+        let is_found = |origin: &Provenance| {
+            matches!(origin, Provenance::Inferred | Provenance::Resolved { by: ResolvedBy::Model, .. })
+        };
+        let found: Vec<&Provenance> =
+            step.provenance.iter().map(|(_, origin)| origin).filter(|origin| is_found(origin)).collect();
+        // Where a value is in a result, is stored as a mapping.
+        let ids: Vec<StepId> = self.plan.written_steps().iter().map(|planned| planned.id.clone()).collect();
+        if found.iter().all(|origin| learnable_expression(origin, &ids).is_some()) {
+            return None;
+        }
+        let Binding::Unbound { partial, unbound } = self.binding(planned) else { return None };
+        let fault = Arc::new(CallFault::local(unbound_message(&unbound)));
+        Some(Attempt { parameters: partial.parameters, fault: Some(fault), correction: 0 })
+    }
+
+    /// The expressions with which new values were explained.
+    fn origins_of(&self, step: &StepRun) -> Vec<ValueOrigin> {
+        let ids: Vec<StepId> = self.plan.written_steps().iter().map(|planned| planned.id.clone()).collect();
+        let ids = StepIds::new(&ids);
+        let origins = step.provenance.iter().filter_map(|(parameter, origin)| {
+            Some(ValueOrigin { parameter: parameter.clone(), expression: expression_of(origin, &ids)? })
+        });
+        origins.collect()
+    }
+}
+
+fn expression_of(origin: &Provenance, ids: &StepIds<'_>) -> Option<String> {
+    match origin {
+        Provenance::Expression { text, .. } | Provenance::Corrected { backing: Backing::Explained { text }, .. } => {
+            Some(text.clone())
+        }
+        Provenance::Reference { step, path } => Some(Reference::new(step.clone(), path.clone(), ids).to_string()),
+        Provenance::Resolved { origin, .. } => expression_of(origin, ids),
+        _ => None,
+    }
+}
+
+/// Whether a mend gave a call other parameters, and so another number.
+fn is_correction(mend: &Mend) -> bool {
+    let is_rung = matches!(mend.rung, Rung::Facts | Rung::Rules | Rung::Feedback | Rung::Context);
+    is_rung && mend.effect == MendEffect::Applied
+}
+
+fn is_of_model(rung: Rung) -> bool {
+    matches!(rung, Rung::Feedback | Rung::Context)
 }

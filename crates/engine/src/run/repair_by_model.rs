@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use reknit_expressions::{BoundParameters, CorrectionOutcome, abridge, apply_correction, replace_parameters};
 use reknit_mend::{
-    Advice, AdviceForm, CallFault, Fate, LadderPolicy, Mend, MendEffect, ModelRung, PeoplePolicy, Remedy, Rung,
-    context_or_give_up, parse_context_advice, parse_feedback_advice, resend_or_give_up,
+    Advice, AdviceForm, CallFault, Fate, LadderPolicy, MendEffect, ModelRung, Remedy, Rung, context_or_give_up,
+    parse_context_advice, parse_feedback_advice, resend_or_give_up,
 };
 use reknit_model_api::{Message, ModelAnswer, Purpose, ResponseFormat};
 use reknit_plan::{PlannedStep, StepIndex};
@@ -15,8 +15,7 @@ use reknit_salvage::Schema;
 
 use super::consultations::{NoAnswer, Topic};
 use super::judge_correction::HeldChanges;
-use super::read_references::{fixes_text, refuse_doubtful};
-use super::resolve_parameters::{missing_text, wanted};
+use super::resolve_parameters::{fixes_text, missing_text, refuse_doubtful, wanted};
 use super::state::Stage;
 use super::step_events::Correction;
 use super::steps::StepRun;
@@ -236,8 +235,7 @@ impl Run {
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
         }
         held.extend(self.unapproved_values(index, planned, &bound)?);
-        if !held.is_empty() && self.policy().people == PeoplePolicy::Nobody {
-            let words = format!("{}, and no person can be asked for approval", held.join("; "));
+        if let Some(words) = self.cannot_ask_about(&held) {
             return self.no_help(repair, words + &note, (NoHelp::Unusable, cause));
         }
         let BoundParameters { parameters, provenance, .. } = bound;
@@ -246,8 +244,8 @@ impl Run {
         let words = format!("{change}: {}{note}", advice.reason);
         step.set_parameters(parameters.clone(), provenance);
         let (uses, analysis) = (step.uses(rung), advice.reason.clone());
-        let mend = Mend { rung: rung.into(), effect: MendEffect::Applied, description: words };
-        self.add_mend(index, mend, MendDetail::ByModel { uses, parameters, analysis, answer: None })?;
+        let detail = MendDetail::ByModel { uses, parameters, analysis, answer: None };
+        self.add_mend(index, rung.into(), MendEffect::Applied, words, detail)?;
         self.send_corrected(index, repair.fault, Correction::by_model(change, &advice.reason, &held))
     }
 
@@ -321,8 +319,8 @@ impl Run {
         (why, cause): (NoHelp, RejectionCause),
     ) -> Decided {
         let uses = self.state.steps.get(index)?.uses(rung);
-        let mend = Mend { rung: rung.into(), effect: MendEffect::NoHelp, description: reason.clone() };
-        self.add_mend(index, mend, MendDetail::NotByModel { uses, cause })?;
+        let detail = MendDetail::NotByModel { uses, cause };
+        self.add_mend(index, rung.into(), MendEffect::NoHelp, reason.clone(), detail)?;
         let state = self.repair_state(self.state.steps.get(index)?, planned(&self.plan, index)?, &fault);
         let may_pass = fault.status().is_none_or(|status| status >= 500) && !fault.is_type_error();
         let resend = self.resend_policy(planned(&self.plan, index)?);

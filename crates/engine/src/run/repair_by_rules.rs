@@ -9,10 +9,9 @@ use reknit_mend::{
     facts_from_problems, judge_change, propose_sum, repair_by_rules,
 };
 use reknit_plan::{PlannedStep, StepIndex};
-use reknit_protocol::{SideEffect, StepId, Value};
+use reknit_protocol::{SideEffect, Value};
 
 use super::repair_by_model::changed_text;
-use super::state::Stage;
 use super::step_events::{Approval, Correction};
 use super::steps::StepRun;
 use super::{Run, planned};
@@ -47,24 +46,16 @@ impl Run {
                 step.facts += 1;
                 step.set_parameters(bound.parameters, bound.provenance);
                 let words = amendment.description;
-                let mend = Mend { rung: Rung::Facts, effect: MendEffect::Applied, description: words.clone() };
-                self.add_mend(index, mend, MendDetail::ByRule)?;
-                self.send_corrected(
-                    index,
-                    Arc::clone(fault),
-                    Correction { change, reason: [vec![words], held].concat().join("; "), approval },
-                )?;
+                self.add_mend(index, Rung::Facts, MendEffect::Applied, words.clone(), MendDetail::ByRule)?;
+                let reason = [vec![words], held].concat().join("; ");
+                self.send_corrected(index, Arc::clone(fault), Correction { change, reason, approval })?;
                 return Ok(true);
             }
             Ok(CorrectionOutcome::Respelled(_) | CorrectionOutcome::Unchanged) => return Ok(false),
             Err(error) => error.to_string(),
         };
         let words = format!("{}: {refused}", amendment.description);
-        self.add_mend(
-            index,
-            Mend { rung: Rung::Facts, effect: MendEffect::NoHelp, description: words },
-            MendDetail::ByRule,
-        )?;
+        self.add_mend(index, Rung::Facts, MendEffect::NoHelp, words, MendDetail::ByRule)?;
         Ok(false)
     }
 
@@ -136,15 +127,6 @@ impl Run {
         fault: &'a CallFault,
         facts: &'a [Fact],
     ) -> Decided<RejectedCall<'a>> {
-        // Only results of dependencies: otherwise the faster of two parallel steps would decide.
-        let mut before = self.indices_before(planned);
-        before.sort_unstable();
-        let mut results: Vec<(&StepId, &Value)> = Vec::new();
-        for at in before {
-            if let Stage::Done(value) = self.state.steps.get(at)?.stage() {
-                results.push((&super::planned(&self.plan, at)?.id, value.get()));
-            }
-        }
         Ok(RejectedCall {
             parameters: step.parameters.clone(),
             schema: planned.schema.as_deref(),
@@ -158,7 +140,7 @@ impl Run {
                 (RuleChanges::BySideEffect, class) => changes_without_person(class),
             },
             request: [&self.shown_request, &planned.instruction],
-            results,
+            results: self.dependency_results(planned)?.into_iter().map(|(step, value)| (&step.id, value)).collect(),
         })
     }
 }

@@ -18,14 +18,11 @@ use reknit_protocol::{Plan, SideEffect, StepId};
 use super::state::{Phase, PlanApproval, Stage};
 use super::steps::StepRun;
 use super::{Run, planned};
-use crate::answer::Outcome;
-use crate::answer::account::limit_items;
+use crate::answer::{Outcome, Replanning, limit_items};
 use crate::internal_error::{Decided, InternalError};
 use crate::record::RunRecord;
-use crate::replanning::Replanning;
 use crate::result_handle::{ResultHandle, response_data};
 use crate::templates::{TemplateError, render};
-use crate::uncertain_call::UncertainCall;
 
 /// How much of a result, and of the parameters of a call, the planner is shown, in bytes of JSON.
 const SHOWN_RESULT: usize = 2_000;
@@ -84,7 +81,7 @@ impl Run {
             }
         }
         for index in self.plan.indices() {
-            let items = self.state.steps.items(index).indices();
+            let items = &self.state.steps.items(index).indices;
             let is_kept = |item: &StepIndex| {
                 let stage = self.state.steps.get(*item).map(StepRun::stage);
                 !found.contains(item) && !matches!(stage, Ok(Stage::Done(_) | Stage::SkippedByCondition { .. }))
@@ -348,18 +345,13 @@ impl Run {
         if step.calls > 0 || planned.controls.until.is_some() || !self.is_of_second_plan(planned) {
             return Ok(None);
         }
-        let call = |planned: &PlannedStep, step: &StepRun| UncertainCall {
-            tool: planned.tool.clone(),
-            capability: planned.capability.clone(),
-            parameters: step.parameters.clone(),
-        };
-        let wanted = call(planned, step);
+        let wanted = step.as_call(planned);
         let steps = self.plan.steps.iter().zip(self.state.steps.iter());
         Ok(steps
             .filter(|(other, _)| other.tool == planned.tool && other.capability == planned.capability)
             .filter(|(other, step)| step.sent() > 0 && !self.is_of_second_plan(other))
             .find_map(|(other, step)| match step.stage() {
-                Stage::Done(result) if wanted.is_same_as(&call(other, step)) => Some(result.clone()),
+                Stage::Done(result) if wanted.is_same_as(&step.as_call(other)) => Some(result.clone()),
                 _ => None,
             }))
     }

@@ -1,15 +1,14 @@
-//! From the request to a plan that may run.
+//! From the request to a plan that may run. Of a large catalogue, a model first selects the tools that the planner is shown.
 
 use std::borrow::Cow;
-use std::error::Error;
 use std::sync::Arc;
 
 use reknit_model_api::{Purpose, ResponseFormat};
 use reknit_plan::{
-    Catalogue, PlanLanguage, PlanProblem, ProblemCode, check_read_calls, check_tolerantly, correct_plan,
-    describe_tools, place_controls, plan_json_schema, read_plan, resolve_inputs,
+    Catalogue, PlanLanguage, PlanProblem, ProblemCode, ToolSelection, check_read_calls, check_tolerantly, correct_plan,
+    describe_tools, place_controls, plan_json_schema, read_plan, resolve_inputs, summarize_tools,
 };
-use reknit_protocol::{EffectKind, EffectOwner, Plan, SideEffect, Step, Value, truncate};
+use reknit_protocol::{EffectKind, EffectOwner, Plan, SideEffect, Step, error_chain, truncate};
 
 use super::consultations::{NoAnswer, Topic};
 use super::state::{Phase, RejectedPlan};
@@ -35,11 +34,51 @@ pub(super) struct RejectedAnswer<'a> {
 }
 
 impl Run {
+    /// Requests a plan; with a large catalogue, tools are selected first.
+    pub(super) fn begin_planning(&mut self) -> Decided {
+        let count: usize = self.catalogue().tools.iter().map(|tool| tool.visible_capabilities().count()).sum();
+        let threshold = self.policy().planning.choose_from;
+        if count < threshold as usize || self.started.targets.is_empty() {
+            return self.request_plan(None);
+        }
+        let tools = summarize_tools(&ToolSelection::candidates(self.catalogue(), &self.started.request));
+        let values = [("tools", tools.as_str()), ("request", self.shown_request.as_str())];
+        let messages = match render(&self.started.templates.choice, &values) {
+            Ok(messages) => messages,
+            Err(error) => return self.select_by_search(error.to_string()),
+        };
+        let messages = self.with_attachments(messages);
+        let request = self.policy().asking.choice.to_model_request(messages).with_format(ResponseFormat::Json);
+        let id = (EffectOwner::Plan, EffectKind::Select);
+        let consultation =
+            Consultation::open(id, self.state.asked.selection, Purpose::TieredSelection, request, self.rotation());
+        self.state.phase = Phase::Selecting { consultation: Box::new(consultation) };
+        self.ask(Topic::Selection)
+    }
+
+    pub(super) fn on_selection_text(&mut self, text: &str) -> Decided {
+        match ToolSelection::parse(text, self.catalogue()) {
+            Ok(choice) => self.plan_with(choice),
+            Err(problem) => self.select_by_search(problem),
+        }
+    }
+
+    /// Selects the tools without a model, for this reason.
+    pub(super) fn select_by_search(&mut self, reason: String) -> Decided {
+        self.plan_with(ToolSelection::by_search(self.catalogue(), &self.started.request, reason))
+    }
+
+    fn plan_with(&mut self, choice: ToolSelection) -> Decided {
+        self.record(RunRecord::ToolsSelected(choice.clone()));
+        self.state.choice = Some(choice);
+        self.request_plan(None)
+    }
+
     /// Asks for a plan, showing the rejected one with all its problems.
     pub(super) fn request_plan(&mut self, rejected: Option<&RejectedAnswer<'_>>) -> Decided {
         if self.started.targets.is_empty() {
             let reason = "there is no model to write a plan: configure one, or pass a plan".to_owned();
-            self.end_without_steps(Status::Failed, reason);
+            self.end_early(Status::Failed, reason, Vec::new());
             return Ok(());
         }
         let sampling = self.policy().asking.plan;
@@ -77,7 +116,6 @@ impl Run {
         self.ask(Topic::Plan { attempt })
     }
 
-    /// The tools that the planner is shown.
     pub(super) fn shown_tools(&self) -> Cow<'_, Catalogue> {
         match &self.state.choice {
             Some(choice) => Cow::Owned(self.catalogue().restricted_to(&choice.shown)),
@@ -101,7 +139,7 @@ impl Run {
         if self.is_replanning() {
             self.give_up_replanning(reason);
         } else {
-            self.end_without_steps(status, reason);
+            self.end_early(status, reason, Vec::new());
         }
     }
 
@@ -139,7 +177,7 @@ impl Run {
 
     /// The plan in a model's text and the repairs it needed, or why there is none.
     fn read_plan(&self, text: &str) -> Result<(Plan, Vec<String>), String> {
-        let (mut plan, reading) = read_plan(text, &self.started.request).map_err(|error| with_causes(&error))?;
+        let (mut plan, reading) = read_plan(text, &self.started.request).map_err(|error| error_chain(&error))?;
         let mut repairs: Vec<String> = reading.fixes.iter().map(|fix| fix.kind.description().to_owned()).collect();
         repairs.dedup();
         if self.policy().planning.language == PlanLanguage::Controls {
@@ -151,7 +189,7 @@ impl Run {
     /// Starts a plan that a person gave, or ends the run with its problems.
     pub(super) fn accept_given_plan(&mut self, plan: Plan) -> Decided {
         if let Err(problems) = self.accept_plan(plan, Vec::new())? {
-            self.end_without_steps(Status::Failed, format!("the plan cannot run: {}", joined(&problems)));
+            self.end_early(Status::Failed, format!("the plan cannot run: {}", joined(&problems)), Vec::new());
         }
         Ok(())
     }
@@ -171,7 +209,7 @@ impl Run {
         }
         let Ok(inputs) = resolve_inputs(&tolerable.plan, &self.started.inputs) else { return Ok(false) };
         self.plan = Arc::new(tolerable.checked);
-        self.inputs = (!tolerable.plan.inputs.is_empty()).then(|| Value::Object(inputs));
+        self.set_inputs(&tolerable.plan, inputs);
         self.state.dropped_steps =
             tolerable.dropped.iter().map(|problem| format!("a step was left out: {problem}")).collect();
         repairs.extend(self.state.dropped_steps.iter().cloned());
@@ -218,7 +256,7 @@ impl Run {
         self.record(RunRecord::PlanAccepted { steps: plan.steps.len(), repairs: repairs.clone() });
         self.state.plan_repairs = repairs;
         if plan.steps.is_empty() {
-            self.end_without_steps(Status::Impossible, "no tool can serve the request".to_owned());
+            self.end_early(Status::Impossible, "no tool can serve the request".to_owned(), Vec::new());
             return Ok(());
         }
         if self.policy().planning.only {
@@ -231,10 +269,4 @@ impl Run {
         self.state.phase = Phase::Running;
         self.ask_about_plan()
     }
-}
-
-/// An error and all its causes, in one line.
-pub(crate) fn with_causes(error: &dyn Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| (*cause).source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

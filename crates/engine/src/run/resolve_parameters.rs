@@ -1,4 +1,5 @@
-//! Parameters that the plan leaves open: learned mappings, and the model's answer about missing values.
+//! Parameters that the plan leaves open: learned mappings, and the model's answer about missing values. References without braces
+//! in the values that a model writes must not reach the tool as text.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -8,12 +9,11 @@ use reknit_expressions::{
     Binding, FilledParameters, MappingCandidate, MappingStatus, ParameterMapping, Provenance, ResolvedBy,
     UnboundParameter, bind_with_mappings, fill_missing, learnable_expression,
 };
-use reknit_mend::{Learning, Mend, MendEffect, PeoplePolicy, Rung, parse_parameter_values};
+use reknit_mend::{Learning, MendEffect, PeoplePolicy, Rung, parse_parameter_values};
 use reknit_model_api::ModelAnswer;
-use reknit_plan::{ITEM, PlannedStep, StepIndex};
-use reknit_protocol::{Object, SideEffect, StepId, truncate};
+use reknit_plan::{ITEM, PlannedStep, ReadValues, StepIndex, read_values};
+use reknit_protocol::{Object, SideEffect, StepId, Value, truncate};
 
-use super::read_references::{fixes_text, refuse_doubtful};
 use super::repair_by_model::{NoHelp, Repair, changed_text};
 use super::state::Stage;
 use super::step_events::{Approval, Correction};
@@ -22,6 +22,7 @@ use crate::effect::AskedBy;
 use crate::internal_error::Decided;
 use crate::policy::Sampling;
 use crate::record::{MendDetail, RejectionCause};
+use crate::synthesis::numbers_in_text::visit_scalars;
 
 /// Additional answer tokens for each missing value: a truncated answer is useless.
 const TOKENS_PER_VALUE: u32 = 100;
@@ -139,8 +140,7 @@ impl Run {
         }
         let before = &self.state.steps.get(index)?.provenance;
         let held = self.found_for_person(planned, &bound.parameters, before.iter().chain(&bound.provenance));
-        if !held.is_empty() && self.policy().people == PeoplePolicy::Nobody {
-            let words = format!("{}, and no person can be asked for approval", held.join("; "));
+        if let Some(words) = self.cannot_ask_about(&held) {
             return self.no_help(repair, words, why);
         }
         let change = changed_text(&parameters, &bound.parameters);
@@ -151,14 +151,13 @@ impl Run {
         let step = self.state.steps.get_mut(index)?;
         step.parameters = bound.parameters.clone();
         step.provenance.extend(bound.provenance);
-        let mend = Mend { rung: Rung::Resolution, effect: MendEffect::Applied, description: words };
         let detail = MendDetail::ByModel {
             uses: 1,
             parameters: bound.parameters,
             analysis: String::new(),
             answer: Some(answer),
         };
-        self.add_mend(index, mend, detail)?;
+        self.add_mend(index, Rung::Resolution, MendEffect::Applied, words, detail)?;
         if held.is_empty() {
             return self.set_stage(index, Stage::Queued);
         }
@@ -182,6 +181,25 @@ impl Run {
         refuse_doubtful(&read, parameters, &supplied.bound.parameters)?;
         self.require_all(planned, &supplied.bound.parameters)?;
         Ok((supplied, fixes_text(&read)))
+    }
+
+    /// Reads the values that a model wrote for a step by the rules for a model's plan. Values that the call already has are
+    /// not looked at: the plan may say that such a text is meant.
+    pub(super) fn read_references(&self, planned: &PlannedStep, current: &Object, values: &Object) -> ReadValues {
+        let is_new = |(name, value): &(&str, &Value)| current.get(name) != Some(*value);
+        let new: Object = values.iter().filter(is_new).map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        let plan = self.state.plan.as_ref().or(self.started.plan.as_ref());
+        let mut read = match plan {
+            Some(plan) => read_values(plan, self.catalogue(), &planned.id, &new),
+            // The calls of a session cannot refer to each other.
+            None => ReadValues { values: new, fixes: Vec::new(), doubtful: Vec::new() },
+        };
+        let mut all = values.clone();
+        for (name, value) in std::mem::take(&mut read.values) {
+            all.insert(name, value);
+        }
+        read.values = all;
+        read
     }
 
     /// Requires a value for every parameter that the plan gives before the first call, optional ones too: an order without
@@ -229,4 +247,27 @@ pub(super) fn found_names(provenance: &[(String, Provenance)], by: ResolvedBy) -
     let is_found = |origin: &Provenance| matches!(origin, Provenance::Resolved { by: found, .. } if *found == by);
     let found = provenance.iter().filter(|(_, origin)| is_found(origin)).map(|(name, _)| name.as_str());
     found.collect::<Vec<_>>().join(", ")
+}
+
+/// Refuses parameters that contain a text which may be a reference, unless the call had it before.
+pub(super) fn refuse_doubtful(read: &ReadValues, current: &Object, parameters: &Object) -> Result<(), String> {
+    let changed: Vec<&Value> =
+        parameters.iter().filter(|(name, value)| current.get(name) != Some(*value)).map(|(_, value)| value).collect();
+    let is_sent = |text: &str| changed.iter().any(|value| contains_text(value, text));
+    match read.doubtful.iter().find(|doubtful| is_sent(&doubtful.text)) {
+        Some(doubtful) => Err(doubtful.message.clone()),
+        None => Ok(()),
+    }
+}
+
+/// Which references were read, to be added to the description of a repair.
+pub(super) fn fixes_text(read: &ReadValues) -> String {
+    let fixes = read.fixes.iter().map(|fix| format!("; `{}` read as `{}`", fix.before, fix.after));
+    fixes.collect::<Vec<_>>().concat()
+}
+
+fn contains_text(value: &Value, text: &str) -> bool {
+    let mut found = false;
+    visit_scalars(value, &mut |scalar| found |= scalar.as_str().is_some_and(|own| own.contains(text)));
+    found
 }

@@ -1,4 +1,5 @@
-//! A run that ended without all of its results is retried: done steps stay done, failed and skipped ones get new budgets.
+//! A run goes on. After another process took it over, work that was not claimed is done again, and paid for again. A run that
+//! ended without all of its results is retried: done steps stay done, failed and skipped ones get new budgets.
 
 use std::sync::Arc;
 
@@ -8,7 +9,8 @@ use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::SideEffect;
 use serde::{Deserialize, Serialize};
 
-use super::state::{Phase, PlanApproval, Stage};
+use super::consultations::Topic;
+use super::state::{PaidAgain, Phase, PlanApproval, Stage};
 use super::steps::StepRun;
 use super::{Run, planned};
 use crate::answer::Status;
@@ -29,6 +31,56 @@ pub(super) enum Reopened {
 }
 
 impl Run {
+    pub(super) fn on_resumed(&mut self, last_ms: i64) -> Decided {
+        let now_ms = self.state.now_ms;
+        let before = self.state.spent.tool_calls;
+        self.record(RunRecord::Resumed);
+        self.state.clock.resume(last_ms, now_ms);
+        self.extend_deadlines(now_ms.saturating_sub(last_ms));
+        match self.state.phase.question() {
+            Some((topic, question)) if question.is_asking() => self.ask(topic)?,
+            None if matches!(self.state.phase, Phase::Running) => {
+                for index in self.plan.indices() {
+                    self.pay_again(index)?;
+                }
+            }
+            _ => {}
+        }
+        let tool_calls = self.state.spent.tool_calls.saturating_sub(before);
+        self.state.resumed = Some(PaidAgain { event: self.state.events, at_ms: now_ms, tool_calls });
+        Ok(())
+    }
+
+    /// Refunds calls that were paid for again at this very moment, with no event between: they were never started.
+    pub(super) fn refund_resumed_calls(&mut self) {
+        let Some(paid) = self.state.resumed.take() else { return };
+        if paid.at_ms == self.state.now_ms && paid.event + 1 == self.state.events {
+            (0..paid.tool_calls).for_each(|_| self.state.spent.refund_tool_call());
+        }
+    }
+
+    fn pay_again(&mut self, index: StepIndex) -> Decided {
+        match self.state.steps.get(index)?.stage() {
+            // Only calls that need no claim are made again here. The driver reports claimed calls as `Interrupted`.
+            Stage::Calling(call) if !call.needs_claim() => {
+                let call = call.clone();
+                match self.charge_tool_call() {
+                    Ok(()) => self.record(RunRecord::CallStarted(call)),
+                    Err(exhausted) => {
+                        let reason = exhausted.to_string();
+                        self.state.stop_for(exhausted);
+                        self.set_stage(index, Stage::Failed { reason, fault: None })?;
+                    }
+                }
+            }
+            Stage::Consulting { rung, consultation, .. } if consultation.is_asking() => {
+                self.ask(Topic::Repair { index, rung: *rung })?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// Whether a retry would do anything: the run failed, or ended without some of its results, or reached a limit.
     pub fn can_be_retried(&self) -> bool {
         let Phase::Ended(answer) = &self.state.phase else { return false };
@@ -122,7 +174,7 @@ impl Run {
 
     /// Whether the items of a step are all done, if it has any. Otherwise its result is not complete.
     fn has_done_items(&self, index: StepIndex) -> Decided<bool> {
-        for item in self.state.steps.items(index).indices() {
+        for item in &self.state.steps.items(index).indices {
             if !matches!(self.state.steps.get(*item)?.stage(), Stage::Done(_)) {
                 return Ok(false);
             }

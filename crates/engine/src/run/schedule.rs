@@ -5,7 +5,9 @@ use std::sync::Arc;
 use reknit_expressions::{Binding, BoundParameters, ResolvedBy, UnboundParameter};
 use reknit_mend::{CallFault, Mend, MendEffect, ModelRung, PeoplePolicy, ResolutionPolicy, Rung, Verdict};
 use reknit_plan::{OnFailure, PlannedStep, StepIndex};
-use reknit_protocol::{CallTool, EffectId, EffectKind, Object, SideEffect, StepId, Value, join_first};
+use reknit_protocol::{
+    CallTool, CapabilityName, EffectId, EffectKind, Object, SideEffect, StepId, ToolName, Value, join_first,
+};
 
 use super::resolve_parameters::found_names;
 use super::state::{Phase, PlanApproval, Stage};
@@ -25,10 +27,13 @@ impl Run {
         let max_calls = self.policy().limits.calls_at_once;
         loop {
             let (mut moved, mut from) = (self.advance_loops()?, StepIndex::new(0));
-            while let Some(index) = self.state.steps.next_to_move(from, max_calls) {
+            while let Some(index) = self.state.steps.ready().next_to_move(from, max_calls) {
                 moved |= match self.state.steps.get(index)?.stage() {
                     Stage::Waiting => self.leave_waiting(index)?,
-                    Stage::Queued => self.leave_queue(index)?,
+                    Stage::Queued => {
+                        self.leave_queue(index)?;
+                        true
+                    }
                     Stage::Verifying(_) => self.leave_verify_queue(index)?,
                     _ => false,
                 };
@@ -113,8 +118,8 @@ impl Run {
                     let changes = bound.changes.iter();
                     let words = changes.map(|change| format!("{}: {} -> {}", change.path, change.before, change.after));
                     let words = words.collect::<Vec<_>>().join("; ");
-                    let mend = Mend { rung: Rung::Schema, effect: MendEffect::Applied, description: words };
-                    self.add_mend(index, mend, MendDetail::Coerced { values: bound.changes.len() })?;
+                    let detail = MendDetail::Coerced { values: bound.changes.len() };
+                    self.add_mend(index, Rung::Schema, MendEffect::Applied, words, detail)?;
                 }
                 self.keep_bound(index, planned, bound)?;
                 self.record_learned(index)?;
@@ -154,8 +159,7 @@ impl Run {
             let names = found_names(&self.state.steps.get(index)?.provenance, by);
             if !names.is_empty() {
                 let description = format!("{names}: {how}");
-                let mend = Mend { rung: Rung::Resolution, effect: MendEffect::Applied, description };
-                self.add_mend(index, mend, MendDetail::Learned)?;
+                self.add_mend(index, Rung::Resolution, MendEffect::Applied, description, MendDetail::Learned)?;
             }
         }
         Ok(())
@@ -180,24 +184,20 @@ impl Run {
     }
 
     /// Starts the call of a queued step, if the budget lasts.
-    fn leave_queue(&mut self, index: StepIndex) -> Decided<bool> {
+    fn leave_queue(&mut self, index: StepIndex) -> Decided {
         if self.is_avoided(index)? {
             let reason = "not made: an earlier call with the same arguments may have happened".to_owned();
-            self.set_stage(index, Stage::Failed { reason, fault: None })?;
-            return Ok(true);
+            return self.set_stage(index, Stage::Failed { reason, fault: None });
         }
         if let Some(result) = self.earlier_result(index)? {
             let plan = Arc::clone(&self.plan);
-            self.confirm(index, planned(&plan, index)?, result)?;
-            return Ok(true);
+            return self.confirm(index, planned(&plan, index)?, result);
         }
         if let Some(reason) = self.too_late(index, self.state.now_ms)? {
-            self.fail_late(index, reason, None)?;
-            return Ok(true);
+            return self.fail_late(index, reason, None);
         }
         if let Some(reason) = self.rule_to_ask(index)? {
-            self.ask_about_call(index, reason)?;
-            return Ok(true);
+            return self.ask_about_call(index, reason);
         }
         let charged = match self.reserve_for_session(index)? {
             Ok(()) => self.charge_tool_call(),
@@ -208,15 +208,13 @@ impl Run {
             self.state.stop_for(exhausted);
             let untouched = self.state.steps.get(index)?.sent() == 0;
             let stage = if untouched { Stage::Skipped { reason } } else { Stage::Failed { reason, fault: None } };
-            self.set_stage(index, stage)?;
-            return Ok(true);
+            return self.set_stage(index, stage);
         }
         self.note_missing_key(index)?;
         let call = Arc::new(self.next_call(index)?);
         self.state.steps.get_mut(index)?.calls += 1;
         self.record(RunRecord::CallStarted(Arc::clone(&call)));
-        self.set_stage(index, Stage::Calling(call))?;
-        Ok(true)
+        self.set_stage(index, Stage::Calling(call))
     }
 
     /// The call that a step would make next.
@@ -235,19 +233,10 @@ impl Run {
 
     /// A call of a step with these parameters, without what only a step in progress knows.
     pub(super) fn call_of(&self, planned: &PlannedStep, parameters: &Object) -> CallTool {
-        CallTool {
-            id: EffectId::of_step(&planned.id, EffectKind::Call, 1),
-            step: planned.id.clone(),
-            tool: planned.tool.clone(),
-            capability: planned.capability.clone(),
-            parameters: parameters.clone(),
-            side_effect: self.side_effect(planned),
-            idempotency_key: None,
-            business_key: None,
-            timeout_ms: self.policy().limits.call_ms,
-            job: None,
-            callback: None,
-        }
+        let id = EffectId::of_step(&planned.id, EffectKind::Call, 1);
+        let (names, timeout_ms) = ((&planned.tool, &planned.capability), self.policy().limits.call_ms);
+        let read = read_call(id, &planned.id, names, parameters.clone(), timeout_ms);
+        CallTool { side_effect: self.side_effect(planned), ..read }
     }
 
     /// Whether no model can help: a person approves every value that it finds, and nobody can be asked.
@@ -298,14 +287,21 @@ impl Run {
     }
 
     /// Adds to the list of a step's repairs.
-    pub(super) fn add_mend(&mut self, index: StepIndex, mend: Mend, detail: MendDetail) -> Decided {
+    pub(super) fn add_mend(
+        &mut self,
+        index: StepIndex,
+        rung: Rung,
+        effect: MendEffect,
+        description: String,
+        detail: MendDetail,
+    ) -> Decided {
+        let mend = Mend { rung, effect, description };
         let step = planned(&self.plan, index)?.id.clone();
         self.state.steps.get_mut(index)?.mends.push(mend.clone());
         self.record(RunRecord::Mended { step, mend, detail });
         Ok(())
     }
 
-    /// The result of a step.
     pub fn result(&self, step: &str) -> Option<&Value> {
         match self.state.steps.get(self.plan.index_of(step)?).ok()?.stage() {
             Stage::Done(value) => Some(value.get()),
@@ -330,6 +326,29 @@ impl Run {
             let of_items: Option<Arc<dyn ResultSource>> = is_loop.then(|| Arc::new(self.loop_results(index)) as _);
             self.state.steps.release_result(index, of_items.as_ref().unwrap_or(source), &self.loaded_results);
         }
+    }
+}
+
+/// A call of a step that changes nothing.
+pub(super) fn read_call(
+    id: EffectId,
+    step: &StepId,
+    (tool, capability): (&ToolName, &CapabilityName),
+    parameters: Object,
+    timeout_ms: u64,
+) -> CallTool {
+    CallTool {
+        id,
+        step: step.clone(),
+        tool: tool.clone(),
+        capability: capability.clone(),
+        parameters,
+        side_effect: SideEffect::Read,
+        idempotency_key: None,
+        business_key: None,
+        timeout_ms,
+        job: None,
+        callback: None,
     }
 }
 

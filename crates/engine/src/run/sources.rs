@@ -9,9 +9,10 @@ use reknit_protocol::{StepId, Value};
 use super::Run;
 use super::state::Stage;
 use super::steps::{StepRun, Steps};
-use crate::data_fence::fenced;
+use crate::internal_error::Decided;
 use crate::metadata::Metadata;
 use crate::policy::Policy;
+use crate::templates::fenced;
 
 /// How much of all results together a model is shown, in bytes of JSON.
 const SHOWN: usize = 16_384;
@@ -48,6 +49,20 @@ impl Run {
         Results { visible: Some(self.indices_before(planned).into_iter().collect()), ..self.results(Some(planned)) }
     }
 
+    /// The results of the direct and indirect dependencies of a step, in the order of the plan. With other results, the faster of two
+    /// parallel steps would decide.
+    pub(super) fn dependency_results(&self, planned: &PlannedStep) -> Decided<Vec<(&PlannedStep, &Value)>> {
+        let mut before = self.indices_before(planned);
+        before.sort_unstable();
+        let mut results = Vec::new();
+        for at in before {
+            if let Stage::Done(value) = self.state.steps.get(at)?.stage() {
+                results.push((super::planned(&self.plan, at)?, value.get()));
+            }
+        }
+        Ok(results)
+    }
+
     /// The names that the parameters of a step can refer to.
     pub(super) fn source_ids(&self, planned: &PlannedStep) -> Vec<StepId> {
         let steps = self.plan.written_steps().iter().map(|planned| planned.id.clone());
@@ -65,9 +80,7 @@ impl Run {
     pub(super) fn is_plan_of_person(&self) -> bool {
         self.author() == PlanAuthor::Person
     }
-}
 
-impl Run {
     /// The names of the values that a model is shown about a step: the fields of the results before it and of the inputs.
     pub(super) fn source_keys(&self, planned: &PlannedStep) -> Vec<String> {
         let before = self.indices_before(planned);

@@ -3,24 +3,24 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use reknit_mend::{CallFault, ModelRung};
 use reknit_model_api::TargetName;
+use reknit_plan::ToolSelection;
 use reknit_protocol::{CallTool, EffectId, EffectKind, EffectOwner, Plan, StepId, exact};
 use serde::{Deserialize, Serialize};
 
 use super::await_job::JobWait;
 use super::steps::Steps;
 use super::verify_result::Verification;
-use crate::answer::{Answer, Status};
+use crate::answer::{Answer, Replanning, Status};
 use crate::budget::{Exhausted, Spent};
+use crate::business_key::{Avoided, UncertainCall};
 use crate::consult::Consultation;
 use crate::effect::{AskPerson, Effect};
-use crate::elapsed::ms_between;
 use crate::record::WaitReason;
-use crate::replanning::Replanning;
 use crate::result_handle::ResultHandle;
-use crate::uncertain_call::{Avoided, UncertainCall};
-use reknit_mend::{CallFault, ModelRung};
-use reknit_plan::ToolSelection;
+use crate::stored::is_default;
+use crate::times::ms_between;
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct State {
@@ -36,11 +36,11 @@ pub(crate) struct State {
     pub(super) steps: Steps,
     pub(super) spent: Spent,
     /// How many tool calls the items of loops add to the limit.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) added_tool_calls: u32,
     /// Why no new work starts.
     pub(super) stop: Option<Stop>,
-    #[serde(default, skip_serializing_if = "PlanApproval::is_not_asked")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) plan_approval: PlanApproval,
     pub(super) clock: ActiveClock,
     pub(super) late: u32,
@@ -58,7 +58,6 @@ pub(crate) struct State {
     /// Why steps of the plan were left out, one sentence for each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) dropped_steps: Vec<String>,
-    /// The plans that were rejected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) rejected_plans: Vec<RejectedPlan>,
     /// The times that the planner was asked for a plan of what is missing.
@@ -75,19 +74,10 @@ pub(crate) struct State {
     /// What was spent before the run was retried. Its limits count anew.
     pub(super) spent_before: Spent,
     /// What the sessions of agents have spent, but for their cost, which is part of what the run spent.
-    #[serde(default, skip_serializing_if = "is_nothing")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) sessions: Spent,
     /// How often models were asked before the run ended: the ordinals of the last questions.
     pub(super) asked: AskedQuestions,
-}
-
-fn is_nothing(spent: &Spent) -> bool {
-    *spent == Spent::default()
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// The ordinals of the last questions that are not about a step.
@@ -146,10 +136,6 @@ pub(super) enum PlanApproval {
 }
 
 impl PlanApproval {
-    pub(super) fn is_not_asked(&self) -> bool {
-        *self == Self::NotAsked
-    }
-
     /// The effects of an open question.
     pub(super) fn effects(&self) -> Option<[Effect; 2]> {
         let Self::Asking(ask) = self else { return None };
@@ -189,7 +175,6 @@ impl Stop {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Stage {
-    /// Waiting for its dependencies.
     #[default]
     Waiting,
     /// Waiting for a free slot and for budget.
@@ -197,7 +182,6 @@ pub(super) enum Stage {
     Calling(Arc<CallTool>),
     /// The call is in progress while the run stops.
     Stopping(Arc<CallTool>),
-    /// Its items run.
     Looping,
     /// Waiting before the call is made, or made again.
     BackingOff {
@@ -220,7 +204,6 @@ pub(super) enum Stage {
     },
     /// The tool works on a job that the call started.
     AwaitingJob(Arc<JobWait>),
-    /// A person is asked.
     AwaitingApproval {
         ask: Arc<AskPerson>,
         /// Why the call before it failed, if there was one.
@@ -309,6 +292,11 @@ impl ActiveClock {
 impl State {
     pub(super) fn new(now_ms: i64) -> Self {
         Self { events: 1, now_ms, ..Self::default() }
+    }
+
+    /// Why everything ends now, if it does.
+    pub(super) fn immediate_stop(&self) -> Option<String> {
+        self.stop.as_ref().filter(|stop| stop.is_immediate()).map(ToString::to_string)
     }
 
     /// The state of a run that must not do what is known to be wrong.

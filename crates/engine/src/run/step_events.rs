@@ -3,27 +3,26 @@
 use std::sync::Arc;
 
 use reknit_mend::{
-    CallFault, FaultOrigin, LadderPolicy, Mend, MendEffect, ModelRung, Remedy, RepairState, ReplyContext, ResendPolicy,
-    Rung, Verdict, choose_remedy, classify_failure,
+    CallFault, FaultOrigin, LadderPolicy, MendEffect, ModelRung, Remedy, RepairState, ReplyContext, ResendPolicy, Rung,
+    Verdict, choose_remedy, classify_failure,
 };
 use reknit_plan::{PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, SideEffect, Value};
 
 use super::state::Stage;
+use super::steps::StepRun;
 use super::{Run, planned};
 use crate::digest::jitter;
 use crate::effect::{AskedBy, Question};
-use crate::elapsed::ms_between;
 use crate::event::{DecidedBy, Decision, EventKind};
 use crate::internal_error::{Decided, InternalError};
 use crate::record::{CallEnd, MendDetail, RunRecord, WaitReason};
+use crate::times::ms_between;
 
 /// A corrected call, for the person who decides whether it is sent.
 #[derive(Debug)]
 pub(super) struct Correction {
-    /// The parameters that changed.
     pub(super) change: String,
-    /// The reason for the change.
     pub(super) reason: String,
     /// Whether it may be sent without asking the person.
     pub(super) approval: Approval,
@@ -98,14 +97,10 @@ impl Run {
                 return Ok(true);
             }
             EventKind::ToolAnswered { reply, .. } => {
-                let end = CallEnd::Replied { status: reply.status, fixes: reply.body.fixes().to_vec() };
                 self.settle_session(index, reply)?;
-                (end, self.verdict_of(planned(&self.plan, index)?, reply))
+                (CallEnd::of_reply(reply), self.verdict_of(planned(&self.plan, index)?, reply))
             }
-            EventKind::ToolFailed { failure, .. } => {
-                let end = CallEnd::Failed { kind: failure.kind, message: failure.message.clone() };
-                (end, classify_failure(failure))
-            }
+            EventKind::ToolFailed { failure, .. } => (CallEnd::of_failure(failure), classify_failure(failure)),
             EventKind::Interrupted { .. } => {
                 let fault = if stopping { self.abandoned_call() } else { CallFault::interrupted() };
                 (CallEnd::Interrupted, Verdict::Transient(fault))
@@ -116,21 +111,12 @@ impl Run {
                 return Ok(true);
             }
             EventKind::ReceiptKnown { receipt, .. } => {
-                self.on_known_receipt(index, &call, receipt)?;
-                return Ok(true);
+                return self.on_known_receipt(index, &call, receipt).map(|()| true);
             }
-            EventKind::KeyHeld { holder, .. } => {
-                self.on_key_held(index, &call, holder)?;
-                return Ok(true);
-            }
+            EventKind::KeyHeld { holder, .. } => return self.on_key_held(index, &call, holder).map(|()| true),
             _ => return Ok(false),
         };
-        let fault = match &verdict {
-            Verdict::Success(_) => None,
-            Verdict::Permanent(fault) | Verdict::Transient(fault) | Verdict::Correctable(fault) => {
-                Some(Arc::new(fault.clone()))
-            }
-        };
+        let fault = fault_of(&verdict);
         self.record(RunRecord::CallEnded { call: Arc::clone(&call), end, fault });
         self.on_verdict(index, verdict)?;
         self.settle_key(index, call)?;
@@ -164,20 +150,15 @@ impl Run {
         let planned = planned(&plan, index)?;
         let side_effect = self.side_effect(planned);
         let step = self.state.steps.get_mut(index)?;
-        let fault = match verdict {
-            Verdict::Success(value) => {
-                step.add_attempt(None);
-                return self.on_result(index, planned, value);
-            }
-            Verdict::Permanent(ref fault) | Verdict::Transient(ref fault) | Verdict::Correctable(ref fault) => {
-                Arc::new(fault.clone())
-            }
+        let Some(fault) = fault_of(&verdict) else {
+            step.add_attempt(None);
+            let Verdict::Success(value) = verdict else { return Ok(()) };
+            return self.on_result(index, planned, value);
         };
         let state = self.repair_state(self.state.steps.get(index)?, planned, &fault);
         let step = self.state.steps.get_mut(index)?;
         step.add_attempt(Some(Arc::clone(&fault)));
-        if let Some(stop) = self.state.stop.as_ref().filter(|stop| stop.is_immediate()) {
-            let reason = stop.to_string();
+        if let Some(reason) = self.state.immediate_stop() {
             return self.set_stage(index, Stage::Failed { reason, fault: Some(fault) });
         }
         if let Some(reason) = self.too_late(index, self.state.now_ms)? {
@@ -262,14 +243,19 @@ impl Run {
             }
         };
         let words = format!("sent again after {wait_ms} ms, for {fault}");
-        let mend = Mend { rung: Rung::Resend, effect: MendEffect::Applied, description: words };
-        self.add_mend(index, mend, MendDetail::Resent { times, fault: Arc::clone(&fault) })?;
+        let detail = MendDetail::Resent { times, fault: Arc::clone(&fault) };
+        self.add_mend(index, Rung::Resend, MendEffect::Applied, words, detail)?;
         let until_ms = self.state.now_ms.saturating_add_unsigned(wait_ms);
         if let Some(reason) = self.too_late(index, until_ms)? {
             return self.fail_late(index, reason, Some(fault));
         }
-        self.record(RunRecord::WaitStarted { id: id.clone(), until_ms, reason: WaitReason::Retry });
-        self.set_stage(index, Stage::BackingOff { id, until_ms, reason: WaitReason::Retry })
+        self.wait(index, id, until_ms, WaitReason::Retry)
+    }
+
+    /// Lets a step wait before its call is made, or made again.
+    pub(super) fn wait(&mut self, index: StepIndex, id: EffectId, until_ms: i64, reason: WaitReason) -> Decided {
+        self.record(RunRecord::WaitStarted { id: id.clone(), until_ms, reason });
+        self.set_stage(index, Stage::BackingOff { id, until_ms, reason })
     }
 
     /// Sends a corrected call, or asks whether it may be sent.
@@ -310,4 +296,53 @@ impl Run {
     pub(super) fn parameters_text(&self, index: StepIndex) -> Decided<String> {
         Ok(Value::Object(self.state.steps.get(index)?.parameters.clone()).to_pretty())
     }
+
+    // The progress guard: when steps keep failing in the same way at the same tool although models were asked each time, models
+    // are not asked again. They would see what they saw before.
+
+    /// What a step has used up, and how many others failed in the same way.
+    pub(super) fn repair_state(&self, step: &StepRun, planned: &PlannedStep, fault: &CallFault) -> RepairState {
+        let similar_failures =
+            self.state.repeated_failures.get(&failure_key(planned, fault)).copied().unwrap_or_default();
+        RepairState { similar_failures, ..step.repair_state(fault, planned, self.side_effect(planned)) }
+    }
+
+    /// Counts a step that ends in failure although models were asked; a success resets the counts of its tool.
+    pub(super) fn note_repeated_failure(&mut self, index: StepIndex, stage: &Stage) -> Decided {
+        let step = self.state.steps.get(index)?;
+        if step.feedback == 0 && step.context == 0 {
+            return Ok(());
+        }
+        let planned = planned(&self.plan, index)?;
+        match stage {
+            Stage::Done(_) => {
+                let tool = tool_prefix(planned);
+                self.state.repeated_failures.retain(|key, _| !key.starts_with(&tool));
+            }
+            Stage::Failed { fault: Some(fault), .. } => {
+                *self.state.repeated_failures.entry(failure_key(planned, fault)).or_default() += 1;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// The failure that a verdict is about; `None` for a success.
+pub(super) fn fault_of(verdict: &Verdict) -> Option<Arc<CallFault>> {
+    match verdict {
+        Verdict::Success(_) => None,
+        Verdict::Permanent(fault) | Verdict::Transient(fault) | Verdict::Correctable(fault) => {
+            Some(Arc::new(fault.clone()))
+        }
+    }
+}
+
+fn tool_prefix(planned: &PlannedStep) -> String {
+    format!("{}/{} ", planned.tool, planned.capability)
+}
+
+/// Identifies a way of failing: tool, status and code.
+fn failure_key(planned: &PlannedStep, fault: &CallFault) -> String {
+    format!("{}{} {}", tool_prefix(planned), fault.status().unwrap_or(0), fault.code)
 }

@@ -1,7 +1,8 @@
 //! The steps of a run, with an index of what each one waits for: an event costs what it changes, however long the plan is.
 
-mod loop_items;
 mod ready_index;
+
+pub(super) use ready_index::LoopItems;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,12 +19,12 @@ use super::retry::Reopened;
 use super::state::Stage;
 use crate::answer::StepApproval;
 use crate::budget::Spent;
-use crate::business_key::KeyHolder;
+use crate::business_key::{KeyHolder, UncertainCall};
 use crate::consult::Consultation;
 use crate::effect::Effect;
 use crate::internal_error::{Decided, InternalError};
 use crate::result_handle::{LoadedResults, ResultSource};
-pub(super) use loop_items::LoopItems;
+use crate::stored::is_default;
 use ready_index::ReadyIndex;
 
 /// The steps, in the order of the plan. Only they are part of a snapshot; the index follows from them and from the plan.
@@ -98,7 +99,6 @@ impl Steps {
         self.ready.release_item(index);
     }
 
-    /// The items of a loop.
     pub(super) fn items(&self, of: StepIndex) -> &LoopItems {
         static NONE: LoopItems = LoopItems::new();
         self.ready.items(of).unwrap_or(&NONE)
@@ -114,7 +114,7 @@ impl Steps {
         let steps = self.list.iter().enumerate().filter(|(_, step)| step.item.is_none());
         steps.flat_map(|(position, _)| {
             let index = StepIndex::new(position);
-            std::iter::once(index).chain(self.items(index).indices().iter().copied())
+            std::iter::once(index).chain(self.items(index).indices.iter().copied())
         })
     }
 
@@ -123,11 +123,6 @@ impl Steps {
         if let Some(StepRun { stage: Stage::Done(result), .. }) = self.list.get_mut(index.get()) {
             result.release(source, index, loaded);
         }
-    }
-
-    /// The first step from `from` on that can proceed: its dependencies are decided, or it is queued and a slot is free.
-    pub(super) fn next_to_move(&self, from: StepIndex, max_calls: u32) -> Option<StepIndex> {
-        self.ready.next_to_move(from, max_calls)
     }
 
     /// The steps that have effects due, in order.
@@ -140,14 +135,8 @@ impl Steps {
         self.ready.over() == self.list.len()
     }
 
-    /// Whether only a person's decision can move any step.
-    pub(super) fn wait_for_person(&self) -> bool {
-        self.ready.waits_for_person()
-    }
-
-    /// Whether only people, jobs and the waits of an `until` can move any step.
-    pub(super) fn wait_for_others(&self) -> bool {
-        self.ready.waits_for_others()
+    pub(super) fn ready(&self) -> &ReadyIndex {
+        &self.ready
     }
 }
 
@@ -171,7 +160,6 @@ fn missing(index: StepIndex) -> InternalError {
 pub(super) struct StepRun {
     /// Changed by [`Steps::set_stage`] only, which keeps the index consistent.
     stage: Stage,
-    /// The item of a loop that the step runs for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) item: Option<LoopItem>,
     /// How many items the loop of the step has, once it has begun.
@@ -186,7 +174,6 @@ pub(super) struct StepRun {
     /// The parameters that were sent last or are sent next.
     #[serde(with = "exact")]
     pub(super) parameters: Object,
-    /// The origin of each parameter.
     pub(super) provenance: Vec<(String, Provenance)>,
     /// When the step's time is over. Nothing that the step does starts or ends after that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -198,7 +185,7 @@ pub(super) struct StepRun {
     /// How many of them were not made because the tool's circuit breaker was open.
     pub(super) skipped_calls: u32,
     /// How many of them were not made because of their business key.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) unsent_for_key: u32,
     /// The other call that the step waits for, because it has the same business key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -206,7 +193,7 @@ pub(super) struct StepRun {
     pub(super) resends: u32,
     /// How often each rung was used: its budget.
     pub(super) facts: u32,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) rules: u32,
     pub(super) feedback: u32,
     pub(super) context: u32,
@@ -224,20 +211,20 @@ pub(super) struct StepRun {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) approved_items: BTreeMap<StepId, String>,
     /// How often the outcome of a call was checked.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) checks: u32,
     /// How often the step waited for a job, and how many requests about jobs it made: the ordinals of their effects.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) job_waits: u32,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) job_requests: u32,
     /// How many results were asked for with `until`.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) polls: u32,
     /// How many read calls were made to verify the step, and how often it waited before one: the ordinals of their effects.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) verify_calls: u32,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) verify_waits: u32,
     /// How the result differs from what its tool announces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -277,13 +264,8 @@ pub(super) struct UsedBefore {
     pub(super) resolutions: u32,
     /// The highest number that a correction had.
     pub(super) corrections: u32,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(super) polls: u32,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// One attempt of a step.
@@ -447,6 +429,12 @@ impl StepRun {
         self.correction = self.correction.max(self.before_retry.corrections) + 1;
     }
 
+    /// The call as it is compared with others.
+    pub(super) fn as_call(&self, planned: &PlannedStep) -> UncertainCall {
+        let (tool, capability) = (planned.tool.clone(), planned.capability.clone());
+        UncertainCall { tool, capability, parameters: self.parameters.clone() }
+    }
+
     /// How many calls were made.
     pub(super) fn sent(&self) -> u32 {
         self.calls.saturating_sub(self.skipped_calls).saturating_sub(self.unsent_for_key)
@@ -485,14 +473,7 @@ impl StepRun {
                 Effect::AskPerson(Arc::clone(ask)),
                 Effect::Sleep { id: ask.id.with_kind(EffectKind::ApprovalExpiry), until_ms: ask.expires_ms },
             ],
-            Stage::Waiting
-            | Stage::Queued
-            | Stage::Looping
-            | Stage::Done(_)
-            | Stage::Unconfirmed { .. }
-            | Stage::Failed { .. }
-            | Stage::Skipped { .. }
-            | Stage::SkippedByCondition { .. } => Vec::new(),
+            _ => Vec::new(),
         }
     }
 }

@@ -1,18 +1,24 @@
-//! Advice of a model that no evidence supports: numbers that appear in neither request nor results, and parameters to be
-//! removed that the error does not name.
+//! Values that no plan and no result gives: numbers of a model that appear in neither request nor results, parameters to be removed
+//! that the error does not name, and values that a model or a stored mapping found, some of which a person decides.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use reknit_expressions::{Backing, BoundParameters, Provenance, StepResult, StepResults, explain_number};
+use reknit_expressions::{Backing, BoundParameters, Provenance, ResolvedBy, StepResult, StepResults, explain_number};
 use reknit_mend::{Advice, CallFault, Remedy, context_or_give_up};
 use reknit_plan::{PlannedStep, StepIndex};
-use reknit_protocol::{Number, Object, Value};
+use reknit_protocol::{Number, Object, Path, SideEffect, Value};
 use reknit_salvage::Schema;
 
 use super::Run;
+use super::judge_correction::{ChangedValue, NewValue};
+use super::repair_by_model::changed_text;
+use super::state::Stage;
+use super::step_events::{Approval, Correction};
 use super::steps::StepRun;
+use crate::effect::AskedBy;
 use crate::internal_error::Decided;
-use crate::synthesis::numbers_in_text;
+use crate::synthesis::numbers_in_text::{self, has_words, visit_scalars};
 
 /// The largest number that people usually write as a word.
 const DOZEN: u64 = 12;
@@ -103,9 +109,9 @@ impl Run {
         let mut known = Vec::new();
         let tried = step.attempts.iter().map(|attempt| &attempt.parameters);
         for parameters in tried.chain([&step.parameters]) {
-            collect_known_of(parameters, &mut known);
+            parameters.values().for_each(|value| collect_known(value, &mut known));
         }
-        collect_known_of(&fault.details, &mut known);
+        fault.details.values().for_each(|value| collect_known(value, &mut known));
         collect_known(&fault.body, &mut known);
         if let Some(schema) = &planned.schema {
             collect_known(schema.source(), &mut known);
@@ -120,6 +126,60 @@ impl Run {
             known.extend(numbers_in_text::parse_numbers(text));
         }
         known
+    }
+
+    /// The found values among `provenance` that only a person may decide, each with the reason. The table of corrections
+    /// applies: the parameter was missing, so it is the one that the error refers to.
+    pub(super) fn found_for_person<'a>(
+        &self,
+        planned: &PlannedStep,
+        parameters: &Object,
+        provenance: impl IntoIterator<Item = &'a (String, Provenance)>,
+    ) -> Vec<String> {
+        let class = self.side_effect(planned);
+        let found = provenance.into_iter().filter_map(|(name, origin)| {
+            Some((name.as_str(), origin, finder(origin)?, parameters.get(name)?)).filter(|_| class != SideEffect::Read)
+        });
+        let found: Vec<_> = found.collect();
+        if found.is_empty() {
+            return Vec::new();
+        }
+        let known = self.known_values(planned, None);
+        let properties = planned.schema.as_ref().and_then(|schema| schema.source().get("properties"));
+        let reason = |(name, origin, finder, value)| {
+            let schema = properties.and_then(|properties| properties.get(name));
+            let whole = ChangedValue { path: Path::root().key(name), name, value, schema, siblings: parameters };
+            let new = NewValue { whole, old: None, origin: Some(origin), referred: None };
+            let reason = self.reason_to_ask(planned, &known, new)?.reason;
+            Some(match (class, origin) {
+                (SideEffect::Unsafe, _) => {
+                    format!("`{name}` was found by {finder}, and a person approves such a value in an unsafe call")
+                }
+                (_, Provenance::Resolved { .. }) => format!("`{name}` was found by {finder}"),
+                _ => format!("`{name}` was found by {finder}: {reason}"),
+            })
+        };
+        found.into_iter().filter_map(reason).collect()
+    }
+
+    /// Queues a call whose parameters are bound, or asks a person about the values that stored mappings found.
+    pub(super) fn send_bound(&mut self, index: StepIndex, planned: &PlannedStep) -> Decided {
+        let step = self.state.steps.get(index)?;
+        let held = self.found_for_person(planned, &step.parameters, &step.provenance);
+        if held.is_empty() {
+            return self.set_stage(index, Stage::Queued);
+        }
+        let mut given = step.parameters.clone();
+        let found =
+            step.provenance.iter().filter(|(_, origin)| finder(origin).is_some()).map(|(name, _)| name.as_str());
+        let names: Vec<&str> = found.collect();
+        for name in &names {
+            given.remove(name);
+        }
+        let change = changed_text(&given, &step.parameters);
+        let fault = Arc::new(CallFault::local(format!("the plan gives no value for {}", names.join(", "))));
+        let correction = Correction { change, reason: held.join("; "), approval: Approval::Required };
+        self.ask_about_correction(index, fault, correction, AskedBy::Correction)
     }
 }
 
@@ -171,14 +231,7 @@ fn is_required(name: &str, schema: Option<&Schema>) -> bool {
 fn is_named(name: &str, fault: &CallFault) -> bool {
     let body = fault.body.to_string();
     let details = Value::Object(fault.details.clone()).to_string();
-    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
-    [&fault.message, &details, &body].into_iter().any(|text| {
-        text.match_indices(name).any(|(at, found)| {
-            let before = text.get(..at).and_then(|text| text.chars().next_back());
-            let after = text.get(at + found.len()..).and_then(|text| text.chars().next());
-            !before.is_some_and(is_part) && !after.is_some_and(is_part)
-        })
-    })
+    [&fault.message, &details, &body].into_iter().any(|text| has_words(text, name))
 }
 
 /// The significant digits of a number: without sign and without zeros at both ends. So a changed sign, and a conversion to
@@ -195,38 +248,38 @@ fn is_often_written_as_word(digits: &str) -> bool {
     digits.is_empty() || digits.parse::<u64>().is_ok_and(|value| value <= DOZEN)
 }
 
-fn collect_of(object: &Object, numbers: &mut Vec<Number>) {
-    for (_, value) in object {
-        collect(value, numbers);
-    }
-}
-
-fn collect_known_of(object: &Object, numbers: &mut Vec<Number>) {
-    for (_, value) in object {
-        collect_known(value, numbers);
-    }
-}
-
 /// Collects all numbers in a value that a model was shown, those in texts too: `14:00` has the number 14.
 fn collect_known(value: &Value, numbers: &mut Vec<Number>) {
-    match value {
-        Value::String(text) => {
-            collect(value, numbers);
-            numbers.extend(numbers_in_text::parse_numbers(text));
-        }
-        Value::Array(items) => items.iter().for_each(|item| collect_known(item, numbers)),
-        Value::Object(object) => collect_known_of(object, numbers),
-        Value::Number(_) | Value::Null | Value::Bool(_) => collect(value, numbers),
-    }
+    collect(value, numbers);
+    visit_scalars(value, &mut |scalar| {
+        numbers.extend(scalar.as_str().into_iter().flat_map(numbers_in_text::parse_numbers));
+    });
 }
 
 /// Collects all numbers in a value, those written as strings too.
 fn collect(value: &Value, numbers: &mut Vec<Number>) {
-    match value {
+    visit_scalars(value, &mut |scalar| match scalar {
         Value::Number(number) => numbers.push(number.clone()),
         Value::String(text) => numbers.extend(Number::parse(text.trim()).ok()),
-        Value::Array(items) => items.iter().for_each(|item| collect(item, numbers)),
-        Value::Object(object) => collect_of(object, numbers),
-        Value::Null | Value::Bool(_) => {}
+        _ => {}
+    });
+}
+
+/// Who found a value; `None` if the plan or code gives it.
+fn finder(origin: &Provenance) -> Option<&'static str> {
+    match origin {
+        Provenance::Resolved { by: ResolvedBy::Model, .. } | Provenance::Inferred => Some("a model"),
+        Provenance::Resolved { by: ResolvedBy::Learned, .. } => {
+            Some("a rule of an earlier run that no person has accepted (`reknit rules list`)")
+        }
+        Provenance::Resolved { by: ResolvedBy::Accepted, .. } => Some("an accepted rule"),
+        Provenance::Literal
+        | Provenance::Reference { .. }
+        | Provenance::Expression { .. }
+        | Provenance::Text { .. }
+        | Provenance::Nested { .. }
+        | Provenance::Wired { .. }
+        | Provenance::Person
+        | Provenance::Corrected { .. } => None,
     }
 }

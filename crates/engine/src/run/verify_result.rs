@@ -11,16 +11,18 @@ use reknit_plan::{PlanAuthor, PlannedStep, StepIndex, Verify};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Object, SideEffect, Value, join_first};
 use serde::{Deserialize, Serialize};
 
+use super::schedule::read_call;
 use super::sources::Results;
 use super::state::Stage;
+use super::step_events::fault_of;
 use super::{Run, planned};
 use crate::digest::jitter;
 use crate::effect::Effect;
-use crate::elapsed::ms_between;
 use crate::event::EventKind;
 use crate::internal_error::{Decided, InternalError};
 use crate::record::{CallEnd, RunRecord, WaitReason};
 use crate::result_handle::ResultHandle;
+use crate::times::ms_between;
 
 /// How much of the last reply is shown, in bytes of JSON.
 const SHOWN_REPLY: usize = 500;
@@ -28,7 +30,6 @@ const SHOWN_REPLY: usize = 500;
 /// A step whose effect is being verified.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Verification {
-    /// The result of the step's call.
     pub(super) result: ResultHandle,
     activity: VerifyActivity,
     /// How many replies did not confirm the effect.
@@ -60,6 +61,10 @@ enum Reading {
 }
 
 impl Verification {
+    fn new(result: ResultHandle) -> Self {
+        Self { result, activity: VerifyActivity::Queued, unmet: 0, failures: 0 }
+    }
+
     pub(super) fn effect(&self) -> Option<Effect> {
         match &self.activity {
             VerifyActivity::Calling(call) => Some(Effect::CallTool(Arc::clone(call))),
@@ -87,36 +92,29 @@ impl Run {
         planned: &PlannedStep,
         result: ResultHandle,
     ) -> Decided {
-        let stop = self.state.stop.as_ref().filter(|stop| stop.is_immediate());
-        if let Some(reason) = stop.map(|stop| format!("its effect was not verified: {stop}")) {
+        if let Some(stop) = self.state.immediate_stop() {
+            let reason = format!("its effect was not verified: {stop}");
             return self.set_stage(index, Stage::Unconfirmed { result, reason });
         }
-        self.call_verify(index, planned, (result, 0, 0))
+        self.call_verify(index, planned, Verification::new(result))
     }
 
     /// Verifies the result of a step whose call does not have a slot any more, as soon as one is free.
     pub(super) fn queue_verification(&mut self, index: StepIndex, result: ResultHandle) -> Decided {
-        let verification = Verification { result, activity: VerifyActivity::Queued, unmet: 0, failures: 0 };
-        self.set_stage(index, Stage::Verifying(Arc::new(verification)))
+        self.set_stage(index, Stage::Verifying(Arc::new(Verification::new(result))))
     }
 
     /// Makes a read call that has got a slot.
     pub(super) fn leave_verify_queue(&mut self, index: StepIndex) -> Decided<bool> {
         let Stage::Verifying(verification) = self.state.steps.get(index)?.stage() else { return Ok(false) };
-        let Verification { result, unmet, failures, .. } = verification.as_ref().clone();
-        let plan = Arc::clone(&self.plan);
-        self.call_verify(index, planned(&plan, index)?, (result, unmet, failures))?;
+        let (verification, plan) = (verification.as_ref().clone(), Arc::clone(&self.plan));
+        self.call_verify(index, planned(&plan, index)?, verification)?;
         Ok(true)
     }
 
-    fn call_verify(
-        &mut self,
-        index: StepIndex,
-        planned: &PlannedStep,
-        (result, unmet, failures): (ResultHandle, u32, u32),
-    ) -> Decided {
+    fn call_verify(&mut self, index: StepIndex, planned: &PlannedStep, verification: Verification) -> Decided {
         let verify = verify_of(planned)?;
-        let not_called = match self.verify_parameters(planned, verify, result.get()) {
+        let not_called = match self.verify_parameters(planned, verify, verification.result.get()) {
             Err(reason) => Err(reason),
             Ok(parameters) => {
                 if self.author() == PlanAuthor::Person {
@@ -133,28 +131,18 @@ impl Run {
             Ok(parameters) => parameters,
             Err(reason) => {
                 let reason = format!("`verify`: {reason}");
-                return self.set_stage(index, Stage::Unconfirmed { result, reason });
+                return self.set_stage(index, Stage::Unconfirmed { result: verification.result, reason });
             }
         };
         let timeout_ms = self.call_timeout_ms(self.state.steps.get(index)?);
         let step = self.state.steps.get_mut(index)?;
         step.verify_calls += 1;
-        let call = Arc::new(CallTool {
-            id: EffectId::of_step(&planned.id, EffectKind::Verify, step.verify_calls),
-            step: planned.id.clone(),
-            tool: verify.tool.clone(),
-            capability: verify.capability.clone(),
-            parameters,
-            side_effect: SideEffect::Read,
-            idempotency_key: None,
-            business_key: None,
-            timeout_ms,
-            job: None,
-            callback: None,
-        });
+        let id = EffectId::of_step(&planned.id, EffectKind::Verify, step.verify_calls);
+        let names = (&verify.tool, &verify.capability);
+        let call = Arc::new(read_call(id, &planned.id, names, parameters, timeout_ms));
         self.record(RunRecord::CallStarted(Arc::clone(&call)));
         let activity = VerifyActivity::Calling(call);
-        self.set_stage(index, Stage::Verifying(Arc::new(Verification { result, activity, unmet, failures })))
+        self.set_stage(index, Stage::Verifying(Arc::new(Verification { activity, ..verification })))
     }
 
     fn verify_parameters(&self, planned: &PlannedStep, verify: &Verify, result: &Value) -> Result<Object, String> {
@@ -174,23 +162,20 @@ impl Run {
     /// Applies an event to a step that is being verified; returns whether it is about that.
     pub(super) fn on_verify_event(&mut self, index: StepIndex, kind: &EventKind) -> Decided<bool> {
         let Stage::Verifying(verification) = self.state.steps.get(index)?.stage() else { return Ok(false) };
-        let Verification { result, activity, unmet, failures } = verification.as_ref().clone();
+        let verification = verification.as_ref().clone();
         let plan = Arc::clone(&self.plan);
         let planned = planned(&plan, index)?;
-        match (&activity, kind) {
+        match (&verification.activity, kind) {
             (VerifyActivity::Waiting { id, .. }, EventKind::Woke { effect }) if id == effect => {
                 self.record(RunRecord::WaitEnded(effect.clone()));
-                let activity = VerifyActivity::Queued;
-                let verification = Verification { result, activity, unmet, failures };
-                self.set_stage(index, Stage::Verifying(Arc::new(verification)))?;
+                let queued = Verification { activity: VerifyActivity::Queued, ..verification };
+                self.set_stage(index, Stage::Verifying(Arc::new(queued)))?;
             }
             (VerifyActivity::Calling(call), kind) if kind.effect() == Some(&call.id) => {
-                match self.read_verification(planned, call, &result, kind)? {
+                match self.read_verification(planned, call, &verification.result, kind)? {
                     None => return Ok(false),
-                    Some(Ok(())) => self.end_with_result(index, result)?,
-                    Some(Err(reading)) => {
-                        self.after_reading(index, planned, (result, unmet, failures), reading)?;
-                    }
+                    Some(Ok(())) => self.end_with_result(index, verification.result)?,
+                    Some(Err(reading)) => self.after_reading(index, planned, verification, reading)?,
                 }
             }
             _ => return Ok(false),
@@ -208,17 +193,14 @@ impl Run {
     ) -> Decided<Option<Result<(), Reading>>> {
         let (end, verdict) = match kind {
             EventKind::ToolAnswered { reply, .. } => {
-                let end = CallEnd::Replied { status: reply.status, fixes: reply.body.fixes().to_vec() };
+                let end = CallEnd::of_reply(reply);
                 if reply.job.is_some() {
                     self.record(RunRecord::CallEnded { call: Arc::clone(call), end, fault: None });
                     return Ok(Some(Err(Reading::Useless("it started a job instead of answering".to_owned()))));
                 }
                 (end, classify_reply(reply, ReplyContext::new(SideEffect::Read, self.state.now_ms)))
             }
-            EventKind::ToolFailed { failure, .. } => {
-                let end = CallEnd::Failed { kind: failure.kind, message: failure.message.clone() };
-                (end, classify_failure(failure))
-            }
+            EventKind::ToolFailed { failure, .. } => (CallEnd::of_failure(failure), classify_failure(failure)),
             EventKind::Interrupted { .. } => {
                 self.record(RunRecord::CallEnded { call: Arc::clone(call), end: CallEnd::Interrupted, fault: None });
                 let reason = "it was interrupted".to_owned();
@@ -232,12 +214,7 @@ impl Run {
             }
             _ => return Ok(None),
         };
-        let fault = match &verdict {
-            Verdict::Success(_) => None,
-            Verdict::Permanent(fault) | Verdict::Transient(fault) | Verdict::Correctable(fault) => {
-                Some(Arc::new(fault.clone()))
-            }
-        };
+        let fault = fault_of(&verdict);
         self.record(RunRecord::CallEnded { call: Arc::clone(call), end, fault });
         let condition = &verify_of(planned)?.expect;
         Ok(Some(match verdict {
@@ -265,26 +242,27 @@ impl Run {
         &mut self,
         index: StepIndex,
         planned: &PlannedStep,
-        (result, unmet, failures): (ResultHandle, u32, u32),
+        mut verification: Verification,
         reading: Reading,
     ) -> Decided {
         let verify = verify_of(planned)?;
-        let resends = self.resend_policy(planned).times;
-        let (reason, unmet, failures, wait_ms) = match reading {
-            Reading::Useless(reason) => (reason, unmet, failures, None),
+        let (reason, wait_ms) = match reading {
+            Reading::Useless(reason) => (reason, None),
             Reading::Unmet(reason) => {
-                let unmet = unmet + 1;
-                (reason, unmet, failures, (unmet < verify.times).then_some(verify.wait_ms))
+                verification.unmet += 1;
+                (reason, (verification.unmet < verify.times).then_some(verify.wait_ms))
             }
             Reading::Failed { reason, min_wait_ms } => {
-                let failures = failures + 1;
+                verification.failures += 1;
+                let failures = verification.failures;
                 let wait_ms = min_wait_ms.map_or(0, |least| self.verify_backoff_ms(planned, failures).max(least));
-                (reason, unmet, failures, (failures <= resends).then_some(wait_ms))
+                (reason, (failures <= self.resend_policy(planned).times).then_some(wait_ms))
             }
         };
+        let unmet = verification.unmet;
         let capability = format!("{}/{}", verify.tool, verify.capability);
         let unconfirmed = |more: &str| Stage::Unconfirmed {
-            result: result.clone(),
+            result: verification.result.clone(),
             reason: format!("`verify` with `{capability}`: {reason}{more}"),
         };
         let Some(wait_ms) = wait_ms else {
@@ -300,7 +278,7 @@ impl Run {
         let id = EffectId::of_step(&planned.id, EffectKind::VerifyWait, step.verify_waits);
         self.record(RunRecord::WaitStarted { id: id.clone(), until_ms, reason: WaitReason::Poll });
         let activity = VerifyActivity::Waiting { id, until_ms };
-        self.set_stage(index, Stage::Verifying(Arc::new(Verification { result, activity, unmet, failures })))
+        self.set_stage(index, Stage::Verifying(Arc::new(Verification { activity, ..verification })))
     }
 
     /// The wait before a read call that failed temporarily is sent again.

@@ -23,27 +23,19 @@ pub enum Progress {
         /// The number of the attempt, from 1.
         attempt: u32,
     },
-    /// The steps of the plan run.
     Running,
-    /// A model writes the answer.
     Answering,
-    /// The run is over.
     Ended,
 }
 
 /// A step as people see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepView {
-    /// The step.
     pub id: StepId,
-    /// The tool.
     #[serde(rename = "agent")]
     pub tool: ToolName,
-    /// The tool's capability.
     pub capability: CapabilityName,
-    /// What the step is for.
     pub instruction: String,
-    /// The steps it depends on.
     pub needs: Vec<StepId>,
     /// The step with the loop, if this is one of its items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,19 +43,15 @@ pub struct StepView {
     /// The run with the session of its agent, if the step runs one and it was started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<RunId>,
-    /// The state of the step.
     pub state: StepState,
     /// Whether a second plan does in another way what the step was for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaced: bool,
-    /// The repairs so far.
     pub mends: Vec<Mend>,
-    /// The number of calls made.
     pub calls: u32,
     /// The parameters that were sent last or are sent next.
     #[serde(with = "exact")]
     pub parameters: Object,
-    /// The origin of each parameter.
     pub provenance: Vec<(String, Provenance)>,
 }
 
@@ -71,15 +59,10 @@ pub struct StepView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepState {
-    /// It waits for other steps.
     Waiting,
-    /// It waits for a free slot.
     Queued,
-    /// Its tool is being called.
     Running,
-    /// Its items run.
     Looping {
-        /// How many items its list has.
         items: u32,
         /// How many of them have a result.
         done: usize,
@@ -93,7 +76,6 @@ pub enum StepState {
     },
     /// Its result is not yet as wished: it waits before the call is made again.
     Polling {
-        /// How many results it got.
         polls: u32,
         /// The end of the wait, in milliseconds since 1970.
         until_ms: i64,
@@ -114,34 +96,25 @@ pub enum StepState {
     Mending(Rung),
     /// A tool is asked whether the call took effect.
     Checking,
-    /// Its tool works on a job.
     AwaitingJob {
         /// Since when, in milliseconds since 1970.
         since_ms: i64,
-        /// How often the tool was asked.
         asked: u32,
         /// Why the last question was not answered.
         problem: Option<String>,
     },
-    /// A person is asked.
     AwaitingApproval(Box<AskPerson>),
     /// A tool is asked whether the call had the wished effect.
     Verifying,
-    /// It has a result.
     Done,
-    /// It failed.
     Failed {
-        /// Why.
         reason: String,
     },
     /// The call was made, but its result or its effect is not as the plan expects.
     Unconfirmed {
-        /// Why.
         reason: String,
     },
-    /// It never started.
     Skipped {
-        /// Why.
         reason: String,
     },
 }
@@ -221,8 +194,8 @@ impl Run {
                     let items = self.state.steps.items(index);
                     StepState::Looping {
                         items: step.list_length.unwrap_or_default(),
-                        done: items.done(),
-                        failed: items.failed(),
+                        done: items.done,
+                        failed: items.failed,
                     }
                 }
                 Stage::Calling(_) | Stage::Stopping(_) => StepState::Running,

@@ -3,18 +3,16 @@
 use std::sync::Arc;
 
 use reknit_model_api::{Message, ModelRequest, Money, Purpose, TargetName, ToolChoice, Usage};
+use reknit_protocol::{EffectId, EffectKind, EffectOwner};
 
 use super::Session;
-use super::context_window::WindowFit;
-use super::notice::{Notice, RetryReason};
-use super::state::Phase;
-use super::token_estimate::size;
+use super::context_window::{WindowFit, size};
+use super::state::{Notice, Phase, RetryReason};
 use crate::budget::{Bill, Quote};
 use crate::effect::{AskModel, OpenBreakerPolicy};
-use crate::elapsed::ms_between;
 use crate::record::{ModelQuestion, ModelRecord, SessionRecord, TurnOutcome};
 use crate::report::{FinalTurnReason, SyntheticReason};
-use reknit_protocol::{EffectId, EffectKind, EffectOwner};
+use crate::times::ms_between;
 
 impl Session {
     /// Starts the next turn with a fresh set of attempts.

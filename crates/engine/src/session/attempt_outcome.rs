@@ -8,17 +8,16 @@ use reknit_model_api::{
 
 use super::Session;
 use super::classify_answer::{AnswerClassifier, ClassifiedAnswer};
-use super::notice::Notice;
 use super::report_draft::ReportReader;
-use super::state::Phase;
+use super::state::{Notice, Phase};
 use crate::budget::Bill;
-use crate::elapsed::ms_between;
 use crate::event::EventKind;
 use crate::record::{
     AnswerKind, Attempt, AttemptStatus, CollapseReason, ModelRecord, ModelWaitReason, RetryDirective, SessionRecord,
     TurnOutcome, WaitEnd,
 };
 use crate::report::{FinalTurnReason, SyntheticReason};
+use crate::times::ms_between;
 
 const NO_ATTEMPT: &str = "the outcome of a question arrived while no model was asked";
 
@@ -26,15 +25,12 @@ impl Session {
     /// Handles the outcome of a question, a token count or a wait; returns whether the event was one.
     pub(super) fn on_question_event(&mut self, kind: &EventKind) -> bool {
         match (&self.state.phase, kind) {
-            (Phase::Asking { .. }, EventKind::ModelAnswered { effect, answer }) if self.ask_id() == *effect => {
-                self.on_answer(answer);
-            }
-            (Phase::Asking { .. }, EventKind::ModelFailed { effect, failure }) if self.ask_id() == *effect => {
-                self.on_failure(failure);
-            }
-            (Phase::Asking { .. }, EventKind::BreakerOpen { effect, until_ms }) if self.ask_id() == *effect => {
-                self.on_breaker_open(*until_ms);
-            }
+            (Phase::Asking { .. }, kind) if kind.effect() == Some(&self.ask_id()) => match kind {
+                EventKind::ModelAnswered { answer, .. } => self.on_answer(answer),
+                EventKind::ModelFailed { failure, .. } => self.on_failure(failure),
+                EventKind::BreakerOpen { until_ms, .. } => self.on_breaker_open(*until_ms),
+                _ => return false,
+            },
             (Phase::Counting { .. }, EventKind::TokensCounted { effect, tokens }) if self.count_id() == *effect => {
                 self.on_tokens_counted(*tokens);
             }
@@ -246,19 +242,16 @@ impl Session {
             }
             Next::GiveUp(reason) => {
                 self.end_turn(TurnOutcome::Failed, attempt);
-                match reason {
-                    GiveUpReason::Fatal(ErrorClass::AuthError) => {
-                        self.end_with_pending_report(SyntheticReason::AuthError);
-                    }
-                    GiveUpReason::Fatal(ErrorClass::QuotaExceeded) => {
-                        self.end_with_pending_report(SyntheticReason::QuotaExceeded);
-                    }
-                    GiveUpReason::NoTargets => self.end_with_pending_report(SyntheticReason::NoProviders),
-                    GiveUpReason::Deadline => self.on_attempts_exhausted(FinalTurnReason::TimeLimit),
+                let no_model = match reason {
+                    GiveUpReason::Fatal(ErrorClass::AuthError) => SyntheticReason::AuthError,
+                    GiveUpReason::Fatal(ErrorClass::QuotaExceeded) => SyntheticReason::QuotaExceeded,
+                    GiveUpReason::NoTargets => SyntheticReason::NoProviders,
+                    GiveUpReason::Deadline => return self.on_attempts_exhausted(FinalTurnReason::TimeLimit),
                     GiveUpReason::Fatal(_) | GiveUpReason::AttemptsSpent { .. } | GiveUpReason::BreakersOpen => {
-                        self.on_attempts_exhausted(FinalTurnReason::RetryExhaustion);
+                        return self.on_attempts_exhausted(FinalTurnReason::RetryExhaustion);
                     }
-                }
+                };
+                self.end_with_pending_report(no_model);
             }
         }
     }

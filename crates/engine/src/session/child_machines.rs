@@ -9,24 +9,21 @@ use reknit_protocol::{EffectId, Object, RunId, ScopeLevel, Value};
 use serde::{Deserialize, Serialize};
 
 use super::classify_answer::{Call, Callee};
-use super::mended_calls::{approved_calls, changes_text, mended_calls};
-use super::plan_tool::read_plan_call;
-use super::state::Phase;
+use super::repeated_calls::{approved_calls, changes_text, mended_calls};
+use super::state::{ChildActivity, ChildView, Phase};
 use super::tool_calls::{ToolOutput, call_name, call_scope, in_doubt};
-use super::toolbox::PLAN_TOOL;
-use super::view::{ChildActivity, ChildView};
+use super::toolbox::{PLAN_TOOL, read_plan_call};
 use super::{Ending, Machine, Session};
 use crate::answer::{Answer, Outcome, Status};
 use crate::budget::Spent;
+use crate::business_key::{Avoided, UncertainCall};
 use crate::effect::Effect;
 use crate::event::{Event, EventKind, Started};
-use crate::nest;
 use crate::policy::{Limits, Policy};
 use crate::record::SessionRecord;
 use crate::report::{ChildReport, FinalTurnReason, Report, ReportStatus};
 use crate::result_handle::response_data;
 use crate::session_start::{ReportFormat, SessionStarted};
-use crate::uncertain_call::{Avoided, UncertainCall};
 
 /// A running plan or agent.
 #[derive(Debug, Clone)]
@@ -63,14 +60,14 @@ impl Session {
     pub(super) fn child_effects(&self) -> Vec<Effect> {
         let effects = |child: &Child| {
             let scope = self.child_scope(child.call);
-            child.machine.pending().into_iter().map(|effect| nest::effect_in_scope(&scope, effect)).collect::<Vec<_>>()
+            child.machine.pending().into_iter().map(|effect| effect.nested_in(&scope)).collect::<Vec<_>>()
         };
         self.children.iter().flat_map(effects).collect()
     }
 
     /// Handles the outcome of an effect of a child; returns whether the event was one.
     pub(super) fn on_child_event(&mut self, at_ms: i64, kind: &EventKind) -> bool {
-        let inner = |child: &Child| nest::event_for_scope(&self.child_scope(child.call), kind);
+        let inner = |child: &Child| kind.for_scope(&self.child_scope(child.call));
         let Some((index, kind)) = self.children.iter().enumerate().find_map(|(at, child)| Some((at, inner(child)?)))
         else {
             return false;
@@ -363,17 +360,10 @@ fn smaller<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     }
 }
 
-/// Replaces a share by what the child actually spent.
 fn replace_share(spent: &mut Spent, share: BudgetShare, actual: &Spent) {
-    spent.tool_calls = spent.tool_calls.saturating_sub(share.tool_calls).saturating_add(actual.tool_calls);
-    spent.model_calls = spent.model_calls.saturating_sub(share.model_calls).saturating_add(actual.model_calls);
-    spent.input_tokens = spent.input_tokens.saturating_add(actual.input_tokens);
-    spent.output_tokens = spent.output_tokens.saturating_add(actual.output_tokens);
-    spent.wasted_tokens = spent.wasted_tokens.saturating_add(actual.wasted_tokens);
-    spent.reserved_cost = spent.reserved_cost.minus(share.money).plus(actual.reserved_cost);
-    spent.cost = spent.cost.plus(actual.cost);
-    spent.estimated_cost = spent.estimated_cost.plus(actual.estimated_cost);
-    spent.unpriced_calls = spent.unpriced_calls.saturating_add(actual.unpriced_calls);
+    let BudgetShare { tool_calls, model_calls, money } = share;
+    *spent = spent.since(&Spent { tool_calls, model_calls, reserved_cost: money, ..Spent::default() });
+    spent.add(&Spent { active_ms: 0, ..actual.clone() });
 }
 
 /// The output of a plan: the outcome of each step.

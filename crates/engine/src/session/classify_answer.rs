@@ -5,15 +5,15 @@ use reknit_protocol::{CapabilityName, Object, SideEffect, ToolName, Value, exact
 use reknit_salvage::{TextCall, TextCallForm, TextCalls, calls_in_text, is_meant, read_parameters, without_reasoning};
 use serde::{Deserialize, Serialize};
 
-use super::notice::{Notice, RetryReason};
+use super::repeated_calls::take_repeat_reason;
 use super::report_draft::{FallbackQuality, FallbackReport, RejectedReport, ReportDraft, ReportReader};
+use super::state::{Notice, RetryReason};
 use super::toolbox::{ToolLookup, Toolbox};
+use crate::business_key::UncertainCall;
 use crate::record::{AnswerKind, CollapseReason, DropReason};
-use crate::repeat_argument::take_repeat_reason;
 use crate::report::{ReportSource, ReportStatus};
 use crate::session_start::{CallsInText, ReportFormat, TextAnswers};
 use crate::session_texts::{REPORT_TOOL, SessionTexts};
-use crate::uncertain_call::UncertainCall;
 
 /// The context that is needed to classify an answer.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +32,6 @@ pub(super) struct AnswerClassifier<'a> {
 pub(super) struct ClassifiedAnswer {
     pub(super) calls: Vec<Call>,
     pub(super) report: Option<(ToolCall, ReportDraft)>,
-    /// A text that is the report.
     pub(super) text_report: Option<ReportDraft>,
     pub(super) dropped: Vec<(String, DropReason)>,
     /// The calls that the model wrote as text.
@@ -65,8 +64,10 @@ pub(super) struct Call {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Callee {
     /// A capability of a tool in the catalogue.
-    Capability { tool: ToolName, capability: CapabilityName },
-    /// The tool that reads stored results.
+    Capability {
+        tool: ToolName,
+        capability: CapabilityName,
+    },
     StoredResult,
     /// A call that succeeded before: its index in the session's list of completed calls.
     EarlierResult(usize),

@@ -10,16 +10,15 @@ use serde_json::value::RawValue;
 use super::Session;
 use crate::answer::{Answer, Status};
 use crate::budget::Spent;
+use crate::business_key::{Avoided, UncertainCall};
 use crate::effect::Effect;
 use crate::event::{Event, EventKind};
-use crate::fork_origin::ForkOrigin;
 use crate::policy::Policy;
 use crate::record::Record;
 use crate::report::{Report, ReportStatus, SessionExit};
 use crate::result_handle::ResultSource;
 use crate::run::{ApplyError, Run, SessionCall};
-use crate::trace_parent::TraceParent;
-use crate::uncertain_call::{Avoided, UncertainCall};
+use crate::trace_parent::{ForkOrigin, TraceParent};
 
 /// A run or a session. Both take in events and return the effects that are due.
 #[derive(Debug, Clone)]
@@ -33,9 +32,7 @@ pub enum Machine {
 /// The result of a machine that has ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Ending<'a> {
-    /// The answer of a run.
     Answer(&'a Answer),
-    /// The report of a session.
     Report(&'a Report),
 }
 
@@ -143,7 +140,6 @@ impl Machine {
         }
     }
 
-    /// The id of the run or session.
     pub fn id(&self) -> &RunId {
         either!(self, machine => &machine.started().run)
     }
@@ -153,7 +149,6 @@ impl Machine {
         either!(self, machine => machine.started().trace_parent)
     }
 
-    /// Which run this is a fork of, if it is one.
     pub fn fork(&self) -> Option<&ForkOrigin> {
         either!(self, machine => machine.started().fork.as_ref())
     }
@@ -163,7 +158,6 @@ impl Machine {
         either!(self, machine => machine.rejected_rules())
     }
 
-    /// The policy.
     pub fn policy(&self) -> &Policy {
         either!(self, machine => &machine.started().policy)
     }
@@ -186,7 +180,6 @@ impl Machine {
         }
     }
 
-    /// What the machine has spent so far.
     pub fn spent(&self) -> Spent {
         either!(self, machine => machine.spent())
     }
@@ -232,7 +225,6 @@ impl Machine {
         either!(self, machine => machine.awaits_call(call))
     }
 
-    /// The run, if it is one.
     pub fn as_run(&self) -> Option<&Run> {
         match self {
             Self::Run(run) => Some(run),
@@ -240,7 +232,6 @@ impl Machine {
         }
     }
 
-    /// The session, if it is one.
     pub fn as_session(&self) -> Option<&Session> {
         match self {
             Self::Run(_) => None,

@@ -1,14 +1,17 @@
-//! A call with a side effect that succeeded is not made again, unless the model states why.
+//! A call with a side effect that succeeded is not made again, unless the model states why. And what is told about calls that were
+//! not sent as the model wrote them.
 
-use reknit_protocol::Object;
+use reknit_mend::{Mend, MendEffect, Rung};
+use reknit_protocol::{Object, SideEffect, Value};
 use serde::{Deserialize, Serialize};
 
 use super::Session;
 use super::classify_answer::{Call, Callee};
 use super::tool_calls::{ToolOutput, call_name};
+use crate::answer::StepReport;
+use crate::business_key::UncertainCall;
 use crate::record::SessionRecord;
-use crate::report::RepeatedCall;
-use crate::uncertain_call::UncertainCall;
+use crate::report::{MendedCall, RepeatedCall};
 
 /// A call with a side effect that succeeded, and its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,16 +37,23 @@ impl Session {
             |earlier: &CompletedCall| earlier.written.is_same_as(&identity) || earlier.sent.is_same_as(&identity);
         let Some(at) = self.state.completed_calls.iter().rposition(is_same) else { return };
         let Some(earlier) = self.state.completed_calls.get(at) else { return };
+        let (turn, first) = (earlier.turn, earlier.call.clone());
+        self.note_repeated(index, call, Callee::EarlierResult(at), (turn, first));
+    }
+
+    /// Notes that a call is repeated. Unless the model states why, it is not made: `otherwise` brings the result of the first one.
+    fn note_repeated(&mut self, index: usize, call: &mut Call, otherwise: Callee, first: (u32, String)) {
+        let (first_turn, first_call) = first;
         let repeated = RepeatedCall {
             turn: self.state.turn,
             call: call_name(index),
             tool: call.for_history.name.clone(),
-            first_turn: earlier.turn,
-            first_call: earlier.call.clone(),
+            first_turn,
+            first_call,
             reason: call.repeat_reason.clone(),
         };
         if repeated.reason.is_none() {
-            call.callee = Callee::EarlierResult(at);
+            call.callee = otherwise;
         }
         self.state.repeated.push(repeated.clone());
         self.record(SessionRecord::CallRepeated(Box::new(repeated)));
@@ -61,20 +71,8 @@ impl Session {
                 made.push((index, identity));
                 continue;
             };
-            let turn = self.state.turn;
-            let repeated = RepeatedCall {
-                turn,
-                call: call_name(index),
-                tool: call.for_history.name.clone(),
-                first_turn: turn,
-                first_call: call_name(*first),
-                reason: call.repeat_reason.clone(),
-            };
-            if repeated.reason.is_none() {
-                call.callee = Callee::SameTurn(*first);
-            }
-            self.state.repeated.push(repeated.clone());
-            self.record(SessionRecord::CallRepeated(Box::new(repeated)));
+            let first_call = (self.state.turn, call_name(*first));
+            self.note_repeated(index, call, Callee::SameTurn(*first), first_call);
         }
     }
 
@@ -99,7 +97,6 @@ impl Session {
         })
     }
 
-    /// The result of an earlier call for a call that repeats it.
     pub(super) fn earlier_result(&self, at: usize, tool: &str) -> Result<ToolOutput, String> {
         let earlier = self.state.completed_calls.get(at).ok_or("its earlier result is lost")?;
         let CompletedCall { turn, call, text, .. } = earlier;
@@ -121,6 +118,108 @@ impl Session {
             let sent = UncertainCall { parameters, ..written.clone() };
             let (turn, call) = (self.state.turn, call_name(index));
             self.state.completed_calls.push(CompletedCall { written, sent, turn, call, text: result.text.clone() });
+        }
+    }
+}
+
+/// The repairs of a call that changed it or sent it again, for the report.
+pub(super) fn mended_calls<'a>(
+    turn: u32,
+    call: &'a str,
+    tool: &'a str,
+    mends: &'a [Mend],
+) -> impl Iterator<Item = MendedCall> + 'a {
+    mends.iter().filter(|mend| mend.effect == MendEffect::Applied).map(move |mend| MendedCall {
+        turn,
+        call: call.to_owned(),
+        tool: tool.to_owned(),
+        rung: mend.rung,
+        change: mend.description.clone(),
+    })
+}
+
+pub(super) fn approved_calls(report: &StepReport) -> impl Iterator<Item = String> + '_ {
+    report.approvals.iter().map(|approval| format!("`{}` of `{}`: {approval}", report.capability, report.tool))
+}
+
+/// All changes of a call, for the model that wrote it; `None` if it was sent as written.
+pub(super) fn changes_text(mends: &[Mend]) -> Option<String> {
+    let is_change = |mend: &&Mend| mend.effect == MendEffect::Applied && mend.rung != Rung::Resend;
+    let changes: Vec<&str> = mends.iter().filter(is_change).map(|mend| mend.description.as_str()).collect();
+    (!changes.is_empty()).then(|| changes.join("; "))
+}
+
+/// The argument with which a model states why it repeats a call. It is never sent to the tool.
+const REPEAT_ARGUMENT: &str = "repeat_reason";
+
+const DESCRIPTION: &str = "Only to make a call again that succeeded before with the same arguments: why it is needed once more. \
+    Without it, such a call returns its earlier result.";
+
+/// Whether a repeated call of this class is stopped: the tool changes something each time.
+pub fn needs_repeat_reason(class: SideEffect) -> bool {
+    matches!(class, SideEffect::Keyed | SideEffect::Unsafe)
+}
+
+/// Adds the argument to the schema of a tool, under a name that the schema does not use; returns the name.
+pub fn add_repeat_argument(schema: &mut Value) -> Option<String> {
+    let object = schema.as_object_mut()?;
+    if object.get("properties").is_none_or(|properties| properties.as_object().is_none()) {
+        object.insert("properties", Value::Object(Object::new()));
+    }
+    let properties = object.get_mut("properties")?.as_object_mut()?;
+    let mut name = REPEAT_ARGUMENT.to_owned();
+    while properties.contains_key(&name) {
+        name.insert_str(0, "agent_");
+    }
+    let argument = Object::from([("type", Value::from("string")), ("description", Value::from(DESCRIPTION))]);
+    properties.insert(name.as_str(), Value::Object(argument));
+    Some(name)
+}
+
+/// Words that models write where they have nothing to say.
+const EMPTY_WORDS: [&str; 8] = ["none", "null", "na", "false", "true", "no", "yes", "empty"];
+
+/// Removes the argument from the parameters; returns the reason, if it states one.
+pub fn take_repeat_reason(parameters: &mut Object, argument: &str) -> Option<String> {
+    let Value::String(text) = parameters.remove(argument)? else { return None };
+    let letters: String = text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let is_reason = letters.chars().count() > 2 && !EMPTY_WORDS.contains(&letters.as_str());
+    is_reason.then(|| text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_argument_gets_a_name_that_the_tool_does_not_use() {
+        for (schema, name) in [
+            (r#"{"type": "object"}"#, "repeat_reason"),
+            (r#"{"type": "object", "properties": {"id": {}}}"#, "repeat_reason"),
+            (r#"{"type": "object", "properties": {"repeat_reason": {}}}"#, "agent_repeat_reason"),
+        ] {
+            let mut schema = Value::parse(schema).unwrap();
+            assert_eq!(add_repeat_argument(&mut schema).as_deref(), Some(name));
+            assert!(schema.get("properties").and_then(|properties| properties.get(name)?.get("description")).is_some());
+        }
+        assert_eq!(add_repeat_argument(&mut Value::from(true)), None);
+    }
+
+    #[test]
+    fn an_empty_reason_is_no_reason() {
+        for (arguments, reason) in [
+            (r#"{"id": 1, "repeat_reason": "a second box"}"#, Some("a second box")),
+            (r#"{"id": 1, "repeat_reason": "  "}"#, None),
+            (r#"{"id": 1, "repeat_reason": null}"#, None),
+            (r#"{"id": 1, "repeat_reason": false}"#, None),
+            (r#"{"id": 1, "repeat_reason": []}"#, None),
+            (r#"{"id": 1, "repeat_reason": "n/a"}"#, None),
+            ("{\"id\": 1, \"repeat_reason\": \"\u{200b}\"}", None),
+            (r#"{"id": 1}"#, None),
+        ] {
+            let mut parameters = Value::parse(arguments).unwrap().as_object().cloned().unwrap();
+            assert_eq!(take_repeat_reason(&mut parameters, "repeat_reason").as_deref(), reason);
+            assert_eq!(parameters.to_string(), r#"{"id":1}"#);
         }
     }
 }

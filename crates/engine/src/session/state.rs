@@ -1,24 +1,27 @@
-//! The state of a session between two events. All of it is part of a snapshot.
+//! The state of a session between two events, and its view for people and programs. All of the state is part of a snapshot.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use reknit_model_api::{Message, Rotation, TargetName, ToolCall};
+use reknit_protocol::{Value, word_enum};
 use serde::{Deserialize, Serialize};
 
 use super::child_machines::ChildState;
 use super::classify_answer::Call;
-use super::notice::Notice;
+use super::context_window::TokenCounts;
 use super::repeated_calls::CompletedCall;
 use super::report_draft::{FallbackReport, ReportDraft};
 use super::stored_results::StoredResults;
-use super::token_estimate::TokenCounts;
+use super::{Machine, Session};
 use crate::budget::{Quote, Spent};
+use crate::business_key::UncertainCall;
 use crate::record::ModelWaitReason;
 use crate::report::{ChildReport, FinalTurnReason, MendedCall, RepeatedCall, Report, Totals};
 use crate::run::state::ActiveClock;
-use crate::uncertain_call::UncertainCall;
+use crate::run::{Run, StepView};
+use crate::session_start::SessionStarted;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) events: u64,
     pub(super) now_ms: i64,
@@ -71,7 +74,6 @@ pub(super) struct State {
     /// The learned rules whose change a tool rejected, each with the error.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) rejected_rules: BTreeMap<String, String>,
-    /// Calls with side effects that succeeded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) completed_calls: Vec<CompletedCall>,
     /// The calls that repeat one that succeeded.
@@ -84,13 +86,11 @@ pub(super) struct State {
     pub(super) mended: Vec<MendedCall>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) approved: Vec<String>,
-    /// How many tool calls succeeded.
     pub(super) successful_calls: u32,
     /// Results that are too long for the conversation.
     pub(super) stored_results: StoredResults,
     /// The last exact token count per target.
     pub(super) token_counts: TokenCounts,
-    /// The targets without a tokenizer.
     pub(super) uncountable: BTreeSet<TargetName>,
     /// Upper bounds for the windows of targets that rejected a question as too long.
     pub(super) learned_windows: BTreeMap<TargetName, u64>,
@@ -121,6 +121,12 @@ pub(super) enum Phase {
     Ended(Box<Report>),
 }
 
+impl Default for Phase {
+    fn default() -> Self {
+        Self::Asking { attempt: 0, since_ms: 0 }
+    }
+}
+
 /// An answer whose calls are in progress. It becomes part of the history when they are over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Calling {
@@ -140,4 +146,180 @@ pub(super) struct Calling {
 pub(super) enum AbortReason {
     Cancelled,
     TimeLimit,
+}
+
+word_enum! {
+    /// The reason for a notice: the tag `metadata.retryMessage`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum RetryReason {
+        /// The answer was text only.
+        TextOnly = "text_only",
+        Empty = "empty",
+        /// The answer was only reasoning.
+        ReasoningOnly = "reasoning_only",
+        Truncated = "truncated",
+        /// The arguments of a call could not be read.
+        MalformedCall = "malformed_call",
+        /// The model called a tool that does not exist.
+        UnknownTool = "unknown_tool",
+        ReportRejected = "report_rejected",
+        FinalTurn = "final_turn",
+    }
+}
+
+/// A message that tells a model what was wrong with its last answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    pub reason: RetryReason,
+    pub text: String,
+}
+
+impl Notice {
+    /// The notice with its tag: `{role, content, metadata: {retryMessage}}`.
+    pub fn to_value(&self) -> Value {
+        Value::from([
+            ("role", Value::from("user")),
+            ("content", Value::from(self.text.as_str())),
+            ("metadata", Value::from([("retryMessage", Value::from(self.reason.as_str()))])),
+        ])
+    }
+}
+
+/// The progress of a session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionView {
+    /// The turn, from 1.
+    pub turn: u32,
+    /// The number of the last possible turn.
+    pub max_turns: u32,
+    pub forced_final_reason: Option<FinalTurnReason>,
+    pub doing: SessionActivity,
+}
+
+/// The current activity of a session.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SessionActivity {
+    Asking {
+        /// The attempt in its turn, from 1.
+        attempt: u32,
+        target: Option<TargetName>,
+    },
+    /// The driver counts the tokens of the question.
+    Counting,
+    /// The session waits before the next attempt.
+    Waiting {
+        /// Until when, in milliseconds since 1970.
+        until_ms: i64,
+        reason: ModelWaitReason,
+    },
+    Calling {
+        steps: Vec<StepView>,
+        /// The plans and agents that were called.
+        children: Vec<ChildView>,
+    },
+    Ended,
+}
+
+/// A plan or an agent that was called, and its progress.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChildView {
+    /// The id of the call: `call-2`.
+    pub call: String,
+    pub name: String,
+    pub doing: ChildActivity,
+}
+
+/// The progress of a plan or an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ChildActivity {
+    Plan(Vec<StepView>),
+    Agent(Box<SessionView>),
+}
+
+impl Session {
+    /// The first event.
+    pub fn started(&self) -> &SessionStarted {
+        &self.started
+    }
+
+    /// The number of events applied, the first included.
+    pub fn event_count(&self) -> u64 {
+        self.state.events
+    }
+
+    /// The number of outcomes that arrived too late to matter.
+    pub fn late(&self) -> u32 {
+        self.state.late_outcomes
+    }
+
+    /// The time of the last event, in milliseconds since 1970.
+    pub fn now_ms(&self) -> i64 {
+        self.state.now_ms
+    }
+
+    /// The report, once the session has ended.
+    pub fn report(&self) -> Option<&Report> {
+        match &self.state.phase {
+            Phase::Ended(report) => Some(report),
+            _ => None,
+        }
+    }
+
+    /// The conversation so far, without failed attempts.
+    pub fn history(&self) -> &[Message] {
+        &self.state.history
+    }
+
+    /// The calls that were changed or sent again so far.
+    pub fn mended(&self) -> &[MendedCall] {
+        &self.state.mended
+    }
+
+    pub fn spent(&self) -> Spent {
+        let mut spent = self.spent_with_children();
+        spent.active_ms = self.state.clock.active_ms(self.state.now_ms);
+        spent.add(&self.state.spent_before);
+        spent
+    }
+
+    /// Whether the session can only go on after a person's decision.
+    pub fn is_waiting_for_person(&self) -> bool {
+        self.all_wait(Run::is_waiting_for_person, Machine::is_waiting_for_person)
+    }
+
+    /// Whether the session can only go on after a person's decision or the end of a job. Such time is not active.
+    pub fn is_idle(&self) -> bool {
+        self.all_wait(Run::is_idle, Machine::is_idle)
+    }
+
+    fn all_wait(&self, run_waits: fn(&Run) -> bool, machine_waits: fn(&Machine) -> bool) -> bool {
+        let calls = self.call_run.iter().filter(|run| run.answer().is_none()).map(|run| run_waits(run));
+        let children = self.children.iter().map(|child| machine_waits(&child.machine));
+        calls.chain(children).reduce(|one, other| one && other).unwrap_or(false)
+    }
+
+    /// The progress.
+    pub fn view(&self) -> SessionView {
+        let doing = match &self.state.phase {
+            Phase::Asking { attempt, .. } => {
+                SessionActivity::Asking { attempt: *attempt, target: self.state.rotation.target().cloned() }
+            }
+            Phase::Waiting { until_ms, reason, .. } => {
+                SessionActivity::Waiting { until_ms: *until_ms, reason: *reason }
+            }
+            Phase::Counting { .. } => SessionActivity::Counting,
+            Phase::Calling(_) => SessionActivity::Calling {
+                steps: self.call_run.as_ref().map(|run| run.steps()).unwrap_or_default(),
+                children: self.child_views(),
+            },
+            Phase::Ended(_) => SessionActivity::Ended,
+        };
+        SessionView {
+            turn: self.state.turn,
+            max_turns: self.state.max_turns,
+            forced_final_reason: self.state.final_turn_reason,
+            doing,
+        }
+    }
 }

@@ -5,27 +5,26 @@ use std::sync::Arc;
 use reknit_expressions::Parameters;
 use reknit_mend::Fate;
 use reknit_model_api::{Message, ModelAnswer, ToolCall};
+use reknit_plan::{CheckedPlan, PlannedStep, StepControls};
 use reknit_protocol::{CapabilityName, Object, RunId, ScopeLevel, StepId, ToolName, Value, truncate};
 use serde::{Deserialize, Serialize};
 
 use super::Session;
 use super::child_machines::ChildState;
 use super::classify_answer::{Call, Callee, ClassifiedAnswer};
-use super::mended_calls::{approved_calls, changes_text, mended_calls};
+use super::repeated_calls::{approved_calls, changes_text, mended_calls};
 use super::report_draft::{FallbackQuality, FallbackReport};
-use super::result_attachments::take_attachments;
 use super::state::{Calling, Phase};
+use super::stored_results::take_attachments;
 use crate::answer::{Outcome, StepReport};
+use crate::business_key::UncertainCall;
 use crate::effect::Effect;
 use crate::event::{Event, EventKind, Started};
-use crate::nest;
 use crate::record::{CollapseReason, SessionRecord, TurnOutcome};
 use crate::report::{FinalTurnReason, ReportSource};
 use crate::result_handle::response_data;
 use crate::run::state::State as RunState;
 use crate::run::{ApplyError, Run};
-use crate::uncertain_call::UncertainCall;
-use reknit_plan::{CheckedPlan, PlannedStep, StepControls};
 
 /// The maximum length of the note about changes of a call, in bytes.
 const MAX_NOTE_BYTES: usize = 2_000;
@@ -122,7 +121,7 @@ impl Session {
     pub(super) fn call_effects(&self) -> Vec<Effect> {
         let scope = [self.turn_scope()];
         let run = self.call_run.iter().filter(|run| run.answer().is_none());
-        let effects = run.flat_map(|run| run.pending_nested()).map(|effect| nest::effect_in_scope(&scope, effect));
+        let effects = run.flat_map(|run| run.pending_nested()).map(|effect| effect.nested_in(&scope));
         effects.chain(self.child_effects()).collect()
     }
 
@@ -131,7 +130,7 @@ impl Session {
         if self.on_child_event(at_ms, kind) {
             return true;
         }
-        let Some(kind) = nest::event_for_scope(&[self.turn_scope()], kind) else { return false };
+        let Some(kind) = kind.for_scope(&[self.turn_scope()]) else { return false };
         if self.call_run.is_none() {
             return false;
         }

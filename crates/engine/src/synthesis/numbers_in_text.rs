@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use reknit_protocol::Number;
+use reknit_protocol::{Number, Value};
 
 /// Longer numbers are ignored: they would overflow the arithmetic.
 const MAX_DIGITS: usize = 30;
@@ -83,7 +83,6 @@ impl TextNumber {
         Some(Self { mantissa, scale: u32::try_from(fraction.len()).ok()?, text, end: 0 })
     }
 
-    /// A whole number.
     pub(crate) fn whole(value: i128) -> Self {
         Self { text: value.to_string(), end: 0, mantissa: value, scale: 0 }
     }
@@ -93,7 +92,6 @@ impl TextNumber {
         self.normalized() == other.normalized()
     }
 
-    /// Whether this is a whole number of this value.
     pub(crate) fn is_whole(&self, value: i128) -> bool {
         self.equals(&Self::whole(value))
     }
@@ -108,7 +106,6 @@ impl TextNumber {
         Some(Self { mantissa: self.mantissa.checked_mul(factor)?, ..self.clone() })
     }
 
-    /// The number plus a whole number.
     pub(crate) fn plus(&self, whole: i128) -> Self {
         let added =
             10_i128.checked_pow(self.scale).and_then(|unit| unit.checked_mul(whole)?.checked_add(self.mantissa));
@@ -200,13 +197,33 @@ pub(crate) fn unexplained_numbers<'a>(
 ) -> Vec<String> {
     let known: Vec<TextNumber> = others.into_iter().flat_map(numbers_in).collect();
     let is_explained = |number: &TextNumber| known.iter().any(|other| number.can_come_from(other));
-    numbers_without(text, |number| number.is_count_up_to(max_count) || is_explained(number))
+    texts_without(numbers_in(text), |number| number.is_count_up_to(max_count) || is_explained(number))
 }
 
-fn numbers_without(text: &str, is_explained: impl Fn(&TextNumber) -> bool) -> Vec<String> {
+/// The texts of the numbers that are not explained, without duplicates.
+pub(super) fn texts_without(numbers: Vec<TextNumber>, is_explained: impl Fn(&TextNumber) -> bool) -> Vec<String> {
     let mut seen = HashSet::new();
-    let unexplained = numbers_in(text).into_iter().filter(|number| !is_explained(number));
+    let unexplained = numbers.into_iter().filter(|number| !is_explained(number));
     unexplained.map(|number| number.text).filter(|text| seen.insert(text.clone())).collect()
+}
+
+/// Whether a text has another one as whole words.
+pub(crate) fn has_words(text: &str, words: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.match_indices(words).any(|(at, found)| {
+        let before = text.get(..at).and_then(|text| text.chars().next_back());
+        let after = text.get(at + found.len()..).and_then(|text| text.chars().next());
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    })
+}
+
+/// Calls `visit` with every value inside a value that is neither a list nor an object.
+pub(crate) fn visit_scalars<'v>(value: &'v Value, visit: &mut impl FnMut(&'v Value)) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| visit_scalars(item, visit)),
+        Value::Object(object) => object.values().for_each(|value| visit_scalars(value, visit)),
+        scalar => visit(scalar),
+    }
 }
 
 #[cfg(test)]

@@ -5,12 +5,12 @@
 
 use std::collections::HashSet;
 
-use reknit_protocol::{Plan, Step, Value};
+use reknit_protocol::{Plan, Step, Value, days_since_epoch};
 
-use super::numbers_in_text::{TextNumber, numbers_in};
+use super::numbers_in_text::{TextNumber, numbers_in, texts_without};
 
 /// Number words from 0.
-const WORDS: [&str; 13] =
+pub(crate) const WORDS: [&str; 13] =
     ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
 /// Units and the factors by which a number of them may be multiplied.
@@ -59,14 +59,12 @@ pub(crate) fn step_texts(step: &Step) -> impl Iterator<Item = String> {
 /// The numbers of a request that neither the parameters of a plan nor other texts use, without duplicates.
 pub(crate) fn unused_numbers(request: &str, plan: &Plan, others: &str) -> Vec<String> {
     let used = PlanNumbers::new(plan, others);
-    let mut seen = HashSet::new();
     let numbers = numbers_in(request);
     // A learned rule refers to the only number of a request by this name.
     if numbers.len() == 1 && others.contains("request.number") {
         return Vec::new();
     }
-    let unused = numbers.into_iter().filter(|number| !used.uses(number, request));
-    unused.map(|number| number.text).filter(|text| seen.insert(text.clone())).collect()
+    texts_without(numbers, |number| used.uses(number, request))
 }
 
 impl PlanNumbers {
@@ -92,7 +90,7 @@ impl PlanNumbers {
         let is_any = |other: &TextNumber| self.numbers.iter().any(|used| used.equals(other));
         is_any(number)
             || self.counts.iter().any(|count| number.equals(&TextNumber::whole(*count)))
-            || WORDS.iter().position(|word| self.words.contains(*word) && number.is_whole(word_value(word))).is_some()
+            || (0..).zip(WORDS).any(|(value, word)| self.words.contains(word) && number.is_whole(value))
             || multiples(number, &unit).iter().any(is_any)
             || is_percentage(after, &unit) && number.percentages().iter().any(is_any)
             || ["pm", "p"].contains(&unit.as_str()) && is_any(&number.plus(12))
@@ -110,10 +108,6 @@ impl PlanNumbers {
         // One date may be so many days from today, which a plan does not state.
         self.dates.len() == 1 || pairs.any(near)
     }
-}
-
-fn word_value(word: &str) -> i128 {
-    WORDS.iter().position(|other| *other == word).map_or(-1, |value| value as i128)
 }
 
 fn count_items(value: &Value, counts: &mut Vec<i128>) {
@@ -169,21 +163,12 @@ fn dates_in(text: &str) -> Vec<i64> {
     let date = |piece: &str| {
         let mut parts = piece.split('-').filter(|part| !part.is_empty()).map(|part| part.parse::<i64>().ok());
         let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
-        let is_date = (1900..2200).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
-        is_date.then(|| days_since_1970(year, month, day))
+        days_since_epoch(year, month, day).filter(|_| (1900..2200).contains(&year))
     };
     let mut dates: Vec<i64> = pieces.filter_map(date).collect();
     dates.sort_unstable();
     dates.dedup();
     dates
-}
-
-/// The days since 1970-01-01 in the Gregorian calendar.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let day_of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
 #[cfg(test)]

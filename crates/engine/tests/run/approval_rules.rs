@@ -9,10 +9,10 @@ use reknit_engine::{
 use reknit_expressions::Provenance;
 use reknit_mend::PeoplePolicy;
 use reknit_plan::{CatalogueEntry, read_plan_file};
-use reknit_protocol::{CallTool, Delivery};
-use reknit_protocol::{Capability, Object, Plan, SideEffect, Step, TransportFailure, TransportKind};
+use reknit_protocol::CallTool;
+use reknit_protocol::{Capability, Object, Plan, SideEffect, Step};
 
-use crate::world::{Play, effect_id, failure_reason, json, object, plan, policy, question, started, step};
+use crate::world::{Play, failure_reason, json, object, plan, policy, question, started, step, timed_out};
 
 /// A policy with one rule over the parameters.
 fn when(text: &str) -> Policy {
@@ -38,11 +38,6 @@ fn payment(class: SideEffect, policy: Policy, plan: Plan) -> Started {
     started
 }
 
-fn decide(play: &mut Play, decision: Decision) {
-    let ask = question(play);
-    play.happen(EventKind::PersonDecided { effect: ask.id, hash: ask.hash, decision, by: DecidedBy::Person });
-}
-
 fn rejected(reason: &str) -> Decision {
     Decision::Deny { reason: Some(reason.to_owned()) }
 }
@@ -63,7 +58,7 @@ fn the_first_call_that_matches_a_rule_waits_for_a_person() {
     assert_eq!((reason.as_str(), call.side_effect), ("rule: amount > 100", SideEffect::Unsafe));
     assert_eq!(ask.provenance, [("amount".to_owned(), Provenance::Literal)]);
     let expected = call.parameters.clone();
-    decide(&mut play, Decision::Approve);
+    play.decide(Decision::Approve);
     assert_eq!(play.call("s/call/1").parameters, expected);
     play.answer_tool("s/call/1", 200, "{}");
     let answer = play.run.answer().expect("the run has ended");
@@ -101,7 +96,7 @@ fn a_decision_about_another_call_does_not_approve_this_one() {
 #[test]
 fn an_unchanged_resend_of_an_approved_call_is_not_asked_about_again() {
     let mut play = paying(SideEffect::Keyed, when("amount > 100"), vec![step("s", "pay", r#"{"amount": 150}"#)]);
-    decide(&mut play, Decision::Approve);
+    play.decide(Decision::Approve);
     play.answer_tool("s/call/1", 429, "{}");
     play.wake("s/retry-wait/1");
     assert_eq!(play.due(), ["s/call/2"]);
@@ -110,7 +105,7 @@ fn an_unchanged_resend_of_an_approved_call_is_not_asked_about_again() {
 #[test]
 fn a_correction_of_an_approved_call_that_matches_a_rule_is_asked_about_again() {
     let mut play = paying(SideEffect::Keyed, when("amount > 100"), vec![step("s", "pay", r#"{"amount": 150}"#)]);
-    decide(&mut play, Decision::Approve);
+    play.decide(Decision::Approve);
     play.answer_tool("s/call/1", 400, r#"{"message": "amount must be at most 120"}"#);
     if play.due()[0] == "s/feedback/1" {
         play.answer_model("s/feedback/1", r#"{"should_retry": true, "suggested_changes": {"amount": 120}}"#);
@@ -120,14 +115,14 @@ fn a_correction_of_an_approved_call_that_matches_a_rule_is_asked_about_again() {
     };
     assert_eq!((change.as_str(), call.parameters.to_string().as_str()), ("amount: 150 -> 120", r#"{"amount":120}"#));
     assert!(reason.ends_with("rule: amount > 100"), "{reason}");
-    decide(&mut play, Decision::Approve);
+    play.decide(Decision::Approve);
     assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"amount":120}"#);
 }
 
 #[test]
 fn a_correction_that_matches_no_rule_any_more_is_sent() {
     let mut play = paying(SideEffect::Keyed, when("amount > 100"), vec![step("s", "pay", r#"{"amount": 150}"#)]);
-    decide(&mut play, Decision::Approve);
+    play.decide(Decision::Approve);
     play.answer_tool("s/call/1", 400, r#"{"message": "amount must be at most 90"}"#);
     if play.due()[0] == "s/feedback/1" {
         play.answer_model("s/feedback/1", r#"{"should_retry": true, "suggested_changes": {"amount": 90}}"#);
@@ -138,7 +133,7 @@ fn a_correction_that_matches_no_rule_any_more_is_sent() {
 #[test]
 fn a_rejected_call_fails_with_the_reason_of_the_person() {
     let mut play = paying(SideEffect::Unsafe, when("amount > 100"), vec![step("s", "pay", r#"{"amount": 150}"#)]);
-    decide(&mut play, rejected("too much; ask accounting"));
+    play.decide(rejected("too much; ask accounting"));
     let reason = "the call is not sent, because it was not approved: too much; ask accounting";
     assert_eq!(failure_reason(&play), reason);
     let answer = play.run.answer().expect("the run has ended");
@@ -152,7 +147,7 @@ fn a_person_may_edit_and_approve_a_call() {
     let mut play =
         paying(SideEffect::Unsafe, when("amount > 100"), vec![step("s", "pay", r#"{"amount": 500, "to": "ann"}"#)]);
     let key = question(&play).question.call().expect("a call").idempotency_key.clone();
-    decide(&mut play, edit(r#"{"amount": "120", "to": "ann"}"#));
+    play.decide(edit(r#"{"amount": "120", "to": "ann"}"#));
     let call = play.call("s/call/1");
     assert_eq!(call.parameters.to_string(), r#"{"amount":120,"to":"ann"}"#, "what a person writes is fitted, too");
     assert_ne!(call.idempotency_key, key, "another call has another key");
@@ -169,7 +164,7 @@ fn a_person_may_edit_and_approve_a_call() {
 fn an_edit_that_does_not_fit_the_schema_is_refused_with_the_reason() {
     let mut play = paying(SideEffect::Unsafe, when("amount > 100"), vec![step("s", "pay", r#"{"amount": 500}"#)]);
     for (parameters, problem) in [(r#"{"amount": -1}"#, "amount"), (r#"{"amuont": 5}"#, "amount"), ("{}", "amount")] {
-        decide(&mut play, edit(parameters));
+        play.decide(edit(parameters));
         let refused = play.records.iter().rev().find_map(|record| match &record.kind {
             RecordKind::Run(RunRecord::EditRefused { reason, .. }) => Some(reason.clone()),
             _ => None,
@@ -178,7 +173,7 @@ fn an_edit_that_does_not_fit_the_schema_is_refused_with_the_reason() {
         assert!(refused.contains(problem), "{refused}");
         assert!(play.run.is_waiting_for_person(), "the question stays open");
     }
-    decide(&mut play, Decision::Approve);
+    play.decide(Decision::Approve);
     assert_eq!(play.call("s/call/1").parameters.to_string(), r#"{"amount":500}"#);
 }
 
@@ -186,7 +181,7 @@ fn an_edit_that_does_not_fit_the_schema_is_refused_with_the_reason() {
 fn a_call_that_may_have_taken_effect_cannot_be_edited() {
     let mut play = Play::of_steps(vec![step("s", "unsafe", r#"{"x": 1}"#)]);
     play.happen(timed_out("s/call/1"));
-    decide(&mut play, edit(r#"{"x": 2}"#));
+    play.decide(edit(r#"{"x": 2}"#));
     assert!(matches!(question(&play).question, Question::SendAgain { .. }));
 }
 
@@ -221,7 +216,7 @@ fn the_check_of_an_outcome_is_not_asked_about() {
     };
     policy.effects.checks.insert("t/unsafe".to_owned(), check);
     let mut play = Play::begin(started(Some(plan(vec![step("s", "unsafe", r#"{"x": 1}"#)])), policy));
-    decide(&mut play, Decision::Approve);
+    play.decide(Decision::Approve);
     play.happen(timed_out("s/call/1"));
     let check: CallTool = play.call("s/check/1");
     assert_eq!(check.parameters.to_string(), r#"{"x":1}"#);
@@ -232,7 +227,7 @@ fn a_run_that_waits_for_an_approval_can_be_restored() {
     let mut play = paying(SideEffect::Unsafe, when("amount > 100"), vec![step("s", "pay", r#"{"amount": 150}"#)]);
     for decision in [None, Some(Decision::Approve)] {
         if let Some(decision) = decision {
-            decide(&mut play, decision);
+            play.decide(decision);
         }
         let restored = Run::restore(&play.run.snapshot().expect("a snapshot")).expect("it can be restored");
         assert_eq!(restored.pending(), play.run.pending());
@@ -245,12 +240,6 @@ fn a_cancelled_run_skips_a_call_that_waits_for_its_first_approval() {
     play.happen(EventKind::Cancelled);
     let answer = play.run.answer().expect("the run has ended");
     assert!(matches!(answer.steps[0].outcome, Outcome::Skipped { .. }), "{answer:?}");
-}
-
-fn timed_out(effect: &str) -> EventKind {
-    let (kind, delivery) = (TransportKind::TimedOut, Delivery::Possible);
-    let failure = TransportFailure { kind, delivery, message: "too slow".to_owned() };
-    EventKind::ToolFailed { effect: effect_id(effect), failure }
 }
 
 /// A run that asks about its whole plan: a read, and a payment of its result.
@@ -272,7 +261,7 @@ fn a_plan_is_approved_once_from_a_preview_of_its_calls() {
     assert_eq!(tool_calls, policy().limits.tool_calls);
     let restored = Run::restore(&play.run.snapshot().expect("a snapshot")).expect("it can be restored");
     assert_eq!(restored.pending(), play.run.pending());
-    decide(&mut play, Decision::Approve);
+    play.decide(Decision::Approve);
     play.answer_tool("a/call/1", 200, r#"{"v": 150}"#);
     assert_eq!(play.call("s/call/1").parameters.to_string(), r#"{"amount":150,"to":"ann"}"#);
     play.answer_tool("s/call/1", 429, "{}");
@@ -326,14 +315,14 @@ fn a_call_with_a_rule_and_a_value_from_a_result_is_asked_about_although_its_plan
         let approvals = ApprovalPolicy { ask: AskScope::Plan, rules: vec![rule.clone()] };
         let steps = vec![step("a", "read", "{}"), step("s", "pay", parameters).after("a")];
         let mut play = paying(SideEffect::Keyed, Policy { approvals, ..policy() }, steps);
-        decide(&mut play, Decision::Approve);
+        play.decide(Decision::Approve);
         play.answer_tool("a/call/1", 200, &format!(r#"{{"v": {found}}}"#));
         let is_due = play.due().contains(&"s/call/1".to_owned());
         assert_eq!(is_due, !is_asked, "{parameters} with {found}");
         if is_asked {
             let Question::SendCall { reason, .. } = question(&play).question else { panic!("{parameters}") };
             assert_eq!(reason, "rule: amount > 100");
-            decide(&mut play, Decision::Approve);
+            play.decide(Decision::Approve);
             assert!(play.due().contains(&"s/call/1".to_owned()), "it is asked about once");
         }
     }
@@ -344,7 +333,7 @@ fn a_value_that_the_preview_does_not_show_is_asked_about() {
     let approvals = ApprovalPolicy { ask: AskScope::Plan, ..ApprovalPolicy::default() };
     let steps = vec![step("a", "read", "{}"), step("s", "pay", "{}").after("a")];
     let mut play = paying(SideEffect::Keyed, Policy { approvals, ..policy() }, steps);
-    decide(&mut play, Decision::Approve);
+    play.decide(Decision::Approve);
     play.answer_tool("a/call/1", 200, r#"{"amount": 150}"#);
     let Question::SendCall { reason, .. } = question(&play).question else { panic!("the wired value") };
     assert_eq!(reason, "no approved plan has this call");
@@ -357,14 +346,14 @@ fn a_plan_is_approved_as_it_is_and_by_a_decision_about_it() {
     let (hash, decision, by) = ("another".to_owned(), Decision::Approve, DecidedBy::Person);
     play.happen(EventKind::PersonDecided { effect: ask.id.clone(), hash, decision, by });
     assert_eq!(question(&play), ask, "the decision is about another plan");
-    decide(&mut play, edit(r#"{"amount": 2}"#));
+    play.decide(edit(r#"{"amount": 2}"#));
     assert_eq!(question(&play), ask, "a plan cannot be edited");
 }
 
 #[test]
 fn a_rejected_plan_makes_no_call() {
     let mut play = planned(r#"{"amount": 1}"#);
-    decide(&mut play, rejected("wrong month"));
+    play.decide(rejected("wrong month"));
     let answer = play.run.answer().expect("the run has ended");
     assert_eq!(answer.status, Status::Failed);
     assert!(answer.text.contains("the plan was not approved: wrong month"), "{}", answer.text);

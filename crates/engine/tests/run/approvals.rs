@@ -9,16 +9,7 @@ use reknit_protocol::{Capability, SideEffect};
 use reknit_protocol::{Delivery, TransportFailure, TransportKind};
 
 use crate::failed_calls::BAD_AMOUNT;
-use crate::world::{Play, effect_id, failure_reason, json, plan, policy, question, reply, started, step};
-
-fn timed_out(effect: &str) -> EventKind {
-    let failure = TransportFailure {
-        kind: TransportKind::TimedOut,
-        delivery: Delivery::Possible,
-        message: "too slow".to_owned(),
-    };
-    EventKind::ToolFailed { effect: effect_id(effect), failure }
-}
+use crate::world::{Play, effect_id, failure_reason, json, plan, policy, question, reply, started, step, timed_out};
 
 #[test]
 fn a_call_with_an_unknown_outcome_is_retried_unless_it_is_unsafe() {
@@ -93,13 +84,7 @@ fn a_decision_with_the_wrong_hash_is_ignored() {
     play.happen(decided(&ask.hash, Decision::Approve));
     assert_eq!(play.call("s/call/2").idempotency_key, key);
     play.happen(timed_out("s/call/2"));
-    let ask = question(&play);
-    play.happen(EventKind::PersonDecided {
-        effect: ask.id.clone(),
-        hash: ask.hash,
-        decision: Decision::Deny { reason: None },
-        by: reknit_engine::DecidedBy::Person,
-    });
+    play.decide(Decision::Deny { reason: None });
     assert_eq!(play.run.answer().map(|answer| answer.status), Some(Status::Failed));
 }
 
@@ -120,13 +105,7 @@ fn an_approval_covers_one_sent_call() {
     ] {
         let mut play = Play::of_steps(vec![step("s", "unsafe", "{}")]);
         play.happen(timed_out("s/call/1"));
-        let ask = question(&play);
-        play.happen(EventKind::PersonDecided {
-            effect: ask.id.clone(),
-            hash: ask.hash,
-            decision: Decision::Approve,
-            by: reknit_engine::DecidedBy::Person,
-        });
+        play.decide(Decision::Approve);
         play.happen(second);
         assert_eq!(play.due().first().map(String::as_str), Some(due), "{case}");
     }
@@ -178,13 +157,7 @@ fn a_corrected_call_has_a_new_key_and_if_unsafe_needs_approval() {
         play.answer_model("s/feedback/1", r#"{"should_retry": true, "suggested_changes": {"x": 100}}"#);
         assert_eq!(play.due()[0], due, "case: {class}");
         if class == "unsafe" {
-            let ask = question(&play);
-            play.happen(EventKind::PersonDecided {
-                effect: ask.id.clone(),
-                hash: ask.hash,
-                decision: Decision::Approve,
-                by: reknit_engine::DecidedBy::Person,
-            });
+            play.decide(Decision::Approve);
         }
         let call = play.call("s/call/2");
         assert_eq!(

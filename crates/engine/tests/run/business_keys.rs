@@ -1,13 +1,13 @@
 //! Business keys: a deed is done once, whichever run, step or session asks for it.
 
 use reknit_engine::{
-    DecidedBy, Decision, EventKind, KeyHolder, KeySettlement, KnownReceipt, Outcome, Policy, RecordKind, RunRecord,
-    Status, StepState,
+    Decision, EventKind, KeyHolder, KeySettlement, KnownReceipt, Outcome, Policy, RecordKind, RunRecord, Status,
+    StepState,
 };
 use reknit_protocol::{Delivery, KeyRule, SideEffect, Step, ToolJob, ToolReply, TransportFailure, TransportKind};
 
 use crate::failed_calls::BAD_AMOUNT;
-use crate::world::{Play, effect_id, failure_reason, json, plan, policy, question, reply, started, step};
+use crate::world::{Play, effect_id, failure_reason, json, plan, policy, reply, started, step};
 
 const REFUND: &str = r#"{"order_id": 7, "amount": 10}"#;
 
@@ -45,11 +45,6 @@ fn hold_until(play: &mut Play, effect: &str, until_ms: i64, has_ended: bool) {
     let holder =
         KeyHolder { key: "k1".to_owned(), run: "r0".into(), step: "s".to_owned(), since_ms: 0, until_ms, has_ended };
     play.happen(EventKind::KeyHeld { effect: effect_id(effect), holder });
-}
-
-fn decide(play: &mut Play, decision: Decision) {
-    let ask = question(play);
-    play.happen(EventKind::PersonDecided { effect: ask.id, hash: ask.hash, decision, by: DecidedBy::Person });
 }
 
 /// What was decided about keys: `done` with the receipt, or `released`.
@@ -258,18 +253,18 @@ fn a_key_stays_pending_after_a_later_call_that_was_not_sent() {
 fn a_person_who_settles_the_outcome_settles_the_key() {
     let mut happened = refund("unsafe");
     time_out(&mut happened, "s/call/1");
-    decide(&mut happened, Decision::Happened { result: json(r#"{"refund": 12}"#) });
+    happened.decide(Decision::Happened { result: json(r#"{"refund": 12}"#) });
     assert_eq!(settled(&happened), [r#"s/call/1 done {"refund":12}"#]);
 
     let mut absent = refund("unsafe");
     time_out(&mut absent, "s/call/1");
-    decide(&mut absent, Decision::DidNotHappen);
+    absent.decide(Decision::DidNotHappen);
     assert_eq!(settled(&absent), ["s/call/1 released"]);
     assert_eq!(absent.due(), ["s/call/2"]);
 
     let mut denied = refund("unsafe");
     time_out(&mut denied, "s/call/1");
-    decide(&mut denied, Decision::Deny { reason: None });
+    denied.decide(Decision::Deny { reason: None });
     assert!(denied.run.answer().is_some());
     assert_eq!(settled(&denied), [""; 0], "the outcome stays unknown");
 }

@@ -2,28 +2,14 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{
-    Answer, Confirmation, ConfirmingCall, EventKind, Outcome, Policy, Run, Started, Status, UnfitResults,
-};
-use reknit_plan::{Catalogue, CatalogueEntry, Document, PlanAuthor, check, check_read_calls, read_plan_file};
-use reknit_protocol::{Capability, Plan, SideEffect};
+use reknit_engine::{Confirmation, ConfirmingCall, EventKind, Outcome, Policy, Run, Started, Status, UnfitResults};
+use reknit_plan::{Catalogue, CatalogueEntry, Document, PlanAuthor, check, check_read_calls};
+use reknit_protocol::{Capability, SideEffect};
 
-use crate::world::{Play, catalogue, effect_id, json, object, policy, started};
-
-fn read(text: &str) -> Plan {
-    read_plan_file(text).unwrap_or_else(|error| panic!("{error:?}: {text}")).0
-}
-
-fn run_with(text: &str, policy: Policy) -> Play {
-    Play::begin(started(Some(read(text)), policy))
-}
+use crate::world::{Play, answer, catalogue, effect_id, json, object, policy, read, run_with, started};
 
 fn run(text: &str) -> Play {
     run_with(text, policy())
-}
-
-fn answer(play: &Play) -> &Answer {
-    play.run.answer().unwrap_or_else(|| panic!("the run has not ended: {:?}", play.due()))
 }
 
 /// The outcome of each step in one line.

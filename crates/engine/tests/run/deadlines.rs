@@ -6,7 +6,7 @@ use reknit_model_api::ErrorClass;
 use reknit_protocol::{Delivery, TransportFailure, TransportKind};
 use reknit_protocol::{Step, Value};
 
-use crate::world::{Play, effect_id, plan, policy, question, started, step};
+use crate::world::{Play, effect_id, plan, policy, started, step};
 
 /// A step, one that depends on it, and an independent one.
 fn steps() -> Vec<Step> {
@@ -121,28 +121,16 @@ fn waiting_for_a_person_or_for_a_restart_does_not_use_the_time_of_a_step() {
     let mut play = with(vec![step("a", "unsafe", "{}")], |_| ());
     play.now_ms += 1_000;
     play.happen(EventKind::Interrupted { effect: effect_id("a/call/1") });
-    let ask = question(&play);
     play.now_ms += 3_600_000;
     play.happen(EventKind::Resumed);
     play.now_ms += 3_600_000;
-    play.happen(EventKind::PersonDecided {
-        effect: ask.id,
-        hash: ask.hash,
-        decision: Decision::Approve,
-        by: reknit_engine::DecidedBy::Person,
-    });
+    play.decide(Decision::Approve);
     assert_eq!(play.call("a/call/2").timeout_ms, 9_000);
     play.now_ms += 60_000;
     play.happen(EventKind::Resumed);
     play.now_ms += 2_000;
     play.happen(EventKind::Interrupted { effect: effect_id("a/call/2") });
-    let ask = question(&play);
-    play.happen(EventKind::PersonDecided {
-        effect: ask.id,
-        hash: ask.hash,
-        decision: Decision::Approve,
-        by: reknit_engine::DecidedBy::Person,
-    });
+    play.decide(Decision::Approve);
     assert_eq!(play.call("a/call/3").timeout_ms, 7_000);
 }
 

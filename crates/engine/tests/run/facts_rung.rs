@@ -8,7 +8,7 @@ use reknit_mend::{MendEffect, Rung};
 use reknit_plan::CatalogueEntry;
 use reknit_protocol::{Capability, SideEffect};
 
-use crate::world::{Play, catalogue, effect_id, failure_reason, json, plan, policy, question, started, step};
+use crate::world::{Play, answer, catalogue, effect_id, failure_reason, json, plan, policy, started, step};
 
 fn refusal(message: &str, details: &str) -> String {
     format!(
@@ -202,13 +202,7 @@ fn a_change_is_not_tried_twice() {
 #[test]
 fn a_changed_unsafe_call_needs_approval() {
     let mut play = mended("unsafe", r#"{"to": "Euro"}"#, 400, &refusal("no", r#"{"field": "to", "allowed": ["EUR"]}"#));
-    let ask = question(&play);
-    play.happen(EventKind::PersonDecided {
-        effect: ask.id.clone(),
-        hash: ask.hash,
-        decision: Decision::Approve,
-        by: reknit_engine::DecidedBy::Person,
-    });
+    play.decide(Decision::Approve);
     assert_eq!(play.call("s/call/2").parameters.to_string(), r#"{"to":"EUR"}"#);
 }
 
@@ -303,8 +297,7 @@ fn a_changed_unsafe_call_fails_if_no_person_can_be_asked() {
     let steps = vec![step("s", "unsafe", r#"{"to": "usd"}"#)];
     let mut play = Play::begin(started(Some(plan(steps)), nobody));
     play.answer_tool("s/call/1", 400, &refusal("no", r#"{"field": "to", "allowed": ["EUR", "USD"]}"#));
-    let answer = play.run.answer().expect("the run has ended");
-    assert_eq!(answer.status, Status::Failed);
+    assert_eq!(answer(&play).status, Status::Failed);
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Failed calls: retries, backoffs, and the rungs that mend them.
 
-use reknit_engine::{Decision, EventKind, Outcome, Started, Status};
+use reknit_engine::{Decision, Outcome, Started, Status};
 use reknit_expressions::Provenance;
 use reknit_mend::{IndependentSteps, Rung};
 use reknit_model_api::ErrorClass;
 
-use crate::world::{Play, failure_reason, plan, policy, question, started, step};
+use crate::world::{Play, failure_reason, plan, policy, started, step};
 
 pub(crate) const BAD_AMOUNT: &str = r#"{"success": false, "error": {"code": "INVALID_FORMAT", "category": "INPUT_ERROR",
     "message": "amount must be greater than 0", "retryable": true, "details": {"hint": "send a positive number"}}}"#;
@@ -302,13 +302,7 @@ fn a_value_written_by_a_model_is_marked_inferred_and_needs_approval_in_an_unsafe
     play.answer_tool("a/call/1", 200, "{}");
     play.answer_model("pay/resolution/1", r#"{"x": 100}"#);
     assert_eq!(play.run.steps()[1].provenance[0].1, Provenance::Inferred);
-    let ask = question(&play);
-    play.happen(EventKind::PersonDecided {
-        effect: ask.id.clone(),
-        hash: ask.hash,
-        decision: Decision::Approve,
-        by: reknit_engine::DecidedBy::Person,
-    });
+    play.decide(Decision::Approve);
     assert_eq!(play.call("pay/call/1").parameters.to_string(), r#"{"x":100}"#);
 }
 

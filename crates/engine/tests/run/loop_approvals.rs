@@ -7,7 +7,7 @@ use reknit_engine::{
 use reknit_mend::PeoplePolicy;
 use reknit_plan::read_plan_file;
 
-use crate::world::{Play, object, policy, question, started};
+use crate::world::{Play, answer, object, policy, question, started};
 
 const REFUNDS: &str = "
 steps:
@@ -86,8 +86,7 @@ fn no_refuses_all_items_and_nothing_is_sent() {
     let mut play = begin(REFUNDS, policy());
     let ask = question(&play);
     decide(&mut play, &ask, Decision::Deny { reason: Some("not today".to_owned()) });
-    let answer = play.run.answer().expect("the run has ended");
-    let outcomes: Vec<String> = answer.steps.iter().map(outcome).collect();
+    let outcomes: Vec<String> = answer(&play).steps.iter().map(outcome).collect();
     assert_eq!(outcomes, ["orders: done", "refund: none of its calls is sent, because it was not approved: not today"]);
     // A retry asks again.
     play.happen(EventKind::Retried);

@@ -1,45 +1,12 @@
 //! Steps with `foreach`.
 
-use reknit_engine::{
-    Answer, DecidedBy, Decision, EventKind, LoopApprovals, Outcome, Policy, Run, Started, Status, StepState,
-};
-use reknit_plan::{PlanAuthor, check, read_plan_file};
-use reknit_protocol::Plan;
+use reknit_engine::{DecidedBy, Decision, EventKind, LoopApprovals, Policy, Started, Status, StepState};
+use reknit_plan::{PlanAuthor, check};
 
-use crate::world::{Play, catalogue, effect_id, policy, question, started};
-
-fn read(text: &str) -> Plan {
-    read_plan_file(text).unwrap_or_else(|error| panic!("{error:?}: {text}")).0
-}
-
-fn run_with(text: &str, policy: Policy) -> Play {
-    Play::begin(started(Some(read(text)), policy))
-}
+use crate::world::{Play, answer, catalogue, effect_id, outcomes, policy, question, read, restored, run_with, started};
 
 fn run(text: &str) -> Play {
     run_with(text, policy())
-}
-
-fn answer(play: &Play) -> &Answer {
-    play.run.answer().unwrap_or_else(|| panic!("the run has not ended: {:?}", play.due()))
-}
-
-/// The outcome of each step in one line.
-fn outcomes(play: &Play) -> String {
-    let line = |report: &reknit_engine::StepReport| match &report.outcome {
-        Outcome::Done(value) => format!("{}: {value}", report.step),
-        Outcome::Failed { reason, .. } => format!("{}: failed: {reason}", report.step),
-        Outcome::Unconfirmed { reason, .. } => format!("{}: unconfirmed: {reason}", report.step),
-        Outcome::Skipped { reason } => format!("{}: {reason}", report.step),
-    };
-    answer(play).steps.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// A run whose state is written to a snapshot and restored.
-fn restored(play: &Play) -> Run {
-    let again = Run::restore(&play.run.snapshot().expect("a snapshot")).expect("a snapshot can be restored");
-    assert_eq!(again.pending(), play.run.pending());
-    again
 }
 
 const REFUNDS: &str = "

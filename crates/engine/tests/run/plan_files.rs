@@ -4,7 +4,7 @@ use reknit_engine::{Started, Status};
 use reknit_plan::{PlanError, ProblemCode as Code, read_plan_file, resolve_inputs};
 use reknit_protocol::{Object, Plan, PlanInput, PlanMode, Value};
 
-use crate::world::{Play, json, object, plan, policy, started, step};
+use crate::world::{Play, json, object, plan, policy, read, started, step};
 
 const FILE: &str = r#"
 request: What are my shares worth?
@@ -26,10 +26,6 @@ outputs:
   won: convert.amount
   note: '"for " != "x"'
 "#;
-
-fn read(text: &str) -> Plan {
-    read_plan_file(text).unwrap_or_else(|error| panic!("{}: {text}", error_text(&error))).0
-}
 
 fn error_text(error: &PlanError) -> String {
     match error {

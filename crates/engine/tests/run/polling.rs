@@ -1,22 +1,10 @@
 //! Steps with `until`.
 
-use reknit_engine::{Answer, EventKind, Policy, Run, Started, Status, StepState};
-use reknit_plan::{Document, PlanAuthor, check, check_read_calls, read_plan_file, write_plan_file};
-use reknit_protocol::{Plan, SideEffect};
+use reknit_engine::{EventKind, Run, Started, Status, StepState};
+use reknit_plan::{Document, PlanAuthor, check, check_read_calls, write_plan_file};
+use reknit_protocol::SideEffect;
 
-use crate::world::{Play, catalogue, failure_reason, policy, started};
-
-fn read(text: &str) -> Plan {
-    read_plan_file(text).unwrap_or_else(|error| panic!("{error:?}: {text}")).0
-}
-
-fn run_with(text: &str, policy: Policy) -> Play {
-    Play::begin(started(Some(read(text)), policy))
-}
-
-fn answer(play: &Play) -> &Answer {
-    play.run.answer().unwrap_or_else(|| panic!("the run has not ended: {:?}", play.due()))
-}
+use crate::world::{Play, answer, catalogue, failure_reason, policy, read, run_with, started};
 
 const BUILD: &str = "
 inputs: {wished: done}

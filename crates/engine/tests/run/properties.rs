@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use proptest::prelude::*;
-use reknit_engine::{CallEnd, Decision, Event, EventKind, Machine, RecordKind, Run, RunRecord, StepState, StepView};
+use reknit_engine::{CallEnd, Decision, Event, Machine, RecordKind, Run, RunRecord, StepState, StepView};
 use reknit_expressions::{MappingStatus, Provenance, ResolvedBy};
 use reknit_mend::{MendEffect, Rung};
 use reknit_protocol::{EffectKind, SideEffect, StepId};
@@ -12,7 +12,7 @@ use reknit_protocol::{EffectKind, SideEffect, StepId};
 use crate::corrections::corrected;
 use crate::random_worlds::{ChoiceTape, RestoreTwin, drive, drive_with_confirmations, drive_with_loops, snapshot};
 use crate::resolution_rung::mapped;
-use crate::world::{Play, effect_id, plan, policy, question, started, step};
+use crate::world::{Play, effect_id, plan, policy, started, step};
 
 /// The length of a tape. It starts over after that.
 const TAPE_LENGTH: usize = 600;
@@ -211,9 +211,8 @@ proptest! {
         let found = number.map_or_else(|| format!("\"{value}\""), |number| number.to_string());
         let mut play = mapped("unsafe", status, policy(), &format!(r#"{{"found": {found}}}"#));
         prop_assert_eq!(&play.due()[0], "s/approval/1");
-        let ask = question(&play);
         let decision = if approves { Decision::Approve } else { Decision::Deny { reason: None } };
-        play.happen(EventKind::PersonDecided { effect: ask.id.clone(), hash: ask.hash, decision, by: reknit_engine::DecidedBy::Person });
+        play.decide(decision);
         prop_assert_eq!(play.due().iter().any(|due| due == "s/call/1"), approves);
     }
 

@@ -1,10 +1,10 @@
 //! A second plan after steps failed that nothing could mend.
 
-use reknit_engine::{Answer, ApprovalPolicy, AskScope, DecidedBy, Decision, EventKind, Policy, Run, Status, Synthesis};
+use reknit_engine::{ApprovalPolicy, AskScope, DecidedBy, Decision, EventKind, Policy, Run, Status, Synthesis};
 use reknit_mend::PeoplePolicy;
 use reknit_model_api::ErrorClass;
 
-use crate::world::{Play, plan, policy, question, started, step};
+use crate::world::{Play, answer, plan, policy, question, restored, started, step};
 
 fn quick() -> Policy {
     let mut policy = policy();
@@ -29,10 +29,6 @@ fn begin(policy: Policy, first: &[(&str, &str, &str)]) -> Play {
     play
 }
 
-fn answer(play: &Play) -> &Answer {
-    play.run.answer().unwrap_or_else(|| panic!("the run has not ended: {:?}", play.due()))
-}
-
 const NOT_FOUND: &str = r#"{"error": "no place is called Apple"}"#;
 
 /// A plan whose second step fails for good, and whose third needs it.
@@ -48,13 +44,6 @@ fn failed(policy: Policy) -> Play {
     play.answer_tool("a/call/1", 200, r#"{"price": 5}"#);
     play.answer_tool("b/call/1", 404, NOT_FOUND);
     play
-}
-
-/// The state of the run survives a snapshot, whatever is due.
-fn restored(play: &Play) -> Run {
-    let again = Run::restore(&play.run.snapshot().expect("a snapshot")).expect("a snapshot can be restored");
-    assert_eq!(again.pending(), play.run.pending());
-    again
 }
 
 #[test]
@@ -207,9 +196,8 @@ fn a_call_that_may_have_happened_is_not_planned_again_in_any_form() {
     let mut play = begin(quick(), &[("pay", "unsafe", r#"{"n": 1}"#), ("b", "read", "{}")]);
     play.happen(EventKind::Interrupted { effect: crate::world::effect_id("pay/call/1") });
     if play.due().iter().any(|id| id.starts_with("pay/approval")) {
-        let ask = question(&play);
         let decision = Decision::Deny { reason: None };
-        play.happen(EventKind::PersonDecided { effect: ask.id, hash: ask.hash, decision, by: DecidedBy::Person });
+        play.decide(decision);
     }
     assert_eq!(play.due(), ["b/call/1"]);
     play.answer_tool("b/call/1", 404, NOT_FOUND);

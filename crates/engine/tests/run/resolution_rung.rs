@@ -1,6 +1,6 @@
 //! The resolution rung: a model locates values that the plan does not give.
 
-use reknit_engine::{Decision, Effect, EventKind, Policy, Question, Started};
+use reknit_engine::{Decision, Effect, Policy, Question, Started};
 use reknit_expressions::{Backing, MappingStatus, ParameterMapping, Provenance, ResolvedBy};
 use reknit_mend::{Learning, PeoplePolicy, ResolutionPolicy};
 use reknit_protocol::{Object, Step, Value};
@@ -254,12 +254,7 @@ fn a_person_sees_the_value_of_a_stored_mapping_and_the_call_is_made_once_it_is_a
     let Question::SendCorrected { call, change, reason, .. } = &ask.question else { panic!("a value was found") };
     assert_eq!((change.as_str(), call.parameters.to_string().as_str()), ("x: nothing -> 5", r#"{"x":5}"#));
     assert!(reason.contains("`x` was found by an accepted rule"), "{reason}");
-    play.happen(EventKind::PersonDecided {
-        effect: ask.id.clone(),
-        hash: ask.hash,
-        decision: Decision::Approve,
-        by: reknit_engine::DecidedBy::Person,
-    });
+    play.decide(Decision::Approve);
     assert_eq!(play.call("s/call/1").parameters.to_string(), r#"{"x":5}"#);
     play.answer_tool("s/call/1", 200, "{}");
     assert_eq!(play.run.learned(), [], "a successful call accepts nothing");

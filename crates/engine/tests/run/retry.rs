@@ -1,22 +1,12 @@
 //! A run that ended without all of its results is retried.
 
 use reknit_engine::{Decision, EventKind, Outcome, Policy, Question, Status};
-use reknit_protocol::{Delivery, TransportFailure, TransportKind};
 
 use crate::failed_calls::BAD_AMOUNT;
-use crate::world::{Play, effect_id, plan, policy, question, started, step};
+use crate::world::{Play, plan, policy, question, started, step, timed_out};
 
 /// The advice of a model, with a value of the request.
 const HUNDRED: &str = r#"{"should_retry": true, "suggested_changes": {"amount": 100}}"#;
-
-fn timed_out(effect: &str) -> EventKind {
-    let failure = TransportFailure {
-        kind: TransportKind::TimedOut,
-        delivery: Delivery::Possible,
-        message: "too slow".to_owned(),
-    };
-    EventKind::ToolFailed { effect: effect_id(effect), failure }
-}
 
 fn without_resends() -> Policy {
     let mut policy = policy();

@@ -2,31 +2,12 @@
 
 use reknit_engine::{Decision, EventKind, IfAbsent, Outcome, OutcomeCheck, Policy, Question, Status};
 use reknit_mend::PeoplePolicy;
-use reknit_protocol::{Delivery, SideEffect, TransportFailure, TransportKind, Value};
+use reknit_protocol::{SideEffect, Value};
 
 use crate::failed_calls::BAD_AMOUNT;
-use crate::world::{Play, effect_id, json, object, plan, policy, question, started, step};
+use crate::world::{Play, answer, json, object, plan, policy, question, started, step, timed_out};
 
 const PAY: &str = r#"{"order_id": 7, "amount": 12.5}"#;
-
-fn timed_out(effect: &str) -> EventKind {
-    let failure = TransportFailure {
-        kind: TransportKind::TimedOut,
-        delivery: Delivery::Possible,
-        message: "too slow".to_owned(),
-    };
-    EventKind::ToolFailed { effect: effect_id(effect), failure }
-}
-
-fn decide(play: &mut Play, decision: Decision) {
-    let ask = question(play);
-    play.happen(EventKind::PersonDecided {
-        effect: ask.id,
-        hash: ask.hash,
-        decision,
-        by: reknit_engine::DecidedBy::Person,
-    });
-}
 
 /// A run of a call whose outcome is unknown. `t/read` finds the payments of an order.
 fn checked(class: &str, if_absent: IfAbsent, people: PeoplePolicy) -> Play {
@@ -59,7 +40,7 @@ fn unsafe_call() -> Play {
 fn a_person_can_say_that_a_call_took_effect_and_with_which_result() {
     let mut play = Play::of_steps(vec![step("s", "unsafe", PAY), step("after", "read", r#"{"id": "{{s.id}}"}"#)]);
     play.happen(timed_out("s/call/1"));
-    decide(&mut play, Decision::Happened { result: json(r#"{"id": 9}"#) });
+    play.decide(Decision::Happened { result: json(r#"{"id": 9}"#) });
     assert_eq!(play.call("after/call/1").parameters.to_string(), r#"{"id":9}"#);
     play.answer_tool("after/call/1", 200, "{}");
     let answer = play.run.answer().expect("the run has ended");
@@ -73,7 +54,7 @@ fn a_call_that_did_not_happen_is_sent_again_and_may_then_be_corrected() {
     let mut play = Play::of_steps(vec![step("s", "unsafe", r#"{"amount": 0}"#)]);
     let key = play.call("s/call/1").idempotency_key;
     play.happen(timed_out("s/call/1"));
-    decide(&mut play, Decision::DidNotHappen);
+    play.decide(Decision::DidNotHappen);
     assert_eq!(play.call("s/call/2").idempotency_key, key);
     play.answer_tool("s/call/2", 400, BAD_AMOUNT);
     assert_eq!(play.due(), ["s/feedback/1"], "nothing happened so far, so a model may correct the call");
@@ -86,7 +67,7 @@ fn a_refused_call_cannot_be_settled() {
     let advice = r#"{"should_retry": true, "reason": "r", "suggested_changes": {"amount": 100}}"#;
     play.answer_model("s/feedback/1", advice);
     assert!(matches!(question(&play).question, Question::SendCorrected { .. }));
-    decide(&mut play, Decision::Happened { result: Value::Null });
+    play.decide(Decision::Happened { result: Value::Null });
     assert!(play.run.is_waiting_for_person(), "the question is still open");
 }
 
@@ -134,7 +115,7 @@ fn a_person_sees_what_the_check_found_and_can_have_it_repeated() {
         let Question::SendAgain { check, .. } = question(&play).question else { panic!("another question") };
         let check = check.expect("the check was made");
         assert!(check.starts_with(found), "{check}");
-        decide(&mut play, Decision::Check);
+        play.decide(Decision::Check);
         play.answer_tool("s/check/2", 200, r#"{"items": [{"id": 9}]}"#);
         assert_eq!(play.due(), ["after/call/1"]);
     }
@@ -160,8 +141,7 @@ fn a_check_settles_a_call_that_is_given_up() {
 
         let mut play = checked(class, IfAbsent::Ask, people);
         play.happen(timed_out("s/check/1"));
-        let answer = play.run.answer().expect("the run has ended");
-        let Outcome::Failed { reason, .. } = &answer.steps[0].outcome else { panic!("{class}: it failed") };
+        let Outcome::Failed { reason, .. } = &answer(&play).steps[0].outcome else { panic!("{class}: it failed") };
         assert!(reason.ends_with("does not tell whether the call took effect: too slow"), "{class}: {reason}");
     }
 }

@@ -1,32 +1,13 @@
 //! Steps with `when`, `compute`, `on_failure`, `timeout`, `approve` and `retry`.
 
-use reknit_engine::{Answer, Outcome, Run, Started, Status};
+use reknit_engine::{Run, Started, Status};
 use reknit_plan::{PlanAuthor, check, check_structure, read_plan_file};
 use reknit_protocol::Plan;
 
-use crate::world::{Play, catalogue, failure_reason, object, policy, question, started};
-
-fn read(text: &str) -> Plan {
-    read_plan_file(text).unwrap_or_else(|error| panic!("{error:?}: {text}")).0
-}
+use crate::world::{Play, answer, catalogue, failure_reason, object, outcomes, policy, question, read, started};
 
 fn run(text: &str) -> Play {
     Play::begin(started(Some(read(text)), policy()))
-}
-
-fn answer(play: &Play) -> &Answer {
-    play.run.answer().unwrap_or_else(|| panic!("the run has not ended: {:?}", play.due()))
-}
-
-/// The outcome of each step in one line.
-fn outcomes(play: &Play) -> String {
-    let line = |report: &reknit_engine::StepReport| match &report.outcome {
-        Outcome::Done(value) => format!("{}: {value}", report.step),
-        Outcome::Failed { reason, .. } => format!("{}: failed: {reason}", report.step),
-        Outcome::Unconfirmed { reason, .. } => format!("{}: unconfirmed: {reason}", report.step),
-        Outcome::Skipped { reason } => format!("{}: {reason}", report.step),
-    };
-    answer(play).steps.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 const CONDITION: &str = "

@@ -1,10 +1,10 @@
 //! Steps that run another plan file.
 
-use reknit_engine::{Answer, Outcome, Run, Started, Status};
+use reknit_engine::{Run, Started, Status};
 use reknit_plan::{LoadedPlan, PlanAuthor, PlanError, PlanText, check, load_plan_file, read_plan_file};
 use reknit_protocol::Object;
 
-use crate::world::{Play, catalogue, object, policy, started};
+use crate::world::{Play, answer, catalogue, object, outcomes, policy, started};
 
 /// Loads a plan that names these files.
 fn load(text: &str, files: &[(&str, &str)]) -> Result<LoadedPlan, PlanError> {
@@ -18,20 +18,6 @@ fn load(text: &str, files: &[(&str, &str)]) -> Result<LoadedPlan, PlanError> {
 fn run(text: &str, files: &[(&str, &str)], inputs: Object) -> Play {
     let loaded = load(text, files).unwrap_or_else(|error| panic!("{error:?}"));
     Play::begin(Started { inputs, ..started(Some(loaded.plan), policy()) })
-}
-
-fn answer(play: &Play) -> &Answer {
-    play.run.answer().unwrap_or_else(|| panic!("the run has not ended: {:?}", play.due()))
-}
-
-fn outcomes(play: &Play) -> String {
-    let line = |report: &reknit_engine::StepReport| match &report.outcome {
-        Outcome::Done(value) => format!("{}: {value}", report.step),
-        Outcome::Failed { reason, .. } => format!("{}: failed: {reason}", report.step),
-        Outcome::Unconfirmed { reason, .. } => format!("{}: unconfirmed: {reason}", report.step),
-        Outcome::Skipped { reason } => format!("{}: {reason}", report.step),
-    };
-    answer(play).steps.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 const MAIN: &str = "

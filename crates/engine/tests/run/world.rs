@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use reknit_engine::{
-    Effect, Event, EventKind, MACHINE_VERSION, Metadata, Outcome, Policy, Record, Run, Started, Synthesis, Templates,
+    Answer, DecidedBy, Decision, Effect, Event, EventKind, MACHINE_VERSION, Metadata, Outcome, Policy, Record, Run,
+    Started, StepReport, Synthesis, Templates,
 };
 use reknit_model_api::{ErrorClass, ModelAnswer, ModelFailure, Usage};
-use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor};
+use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool, PlanAuthor, read_plan_file};
 use reknit_protocol::{Capability, Object, Plan, SideEffect, Step, Value};
-use reknit_protocol::{EffectId, EffectKind, ReplyBody, ToolReply};
+use reknit_protocol::{Delivery, EffectId, EffectKind, ReplyBody, ToolReply, TransportFailure, TransportKind};
 
 pub(crate) fn json(text: &str) -> Value {
     Value::parse(text).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -126,6 +127,13 @@ impl Play {
         self.happen(EventKind::ModelFailed { effect: effect_id(effect), failure: model_failure(class) });
     }
 
+    /// A person answers the pending question.
+    pub(crate) fn decide(&mut self, decision: Decision) {
+        let ask = question(self);
+        let by = DecidedBy::Person;
+        self.happen(EventKind::PersonDecided { effect: ask.id, hash: ask.hash, decision, by });
+    }
+
     /// Advances the time to the end of a wait, and ends it.
     pub(crate) fn wake(&mut self, effect: &str) {
         let until = self.run.pending().into_iter().find_map(|due| match due {
@@ -207,4 +215,41 @@ pub(crate) fn failure_reason(play: &Play) -> String {
         Some(Outcome::Failed { reason, .. }) => reason.clone(),
         other => panic!("the step has not failed: {other:?}"),
     }
+}
+
+/// A plan as a person writes it.
+pub(crate) fn read(text: &str) -> Plan {
+    read_plan_file(text).unwrap_or_else(|error| panic!("{error:?}: {text}")).0
+}
+
+pub(crate) fn run_with(text: &str, policy: Policy) -> Play {
+    Play::begin(started(Some(read(text)), policy))
+}
+
+pub(crate) fn answer(play: &Play) -> &Answer {
+    play.run.answer().unwrap_or_else(|| panic!("the run has not ended: {:?}", play.due()))
+}
+
+/// The outcome of each step in one line.
+pub(crate) fn outcomes(play: &Play) -> String {
+    let line = |report: &StepReport| match &report.outcome {
+        Outcome::Done(value) => format!("{}: {value}", report.step),
+        Outcome::Failed { reason, .. } => format!("{}: failed: {reason}", report.step),
+        Outcome::Unconfirmed { reason, .. } => format!("{}: unconfirmed: {reason}", report.step),
+        Outcome::Skipped { reason } => format!("{}: {reason}", report.step),
+    };
+    answer(play).steps.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A run whose state is written to a snapshot and restored. The same effects are due.
+pub(crate) fn restored(play: &Play) -> Run {
+    let again = Run::restore(&play.run.snapshot().expect("a snapshot")).expect("a snapshot can be restored");
+    assert_eq!(again.pending(), play.run.pending());
+    again
+}
+
+pub(crate) fn timed_out(effect: &str) -> EventKind {
+    let (kind, delivery) = (TransportKind::TimedOut, Delivery::Possible);
+    let failure = TransportFailure { kind, delivery, message: "too slow".to_owned() };
+    EventKind::ToolFailed { effect: effect_id(effect), failure }
 }

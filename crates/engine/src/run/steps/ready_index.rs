@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use reknit_plan::{CheckedPlan, PlannedStep, StepIndex};
 
-use super::loop_items::LoopItems;
 use super::{StepRun, missing};
 use crate::internal_error::Decided;
 use crate::record::WaitReason;
@@ -13,8 +12,7 @@ use crate::run::state::Stage;
 
 /// Follows from the plan and the stages of its steps.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct ReadyIndex {
-    /// For each step, the steps that depend on it.
+pub(in crate::run) struct ReadyIndex {
     dependents: Arc<[Vec<StepIndex>]>,
     /// For each step, whether the steps that need it go on if it fails.
     may_fail: Arc<[bool]>,
@@ -30,7 +28,6 @@ pub(super) struct ReadyIndex {
     /// Those that wait for the end of a job, or before the next call of an `until` or a `verify`.
     awaiting_others: usize,
     over: usize,
-    /// For each step, the loop that it is an item of.
     loops_of_items: Vec<Option<StepIndex>>,
     loops: BTreeMap<StepIndex, LoopItems>,
     /// The loops that may release an item, or end.
@@ -94,7 +91,6 @@ impl ReadyIndex {
         self.loops_of_items.get(index.get()).copied().flatten().is_some()
     }
 
-    /// The items of the loop that a step is an item of.
     fn items_with_mut(&mut self, index: StepIndex) -> Option<&mut LoopItems> {
         let of = self.loops_of_items.get(index.get()).copied().flatten()?;
         self.changed_loops.insert(of);
@@ -109,7 +105,8 @@ impl ReadyIndex {
         Ok(())
     }
 
-    pub(super) fn next_to_move(&self, from: StepIndex, max_calls: u32) -> Option<StepIndex> {
+    /// The first step from `from` on that can proceed: its dependencies are decided, or it is queued and a slot is free.
+    pub(in crate::run) fn next_to_move(&self, from: StepIndex, max_calls: u32) -> Option<StepIndex> {
         let has_slot = self.calling < max_calls as usize;
         let queued = self.queued.range(from..).next().filter(|_| has_slot);
         self.decided.range(from..).next().into_iter().chain(queued).min().copied()
@@ -123,11 +120,13 @@ impl ReadyIndex {
         self.over
     }
 
-    pub(super) fn waits_for_person(&self) -> bool {
+    /// Whether only a person's decision can move any step.
+    pub(in crate::run) fn waits_for_person(&self) -> bool {
         self.awaiting_approval > 0 && self.queued.is_empty() && self.acting.len() == self.awaiting_approval
     }
 
-    pub(super) fn waits_for_others(&self) -> bool {
+    /// Whether only people, jobs and the waits of an `until` can move any step.
+    pub(in crate::run) fn waits_for_others(&self) -> bool {
         let waiting = self.awaiting_approval + self.awaiting_others;
         waiting > 0 && self.queued.is_empty() && self.acting.len() == waiting
     }
@@ -224,4 +223,63 @@ enum Dependency {
     /// It is done, or the steps after it go on without its result.
     Settled,
     Lost,
+}
+
+/// The items of a loop that have become steps.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(in crate::run) struct LoopItems {
+    /// The steps, by the position of their item in the list.
+    pub(in crate::run) indices: Vec<StepIndex>,
+    /// Those that have not been released.
+    held: BTreeSet<StepIndex>,
+    /// How many items are neither held nor over.
+    pub(in crate::run) in_progress: usize,
+    pub(in crate::run) done: usize,
+    pub(in crate::run) failed: usize,
+}
+
+impl LoopItems {
+    pub(super) const fn new() -> Self {
+        Self { indices: Vec::new(), held: BTreeSet::new(), in_progress: 0, done: 0, failed: 0 }
+    }
+
+    pub(in crate::run) fn first_held(&self) -> Option<StepIndex> {
+        self.held.first().copied()
+    }
+
+    /// Whether every item that has become a step is over.
+    pub(in crate::run) fn is_over(&self) -> bool {
+        self.held.is_empty() && self.in_progress == 0
+    }
+
+    pub(super) fn add(&mut self, index: StepIndex) {
+        self.indices.push(index);
+    }
+
+    /// A held item may start: from now on it is in progress.
+    pub(super) fn release(&mut self, index: StepIndex) {
+        if self.held.remove(&index) {
+            self.in_progress += 1;
+        }
+    }
+
+    pub(super) fn enter(&mut self, index: StepIndex, stage: &Stage) {
+        match stage {
+            Stage::Waiting => _ = self.held.insert(index),
+            Stage::Done(_) => self.done += 1,
+            Stage::Failed { .. } | Stage::Unconfirmed { .. } | Stage::Skipped { .. } => self.failed += 1,
+            Stage::SkippedByCondition { .. } => {}
+            _ => self.in_progress += 1,
+        }
+    }
+
+    pub(super) fn leave(&mut self, index: StepIndex, stage: &Stage) {
+        match stage {
+            Stage::Waiting if self.held.remove(&index) => {}
+            Stage::Done(_) => self.done -= 1,
+            Stage::Failed { .. } | Stage::Unconfirmed { .. } | Stage::Skipped { .. } => self.failed -= 1,
+            Stage::SkippedByCondition { .. } => {}
+            _ => self.in_progress -= 1,
+        }
+    }
 }
