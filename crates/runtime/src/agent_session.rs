@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use reknit_engine::{MACHINE_VERSION, Metadata, Policy, ReportFormat, SessionStarted, Started, SubAgent};
+use reknit_mend::MendingPolicy;
 use reknit_model_api::TargetName;
 use reknit_plan::{AgentAnnouncement, AgentToolError, Catalogue, CatalogueTool};
 use reknit_protocol::{Plan, RunId};
 
-use crate::agent::{Agent, AgentDefaults};
+use crate::agent::Agent;
+use crate::config::Config;
 use crate::assembly::{Runtime, new_run_id};
 
 /// An agent with its name, and the agents that it may call.
@@ -99,6 +101,22 @@ impl Runtime {
             fork: None,
             machine_version: MACHINE_VERSION,
         })
+    }
+}
+
+/// What agents have instead of the settings of runs.
+#[derive(Debug, Clone)]
+pub(crate) struct AgentDefaults {
+    /// How calls are mended if the agent allows models: the switch for runs does not count.
+    pub(crate) mending: MendingPolicy,
+    /// Whether the configuration limits the model calls.
+    pub(crate) limits_model_calls: bool,
+}
+
+impl AgentDefaults {
+    pub(crate) fn of(config: &Config) -> Self {
+        let limits_model_calls = config.is_set("limits.model-calls");
+        Self { mending: config.agent_mending.clone(), limits_model_calls }
     }
 }
 

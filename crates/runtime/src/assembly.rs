@@ -12,7 +12,7 @@ use reknit_telemetry::{ModelIdentities, ModelIdentity};
 use reknit_tools::{DefinitionChange, DiscoveryProblem, ToolInstance};
 use uuid::Uuid;
 
-use crate::agent::AgentDefaults;
+use crate::agent_session::AgentDefaults;
 use crate::approval_webhook::{ApprovalWebhook, WebhookReport};
 #[cfg(not(feature = "sqlite"))]
 use crate::config::SettingOrigin;
@@ -40,13 +40,12 @@ use crate::{
 /// use reknit_models::Target;
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let reknit = Runtime::builder()
+/// let builder = Runtime::builder()
 ///     .tool("weather", "http://127.0.0.1:8085")
 ///     .model(Target::new("local", "http://127.0.0.1:8080/v1", "small"))
 ///     .plan_retries(1)
-///     .semantic_retry(false)
-///     .start()
-///     .await?;
+///     .semantic_retry(false);
+/// let reknit = Runtime::from_builder(builder).await?;
 /// println!("{:?}", reknit.ask("What is the weather in Seoul?").await?);
 /// # Ok(())
 /// # }
@@ -105,16 +104,21 @@ impl Runtime {
         ConfigBuilder::default()
     }
 
+    /// Builds the configuration and starts. See [`Runtime::start`].
+    pub async fn from_builder(builder: ConfigBuilder) -> Result<Self, StartError> {
+        Self::start(builder.build()?).await
+    }
+
     /// Opens the journal, in memory if no path is configured, and asks the tools for their capabilities. A tool that cannot
     /// be used is listed in `problems`; it does not prevent the start.
     pub async fn start(config: Config) -> Result<Self, StartError> {
         config.check_keys()?;
         config.check_prices()?;
         config.check_effect_tools()?;
-        let webhook = config.approval_webhook()?.map(Arc::new);
+        let webhook = ApprovalWebhook::configured(&config)?.map(Arc::new);
         let templates = config.templates()?;
-        let rules = config.rule_store()?.map(Arc::new);
-        let callbacks = config.callbacks()?.map(Arc::new);
+        let rules = RuleStore::configured(&config)?.map(Arc::new);
+        let callbacks = Callbacks::configured(&config)?.map(Arc::new);
         let models = Arc::new(Models::new(config.models.clone())?);
         let journal = open_journal(&config)?;
         let (sources, providers) = config.open_sources()?;
@@ -254,8 +258,8 @@ impl Runtime {
         catalogue: Catalogue,
         config: Config,
     ) -> Result<Self, StartError> {
-        let webhook = config.approval_webhook()?.map(Arc::new);
-        let rules = config.rule_store()?.map(Arc::new);
+        let webhook = ApprovalWebhook::configured(&config)?.map(Arc::new);
+        let rules = RuleStore::configured(&config)?.map(Arc::new);
         let templates = config.templates()?;
         let journal = open_journal(&config)?;
         Ok(Self { webhook, rules, ..Self::assemble(config, templates, journal, Arc::new(catalogue), transport) })
@@ -271,7 +275,7 @@ impl Runtime {
         let clock = Arc::new(SystemClock::new());
         Self {
             agent_defaults: AgentDefaults::of(&config),
-            telemetry: config.telemetry().with_models(Arc::new(model_identities(&config.models))),
+            telemetry: Telemetry::configured(&config).with_models(Arc::new(model_identities(&config.models))),
             pruner: Pruner::new(&journal, config.retention()),
             journal,
             catalogue,
@@ -462,12 +466,5 @@ fn open_journal(config: &Config) -> Result<Journal, StartError> {
             Ok(journal)
         }
         None => Ok(Journal::in_memory()),
-    }
-}
-
-impl ConfigBuilder {
-    /// Builds the configuration and starts. See [`Runtime::start`].
-    pub async fn start(self) -> Result<Runtime, StartError> {
-        Runtime::start(self.build()?).await
     }
 }

@@ -6,56 +6,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use reknit_config::{BreakerPolicy, CallLimits, ToolLimits};
 use reknit_model_api::{Admission, Breaker, BreakerRules, BreakerStatus, CallOutcome, CallPermit, TargetName};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-use crate::call_rate::{CallRate, RateLimit};
+use crate::call_rate::RateLimit;
 use crate::clock::{Clock, unsigned};
 
 /// How long a model counts as blocked while another caller probes it. Callers ask other models meanwhile.
 const PROBE_MS: i64 = 1_000;
-
-/// How many calls may be in progress at the same time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CallLimits {
-    /// To all tools together.
-    pub in_all: usize,
-    /// To one tool.
-    pub per_tool: usize,
-    /// To one model.
-    pub per_model: usize,
-}
-
-/// The limits of one tool, beside those of all tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ToolLimits {
-    /// How many calls may be in progress at the same time, instead of [`CallLimits::per_tool`].
-    pub concurrent: Option<usize>,
-    /// How many calls may be started in a time.
-    pub rate: Option<CallRate>,
-}
-
-impl Default for CallLimits {
-    fn default() -> Self {
-        Self { in_all: 256, per_tool: 64, per_model: 64 }
-    }
-}
-
-/// The rules of the circuit breakers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BreakerPolicy {
-    /// For tools; each tool has its own breaker.
-    pub tools: BreakerRules,
-    /// For models; each target has its own breaker.
-    pub models: BreakerRules,
-}
-
-impl Default for BreakerPolicy {
-    /// For models that are asked in turn.
-    fn default() -> Self {
-        Self { tools: BreakerRules::for_service(), models: BreakerRules::for_model() }
-    }
-}
 
 /// The call limits and circuit breakers that all runs of a process share.
 #[derive(Debug)]

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use reknit_config::{Config, ConfigError, RuleSettings};
 use reknit_engine::{EventKind, Machine, Overview, Policy, Run};
 use reknit_journal::{Journal, RunFilter, StatusFilter};
 use reknit_mend::{BookChange, LearnedRule, RuleBook, RuleState};
@@ -56,6 +57,23 @@ struct SharedPolicy {
 }
 
 impl RuleStore {
+    /// The file of a configuration, if one is set. Fails if it cannot be used, or if rules should accept themselves and there is no
+    /// file.
+    pub(crate) fn configured(config: &Config) -> Result<Option<Self>, ConfigError> {
+        let RuleSettings { file, enabled, accept_reads_after } = &config.rules;
+        match file {
+            Some(path) if *enabled => {
+                Self::open(path, *accept_reads_after).map(Some).map_err(|error| ConfigError::Rules(Box::new(error)))
+            }
+            None if *accept_reads_after > 0 && *enabled => Err(ConfigError::Invalid {
+                origin: config.origin_of("rules.accept-reads-after"),
+                problem: "there is no file for the rules; set `rules.file`, for example to \"reknit-rules.yaml\""
+                    .to_owned(),
+            }),
+            Some(_) | None => Ok(None),
+        }
+    }
+
     /// Reads a file. Rules for calls that only read accept themselves after confirmations from this many runs; 0 is never.
     pub fn open(path: &Path, accept_reads_after: u32) -> Result<Self, RuleStoreError> {
         let files = RuleFiles::new(path);

@@ -11,11 +11,15 @@ pub mod log;
 pub mod otlp;
 pub mod prometheus;
 
+use std::io::Write as _;
 use std::sync::Arc;
 
+use reknit_config::Config;
 use reknit_engine::{Effect, Machine, Record, TraceParent};
 use reknit_telemetry::{ModelIdentities, Signal, TraceContext, Tracer};
+use tracing::level_filters::LevelFilter;
 
+use self::log::Log;
 #[cfg(feature = "otlp")]
 use self::otlp::Otlp;
 
@@ -64,6 +68,17 @@ impl Telemetry {
     /// Telemetry without sinks.
     pub fn none() -> Self {
         Self::default()
+    }
+
+    /// The log of a configuration, if its level is not `off`.
+    pub(crate) fn configured(config: &Config) -> Self {
+        let log = match (config.log.level, config.log_writer()) {
+            (LevelFilter::OFF, _) => return Self::none(),
+            (_, Some(write)) => Log::new(config.log, move |line| write(line)),
+            // A run does not fail because its log cannot be written.
+            (_, None) => Log::new(config.log, |line| drop(std::io::stderr().write_all(line.as_bytes()))),
+        };
+        Self::none().with(Arc::new(log))
     }
 
     /// Adds a sink.

@@ -14,7 +14,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use tokio::task::JoinHandle;
 
 use super::WebhookReport;
-use crate::config::WebhookUrl;
+use crate::config::{Config, ConfigError, WebhookUrl};
 use crate::signals;
 
 /// The header with the time of a message, in seconds since 1970.
@@ -59,6 +59,25 @@ impl std::fmt::Debug for ApprovalWebhook {
 }
 
 impl ApprovalWebhook {
+    /// The webhook of a configuration. Fails if the key of the signature is missing.
+    pub(crate) fn configured(config: &Config) -> Result<Option<Self>, ConfigError> {
+        let Some(url) = &config.webhook.url else { return Ok(None) };
+        match config.webhook_secret() {
+            (Some(secret), _) => {
+                let invalid = |problem| ConfigError::Invalid {
+                    origin: config.origin_of("approvals.webhook"),
+                    problem: format!("`approvals.webhook`: {problem}"),
+                };
+                Self::new(url.clone(), secret).map(Some).map_err(invalid)
+            }
+            (None, source) => {
+                let unnamed = || "variable that `approvals.webhook-secret-env` names; write that setting".to_owned();
+                let place = source.missing().unwrap_or_else(unnamed);
+                Err(ConfigError::MissingWebhookKey { place })
+            }
+        }
+    }
+
     /// Fails with the problem if the address cannot be used.
     pub(crate) fn new(shown: WebhookUrl, secret: &SecretString) -> Result<Self, String> {
         let url = reqwest::Url::parse(shown.expose()).map_err(|error| error.to_string())?;

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use reknit_config::{BreakerPolicy, CallLimits};
 use reknit_engine::{MIGRATIONS, SnapshotMigration};
 use reknit_journal::{Holder, Journal};
 use tokio_util::sync::CancellationToken;
 
 use super::{Driver, DriverParts};
 use crate::approval_webhook::ApprovalWebhook;
-use crate::breakers::{BreakerPolicy, Breakers, CallLimits};
+use crate::breakers::Breakers;
 use crate::callbacks::Callbacks;
 use crate::clock::Clock;
 use crate::effect_executor::EffectExecutor;

@@ -9,6 +9,7 @@
 
 use std::fmt::{self, Write as _};
 
+pub use reknit_config::{Form, LogSettings};
 use reknit_protocol::{is_hidden, json_without_hidden, timestamp_text};
 use reknit_telemetry::{AttributeValue, LogLine, Severity, Signal};
 use serde_json::{Map, Value};
@@ -22,32 +23,6 @@ use crate::clock::system_ms;
 
 /// The target of all events.
 pub const TARGET: &str = "reknit";
-
-/// The format of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Form {
-    /// The message, then `name=value` for each field.
-    #[default]
-    Text,
-    /// One JSON object.
-    Json,
-}
-
-/// Which lines are written, and in which format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LogSettings {
-    /// The most detailed level that is written.
-    pub level: LevelFilter,
-    /// The format.
-    pub form: Form,
-}
-
-impl Default for LogSettings {
-    /// No lines.
-    fn default() -> Self {
-        Self { level: LevelFilter::OFF, form: Form::Text }
-    }
-}
 
 fn level(severity: Severity) -> Level {
     match severity {

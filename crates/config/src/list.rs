@@ -21,7 +21,7 @@ use super::kind::SettingKind::{
 use super::kind::{COUNT, DURATION, PERCENT, POSITIVE, POSITIVE_DURATION, word};
 use super::setting::assign;
 use super::{ByteSize, ConfigBuilder, Setting, SettingOrigin};
-use crate::telemetry::log::Form;
+use super::log::Form;
 
 /// Defines [`SETTINGS`] and the methods of [`ConfigBuilder`]. A row is
 ///

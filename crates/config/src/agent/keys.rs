@@ -6,7 +6,7 @@ use reknit_protocol::Value;
 use reknit_protocol::spelling::nearest;
 
 use super::{Agent, AgentProblem};
-use crate::config::{Field, POSITIVE, POSITIVE_DURATION, SettingKind, word};
+use crate::{Field, POSITIVE, POSITIVE_DURATION, SettingKind, word};
 
 /// Reads the value of a setting into the agent. Fails with what to write instead.
 type ReadSetting = fn(&mut Agent, &Value) -> Result<(), String>;

@@ -5,9 +5,9 @@ use reknit_tools::{Address, ClientCredentials, ComponentType, ConnectionOptions,
 use secrecy::SecretString;
 
 use super::{Authentication, ConfiguredSource, EnvironmentLookup};
-use crate::config::api_keys::{KeySource, find_secret};
-use crate::config::entry::Entry;
-use crate::config::error::ConfigError;
+use crate::api_keys::{KeySource, find_secret};
+use crate::entry::Entry;
+use crate::error::ConfigError;
 
 /// Reads an entry of `[[tools]]`.
 pub(super) fn service(

@@ -7,10 +7,10 @@ use reknit_tools::{Address, PlainHttpCapability, PlainHttpOptions};
 use super::ConfiguredSource;
 use super::defined::{defined, invalid};
 use super::http::http_options_with_key;
-use crate::config::EnvironmentLookup;
-use crate::config::api_keys::KeySource;
-use crate::config::entry::Entry;
-use crate::config::error::ConfigError;
+use crate::EnvironmentLookup;
+use crate::api_keys::KeySource;
+use crate::entry::Entry;
+use crate::error::ConfigError;
 
 /// Reads an entry of `[[http]]`.
 pub(super) fn capability(

@@ -21,7 +21,7 @@ use super::approval_webhook::WebhookUrl;
 use super::duration::format_ms;
 use super::tools::{Authentication, McpAuthentication};
 use super::{ByteSize, FindModel};
-use crate::telemetry::log::Form;
+use super::log::Form;
 
 /// A type that can be written in a configuration. `from_value` reads what `to_value` returns, except for null.
 pub(crate) trait Field: Sized {

@@ -32,7 +32,7 @@ pub enum KeySource {
 
 impl KeySource {
     /// The place in which a key should be but is not, and why; `None` if the key is there or none is needed.
-    pub(super) fn missing(&self) -> Option<String> {
+    pub fn missing(&self) -> Option<String> {
         match self {
             Self::None | Self::Variable(_) | Self::File(_) => None,
             Self::UnsetVariable(variable) => Some(format!("variable `{variable}`, which is not set")),

@@ -7,9 +7,9 @@ use reknit_protocol::{Object, SideEffect, ToolName, Value};
 use reknit_tools::{DefinedCapability, InvalidDefinition};
 
 use super::{DEFAULT_CAPABILITY, capability_name};
-use crate::config::entry::Entry;
-use crate::config::error::ConfigError;
-use crate::config::regular_file::check_regular_file;
+use crate::entry::Entry;
+use crate::error::ConfigError;
+use crate::regular_file::check_regular_file;
 
 /// The size limit of a file with a schema in bytes.
 const MAX_SCHEMA_BYTES: u64 = 1 << 20;

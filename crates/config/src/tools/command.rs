@@ -7,10 +7,10 @@ use reknit_tools::{CommandInput, CommandOptions, CommandTool, SandboxMode};
 
 use super::defined::{defined, invalid};
 use super::{ConfiguredSource, sandbox};
-use crate::config::EnvironmentLookup;
-use crate::config::api_keys::KeySource;
-use crate::config::entry::Entry;
-use crate::config::error::ConfigError;
+use crate::EnvironmentLookup;
+use crate::api_keys::KeySource;
+use crate::entry::Entry;
+use crate::error::ConfigError;
 
 /// The variables that every command gets.
 const USUAL_VARIABLES: [&str; 3] = ["PATH", "HOME", "LANG"];

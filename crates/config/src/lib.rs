@@ -1,7 +1,7 @@
 //! The configuration: `reknit.toml`, environment variables, and what a program sets.
 //!
 //! ```
-//! use reknit_runtime::config::Config;
+//! use reknit_config::Config;
 //!
 //! let config = Config::read(
 //!     "[[tools]]\nname = \"weather-tool\"\nurl = \"http://127.0.0.1:8085\"\n\n[limits]\ncall-time = \"10s\"\n",
@@ -10,10 +10,11 @@
 //! )?;
 //! assert_eq!(config.policy.limits.call_ms, 10_000);
 //! assert_eq!(config.policy.resend.times, 5);
-//! # Ok::<(), reknit_runtime::config::ConfigError>(())
+//! # Ok::<(), reknit_config::ConfigError>(())
 //! ```
 
 mod additions;
+pub mod agent;
 mod api_keys;
 mod approval_rules;
 mod approval_webhook;
@@ -32,13 +33,18 @@ mod field;
 #[cfg(feature = "config-file")]
 mod file;
 mod file_content;
+mod function_tool;
 mod kind;
+mod limits;
 mod list;
+mod log;
 mod models;
 mod opaque;
 mod origin;
 mod prompts;
 mod reference;
+#[cfg(feature = "registry")]
+mod registry_services;
 mod regular_file;
 mod retention;
 mod rules;
@@ -58,7 +64,9 @@ pub use error::ConfigError;
 pub(crate) use field::Field;
 pub use kind::SettingKind;
 pub(crate) use kind::{POSITIVE, POSITIVE_DURATION, word};
+pub use limits::{BreakerPolicy, CallLimits, CallRate, InvalidRate, ToolLimits};
 pub use list::SETTINGS;
+pub use log::{Form, LogSettings};
 pub use origin::SettingOrigin;
 pub use reference::reference;
 pub use regular_file::check_regular_file;
@@ -70,7 +78,6 @@ pub(crate) use tools::SourceOpener;
 pub use tools::{ConfiguredSource, ConfiguredTool};
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -83,12 +90,7 @@ use reknit_models::{Target, Timeouts};
 use reknit_protocol::{KeyRule, Value};
 use reknit_tools::{ListingStore, PinPolicy, SourceProvider, ToolSource};
 use secrecy::SecretString;
-use tracing::level_filters::LevelFilter;
 
-use crate::approval_webhook::ApprovalWebhook;
-use crate::telemetry::Telemetry;
-use crate::telemetry::log::{Log, LogSettings};
-use crate::{BreakerPolicy, CallLimits, ToolLimits};
 use approval_rules::RuleWithOrigin;
 use entry::Entry;
 use opaque::Opaque;
@@ -131,7 +133,7 @@ pub struct Config {
     pub catalogue_pin: PinPolicy,
     /// Where services register themselves.
     pub discovery: DiscoverySettings,
-    /// The URLs that tools call when a job has ended. See [`Config::callbacks`].
+    /// The URLs that tools call when a job has ended. .
     pub callbacks: CallbackSettings,
     /// The secret that signs them, or where it should be; `None` if the environment was not read.
     callback_secret: Option<Result<SecretString, String>>,
@@ -141,7 +143,7 @@ pub struct Config {
     webhook_secret: (Option<SecretString>, KeySource),
     /// The folder with prompt templates that replace the built-in ones, if one is set. See [`Config::templates`].
     pub prompts: Option<PathBuf>,
-    /// Which learned rules are used. See [`Config::rule_store`].
+    /// Which learned rules are used. .
     pub rules: RuleSettings,
     /// The level and the format of the log. See [`ConfigBuilder::log_to`].
     pub log: LogSettings,
@@ -189,7 +191,7 @@ struct Switches {
 }
 
 /// Writes a line of the log.
-type WriteLine = dyn Fn(&str) + Send + Sync;
+pub type WriteLine = dyn Fn(&str) + Send + Sync;
 
 /// The sources of configured tools, and what finds others.
 pub type OpenedSources = (Vec<Arc<dyn ToolSource>>, Vec<Arc<dyn SourceProvider>>);
@@ -277,7 +279,7 @@ impl Config {
     /// Sets a setting by its name in the file. Fails if there is no such setting, or if it does not accept the value.
     ///
     /// ```
-    /// use reknit_runtime::config::{Config, SettingOrigin};
+    /// use reknit_config::{Config, SettingOrigin};
     ///
     /// let config = Config::default().with("plan.retries", 5, SettingOrigin::Program)?;
     /// assert_eq!(config.policy.planning.retries, 5);
@@ -286,7 +288,7 @@ impl Config {
     ///     error.to_string(),
     ///     "the program: `plan.retries` is \"many\"; write a whole number from 0 to 4294967295"
     /// );
-    /// # Ok::<(), reknit_runtime::config::ConfigError>(())
+    /// # Ok::<(), reknit_config::ConfigError>(())
     /// ```
     pub fn with(mut self, name: &str, value: impl Into<Value>, origin: SettingOrigin) -> Result<Self, ConfigError> {
         let value = value.into();
@@ -382,15 +384,9 @@ impl Config {
         &self.effective
     }
 
-    /// The log, if its level is not `off`.
-    pub(crate) fn telemetry(&self) -> Telemetry {
-        let log = match (self.log.level, self.log_writer.clone()) {
-            (LevelFilter::OFF, _) => return Telemetry::none(),
-            (_, Some(Opaque(write))) => Log::new(self.log, move |line| write(line)),
-            // A run does not fail because its log cannot be written.
-            (_, None) => Log::new(self.log, |line| drop(std::io::stderr().write_all(line.as_bytes()))),
-        };
-        Telemetry::none().with(Arc::new(log))
+    /// Writes a line of the log instead of standard error, if the program does.
+    pub fn log_writer(&self) -> Option<Arc<WriteLine>> {
+        self.log_writer.as_ref().map(|Opaque(write)| Arc::clone(write))
     }
 
     /// Fails if `limits.money` is set and a model has no price, because the limit could not be enforced.
@@ -424,44 +420,18 @@ impl Config {
         Some((self.webhook.url.as_ref()?, &self.webhook_secret.1))
     }
 
-    /// What sends questions to a person. Fails if this build cannot.
-    #[cfg(not(feature = "http"))]
-    pub(crate) fn approval_webhook(&self) -> Result<Option<ApprovalWebhook>, ConfigError> {
-        match self.webhook.url {
-            Some(_) => Err(self.without_http("approvals.webhook")),
-            None => Ok(None),
-        }
+    /// The key that signs what is sent to the approval webhook, and where it comes from.
+    pub fn webhook_secret(&self) -> (Option<&SecretString>, &KeySource) {
+        (self.webhook_secret.0.as_ref(), &self.webhook_secret.1)
     }
 
-    /// What sends questions to a person. Fails if the key of the signature is missing.
-    #[cfg(feature = "http")]
-    pub(crate) fn approval_webhook(&self) -> Result<Option<ApprovalWebhook>, ConfigError> {
-        let Some(url) = &self.webhook.url else { return Ok(None) };
-        match &self.webhook_secret {
-            (Some(secret), _) => {
-                let invalid = |problem| ConfigError::Invalid {
-                    origin: self.origin_of("approvals.webhook"),
-                    problem: format!("`approvals.webhook`: {problem}"),
-                };
-                ApprovalWebhook::new(url.clone(), secret).map(Some).map_err(invalid)
-            }
-            (None, source) => {
-                let unnamed = || "variable that `approvals.webhook-secret-env` names; write that setting".to_owned();
-                let place = source.missing().unwrap_or_else(unnamed);
-                Err(ConfigError::MissingWebhookKey { place })
-            }
-        }
-    }
-
-    /// A setting that needs HTTP, in a build without it.
-    #[cfg(not(feature = "http"))]
-    fn without_http(&self, setting: &str) -> ConfigError {
-        let problem = format!("`{setting}` is set, but this program was built without the feature `http`");
-        ConfigError::Invalid { origin: self.origin_of(setting), problem }
+    /// The secret that signs callback URLs, or where it should be; `None` if the environment was not read.
+    pub fn callback_secret(&self) -> Option<Result<&SecretString, &str>> {
+        self.callback_secret.as_ref().map(|secret| secret.as_ref().map_err(String::as_str))
     }
 
     /// Where a setting is written.
-    fn origin_of(&self, name: &str) -> SettingOrigin {
+    pub fn origin_of(&self, name: &str) -> SettingOrigin {
         let set = Setting::find(name).and_then(|setting| self.values.get(setting));
         set.map_or_else(SettingOrigin::default, |(_, origin)| origin.clone())
     }

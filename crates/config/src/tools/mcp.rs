@@ -8,9 +8,9 @@ use reknit_tools::{Address, SandboxMode};
 
 use super::http::{certificate_key, connection};
 use super::{EnvironmentLookup, McpAuthentication, sandbox};
-use crate::config::api_keys::{KEY_INSTEAD_OF_VARIABLE, KeySource, find_secret, is_key_instead_of_variable};
-use crate::config::entry::Entry;
-use crate::config::error::ConfigError;
+use crate::api_keys::{KEY_INSTEAD_OF_VARIABLE, KeySource, find_secret, is_key_instead_of_variable};
+use crate::entry::Entry;
+use crate::error::ConfigError;
 
 /// The folder with the tokens of sign-ins, in the state folder of the user.
 const TOKEN_FOLDER: &str = "reknit/mcp";

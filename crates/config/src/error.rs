@@ -6,7 +6,6 @@ use reknit_engine::TemplateError;
 use reknit_protocol::redact_urls;
 
 use super::SettingOrigin;
-use crate::rule_store::RuleStoreError;
 
 /// Why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +65,7 @@ pub enum ConfigError {
     },
     /// The file with learned rules cannot be used.
     #[error(transparent)]
-    Rules(#[from] RuleStoreError),
+    Rules(Box<dyn std::error::Error + Send + Sync>),
     /// A prompt template in a file cannot be used.
     #[error("cannot use the prompt in `{}`", .path.display())]
     Prompt {

@@ -25,7 +25,8 @@ impl WebhookUrl {
         (is_http && is_host && !has_space).then(|| Self(text.to_owned()))
     }
 
-    pub(crate) fn expose(&self) -> &str {
+    /// The address with its secrets.
+    pub fn expose(&self) -> &str {
         &self.0
     }
 }

@@ -9,9 +9,9 @@ use secrecy::SecretString;
 
 use super::EnvironmentLookup;
 use super::http::{add_credential, certificate_key, http_options};
-use crate::config::api_keys::{KeySource, find_secret};
-use crate::config::entry::Entry;
-use crate::config::error::ConfigError;
+use crate::api_keys::{KeySource, find_secret};
+use crate::entry::Entry;
+use crate::error::ConfigError;
 
 /// Reads an entry of `[[openapi]]`.
 pub(super) fn options(

@@ -1,7 +1,7 @@
 //! Edge cases of configurations: each is accepted, or refused in one line that says where the error is and what to write.
 #![cfg(test)]
 
-use reknit_runtime::config::Config;
+use reknit_config::Config;
 
 /// The error of an invalid configuration.
 fn refused(text: &str) -> String {

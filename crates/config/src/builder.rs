@@ -17,16 +17,15 @@ use {schemars::JsonSchema, serde::Serialize, serde::de::DeserializeOwned};
 
 use super::approval_webhook::WebhookUrl;
 use super::field::Field;
-use super::{Config, ConfigError, ConfiguredTool, Opaque, SettingOrigin};
-use crate::ToolLimits;
-use crate::function_tool::FunctionTool;
+use super::function_tool::FunctionTool;
+use super::{Config, ConfigError, ConfiguredTool, Opaque, SettingOrigin, ToolLimits};
 
 /// Builds a [`Config`] in a program, with one method for each setting. [`build`](Self::build) returns the first error.
 ///
 /// ```
 /// use std::time::Duration;
 ///
-/// use reknit_runtime::config::Config;
+/// use reknit_config::Config;
 ///
 /// let config = Config::builder()
 ///     .plan_retries(1)
@@ -41,7 +40,7 @@ use crate::function_tool::FunctionTool;
 ///     error.to_string(),
 ///     "the program: `limits.calls-at-once` is 0; write a whole number from 1 to 4294967295"
 /// );
-/// # Ok::<(), reknit_runtime::config::ConfigError>(())
+/// # Ok::<(), reknit_config::ConfigError>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct ConfigBuilder {
@@ -87,7 +86,7 @@ impl ConfigBuilder {
     /// side effects are undeclared. [`tool_capability`](Self::tool_capability) sets a description and a class.
     ///
     /// ```
-    /// use reknit_runtime::Runtime;
+    /// use reknit_config::Config;
     /// use reknit_protocol::ToolError;
     ///
     /// #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -99,9 +98,9 @@ impl ConfigBuilder {
     ///     Ok(square.side * square.side)
     /// }
     ///
-    /// let config = Runtime::builder().tool_fn("geometry", "area", area).build()?;
+    /// let config = Config::builder().tool_fn("geometry", "area", area).build()?;
     /// assert_eq!(config.tools.len(), 1);
-    /// # Ok::<(), reknit_runtime::config::ConfigError>(())
+    /// # Ok::<(), reknit_config::ConfigError>(())
     /// ```
     #[cfg(feature = "schemars")]
     #[must_use]
@@ -119,7 +118,7 @@ impl ConfigBuilder {
     /// Adds a function of this program as a capability of a tool, with its description and its class of side effect.
     ///
     /// ```
-    /// use reknit_runtime::Runtime;
+    /// use reknit_config::Config;
     /// use reknit_protocol::{SideEffect, ToolError};
     /// use reknit_tool_service::{CallContext, CapabilityDefinition};
     ///
@@ -133,8 +132,8 @@ impl ConfigBuilder {
     /// }
     ///
     /// let area = CapabilityDefinition::new("area", SideEffect::Read, area).description("The area of a square");
-    /// Runtime::builder().tool_capability("geometry", area).build()?;
-    /// # Ok::<(), reknit_runtime::config::ConfigError>(())
+    /// Config::builder().tool_capability("geometry", area).build()?;
+    /// # Ok::<(), reknit_config::ConfigError>(())
     /// ```
     #[must_use]
     pub fn tool_capability(self, tool: &str, definition: CapabilityDefinition) -> Self {

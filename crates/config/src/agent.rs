@@ -17,12 +17,9 @@
 //!
 //! Unknown keys are errors.
 
-mod defaults;
 mod keys;
 #[cfg(test)]
 mod tests;
-
-pub(crate) use defaults::AgentDefaults;
 
 use reknit_engine::SessionRules;
 use reknit_plan::Document;
