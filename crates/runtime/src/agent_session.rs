@@ -3,21 +3,18 @@
 use std::sync::Arc;
 
 use reknit_engine::{MACHINE_VERSION, Metadata, Policy, ReportFormat, SessionStarted, Started, SubAgent};
-use reknit_mend::MendingPolicy;
 use reknit_model_api::TargetName;
 use reknit_plan::{AgentAnnouncement, AgentToolError, Catalogue, CatalogueTool};
 use reknit_protocol::{Plan, RunId};
 
 use crate::agent::Agent;
-use crate::config::Config;
-use crate::assembly::{Runtime, new_run_id};
+use crate::assembly::{AgentDefaults, Runtime, new_run_id};
 
 /// An agent with its name, and the agents that it may call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedAgent {
     /// The name.
     pub name: String,
-    /// The agent.
     pub agent: Agent,
     /// The agents that it may call. They count instead of the files that [`Agent::agents`] names.
     pub agents: Vec<NamedAgent>,
@@ -35,17 +32,13 @@ impl NamedAgent {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentStartError {
-    /// There is no model.
     #[error("no model is configured")]
     NoModel,
-    /// The agent names something that is not there.
     #[error("the agent uses the {kind} `{name}`, which does not exist")]
     Unknown {
         /// What it should be: a model, a tool or a capability.
         kind: &'static str,
-        /// Its name.
         name: String,
-        /// The names that there are.
         known: Vec<String>,
     },
     /// Steps of a plan cannot run agents.
@@ -101,22 +94,6 @@ impl Runtime {
             fork: None,
             machine_version: MACHINE_VERSION,
         })
-    }
-}
-
-/// What agents have instead of the settings of runs.
-#[derive(Debug, Clone)]
-pub(crate) struct AgentDefaults {
-    /// How calls are mended if the agent allows models: the switch for runs does not count.
-    pub(crate) mending: MendingPolicy,
-    /// Whether the configuration limits the model calls.
-    pub(crate) limits_model_calls: bool,
-}
-
-impl AgentDefaults {
-    pub(crate) fn of(config: &Config) -> Self {
-        let limits_model_calls = config.is_set("limits.model-calls");
-        Self { mending: config.agent_mending.clone(), limits_model_calls }
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use reknit_engine::{MACHINE_VERSION, Metadata, Policy, SessionRules, Started, Templates};
 use reknit_journal::{Journal, RunFilter, RunReadError, RunSummary, StorageError};
+use reknit_mend::MendingPolicy;
 use reknit_model_api::TargetName;
 use reknit_models::{Models, Target};
 use reknit_plan::{Catalogue, PlanAuthor};
@@ -12,7 +13,6 @@ use reknit_telemetry::{ModelIdentities, ModelIdentity};
 use reknit_tools::{DefinitionChange, DiscoveryProblem, ToolInstance};
 use uuid::Uuid;
 
-use crate::agent_session::AgentDefaults;
 use crate::approval_webhook::{ApprovalWebhook, WebhookReport};
 #[cfg(not(feature = "sqlite"))]
 use crate::config::SettingOrigin;
@@ -52,15 +52,12 @@ use crate::{
 /// ```
 #[derive(Debug, Clone)]
 pub struct Runtime {
-    /// The journal of all runs.
     pub journal: Journal,
     /// The capabilities of the tools at the start; see [`Runtime::current_catalogue`].
     pub catalogue: Arc<Catalogue>,
-    /// The rules of runs.
     pub policy: Arc<Policy>,
     /// The rules of agents whose files do not set their own.
     pub session: SessionRules,
-    /// The prompt templates.
     pub templates: Arc<Templates>,
     /// The models, the preferred one first.
     pub targets: Vec<TargetName>,
@@ -83,23 +80,35 @@ pub struct Runtime {
     remote: Option<Arc<dyn RemoteEngine>>,
 }
 
+/// What agents have instead of the settings of runs.
+#[derive(Debug, Clone)]
+pub(crate) struct AgentDefaults {
+    /// How calls are mended if the agent allows models: the switch for runs does not count.
+    pub(crate) mending: MendingPolicy,
+    /// Whether the configuration limits the model calls.
+    pub(crate) limits_model_calls: bool,
+}
+
+impl AgentDefaults {
+    pub(crate) fn of(config: &Config) -> Self {
+        let limits_model_calls = config.is_configured("limits.model-calls");
+        Self { mending: config.agent_mending.clone(), limits_model_calls }
+    }
+}
+
 /// Why [`Runtime`] cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// A setting cannot be used.
     #[error("cannot use the configuration")]
     Config(#[from] ConfigError),
-    /// The journal cannot be opened.
     #[error("cannot open the journal")]
     Journal(#[from] reknit_journal::OpenError),
-    /// A model cannot be used.
     #[error("cannot use a model")]
     Models(#[from] reknit_models::TargetError),
 }
 
 impl Runtime {
-    /// A builder with a method for each setting.
     pub fn builder() -> ConfigBuilder {
         ConfigBuilder::default()
     }
@@ -158,7 +167,6 @@ impl Runtime {
         self
     }
 
-    /// On whose behalf runs are started.
     pub fn owner(&self) -> Option<&Arc<RunOwner>> {
         self.owned.as_ref().map(|owned| &owned.owner)
     }
@@ -215,12 +223,10 @@ impl Runtime {
         self.live.as_ref().map(|live| live.latest().instances.clone()).unwrap_or_default()
     }
 
-    /// Whether a tool can be called now.
     pub fn tool_health(&self, tool: &str) -> EndpointHealth {
         self.breakers.tool_health(tool)
     }
 
-    /// Whether a model can be asked now.
     pub fn model_health(&self, target: &TargetName) -> EndpointHealth {
         self.breakers.model_health(target)
     }
@@ -276,7 +282,7 @@ impl Runtime {
         Self {
             agent_defaults: AgentDefaults::of(&config),
             telemetry: Telemetry::configured(&config).with_models(Arc::new(model_identities(&config.models))),
-            pruner: Pruner::new(&journal, config.retention()),
+            pruner: Pruner::new(&journal, config.keep.retention()),
             journal,
             catalogue,
             policy: Arc::new(config.policy),
@@ -306,7 +312,6 @@ impl Runtime {
         self.driver().start(self.started(request, None)).await
     }
 
-    /// Runs a plan.
     pub async fn run(&self, plan: Plan) -> Result<DriveOutcome, DriveError> {
         let request = plan.original_request.clone();
         self.driver().start(self.started(&request, Some(plan))).await
@@ -400,7 +405,6 @@ impl Runtime {
         driver.with_telemetry(self.telemetry.clone())
     }
 
-    /// Whether an engine elsewhere drives the runs.
     pub(crate) fn has_remote_engine(&self) -> bool {
         self.remote.is_some()
     }

@@ -4,8 +4,9 @@
 //! [`Breaker`]: it learns until when the breaker stays open.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use reknit_config::{BreakerPolicy, CallLimits, ToolLimits};
 use reknit_model_api::{Admission, Breaker, BreakerRules, BreakerStatus, CallOutcome, CallPermit, TargetName};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
@@ -28,7 +29,6 @@ pub struct Breakers {
 /// Whether a tool or a model can be called now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EndpointHealth {
-    /// What its breaker does.
     pub breaker: BreakerStatus,
     /// How many calls are in progress.
     pub calls: usize,
@@ -43,7 +43,6 @@ pub(crate) struct BreakerOpen {
 }
 
 impl Breakers {
-    /// Breakers that are all closed.
     pub fn new(limits: CallLimits, policy: BreakerPolicy, clock: Arc<dyn Clock>) -> Self {
         Self {
             clock,
@@ -119,12 +118,10 @@ impl Breakers {
         }
     }
 
-    /// Whether a tool can be called now.
     pub fn tool_health(&self, tool: &str) -> EndpointHealth {
         self.tools.health(tool, self.clock.now_ms())
     }
 
-    /// Whether a model can be asked now.
     pub fn model_health(&self, target: &TargetName) -> EndpointHealth {
         self.models.health(target.as_str(), self.clock.now_ms())
     }
@@ -151,7 +148,6 @@ pub(crate) struct Permit {
 }
 
 impl Permit {
-    /// Records the outcome of the call.
     pub(crate) fn record(mut self, outcome: CallOutcome) {
         self.release(outcome);
     }
@@ -201,17 +197,17 @@ impl Endpoints {
     /// One that was never called is not created for this.
     fn health(&self, name: &str, now_ms: i64) -> EndpointHealth {
         let max_calls = self.slots_of(name);
-        let known = self.by_name.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        let known = self.by_name.lock().get(name).cloned();
         let Some(endpoint) = known else {
             return EndpointHealth { breaker: BreakerStatus::Closed { failures: 0 }, calls: 0, max_calls };
         };
-        let breaker = endpoint.breaker.lock().unwrap_or_else(PoisonError::into_inner).status(unsigned(now_ms));
+        let breaker = endpoint.breaker.lock().status(unsigned(now_ms));
         let calls = max_calls.saturating_sub(endpoint.slots.available_permits());
         EndpointHealth { breaker, calls, max_calls }
     }
 
     fn endpoint(&self, name: &str) -> Arc<Endpoint> {
-        let mut endpoints = self.by_name.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut endpoints = self.by_name.lock();
         if let Some(endpoint) = endpoints.get(name) {
             return Arc::clone(endpoint);
         }
@@ -229,11 +225,11 @@ impl Endpoints {
 
 impl Endpoint {
     fn admit(&self, now_ms: i64) -> Admission {
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).admit(unsigned(now_ms))
+        self.breaker.lock().admit(unsigned(now_ms))
     }
 
     fn record(&self, permit: CallPermit, outcome: CallOutcome, now_ms: i64) {
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).record(permit, outcome, unsigned(now_ms));
+        self.breaker.lock().record(permit, outcome, unsigned(now_ms));
         self.changed.notify_waiters();
     }
 }

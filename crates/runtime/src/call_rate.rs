@@ -47,7 +47,6 @@ impl RateLimit {
 }
 
 impl Turn<'_> {
-    /// Counts a call that is started now.
     pub(crate) fn take(mut self, now_ms: i64) {
         if self.started_ms.len() >= self.rate.calls() {
             self.started_ms.pop_front();

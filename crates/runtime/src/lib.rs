@@ -70,12 +70,17 @@ mod saved_run;
 pub mod signals;
 mod snapshot;
 pub mod telemetry;
-#[doc(hidden)]
-pub mod test_support;
 #[cfg(feature = "tokens")]
 mod tokens;
 mod transport;
 mod watcher;
+
+// The tests of the driver are written as for users of the library.
+#[cfg(test)]
+extern crate self as reknit_runtime;
+#[cfg(test)]
+#[path = "../tests/drive/mod.rs"]
+mod drive;
 
 pub use agent_session::{AgentStartError, NamedAgent};
 pub use answer_text::{AnswerText, TextChange};

@@ -39,9 +39,7 @@ pub trait Sink: Send + Sync + std::fmt::Debug {
 pub struct SignalBatch<'a> {
     /// The time of the event, in milliseconds since 1970.
     pub at_ms: i64,
-    /// The run and its trace.
     pub context: &'a TraceContext,
-    /// The signals.
     pub signals: &'a [Signal],
 }
 
@@ -81,7 +79,6 @@ impl Telemetry {
         Self::none().with(Arc::new(log))
     }
 
-    /// Adds a sink.
     #[must_use]
     pub fn with(mut self, sink: Arc<dyn Sink>) -> Self {
         self.sinks.push(sink);
@@ -112,12 +109,10 @@ impl Telemetry {
         Self { models, ..self }
     }
 
-    /// The models of the targets.
     pub(crate) fn models(&self) -> &Arc<ModelIdentities> {
         &self.models
     }
 
-    /// The parent span of new runs.
     pub(crate) fn parent(&self) -> Option<TraceParent> {
         self.parent
     }

@@ -1,9 +1,10 @@
 //! Sends each question to a person, signed, and takes a signed decision from the answer.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use parking_lot::Mutex;
 use reknit_engine::{AskPerson, DecidedBy, Decision, Effect};
 use reknit_journal::Journal;
 use reknit_protocol::{Object, RunId, Value};
@@ -92,7 +93,7 @@ impl ApprovalWebhook {
             _ => None,
         });
         for ask in asks {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             if !state.sent.insert(ask.hash.clone()) {
                 continue;
             }
@@ -112,8 +113,9 @@ impl ApprovalWebhook {
 
     /// Waits until the questions of a run are sent or given up.
     pub(crate) async fn settle(&self, run: &RunId) -> WebhookReport {
-        let (own, others) = std::mem::take(&mut self.lock().deliveries).into_iter().partition(|(of, _)| of == run);
-        self.lock().deliveries.extend::<Vec<_>>(others);
+        let (own, others) =
+            std::mem::take(&mut self.state.lock().deliveries).into_iter().partition(|(of, _)| of == run);
+        self.state.lock().deliveries.extend::<Vec<_>>(others);
         let own: Vec<(RunId, JoinHandle<Result<Delivered, String>>)> = own;
         let mut report = WebhookReport::default();
         for (_, delivery) in own {
@@ -125,10 +127,6 @@ impl ApprovalWebhook {
             }
         }
         report
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends one question, again after temporary failures, and stores the decision if there is one.

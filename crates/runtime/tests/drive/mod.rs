@@ -1,10 +1,6 @@
 //! Drives runs and sessions against real servers on loopback, with a real journal and a clock that the tests advance.
-#![expect(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a panic fails the test and shows where"
-)]
+//!
+//! A part of the unit tests, because the second driver uses parts of the first one.
 
 mod agent_steps;
 mod breakers;
@@ -26,6 +22,7 @@ mod remote;
 mod replay_mismatch;
 mod requests;
 mod run_ids;
+mod segmented_driver;
 mod session_files;
 mod sessions;
 mod step_order;

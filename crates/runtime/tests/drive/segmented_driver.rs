@@ -11,7 +11,8 @@ use reknit_journal::{CreateError, Lease, Mailbox, SignalId, StoredEvent};
 use reknit_protocol::{EffectId, RunId};
 use tokio::task::JoinSet;
 
-use crate::driver::{DriveOutcome, Driver, call_agent, restore};
+use crate::driver::agent_call::call_agent;
+use crate::driver::{DriveOutcome, Driver, restore};
 use crate::effect_executor::{CallStops, EffectOutcome};
 use crate::error::DriveError;
 use crate::replay::{DrivenMachine, RestoreError, from_row};
@@ -27,7 +28,7 @@ const RENEW_BEFORE_MS: i64 = 20_000;
 
 /// Drives runs in segments.
 #[derive(Debug, Clone)]
-pub struct SegmentedDriver {
+pub(crate) struct SegmentedDriver {
     driver: Driver,
 }
 
@@ -40,12 +41,12 @@ struct SentSignals {
 
 impl SegmentedDriver {
     /// Drives runs with the journal, transport, clock and telemetry of a driver.
-    pub fn new(driver: Driver) -> Self {
+    pub(crate) fn new(driver: Driver) -> Self {
         Self { driver }
     }
 
     /// Starts a run or a session and drives it until it ends or waits for a person.
-    pub async fn start(&self, started: impl Into<RunStart>) -> Result<DriveOutcome, DriveError> {
+    pub(crate) async fn start(&self, started: impl Into<RunStart>) -> Result<DriveOutcome, DriveError> {
         let started = started.into();
         let (run, request) = (started.run().clone(), started.request_digest().clone());
         let (lease, mut state, event) = match self.driver.create(started).await {
@@ -63,7 +64,7 @@ impl SegmentedDriver {
     }
 
     /// Takes over a run and drives it until it ends or waits for a person.
-    pub async fn resume(&self, run: &RunId) -> Result<DriveOutcome, DriveError> {
+    pub(crate) async fn resume(&self, run: &RunId) -> Result<DriveOutcome, DriveError> {
         let lease = self.driver.acquire(run).await?;
         let state = match self.load(&lease).await {
             Ok(state) => state,
