@@ -10,7 +10,6 @@ use super::entry::entry_name;
 use super::{Config, ConfigError, ConfiguredTool, SettingOrigin};
 
 impl Config {
-    /// Replaces all models.
     #[must_use]
     pub fn with_models(self, models: Vec<Target>, origin: &SettingOrigin) -> Self {
         let mut none = Self { models: Vec::new(), keys: BTreeMap::new(), last_limits: BTreeMap::new(), ..self };

@@ -36,24 +36,19 @@ pub struct Agent {
     pub tools: Option<Vec<String>>,
     /// The files of the agents that it may call, relative to its own file.
     pub agents: Vec<String>,
-    /// Its rules.
     pub rules: SessionRules,
     /// The file with the schema of its reports, if the schema is not in the agent's own file.
     pub schema_file: Option<String>,
     /// The limits that override those of the configuration.
     pub limits: AgentLimits,
-    /// Its prompt.
     pub prompt: String,
 }
 
 /// The limits that the file of an agent sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AgentLimits {
-    /// Maximum number of tool calls.
     pub tool_calls: Option<u32>,
-    /// Maximum number of model calls.
     pub model_calls: Option<u32>,
-    /// Maximum number of concurrent tool calls.
     pub calls_at_once: Option<u32>,
 }
 

@@ -15,17 +15,11 @@ use super::regular_file::check_regular_file;
 pub enum KeySource {
     /// There is no key, and as far as is known none is needed.
     None,
-    /// This environment variable.
     Variable(String),
-    /// This file.
     File(String),
-    /// This environment variable, which is not set.
     UnsetVariable(String),
-    /// This file, which cannot be used.
     UnusableFile {
-        /// The path of the file.
         path: String,
-        /// Why it cannot be used.
         problem: String,
     },
 }

@@ -25,7 +25,6 @@ impl WebhookUrl {
         (is_http && is_host && !has_space).then(|| Self(text.to_owned()))
     }
 
-    /// The address with its secrets.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -46,9 +45,7 @@ impl fmt::Debug for WebhookUrl {
 /// Where questions to a person are sent, and where the key of their signature comes from.
 #[derive(Debug, Clone, Default)]
 pub struct WebhookSettings {
-    /// The address, if there is one.
     pub url: Option<WebhookUrl>,
-    /// The environment variable with the key.
     pub secret_variable: Option<String>,
 }
 

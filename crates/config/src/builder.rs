@@ -18,7 +18,7 @@ use {schemars::JsonSchema, serde::Serialize, serde::de::DeserializeOwned};
 use super::approval_webhook::WebhookUrl;
 use super::field::Field;
 use super::function_tool::FunctionTool;
-use super::{Config, ConfigError, ConfiguredTool, Opaque, SettingOrigin, ToolLimits};
+use super::{Config, ConfigError, ConfiguredTool, SettingOrigin, ToolLimits};
 
 /// Builds a [`Config`] in a program, with one method for each setting. [`build`](Self::build) returns the first error.
 ///
@@ -155,7 +155,6 @@ impl ConfigBuilder {
         })
     }
 
-    /// Adds a model behind those before it.
     #[must_use]
     pub fn model(self, target: Target) -> Self {
         self.change(|config| Ok(config.with_model(target, &SettingOrigin::Program)))
@@ -245,5 +244,20 @@ impl Argument for WebhookUrl {
 impl Argument for Option<f64> {
     fn into_value(self) -> Value {
         self.map_or_else(|| "default".into(), f64::into_value)
+    }
+}
+
+/// A value of the program that cannot be shown.
+pub(super) struct Opaque<T: ?Sized>(pub(super) Arc<T>);
+
+impl<T: ?Sized> Clone for Opaque<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T: ?Sized> std::fmt::Debug for Opaque<T> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("code")
     }
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
 
-use super::regular_file::check_regular_file;
 use super::EnvironmentLookup;
+use super::regular_file::check_regular_file;
 
 /// The variable with the secret that signs callback URLs, unless another one is named.
 pub const CALLBACK_SECRET_VARIABLE: &str = "REKNIT_CALLBACK_SECRET";

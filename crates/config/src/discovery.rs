@@ -20,7 +20,6 @@ const USUAL_VARIABLE: &str = "REDIS_URL";
 /// Where services register themselves, and which of them are used.
 #[derive(Debug, Clone)]
 pub struct DiscoverySettings {
-    /// Whether a registry is used.
     pub enabled: bool,
     /// The Redis server, if one is named.
     pub redis: Option<RedisUrl>,
@@ -40,12 +39,10 @@ impl Default for DiscoverySettings {
 }
 
 impl DiscoverySettings {
-    /// Whether a registry is used.
     pub fn uses_registry(&self) -> bool {
         self.enabled && self.redis.is_some()
     }
 
-    /// The registry, if one is used.
     #[cfg(feature = "registry")]
     pub fn registry(&self) -> Option<Registry> {
         let redis = self.redis.clone().filter(|_| self.enabled)?;

@@ -4,7 +4,7 @@ use reknit_plan::Catalogue;
 use reknit_protocol::spelling::nearest;
 use reknit_protocol::{Object, SideEffect, Value};
 
-use super::business_keys::problem_of_key;
+use super::capability_rules::problem_of_key;
 use super::{Config, ConfigError, ConfiguredTool, SettingOrigin};
 
 /// The setting.
@@ -15,7 +15,6 @@ const KEYS: &str = "keys";
 
 /// A name of a tool or capability in the configuration.
 struct EffectName<'a> {
-    /// The setting or key that contains it.
     key: &'static str,
     /// `tool/capability` or `tool`.
     name: String,

@@ -26,357 +26,396 @@ pub(super) struct EntryKey {
     pub(super) description: &'static str,
 }
 
-const fn optional(name: &'static str, kind: SettingKind, description: &'static str) -> EntryKey {
-    EntryKey { name, kind, is_required: false, description }
+/// Defines lists of keys, each with its description, which the reference page shows.
+macro_rules! keys {
+    ($($(#[doc = $about:literal])* $list:ident {
+        $(#[doc = $description:literal] $name:literal: $kind:expr $(, $required:ident)?;)*
+    })*) => {$(
+        $(#[doc = $about])*
+        pub(super) const $list: &[EntryKey] = &[$(EntryKey {
+            name: $name,
+            kind: $kind,
+            is_required: !stringify!($($required)?).is_empty(),
+            description: $description.trim_ascii(),
+        }),*];
+    )*};
 }
 
-const fn required(name: &'static str, description: &'static str) -> EntryKey {
-    EntryKey { name, kind: Text, is_required: true, description }
+keys! {
+    TOOL_KEYS {
+        /// Name of the tool in plans.
+        "name": Text, required;
+        /// Base URL, like `http://127.0.0.1:8085`; its query is sent with every request.
+        "url": Text, required;
+        /// What it is: an `agent` gets the parameters of a call inside `data`; the default is what it announces, else `tool`.
+        "type": Word(component_types);
+        /// Whether a reply with status 2xx that reports an error is a failure; docs/tool-errors.md has the rule.
+        "errors-in-success": word::<ErrorsInSuccess>();
+    }
+
+    OPENAPI_KEYS {
+        /// Name of the tool in plans.
+        "name": Text, required;
+        /// File or address of the API description: OpenAPI 3 or Swagger 2, JSON or YAML.
+        "document": Text, required;
+        /// Address of the service, instead of the servers that the document names.
+        "url": Text;
+        /// Values of variables in the addresses that the document names.
+        "server-variables": TextTable;
+        /// Hosts besides that of the document to which requests may go.
+        "allow-hosts": TextList;
+        /// Only operations with one of these tags.
+        "tags": TextList;
+        /// Only operations whose path begins so, or matches: `/pets`, `/pets/*`, `/pets/**`.
+        "paths": TextList;
+        /// Only operations with one of these methods of HTTP.
+        "methods": TextList;
+        /// Only operations with one of these ids.
+        "operations": TextList;
+        /// Environment variable with the key of each security scheme, by its name in the document.
+        "schemes": TextTable;
+        /// Whether `x-reknit-effect` is believed also where it says that an operation does less than its method; the default is `false`.
+        "trusted": Switch;
+        /// Whether a reply with status 2xx that reports an error is a failure; docs/tool-errors.md has the rule.
+        "errors-in-success": word::<ErrorsInSuccess>();
+    }
+
+    MCP_KEYS {
+        /// Name of the tool in plans.
+        "name": Text, required;
+        /// Program and arguments of a server that is started here, like `["mcp-server-time"]`.
+        "command": TextList;
+        /// Environment variables to pass to it; it gets no others of ours than the usual ones like `PATH`.
+        "environment": TextList;
+        /// Its working folder; the default is the current one.
+        "folder": Text;
+        /// Address of a server with streamable HTTP, like `http://127.0.0.1:3001/mcp`.
+        "url": Text;
+        /// Environment variable with its bearer token.
+        "key-env": Text;
+        /// File with its bearer token.
+        "key-file": Text;
+        /// How we are let in: with a `bearer` token (the default), or with `oauth`: a person signs in once with `reknit tools sign-in NAME`.
+        "auth": word::<McpAuthentication>();
+        /// Environment variable with the id of a client that is registered for `oauth`; the default is to register one.
+        "client-id-env": Text;
+        /// Environment variable with the secret of that client.
+        "client-secret-env": Text;
+        /// Scopes to ask for at a sign-in; the default is what the server proposes.
+        "scopes": TextList;
+        /// Port of 127.0.0.1 to which the browser is sent back; the default is any free one.
+        "redirect-port": PORT;
+        /// Environment variable with the key that encrypts the stored tokens; the default is a random key in a file of its own.
+        "token-key-env": Text;
+        /// Other headers of every request, without secrets.
+        "headers": TextTable;
+        /// File with certificates (PEM) of authorities to trust besides those of the system.
+        "ca-file": Text;
+        /// File with the certificate and the key (PEM) of the client.
+        "certificate-file": Text;
+        /// Address of a proxy for all requests.
+        "proxy": Text;
+        /// Whether what it says about the side effects of its tools is believed; the default is `false`.
+        "trusted": Switch;
+        /// Only these of its tools; `*` stands for any text.
+        "tools": TextList;
+        /// None of these of its tools.
+        "except": TextList;
+        /// Time limit of a call, if it is shorter than `limits.call-time`.
+        "time": POSITIVE_DURATION;
+        /// Size limit of one message.
+        "max-bytes": POSITIVE;
+        /// Whether a result without an error mark that reports an error is a failure; docs/tool-errors.md has the rule.
+        "errors-in-success": word::<ErrorsInSuccess>();
+    }
+
+    PLAIN_HTTP_KEYS {
+        /// Name of the tool in plans. Several entries may have one name; each is a capability of its own.
+        "name": Text, required;
+        /// Name of the capability.
+        "capability": Text, required;
+        /// Base URL, like `https://api.example.com/v1`; its query is sent with every request.
+        "url": Text, required;
+        /// Method of HTTP; the default is `GET`.
+        "method": Text;
+        /// Path below the URL, like `/orders/{order_id}/items`.
+        "path": Text;
+        /// Query: names and texts, like `{ q = "{city}" }`. A list is sent as one pair for each item.
+        "query": TextTable;
+        /// Headers with placeholders. Credentials belong to `auth`, fixed headers to `headers`.
+        "request-headers": TextTable;
+        /// Body: a table or a text. `"{amount}"` alone keeps the type of the parameter; what needs a missing one is left out.
+        "body": AnyTemplate;
+        /// How the body is sent: `json` (the default), `form` or `text`.
+        "body-format": word::<BodyFormat>();
+        /// Where the result is in the response, like `data.items`; the default is the whole body. If it is not there, the call fails.
+        "result": Text;
+    }
+
+    COMMAND_KEYS {
+        /// Name of the tool in plans. Several entries may have one name; each is a capability of its own.
+        "name": Text, required;
+        /// Name of the capability; the default is `run`.
+        "capability": Text;
+        /// Program and arguments, like `["grep", "-c", "--", "{pattern}", "{file}"]`; there is no shell. A value that begins with `-` is refused unless a `--` stands before it.
+        "command": TextList, required;
+        /// Standard input: a text with placeholders, or `json` for all parameters as an object.
+        "stdin": Text;
+        /// Time limit of a call, if it is shorter than `limits.call-time`.
+        "time": POSITIVE_DURATION;
+        /// Size limit of the output; the default is 16777216.
+        "max-bytes": POSITIVE;
+        /// Working folder; the default is the current one.
+        "folder": Text;
+        /// Environment variables to pass beside `PATH`, `HOME` and `LANG`; there are no others.
+        "environment": TextList;
+        /// What the output is: `json`, `text` or `lines`; the default is JSON if it is valid JSON, else text.
+        "output": word::<CommandOutput>();
+    }
+
+    /// The keys of every capability that the configuration defines in full.
+    DEFINED_KEYS {
+        /// What the capability is for, for people and models.
+        "description": Text;
+        /// Side effect of a call; the default is that of the method (`GET` reads, `PUT` and `DELETE` are idempotent, others unsafe), for a command `undeclared`.
+        "effect": Word(side_effects);
+        /// Parameters by name: a type like `string`, or a JSON Schema as a table. Each has a placeholder like `{city}`.
+        "parameters": ParameterTable;
+        /// Names of the parameters that a call must have; the default is all of them.
+        "required": TextList;
+        /// File with the JSON Schema of the parameters, instead of `parameters` and `required`.
+        "schema": Text;
+        /// Whether a reply without an error status that reports an error is a failure; docs/tool-errors.md has the rule.
+        "errors-in-success": word::<ErrorsInSuccess>();
+    }
+
+    /// The keys of every service over HTTP.
+    HTTP_KEYS {
+        /// How the key is sent: as a `bearer` token (the default), as the password of `basic`, in a `header`, the `query` or a `cookie`, or as the secret of `client-credentials`, for which a token is fetched (OAuth 2).
+        "auth": word::<Authentication>();
+        /// Name of the header, query parameter or cookie that holds the key.
+        "auth-name": Text;
+        /// Name of the user for `auth = "basic"`, id of the client for `auth = "client-credentials"`.
+        "user": Text;
+        /// Where a token is fetched for `auth = "client-credentials"`.
+        "token-url": Text;
+        /// Scopes of that token.
+        "scopes": TextList;
+        /// Environment variable with the key, token or password.
+        "key-env": Text;
+        /// File with the key, token or password.
+        "key-file": Text;
+        /// Other headers of every request, without secrets.
+        "headers": TextTable;
+        /// File with certificates (PEM) of authorities to trust besides those of the system.
+        "ca-file": Text;
+        /// File with the certificate and the key (PEM) of the client.
+        "certificate-file": Text;
+        /// Address of a proxy for all requests.
+        "proxy": Text;
+        /// Time limit of a call, if it is shorter than `limits.call-time`.
+        "time": POSITIVE_DURATION;
+        /// Size limit of a response; the default is 16777216.
+        "max-bytes": POSITIVE;
+    }
+
+    /// The keys of every program that is started here.
+    SANDBOX_KEYS {
+        /// Whether the program is confined with Landlock: `off`, `auto` (as far as the kernel can) or `required`; the default is `auto` for MCP servers and `off` for commands.
+        "sandbox": word::<SandboxMode>();
+        /// What it may read, beside the system and what it may write; the default is everything.
+        "read": TextList;
+        /// What it may write, beside its working folder, `/tmp`, `/dev` and the caches of package runners like `npx` and `uvx`.
+        "write": TextList;
+        /// Whether it may use TCP; the default is `true`.
+        "network": Switch;
+    }
+
+    /// The keys of every tool.
+    LIMIT_KEYS {
+        /// How many calls to it may be in progress at the same time, instead of `limits.calls-per-tool`.
+        "max-concurrent": POSITIVE;
+        /// How many calls to it may be started per second, minute or hour, like `10/s`, `100/m` or `1000/h`; others wait.
+        "rate": Text;
+    }
+
+    MODEL_KEYS {
+        /// Name of the model in this configuration.
+        "name": Text, required;
+        /// Name of the model at its provider.
+        "model": Text, required;
+        /// Wire format; `compatible` is that of OpenAI at any URL.
+        "provider": Word(providers);
+        /// Base URL; the default is that of the provider. Azure, Vertex AI and Bedrock need one, as docs/models.md says.
+        "url": Text;
+        /// Environment variable with the API key; the default is the usual one of the provider.
+        "key-env": Text;
+        /// File with the API key.
+        "key-file": Text;
+        /// Whether answers are streamed.
+        "streaming": Switch;
+        /// What the server can enforce about the form of an answer.
+        "format": word::<FormatSupport>();
+        /// Size of the context window in tokens.
+        "max-context": POSITIVE;
+        /// What the model takes besides text: `image`, `document`, `audio`; the default is all that the provider has a place for.
+        "inputs": TextList;
+        /// Share of probability from which tokens are sampled, above 0 and at most 1.
+        "top-p": Price;
+        /// Most tokens of reasoning, where the provider has such a limit; 0 turns reasoning off.
+        "thinking-tokens": COUNT;
+        /// Whether the model may call several tools in one answer.
+        "parallel-tool-calls": Switch;
+        /// Whether the provider is asked to keep the stable part of requests in its cache; the default is `true`.
+        "prompt-caching": Switch;
+        /// Other fields of every request, like `{ top_k = 40 }`. They replace ours.
+        "body": Table;
+        /// Fields that are not sent, like `["stream_options"]`.
+        "body-without": TextList;
+        /// Other headers of every request, without secrets.
+        "headers": TextTable;
+        /// Query of every request, like `{ api-version = "2024-10-21" }`.
+        "query": TextTable;
+        /// Timeout for connecting.
+        "connect-time": POSITIVE_DURATION;
+        /// Timeout for the first byte; the default is `first-token-time`.
+        "first-byte-time": POSITIVE_DURATION;
+        /// Timeout for the first token: 2 min, or 12 s if another model follows, it streams and its reasoning is not hidden.
+        "first-token-time": POSITIVE_DURATION;
+        /// Timeout between two tokens: 60 s, or 30 s if another model follows.
+        "idle-time": POSITIVE_DURATION;
+        /// Timeout for the whole answer.
+        "total-time": POSITIVE_DURATION;
+        /// Price per million input tokens.
+        "price-input": Price;
+        /// Price per million output tokens.
+        "price-output": Price;
+        /// Price per million input tokens read from the provider's cache.
+        "price-cached": Price;
+        /// Price per million input tokens written to the provider's cache.
+        "price-cache-written": Price;
+    }
+
+    CHECK_KEYS {
+        /// Capability whose calls are checked, like `refunds/create`.
+        "of": Text, required;
+        /// Capability that is called after an unknown outcome, like `refunds/find`; it must change nothing.
+        "call": Text, required;
+        /// Its parameters: `{{call.order_id}}` is a parameter of the call that is checked, `{{key}}` its idempotency key.
+        "parameters": Templates;
+        /// Whether the call took effect: an expression over `reply`, `status`, `call` and `key`.
+        "happened": Text, required;
+        /// Result of the call: an expression over the same names; the default is the whole reply.
+        "result": Text;
+        /// What to do if it did not: `ask` a person, because the call may still be under way, or `send-again`.
+        "if-absent": word::<IfAbsent>();
+    }
+
+    KEY_KEYS {
+        /// Capability whose calls are identified, like `shop/refund`; it must not only read.
+        "capability": Text, required;
+        /// Parameters that identify the deed, like `["order_id", "price.amount"]`. A call without a value for one of them has no key.
+        "fields": TextList, required;
+        /// How long after a deed an equal call is the same deed, in whole seconds; the default is `24h`.
+        "window": POSITIVE_DURATION;
+    }
+
+    CONFIRM_KEYS {
+        /// Capability whose results are confirmed, like `bank/refund`.
+        "capability": Text, required;
+        /// Whether a result is as wished: an expression over `result`, like `result.amount > 0`.
+        "expect": Text;
+        /// Capability that is called after each call, like `bank/get_refund`; it must change nothing.
+        "verify": Text;
+        /// Its parameters: `{{result.id}}` is a field of the result.
+        "with": Templates;
+        /// Whether its reply confirms the effect: an expression over `reply` and `result`.
+        "reply": Text;
+        /// Time between two replies, like `5 s`, for effects that take a while; needs `times`.
+        "wait": Text;
+        /// How many replies are asked for at most; needs `wait`.
+        "times": POSITIVE;
+    }
+
+    APPROVE_KEYS {
+        /// Calls of this capability, like `payments/refund`; `*` stands for any text: `payments/*`.
+        "capability": Text;
+        /// Calls with this side effect.
+        "class": word::<SideEffect>();
+        /// Calls for which this expression over their parameters holds, like `amount > 100`.
+        "when": Text;
+    }
 }
 
-pub(super) const TOOL_KEYS: [EntryKey; 4] = [
-    required("name", "Name of the tool in plans."),
-    required("url", "Base URL, like `http://127.0.0.1:8085`; its query is sent with every request."),
-    optional(
-        "type",
-        Word(component_types),
-        "What it is: an `agent` gets the parameters of a call inside `data`; the default is what it announces, else `tool`.",
-    ),
-    optional(
-        "errors-in-success",
-        word::<ErrorsInSuccess>(),
-        "Whether a reply with status 2xx that reports an error is a failure; docs/tool-errors.md has the rule.",
-    ),
-];
+/// A list of entries in a file.
+#[derive(Debug)]
+pub(super) struct EntryList {
+    pub(super) name: &'static str,
+    /// What the reference page says about it.
+    pub(super) about: &'static str,
+    /// Its own keys, then those that it shares with other lists.
+    pub(super) keys: &'static [&'static [EntryKey]],
+}
 
-pub(super) const OPENAPI_KEYS: [EntryKey; 12] = [
-    required("name", "Name of the tool in plans."),
-    required("document", "File or address of the API description: OpenAPI 3 or Swagger 2, JSON or YAML."),
-    optional("url", Text, "Address of the service, instead of the servers that the document names."),
-    optional("server-variables", TextTable, "Values of variables in the addresses that the document names."),
-    optional("allow-hosts", TextList, "Hosts besides that of the document to which requests may go."),
-    optional("tags", TextList, "Only operations with one of these tags."),
-    optional("paths", TextList, "Only operations whose path begins so, or matches: `/pets`, `/pets/*`, `/pets/**`."),
-    optional("methods", TextList, "Only operations with one of these methods of HTTP."),
-    optional("operations", TextList, "Only operations with one of these ids."),
-    optional(
-        "schemes",
-        TextTable,
-        "Environment variable with the key of each security scheme, by its name in the document.",
-    ),
-    optional(
-        "trusted",
-        Switch,
-        "Whether `x-reknit-effect` is believed also where it says that an operation does less than its method; the default is `false`.",
-    ),
-    optional(
-        "errors-in-success",
-        word::<ErrorsInSuccess>(),
-        "Whether a reply with status 2xx that reports an error is a failure; docs/tool-errors.md has the rule.",
-    ),
-];
-
-pub(super) const MCP_KEYS: [EntryKey; 23] = [
-    required("name", "Name of the tool in plans."),
-    optional(
-        "command",
-        TextList,
-        "Program and arguments of a server that is started here, like `[\"mcp-server-time\"]`.",
-    ),
-    optional(
-        "environment",
-        TextList,
-        "Environment variables to pass to it; it gets no others of ours than the usual ones like `PATH`.",
-    ),
-    optional("folder", Text, "Its working folder; the default is the current one."),
-    optional("url", Text, "Address of a server with streamable HTTP, like `http://127.0.0.1:3001/mcp`."),
-    optional("key-env", Text, "Environment variable with its bearer token."),
-    optional("key-file", Text, "File with its bearer token."),
-    optional(
-        "auth",
-        word::<McpAuthentication>(),
-        "How we are let in: with a `bearer` token (the default), or with `oauth`: a person signs in once with `reknit tools sign-in NAME`.",
-    ),
-    optional(
-        "client-id-env",
-        Text,
-        "Environment variable with the id of a client that is registered for `oauth`; the default is to register one.",
-    ),
-    optional("client-secret-env", Text, "Environment variable with the secret of that client."),
-    optional("scopes", TextList, "Scopes to ask for at a sign-in; the default is what the server proposes."),
-    optional(
-        "redirect-port",
-        PORT,
-        "Port of 127.0.0.1 to which the browser is sent back; the default is any free one.",
-    ),
-    optional(
-        "token-key-env",
-        Text,
-        "Environment variable with the key that encrypts the stored tokens; the default is a random key in a file of its own.",
-    ),
-    optional("headers", TextTable, "Other headers of every request, without secrets."),
-    optional("ca-file", Text, "File with certificates (PEM) of authorities to trust besides those of the system."),
-    optional("certificate-file", Text, "File with the certificate and the key (PEM) of the client."),
-    optional("proxy", Text, "Address of a proxy for all requests."),
-    optional(
-        "trusted",
-        Switch,
-        "Whether what it says about the side effects of its tools is believed; the default is `false`.",
-    ),
-    optional("tools", TextList, "Only these of its tools; `*` stands for any text."),
-    optional("except", TextList, "None of these of its tools."),
-    optional("time", POSITIVE_DURATION, "Time limit of a call, if it is shorter than `limits.call-time`."),
-    optional("max-bytes", POSITIVE, "Size limit of one message."),
-    optional(
-        "errors-in-success",
-        word::<ErrorsInSuccess>(),
-        "Whether a result without an error mark that reports an error is a failure; docs/tool-errors.md has the rule.",
-    ),
-];
-
-pub(super) const PLAIN_HTTP_KEYS: [EntryKey; 10] = [
-    required("name", "Name of the tool in plans. Several entries may have one name; each is a capability of its own."),
-    required("capability", "Name of the capability."),
-    required("url", "Base URL, like `https://api.example.com/v1`; its query is sent with every request."),
-    optional("method", Text, "Method of HTTP; the default is `GET`."),
-    optional("path", Text, "Path below the URL, like `/orders/{order_id}/items`."),
-    optional(
-        "query",
-        TextTable,
-        "Query: names and texts, like `{ q = \"{city}\" }`. A list is sent as one pair for each item.",
-    ),
-    optional(
-        "request-headers",
-        TextTable,
-        "Headers with placeholders. Credentials belong to `auth`, fixed headers to `headers`.",
-    ),
-    optional(
-        "body",
-        AnyTemplate,
-        "Body: a table or a text. `\"{amount}\"` alone keeps the type of the parameter; what needs a missing one is left out.",
-    ),
-    optional("body-format", word::<BodyFormat>(), "How the body is sent: `json` (the default), `form` or `text`."),
-    optional(
-        "result",
-        Text,
-        "Where the result is in the response, like `data.items`; the default is the whole body. If it is not there, the call fails.",
-    ),
-];
-
-pub(super) const COMMAND_KEYS: [EntryKey; 9] = [
-    required("name", "Name of the tool in plans. Several entries may have one name; each is a capability of its own."),
-    optional("capability", Text, "Name of the capability; the default is `run`."),
-    EntryKey {
+/// All lists, in the order of the reference page.
+pub(super) const LISTS: [EntryList; 10] = [
+    EntryList {
+        name: "tools",
+        about: "Services that speak the tool protocol, each in a `[[tools]]` of its own.",
+        keys: &[TOOL_KEYS, HTTP_KEYS, LIMIT_KEYS],
+    },
+    EntryList {
+        name: "openapi",
+        about: "Services that an API description describes, each in an `[[openapi]]` of its own. Every operation is a capability.",
+        keys: &[OPENAPI_KEYS, HTTP_KEYS, LIMIT_KEYS],
+    },
+    EntryList {
+        name: "mcp",
+        about: "MCP servers, each in an `[[mcp]]` of its own: a program that is started here, or an address.",
+        keys: &[MCP_KEYS, SANDBOX_KEYS, LIMIT_KEYS],
+    },
+    EntryList {
+        name: "http",
+        about: "Services over HTTP without an API description, each capability in an `[[http]]` of its own; docs/tools.md explains them.",
+        keys: &[PLAIN_HTTP_KEYS, DEFINED_KEYS, HTTP_KEYS, LIMIT_KEYS],
+    },
+    EntryList {
         name: "command",
-        kind: TextList,
-        is_required: true,
-        description: "Program and arguments, like `[\"grep\", \"-c\", \"--\", \"{pattern}\", \"{file}\"]`; there is no shell. A value that \
-                      begins with `-` is refused unless a `--` stands before it.",
+        about: "Commands of this machine, each in a `[[command]]` of its own; docs/tools.md explains them.",
+        keys: &[COMMAND_KEYS, DEFINED_KEYS, SANDBOX_KEYS, LIMIT_KEYS],
     },
-    optional("stdin", Text, "Standard input: a text with placeholders, or `json` for all parameters as an object."),
-    optional("time", POSITIVE_DURATION, "Time limit of a call, if it is shorter than `limits.call-time`."),
-    optional("max-bytes", POSITIVE, "Size limit of the output; the default is 16777216."),
-    optional("folder", Text, "Working folder; the default is the current one."),
-    optional(
-        "environment",
-        TextList,
-        "Environment variables to pass beside `PATH`, `HOME` and `LANG`; there are no others.",
-    ),
-    optional(
-        "output",
-        word::<CommandOutput>(),
-        "What the output is: `json`, `text` or `lines`; the default is JSON if it is valid JSON, else text.",
-    ),
-];
-
-/// The keys of every capability that the configuration defines in full.
-pub(super) const DEFINED_KEYS: [EntryKey; 6] = [
-    optional("description", Text, "What the capability is for, for people and models."),
-    optional(
-        "effect",
-        Word(side_effects),
-        "Side effect of a call; the default is that of the method (`GET` reads, `PUT` and `DELETE` are idempotent, others unsafe), \
-         for a command `undeclared`.",
-    ),
-    optional(
-        "parameters",
-        ParameterTable,
-        "Parameters by name: a type like `string`, or a JSON Schema as a table. Each has a placeholder like `{city}`.",
-    ),
-    optional("required", TextList, "Names of the parameters that a call must have; the default is all of them."),
-    optional("schema", Text, "File with the JSON Schema of the parameters, instead of `parameters` and `required`."),
-    optional(
-        "errors-in-success",
-        word::<ErrorsInSuccess>(),
-        "Whether a reply without an error status that reports an error is a failure; docs/tool-errors.md has the rule.",
-    ),
-];
-
-/// The keys of every service over HTTP.
-pub(super) const HTTP_KEYS: [EntryKey; 13] = [
-    optional(
-        "auth",
-        word::<Authentication>(),
-        "How the key is sent: as a `bearer` token (the default), as the password of `basic`, in a `header`, the `query` or a `cookie`, or as the secret of `client-credentials`, for which a token is fetched (OAuth 2).",
-    ),
-    optional("auth-name", Text, "Name of the header, query parameter or cookie that holds the key."),
-    optional(
-        "user",
-        Text,
-        "Name of the user for `auth = \"basic\"`, id of the client for `auth = \"client-credentials\"`.",
-    ),
-    optional("token-url", Text, "Where a token is fetched for `auth = \"client-credentials\"`."),
-    optional("scopes", TextList, "Scopes of that token."),
-    optional("key-env", Text, "Environment variable with the key, token or password."),
-    optional("key-file", Text, "File with the key, token or password."),
-    optional("headers", TextTable, "Other headers of every request, without secrets."),
-    optional("ca-file", Text, "File with certificates (PEM) of authorities to trust besides those of the system."),
-    optional("certificate-file", Text, "File with the certificate and the key (PEM) of the client."),
-    optional("proxy", Text, "Address of a proxy for all requests."),
-    optional("time", POSITIVE_DURATION, "Time limit of a call, if it is shorter than `limits.call-time`."),
-    optional("max-bytes", POSITIVE, "Size limit of a response; the default is 16777216."),
-];
-
-/// The keys of every program that is started here.
-pub(super) const SANDBOX_KEYS: [EntryKey; 4] = [
-    optional(
-        "sandbox",
-        word::<SandboxMode>(),
-        "Whether the program is confined with Landlock: `off`, `auto` (as far as the kernel can) or `required`; the default is `auto` for \
-         MCP servers and `off` for commands.",
-    ),
-    optional("read", TextList, "What it may read, beside the system and what it may write; the default is everything."),
-    optional(
-        "write",
-        TextList,
-        "What it may write, beside its working folder, `/tmp`, `/dev` and the caches of package runners like `npx` and `uvx`.",
-    ),
-    optional("network", Switch, "Whether it may use TCP; the default is `true`."),
-];
-
-/// The keys of every tool.
-pub(super) const LIMIT_KEYS: [EntryKey; 2] = [
-    optional(
-        "max-concurrent",
-        POSITIVE,
-        "How many calls to it may be in progress at the same time, instead of `limits.calls-per-tool`.",
-    ),
-    optional(
-        "rate",
-        Text,
-        "How many calls to it may be started per second, minute or hour, like `10/s`, `100/m` or `1000/h`; others wait.",
-    ),
-];
-
-pub(super) const MODEL_KEYS: [EntryKey; 27] = [
-    required("name", "Name of the model in this configuration."),
-    required("model", "Name of the model at its provider."),
-    optional("provider", Word(providers), "Wire format; `compatible` is that of OpenAI at any URL."),
-    optional(
-        "url",
-        Text,
-        "Base URL; the default is that of the provider. Azure, Vertex AI and Bedrock need one, as docs/models.md says.",
-    ),
-    optional("key-env", Text, "Environment variable with the API key; the default is the usual one of the provider."),
-    optional("key-file", Text, "File with the API key."),
-    optional("streaming", Switch, "Whether answers are streamed."),
-    optional("format", word::<FormatSupport>(), "What the server can enforce about the form of an answer."),
-    optional("max-context", POSITIVE, "Size of the context window in tokens."),
-    optional(
-        "inputs",
-        TextList,
-        "What the model takes besides text: `image`, `document`, `audio`; the default is all that the provider has a place for.",
-    ),
-    optional("top-p", Price, "Share of probability from which tokens are sampled, above 0 and at most 1."),
-    optional(
-        "thinking-tokens",
-        COUNT,
-        "Most tokens of reasoning, where the provider has such a limit; 0 turns reasoning off.",
-    ),
-    optional("parallel-tool-calls", Switch, "Whether the model may call several tools in one answer."),
-    optional(
-        "prompt-caching",
-        Switch,
-        "Whether the provider is asked to keep the stable part of requests in its cache; the default is `true`.",
-    ),
-    optional("body", Table, "Other fields of every request, like `{ top_k = 40 }`. They replace ours."),
-    optional("body-without", TextList, "Fields that are not sent, like `[\"stream_options\"]`."),
-    optional("headers", TextTable, "Other headers of every request, without secrets."),
-    optional("query", TextTable, "Query of every request, like `{ api-version = \"2024-10-21\" }`."),
-    optional("connect-time", POSITIVE_DURATION, "Timeout for connecting."),
-    optional("first-byte-time", POSITIVE_DURATION, "Timeout for the first byte; the default is `first-token-time`."),
-    optional(
-        "first-token-time",
-        POSITIVE_DURATION,
-        "Timeout for the first token: 2 min, or 12 s if another model follows, it streams and its reasoning is not hidden.",
-    ),
-    optional("idle-time", POSITIVE_DURATION, "Timeout between two tokens: 60 s, or 30 s if another model follows."),
-    optional("total-time", POSITIVE_DURATION, "Timeout for the whole answer."),
-    optional("price-input", Price, "Price per million input tokens."),
-    optional("price-output", Price, "Price per million output tokens."),
-    optional("price-cached", Price, "Price per million input tokens read from the provider's cache."),
-    optional("price-cache-written", Price, "Price per million input tokens written to the provider's cache."),
-];
-
-pub(super) const CHECK_KEYS: [EntryKey; 6] = [
-    required("of", "Capability whose calls are checked, like `refunds/create`."),
-    required(
-        "call",
-        "Capability that is called after an unknown outcome, like `refunds/find`; it must change nothing.",
-    ),
-    optional(
-        "parameters",
-        Templates,
-        "Its parameters: `{{call.order_id}}` is a parameter of the call that is checked, `{{key}}` its idempotency key.",
-    ),
-    required("happened", "Whether the call took effect: an expression over `reply`, `status`, `call` and `key`."),
-    optional("result", Text, "Result of the call: an expression over the same names; the default is the whole reply."),
-    optional(
-        "if-absent",
-        word::<IfAbsent>(),
-        "What to do if it did not: `ask` a person, because the call may still be under way, or `send-again`.",
-    ),
-];
-
-pub(super) const KEY_KEYS: [EntryKey; 3] = [
-    required("capability", "Capability whose calls are identified, like `shop/refund`; it must not only read."),
-    EntryKey {
-        name: "fields",
-        kind: TextList,
-        is_required: true,
-        description: "Parameters that identify the deed, like `[\"order_id\", \"price.amount\"]`. A call without a value for one of \
-                      them has no key.",
+    EntryList {
+        name: "models",
+        about: "Models, each in a `[[models]]` of its own, the preferred one first.",
+        keys: &[MODEL_KEYS],
     },
-    optional(
-        "window",
-        POSITIVE_DURATION,
-        "How long after a deed an equal call is the same deed, in whole seconds; the default is `24h`.",
-    ),
+    EntryList {
+        name: "checks",
+        about: "Checks of calls with an unknown outcome, each in a `[[checks]]` of its own.",
+        keys: &[CHECK_KEYS],
+    },
+    EntryList {
+        name: "keys",
+        about: "Business keys: which parameters identify a deed, each in a `[[keys]]` of its own. A call whose deed another call has \
+                done is not sent: its result is the receipt of that call. docs/tools.md explains them.",
+        keys: &[KEY_KEYS],
+    },
+    EntryList {
+        name: "confirm",
+        about: "What is expected of the results of a capability, each in a `[[confirm]]` of its own, as `expect` and `verify` of a step \
+                say it. What a step says itself counts instead. docs/plans.md explains them.",
+        keys: &[CONFIRM_KEYS],
+    },
+    EntryList {
+        name: "approve",
+        about: "Calls that a person approves before they are sent, each in an `[[approve]]` of its own. A call matches if \
+                all keys hold; at least one key is required. An expression without a value for a call matches.",
+        keys: &[APPROVE_KEYS],
+    },
 ];
 
-pub(super) const CONFIRM_KEYS: [EntryKey; 7] = [
-    required("capability", "Capability whose results are confirmed, like `bank/refund`."),
-    optional("expect", Text, "Whether a result is as wished: an expression over `result`, like `result.amount > 0`."),
-    optional(
-        "verify",
-        Text,
-        "Capability that is called after each call, like `bank/get_refund`; it must change nothing.",
-    ),
-    optional("with", Templates, "Its parameters: `{{result.id}}` is a field of the result."),
-    optional("reply", Text, "Whether its reply confirms the effect: an expression over `reply` and `result`."),
-    optional("wait", Text, "Time between two replies, like `5 s`, for effects that take a while; needs `times`."),
-    optional("times", POSITIVE, "How many replies are asked for at most; needs `wait`."),
-];
-
-pub(super) const APPROVE_KEYS: [EntryKey; 3] = [
-    optional(
-        "capability",
-        Text,
-        "Calls of this capability, like `payments/refund`; `*` stands for any text: `payments/*`.",
-    ),
-    optional("class", word::<SideEffect>(), "Calls with this side effect."),
-    optional("when", Text, "Calls for which this expression over their parameters holds, like `amount > 100`."),
-];
+/// The lists that contain tools.
+pub(super) const TOOL_LISTS: [&str; 5] = ["tools", "openapi", "mcp", "http", "command"];
 
 fn component_types() -> Vec<&'static str> {
     ComponentType::ALL.iter().map(|component| component.as_str()).collect()
@@ -448,7 +487,6 @@ impl Entry {
         list.iter().filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
-    /// The name of its list.
     pub(super) fn list(&self) -> &'static str {
         self.list
     }
@@ -457,7 +495,6 @@ impl Entry {
         self.values.get(key).and_then(|(value, _)| value.as_str())
     }
 
-    /// What was written, without secrets.
     pub(super) fn shown(&self) -> Object {
         let shown = |(key, (value, _)): (&&'static str, &(Value, SettingOrigin))| {
             let value = match value.as_str() {

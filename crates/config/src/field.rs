@@ -18,10 +18,10 @@ use reknit_tools::{BodyFormat, CommandOutput, PinPolicy, SandboxMode};
 use tracing::level_filters::LevelFilter;
 
 use super::approval_webhook::WebhookUrl;
-use super::duration::format_ms;
-use super::tools::{Authentication, McpAuthentication};
-use super::{ByteSize, FindModel};
 use super::log::Form;
+use super::tools::{Authentication, McpAuthentication};
+use super::units::format_ms;
+use super::{ByteSize, FindModel};
 
 /// A type that can be written in a configuration. `from_value` reads what `to_value` returns, except for null.
 pub(crate) trait Field: Sized {
@@ -36,7 +36,6 @@ pub(crate) trait Choice: Copy + PartialEq + 'static {
     const CHOICES: &'static [(&'static str, Self)];
 }
 
-/// The words of a type.
 pub(super) fn words<T: Choice>() -> Vec<&'static str> {
     T::CHOICES.iter().map(|(word, _)| *word).collect()
 }

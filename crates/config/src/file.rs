@@ -9,10 +9,7 @@ use reknit_protocol::{Value, redact_urls};
 use reknit_salvage::TextPosition;
 use serde::Deserialize as _;
 
-use super::entry::{
-    APPROVE_KEYS, CHECK_KEYS, COMMAND_KEYS, CONFIRM_KEYS, DEFINED_KEYS, Entry, EntryKey, HTTP_KEYS, KEY_KEYS,
-    LIMIT_KEYS, MCP_KEYS, MODEL_KEYS, OPENAPI_KEYS, PLAIN_HTTP_KEYS, SANDBOX_KEYS, TOOL_KEYS,
-};
+use super::entry::{Entry, EntryList, LISTS};
 use super::error::ConfigError;
 use super::file_content::FileContent;
 use super::kind::SettingKind;
@@ -30,32 +27,14 @@ pub(super) fn parse(text: &str, name: &str) -> Result<FileContent, ConfigError> 
     let table = DeTable::parse(text).map_err(|error| file.syntax_error(&error))?;
     let mut content = FileContent::default();
     for (key, value) in table.get_ref() {
-        match folded(key.get_ref()).as_str() {
-            "tools" => content.tools = file.entries("tools", &[&TOOL_KEYS, &HTTP_KEYS, &LIMIT_KEYS], value)?,
-            "checks" => content.checks = file.entries("checks", &[&CHECK_KEYS], value)?,
-            "keys" => content.keys = file.entries("keys", &[&KEY_KEYS], value)?,
-            "openapi" => content.openapi = file.entries("openapi", &[&OPENAPI_KEYS, &HTTP_KEYS, &LIMIT_KEYS], value)?,
-            "mcp" => content.mcp = file.entries("mcp", &[&MCP_KEYS, &SANDBOX_KEYS, &LIMIT_KEYS], value)?,
-            "http" => {
-                content.http =
-                    file.entries("http", &[&PLAIN_HTTP_KEYS, &DEFINED_KEYS, &HTTP_KEYS, &LIMIT_KEYS], value)?;
-            }
-            "command" => {
-                content.command =
-                    file.entries("command", &[&COMMAND_KEYS, &DEFINED_KEYS, &SANDBOX_KEYS, &LIMIT_KEYS], value)?;
-            }
-            "models" => content.models = file.entries("models", &[&MODEL_KEYS], value)?,
-            "confirm" => content.confirm = file.entries("confirm", &[&CONFIRM_KEYS], value)?,
-            "approve" => content.approve = file.entries("approve", &[&APPROVE_KEYS], value)?,
-            _ => file.setting(key.get_ref(), key.span(), value, &mut content.values)?,
+        let name = folded(key.get_ref());
+        match LISTS.iter().find(|list| list.name == name) {
+            Some(list) => drop(content.entries.insert(list.name, file.entries(list, value)?)),
+            None => file.setting(key.get_ref(), key.span(), value, &mut content.values)?,
         }
     }
     Ok(content)
 }
-
-/// The lists of entries that [`parse`] knows.
-const LISTS: [&str; 10] =
-    ["tools", "checks", "keys", "openapi", "mcp", "http", "command", "models", "confirm", "approve"];
 
 struct File<'a> {
     text: &'a str,
@@ -120,7 +99,8 @@ impl File<'_> {
             }
             other => {
                 let section = if matches!(other, DeValue::Table(_)) { nearest_section(name) } else { None };
-                let list = if matches!(other, DeValue::Array(_)) { nearest(name, LISTS) } else { None };
+                let list =
+                    if matches!(other, DeValue::Array(_)) { nearest(name, LISTS.map(|list| list.name)) } else { None };
                 let hint = match (section, list, nearest_setting(name)) {
                     (Some(section), _, _) => format!("did you mean `[{section}]`?"),
                     (None, Some(list), _) => format!("did you mean `[[{list}]]`?"),
@@ -133,47 +113,36 @@ impl File<'_> {
     }
 
     /// Reads a list of entries such as `[[tools]]`.
-    fn entries(
-        &self,
-        list: &'static str,
-        keys: &[&'static [EntryKey]],
-        value: &Spanned<DeValue<'_>>,
-    ) -> Result<Vec<Entry>, ConfigError> {
+    fn entries(&self, list: &EntryList, value: &Spanned<DeValue<'_>>) -> Result<Vec<Entry>, ConfigError> {
         let invalid = |value: &Spanned<DeValue<'_>>| {
-            let expected = format!("write each of them as `[[{list}]]`");
-            ConfigError::invalid_value(self.origin(&value.span()), list, &self.excerpt(value.span()), &expected)
+            let expected = format!("write each of them as `[[{}]]`", list.name);
+            ConfigError::invalid_value(self.origin(&value.span()), list.name, &self.excerpt(value.span()), &expected)
         };
         let DeValue::Array(items) = value.get_ref() else { return Err(invalid(value)) };
         let entry = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
-            DeValue::Table(table) => self.entry(list, keys, table, &item.span()),
+            DeValue::Table(table) => self.entry(list, table, &item.span()),
             _ => Err(invalid(item)),
         };
         items.iter().map(entry).collect()
     }
 
-    fn entry(
-        &self,
-        list: &'static str,
-        keys: &[&'static [EntryKey]],
-        table: &DeTable<'_>,
-        span: &Range<usize>,
-    ) -> Result<Entry, ConfigError> {
-        let mut entry = Entry::new(list, self.origin(span));
+    fn entry(&self, list: &EntryList, table: &DeTable<'_>, span: &Range<usize>) -> Result<Entry, ConfigError> {
+        let keys = || list.keys.iter().copied().flatten();
+        let mut entry = Entry::new(list.name, self.origin(span));
         for (key, value) in table {
-            let Some(known) = keys.iter().copied().flatten().find(|known| folded(known.name) == folded(key.get_ref()))
-            else {
-                let names = || keys.iter().copied().flatten().map(|key| key.name);
+            let Some(known) = keys().find(|known| folded(known.name) == folded(key.get_ref())) else {
+                let names = || keys().map(|key| key.name);
                 let hint = match nearest(key.get_ref(), names()) {
                     Some(name) => format!("did you mean `{name}`?"),
                     None => format!("there is: {}", names().collect::<Vec<_>>().join(", ")),
                 };
-                let name = format!("{list}.{}", key.get_ref());
+                let name = format!("{}.{}", list.name, key.get_ref());
                 return Err(ConfigError::unknown_setting(self.origin(&key.span()), &name, &hint));
             };
-            let read = self.value(&format!("{list}.{}", known.name), known.kind, &key.span(), value)?;
+            let read = self.value(&format!("{}.{}", list.name, known.name), known.kind, &key.span(), value)?;
             entry.insert(known.name, read, self.origin(&key.span()));
         }
-        match keys.iter().copied().flatten().find(|key| key.is_required && !entry.has(key.name)) {
+        match keys().find(|key| key.is_required && !entry.has(key.name)) {
             Some(key) => Err(entry.invalid(key.name, &key.kind.expected())),
             None => Ok(entry),
         }

@@ -1,28 +1,26 @@
 //! What a configuration file contains.
 
-use super::entry::Entry;
+use std::collections::BTreeMap;
+
+use super::entry::{Entry, TOOL_LISTS};
 use super::origin::ConfiguredValues;
 
 /// The content of a file.
 #[derive(Debug, Default)]
 pub(super) struct FileContent {
     pub(super) values: ConfiguredValues,
-    pub(super) tools: Vec<Entry>,
-    pub(super) openapi: Vec<Entry>,
-    pub(super) mcp: Vec<Entry>,
-    pub(super) http: Vec<Entry>,
-    pub(super) command: Vec<Entry>,
-    pub(super) models: Vec<Entry>,
-    pub(super) checks: Vec<Entry>,
-    pub(super) keys: Vec<Entry>,
-    pub(super) approve: Vec<Entry>,
-    pub(super) confirm: Vec<Entry>,
+    /// By list.
+    pub(super) entries: BTreeMap<&'static str, Vec<Entry>>,
 }
 
 impl FileContent {
+    pub(super) fn list(&self, name: &str) -> &[Entry] {
+        self.entries.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// The entries of all lists of tools.
     pub(super) fn tools(&self) -> impl Iterator<Item = &Entry> {
-        self.tools.iter().chain(&self.openapi).chain(&self.mcp).chain(&self.http).chain(&self.command)
+        TOOL_LISTS.iter().flat_map(|list| self.list(list))
     }
 }
 

@@ -15,21 +15,16 @@ use super::field::{Choice, Field, words};
 pub enum SettingKind {
     /// `true` or `false`.
     Switch,
-    /// A whole number.
     Count {
-        /// The smallest one.
         min: u32,
-        /// The largest one.
         max: u32,
     },
     /// A duration with its unit.
     Duration {
-        /// The shortest one, in milliseconds.
         min_ms: u64,
     },
     /// A number of bytes with its unit.
     Size,
-    /// One of these words.
     Word(fn() -> Vec<&'static str>),
     /// A sampling temperature from 0 to 2.
     Temperature,
@@ -37,7 +32,6 @@ pub enum SettingKind {
     TemperatureOrDefault,
     /// HTTP statuses from 400 to 599.
     Statuses,
-    /// Keys of the metadata of requests.
     MetadataKeys,
     /// Side effect classes by the names of tools.
     SideEffects,
@@ -55,15 +49,11 @@ pub enum SettingKind {
     TextList,
     /// A price per million tokens.
     Price,
-    /// An amount of money.
     Money,
     /// Text that is not empty.
     Text,
-    /// Names of services.
     ServiceNames,
-    /// The address of a Redis server.
     RedisAddress,
-    /// The address of a webhook.
     WebhookAddress,
     /// The first part of the keys of a registry.
     RegistryNamespace,
@@ -76,7 +66,6 @@ pub(crate) const PERCENT: SettingKind = SettingKind::Count { min: 1, max: 100 };
 pub(crate) const DURATION: SettingKind = SettingKind::Duration { min_ms: 0 };
 pub(crate) const POSITIVE_DURATION: SettingKind = SettingKind::Duration { min_ms: 1 };
 
-/// The words of a type.
 pub(crate) const fn word<T: Choice>() -> SettingKind {
     SettingKind::Word(words::<T>)
 }

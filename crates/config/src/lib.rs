@@ -16,16 +16,11 @@
 mod additions;
 pub mod agent;
 mod api_keys;
-mod approval_rules;
 mod approval_webhook;
 mod builder;
-mod business_keys;
-mod byte_size;
 mod callbacks;
-mod checks;
-mod confirmations;
+mod capability_rules;
 mod discovery;
-mod duration;
 mod effect_names;
 mod entry;
 mod error;
@@ -39,7 +34,6 @@ mod limits;
 mod list;
 mod log;
 mod models;
-mod opaque;
 mod origin;
 mod prompts;
 mod reference;
@@ -53,11 +47,11 @@ mod show;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod units;
 
 pub use api_keys::{KEY_INSTEAD_OF_VARIABLE, KeySource, is_key_instead_of_variable};
 pub use approval_webhook::{WebhookSettings, WebhookUrl};
 pub use builder::ConfigBuilder;
-pub use byte_size::ByteSize;
 pub use callbacks::{CALLBACK_SECRET_VARIABLE, CallbackSettings};
 pub use discovery::DiscoverySettings;
 pub use error::ConfigError;
@@ -76,6 +70,7 @@ pub use setting::{Setting, VARIABLE_PREFIXES};
 pub use show::{EffectiveSetting, ShowSettings};
 pub(crate) use tools::SourceOpener;
 pub use tools::{ConfiguredSource, ConfiguredTool};
+pub use units::ByteSize;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -91,15 +86,14 @@ use reknit_protocol::{KeyRule, Value};
 use reknit_tools::{ListingStore, PinPolicy, SourceProvider, ToolSource};
 use secrecy::SecretString;
 
-use approval_rules::RuleWithOrigin;
+use builder::Opaque;
+use capability_rules::RuleWithOrigin;
 use entry::Entry;
-use opaque::Opaque;
 use origin::ConfiguredValues;
 
 /// The configuration of a process.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// The tools.
     pub tools: Vec<ConfiguredTool>,
     /// The models, the preferred one first.
     pub models: Vec<Target>,
@@ -107,23 +101,18 @@ pub struct Config {
     pub keys: BTreeMap<TargetName, KeySource>,
     /// Whether the command line may look for a model when none is configured. The library never does.
     pub find_model: FindModel,
-    /// The rules of runs.
     pub policy: Policy,
     /// How the calls of agents are mended that allow other models to correct them.
     pub agent_mending: MendingPolicy,
     /// The rules of agents whose files do not set their own.
     pub session: SessionRules,
-    /// The limits of concurrent calls over all runs.
     pub call_limits: CallLimits,
     /// The limits of single tools, by name.
     pub tool_limits: BTreeMap<String, ToolLimits>,
-    /// The rules of the circuit breakers of tools and models.
     pub breakers: BreakerPolicy,
-    /// The path of the journal, if one is set.
     pub journal: Option<PathBuf>,
-    /// What the journal survives.
     pub durability: Durability,
-    /// Which ended runs it keeps. See [`Config::retention`].
+    /// Which ended runs it keeps.
     pub keep: KeepSettings,
     /// The folder with the last known capabilities of each tool, for the time when it is down. Without one they are kept in memory.
     pub catalogue_folder: Option<PathBuf>,
@@ -137,13 +126,11 @@ pub struct Config {
     pub callbacks: CallbackSettings,
     /// The secret that signs them, or where it should be; `None` if the environment was not read.
     callback_secret: Option<Result<SecretString, String>>,
-    /// Where questions to a person are sent.
     pub webhook: WebhookSettings,
     /// The key that signs them, and where it comes from.
     webhook_secret: (Option<SecretString>, KeySource),
     /// The folder with prompt templates that replace the built-in ones, if one is set. See [`Config::templates`].
     pub prompts: Option<PathBuf>,
-    /// Which learned rules are used. .
     pub rules: RuleSettings,
     /// The level and the format of the log. See [`ConfigBuilder::log_to`].
     pub log: LogSettings,
@@ -174,7 +161,6 @@ pub struct Config {
 pub enum FindModel {
     /// It looks for API keys, then for a server on this machine.
     Allowed,
-    /// It does not look.
     Off,
 }
 
@@ -247,20 +233,19 @@ impl Config {
     pub fn read(text: &str, name: &str, environment: EnvironmentLookup<'_>) -> Result<Self, ConfigError> {
         let mut file = file_content::parse(text, name)?;
         let mut config = Self::default();
-        models::read_models(&mut config, &file.models, environment)?;
+        models::read_models(&mut config, file.list("models"), environment)?;
         config.values = std::mem::take(&mut file.values);
         config.values.add_environment(environment)?;
         discovery::add_usual_variable(&mut config.values, environment)?;
         tools::read_tools(file.tools(), &mut config.tools, environment)?;
         config.errors_in_success = tools::read_errors_in_success(file.tools())?;
         config.tool_limits = tools::read_limits(file.tools())?;
-        config.checks = checks::read_checks(&file.checks)?;
-        config.confirmations = confirmations::read_confirmations(&file.confirm)?;
-        config.business_keys = business_keys::read_keys(&file.keys)?;
-        config.approval_rules = approval_rules::read_rules(&file.approve)?;
+        config.checks = capability_rules::read_checks(file.list("checks"))?;
+        config.confirmations = capability_rules::read_confirmations(file.list("confirm"))?;
+        config.business_keys = capability_rules::read_keys(file.list("keys"))?;
+        config.approval_rules = capability_rules::read_approvals(file.list("approve"))?;
         config.webhook_secret = approval_webhook::find_secret(&config.values, environment)?;
-        let entries = file.tools().chain(&file.models).chain(&file.checks).chain(&file.keys).chain(&file.confirm);
-        config.entry_origins = entries.map(Entry::origin).collect();
+        config.entry_origins = file.entries.values().flatten().map(Entry::origin).collect();
         let mut config = config.apply_values();
         config.callback_secret = config.callbacks.url.is_some().then(|| config.callbacks.find_secret(environment));
         Ok(config)
@@ -349,11 +334,6 @@ impl Config {
         config
     }
 
-    /// Whether the file, a variable, an option or the program sets a setting.
-    pub fn is_set(&self, name: &str) -> bool {
-        Setting::find(name).is_some_and(|setting| self.values.get(setting).is_some())
-    }
-
     fn apply_switches(&mut self) {
         let Switches { corrections, feedback, context, plan_retry, choice } = self.switches;
         self.agent_mending = self.policy.mending.clone();
@@ -430,7 +410,6 @@ impl Config {
         self.callback_secret.as_ref().map(|secret| secret.as_ref().map_err(String::as_str))
     }
 
-    /// Where a setting is written.
     pub fn origin_of(&self, name: &str) -> SettingOrigin {
         let set = Setting::find(name).and_then(|setting| self.values.get(setting));
         set.map_or_else(SettingOrigin::default, |(_, origin)| origin.clone())

@@ -11,9 +11,7 @@ use reknit_model_api::BreakerRules;
 pub struct CallLimits {
     /// To all tools together.
     pub in_all: usize,
-    /// To one tool.
     pub per_tool: usize,
-    /// To one model.
     pub per_model: usize,
 }
 
@@ -70,12 +68,10 @@ impl CallRate {
         if per < Duration::from_millis(1) { Err(InvalidRate) } else { Ok(Self { calls, per }) }
     }
 
-    /// How many calls.
     pub fn calls(self) -> usize {
         self.calls.get() as usize
     }
 
-    /// In which time.
     pub fn per(self) -> Duration {
         self.per
     }

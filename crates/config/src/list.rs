@@ -19,9 +19,9 @@ use super::kind::SettingKind::{
     Temperature, TemperatureOrDefault, Text, WebhookAddress,
 };
 use super::kind::{COUNT, DURATION, PERCENT, POSITIVE, POSITIVE_DURATION, word};
+use super::log::Form;
 use super::setting::assign;
 use super::{ByteSize, ConfigBuilder, Setting, SettingOrigin};
-use super::log::Form;
 
 /// Defines [`SETTINGS`] and the methods of [`ConfigBuilder`]. A row is
 ///

@@ -8,7 +8,6 @@ pub enum Form {
     /// The message, then `name=value` for each field.
     #[default]
     Text,
-    /// One JSON object.
     Json,
 }
 
@@ -17,7 +16,6 @@ pub enum Form {
 pub struct LogSettings {
     /// The most detailed level that is written.
     pub level: LevelFilter,
-    /// The format.
     pub form: Form,
 }
 

@@ -34,7 +34,6 @@ pub(super) fn read_models(
     Ok(())
 }
 
-/// The model with its default time limits, without its key.
 fn target(name: &str, model: &Entry) -> Result<Target, ConfigError> {
     let named = model.text("provider");
     let provider = named.and_then(Provider::from_word);
@@ -95,7 +94,6 @@ fn text_table(model: &Entry, key: &str) -> BTreeMap<String, String> {
     table.iter().filter_map(text).collect()
 }
 
-/// The prices per million tokens, if they are written.
 fn prices(model: &Entry) -> Result<Option<Prices>, ConfigError> {
     let read = |key: &str| {
         let price = model.get::<f64>(key).map(Price::try_from).transpose();

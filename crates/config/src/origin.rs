@@ -11,26 +11,19 @@ use super::{EnvironmentLookup, SETTINGS, Setting};
 /// Where a value comes from. A flag overrides the environment, which overrides the file, which overrides the default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum SettingOrigin {
-    /// It is the default.
     #[default]
     Default,
-    /// A configuration file.
     File {
-        /// The name of the file.
         name: String,
         /// The line, from 1.
         line: usize,
     },
-    /// An environment variable.
     Variable {
-        /// Its name.
         name: String,
         /// The variable with the other prefix, if it is also set and therefore ignored.
         overridden: Option<String>,
     },
-    /// A flag of the command line.
     Flag(String),
-    /// A program that uses the library.
     Program,
 }
 

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use reknit_engine::Templates;
 
+use super::builder::Opaque;
 use super::regular_file::check_regular_file;
-use super::{Config, ConfigError, Opaque};
+use super::{Config, ConfigError};
 
 impl Config {
     /// The prompt templates: the built-in ones, replaced by those in the folder of `[prompts]`, replaced by those of

@@ -2,10 +2,7 @@
 
 use reknit_protocol::Value;
 
-use super::entry::{
-    APPROVE_KEYS, CHECK_KEYS, COMMAND_KEYS, CONFIRM_KEYS, DEFINED_KEYS, EntryKey, HTTP_KEYS, KEY_KEYS, LIMIT_KEYS,
-    MCP_KEYS, MODEL_KEYS, OPENAPI_KEYS, PLAIN_HTTP_KEYS, SANDBOX_KEYS, TOOL_KEYS,
-};
+use super::entry::{DEFINED_KEYS, EntryKey, EntryList, HTTP_KEYS, LIMIT_KEYS, LISTS, SANDBOX_KEYS};
 use super::kind::{SettingKind, quoted};
 use super::list::SECTIONS;
 use super::show::toml;
@@ -41,6 +38,22 @@ Names may be spelt in any style: `max-turns`, `max_turns` and `maxTurns` are the
 same. \"Also\" lists other names that a setting has in the file.
 ";
 
+/// The keys that several lists of tools share: heading, what they are, keys.
+const SHARED_KEYS: [(&str, &str, &[EntryKey]); 4] = [
+    (
+        "Capabilities that you define",
+        "The keys that every `[[http]]` and `[[command]]` has, beside its own.",
+        DEFINED_KEYS,
+    ),
+    ("Services over HTTP", "The keys that every service over HTTP has, beside its own.", HTTP_KEYS),
+    (
+        "Programs that are started here",
+        "The keys that every `[[command]]` and every `[[mcp]]` with a `command` has.",
+        SANDBOX_KEYS,
+    ),
+    ("Limits of a tool", "The keys that every tool has, whatever its list.", LIMIT_KEYS),
+];
+
 /// The reference page: every setting with its description, variable and default.
 pub fn reference() -> String {
     let mut page = INTRODUCTION.to_owned();
@@ -54,40 +67,15 @@ pub fn reference() -> String {
         page.push_str(&settings.map(paragraph).collect::<Vec<_>>().join("\n"));
         page.push_str("```\n");
     }
-    page.push_str(&key_list(
-        "tools",
-        "Services that speak the tool protocol, each in a `[[tools]]` of its own.",
-        &TOOL_KEYS,
-    ));
-    let about_openapi = "Services that an API description describes, each in an `[[openapi]]` of its own. Every operation is a capability.";
-    page.push_str(&key_list("openapi", about_openapi, &OPENAPI_KEYS));
-    let about_mcp = "MCP servers, each in an `[[mcp]]` of its own: a program that is started here, or an address.";
-    page.push_str(&key_list("mcp", about_mcp, &MCP_KEYS));
-    let about_plain = "Services over HTTP without an API description, each capability in an `[[http]]` of its own; docs/tools.md explains them.";
-    page.push_str(&key_list("http", about_plain, &PLAIN_HTTP_KEYS));
-    let about_commands = "Commands of this machine, each in a `[[command]]` of its own; docs/tools.md explains them.";
-    page.push_str(&key_list("command", about_commands, &COMMAND_KEYS));
-    let about_defined = "The keys that every `[[http]]` and `[[command]]` has, beside its own.";
-    page.push_str(&key_group("Capabilities that you define", about_defined, &DEFINED_KEYS));
-    let about_http = "The keys that every service over HTTP has, beside its own.";
-    page.push_str(&key_group("Services over HTTP", about_http, &HTTP_KEYS));
-    let about_programs = "The keys that every `[[command]]` and every `[[mcp]]` with a `command` has.";
-    page.push_str(&key_group("Programs that are started here", about_programs, &SANDBOX_KEYS));
-    let about_limits = "The keys that every tool has, whatever its list.";
-    page.push_str(&key_group("Limits of a tool", about_limits, &LIMIT_KEYS));
-    let about_models = "Models, each in a `[[models]]` of its own, the preferred one first.";
-    page.push_str(&key_list("models", about_models, &MODEL_KEYS));
-    let about_checks = "Checks of calls with an unknown outcome, each in a `[[checks]]` of its own.";
-    page.push_str(&key_list("checks", about_checks, &CHECK_KEYS));
-    let about_keys = "Business keys: which parameters identify a deed, each in a `[[keys]]` of its own. A call whose deed another call has \
-                      done is not sent: its result is the receipt of that call. docs/tools.md explains them.";
-    page.push_str(&key_list("keys", about_keys, &KEY_KEYS));
-    let about_confirm = "What is expected of the results of a capability, each in a `[[confirm]]` of its own, as `expect` and `verify` of a step \
-                         say it. What a step says itself counts instead. docs/plans.md explains them.";
-    page.push_str(&key_list("confirm", about_confirm, &CONFIRM_KEYS));
-    let about_rules = "Calls that a person approves before they are sent, each in an `[[approve]]` of its own. A call matches if \
-                       all keys hold; at least one key is required. An expression without a value for a call matches.";
-    page.push_str(&key_list("approve", about_rules, &APPROVE_KEYS));
+    for EntryList { name, about, keys } in &LISTS {
+        page.push_str(&key_group(&format!("[[{name}]]"), about, keys.first().copied().unwrap_or_default()));
+        // After the last list of tools.
+        if *name == "command" {
+            for (heading, about, keys) in SHARED_KEYS {
+                page.push_str(&key_group(heading, about, keys));
+            }
+        }
+    }
     page
 }
 
@@ -106,10 +94,6 @@ fn paragraph(setting: &Setting) -> String {
         value => format!("{} = {}", setting.key(), toml(&value)),
     };
     format!("{description}{names}{line}\n")
-}
-
-fn key_list(list: &str, about: &str, keys: &[EntryKey]) -> String {
-    key_group(&format!("[[{list}]]"), about, keys)
 }
 
 fn key_group(heading: &str, about: &str, keys: &[EntryKey]) -> String {

@@ -26,7 +26,6 @@ pub(crate) struct RegistryServices {
     pub(crate) client: Client,
     /// The names of the services to use; all if it is empty.
     pub(crate) include: Vec<String>,
-    /// The names of services that are not used.
     pub(crate) exclude: Vec<String>,
 }
 

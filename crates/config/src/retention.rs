@@ -4,16 +4,14 @@ use std::time::Duration;
 
 use reknit_journal::Retention;
 
-use super::{ByteSize, Config};
+use super::ByteSize;
 
 /// Which ended runs the journal keeps. 0 is no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeepSettings {
     /// For how long after its end.
     pub time: Duration,
-    /// How many.
     pub runs: u32,
-    /// How large the file may become.
     pub size: ByteSize,
 }
 
@@ -33,13 +31,6 @@ impl KeepSettings {
             max_runs: limit(self.runs.into()),
             max_bytes: limit(self.size.0),
         }
-    }
-}
-
-impl Config {
-    /// Which ended runs the journal keeps.
-    pub fn retention(&self) -> Retention {
-        self.keep.retention()
     }
 }
 

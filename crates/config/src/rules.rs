@@ -7,7 +7,6 @@ use std::path::PathBuf;
 pub struct RuleSettings {
     /// The file; without one no rules are used.
     pub file: Option<PathBuf>,
-    /// Whether the rules in the file are used.
     pub enabled: bool,
     /// After confirmations from how many runs a rule for calls that only read accepts itself; 0 is never.
     pub accept_reads_after: u32,

@@ -17,11 +17,8 @@ pub const VARIABLE_PREFIXES: [&str; 2] = ["REKNIT_", "GOMIND_"];
 pub struct Setting {
     /// Its section and key in the file: `limits.tool-calls`.
     pub name: &'static str,
-    /// What it does, in one sentence.
     pub description: &'static str,
-    /// Which values it accepts.
     pub kind: SettingKind,
-    /// Its other names in the file.
     pub aliases: &'static [&'static str],
     /// Its variable without the prefix; empty if that follows from the name.
     pub(super) variable: &'static str,
@@ -30,7 +27,6 @@ pub struct Setting {
     pub(super) set: fn(&mut Config, &Value),
 }
 
-/// Sets a field to a value that its kind accepts.
 pub(super) fn assign<T: Field>(field: &mut T, value: &Value) {
     if let Some(value) = T::from_value(value) {
         *field = value;
@@ -49,12 +45,10 @@ impl Setting {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 
-    /// The section of its name; empty if it has none.
     pub fn section(&self) -> &'static str {
         self.name.split_once('.').map_or("", |(section, _)| section)
     }
 
-    /// Its name without the section.
     pub fn key(&self) -> &'static str {
         self.name.split_once('.').map_or(self.name, |(_, key)| key)
     }

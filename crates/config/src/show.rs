@@ -7,29 +7,23 @@ use reknit_model_api::Price;
 use reknit_models::{Caching, Streaming, Target};
 use reknit_protocol::{Number, Object, Value, redact_url};
 
-use super::approval_rules::shown_rule;
-use super::business_keys::shown_key;
-use super::checks::shown_check;
-use super::confirmations::shown_confirmation;
-use super::entry::{entry_name, redacted_headers};
+use super::capability_rules::{shown_check, shown_confirmation, shown_key, shown_rule};
+use super::entry::{LISTS, entry_name, redacted_headers};
 use super::field::Field;
 use super::{Config, KeySource, Setting, SettingOrigin};
 
 /// A setting with its effective value.
 #[derive(Debug, Clone)]
 pub struct EffectiveSetting {
-    /// The setting.
     pub setting: &'static Setting,
     /// Its value; null if it has none.
     pub value: Value,
-    /// Where the value comes from.
     pub origin: SettingOrigin,
 }
 
 /// Which settings to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShowSettings {
-    /// All of them.
     All,
     /// Only those that are set.
     Changed,
@@ -50,35 +44,17 @@ impl Config {
             }
             write_section(&mut page, section);
         }
-        for (list, entries) in [
-            ("tools", self.shown_tools("tools")),
-            ("openapi", self.shown_tools("openapi")),
-            ("mcp", self.shown_tools("mcp")),
-            ("http", self.shown_tools("http")),
-            ("command", self.shown_tools("command")),
-            ("models", self.shown_models()),
-            ("checks", self.shown_checks()),
-            ("keys", self.shown_keys()),
-            ("confirm", self.shown_confirmations()),
-        ] {
-            for entry in entries {
-                let origin = self.entry_origins.get(&(list, entry_name(&entry))).cloned().unwrap_or_default();
-                let _ = writeln!(page, "\n[[{list}]]  # {origin}");
+        for list in LISTS {
+            for (entry, origin) in self.shown_entries(list.name) {
+                let _ = writeln!(page, "\n[[{}]]  # {origin}", list.name);
                 for (key, value) in &entry {
                     let _ = writeln!(page, "{key} = {}", toml(value));
                 }
             }
         }
-        for (rule, origin) in &self.approval_rules {
-            let _ = writeln!(page, "\n[[approve]]  # {origin}");
-            for (key, value) in &shown_rule(rule) {
-                let _ = writeln!(page, "{key} = {}", toml(value));
-            }
-        }
         page.trim_start_matches('\n').to_owned()
     }
 
-    /// The same as JSON.
     pub fn to_value(&self, which: ShowSettings) -> Value {
         let setting = |shown: &EffectiveSetting| {
             let [variable, _] = shown.setting.variables();
@@ -91,20 +67,12 @@ impl Config {
             object.extend(origin(&shown.origin));
             Value::Object(object)
         };
-        let list = |entries: Vec<Object>| Value::Array(entries.into_iter().map(Value::Object).collect());
-        Value::Object(Object::from([
-            ("settings", self.shown(which).map(setting).collect()),
-            ("tools", list(self.shown_tools("tools"))),
-            ("openapi", list(self.shown_tools("openapi"))),
-            ("mcp", list(self.shown_tools("mcp"))),
-            ("http", list(self.shown_tools("http"))),
-            ("command", list(self.shown_tools("command"))),
-            ("models", list(self.shown_models())),
-            ("checks", list(self.shown_checks())),
-            ("keys", list(self.shown_keys())),
-            ("confirm", list(self.shown_confirmations())),
-            ("approve", list(self.approval_rules.iter().map(|(rule, _)| shown_rule(rule)).collect())),
-        ]))
+        let mut shown = Object::from([("settings", self.shown(which).map(setting).collect())]);
+        for list in LISTS {
+            let entries = self.shown_entries(list.name).into_iter().map(|(entry, _)| Value::Object(entry));
+            shown.insert(list.name, Value::Array(entries.collect()));
+        }
+        Value::Object(shown)
     }
 
     fn shown(&self, which: ShowSettings) -> impl Iterator<Item = &EffectiveSetting> {
@@ -113,24 +81,22 @@ impl Config {
         self.effective.iter().filter(is_shown)
     }
 
-    fn shown_tools(&self, list: &str) -> Vec<Object> {
-        self.tools.iter().filter(|tool| tool.list == list).map(|tool| tool.shown.clone()).collect()
-    }
-
-    fn shown_checks(&self) -> Vec<Object> {
-        self.policy.effects.checks.iter().map(shown_check).collect()
-    }
-
-    fn shown_confirmations(&self) -> Vec<Object> {
-        self.policy.effects.confirmations.iter().map(shown_confirmation).collect()
-    }
-
-    fn shown_keys(&self) -> Vec<Object> {
-        self.policy.effects.keys.iter().map(shown_key).collect()
-    }
-
-    fn shown_models(&self) -> Vec<Object> {
-        self.models.iter().map(|target| shown_model(target, self.keys.get(&target.name))).collect()
+    /// The entries of a list, each with the place where it is written.
+    fn shown_entries(&self, list: &'static str) -> Vec<(Object, SettingOrigin)> {
+        let effects = &self.policy.effects;
+        let entries: Vec<Object> = match list {
+            "models" => self.models.iter().map(|target| shown_model(target, self.keys.get(&target.name))).collect(),
+            "checks" => effects.checks.iter().map(shown_check).collect(),
+            "keys" => effects.keys.iter().map(shown_key).collect(),
+            "confirm" => effects.confirmations.iter().map(shown_confirmation).collect(),
+            // Rules have no names.
+            "approve" => {
+                return self.approval_rules.iter().map(|(rule, origin)| (shown_rule(rule), origin.clone())).collect();
+            }
+            _ => self.tools.iter().filter(|tool| tool.list == list).map(|tool| tool.shown.clone()).collect(),
+        };
+        let origin = |entry: &Object| self.entry_origins.get(&(list, entry_name(entry))).cloned().unwrap_or_default();
+        entries.into_iter().map(|entry| (entry.clone(), origin(&entry))).collect()
     }
 }
 

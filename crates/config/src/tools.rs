@@ -44,9 +44,7 @@ const DEFAULT_CAPABILITY: &str = "run";
 /// A tool of the configuration.
 #[derive(Debug, Clone)]
 pub struct ConfiguredTool {
-    /// Its name in plans.
     pub name: ToolName,
-    /// Where its capabilities come from.
     pub source: ConfiguredSource,
     /// The capability, if it is only one. Other tools with the same name may have others.
     pub capability: Option<CapabilityName>,
@@ -61,24 +59,14 @@ pub struct ConfiguredTool {
 /// Where the capabilities of a tool come from.
 #[derive(Debug, Clone)]
 pub enum ConfiguredSource {
-    /// A service that speaks the tool protocol.
     #[cfg(feature = "http")]
-    Service {
-        /// Its address.
-        address: Address,
-        /// How requests to it are made.
-        http: Box<HttpOptions>,
-    },
-    /// A service that an API description describes.
+    Service { address: Address, http: Box<HttpOptions> },
     #[cfg(feature = "openapi")]
     OpenApi(Box<OpenApiOptions>),
-    /// One capability of a service over HTTP.
     #[cfg(feature = "http")]
     PlainHttp(Box<PlainHttpCapability>),
-    /// A command of this machine.
     #[cfg(feature = "commands")]
     Command(Box<CommandTool>),
-    /// An MCP server.
     #[cfg(feature = "mcp")]
     Mcp(Box<McpOptions>),
     /// A source that a program made.
@@ -113,7 +101,6 @@ impl ConfiguredTool {
         Self { name, source, capability: None, keys: Vec::new(), list: "tools", shown }
     }
 
-    /// A source that a program made.
     pub fn of_program(source: Arc<dyn ToolSource>) -> Self {
         let shown = Object::from([("name", source.name().as_str().into()), ("url", source.address().into())]);
         let name = source.name().clone();
@@ -128,7 +115,6 @@ impl ConfiguredTool {
         Self { capability: Some(capability), ..tool }
     }
 
-    /// Whether this tool takes the place of another one.
     pub(super) fn replaces(&self, other: &Self) -> bool {
         let is_other_capability =
             self.capability.is_some() && other.capability.is_some() && self.capability != other.capability;
@@ -202,7 +188,6 @@ impl SourceOpener {
         Ok(Self {})
     }
 
-    /// The source of a tool.
     pub(crate) fn open(&self, tool: &ConfiguredTool) -> Result<Arc<dyn ToolSource>, ConfigError> {
         #[cfg(feature = "http")]
         let unusable =
@@ -239,7 +224,6 @@ fn capability_name(entry: &Entry) -> Option<CapabilityName> {
     }
 }
 
-/// Reads the entries of all lists of tools.
 pub(super) fn read_tools<'a>(
     entries: impl Iterator<Item = &'a Entry>,
     known: &mut Vec<ConfiguredTool>,
@@ -254,42 +238,51 @@ pub(super) fn read_tools<'a>(
         if known.iter().any(|tool| tool.name == name && tool.capability == capability) {
             return Err(entry.invalid("capability", "another entry of this tool has it; write a different one"));
         }
-        let mut keys = Vec::new();
-        let source = read_source(entry, &name, &mut keys, environment)?;
+        let mut tool = ToolEntry { entry, name: &name, environment, keys: Vec::new() };
+        let source = read_source(&mut tool)?;
+        let keys = tool.keys;
         known.push(ConfiguredTool { name, source, capability, keys, list: entry.list(), shown: entry.shown() });
     }
     Ok(())
 }
 
+/// An entry of a list of tools, while it is read.
+#[cfg_attr(
+    not(any(feature = "commands", feature = "http")),
+    expect(dead_code, reason = "this build has no sources of files")
+)]
+struct ToolEntry<'a> {
+    entry: &'a Entry,
+    name: &'a ToolName,
+    environment: EnvironmentLookup<'a>,
+    /// Where its keys come from, as far as it was read.
+    keys: Vec<KeySource>,
+}
+
 /// Where the capabilities of an entry come from. Fails if this build has no such sources.
 #[cfg_attr(
     not(any(feature = "commands", feature = "http")),
-    expect(unused_variables, clippy::match_single_binding, reason = "this build has no sources of files")
+    expect(clippy::match_single_binding, reason = "this build has no sources of files")
 )]
-fn read_source(
-    entry: &Entry,
-    name: &ToolName,
-    keys: &mut Vec<KeySource>,
-    environment: EnvironmentLookup<'_>,
-) -> Result<ConfiguredSource, ConfigError> {
-    match entry.list() {
+fn read_source(tool: &mut ToolEntry<'_>) -> Result<ConfiguredSource, ConfigError> {
+    match tool.entry.list() {
         #[cfg(feature = "mcp")]
-        "mcp" => Ok(ConfiguredSource::Mcp(Box::new(mcp::options(entry, name, keys, environment)?))),
+        "mcp" => Ok(ConfiguredSource::Mcp(Box::new(mcp::options(tool)?))),
         #[cfg(feature = "openapi")]
-        "openapi" => Ok(ConfiguredSource::OpenApi(Box::new(openapi::options(entry, name, keys, environment)?))),
+        "openapi" => Ok(ConfiguredSource::OpenApi(Box::new(openapi::options(tool)?))),
         #[cfg(feature = "http")]
-        "http" => plain_http::capability(entry, name, keys, environment),
+        "http" => plain_http::capability(tool),
         #[cfg(feature = "http")]
-        "tools" => http::service(entry, name, keys, environment),
+        "tools" => http::service(tool),
         #[cfg(feature = "commands")]
-        "command" => command::tool(entry, name, keys, environment),
+        "command" => command::tool(tool),
         list => {
             let feature = match list {
                 "tools" => "http",
                 "command" => "commands",
                 other => other,
             };
-            Err(entry.invalid("name", &format!("this program was built without the feature `{feature}`")))
+            Err(tool.entry.invalid("name", &format!("this program was built without the feature `{feature}`")))
         }
     }
 }

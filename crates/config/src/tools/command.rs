@@ -2,26 +2,19 @@
 
 use std::path::PathBuf;
 
-use reknit_protocol::{SideEffect, ToolName};
+use reknit_protocol::SideEffect;
 use reknit_tools::{CommandInput, CommandOptions, CommandTool, SandboxMode};
 
 use super::defined::{defined, invalid};
-use super::{ConfiguredSource, sandbox};
-use crate::EnvironmentLookup;
+use super::{ConfiguredSource, ToolEntry, sandbox};
 use crate::api_keys::KeySource;
-use crate::entry::Entry;
 use crate::error::ConfigError;
 
 /// The variables that every command gets.
 const USUAL_VARIABLES: [&str; 3] = ["PATH", "HOME", "LANG"];
 
-/// Reads an entry of `[[command]]`.
-pub(super) fn tool(
-    entry: &Entry,
-    name: &ToolName,
-    keys: &mut Vec<KeySource>,
-    environment: EnvironmentLookup<'_>,
-) -> Result<ConfiguredSource, ConfigError> {
+pub(super) fn tool(tool: &mut ToolEntry<'_>) -> Result<ConfiguredSource, ConfigError> {
+    let ToolEntry { entry, name, environment, .. } = *tool;
     let mut options = CommandOptions::new(defined(entry, name, SideEffect::Undeclared)?, entry.texts("command"));
     options.stdin = match entry.text("stdin") {
         None => CommandInput::Empty,
@@ -42,11 +35,11 @@ pub(super) fn tool(
         match environment(&variable) {
             Some(value) => {
                 options.environment.push((variable.clone(), value.into()));
-                keys.push(KeySource::Variable(variable));
+                tool.keys.push(KeySource::Variable(variable));
             }
-            None => keys.push(KeySource::UnsetVariable(variable)),
+            None => tool.keys.push(KeySource::UnsetVariable(variable)),
         }
     }
-    let tool = CommandTool::new(options).map_err(|error| invalid(entry, &error))?;
-    Ok(ConfiguredSource::Command(Box::new(tool)))
+    let command = CommandTool::new(options).map_err(|error| invalid(entry, &error))?;
+    Ok(ConfiguredSource::Command(Box::new(command)))
 }

@@ -14,7 +14,6 @@ use crate::regular_file::check_regular_file;
 /// The size limit of a file with a schema in bytes.
 const MAX_SCHEMA_BYTES: u64 = 1 << 20;
 
-/// The capability of an entry.
 pub(super) fn defined(
     entry: &Entry,
     tool: &ToolName,

@@ -1,38 +1,30 @@
 //! Services over HTTP: the entries of `[[tools]]`, and the options that all lists of services share.
 
-use reknit_protocol::{Object, ToolName};
+use reknit_protocol::Object;
 use reknit_tools::{Address, ClientCredentials, ComponentType, ConnectionOptions, Credential, HttpOptions};
 use secrecy::SecretString;
 
-use super::{Authentication, ConfiguredSource, EnvironmentLookup};
+use super::{Authentication, ConfiguredSource, ToolEntry};
 use crate::api_keys::{KeySource, find_secret};
 use crate::entry::Entry;
 use crate::error::ConfigError;
 
-/// Reads an entry of `[[tools]]`.
-pub(super) fn service(
-    entry: &Entry,
-    name: &ToolName,
-    keys: &mut Vec<KeySource>,
-    environment: EnvironmentLookup<'_>,
-) -> Result<ConfiguredSource, ConfigError> {
+pub(super) fn service(tool: &mut ToolEntry<'_>) -> Result<ConfiguredSource, ConfigError> {
+    let ToolEntry { entry, name, .. } = *tool;
     let mut address = Address::parse(name.clone(), entry.text("url").unwrap_or_default())
         .map_err(|_| entry.invalid("url", "write an http or https address, like `http://127.0.0.1:8085`"))?;
     address.component = entry.text("type").and_then(ComponentType::from_word);
-    let http = http_options_with_key(entry, keys, environment)?;
+    let http = http_options_with_key(tool)?;
     Ok(ConfiguredSource::Service { address, http: Box::new(http) })
 }
 
 /// The options of an entry, with its credential.
-pub(super) fn http_options_with_key(
-    entry: &Entry,
-    keys: &mut Vec<KeySource>,
-    environment: EnvironmentLookup<'_>,
-) -> Result<HttpOptions, ConfigError> {
+pub(super) fn http_options_with_key(tool: &mut ToolEntry<'_>) -> Result<HttpOptions, ConfigError> {
+    let ToolEntry { entry, environment, .. } = *tool;
     let mut http = http_options(entry)?;
     let (key, source) = find_secret(entry, environment)?;
-    keys.push(source);
-    keys.extend(certificate_key(entry));
+    tool.keys.push(source);
+    tool.keys.extend(certificate_key(entry));
     add_credential(entry, key.map(Into::into), &mut http)?;
     Ok(http)
 }
@@ -42,7 +34,6 @@ pub(super) fn certificate_key(entry: &Entry) -> Option<KeySource> {
     entry.text("certificate-file").map(|path| KeySource::File(path.to_owned()))
 }
 
-/// The certificates and the proxy of a service.
 pub(super) fn connection(entry: &Entry) -> ConnectionOptions {
     ConnectionOptions {
         ca_file: entry.text("ca-file").map(Into::into),
@@ -65,7 +56,6 @@ pub(super) fn http_options(entry: &Entry) -> Result<HttpOptions, ConfigError> {
     Ok(options)
 }
 
-/// Adds the credential that `auth` describes.
 pub(super) fn add_credential(
     entry: &Entry,
     key: Option<SecretString>,

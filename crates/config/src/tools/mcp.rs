@@ -3,13 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use reknit_mcp::{McpConnection, McpEndpoint, McpOAuth, McpOptions, McpProgram, TokenKey, ToolFilter, token_file_name};
-use reknit_protocol::{Object, ToolName};
+use reknit_protocol::Object;
 use reknit_tools::{Address, SandboxMode};
 
 use super::http::{certificate_key, connection};
-use super::{EnvironmentLookup, McpAuthentication, sandbox};
+use super::{EnvironmentLookup, McpAuthentication, ToolEntry, sandbox};
 use crate::api_keys::{KEY_INSTEAD_OF_VARIABLE, KeySource, find_secret, is_key_instead_of_variable};
-use crate::entry::Entry;
 use crate::error::ConfigError;
 
 /// The folder with the tokens of sign-ins, in the state folder of the user.
@@ -21,16 +20,11 @@ const HTTP_KEYS: [&str; 7] = ["headers", "key-env", "key-file", "auth", "ca-file
 /// The keys of an entry that are only for a sign-in.
 const OAUTH_KEYS: [&str; 5] = ["client-id-env", "client-secret-env", "scopes", "redirect-port", "token-key-env"];
 
-/// Reads an entry of `[[mcp]]`.
-pub(super) fn options(
-    entry: &Entry,
-    name: &ToolName,
-    keys: &mut Vec<KeySource>,
-    environment: EnvironmentLookup<'_>,
-) -> Result<McpOptions, ConfigError> {
+pub(super) fn options(tool: &mut ToolEntry<'_>) -> Result<McpOptions, ConfigError> {
+    let ToolEntry { entry, name, .. } = *tool;
     let connection = match (entry.has("command"), entry.text("url")) {
-        (true, None) => McpConnection::Stdio(program(entry, keys, environment)?),
-        (false, Some(url)) => McpConnection::Http(endpoint(entry, name, url, keys, environment)?),
+        (true, None) => McpConnection::Stdio(program(tool)?),
+        (false, Some(url)) => McpConnection::Http(endpoint(tool, url)?),
         (true, Some(_)) => return Err(entry.invalid("url", "`command` is set as well; write only one of the two")),
         (false, None) => {
             return Err(
@@ -47,11 +41,8 @@ pub(super) fn options(
 }
 
 /// A program. What a person passes to it in its environment may be a secret, so no value is shown.
-fn program(
-    entry: &Entry,
-    keys: &mut Vec<KeySource>,
-    environment: EnvironmentLookup<'_>,
-) -> Result<McpProgram, ConfigError> {
+fn program(tool: &mut ToolEntry<'_>) -> Result<McpProgram, ConfigError> {
+    let ToolEntry { entry, environment, .. } = *tool;
     for key in HTTP_KEYS.into_iter().chain(OAUTH_KEYS) {
         if entry.has(key) {
             return Err(entry.invalid(key, "it is only for servers with a `url`; pass variables with `environment`"));
@@ -64,10 +55,10 @@ fn program(
     for variable in entry.texts("environment") {
         match environment(&variable) {
             Some(value) => {
-                keys.push(KeySource::Variable(variable.clone()));
+                tool.keys.push(KeySource::Variable(variable.clone()));
                 secrets.push((variable, value.into()));
             }
-            None => keys.push(KeySource::UnsetVariable(variable)),
+            None => tool.keys.push(KeySource::UnsetVariable(variable)),
         }
     }
     let arguments: Vec<String> = words.collect();
@@ -100,13 +91,8 @@ fn named_paths(arguments: &[String]) -> Vec<PathBuf> {
     paths.filter_map(folder).filter(|folder| folder.is_dir() && folder.parent().is_some()).collect()
 }
 
-fn endpoint(
-    entry: &Entry,
-    name: &ToolName,
-    url: &str,
-    keys: &mut Vec<KeySource>,
-    environment: EnvironmentLookup<'_>,
-) -> Result<McpEndpoint, ConfigError> {
+fn endpoint(tool: &mut ToolEntry<'_>, url: &str) -> Result<McpEndpoint, ConfigError> {
+    let ToolEntry { entry, name, environment, .. } = *tool;
     let expected = "write an http or https address, like `http://127.0.0.1:3001/mcp`";
     Address::parse(name.clone(), url).map_err(|_| entry.invalid("url", expected))?;
     for key in ["environment", "folder", "sandbox", "read", "write", "network"] {
@@ -115,7 +101,7 @@ fn endpoint(
         }
     }
     let oauth = match entry.get("auth").unwrap_or(McpAuthentication::Bearer) {
-        McpAuthentication::OAuth => Some(oauth(entry, name, url, keys, environment)?),
+        McpAuthentication::OAuth => Some(oauth(tool, url)?),
         McpAuthentication::Bearer => {
             if let Some(key) = OAUTH_KEYS.into_iter().find(|key| entry.has(key)) {
                 return Err(entry.invalid(key, "it has no effect without `auth = \"oauth\"`; remove it, or write that"));
@@ -124,22 +110,17 @@ fn endpoint(
         }
     };
     let (key, source) = find_secret(entry, environment)?;
-    keys.push(source);
+    tool.keys.push(source);
     let headers = entry.get::<Object>("headers").unwrap_or_default();
     let headers = headers.iter().map(|(name, value)| (name.to_owned(), value.as_str().unwrap_or_default().into()));
-    keys.extend(certificate_key(entry));
+    tool.keys.extend(certificate_key(entry));
     let (headers, bearer) = (headers.collect(), key.map(Into::into));
     Ok(McpEndpoint { url: url.to_owned(), headers, bearer, oauth, connection: connection(entry) })
 }
 
 /// How a person signs in, and where the tokens are stored.
-fn oauth(
-    entry: &Entry,
-    name: &ToolName,
-    url: &str,
-    keys: &mut Vec<KeySource>,
-    environment: EnvironmentLookup<'_>,
-) -> Result<McpOAuth, ConfigError> {
+fn oauth(tool: &mut ToolEntry<'_>, url: &str) -> Result<McpOAuth, ConfigError> {
+    let ToolEntry { entry, name, environment, .. } = *tool;
     if let Some(key) = ["key-env", "key-file"].into_iter().find(|key| entry.has(key)) {
         return Err(entry.invalid(key, "`auth = \"oauth\"` has tokens of its own; remove one of the two"));
     }
@@ -159,7 +140,11 @@ fn oauth(
             return Err(entry.hidden(key, KEY_INSTEAD_OF_VARIABLE));
         }
         let variable = variable.to_owned();
-        keys.push(if value.is_some() { KeySource::Variable(variable) } else { KeySource::UnsetVariable(variable) });
+        tool.keys.push(if value.is_some() {
+            KeySource::Variable(variable)
+        } else {
+            KeySource::UnsetVariable(variable)
+        });
         Ok(value)
     };
     let client_id = variable("client-id-env")?;

@@ -3,23 +3,18 @@
 use std::collections::HashMap;
 
 use reknit_openapi::OperationFilter;
-use reknit_protocol::{HttpMethod, Object, ToolName};
+use reknit_protocol::{HttpMethod, Object};
 use reknit_tools::{Address, DocumentLocation, OpenApiOptions};
 use secrecy::SecretString;
 
-use super::EnvironmentLookup;
+use super::ToolEntry;
 use super::http::{add_credential, certificate_key, http_options};
 use crate::api_keys::{KeySource, find_secret};
 use crate::entry::Entry;
 use crate::error::ConfigError;
 
-/// Reads an entry of `[[openapi]]`.
-pub(super) fn options(
-    entry: &Entry,
-    name: &ToolName,
-    keys: &mut Vec<KeySource>,
-    environment: EnvironmentLookup<'_>,
-) -> Result<OpenApiOptions, ConfigError> {
+pub(super) fn options(tool: &mut ToolEntry<'_>) -> Result<OpenApiOptions, ConfigError> {
+    let ToolEntry { entry, name, environment, .. } = *tool;
     let document = DocumentLocation::parse(entry.text("document").unwrap_or_default())
         .map_err(|problem| entry.invalid("document", &format!("{problem}; write a file or an http address")))?;
     let mut options = OpenApiOptions::new(name.clone(), document);
@@ -38,10 +33,10 @@ pub(super) fn options(
     };
     options.trusted = entry.get("trusted").unwrap_or(false);
     options.http = http_options(entry)?;
-    keys.extend(certificate_key(entry));
+    tool.keys.extend(certificate_key(entry));
     options.user = entry.text("user").map(str::to_owned);
     let (key, source) = find_secret(entry, environment)?;
-    keys.push(source);
+    tool.keys.push(source);
     let key: Option<SecretString> = key.map(Into::into);
     if entry.has("auth") {
         // Whoever says how a key is sent means every request.
@@ -49,7 +44,7 @@ pub(super) fn options(
     } else {
         options.key = key;
     }
-    (options.scheme_keys, *keys) = scheme_keys(entry, std::mem::take(keys), environment);
+    options.scheme_keys = scheme_keys(tool);
     Ok(options)
 }
 
@@ -63,21 +58,17 @@ fn methods(entry: &Entry) -> Result<Vec<HttpMethod>, ConfigError> {
 }
 
 /// The secrets of `schemes`, which names an environment variable for each security scheme.
-fn scheme_keys(
-    entry: &Entry,
-    mut sources: Vec<KeySource>,
-    environment: EnvironmentLookup<'_>,
-) -> (HashMap<String, SecretString>, Vec<KeySource>) {
+fn scheme_keys(tool: &mut ToolEntry<'_>) -> HashMap<String, SecretString> {
     let mut keys = HashMap::new();
-    for (scheme, variable) in &entry.get::<Object>("schemes").unwrap_or_default() {
+    for (scheme, variable) in &tool.entry.get::<Object>("schemes").unwrap_or_default() {
         let variable = variable.as_str().unwrap_or_default();
-        match environment(variable).filter(|key| !key.is_empty()) {
+        match (tool.environment)(variable).filter(|key| !key.is_empty()) {
             Some(key) => {
                 keys.insert(scheme.to_owned(), key.into());
-                sources.push(KeySource::Variable(variable.to_owned()));
+                tool.keys.push(KeySource::Variable(variable.to_owned()));
             }
-            None => sources.push(KeySource::UnsetVariable(variable.to_owned())),
+            None => tool.keys.push(KeySource::UnsetVariable(variable.to_owned())),
         }
     }
-    (keys, sources)
+    keys
 }

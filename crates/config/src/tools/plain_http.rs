@@ -1,24 +1,17 @@
 //! The capabilities of `[[http]]`: one request each.
 
 use reknit_mend::ErrorsInSuccess;
-use reknit_protocol::{HttpMethod, Object, ToolName};
+use reknit_protocol::{HttpMethod, Object};
 use reknit_tools::{Address, PlainHttpCapability, PlainHttpOptions};
 
-use super::ConfiguredSource;
 use super::defined::{defined, invalid};
 use super::http::http_options_with_key;
-use crate::EnvironmentLookup;
-use crate::api_keys::KeySource;
+use super::{ConfiguredSource, ToolEntry};
 use crate::entry::Entry;
 use crate::error::ConfigError;
 
-/// Reads an entry of `[[http]]`.
-pub(super) fn capability(
-    entry: &Entry,
-    name: &ToolName,
-    keys: &mut Vec<KeySource>,
-    environment: EnvironmentLookup<'_>,
-) -> Result<ConfiguredSource, ConfigError> {
+pub(super) fn capability(tool: &mut ToolEntry<'_>) -> Result<ConfiguredSource, ConfigError> {
+    let ToolEntry { entry, name, .. } = *tool;
     let method = entry.text("method").unwrap_or("GET");
     let method = HttpMethod::from_word(&method.to_ascii_lowercase()).ok_or_else(|| {
         let words: Vec<String> = HttpMethod::ALL.iter().map(|method| method.as_str().to_ascii_uppercase()).collect();
@@ -38,7 +31,7 @@ pub(super) fn capability(
         body_format: entry.get("body-format").unwrap_or_default(),
         result: entry.text("result").map(str::to_owned),
         looks_for_errors: errors_in_success != Some(ErrorsInSuccess::Ignore),
-        http: http_options_with_key(entry, keys, environment)?,
+        http: http_options_with_key(tool)?,
     };
     if entry.has("body-format") && !entry.has("body") {
         return Err(entry.invalid("body-format", "it has no effect without `body`; remove it, or write a body"));
