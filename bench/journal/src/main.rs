@@ -130,14 +130,7 @@ async fn create(journal: &Journal, run: &str, number: usize) -> Result<Lease> {
     let catalogue = "x".repeat(40_000);
     let body = format!(r#"{{"request":"order {number}","catalogue":"{catalogue}"}}"#);
     let first = NewEvent::new(i64::try_from(number)?, "started", body);
-    let new = NewRun {
-        run: run.into(),
-        title: format!("order {number}"),
-        request: format!("{number:032x}"),
-        owner: None,
-        reservation: None,
-        first,
-    };
+    let new = NewRun::new(run, format!("order {number}"), format!("{number:032x}"), first);
     Ok(journal.create(new, &Holder::this_process(), TERM).await?)
 }
 

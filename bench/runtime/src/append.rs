@@ -37,14 +37,7 @@ pub async fn measure(folder: &Path, table: &mut Table) -> Result<()> {
         let journal = level.journal(folder, "append")?;
         let mut runs = Vec::new();
         for number in 0..MANY {
-            let new = NewRun {
-                run: format!("r{number}").as_str().into(),
-                title: "a run".to_owned(),
-                request: "q".to_owned(),
-                owner: None,
-                reservation: None,
-                first: event(),
-            };
+            let new = NewRun::new(format!("r{number}"), "a run", "q", event());
             let term = LeaseTerm { now_ms: 0, ttl_ms: 30_000 };
             runs.push(OpenRun { lease: journal.create(new, &Holder::this_process(), term).await?, len: 1 });
         }

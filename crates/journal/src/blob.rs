@@ -33,7 +33,6 @@ pub(crate) struct SplitText {
 }
 
 impl SplitText {
-    /// The whole text.
     pub(crate) fn join(&self) -> Option<String> {
         let blobs: Vec<(usize, String)> = self.blobs.iter().map(|blob| (blob.offset, blob.text.clone())).collect();
         join_body(&self.rest, &blobs)
@@ -45,13 +44,10 @@ impl SplitText {
 pub(crate) struct Blob {
     /// Its place as a byte offset into the rest of the body.
     pub(crate) offset: usize,
-    /// The digest of the text.
     pub(crate) digest: String,
-    /// The text.
     pub(crate) text: String,
 }
 
-/// Cuts the long values out of an event.
 pub(crate) fn split_event(event: NewEvent) -> SplitEvent {
     split_event_over(BLOB_THRESHOLD, event)
 }
@@ -72,7 +68,6 @@ fn split_event_over(limit: usize, mut event: NewEvent) -> SplitEvent {
     SplitEvent { event: NewEvent { body: rest, ..event }, blobs }
 }
 
-/// Cuts the long values out of a text.
 pub(crate) fn split_text(text: String) -> SplitText {
     split_text_over(BLOB_THRESHOLD, text)
 }
@@ -150,7 +145,6 @@ fn shared_values(text: &str) -> Vec<(usize, usize)> {
 struct Scanner {
     /// The starts of the open arrays and objects.
     containers: Vec<usize>,
-    /// The start of the open string.
     string: Option<usize>,
     /// Whether the previous byte was the backslash of an escape.
     escaped: bool,

@@ -1,4 +1,4 @@
-//! Events, and the effects that they made due.
+//! Events, the effects that they made due, and snapshots of the state after them.
 
 /// An event to append. The journal does not interpret `body`; it returns the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,6 @@ pub struct DueEffect {
 }
 
 impl DueEffect {
-    /// An effect with its digest.
     pub fn new(effect: impl Into<String>, digest: impl Into<String>) -> Self {
         Self { effect: effect.into(), digest: digest.into() }
     }
@@ -50,8 +49,18 @@ pub struct StoredEvent {
     pub seq: u64,
     /// When it happened, in milliseconds since 1970.
     pub at_ms: i64,
-    /// The kind of event.
     pub kind: String,
     /// The body, byte for byte as it was appended.
+    pub body: String,
+}
+
+/// A state of the machine. It only saves replaying the events, which stay the source of truth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// How many events the state includes.
+    pub len: u64,
+    /// The version of the machine that wrote it.
+    pub machine_version: u32,
+    /// The state, returned byte for byte.
     pub body: String,
 }

@@ -5,17 +5,14 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-use crate::liveness::Liveness;
-use crate::platform::{host_name, process_liveness, process_scope, process_started};
+use crate::platform::{Liveness, host_name, process_liveness, process_scope, process_started};
 
 /// A process that may hold leases, with enough data for a person to find it and for other processes to see that it ended.
 ///
 /// It prints as `process 4242 on laptop`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// The process id.
     pub pid: u32,
-    /// The name of the host.
     pub host: String,
     /// Random, so that two holders are never equal.
     pub token: String,
@@ -48,7 +45,6 @@ impl Holder {
         Self { pid, host: host.to_owned(), token: format!("{host}-{pid}"), started: None, pid_scope: None }
     }
 
-    /// Whether the holder belongs to this process.
     pub(crate) fn is_this_process(&self) -> bool {
         let this = (std::process::id(), process_started(self.pid));
         (self.pid, self.started) == this && self.host == host_name() && self.pid_scope == process_scope()
@@ -70,9 +66,7 @@ fn new_token() -> String {
 
 /// The processes that may hold leases, as this process sees them.
 pub(crate) trait Processes: fmt::Debug + Send + Sync {
-    /// Whether the process of a holder is alive.
     fn liveness(&self, holder: &Holder) -> Liveness;
-    /// Whether the holder belongs to this process.
     fn is_this(&self, holder: &Holder) -> bool;
 }
 

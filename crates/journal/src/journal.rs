@@ -8,8 +8,10 @@ mod write;
 pub use mailbox::Mailbox;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use crate::error::storage::StoreResult;
 use crate::holder::{Processes, SystemProcesses};
@@ -20,9 +22,9 @@ use crate::simulated::Simulated;
 #[cfg(feature = "sqlite")]
 use crate::sqlite::Sqlite;
 use crate::tables::{ReadTables, WriteTables};
-use crate::{BUSY_TIMEOUT, MAX_LOCK_WAIT, Migration, StorageError};
 #[cfg(feature = "sqlite")]
 use crate::{Durability, OpenError};
+use crate::{Migration, StorageError};
 
 /// How many ended runs a journal in memory keeps.
 const DEFAULT_MEMORY_RUNS: usize = 1_000;
@@ -120,30 +122,8 @@ impl Journal {
         StorageError::Closed(self.path().unwrap_or(Path::new(IN_MEMORY)).to_owned())
     }
 
-    async fn write<T, E>(
-        &self,
-        work: impl FnMut(&mut dyn WriteTables) -> RuleResult<T, E> + Send + 'static,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<StorageError> + Send + 'static,
-    {
-        self.write_within(BUSY_TIMEOUT, work).await
-    }
-
-    async fn write_patiently<T, E>(
-        &self,
-        work: impl FnMut(&mut dyn WriteTables) -> RuleResult<T, E> + Send + 'static,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<StorageError> + Send + 'static,
-    {
-        self.write_within(MAX_LOCK_WAIT, work).await
-    }
-
     #[cfg_attr(not(feature = "sqlite"), expect(unused_variables, reason = "only a file can be locked"))]
-    async fn write_within<T, E>(
+    async fn write<T, E>(
         &self,
         lock_wait: Duration,
         mut work: impl FnMut(&mut dyn WriteTables) -> RuleResult<T, E> + Send + 'static,
@@ -156,9 +136,7 @@ impl Journal {
             #[cfg(feature = "sqlite")]
             Store::Sqlite(file) => file.writer.write(lock_wait, work).await,
             Store::Simulated(simulated) => simulated.write(work).await,
-            Store::Memory(memory) => {
-                work(&mut *memory.lock().unwrap_or_else(PoisonError::into_inner)).map_err(in_memory)?
-            }
+            Store::Memory(memory) => work(&mut *memory.lock()).map_err(in_memory)?,
         }
     }
 
@@ -170,18 +148,16 @@ impl Journal {
             #[cfg(feature = "sqlite")]
             Store::Sqlite(file) => file.readers.read(work).await,
             Store::Simulated(simulated) => simulated.read(work).await,
-            Store::Memory(memory) => work(&*memory.lock().unwrap_or_else(PoisonError::into_inner)).map_err(in_memory),
+            Store::Memory(memory) => work(&*memory.lock()).map_err(in_memory),
         }
     }
-}
 
-impl Journal {
     fn read_blocking<T>(&self, work: impl FnOnce(&dyn ReadTables) -> StoreResult<T>) -> Result<T, StorageError> {
         match &*self.store {
             #[cfg(feature = "sqlite")]
             Store::Sqlite(file) => file.readers.read_blocking(work),
             Store::Simulated(simulated) => simulated.read_blocking(work),
-            Store::Memory(memory) => work(&*memory.lock().unwrap_or_else(PoisonError::into_inner)).map_err(in_memory),
+            Store::Memory(memory) => work(&*memory.lock()).map_err(in_memory),
         }
     }
 }

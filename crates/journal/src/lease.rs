@@ -16,7 +16,6 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// The run.
     pub fn run(&self) -> &RunId {
         &self.run
     }
@@ -26,7 +25,6 @@ impl Lease {
         self.info.epoch
     }
 
-    /// The process that holds the lease.
     pub fn holder(&self) -> &Holder {
         &self.info.holder
     }

@@ -20,7 +20,7 @@
 //! let (holder, term) = (Holder::this_process(), LeaseTerm { now_ms: 0, ttl_ms: 30_000 });
 //!
 //! let first = NewEvent::new(0, "started", r#"{"request":"weather in Seoul"}"#).with_due([DueEffect::new("plan/0", "5f2a")]);
-//! let run = NewRun { run: "r-1".into(), title: "weather in Seoul".to_owned(), request: "5f2a".to_owned(), owner: None, reservation: None, first };
+//! let run = NewRun::new("r-1", "weather in Seoul", "5f2a", first);
 //! let lease = journal.create(run, &holder, term).await?;
 //!
 //! let answered = NewEvent::new(900, "model_answered", r#"{"text":"it rains"}"#);
@@ -39,27 +39,21 @@
 #![cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "a part is only for journals in files"))]
 
 mod blob;
-mod business_key;
 mod claim;
-mod durability;
-mod effect_claim;
 mod error;
 mod event;
+mod file_options;
 mod holder;
 mod journal;
 mod lease;
-mod liveness;
-mod lock_wait;
 mod mailboxes;
 mod memory;
-mod migration;
 mod platform;
 mod retention;
 mod rules;
 mod run;
 mod signal;
 mod simulated;
-mod snapshot;
 mod spending;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -68,26 +62,20 @@ mod tables;
 #[doc(hidden)]
 pub mod test_support;
 
-pub use business_key::{KeyChange, KeyClaim, KeyedClaim, StoredKey};
-pub use claim::ClaimOutcome;
-pub use durability::Durability;
-pub use effect_claim::EffectClaim;
+pub use claim::{ClaimOutcome, EffectClaim, KeyChange, KeyClaim, KeyedClaim, StoredKey};
 pub use error::{
     AppendError, CreateError, Damage, DeleteError, FenceError, LeaseError, OpenError, ReserveError, RunReadError,
     SendError, SqliteError, StorageError,
 };
-pub use event::{DueEffect, NewEvent, StoredEvent};
+pub use event::{DueEffect, NewEvent, Snapshot, StoredEvent};
+pub use file_options::{BUSY_TIMEOUT, Durability, MAX_LOCK_WAIT, Migration};
 pub use holder::Holder;
 pub use journal::{Journal, Mailbox};
 pub use lease::{Lease, LeaseTerm};
-pub use liveness::Liveness;
-pub use lock_wait::{BUSY_TIMEOUT, MAX_LOCK_WAIT};
-pub use migration::Migration;
-
+pub use platform::Liveness;
 pub use retention::{PrunePreview, Pruned, PrunedRun, Retention, StoreSize};
 pub use rules::Deletion;
 pub use run::{Append, Appended, LeaseInfo, NewRun, Reopening, RunEnding, RunFilter, RunSummary, StatusFilter};
 pub use signal::{InboxMessage, RunSignal, SignalId};
-pub use snapshot::Snapshot;
 pub use spending::{OverBudget, Reservation, Spending};
 pub use stored_mapping::{LearnedMapping, StoredMapping};

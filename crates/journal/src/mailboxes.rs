@@ -1,9 +1,9 @@
 //! Waiting for the signals of a run.
 
 use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::{Condvar, Mutex};
 use reknit_protocol::RunId;
 use tokio::sync::watch;
 
@@ -47,7 +47,7 @@ pub(crate) enum WatcherAction {
 impl Mailboxes {
     /// Registers a mailbox. This happens before its first read of the inbox, so that it misses no signal in between.
     pub(crate) fn register(&self, run: &RunId) -> watch::Receiver<Notification> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.notifiers.is_empty() {
             self.changed.notify_all();
         }
@@ -57,7 +57,7 @@ impl Mailboxes {
     }
 
     pub(crate) fn unregister(&self, run: &RunId) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let Some(notifier) = state.notifiers.get_mut(run) else { return };
         notifier.mailboxes -= 1;
         if notifier.mailboxes == 0 {
@@ -66,34 +66,30 @@ impl Mailboxes {
     }
 
     pub(crate) fn notify(&self, run: &RunId) {
-        if let Some(notifier) = self.state().notifiers.get(run) {
+        if let Some(notifier) = self.state.lock().notifiers.get(run) {
             notifier.notify(None);
         }
     }
 
     pub(crate) fn notify_all(&self, failure: Option<&StorageError>) {
-        self.state().notifiers.values().for_each(|notifier| notifier.notify(failure));
+        self.state.lock().notifiers.values().for_each(|notifier| notifier.notify(failure));
     }
 
     pub(crate) fn close(&self) {
-        self.state().closed = true;
+        self.state.lock().closed = true;
         self.changed.notify_all();
     }
 
     /// Waits for `pause`, and longer while no mailbox is open.
     pub(crate) fn wait(&self, pause: Duration) -> WatcherAction {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if !state.notifiers.is_empty() && !state.closed {
-            state = self.changed.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut state, pause);
         }
         while state.notifiers.is_empty() && !state.closed {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut state);
         }
         if state.closed { WatcherAction::Stop } else { WatcherAction::Poll }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -114,9 +110,9 @@ mod tests {
         let journal = Journal::in_memory();
         let (first, second) = (journal.mailbox(&"r".into()), journal.mailbox(&"r".into()));
         drop(first);
-        assert_eq!(journal.mailboxes.state().notifiers.len(), 1);
+        assert_eq!(journal.mailboxes.state.lock().notifiers.len(), 1);
         drop(second);
-        assert_eq!(journal.mailboxes.state().notifiers.len(), 0);
+        assert_eq!(journal.mailboxes.state.lock().notifiers.len(), 0);
     }
 
     #[tokio::test]

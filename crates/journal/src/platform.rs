@@ -34,3 +34,13 @@ pub(crate) use system::{create_private_folder, file_identity, make_private, priv
 pub(crate) use system::{host_name, process_liveness, process_scope, process_started};
 #[cfg(all(feature = "sqlite", unix))]
 pub(crate) use unix_files::{create_private_folder, file_identity, make_private, private_file, sync_folder};
+
+/// Whether the process of a holder is alive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Liveness {
+    Alive,
+    /// It has certainly ended: its leases may be taken over at once.
+    Dead,
+    /// This process cannot see it, for example because it is on another host: wait for the lease to expire.
+    Unknown,
+}

@@ -35,7 +35,6 @@ pub struct PrunePreview {
     pub by_age_or_number: u64,
     /// About how many more would be pruned because of the size of the file.
     pub by_size: u64,
-    /// The size of the file now.
     pub size: StoreSize,
 }
 
@@ -51,7 +50,6 @@ pub struct StoreSize {
 /// A run that was pruned or deleted. Its id is never used again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrunedRun {
-    /// Its id.
     pub run: RunId,
     /// The digest of its request; `None` if the version that created the run did not store one.
     pub request: Option<String>,
@@ -59,7 +57,6 @@ pub struct PrunedRun {
     pub status: String,
     /// When it ended, in milliseconds since 1970.
     pub ended_ms: i64,
-    /// When it was pruned.
     pub pruned_ms: i64,
 }
 

@@ -11,7 +11,7 @@ mod spending;
 
 pub(crate) use append::{SplitTexts, append, create, release_with, save_snapshot};
 pub(crate) use key::claim_with_key;
-pub(crate) use lease::{CreatedRun, TakeOver, acquire, park, release, renew, reopen};
+pub(crate) use lease::{TakeOver, acquire, park, release, renew, reopen};
 
 pub(crate) use spending::{reserve, settle};
 

@@ -21,12 +21,21 @@ pub struct NewRun {
     pub reservation: Option<Reservation>,
     /// Event 0.
     pub first: NewEvent,
+    /// What is appended after event 0, in the same transaction.
+    pub rest: Option<Append>,
+}
+
+impl NewRun {
+    /// A run that nobody pays for and that begins with one event.
+    pub fn new(run: impl Into<RunId>, title: impl Into<String>, request: impl Into<String>, first: NewEvent) -> Self {
+        let (title, request) = (title.into(), request.into());
+        Self { run: run.into(), title, request, owner: None, reservation: None, first, rest: None }
+    }
 }
 
 /// How a run that has ended goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reopening {
-    /// How many events it must have.
     pub expected_len: u64,
     /// What it has cost so far. Whoever pays for the rest does not pay for this.
     pub cost_so_far: u64,
@@ -39,7 +48,6 @@ pub struct Reopening {
 pub struct Append {
     /// How many events the run must have before the append.
     pub expected_len: u64,
-    /// The new events, in order.
     pub events: Vec<NewEvent>,
     /// The signals that became these events. They leave the inbox.
     pub consumed: Vec<SignalId>,
@@ -107,7 +115,6 @@ impl Append {
 /// What an append wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Appended {
-    /// How many events the run has now.
     pub len: u64,
     /// The outcome of each of [`Append::claims`], in their order.
     pub claims: Vec<KeyedClaim>,
@@ -130,7 +137,6 @@ pub struct RunEnding {
 /// A run as lists show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSummary {
-    /// Its id.
     pub run: RunId,
     /// The request, or the name of the plan.
     pub title: String,
@@ -138,11 +144,9 @@ pub struct RunSummary {
     pub owner: Option<String>,
     /// When it was created, in milliseconds since 1970: the time of event 0.
     pub created_ms: i64,
-    /// When its newest event happened.
     pub updated_ms: i64,
     /// The status with which it ended; `None` until then.
     pub status: Option<String>,
-    /// How many events it has.
     pub len: u64,
     /// How often it was leased. Set even while it has no lease.
     pub epoch: u64,
@@ -170,7 +174,6 @@ impl RunSummary {
 /// The current lease of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeaseInfo {
-    /// The process that holds the lease.
     pub holder: Holder,
     /// When the lease expires, in milliseconds since 1970.
     pub until_ms: i64,
@@ -192,7 +195,6 @@ impl LeaseInfo {
 /// Which runs to list, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunFilter {
-    /// The status that a run must have.
     pub status: StatusFilter,
     /// The earliest time at which a run was created, in milliseconds since 1970.
     pub since_ms: Option<i64>,
@@ -202,7 +204,6 @@ pub struct RunFilter {
     pub owner: Option<String>,
     /// The last run of the page before: only older ones are listed. If it does not exist, none are.
     pub after: Option<RunId>,
-    /// The maximum number of runs.
     pub limit: u32,
 }
 
@@ -229,13 +230,10 @@ impl RunFilter {
 /// Selects runs by status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StatusFilter {
-    /// Every run.
     All,
-    /// Runs that have not ended.
     Unfinished,
     /// Runs that have ended, with any status.
     Ended,
-    /// Runs that ended with this status.
     Status(String),
 }
 

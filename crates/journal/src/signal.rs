@@ -40,6 +40,5 @@ pub struct InboxMessage {
     pub id: SignalId,
     /// When it was sent, in milliseconds since 1970.
     pub at_ms: i64,
-    /// The signal.
     pub signal: RunSignal,
 }

@@ -3,8 +3,9 @@
 use std::any::type_name;
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use crate::error::storage::StoreResult;
@@ -74,7 +75,7 @@ impl Simulated {
             let _turn = writer.lock().await;
             let written: Result<T, E> = async {
                 process.before(access).await?;
-                let written = work(&mut *lock(&tables)).map_err(in_memory)?;
+                let written = work(&mut *tables.lock()).map_err(in_memory)?;
                 if written.is_ok() {
                     process.committed(access);
                 }
@@ -98,7 +99,7 @@ impl Simulated {
     ) -> Result<T, StorageError> {
         let access = JournalAccess::Read(type_name::<T>());
         self.process.before(access).await?;
-        let read = work(&*lock(&self.tables)).map_err(in_memory)?;
+        let read = work(&*self.tables.lock()).map_err(in_memory)?;
         self.process.after(access).await?;
         Ok(read)
     }
@@ -107,12 +108,8 @@ impl Simulated {
         &self,
         work: impl FnOnce(&dyn ReadTables) -> StoreResult<T>,
     ) -> Result<T, StorageError> {
-        work(&*lock(&self.tables)).map_err(in_memory)
+        work(&*self.tables.lock()).map_err(in_memory)
     }
-}
-
-fn lock(tables: &Mutex<MemoryTables>) -> MutexGuard<'_, MemoryTables> {
-    tables.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The name of an operation: the types of its result and of its error are different for each.

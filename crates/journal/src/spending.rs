@@ -34,13 +34,9 @@ pub struct Reservation {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the budget of `{}` for {} does not cover it", .account, .month)]
 pub struct OverBudget {
-    /// Who was to pay.
     pub account: String,
-    /// The month.
     pub month: String,
-    /// The limit.
     pub limit: u64,
-    /// What is left of it.
     pub left: u64,
 }
 

@@ -23,7 +23,6 @@ use crate::{Durability, Migration, OpenError};
 #[derive(Debug)]
 pub(crate) struct Sqlite {
     pub(crate) path: PathBuf,
-    /// The migration that opening the file made.
     pub(crate) migration: Option<Migration>,
     // Fields are dropped in this order: the writer last, so that its connection is the one that checkpoints the log.
     _watcher: watcher::Watcher,

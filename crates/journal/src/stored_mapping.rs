@@ -13,7 +13,6 @@ pub struct StoredMapping {
     pub producer: String,
     /// The capability whose parameter took the value.
     pub consumer: String,
-    /// The parameter.
     pub parameter: String,
     /// The expression that finds the value in the answer, returned byte for byte.
     pub expression: String,
@@ -33,7 +32,6 @@ impl StoredMapping {
 /// A mapping in the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LearnedMapping {
-    /// The mapping.
     pub mapping: StoredMapping,
     /// When a run learned it, in milliseconds since 1970.
     pub learned_ms: i64,

@@ -2,8 +2,9 @@
 
 #[cfg(feature = "sqlite")]
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use reknit_protocol::RunId;
 #[cfg(feature = "sqlite")]
 use rusqlite::ffi;

@@ -7,15 +7,14 @@ use reknit_model_api::TargetName;
 use reknit_plan::{AgentAnnouncement, AgentToolError, Catalogue, CatalogueTool};
 use reknit_protocol::{Plan, RunId};
 
-use crate::agent::{Agent, AgentDefaults};
-use crate::assembly::{Runtime, new_run_id};
+use crate::agent::Agent;
+use crate::assembly::{AgentDefaults, Runtime, new_run_id};
 
 /// An agent with its name, and the agents that it may call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedAgent {
     /// The name.
     pub name: String,
-    /// The agent.
     pub agent: Agent,
     /// The agents that it may call. They count instead of the files that [`Agent::agents`] names.
     pub agents: Vec<NamedAgent>,
@@ -33,17 +32,13 @@ impl NamedAgent {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentStartError {
-    /// There is no model.
     #[error("no model is configured")]
     NoModel,
-    /// The agent names something that is not there.
     #[error("the agent uses the {kind} `{name}`, which does not exist")]
     Unknown {
         /// What it should be: a model, a tool or a capability.
         kind: &'static str,
-        /// Its name.
         name: String,
-        /// The names that there are.
         known: Vec<String>,
     },
     /// Steps of a plan cannot run agents.

@@ -45,7 +45,6 @@ impl AnswerText {
         Self { has_agent_text: true, ..self }
     }
 
-    /// The text so far.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -55,7 +54,6 @@ impl AnswerText {
         *self = Self { has_agent_text: self.has_agent_text, ..Self::default() };
     }
 
-    /// Adds a piece of an answer.
     pub fn add(&mut self, ask: &AskModel, delta: Delta<'_>) -> TextChange<'_> {
         if !ask.id.scope().is_empty() {
             return TextChange::Same;
@@ -113,7 +111,6 @@ impl AnswerText {
         is_other
     }
 
-    /// Replaces the text.
     fn restart(&mut self, text: String) -> TextChange<'_> {
         let is_first = self.text.is_empty();
         self.text = text;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use reknit_engine::{MACHINE_VERSION, Metadata, Policy, SessionRules, Started, Templates};
 use reknit_journal::{Journal, RunFilter, RunReadError, RunSummary, StorageError};
+use reknit_mend::MendingPolicy;
 use reknit_model_api::TargetName;
 use reknit_models::{Models, Target};
 use reknit_plan::{Catalogue, PlanAuthor};
@@ -12,7 +13,6 @@ use reknit_telemetry::{ModelIdentities, ModelIdentity};
 use reknit_tools::{DefinitionChange, DiscoveryProblem, ToolInstance};
 use uuid::Uuid;
 
-use crate::agent::AgentDefaults;
 use crate::approval_webhook::{ApprovalWebhook, WebhookReport};
 #[cfg(not(feature = "sqlite"))]
 use crate::config::SettingOrigin;
@@ -40,28 +40,24 @@ use crate::{
 /// use reknit_models::Target;
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let reknit = Runtime::builder()
+/// let builder = Runtime::builder()
 ///     .tool("weather", "http://127.0.0.1:8085")
 ///     .model(Target::new("local", "http://127.0.0.1:8080/v1", "small"))
 ///     .plan_retries(1)
-///     .semantic_retry(false)
-///     .start()
-///     .await?;
+///     .semantic_retry(false);
+/// let reknit = Runtime::from_builder(builder).await?;
 /// println!("{:?}", reknit.ask("What is the weather in Seoul?").await?);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Clone)]
 pub struct Runtime {
-    /// The journal of all runs.
     pub journal: Journal,
     /// The capabilities of the tools at the start; see [`Runtime::current_catalogue`].
     pub catalogue: Arc<Catalogue>,
-    /// The rules of runs.
     pub policy: Arc<Policy>,
     /// The rules of agents whose files do not set their own.
     pub session: SessionRules,
-    /// The prompt templates.
     pub templates: Arc<Templates>,
     /// The models, the preferred one first.
     pub targets: Vec<TargetName>,
@@ -84,25 +80,42 @@ pub struct Runtime {
     remote: Option<Arc<dyn RemoteEngine>>,
 }
 
+/// What agents have instead of the settings of runs.
+#[derive(Debug, Clone)]
+pub(crate) struct AgentDefaults {
+    /// How calls are mended if the agent allows models: the switch for runs does not count.
+    pub(crate) mending: MendingPolicy,
+    /// Whether the configuration limits the model calls.
+    pub(crate) limits_model_calls: bool,
+}
+
+impl AgentDefaults {
+    pub(crate) fn of(config: &Config) -> Self {
+        let limits_model_calls = config.is_configured("limits.model-calls");
+        Self { mending: config.agent_mending.clone(), limits_model_calls }
+    }
+}
+
 /// Why [`Runtime`] cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// A setting cannot be used.
     #[error("cannot use the configuration")]
     Config(#[from] ConfigError),
-    /// The journal cannot be opened.
     #[error("cannot open the journal")]
     Journal(#[from] reknit_journal::OpenError),
-    /// A model cannot be used.
     #[error("cannot use a model")]
     Models(#[from] reknit_models::TargetError),
 }
 
 impl Runtime {
-    /// A builder with a method for each setting.
     pub fn builder() -> ConfigBuilder {
         ConfigBuilder::default()
+    }
+
+    /// Builds the configuration and starts. See [`Runtime::start`].
+    pub async fn from_builder(builder: ConfigBuilder) -> Result<Self, StartError> {
+        Self::start(builder.build()?).await
     }
 
     /// Opens the journal, in memory if no path is configured, and asks the tools for their capabilities. A tool that cannot
@@ -111,10 +124,10 @@ impl Runtime {
         config.check_keys()?;
         config.check_prices()?;
         config.check_effect_tools()?;
-        let webhook = config.approval_webhook()?.map(Arc::new);
+        let webhook = ApprovalWebhook::configured(&config)?.map(Arc::new);
         let templates = config.templates()?;
-        let rules = config.rule_store()?.map(Arc::new);
-        let callbacks = config.callbacks()?.map(Arc::new);
+        let rules = RuleStore::configured(&config)?.map(Arc::new);
+        let callbacks = Callbacks::configured(&config)?.map(Arc::new);
         let models = Arc::new(Models::new(config.models.clone())?);
         let journal = open_journal(&config)?;
         let (sources, providers) = config.open_sources()?;
@@ -154,7 +167,6 @@ impl Runtime {
         self
     }
 
-    /// On whose behalf runs are started.
     pub fn owner(&self) -> Option<&Arc<RunOwner>> {
         self.owned.as_ref().map(|owned| &owned.owner)
     }
@@ -211,12 +223,10 @@ impl Runtime {
         self.live.as_ref().map(|live| live.latest().instances.clone()).unwrap_or_default()
     }
 
-    /// Whether a tool can be called now.
     pub fn tool_health(&self, tool: &str) -> EndpointHealth {
         self.breakers.tool_health(tool)
     }
 
-    /// Whether a model can be asked now.
     pub fn model_health(&self, target: &TargetName) -> EndpointHealth {
         self.breakers.model_health(target)
     }
@@ -254,8 +264,8 @@ impl Runtime {
         catalogue: Catalogue,
         config: Config,
     ) -> Result<Self, StartError> {
-        let webhook = config.approval_webhook()?.map(Arc::new);
-        let rules = config.rule_store()?.map(Arc::new);
+        let webhook = ApprovalWebhook::configured(&config)?.map(Arc::new);
+        let rules = RuleStore::configured(&config)?.map(Arc::new);
         let templates = config.templates()?;
         let journal = open_journal(&config)?;
         Ok(Self { webhook, rules, ..Self::assemble(config, templates, journal, Arc::new(catalogue), transport) })
@@ -271,8 +281,8 @@ impl Runtime {
         let clock = Arc::new(SystemClock::new());
         Self {
             agent_defaults: AgentDefaults::of(&config),
-            telemetry: config.telemetry().with_models(Arc::new(model_identities(&config.models))),
-            pruner: Pruner::new(&journal, config.retention()),
+            telemetry: Telemetry::configured(&config).with_models(Arc::new(model_identities(&config.models))),
+            pruner: Pruner::new(&journal, config.keep.retention()),
             journal,
             catalogue,
             policy: Arc::new(config.policy),
@@ -302,7 +312,6 @@ impl Runtime {
         self.driver().start(self.started(request, None)).await
     }
 
-    /// Runs a plan.
     pub async fn run(&self, plan: Plan) -> Result<DriveOutcome, DriveError> {
         let request = plan.original_request.clone();
         self.driver().start(self.started(&request, Some(plan))).await
@@ -396,7 +405,6 @@ impl Runtime {
         driver.with_telemetry(self.telemetry.clone())
     }
 
-    /// Whether an engine elsewhere drives the runs.
     pub(crate) fn has_remote_engine(&self) -> bool {
         self.remote.is_some()
     }
@@ -462,12 +470,5 @@ fn open_journal(config: &Config) -> Result<Journal, StartError> {
             Ok(journal)
         }
         None => Ok(Journal::in_memory()),
-    }
-}
-
-impl ConfigBuilder {
-    /// Builds the configuration and starts. See [`Runtime::start`].
-    pub async fn start(self) -> Result<Runtime, StartError> {
-        Runtime::start(self.build()?).await
     }
 }

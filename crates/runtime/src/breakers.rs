@@ -4,58 +4,18 @@
 //! [`Breaker`]: it learns until when the breaker stays open.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
+use reknit_config::{BreakerPolicy, CallLimits, ToolLimits};
 use reknit_model_api::{Admission, Breaker, BreakerRules, BreakerStatus, CallOutcome, CallPermit, TargetName};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-use crate::call_rate::{CallRate, RateLimit};
+use crate::call_rate::RateLimit;
 use crate::clock::{Clock, unsigned};
 
 /// How long a model counts as blocked while another caller probes it. Callers ask other models meanwhile.
 const PROBE_MS: i64 = 1_000;
-
-/// How many calls may be in progress at the same time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CallLimits {
-    /// To all tools together.
-    pub in_all: usize,
-    /// To one tool.
-    pub per_tool: usize,
-    /// To one model.
-    pub per_model: usize,
-}
-
-/// The limits of one tool, beside those of all tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ToolLimits {
-    /// How many calls may be in progress at the same time, instead of [`CallLimits::per_tool`].
-    pub concurrent: Option<usize>,
-    /// How many calls may be started in a time.
-    pub rate: Option<CallRate>,
-}
-
-impl Default for CallLimits {
-    fn default() -> Self {
-        Self { in_all: 256, per_tool: 64, per_model: 64 }
-    }
-}
-
-/// The rules of the circuit breakers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BreakerPolicy {
-    /// For tools; each tool has its own breaker.
-    pub tools: BreakerRules,
-    /// For models; each target has its own breaker.
-    pub models: BreakerRules,
-}
-
-impl Default for BreakerPolicy {
-    /// For models that are asked in turn.
-    fn default() -> Self {
-        Self { tools: BreakerRules::for_service(), models: BreakerRules::for_model() }
-    }
-}
 
 /// The call limits and circuit breakers that all runs of a process share.
 #[derive(Debug)]
@@ -69,7 +29,6 @@ pub struct Breakers {
 /// Whether a tool or a model can be called now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EndpointHealth {
-    /// What its breaker does.
     pub breaker: BreakerStatus,
     /// How many calls are in progress.
     pub calls: usize,
@@ -84,7 +43,6 @@ pub(crate) struct BreakerOpen {
 }
 
 impl Breakers {
-    /// Breakers that are all closed.
     pub fn new(limits: CallLimits, policy: BreakerPolicy, clock: Arc<dyn Clock>) -> Self {
         Self {
             clock,
@@ -160,12 +118,10 @@ impl Breakers {
         }
     }
 
-    /// Whether a tool can be called now.
     pub fn tool_health(&self, tool: &str) -> EndpointHealth {
         self.tools.health(tool, self.clock.now_ms())
     }
 
-    /// Whether a model can be asked now.
     pub fn model_health(&self, target: &TargetName) -> EndpointHealth {
         self.models.health(target.as_str(), self.clock.now_ms())
     }
@@ -192,7 +148,6 @@ pub(crate) struct Permit {
 }
 
 impl Permit {
-    /// Records the outcome of the call.
     pub(crate) fn record(mut self, outcome: CallOutcome) {
         self.release(outcome);
     }
@@ -242,17 +197,17 @@ impl Endpoints {
     /// One that was never called is not created for this.
     fn health(&self, name: &str, now_ms: i64) -> EndpointHealth {
         let max_calls = self.slots_of(name);
-        let known = self.by_name.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        let known = self.by_name.lock().get(name).cloned();
         let Some(endpoint) = known else {
             return EndpointHealth { breaker: BreakerStatus::Closed { failures: 0 }, calls: 0, max_calls };
         };
-        let breaker = endpoint.breaker.lock().unwrap_or_else(PoisonError::into_inner).status(unsigned(now_ms));
+        let breaker = endpoint.breaker.lock().status(unsigned(now_ms));
         let calls = max_calls.saturating_sub(endpoint.slots.available_permits());
         EndpointHealth { breaker, calls, max_calls }
     }
 
     fn endpoint(&self, name: &str) -> Arc<Endpoint> {
-        let mut endpoints = self.by_name.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut endpoints = self.by_name.lock();
         if let Some(endpoint) = endpoints.get(name) {
             return Arc::clone(endpoint);
         }
@@ -270,11 +225,11 @@ impl Endpoints {
 
 impl Endpoint {
     fn admit(&self, now_ms: i64) -> Admission {
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).admit(unsigned(now_ms))
+        self.breaker.lock().admit(unsigned(now_ms))
     }
 
     fn record(&self, permit: CallPermit, outcome: CallOutcome, now_ms: i64) {
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).record(permit, outcome, unsigned(now_ms));
+        self.breaker.lock().record(permit, outcome, unsigned(now_ms));
         self.changed.notify_waiters();
     }
 }

@@ -7,5 +7,7 @@ mod signed;
 
 #[cfg(not(feature = "http"))]
 pub use none::NoCallbacks as Callbacks;
+#[cfg(not(feature = "http"))]
+pub(crate) use none::without_http;
 #[cfg(feature = "http")]
 pub use signed::{Callbacks, TokenRefusal};

@@ -2,7 +2,7 @@
 //!
 //! Commit, then act: an effect starts only after the event that made it due is in the journal.
 
-mod agent_call;
+pub(crate) mod agent_call;
 mod construct;
 mod drain;
 mod due_calls;
@@ -14,7 +14,6 @@ mod reservation;
 mod restore;
 mod run_loop;
 
-pub(crate) use agent_call::call_agent;
 pub(crate) use restore::restore;
 
 use std::sync::Arc;
@@ -59,9 +58,7 @@ static STARTS: Semaphore = Semaphore::const_new(256);
 /// Why a driver returned without an error.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DriveOutcome {
-    /// The run has ended.
     Finished(Box<Answer>),
-    /// The session has ended.
     Reported(Box<Report>),
     /// The run waits for a person's decision. Resume it after the decision is sent.
     Waiting,
@@ -235,7 +232,7 @@ impl Driver {
         let (state, due) = DrivenMachine::begin(&event, &self.executor().journal, &self.executor().telemetry)?;
         let ending = state.machine.ending().map(Ending::status);
         let owner = self.shared.owner.as_ref().map(|owner| owner.name.clone());
-        let new = NewRun { run, title, request, owner, reservation, first: to_row(&event, due)? };
+        let new = NewRun { owner, reservation, ..NewRun::new(run, title, request, to_row(&event, due)?) };
         let lease = self.executor().journal.create(new, &self.shared.holder, self.term()).await?;
         if let Some(status) = ending {
             // The run ended with its first event, for example because its plan cannot be run.

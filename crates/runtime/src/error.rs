@@ -13,74 +13,46 @@ use crate::replay::RestoreError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DriveError {
-    /// The journal cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The run cannot be created.
     #[error("cannot create the run")]
     Create(#[from] CreateError),
     /// There is a run with this id that was started with another request.
     #[error("run `{run}` was started with another request: its digest is {stored}, and this one is {given}")]
     OtherRequest {
-        /// The run.
         run: RunId,
         /// The digest of the request with which it was started.
         stored: String,
         /// The digest of the request with which it was to be started now.
         given: String,
     },
-    /// The id belongs to a run of another owner.
     #[error("the id `{0}` is in use")]
     OtherOwner(RunId),
-    /// The run cannot be retried.
     #[error("run `{run}` cannot be retried: {reason}")]
-    NotRetriable {
-        /// The run.
-        run: RunId,
-        /// Why not.
-        reason: &'static str,
-    },
-    /// Only a session goes on with a message of the user.
+    NotRetriable { run: RunId, reason: &'static str },
     #[error("run `{0}` is not the session of an agent, so nobody can talk to it")]
     NotASession(RunId),
-    /// Another process drives the run, or the run does not exist.
     #[error(transparent)]
     Lease(#[from] LeaseError),
-    /// Another process has taken over the run.
     #[error(transparent)]
     Fence(#[from] FenceError),
-    /// Events cannot be appended to the journal.
     #[error("cannot append to the journal")]
     Append(#[from] AppendError),
     /// The outcomes of effects could not be appended to the journal. That is tried once more before the run is given up; if it
     /// fails again, they are lost to the run.
     #[error("cannot store the outcome of {} in the journal", .effects.join(", "))]
-    NotStored {
-        /// The ids of the effects.
-        effects: Vec<String>,
-        /// Why.
-        source: AppendError,
-    },
-    /// A result of the run cannot be loaded from the journal.
+    NotStored { effects: Vec<String>, source: AppendError },
     #[error("cannot load a result of the run from the journal")]
     Result(#[from] ResultError),
-    /// The events of the run cannot be read.
     #[error(transparent)]
     Read(#[from] RunReadError),
-    /// The file of the journal cannot be read or written.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// The run cannot be restored from its events.
     #[error("cannot restore the run from its events")]
     Restore(#[from] RestoreError),
     /// The run needs what this process does not have. Nothing was done.
     #[error("{} is not configured here; go on with run `{run}` where it is", .missing.join(", "))]
-    MissingRequirements {
-        /// The run.
-        run: RunId,
-        /// The tools and models, each in words.
-        missing: Vec<String>,
-    },
+    MissingRequirements { run: RunId, missing: Vec<String> },
     /// The future that drives the run was dropped. Nobody sees this, but the journal and the log.
     #[error("nobody waits for the run any more")]
     Abandoned,
@@ -89,13 +61,7 @@ pub enum DriveError {
     Remote(#[from] RemoteError),
     /// Another kind of engine drives the run. If this process did, calls would be made twice.
     #[error("run `{run}` {}", of_engine(*engine))]
-    OtherEngine {
-        /// The run.
-        run: RunId,
-        /// Which kind of engine drives it.
-        engine: EngineKind,
-    },
-    /// The task of an effect panicked.
+    OtherEngine { run: RunId, engine: EngineKind },
     #[error("the task of an effect panicked: {0}")]
     Task(String),
 }

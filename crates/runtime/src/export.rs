@@ -15,22 +15,16 @@ const PAGE_EVENTS: u32 = 64;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExportLine {
-    /// The run.
     Run {
-        /// Its id.
         run: RunId,
         /// The request, or the name of the plan.
         title: String,
-        /// How many events it has.
         events: u64,
-        /// The status with which it ended.
         #[serde(default)]
         status: Option<String>,
-        /// Why it is parked, if it is.
         #[serde(default)]
         parked: Option<String>,
     },
-    /// An event.
     Event {
         /// Its position, from 0.
         seq: u64,
@@ -43,9 +37,7 @@ pub enum ExportLine {
     Claims(Vec<String>),
     /// The state of the machine when the run last waited.
     Snapshot {
-        /// How many events it includes.
         len: u64,
-        /// The version of the machine that wrote it.
         machine_version: u32,
         /// The state, byte for byte as it is stored.
         body: Box<RawValue>,

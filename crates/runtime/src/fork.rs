@@ -29,43 +29,25 @@ pub(crate) use unsent_writes::UnsentWrites;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForkError {
-    /// The run cannot be read.
     #[error(transparent)]
     Read(#[from] DriveError),
-    /// The run never came to this point.
     #[error("run `{run}` has no step or turn `{at}` that called a tool or asked somebody")]
-    NoSuchPoint {
-        /// The run.
-        run: RunId,
-        /// The point.
-        at: String,
-        /// The points that there are, in order.
-        known: Vec<String>,
-    },
-    /// A change does not fit the run.
+    NoSuchPoint { run: RunId, at: String, known: Vec<String> },
     #[error("{0}")]
     Change(String),
-    /// The plan cannot be run with the changes.
     #[error("{}", .0.join("\n"))]
     Plan(Vec<String>),
     /// With the changes, something else happens before the point than in the run.
     #[error("with these changes, `{effect}` is not what it was in the run, and it comes before `{at}`")]
     Differs {
-        /// The point.
         at: String,
-        /// The effect that differs.
         effect: String,
         /// The point at which the run can be forked with these changes.
         fork_at: String,
     },
     /// With the changes, the run ends before the point.
     #[error("with these changes, the run ends before `{at}`: {reason}")]
-    Ends {
-        /// The point.
-        at: String,
-        /// Its status.
-        reason: String,
-    },
+    Ends { at: String, reason: String },
 }
 
 /// A fork that is ready to be started with [`Driver::start_fork`](crate::Driver::start_fork).
@@ -110,7 +92,6 @@ impl Fork {
         Ok(Self { events: prefix, title, request, machine, later_messages: later.collect() })
     }
 
-    /// The id of the fork.
     pub fn run(&self) -> &RunId {
         self.machine.id()
     }

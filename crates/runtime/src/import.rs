@@ -13,35 +13,25 @@ const IMPORTED: &str = "imported";
 /// Why a run cannot be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// A line is no line of an export.
     #[error("line {line} is not a line that `runs export` writes")]
     NotExported {
         /// The line, from 1.
         line: usize,
-        /// Why it cannot be read.
         #[source]
         source: serde_json::Error,
     },
-    /// The lines are not in the order of an export.
     #[error("line {line} does not follow from the lines before it: {problem}")]
     OutOfOrder {
         /// The line, from 1.
         line: usize,
-        /// What is wrong.
         problem: &'static str,
     },
     /// The run has not ended. Where it comes from, it may go on, and its calls must not be made twice.
     #[error("run `{run}` has not ended, so only the journal that it comes from can continue it")]
-    NotEnded {
-        /// The run.
-        run: RunId,
-    },
-    /// The run cannot be created, for example because there is one with its id.
+    NotEnded { run: RunId },
     #[error("run `{run}` cannot be created")]
     Create {
-        /// The run.
         run: RunId,
-        /// Why.
         #[source]
         source: CreateError,
     },
@@ -67,7 +57,6 @@ pub async fn import(journal: &Journal, text: &str, term: LeaseTerm) -> Result<Ve
     Ok(imported)
 }
 
-/// Reads all lines before anything is stored.
 fn read(text: &str) -> Result<Vec<Exported>, ImportError> {
     let mut runs: Vec<Exported> = Vec::new();
     for (index, text) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -121,7 +110,6 @@ async fn store(journal: &Journal, exported: Exported, term: LeaseTerm) -> Result
         return Err(ImportError::OutOfOrder { line: 1, problem: "the run has no events" });
     };
     let ended_ms = first.at_ms;
-    let new = NewRun { run: run.clone(), title, request: IMPORTED.to_owned(), owner: None, reservation: None, first };
     let mut append = Append::at(1);
     append.events = events.collect();
     let ended_ms = append.events.last().map_or(ended_ms, |event| event.at_ms);
@@ -130,6 +118,7 @@ async fn store(journal: &Journal, exported: Exported, term: LeaseTerm) -> Result
         append = append.result(ending);
     }
     // It is created with its ending, so that no process continues it.
-    let created = journal.create_with(new, append, &Holder::this_process(), term).await;
+    let new = NewRun { rest: Some(append), ..NewRun::new(run.clone(), title, IMPORTED, first) };
+    let created = journal.create(new, &Holder::this_process(), term).await;
     created.map(drop).map_err(|source| ImportError::Create { run, source })
 }

@@ -1,7 +1,8 @@
 //! Large results of a run, which stay in the journal until they are needed.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use reknit_engine::{Event, EventKind, ResultSource, result_of};
 use reknit_journal::{Journal, RunReadError};
 use reknit_protocol::{RunId, Value};
@@ -17,23 +18,20 @@ pub struct JournalResults {
 /// Why a result could not be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultError {
-    /// The journal cannot be read.
     #[error(transparent)]
     Read(#[from] RunReadError),
-    /// The event does not contain a result.
     #[error("event {0} does not contain a result")]
     NoResult(u64),
 }
 
 impl JournalResults {
-    /// The results of a run.
     pub fn new(journal: &Journal, run: &RunId) -> Arc<Self> {
         Arc::new(Self { journal: journal.clone(), run: run.clone(), failure: Mutex::default() })
     }
 
     /// The first failure since the last call. After a failure the machine must be discarded: it went on without the result.
     pub fn take_failure(&self) -> Option<ResultError> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.failure.lock().take()
     }
 
     fn read(&self, event: u64) -> Result<Value, ResultError> {
@@ -50,7 +48,7 @@ impl ResultSource for JournalResults {
         match self.read(event) {
             Ok(value) => Some(value),
             Err(error) => {
-                self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                self.failure.lock().get_or_insert(error);
                 None
             }
         }

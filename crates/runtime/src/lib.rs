@@ -23,7 +23,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let reknit = Runtime::builder().tool_fn("geometry", "area", area).start().await?;
+//! let reknit = Runtime::from_builder(Runtime::builder().tool_fn("geometry", "area", area)).await?;
 //! let (plan, _) = read_plan_file(r#"steps: [{id: square, tool: geometry/area, with: {side: "3"}}]"#)?;
 //! let DriveOutcome::Finished(answer) = reknit.run(plan).await? else { panic!("the run waits") };
 //! assert!(answer.text.contains('9'));
@@ -35,7 +35,6 @@
 //! one process, calls tools and models through a [`Transport`] and reads the time from a [`Clock`]. [`Breakers`] limit the
 //! calls of all runs, [`telemetry`] exports logs, traces and metrics, and [`RotatingClient`] asks models outside of a run.
 
-pub mod agent;
 mod agent_session;
 mod answer_text;
 mod approval_webhook;
@@ -45,7 +44,6 @@ mod business_keys;
 mod call_rate;
 mod callbacks;
 mod clock;
-pub mod config;
 mod driver;
 mod effect_executor;
 mod effect_runner;
@@ -53,7 +51,6 @@ mod error;
 mod export;
 mod export_filter;
 mod fork;
-mod function_tool;
 mod import;
 mod journal_results;
 mod learned_mappings;
@@ -62,8 +59,6 @@ mod model_client;
 mod parking;
 mod piece_watcher;
 mod pruner;
-#[cfg(feature = "registry")]
-mod registry_services;
 mod remote_engine;
 mod replay;
 mod resume_check;
@@ -75,19 +70,23 @@ mod saved_run;
 pub mod signals;
 mod snapshot;
 pub mod telemetry;
-#[doc(hidden)]
-pub mod test_support;
 #[cfg(feature = "tokens")]
 mod tokens;
 mod transport;
 mod watcher;
 
+// The tests of the driver are written as for users of the library.
+#[cfg(test)]
+extern crate self as reknit_runtime;
+#[cfg(test)]
+#[path = "../tests/drive/mod.rs"]
+mod drive;
+
 pub use agent_session::{AgentStartError, NamedAgent};
 pub use answer_text::{AnswerText, TextChange};
 pub use approval_webhook::WebhookReport;
 pub use assembly::{Runtime, StartError, new_run_id};
-pub use breakers::{BreakerPolicy, Breakers, CallLimits, EndpointHealth, ToolLimits};
-pub use call_rate::{CallRate, InvalidRate};
+pub use breakers::{Breakers, EndpointHealth};
 pub use callbacks::Callbacks;
 #[cfg(feature = "http")]
 pub use callbacks::TokenRefusal;
@@ -105,6 +104,7 @@ pub use model_client::{
 };
 pub use parking::{ParkReason, bare_overview, close, park};
 pub use piece_watcher::PieceWatcher;
+pub use reknit_config::{self as config, BreakerPolicy, CallLimits, CallRate, InvalidRate, ToolLimits, agent};
 pub use reknit_tools::BoxFuture;
 pub use remote_engine::{RemoteEngine, RemoteError, RemoteEvent};
 pub use replay::RestoreError;

@@ -1,8 +1,9 @@
 //! The capabilities of all tools as they are known now. New runs use the latest ones; a run keeps those it started with.
 
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, RwLock};
 use reknit_plan::Catalogue;
 use reknit_protocol::ToolName;
 use reknit_telemetry::Severity;
@@ -39,7 +40,7 @@ impl FoundCatalogue {
 pub(crate) struct LiveCatalogue {
     shared: Arc<Shared>,
     /// The task that refreshes it, which ends with the last clone.
-    background: Arc<RwLock<JoinSet<()>>>,
+    background: Arc<Mutex<JoinSet<()>>>,
 }
 
 #[derive(Debug)]
@@ -88,7 +89,7 @@ impl LiveCatalogue {
             return;
         }
         let shared = Arc::downgrade(&self.shared);
-        let Ok(mut background) = self.background.write() else { return };
+        let mut background = self.background.lock();
         background.abort_all();
         background.spawn(async move {
             loop {
@@ -112,21 +113,14 @@ fn log_news(before: &[DiscoveryProblem], now: &[DiscoveryProblem], severity: Sev
 
 impl Shared {
     fn latest(&self) -> Arc<FoundCatalogue> {
-        match self.latest.read() {
-            Ok(latest) => Arc::clone(&latest),
-            // Whoever panicked had replaced the whole `Arc` or not at all.
-            Err(poisoned) => Arc::clone(&poisoned.into_inner()),
-        }
+        Arc::clone(&self.latest.read())
     }
 
     async fn refresh(&self) -> Arc<FoundCatalogue> {
         let (latest, tools) = FoundCatalogue::new(discover_all(&self.sources, &self.providers, &self.store).await);
         self.tools.update(&tools);
         let latest = Arc::new(latest);
-        match self.latest.write() {
-            Ok(mut known) => *known = Arc::clone(&latest),
-            Err(poisoned) => *poisoned.into_inner() = Arc::clone(&latest),
-        }
+        *self.latest.write() = Arc::clone(&latest);
         latest
     }
 }

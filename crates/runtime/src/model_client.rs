@@ -29,21 +29,12 @@ pub struct RotatingClient {
     clock: Arc<dyn Clock>,
 }
 
-/// An answer, and the attempts that it took.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ServedAnswer {
-    /// The answer. Its model and its usage are those of the successful attempt.
-    pub answer: ModelAnswer,
-    /// The target that answered.
-    pub target: TargetName,
-    /// The failed attempts before it, in order.
-    pub failed: Vec<FailedAttempt>,
-}
+/// An answer, and the attempts that it took. Its model and its usage are those of the successful attempt.
+pub type ServedAnswer = Served<ModelAnswer>;
 
 /// An attempt that returned no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedAttempt {
-    /// The target that was asked.
     pub target: TargetName,
     /// Why it failed, and the usage that the provider reported.
     pub failure: ModelFailure,
@@ -53,7 +44,6 @@ pub struct FailedAttempt {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{}", self.message())]
 pub struct NoAnswerError {
-    /// Why no further attempt is made.
     pub reason: GiveUpReason,
     /// All attempts, in order.
     pub failed: Vec<FailedAttempt>,
@@ -91,7 +81,6 @@ impl RotatingClient {
         Self { stream_mode, ..self }
     }
 
-    /// The models that are asked.
     pub fn models(&self) -> &Models {
         &self.models
     }
@@ -115,8 +104,7 @@ impl RotatingClient {
     ) -> Result<ServedAnswer, NoAnswerError> {
         let writer = StreamWriter::new(self.stream_mode, on_item);
         let mut questions = Questions { models: &self.models, request, writer };
-        let Served { answer, target, failed } = self.serve(&mut questions).await?;
-        Ok(ServedAnswer { answer, target, failed })
+        self.serve(&mut questions).await
     }
 
     /// Makes attempts until one succeeds or the rotation gives up.
@@ -181,9 +169,7 @@ pub trait ModelAttempts: Send {
 /// What [`RotatingClient::serve`] returns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Served<T> {
-    /// The accepted answer.
     pub answer: T,
-    /// The target that answered.
     pub target: TargetName,
     /// The failed attempts before it, in order.
     pub failed: Vec<FailedAttempt>,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use reknit_engine::{BareOverview, BareReply, MACHINE_VERSION, Overview};
 use reknit_journal::{Append, Holder, Journal, LeaseTerm};
-use reknit_protocol::{RunId, Value};
+use reknit_protocol::{RunId, Value, error_chain};
 use serde::{Deserialize, Serialize};
 
 use crate::error::DriveError;
@@ -16,16 +16,13 @@ use crate::snapshot::saved_history;
 const PAGE_EVENTS: u32 = 64;
 
 /// Why a run is parked, as the journal keeps it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParkReason {
-    /// The reason for people.
     pub reason: String,
-    /// The version of the machine that could not continue the run.
     pub machine_version: u32,
     /// The number of the event at which it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<u64>,
-    /// The effect that differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<String>,
     /// The digest of the effect when the event was written.
@@ -39,20 +36,7 @@ pub struct ParkReason {
 impl ParkReason {
     /// Why a run that cannot be restored is parked.
     pub fn of(error: &RestoreError) -> Self {
-        let mut reason = error.to_string();
-        let mut source = std::error::Error::source(error);
-        while let Some(cause) = source {
-            reason = format!("{reason}: {cause}");
-            source = cause.source();
-        }
-        let plain = Self {
-            reason,
-            machine_version: MACHINE_VERSION,
-            event: None,
-            effect: None,
-            digest_before: None,
-            digest_now: None,
-        };
+        let plain = Self { reason: error_chain(error), machine_version: MACHINE_VERSION, ..Self::default() };
         match error {
             RestoreError::Mismatch { seq, effect, before, now } => Self {
                 event: Some(*seq),

@@ -34,28 +34,13 @@ pub struct RemoteEvent {
 pub enum RemoteError {
     /// It cannot be reached, or cannot answer now. Its runs may go on meanwhile.
     #[error("cannot reach the engine at {address}: {problem}")]
-    Unreachable {
-        /// Where it should be.
-        address: String,
-        /// What went wrong.
-        problem: String,
-    },
+    Unreachable { address: String, problem: String },
     /// It will not do this, whenever it is asked.
     #[error("the engine at {address} refuses: {problem}")]
-    Refused {
-        /// Where it is.
-        address: String,
-        /// Why.
-        problem: String,
-    },
+    Refused { address: String, problem: String },
     /// It does not have the run: its data was lost, or the run was removed there.
     #[error("the engine at {address} does not have this run: {problem}")]
-    NotThere {
-        /// Where it is.
-        address: String,
-        /// What it says.
-        problem: String,
-    },
+    NotThere { address: String, problem: String },
     /// It cannot do this; the engine of this process can.
     #[error("{0} need the engine of this process: start without `--engine`")]
     Unsupported(&'static str),

@@ -16,38 +16,19 @@ use crate::watcher::{Committed, EventOrigin, Watcher};
 pub enum RestoreError {
     /// An event cannot be parsed, for example because another version wrote it.
     #[error("cannot read event {seq}")]
-    Unreadable {
-        /// The number of the event.
-        seq: u64,
-        /// The parse error.
-        source: serde_json::Error,
-    },
-    /// An event cannot be serialized.
+    Unreadable { seq: u64, source: serde_json::Error },
     #[error("cannot serialize an event")]
     Unwritable(#[source] serde_json::Error),
-    /// The machine rejects an event.
     #[error("cannot apply event {seq}")]
-    Refused {
-        /// The number of the event.
-        seq: u64,
-        /// Why the machine rejects it.
-        source: ApplyError,
-    },
-    /// What was stored with the ending of the run cannot be parsed.
+    Refused { seq: u64, source: ApplyError },
     #[error("cannot read the stored result of the run")]
-    Ending {
-        /// The parse error.
-        source: serde_json::Error,
-    },
-    /// The run has no events.
+    Ending { source: serde_json::Error },
     #[error("the run has no events")]
     Empty,
     /// The machine asks for other effects than when the event was written.
     #[error("replay mismatch at event {seq}: {}", difference(.effect, .before.as_deref(), .now.as_deref()))]
     Mismatch {
-        /// The number of the event.
         seq: u64,
-        /// The effect that differs.
         effect: String,
         /// Its digest when the event was written; `None` if it was not due.
         before: Option<String>,
@@ -56,11 +37,7 @@ pub enum RestoreError {
     },
     /// An older build started the run, and no snapshot of it can be continued.
     #[error("the run was started by version {found} of the state machine, and there is no snapshot of it")]
-    NoSnapshot {
-        /// The version.
-        found: u32,
-    },
-    /// The snapshot of an older build cannot be brought to the current version.
+    NoSnapshot { found: u32 },
     #[error("the snapshot of the run cannot be used")]
     Migration(#[from] MigrationError),
 }

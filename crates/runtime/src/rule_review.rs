@@ -1,8 +1,9 @@
 //! What people look at before they accept or reject learned rules: the rules, what runs propose, and what speaks for and against.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use reknit_engine::Run;
 use reknit_journal::{Journal, RunFilter, RunSummary, StorageError};
 use reknit_mend::{LearnedRule, Lesson, RuleBook, RuleState, Rung, propose_rules};
@@ -27,10 +28,8 @@ pub struct RuleReview {
 /// Why rules cannot be reviewed.
 #[derive(Debug, thiserror::Error)]
 pub enum RuleReviewError {
-    /// The file with rules cannot be used.
     #[error(transparent)]
     Rules(#[from] RuleStoreError),
-    /// The journal cannot be read.
     #[error("cannot read the journal")]
     Journal(#[from] StorageError),
 }
@@ -63,12 +62,10 @@ impl RuleReview {
         Ok(Self { book, rules, lessons, unread })
     }
 
-    /// The correction in a place.
     pub fn lesson(&self, place: &str) -> Option<&Lesson> {
         self.lessons.iter().find(|lesson| lesson.place == place)
     }
 
-    /// What a rule saves.
     pub fn savings(&self, rule: &LearnedRule) -> RuleSavings {
         let verdicts = rule.evaluate(&self.lessons);
         let is_use = |lesson: &&Lesson| lesson.rung == Rung::Rules && verdicts.helps.contains(&lesson.place);
@@ -118,7 +115,7 @@ impl KeptLessons {
     }
 
     async fn of(&self, journal: &Journal, run: &RunSummary) -> RunLessons {
-        if let Some((_, lessons)) = self.lock().get(&run.run).filter(|(len, _)| *len == run.len) {
+        if let Some((_, lessons)) = self.0.lock().get(&run.run).filter(|(len, _)| *len == run.len) {
             return lessons.clone();
         }
         let lessons: RunLessons = match load_run(journal, &run.run).await {
@@ -127,16 +124,11 @@ impl KeptLessons {
             Ok(saved) => Some(saved.machine.as_run().map(Run::lessons).unwrap_or_default().into()),
             Err(_) => None,
         };
-        let mut kept = self.lock();
+        let mut kept = self.0.lock();
         if kept.len() >= MAX_KEPT {
             kept.clear();
         }
         kept.insert(run.run.clone(), (run.len, lessons.clone()));
         lessons
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, (u64, RunLessons)>> {
-        // Whoever panicked had changed one entry or none.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,9 +5,11 @@ mod waiting_changes;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
+use parking_lot::Mutex;
+use reknit_config::{Config, ConfigError, RuleSettings};
 use reknit_engine::{EventKind, Machine, Overview, Policy, Run};
 use reknit_journal::{Journal, RunFilter, StatusFilter};
 use reknit_mend::{BookChange, LearnedRule, RuleBook, RuleState};
@@ -56,6 +58,23 @@ struct SharedPolicy {
 }
 
 impl RuleStore {
+    /// The file of a configuration, if one is set. Fails if it cannot be used, or if rules should accept themselves and there is no
+    /// file.
+    pub(crate) fn configured(config: &Config) -> Result<Option<Self>, ConfigError> {
+        let RuleSettings { file, enabled, accept_reads_after } = &config.rules;
+        match file {
+            Some(path) if *enabled => {
+                Self::open(path, *accept_reads_after).map(Some).map_err(|error| ConfigError::Rules(Box::new(error)))
+            }
+            None if *accept_reads_after > 0 && *enabled => Err(ConfigError::Invalid {
+                origin: config.origin_of("rules.accept-reads-after"),
+                problem: "there is no file for the rules; set `rules.file`, for example to \"reknit-rules.yaml\""
+                    .to_owned(),
+            }),
+            Some(_) | None => Ok(None),
+        }
+    }
+
     /// Reads a file. Rules for calls that only read accept themselves after confirmations from this many runs; 0 is never.
     pub fn open(path: &Path, accept_reads_after: u32) -> Result<Self, RuleStoreError> {
         let files = RuleFiles::new(path);
@@ -65,7 +84,6 @@ impl RuleStore {
         Ok(Self { files, accept_reads_after, known, waiting, written: watch::Sender::new(0) })
     }
 
-    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.files.main
     }
@@ -107,9 +125,9 @@ impl RuleStore {
     /// The policy of a new run, with the accepted rules. A file that has become unusable is reported, and the rules that were
     /// read before are used.
     pub(crate) fn policy(&self, base: &Arc<Policy>) -> Arc<Policy> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         self.refresh(&mut known);
-        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiting = self.waiting.lock();
         let rejections = waiting.rejections_so_far();
         if let Some(shared) = &known.policy
             && Arc::ptr_eq(&shared.without, base)
@@ -189,7 +207,7 @@ impl RuleStore {
 
     /// Adds a change, and starts to write unless somebody does.
     fn add(self: &Arc<Self>, add: impl FnOnce(&mut WaitingChanges)) -> u64 {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
         add(&mut waiting);
         let number = waiting.next_number();
         if waiting.start_writing() {
@@ -210,7 +228,7 @@ impl RuleStore {
     fn write_waiting(&self) {
         let _give_up = GiveUpOnPanic(self);
         loop {
-            let lock = || self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            let lock = || self.waiting.lock();
             let Some(batch) = lock().take_batch() else { return };
             let lessons: Vec<_> = batch.runs.iter().flat_map(Run::lessons).collect();
             let outcome = self.files.change(
@@ -223,8 +241,7 @@ impl RuleStore {
                 },
             );
             // Before the rejections stop waiting: otherwise a run could start with a rule that is retired.
-            let is_known =
-                outcome.is_ok() && self.refresh(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner));
+            let is_known = outcome.is_ok() && self.refresh(&mut self.known.lock());
             self.report(&outcome);
             lock().end_batch(&batch, is_known);
             self.written.send_replace(batch.number);
@@ -250,7 +267,7 @@ struct GiveUpOnPanic<'s>(&'s RuleStore);
 impl Drop for GiveUpOnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let number = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner).give_up();
+            let number = self.0.waiting.lock().give_up();
             self.0.written.send_replace(number);
         }
     }

@@ -1,7 +1,8 @@
 //! On whose behalf runs are started, and what they may use.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use reknit_journal::{Reservation, RunSummary, Spending};
 use reknit_model_api::Money;
 use reknit_plan::{Catalogue, CatalogueTool};
@@ -32,7 +33,6 @@ impl RunOwner {
         Some(Reservation { account: self.name.clone(), month: month_of(now_ms), amount, limit })
     }
 
-    /// Whether it may see a run.
     pub fn sees(&self, run: &RunSummary) -> bool {
         self.sees_all_runs || run.owner.as_ref() == Some(&self.name)
     }
@@ -86,7 +86,7 @@ impl OwnedCatalogue {
         if self.owner.tools.is_none() {
             return catalogue;
         }
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock();
         if let Some(known) = last.as_ref().filter(|known| Arc::ptr_eq(&known.of, &catalogue)) {
             return Arc::clone(&known.part);
         }

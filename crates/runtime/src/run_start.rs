@@ -19,13 +19,19 @@ enum FirstEvent {
     Session(Box<SessionStarted>),
 }
 
-impl RunStart {
-    /// The id of the run or session.
-    pub fn run(&self) -> &RunId {
-        match &self.first {
-            FirstEvent::Run(started) => &started.run,
-            FirstEvent::Session(started) => &started.run,
+/// The same expression for a run and a session.
+macro_rules! either {
+    ($first:expr, $started:ident => $value:expr) => {
+        match $first {
+            FirstEvent::Run($started) => $value,
+            FirstEvent::Session($started) => $value,
         }
+    };
+}
+
+impl RunStart {
+    pub fn run(&self) -> &RunId {
+        either!(&self.first, started => &started.run)
     }
 
     /// The title in lists of runs: the request of a run, the input of a session.
@@ -55,28 +61,17 @@ impl RunStart {
         }
     }
 
-    /// The cost limit.
     pub(crate) fn money_limit(&self) -> Option<Money> {
-        match &self.first {
-            FirstEvent::Run(started) => started.policy.limits.money,
-            FirstEvent::Session(started) => started.policy.limits.money,
-        }
+        either!(&self.first, started => started.policy.limits.money)
     }
 
     /// Sets what the budget of its owner leaves for it.
     pub(crate) fn set_budget(&mut self, budget: Option<Money>) {
-        match &mut self.first {
-            FirstEvent::Run(started) => started.set_budget(budget),
-            FirstEvent::Session(started) => started.set_budget(budget),
-        }
+        either!(&mut self.first, started => started.set_budget(budget));
     }
 
-    /// Sets which kind of engine drives it.
     pub(crate) fn set_engine(&mut self, engine: EngineKind) {
-        let policy = match &mut self.first {
-            FirstEvent::Run(started) => &mut started.policy,
-            FirstEvent::Session(started) => &mut started.policy,
-        };
+        let policy = either!(&mut self.first, started => &mut started.policy);
         if policy.engine != engine {
             Arc::make_mut(policy).engine = engine;
         }
@@ -84,10 +79,7 @@ impl RunStart {
 
     /// Sets the parent span, unless one is set.
     pub(crate) fn set_trace_parent(&mut self, parent: Option<TraceParent>) {
-        let trace_parent = match &mut self.first {
-            FirstEvent::Run(started) => &mut started.trace_parent,
-            FirstEvent::Session(started) => &mut started.trace_parent,
-        };
+        let trace_parent = either!(&mut self.first, started => &mut started.trace_parent);
         *trace_parent = trace_parent.or(parent);
     }
 

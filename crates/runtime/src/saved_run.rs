@@ -18,14 +18,12 @@ use crate::watcher::Watcher;
 /// A run that was restored from the journal. Large results stay there.
 #[derive(Debug)]
 pub struct SavedRun {
-    /// The machine.
     pub machine: Machine,
     overview: OverviewBuilder,
     results: Arc<JournalResults>,
 }
 
 impl SavedRun {
-    /// The questions to a person that the run waits for.
     pub fn questions(&self) -> Vec<AskPerson> {
         let question = |effect| match effect {
             Effect::AskPerson(question) => Some(Arc::unwrap_or_clone(question)),

@@ -29,7 +29,6 @@ struct JobEndBody {
     reply: ToolReply,
 }
 
-/// Cancels a run.
 pub fn cancel() -> RunSignal {
     RunSignal::new(CANCEL, "{}")
 }

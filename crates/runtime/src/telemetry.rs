@@ -11,11 +11,15 @@ pub mod log;
 pub mod otlp;
 pub mod prometheus;
 
+use std::io::Write as _;
 use std::sync::Arc;
 
+use reknit_config::Config;
 use reknit_engine::{Effect, Machine, Record, TraceParent};
 use reknit_telemetry::{ModelIdentities, Signal, TraceContext, Tracer};
+use tracing::level_filters::LevelFilter;
 
+use self::log::Log;
 #[cfg(feature = "otlp")]
 use self::otlp::Otlp;
 
@@ -35,9 +39,7 @@ pub trait Sink: Send + Sync + std::fmt::Debug {
 pub struct SignalBatch<'a> {
     /// The time of the event, in milliseconds since 1970.
     pub at_ms: i64,
-    /// The run and its trace.
     pub context: &'a TraceContext,
-    /// The signals.
     pub signals: &'a [Signal],
 }
 
@@ -66,7 +68,17 @@ impl Telemetry {
         Self::default()
     }
 
-    /// Adds a sink.
+    /// The log of a configuration, if its level is not `off`.
+    pub(crate) fn configured(config: &Config) -> Self {
+        let log = match (config.log.level, config.log_writer()) {
+            (LevelFilter::OFF, _) => return Self::none(),
+            (_, Some(write)) => Log::new(config.log, move |line| write(line)),
+            // A run does not fail because its log cannot be written.
+            (_, None) => Log::new(config.log, |line| drop(std::io::stderr().write_all(line.as_bytes()))),
+        };
+        Self::none().with(Arc::new(log))
+    }
+
     #[must_use]
     pub fn with(mut self, sink: Arc<dyn Sink>) -> Self {
         self.sinks.push(sink);
@@ -97,12 +109,10 @@ impl Telemetry {
         Self { models, ..self }
     }
 
-    /// The models of the targets.
     pub(crate) fn models(&self) -> &Arc<ModelIdentities> {
         &self.models
     }
 
-    /// The parent span of new runs.
     pub(crate) fn parent(&self) -> Option<TraceParent> {
         self.parent
     }

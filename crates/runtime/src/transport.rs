@@ -39,9 +39,7 @@ pub trait Transport: Send + Sync + std::fmt::Debug + 'static {
 /// The transport over HTTP.
 #[derive(Debug)]
 pub struct Network {
-    /// The models.
     pub models: Arc<Models>,
-    /// The tools.
     pub tools: Tools,
 }
 

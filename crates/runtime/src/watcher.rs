@@ -26,11 +26,9 @@ impl fmt::Debug for Watcher {
 pub struct Committed<'a> {
     /// The machine after the event and all others of the same commit.
     pub machine: &'a Machine,
-    /// The event.
     pub event: &'a Event,
     /// What the machine decided when it applied the event.
     pub records: &'a [Record],
-    /// Whether this process committed the event.
     pub origin: EventOrigin,
 }
 
@@ -46,11 +44,9 @@ pub enum EventOrigin {
 /// A committed event that the callback of [`Watcher::queued`] got, with what was decided.
 #[derive(Debug, Clone)]
 pub struct QueuedEvent {
-    /// The event.
     pub event: Event,
     /// What the machine decided when it applied the event.
     pub records: Vec<Record>,
-    /// Whether this process committed the event.
     pub origin: EventOrigin,
     /// How many events were dropped since the last one because the callback was too slow.
     pub dropped: u64,

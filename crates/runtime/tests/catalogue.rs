@@ -28,7 +28,7 @@ async fn a_tool_that_is_down_keeps_its_last_known_capabilities_also_across_resta
     let url = tool.base_url();
     let start = || {
         let folder = folder.path().display().to_string();
-        Runtime::builder().tool("shop", &url).catalogue_folder(&folder).start()
+        Runtime::from_builder(Runtime::builder().tool("shop", &url).catalogue_folder(&folder))
     };
     let reknit = start().await.expect("it starts");
     assert_eq!(names(&reknit.current_catalogue()), ["price"]);
@@ -42,10 +42,11 @@ async fn a_tool_that_is_down_keeps_its_last_known_capabilities_also_across_resta
     let message = &restarted.problems[0].message;
     assert_eq!(message, "connection refused; is the tool running? (its last known capabilities are used)");
     let folder = folder.path().display().to_string();
-    let moved = Runtime::builder().tool("shop", "http://127.0.0.1:9").catalogue_folder(&folder).start();
+    let moved = Runtime::builder().tool("shop", "http://127.0.0.1:9").catalogue_folder(&folder);
+    let moved = Runtime::from_builder(moved);
     let moved = moved.await.expect("it starts");
     assert_eq!(names(&moved.catalogue), Vec::<&str>::new(), "at another address there is another service");
-    let elsewhere = Runtime::builder().tool("shop", &url).start().await.expect("it starts");
+    let elsewhere = Runtime::from_builder(Runtime::builder().tool("shop", &url)).await.expect("it starts");
     assert_eq!(names(&elsewhere.catalogue), Vec::<&str>::new(), "without a folder nothing is known");
 }
 
@@ -54,7 +55,7 @@ async fn what_a_tool_announces_without_effect_is_noted_at_the_start() {
     let schema = r#"{"type": "object", "properties": {"item": {"type": "strng"}}}"#;
     let tool = ScriptedTool::new("shop").capability("price", SideEffect::Read);
     let tool = tool.schema(Value::parse(schema).expect("it is JSON")).start().await.expect("it starts");
-    let reknit = Runtime::builder().tool("shop", &tool.base_url()).start().await.expect("it starts");
+    let reknit = Runtime::from_builder(Runtime::builder().tool("shop", &tool.base_url())).await.expect("it starts");
     let [note] = reknit.notes.as_slice() else { panic!("{:?}", reknit.notes) };
     assert!(note.message.starts_with("schema of `price`: ") && note.message.contains("strng"), "{note}");
 }
@@ -104,7 +105,7 @@ impl ToolSource for Growing {
 async fn capabilities_that_are_added_while_the_process_runs_are_found_in_the_background() {
     let source = || Arc::new(Growing { name: "growing".into(), asked: AtomicUsize::new(0) });
     let reknit = Runtime::builder().tool_source(source()).catalogue_refresh(Duration::from_secs(5));
-    let reknit = reknit.start().await.expect("it starts");
+    let reknit = Runtime::from_builder(reknit).await.expect("it starts");
     assert_eq!(names(&reknit.current_catalogue()), ["c1"]);
     tokio::time::sleep(Duration::from_secs(6)).await;
     assert_eq!(names(&reknit.current_catalogue()), ["c1", "c2"]);
@@ -116,7 +117,7 @@ async fn capabilities_that_are_added_while_the_process_runs_are_found_in_the_bac
     let DriveOutcome::Finished(answer) = outcome else { panic!("{outcome:?}") };
     assert!(matches!(answer.steps[0].outcome, Outcome::Done(_)), "it can be called: {:?}", answer.steps);
     let never = Runtime::builder().tool_source(source()).catalogue_refresh(Duration::ZERO);
-    let never = never.start().await.expect("it starts");
+    let never = Runtime::from_builder(never).await.expect("it starts");
     tokio::time::sleep(Duration::from_mins(10)).await;
     assert_eq!(names(&never.current_catalogue()), ["c1"]);
 }
@@ -126,12 +127,12 @@ async fn a_registry_that_is_down_prevents_neither_the_start_nor_the_use_of_confi
     let tool = ScriptedTool::new("shop").capability("price", SideEffect::Read).start().await.expect("it starts");
     let url = RedisUrl::parse("redis://me:hunter2@127.0.0.1:9").expect("an address");
     let builder = || Runtime::builder().tool("shop", &tool.base_url()).discovery_redis(url.clone());
-    let reknit = builder().start().await.expect("it starts");
+    let reknit = Runtime::from_builder(builder()).await.expect("it starts");
     assert_eq!(names(&reknit.catalogue), ["price"]);
     let problem = &reknit.problems[0].to_string();
     let expected = "tool `registry` at redis://[redacted]@127.0.0.1:9 (gomind): cannot connect to Redis at ";
     assert!(problem.starts_with(expected) && !problem.contains("hunter2"), "{problem}");
-    let without = builder().discovery(false).start().await.expect("it starts");
+    let without = Runtime::from_builder(builder().discovery(false)).await.expect("it starts");
     assert!(without.problems.is_empty(), "{:?}", without.problems);
 }
 
@@ -144,7 +145,7 @@ async fn what_a_refresh_in_the_background_finds_is_logged_once() {
     let _log = tracing::subscriber::set_default(log);
     let source = Arc::new(Failing { name: "shaky".into(), asked: AtomicUsize::new(0) });
     let reknit = Runtime::builder().tool_source(source).catalogue_refresh(Duration::from_secs(5));
-    let _reknit = reknit.start().await.expect("it starts");
+    let _reknit = Runtime::from_builder(reknit).await.expect("it starts");
     assert_eq!(lines.lock().expect("no panic").len(), 0, "the caller gets the problems of the start");
     tokio::time::sleep(Duration::from_secs(21)).await;
     let lines = lines.lock().expect("no panic").clone();

@@ -9,65 +9,25 @@ use crate::StorageError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The directory cannot be created.
     #[error("cannot create the directory `{}` for the journal", .path.display())]
-    Directory {
-        /// The directory.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
+    Directory { path: PathBuf, source: io::Error },
     /// The file cannot be opened for reading and writing, or its permissions cannot be restricted to the owner.
     #[error("cannot open the journal `{}`", .path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
-    /// The file is not a journal.
+    File { path: PathBuf, source: io::Error },
     #[error("`{}` is not a journal", .0.display())]
     NotAJournal(PathBuf),
-    /// The file was written by an older build of Reknit.
     #[error("the journal `{}` was written by an older build of Reknit (format {found}, not {supported})", .path.display())]
-    Older {
-        /// The file.
-        path: PathBuf,
-        /// The format version of the file.
-        found: u32,
-        /// The format version of this build.
-        supported: u32,
-    },
+    Older { path: PathBuf, found: u32, supported: u32 },
     /// The file of an older build cannot be copied before it is changed. It was not changed.
     #[error("cannot make the backup `{}` of the journal before it is upgraded", .path.display())]
-    Backup {
-        /// The copy.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
-    /// The file was written by a newer build of Reknit.
+    Backup { path: PathBuf, source: io::Error },
     #[error("the journal `{}` was written by a newer build of Reknit (format {found}, not {supported})", .path.display())]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// The format version of the file.
-        found: u32,
-        /// The format version of this build.
-        supported: u32,
-    },
+    Newer { path: PathBuf, found: u32, supported: u32 },
     /// The file system does not support memory shared between processes, which `SQLite` needs for concurrent readers.
     #[error("the file system of `{}` does not support the shared memory that a journal needs", .0.display())]
     UnsupportedFileSystem(PathBuf),
-    /// The system cannot start another thread.
     #[error("cannot start the thread that writes the journal `{}`", .path.display())]
-    Thread {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
-    /// The store failed.
+    Thread { path: PathBuf, source: io::Error },
     #[error(transparent)]
     Storage(#[from] StorageError),
 }

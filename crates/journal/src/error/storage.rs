@@ -9,50 +9,20 @@ use rusqlite::{ErrorCode, ffi};
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum StorageError {
-    /// The disk is full.
     #[error("the disk is full: cannot write to the journal `{}`", .path.display())]
-    Full {
-        /// The file.
-        path: PathBuf,
-        /// The error of `SQLite`.
-        source: SqliteError,
-    },
-    /// The file can be read, but not written.
+    Full { path: PathBuf, source: SqliteError },
     #[error("cannot write to the journal `{}`", .path.display())]
-    ReadOnly {
-        /// The file.
-        path: PathBuf,
-        /// The error of `SQLite`.
-        source: SqliteError,
-    },
+    ReadOnly { path: PathBuf, source: SqliteError },
     /// Another process locked the file for longer than [`BUSY_TIMEOUT`](crate::BUSY_TIMEOUT).
     #[error("the journal `{}` is locked by another process", .path.display())]
-    Busy {
-        /// The file.
-        path: PathBuf,
-        /// The error of `SQLite`.
-        source: SqliteError,
-    },
-    /// The file is damaged.
+    Busy { path: PathBuf, source: SqliteError },
     #[error("the journal `{}` is damaged", .path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// The kind of damage.
-        source: Damage,
-    },
+    Damaged { path: PathBuf, source: Damage },
     /// The file does not exist any more, or another file has its path now.
     #[error("the journal `{}` was moved or deleted while it was in use", .0.display())]
     Gone(PathBuf),
-    /// Any other error while reading or writing.
     #[error("cannot read or write the journal `{}`", .path.display())]
-    Other {
-        /// The file.
-        path: PathBuf,
-        /// The error of `SQLite`.
-        source: SqliteError,
-    },
-    /// The writer thread has ended.
+    Other { path: PathBuf, source: SqliteError },
     #[error("the journal `{}` is closed", .0.display())]
     Closed(PathBuf),
 }
@@ -60,10 +30,8 @@ pub enum StorageError {
 /// How a journal is damaged.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Damage {
-    /// `SQLite` found the file corrupt.
     #[error(transparent)]
     Sqlite(SqliteError),
-    /// The rows contradict each other.
     #[error("{0}")]
     Contents(String),
 }
@@ -146,20 +114,16 @@ impl StorageError {
 pub(crate) enum StoreFailure {
     #[cfg(feature = "sqlite")]
     Sqlite(rusqlite::Error),
-    /// The rows contradict each other.
     Contents(String),
     /// The digest of an event, or of a claim before it, does not fit.
     Chain {
-        /// The position of the event.
         seq: u64,
     },
-    /// The file was moved or deleted.
     Gone,
 }
 
 #[cfg(feature = "sqlite")]
 impl StoreFailure {
-    /// Whether another process locks the file.
     pub(crate) fn is_lock(&self) -> bool {
         let Self::Sqlite(error) = self else { return false };
         matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))

@@ -6,7 +6,7 @@ use reknit_protocol::RunId;
 
 use super::Journal;
 use crate::rules;
-use crate::{DeleteError, Deletion, PrunePreview, Pruned, PrunedRun, Retention, StorageError, StoreSize};
+use crate::{BUSY_TIMEOUT, DeleteError, Deletion, PrunePreview, Pruned, PrunedRun, Retention, StorageError, StoreSize};
 
 /// How long one batch should take: the longest time that another write waits for it.
 const BATCH_TIME: Duration = Duration::from_millis(20);
@@ -55,7 +55,7 @@ impl Journal {
         let mut batch_size = FIRST_BATCH;
         loop {
             let began = Instant::now();
-            let batch = self.write(move |tables| rules::prune(tables, limit, now_ms, batch_size)).await?;
+            let batch = self.write(BUSY_TIMEOUT, move |tables| rules::prune(tables, limit, now_ms, batch_size)).await?;
             pruned.runs += batch.runs;
             pruned.blobs += batch.blobs;
             if batch.is_last {
@@ -75,7 +75,8 @@ impl Journal {
             let keys = self.read(move |tables| tables.expired_keys(limit_ms, KEY_BATCH)).await?;
             let is_last = keys.len() < KEY_BATCH as usize;
             if !keys.is_empty() {
-                removed += self.write(move |tables| rules::remove_expired_keys(tables, &keys, limit_ms)).await?;
+                removed +=
+                    self.write(BUSY_TIMEOUT, move |tables| rules::remove_expired_keys(tables, &keys, limit_ms)).await?;
             }
             if is_last {
                 return Ok(removed);
@@ -91,7 +92,8 @@ impl Journal {
         let mut freed = 0;
         while self.size().await?.free_bytes > keep_free_bytes {
             let began = Instant::now();
-            let bytes: u64 = self.write::<_, StorageError>(move |tables| Ok(Ok(tables.release_pages(pages)?))).await?;
+            let bytes: u64 =
+                self.write::<_, StorageError>(BUSY_TIMEOUT, move |tables| Ok(Ok(tables.release_pages(pages)?))).await?;
             if bytes == 0 {
                 break;
             }
@@ -102,7 +104,6 @@ impl Journal {
         Ok(freed)
     }
 
-    /// The size of the journal.
     pub async fn size(&self) -> Result<StoreSize, StorageError> {
         self.read(|tables| tables.size()).await
     }
@@ -111,7 +112,7 @@ impl Journal {
     pub async fn delete(&self, run: &RunId, deletion: Deletion, now_ms: i64) -> Result<(), DeleteError> {
         let run = run.clone();
         let processes = self.processes();
-        self.write(move |tables| rules::delete(tables, &run, deletion, processes.as_ref(), now_ms)).await
+        self.write(BUSY_TIMEOUT, move |tables| rules::delete(tables, &run, deletion, processes.as_ref(), now_ms)).await
     }
 
     /// What is left of a run that was pruned or deleted.

@@ -11,13 +11,11 @@ use crate::{
 };
 
 impl Journal {
-    /// Whether the journal has this run.
     pub async fn exists(&self, run: &RunId) -> Result<bool, StorageError> {
         let run = run.clone();
         self.read(move |tables| Ok(tables.run(&run)?.is_some())).await
     }
 
-    /// The summary of one run.
     pub async fn summary(&self, run: &RunId) -> Result<RunSummary, RunReadError> {
         self.read_run(run, |_, row| Ok(row.summary)).await
     }
@@ -33,13 +31,11 @@ impl Journal {
         self.read(move |tables| Ok(tables.runs(&filter)?.into_iter().map(|row| row.summary).collect())).await
     }
 
-    /// What an account has spent in a month.
     pub async fn spending(&self, account: &str, month: &str) -> Result<Spending, StorageError> {
         let (account, month) = (account.to_owned(), month.to_owned());
         self.read(move |tables| tables.spending(&account, &month)).await
     }
 
-    /// How many runs there are.
     pub async fn run_count(&self) -> Result<u64, StorageError> {
         self.read(|tables| tables.run_count()).await
     }
@@ -99,7 +95,6 @@ impl Journal {
         Mailbox::new(self.clone(), run.clone(), self.mailboxes.register(run))
     }
 
-    /// The newest snapshot of a run.
     pub async fn snapshot(&self, run: &RunId) -> Result<Option<Snapshot>, RunReadError> {
         self.read_run(run, |tables, row| tables.snapshot(row.key)).await
     }

@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
-use crate::liveness::Liveness;
+use crate::Liveness;
 
 pub(crate) fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()

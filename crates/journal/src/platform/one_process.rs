@@ -1,6 +1,6 @@
 //! A build without files: no other process can hold a lease.
 
-use crate::liveness::Liveness;
+use crate::Liveness;
 
 pub(crate) fn host_name() -> String {
     "this host".to_owned()

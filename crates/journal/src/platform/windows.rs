@@ -5,7 +5,7 @@ use std::io;
 use std::os::windows::fs::MetadataExt as _;
 use std::path::Path;
 
-use crate::liveness::Liveness;
+use crate::Liveness;
 
 pub(crate) fn host_name() -> String {
     std::env::var("COMPUTERNAME").unwrap_or_default()

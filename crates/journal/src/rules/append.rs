@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::lease::{CreatedRun, add_run};
+use super::lease::add_run;
 use super::spending::settle_run;
 use super::{RuleResult, check_lease, key};
 use crate::blob::{SplitEvent, SplitText, split_event, split_text};
 use crate::error::storage::{StoreFailure, StoreResult};
 use crate::tables::{RunKey, RunRow, SplitSnapshot, WriteTables};
-use crate::{Append, AppendError, Appended, CreateError, Holder, Lease, LeaseTerm, RunSummary, SignalId};
+use crate::{Append, AppendError, Appended, CreateError, Holder, Lease, LeaseTerm, NewRun, RunSummary, SignalId};
 
 /// The texts of an append. They are split before the store is locked, because splitting takes time.
 pub(crate) struct SplitTexts {
@@ -29,20 +29,19 @@ impl SplitTexts {
     }
 }
 
-/// Creates a run, and appends the rest of its events if there are any: all of it or nothing.
+/// Creates a run with all its events, or nothing. The texts of the events are given apart.
 pub(crate) fn create(
     tables: &mut dyn WriteTables,
-    new: &CreatedRun<'_>,
-    first: &SplitEvent,
-    rest: Option<(&Append, &SplitTexts)>,
+    new: &NewRun,
+    (first, rest): (&SplitEvent, Option<&SplitTexts>),
     (holder, term): (&Holder, LeaseTerm),
 ) -> RuleResult<Lease, CreateError> {
     let lease = match add_run(tables, new, first, holder, term)? {
         Err(refused) => return Ok(Err(refused)),
         Ok(lease) => lease,
     };
-    let Some((rest, texts)) = rest else { return Ok(Ok(lease)) };
-    match append(tables, &lease, rest, texts)? {
+    let Some((append_rest, texts)) = new.rest.as_ref().zip(rest) else { return Ok(Ok(lease)) };
+    match append(tables, &lease, append_rest, texts)? {
         Ok(_) => Ok(Ok(lease)),
         // A failure, not a refusal: what was written is undone.
         Err(refused) => Err(StoreFailure::Contents(format!("a run with all its events cannot be stored: {refused}"))),

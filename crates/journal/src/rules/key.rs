@@ -10,7 +10,6 @@ use crate::{EffectClaim, FenceError, KeyChange, KeyedClaim, Lease, StoredKey};
 /// Who may do the deed of a key.
 #[derive(Debug, PartialEq, Eq)]
 enum Decision {
-    /// The caller.
     Caller,
     /// Nobody: it is done.
     Done,

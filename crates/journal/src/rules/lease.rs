@@ -4,33 +4,22 @@ use reknit_protocol::RunId;
 
 use super::{RuleResult, check_lease, fenced, spending};
 use crate::blob::SplitEvent;
-use crate::error::storage::StoreFailure;
+use crate::error::storage::{StoreFailure, StoreResult};
 use crate::holder::Processes;
-use crate::tables::WriteTables;
+use crate::tables::{RunKey, WriteTables};
 use crate::{
-    CreateError, FenceError, Holder, Lease, LeaseError, LeaseInfo, LeaseTerm, Liveness, Reopening, Reservation,
-    RunSummary,
+    CreateError, FenceError, Holder, Lease, LeaseError, LeaseInfo, LeaseTerm, Liveness, NewRun, Reopening, RunSummary,
 };
-
-/// A run to create, without its first event.
-#[derive(Clone, Copy)]
-pub(crate) struct CreatedRun<'a> {
-    pub(crate) run: &'a RunId,
-    pub(crate) title: &'a str,
-    pub(crate) request: &'a str,
-    pub(crate) owner: Option<&'a str>,
-    pub(crate) reservation: Option<&'a Reservation>,
-}
 
 /// Creates the run, event 0 and the first lease.
 pub(crate) fn add_run(
     tables: &mut dyn WriteTables,
-    new: &CreatedRun<'_>,
+    new: &NewRun,
     first: &SplitEvent,
     holder: &Holder,
     term: LeaseTerm,
 ) -> RuleResult<Lease, CreateError> {
-    let CreatedRun { run, title, request, owner, reservation } = *new;
+    let NewRun { run, title, request, owner, reservation, .. } = new;
     if tables.run(run)?.is_some() {
         return Ok(Err(CreateError::Exists(run.clone())));
     }
@@ -46,8 +35,8 @@ pub(crate) fn add_run(
     let info = LeaseInfo { holder: holder.clone(), until_ms: term.until_ms(), epoch: 1 };
     let summary = RunSummary {
         run: run.clone(),
-        title: title.to_owned(),
-        owner: owner.map(str::to_owned),
+        title: title.clone(),
+        owner: owner.clone(),
         created_ms: at_ms,
         updated_ms: at_ms,
         status: None,
@@ -70,7 +59,6 @@ pub(crate) fn add_run(
 /// From whom a run may be taken over.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum TakeOver<'a> {
-    /// From a holder whose lease has expired.
     Expired,
     /// Also from the holder of the lease with this epoch.
     Epoch(u64),
@@ -111,11 +99,7 @@ pub(crate) fn acquire(
         let LeaseInfo { holder, until_ms, epoch } = lease;
         return Ok(Err(LeaseError::Held { run: run.clone(), holder, until_ms, epoch }));
     }
-    summary.epoch += 1;
-    let info = LeaseInfo { holder: holder.clone(), until_ms: term.until_ms(), epoch: summary.epoch };
-    summary.lease = Some(info.clone());
-    tables.set_run(row.key, &summary)?;
-    Ok(Ok(Lease { run: run.clone(), info }))
+    Ok(Ok(give(tables, row.key, summary, holder, term)?))
 }
 
 /// Leases a run that has ended, so that it goes on.
@@ -135,42 +119,51 @@ pub(crate) fn reopen(
         return Ok(Err(LeaseError::OverBudget(refused)));
     }
     summary.status = None;
+    Ok(Ok(give(tables, row.key, summary, holder, term)?))
+}
+
+/// Gives the run to a holder, under the next epoch.
+fn give(
+    tables: &mut dyn WriteTables,
+    key: RunKey,
+    mut summary: RunSummary,
+    holder: &Holder,
+    term: LeaseTerm,
+) -> StoreResult<Lease> {
     summary.epoch += 1;
     let info = LeaseInfo { holder: holder.clone(), until_ms: term.until_ms(), epoch: summary.epoch };
     summary.lease = Some(info.clone());
-    tables.set_run(row.key, &summary)?;
-    Ok(Ok(Lease { run: run.clone(), info }))
+    tables.set_run(key, &summary)?;
+    Ok(Lease { run: summary.run, info })
 }
 
 /// Extends the lease to the end of `term`.
 pub(crate) fn renew(tables: &mut dyn WriteTables, lease: &Lease, term: LeaseTerm) -> RuleResult<Lease, FenceError> {
     let info = LeaseInfo { until_ms: term.until_ms(), ..lease.info.clone() };
-    let set = set_lease(tables, lease, Some(info.clone()))?;
+    let set = change(tables, lease, |run| run.lease = Some(info.clone()))?;
     Ok(set.map(|()| Lease { run: lease.run.clone(), info }))
 }
 
 /// Gives the lease back.
 pub(crate) fn release(tables: &mut dyn WriteTables, lease: &Lease) -> RuleResult<(), FenceError> {
-    set_lease(tables, lease, None)
+    change(tables, lease, |run| run.lease = None)
 }
 
 /// Marks the run as parked and gives the lease back.
 pub(crate) fn park(tables: &mut dyn WriteTables, lease: &Lease, reason: &str) -> RuleResult<(), FenceError> {
-    let mut row = match check_lease(tables, lease)? {
-        Err(by) => return Ok(Err(fenced(&lease.run, by))),
-        Ok(row) => row,
-    };
-    row.summary.lease = None;
-    row.summary.parked = Some(reason.to_owned());
-    Ok(Ok(tables.set_run(row.key, &row.summary)?))
+    change(tables, lease, |run| (run.lease, run.parked) = (None, Some(reason.to_owned())))
 }
 
-/// Replaces `lease`, if it is the current lease of its run.
-fn set_lease(tables: &mut dyn WriteTables, lease: &Lease, new: Option<LeaseInfo>) -> RuleResult<(), FenceError> {
+/// Changes a run, if `lease` is its current lease.
+fn change(
+    tables: &mut dyn WriteTables,
+    lease: &Lease,
+    change: impl FnOnce(&mut RunSummary),
+) -> RuleResult<(), FenceError> {
     let mut row = match check_lease(tables, lease)? {
         Err(by) => return Ok(Err(fenced(&lease.run, by))),
         Ok(row) => row,
     };
-    row.summary.lease = new;
+    change(&mut row.summary);
     Ok(Ok(tables.set_run(row.key, &row.summary)?))
 }

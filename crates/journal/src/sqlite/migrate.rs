@@ -13,7 +13,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::file::side_file;
 use super::open::connect;
 use crate::error::storage::StoreResult;
-use crate::lock_wait::{BUSY_TIMEOUT, MAX_LOCK_WAIT};
+use crate::{BUSY_TIMEOUT, MAX_LOCK_WAIT};
 use crate::{Migration, OpenError, StorageError};
 
 /// How the tables of each version become those of the next one, the oldest version first. Version 6 is the version of the first
@@ -114,8 +114,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("journal.db");
         let first = NewEvent::new(0, "started", "{}");
-        let (title, request) = ("old".to_owned(), "digest".to_owned());
-        let run = NewRun { run: "r".into(), title, request, owner: None, reservation: None, first };
+        let run = NewRun::new("r", "old", "digest", first);
         let journal = Journal::open(&path, Durability::Full).unwrap();
         let (holder, term) = (Holder::this_process(), LeaseTerm { now_ms: 0, ttl_ms: 30_000 });
         runtime().block_on(journal.create(run, &holder, term)).unwrap();

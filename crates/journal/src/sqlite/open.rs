@@ -10,8 +10,8 @@ use super::file::{self, FileIdentity};
 use super::header::FileHeader;
 use super::schema::{APPLICATION_ID, SCHEMA_VERSION, TABLES};
 use super::{log_check, migrate};
+use crate::BUSY_TIMEOUT;
 use crate::error::storage::{StoreFailure, StoreResult};
-use crate::lock_wait::BUSY_TIMEOUT;
 use crate::{Durability, Migration, OpenError, StorageError};
 
 /// `SQLite` truncates the write-ahead log to this size when it can, after a long read has let it grow.
@@ -23,7 +23,6 @@ pub(crate) struct WriterConnection {
     pub(crate) path: PathBuf,
     pub(crate) identity: FileIdentity,
     pub(crate) sqlite: Connection,
-    /// The migration that was necessary.
     pub(crate) migration: Option<Migration>,
 }
 
@@ -89,9 +88,7 @@ pub(crate) fn connect(path: &Path) -> StoreResult<Connection> {
 
 enum FileKind {
     New,
-    /// A journal with this schema version.
     Journal(u32),
-    /// A database of another program.
     Foreign,
 }
 

@@ -1,8 +1,9 @@
 //! Connections that read while the writer writes.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 use tokio::task;
@@ -59,13 +60,13 @@ fn read_pooled<T>(
     idle: &Mutex<Vec<Connection>>,
     work: impl FnOnce(&dyn ReadTables) -> StoreResult<T>,
 ) -> StoreResult<T> {
-    let pooled = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let pooled = idle.lock().pop();
     let mut connection = pooled.map_or_else(|| connect_read_only(path), Ok)?;
     let transaction = connection.transaction()?;
     let answer = work(&SqliteTables(&transaction))?;
     transaction.commit()?;
     // A connection that failed does not come back to the pool.
-    idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+    idle.lock().push(connection);
     Ok(answer)
 }
 

@@ -1,9 +1,7 @@
 //! The tables as rows of `SQLite`. Each connection prepares each statement once.
 
 mod business_key;
-mod prune;
 mod read;
-mod spending;
 mod write;
 
 use rusqlite::{Connection, Row};

@@ -3,10 +3,11 @@
 use std::io;
 use std::mem;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rusqlite::TransactionBehavior;
 use tokio::sync::mpsc;
 
@@ -51,7 +52,7 @@ impl Writer {
 
     /// How long writes have been waiting for the lock.
     pub(crate) fn locked_for(&self) -> Option<Duration> {
-        self.locked_since.lock().unwrap_or_else(PoisonError::into_inner).map(|since| since.elapsed())
+        self.locked_since.lock().map(|since| since.elapsed())
     }
 
     /// Runs `work` in a transaction and waits for the commit: at least for `lock_wait` while another process locks the file.
@@ -95,7 +96,7 @@ pub(crate) fn write_group(
     locked_since: &LockedSince,
 ) {
     let set_locked = |locked: bool| {
-        let mut since = locked_since.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut since = locked_since.lock();
         *since = locked.then(|| since.unwrap_or_else(Instant::now));
     };
     let started = Instant::now();

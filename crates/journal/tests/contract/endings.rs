@@ -38,15 +38,10 @@ async fn a_parked_run_is_unfinished_and_free_until_a_driver_appends_to_it() {
 #[tokio::test]
 async fn a_run_that_ended_elsewhere_is_stored_with_its_ending() {
     for store in stores() {
-        let new = || NewRun {
-            run: "r".into(),
-            title: "x".to_owned(),
-            request: String::new(),
-            owner: None,
-            reservation: None,
-            first: event(0),
+        let create = async |append| {
+            let new = NewRun { rest: Some(append), ..NewRun::new("r", "x", "", event(0)) };
+            store.journal.create(new, &Holder::this_process(), term(0)).await
         };
-        let create = async |append| store.journal.create_with(new(), append, &Holder::this_process(), term(0)).await;
         create(Append::at(1).event(event(1)).ending("complete", 2)).await.expect("it is stored");
         let summary = store.journal.summary(&"r".into()).await.expect("the run exists");
         assert_eq!((summary.status.as_deref(), summary.len), (Some("complete"), 2), "{}", store.name);
@@ -57,15 +52,10 @@ async fn a_run_that_ended_elsewhere_is_stored_with_its_ending() {
 #[tokio::test]
 async fn a_run_is_created_with_its_first_events_and_leased() {
     for store in stores() {
-        let new = || NewRun {
-            run: "r".into(),
-            title: "x".to_owned(),
-            request: String::new(),
-            owner: None,
-            reservation: None,
-            first: event(0),
+        let create = async |append| {
+            let new = NewRun { rest: Some(append), ..NewRun::new("r", "x", "", event(0)) };
+            store.journal.create(new, &Holder::this_process(), term(0)).await
         };
-        let create = async |append| store.journal.create_with(new(), append, &Holder::this_process(), term(0)).await;
         let lease = create(Append::at(1).event(event(1)).event(event(2))).await.expect("it is stored");
         let summary = store.journal.summary(&"r".into()).await.expect("the run exists");
         assert_eq!((summary.status, summary.len), (None, 3), "{}", store.name);

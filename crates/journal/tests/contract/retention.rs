@@ -12,14 +12,7 @@ const DAY_MS: i64 = 86_400_000;
 /// A run with one long value, which ended at this time.
 async fn ended(journal: &Journal, run: &str, at_ms: i64, value: &str) {
     let first = NewEvent::new(at_ms, "started", format!(r#"{{"value":"{}"}}"#, value.repeat(40_000)));
-    let new = NewRun {
-        run: run.into(),
-        title: String::new(),
-        request: format!("request of {run}"),
-        owner: None,
-        reservation: None,
-        first,
-    };
+    let new = NewRun::new(run, "", format!("request of {run}"), first);
     let lease = journal.create(new, &Holder::this_process(), term(0)).await.unwrap();
     journal.append(&lease, Append::at(1).event(event(at_ms)).ending("complete", at_ms)).await.unwrap();
 }

@@ -6,14 +6,7 @@ use crate::support::{event, leased, new_run, stores, term};
 
 async fn create_run(journal: &Journal, run: &str, at_ms: i64, status: Option<&str>) {
     let first = NewEvent::new(at_ms, "started", "{}");
-    let run = NewRun {
-        run: run.into(),
-        title: format!("title of {run}"),
-        request: String::new(),
-        owner: None,
-        reservation: None,
-        first,
-    };
+    let run = NewRun::new(run, format!("title of {run}"), "", first);
     let lease = journal.create(run, &Holder::this_process(), term(0)).await.unwrap();
     if let Some(status) = status {
         journal.append(&lease, Append::at(1).event(event(at_ms + 1)).ending(status, at_ms + 2)).await.unwrap();

@@ -89,14 +89,7 @@ impl TestedStore {
         let term = |now_ms| LeaseTerm { now_ms, ttl_ms: 10 };
         match operation.clone() {
             Operation::Create { run, now } => {
-                let new = NewRun {
-                    run: run_id(run),
-                    title: "t".to_owned(),
-                    request: "q".to_owned(),
-                    owner: None,
-                    reservation: None,
-                    first: long_event(run),
-                };
+                let new = NewRun::new(run_id(run), "t", "q", long_event(run));
                 let answer = self.journal.create(new, &self.holder, term(now)).await;
                 self.leases.extend(answer.as_ref().ok().cloned());
                 format!("{answer:?}")

@@ -27,14 +27,7 @@ pub(crate) fn event(at_ms: i64) -> NewEvent {
 }
 
 pub(crate) fn new_run(run: &str) -> NewRun {
-    NewRun {
-        run: run.into(),
-        title: format!("title of {run}"),
-        request: format!("request of {run}"),
-        owner: None,
-        reservation: None,
-        first: event(0),
-    }
+    NewRun::new(run, format!("title of {run}"), format!("request of {run}"), event(0))
 }
 
 /// Creates a run with event 0, leased to this process at time 0.

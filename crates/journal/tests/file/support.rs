@@ -22,14 +22,7 @@ pub(crate) fn open(path: &Path) -> Journal {
 }
 
 pub(crate) fn new_run(run: &str) -> NewRun {
-    NewRun {
-        run: run.into(),
-        title: String::new(),
-        request: String::new(),
-        owner: None,
-        reservation: None,
-        first: event(0),
-    }
+    NewRun::new(run, "", "", event(0))
 }
 
 /// An event whose body contains its position and almost fills a page.

@@ -50,7 +50,7 @@ struct Receiver {
 pub(crate) async fn run(command: &CallbacksCommand) -> Result<ExitCode, Failure> {
     let CallbacksCommand::Serve { listen, files } = command;
     let config = read_config(files.config.as_deref())?;
-    let callbacks = config.callbacks()?.ok_or_else(|| {
+    let callbacks = Callbacks::configured(&config)?.ok_or_else(|| {
         let hint = "write the public URL of this listener: `[callbacks]` and `url = \"https://me.example/hooks\"`";
         Failure::usage("no callback URL is configured", hint)
     })?;

@@ -36,7 +36,7 @@ impl Setup {
 
 /// The level of the log, unless something sets it.
 fn with_log_level(mut config: Config, level: LevelFilter) -> Config {
-    if !config.is_set("log.level") {
+    if !config.is_configured("log.level") {
         config.log.level = level;
     }
     config

@@ -99,7 +99,7 @@ async fn two_registered_instances_are_one_tool_and_calls_go_to_the_one_that_is_l
     let folder = tempfile::tempdir().expect("a folder");
     assert_eq!(printed(&with_registry(&folder, &redis, &[], &["tools", "list"])), LISTED);
     let builder = Runtime::builder().discovery_redis(RedisUrl::parse(&redis.url()).expect("an address"));
-    let reknit = builder.answer_by(Synthesis::Template).start().await.expect("it starts");
+    let reknit = Runtime::from_builder(builder.answer_by(Synthesis::Template)).await.expect("it starts");
     assert!(reknit.problems.is_empty(), "{:?}", reknit.problems);
     // Dropping it is like a crash: its record is still there.
     drop(one);
@@ -126,7 +126,7 @@ async fn a_redis_server_that_is_killed_and_restarted_during_a_run_loses_no_tool_
     registered(&service).await;
     let builder = Runtime::builder().discovery_redis(RedisUrl::parse(&redis.url()).expect("an address"));
     let builder = builder.answer_by(Synthesis::Template).catalogue_refresh(Duration::from_millis(200));
-    let reknit = builder.start().await.expect("it starts");
+    let reknit = Runtime::from_builder(builder).await.expect("it starts");
     let run = tokio::spawn({
         let reknit = reknit.clone();
         let second = Step { depends_on: vec!["a".into()], ..step("b") };

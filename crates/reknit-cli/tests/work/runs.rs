@@ -349,14 +349,7 @@ async fn world_with_older_machine() -> (World, String, String) {
             NewEvent::new(event.at_ms, event.kind, body).with_due(due)
         });
         let first = events.next().expect("a run has events");
-        let new = NewRun {
-            run: run.run.clone(),
-            title: run.title,
-            request: "request".to_owned(),
-            owner: None,
-            reservation: None,
-            first,
-        };
+        let new = NewRun::new(run.run.clone(), run.title, "request", first);
         let term = LeaseTerm { now_ms: 0, ttl_ms: 1_000 };
         let lease = older.create(new, &Holder::this_process(), term).await.expect("the run is new");
         let append = events.fold(Append::at(1), Append::event);

@@ -32,7 +32,7 @@ impl World {
                 Ok::<u64, ToolError>(1)
             }
         };
-        let reknit = Runtime::builder().tool_fn("shop", "place", place).start().await.unwrap();
+        let reknit = Runtime::from_builder(Runtime::builder().tool_fn("shop", "place", place)).await.unwrap();
         let folder = tempfile::tempdir().unwrap();
         let blobs = Arc::new(FileBlobs::open(folder.path()).unwrap());
         let parts = WorkerParts::new(reknit.effect_runner(), blobs);

@@ -5,7 +5,7 @@ use super::*;
 use crate::blobs::FileBlobs;
 
 async fn worker(identity_keys: &[&str]) -> Result<Worker, IdentityKeyError> {
-    let reknit = Runtime::builder().start().await.unwrap();
+    let reknit = Runtime::from_builder(Runtime::builder()).await.unwrap();
     let blobs = FileBlobs::open(tempfile::tempdir().unwrap().path()).unwrap();
     let keys: Vec<String> = identity_keys.iter().map(|key| (*key).to_owned()).collect();
     Worker::new(reknit.effect_runner(), Arc::new(blobs), &keys)

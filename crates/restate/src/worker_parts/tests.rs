@@ -31,7 +31,7 @@ async fn the_outcome_of_a_call_is_not_lost_while_the_blobs_are_away() {
         MADE.fetch_add(1, Ordering::Relaxed);
         Ok::<String, ToolError>("x".repeat(MAX_INLINE_BYTES))
     };
-    let reknit = Runtime::builder().tool_fn("shop", "place", place).start().await.unwrap();
+    let reknit = Runtime::from_builder(Runtime::builder().tool_fn("shop", "place", place)).await.unwrap();
     let runner = reknit.effect_runner();
     let admitted = runner.admit(&call).await.unwrap();
     let blobs = Arc::new(AwayFor(AtomicU32::new(3)));
@@ -45,7 +45,7 @@ async fn the_outcome_of_a_call_is_not_lost_while_the_blobs_are_away() {
 async fn an_attempt_that_did_not_claim_a_call_does_not_make_it() {
     let (machine, call) = begun(1).await;
     let place = async |_: Order| -> Result<u64, ToolError> { panic!("an earlier attempt may have made it") };
-    let reknit = Runtime::builder().tool_fn("shop", "place", place).start().await.unwrap();
+    let reknit = Runtime::from_builder(Runtime::builder().tool_fn("shop", "place", place)).await.unwrap();
     let blobs = Arc::new(AwayFor(AtomicU32::new(0)));
     let parts = WorkerParts::new(reknit.effect_runner(), blobs);
     let Ok(StoredJson::Inline(event)) = parts.make(machine.id(), &call, None, None).await else {

@@ -1,9 +1,10 @@
 //! Sends each question to a person, signed, and takes a signed decision from the answer.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use parking_lot::Mutex;
 use reknit_engine::{AskPerson, DecidedBy, Decision, Effect};
 use reknit_journal::Journal;
 use reknit_protocol::{Object, RunId, Value};
@@ -14,7 +15,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use tokio::task::JoinHandle;
 
 use super::WebhookReport;
-use crate::config::WebhookUrl;
+use crate::config::{Config, ConfigError, WebhookUrl};
 use crate::signals;
 
 /// The header with the time of a message, in seconds since 1970.
@@ -59,6 +60,25 @@ impl std::fmt::Debug for ApprovalWebhook {
 }
 
 impl ApprovalWebhook {
+    /// The webhook of a configuration. Fails if the key of the signature is missing.
+    pub(crate) fn configured(config: &Config) -> Result<Option<Self>, ConfigError> {
+        let Some(url) = &config.webhook.url else { return Ok(None) };
+        match config.webhook_secret() {
+            (Some(secret), _) => {
+                let invalid = |problem| ConfigError::Invalid {
+                    origin: config.origin_of("approvals.webhook"),
+                    problem: format!("`approvals.webhook`: {problem}"),
+                };
+                Self::new(url.clone(), secret).map(Some).map_err(invalid)
+            }
+            (None, source) => {
+                let unnamed = || "variable that `approvals.webhook-secret-env` names; write that setting".to_owned();
+                let place = source.missing().unwrap_or_else(unnamed);
+                Err(ConfigError::MissingWebhookKey { place })
+            }
+        }
+    }
+
     /// Fails with the problem if the address cannot be used.
     pub(crate) fn new(shown: WebhookUrl, secret: &SecretString) -> Result<Self, String> {
         let url = reqwest::Url::parse(shown.expose()).map_err(|error| error.to_string())?;
@@ -73,7 +93,7 @@ impl ApprovalWebhook {
             _ => None,
         });
         for ask in asks {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             if !state.sent.insert(ask.hash.clone()) {
                 continue;
             }
@@ -93,8 +113,9 @@ impl ApprovalWebhook {
 
     /// Waits until the questions of a run are sent or given up.
     pub(crate) async fn settle(&self, run: &RunId) -> WebhookReport {
-        let (own, others) = std::mem::take(&mut self.lock().deliveries).into_iter().partition(|(of, _)| of == run);
-        self.lock().deliveries.extend::<Vec<_>>(others);
+        let (own, others) =
+            std::mem::take(&mut self.state.lock().deliveries).into_iter().partition(|(of, _)| of == run);
+        self.state.lock().deliveries.extend::<Vec<_>>(others);
         let own: Vec<(RunId, JoinHandle<Result<Delivered, String>>)> = own;
         let mut report = WebhookReport::default();
         for (_, delivery) in own {
@@ -106,10 +127,6 @@ impl ApprovalWebhook {
             }
         }
         report
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends one question, again after temporary failures, and stores the decision if there is one.

@@ -5,9 +5,13 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use reknit_config::{CALLBACK_SECRET_VARIABLE, Config, ConfigError};
 use reknit_protocol::{EffectId, RunId};
 use ring::hmac;
 use secrecy::{ExposeSecret as _, SecretString};
+
+/// A shorter secret could be guessed.
+const MIN_SECRET_BYTES: usize = 16;
 
 /// Makes and verifies callback URLs.
 #[derive(Debug)]
@@ -29,6 +33,26 @@ pub enum TokenRefusal {
 }
 
 impl Callbacks {
+    /// The callbacks of a configuration; `None` if it has none. Fails if the URL or the secret cannot be used.
+    pub fn configured(config: &Config) -> Result<Option<Self>, ConfigError> {
+        let Some(url) = &config.callbacks.url else { return Ok(None) };
+        let invalid = |problem: String| ConfigError::Invalid { origin: config.origin_of("callbacks.url"), problem };
+        let is_url = reknit_tools::Address::parse("callbacks", url).is_ok();
+        if !is_url || url.contains(['?', '#']) {
+            let problem = "`callbacks.url` is not a URL without a query; write it like `https://me.example/hooks`";
+            return Err(invalid(problem.to_owned()));
+        }
+        let missing = format!("variable `{CALLBACK_SECRET_VARIABLE}`, which is not set");
+        let secret = config.callback_secret().unwrap_or(Err(&missing)).map_err(|place| {
+            invalid(format!("`callbacks.url` needs a secret that signs the URLs; it should be in the {place}"))
+        })?;
+        if secret.expose_secret().len() < MIN_SECRET_BYTES {
+            return Err(invalid(format!("the secret of `[callbacks]` has fewer than {MIN_SECRET_BYTES} characters")));
+        }
+        let limits = &config.policy.limits;
+        Ok(Some(Self::new(url, secret, limits.job_ms.saturating_add(limits.call_ms))))
+    }
+
     /// URLs below a base URL, each valid for a time.
     pub fn new(url: &str, secret: &SecretString, valid_ms: u64) -> Self {
         let key = hmac::Key::new(hmac::HMAC_SHA256, secret.expose_secret().as_bytes());

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use reknit_engine::{EventKind, SessionCall, SessionRequest, SessionStarted, TraceParent, session_reply};
 use reknit_journal::{CreateError, SendError};
 use reknit_protocol::{
-    CallTool, Delivery, ReplyBody, RunId, ToolJob, ToolReply, TransportFailure, TransportKind, Value,
+    CallTool, Delivery, ReplyBody, RunId, ToolJob, ToolReply, TransportFailure, TransportKind, Value, error_chain,
 };
 use reknit_tools::BoxFuture;
 use tokio_util::sync::CancellationToken;
@@ -198,7 +198,6 @@ fn failure(session: &RunId, error: &DriveError) -> TransportFailure {
         | DriveError::NotASession(_) => TransportKind::NotCallable,
         _ => TransportKind::Reset,
     };
-    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
-    let causes = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
-    TransportFailure { kind, delivery: Delivery::Possible, message: format!("session {session}: {causes}") }
+    let message = format!("session {session}: {}", error_chain(error));
+    TransportFailure { kind, delivery: Delivery::Possible, message }
 }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use reknit_config::{BreakerPolicy, CallLimits};
 use reknit_engine::{MIGRATIONS, SnapshotMigration};
 use reknit_journal::{Holder, Journal};
 use tokio_util::sync::CancellationToken;
 
 use super::{Driver, DriverParts};
 use crate::approval_webhook::ApprovalWebhook;
-use crate::breakers::{BreakerPolicy, Breakers, CallLimits};
+use crate::breakers::Breakers;
 use crate::callbacks::Callbacks;
 use crate::clock::Clock;
 use crate::effect_executor::EffectExecutor;
@@ -73,9 +74,10 @@ impl Driver {
         Arc::make_mut(&mut self.shared)
     }
 
-    /// Takes leases for this process.
+    /// Takes leases for this process, which may be a simulated one.
+    #[doc(hidden)]
     #[must_use]
-    pub(crate) fn with_holder(mut self, holder: Holder) -> Self {
+    pub fn with_holder(mut self, holder: Holder) -> Self {
         self.parts_mut().holder = holder;
         self
     }
@@ -94,14 +96,12 @@ impl Driver {
         self
     }
 
-    /// Lets an engine elsewhere drive the runs, and follows them.
     #[must_use]
     pub fn with_remote(mut self, remote: Option<Arc<dyn RemoteEngine>>) -> Self {
         self.parts_mut().remote = remote;
         self
     }
 
-    /// Performs single effects of runs that an engine elsewhere keeps.
     pub fn effect_runner(&self) -> EffectRunner {
         EffectRunner { executor: self.executor().clone() }
     }
@@ -113,7 +113,6 @@ impl Driver {
         self
     }
 
-    /// Starts runs on behalf of this owner.
     #[must_use]
     pub(crate) fn with_owner(mut self, owner: Option<Arc<RunOwner>>) -> Self {
         self.parts_mut().owner = owner;

@@ -52,8 +52,8 @@ impl Driver {
         }
         let driver = self.not_before(state.machine.now_ms()).for_machine(&state.machine).await?;
         let owner = self.shared.owner.as_ref().map(|owner| owner.name.clone());
-        let new = NewRun { run, title, request: request.to_string(), owner, reservation: None, first };
-        let lease = journal.create_with(new, append, &self.shared.holder, self.term()).await?;
+        let new = NewRun { owner, rest: Some(append), ..NewRun::new(run, title, request.to_string(), first) };
+        let lease = journal.create(new, &self.shared.holder, self.term()).await?;
         state.release_results();
         Ok((driver, lease, state))
     }

@@ -143,7 +143,6 @@ impl RemoteLoop {
         Ok(())
     }
 
-    /// Passes on the messages in the inbox.
     async fn tell_inbox(&mut self) -> Result<(), DriveError> {
         let inbox = self.driver.executor().journal.inbox(self.lease.run()).await?;
         for (message, kind) in messages_for_engine(&self.state.pending, &inbox, self.now_ms()) {
@@ -218,12 +217,15 @@ impl RemoteLoop {
             match self.wait(pause_ms).await? {
                 Wakeup::Told => pause_ms = MIN_PAUSE_MS,
                 Wakeup::Look => pause_ms = pause_ms.saturating_mul(2).min(MAX_PAUSE_MS),
-                Wakeup::RenewLease => {
-                    self.lease = self.driver.executor().journal.renew(&self.lease, self.driver.term()).await?;
-                    self.renew_at_ms = self.driver.executor().clock.now_ms().saturating_add(RENEW_MS);
-                }
+                Wakeup::RenewLease => self.renew_lease().await?,
             }
         }
+    }
+
+    async fn renew_lease(&mut self) -> Result<(), DriveError> {
+        self.lease = self.driver.executor().journal.renew(&self.lease, self.driver.term()).await?;
+        self.renew_at_ms = self.now_ms().saturating_add(RENEW_MS);
+        Ok(())
     }
 
     /// The outcome of a run that has ended, also as far as the engine has said.
@@ -271,10 +273,7 @@ impl RemoteLoop {
             }
             match self.wait(UNREACHABLE_PAUSE_MS).await? {
                 Wakeup::Told | Wakeup::Look => {}
-                Wakeup::RenewLease => {
-                    self.lease = self.driver.executor().journal.renew(&self.lease, self.driver.term()).await?;
-                    self.renew_at_ms = self.driver.executor().clock.now_ms().saturating_add(RENEW_MS);
-                }
+                Wakeup::RenewLease => self.renew_lease().await?,
             }
         }
     }

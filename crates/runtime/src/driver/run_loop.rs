@@ -86,7 +86,6 @@ pub(super) struct UnstoredEvents {
 enum Wakeup {
     Outcome(EffectId, EffectOutcome),
     Message(SignalId, EventKind),
-    /// The inbox could not be read.
     InboxFailed(StorageError),
     /// The task of an aborted effect has ended, which the run does not need to know.
     TaskAborted,

@@ -163,7 +163,7 @@ fn inputs_of(machine: &Machine) -> Option<&Object> {
     machine.as_run().map(|run| &run.started().inputs)
 }
 
-fn is_same_call(one: &CallTool, other: &CallTool) -> bool {
+pub(super) fn is_same_call(one: &CallTool, other: &CallTool) -> bool {
     (&one.tool, &one.capability, &one.parameters, &one.job)
         == (&other.tool, &other.capability, &other.parameters, &other.job)
 }

@@ -9,6 +9,7 @@ use reknit_models::OnDelta;
 use reknit_protocol::{CallTool, Delivery, JobRequest, RunId, SideEffect, ToolReply, TransportFailure, TransportKind};
 use reknit_tools::BoxFuture;
 
+use super::prefix::is_same_call;
 use super::recorded_calls::{JournalledCall, recorded_calls};
 use crate::error::DriveError;
 use crate::transport::Transport;
@@ -30,12 +31,7 @@ impl UnsentWrites {
     /// The outcome of the same call: of the same attempt if there is one, or else the last that succeeded, or else the last. It does
     /// not depend on what was answered before, so that a fork that is resumed gets the same.
     fn recorded(&self, call: &CallTool) -> Option<&Result<ToolReply, TransportFailure>> {
-        let is_same = |recorded: &&JournalledCall| {
-            let other = &recorded.call;
-            (&other.tool, &other.capability, &other.parameters, &other.job)
-                == (&call.tool, &call.capability, &call.parameters, &call.job)
-        };
-        let same = || self.calls.iter().filter(is_same);
+        let same = || self.calls.iter().filter(|recorded| is_same_call(&recorded.call, call));
         let has_succeeded =
             |recorded: &&JournalledCall| recorded.outcome.as_ref().is_ok_and(|reply| reply.status < 400);
         let found = same()

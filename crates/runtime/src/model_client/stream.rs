@@ -5,11 +5,9 @@ use reknit_model_api::{Delta, ModelAnswer};
 /// An item in the stream of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamItem<'a> {
-    /// The next part of the answer.
     Delta {
         /// The attempt that it belongs to, from 1. An attempt that an open breaker prevented does not count.
         attempt: u32,
-        /// The part.
         delta: Delta<'a>,
     },
     /// The attempt failed after a part of its answer had been passed on. Discard all earlier items: the answer starts over.

@@ -20,30 +20,12 @@ const MAX_SAVES: u32 = 5;
 /// Why a file with rules cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RuleStoreError {
-    /// It cannot be read.
     #[error("cannot read the rules in `{}`", .path.display())]
-    Read {
-        /// The path.
-        path: PathBuf,
-        /// Why it cannot be read.
-        source: io::Error,
-    },
-    /// It cannot be written.
+    Read { path: PathBuf, source: io::Error },
     #[error("cannot write the rules in `{}`", .path.display())]
-    Write {
-        /// The path.
-        path: PathBuf,
-        /// Why it cannot be written.
-        source: io::Error,
-    },
-    /// It has errors.
+    Write { path: PathBuf, source: io::Error },
     #[error("cannot use the rules in `{}`", .path.display())]
-    Invalid {
-        /// The path.
-        path: PathBuf,
-        /// What is wrong.
-        source: RuleFileError,
-    },
+    Invalid { path: PathBuf, source: RuleFileError },
 }
 
 /// The file that people keep, the one in which runs note what they learn, and the lock for both.

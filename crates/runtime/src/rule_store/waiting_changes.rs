@@ -59,7 +59,6 @@ pub(super) struct WaitingChanges {
     runs: Vec<Run>,
     /// How many rejections were added and written so far.
     changes: u64,
-    /// The number of the last change.
     number: u64,
     /// Changes up to this number were tried.
     tried: u64,

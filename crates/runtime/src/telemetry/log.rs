@@ -9,6 +9,7 @@
 
 use std::fmt::{self, Write as _};
 
+pub use reknit_config::{Form, LogSettings};
 use reknit_protocol::{is_hidden, json_without_hidden, timestamp_text};
 use reknit_telemetry::{AttributeValue, LogLine, Severity, Signal};
 use serde_json::{Map, Value};
@@ -22,32 +23,6 @@ use crate::clock::system_ms;
 
 /// The target of all events.
 pub const TARGET: &str = "reknit";
-
-/// The format of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Form {
-    /// The message, then `name=value` for each field.
-    #[default]
-    Text,
-    /// One JSON object.
-    Json,
-}
-
-/// Which lines are written, and in which format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LogSettings {
-    /// The most detailed level that is written.
-    pub level: LevelFilter,
-    /// The format.
-    pub form: Form,
-}
-
-impl Default for LogSettings {
-    /// No lines.
-    fn default() -> Self {
-        Self { level: LevelFilter::OFF, form: Form::Text }
-    }
-}
 
 fn level(severity: Severity) -> Level {
     match severity {
@@ -63,58 +38,39 @@ pub(super) fn is_observed() -> bool {
     LevelFilter::current() != LevelFilter::OFF
 }
 
+/// Emits an event of this severity. `tracing` needs a constant level for each event.
+macro_rules! emit_at {
+    ($severity:expr, $($fields:tt)*) => {
+        match level($severity) {
+            Level::ERROR => tracing::event!(target: TARGET, Level::ERROR, $($fields)*),
+            Level::WARN => tracing::event!(target: TARGET, Level::WARN, $($fields)*),
+            Level::INFO => tracing::event!(target: TARGET, Level::INFO, $($fields)*),
+            _ => tracing::event!(target: TARGET, Level::DEBUG, $($fields)*),
+        }
+    };
+}
+
 /// Emits a log line that belongs to no run, with one field.
 pub(crate) fn emit_event(severity: Severity, message: &str, field: &str, value: &str) {
     let fields = Value::Object(Map::from_iter([(field.to_owned(), Value::from(value))]));
-    let at_ms = system_ms();
-    // `tracing` needs a constant level for each event.
-    macro_rules! emit_at {
-        ($level:ident) => {
-            tracing::event!(
-                target: TARGET,
-                Level::$level,
-                message,
-                source = "tools",
-                severity = severity.as_str(),
-                at_ms,
-                fields = %fields,
-            )
-        };
-    }
-    match level(severity) {
-        Level::ERROR => emit_at!(ERROR),
-        Level::WARN => emit_at!(WARN),
-        Level::INFO => emit_at!(INFO),
-        _ => emit_at!(DEBUG),
-    }
+    let (at_ms, severity_name) = (system_ms(), severity.as_str());
+    emit_at!(severity, message, source = "tools", severity = severity_name, at_ms, fields = %fields);
 }
 
 /// Emits the log lines among the signals to the current `tracing` subscriber.
 pub(super) fn emit(batch: &SignalBatch<'_>) {
     for signal in batch.signals {
         let Signal::Log(line) = signal else { continue };
-        // `tracing` needs a constant level for each event.
-        macro_rules! emit_at {
-            ($level:ident) => {
-                tracing::event!(
-                    target: TARGET,
-                    Level::$level,
-                    message = line.message.as_str(),
-                    source = line.source,
-                    severity = line.severity.as_str(),
-                    at_ms = batch.at_ms,
-                    request_id = batch.context.run().as_str(),
-                    trace_id = %batch.context.trace(),
-                    fields = %serde_json::Value::Object(json_fields(line)),
-                )
-            };
-        }
-        match level(line.severity) {
-            Level::ERROR => emit_at!(ERROR),
-            Level::WARN => emit_at!(WARN),
-            Level::INFO => emit_at!(INFO),
-            _ => emit_at!(DEBUG),
-        }
+        emit_at!(
+            line.severity,
+            message = line.message.as_str(),
+            source = line.source,
+            severity = line.severity.as_str(),
+            at_ms = batch.at_ms,
+            request_id = batch.context.run().as_str(),
+            trace_id = %batch.context.trace(),
+            fields = %serde_json::Value::Object(json_fields(line)),
+        );
     }
 }
 

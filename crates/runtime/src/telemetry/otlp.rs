@@ -8,7 +8,7 @@ mod losses;
 mod settings;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use opentelemetry::KeyValue;
@@ -18,6 +18,7 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkError;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SpanProcessor};
+use parking_lot::Mutex;
 use reknit_protocol::redact_urls;
 use reknit_telemetry::{Metric, Signal, SignalKind, histogram_buckets, table};
 
@@ -67,10 +68,8 @@ pub struct OtlpError(String);
 /// Why the export that the environment describes cannot start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EnvironmentError {
-    /// A variable is invalid.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// The exporter could not be set up.
     #[error(transparent)]
     Start(#[from] OtlpError),
 }
@@ -107,7 +106,6 @@ impl Otlp {
         Ok(settings.as_ref().map(Self::new).transpose()?.map(Arc::new))
     }
 
-    /// Whether spans are exported.
     pub fn sends_spans(&self) -> bool {
         self.spans.is_some()
     }
@@ -206,7 +204,7 @@ impl MetricPipeline {
     fn record(&self, metric: &Metric) {
         let labels: Vec<KeyValue> =
             metric.labels.iter().map(|(name, value)| KeyValue::new(*name, value.to_string())).collect();
-        let mut instruments = self.instruments.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut instruments = self.instruments.lock();
         match instruments.entry(metric.name).or_insert_with(|| self.instrument(metric)) {
             Instrument::Counter(counter) => counter.add(metric.value, &labels),
             Instrument::Histogram(histogram) => histogram.record(metric.value, &labels),

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use reknit_telemetry::{Metric, Signal, SignalKind, histogram_buckets, prometheus_name, table};
 
 use super::{SignalBatch, Sink};
@@ -44,10 +44,9 @@ impl PrometheusMetrics {
         self.add(name, || help.to_owned(), &label_text(labels.iter().copied()), value, None);
     }
 
-    /// All metrics in the text format of Prometheus.
     pub fn render(&self) -> String {
         let mut text = String::new();
-        for (name, family) in self.families().iter() {
+        for (name, family) in self.families.lock().iter() {
             let kind = match family.series.values().next() {
                 Some(MetricSeries::Histogram { .. }) => "histogram",
                 _ => "counter",
@@ -83,7 +82,7 @@ impl PrometheusMetrics {
         value: u64,
         buckets: Option<&'static [u64]>,
     ) {
-        let mut families = self.families();
+        let mut families = self.families.lock();
         if !families.contains_key(name) {
             families.insert(name.to_owned(), MetricFamily { help: help(), series: BTreeMap::new() });
         }
@@ -109,11 +108,6 @@ impl PrometheusMetrics {
             }
             None => {}
         }
-    }
-
-    fn families(&self) -> MutexGuard<'_, BTreeMap<String, MetricFamily>> {
-        // A panic elsewhere leaves a count that is complete or was not made.
-        self.families.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -11,12 +11,11 @@ use reknit_fakes::{CallBarrier, Reply};
 use reknit_plan::{AGENT_TOOL, AgentAnnouncement};
 use reknit_protocol::{EffectId, RunId, Step, Value};
 use reknit_runtime::RunOwner;
-use reknit_runtime::test_support::with_owner;
 use reknit_runtime::{DriveOutcome, Fork, ForkChanges, load_run, signals};
 use tokio_util::sync::CancellationToken;
 
-use crate::fixture::{object, plan};
-use crate::sessions::{REPORT, Scene};
+use crate::drive::fixture::{object, plan};
+use crate::drive::sessions::{REPORT, Scene};
 
 fn clerk(task: &str) -> Step {
     Step::new("clerk", AGENT_TOOL, "clerk", "").with_parameters(object(&format!(r#"{{"task": "{task}"}}"#)))
@@ -161,14 +160,17 @@ async fn the_time_limit_of_a_step_cancels_the_session_of_its_agent() {
 async fn whoever_retries_a_run_its_sessions_stay_those_of_its_owner() {
     let failure = r#"{"calls": [{"name": "agent__final_report", "arguments": "{\"report_content\": \"There is no order 7.\", \"status\": \"failure\"}"}]}"#;
     let scene = Scene::of(&[failure, REPORT]).await;
-    let owner = |name: &str| RunOwner { name: name.to_owned(), tools: None, monthly_budget: None, sees_all_runs: true };
+    let owner = |name: &str| {
+        let name = name.to_owned();
+        Some(Arc::new(RunOwner { name, tools: None, monthly_budget: None, sees_all_runs: true }))
+    };
     let started = started(&scene, vec![clerk("Where is order 7?")]);
-    let ann = with_owner(scene.fixture.driver(), owner("ann"));
+    let ann = scene.fixture.driver().with_owner(owner("ann"));
     let answer = finished(within(ann.start(started)).await.expect("the run is driven"));
     let session = answer.steps[0].session.clone().expect("the step has a session");
     let summary = scene.fixture.journal.summary(&session).await.expect("the session exists");
     assert_eq!(summary.owner.as_deref(), Some("ann"));
-    let root = with_owner(scene.fixture.driver(), owner("root"));
+    let root = scene.fixture.driver().with_owner(owner("root"));
     let again = finished(within(root.retry(&RunId::new("r"))).await.expect("the run is retried"));
     let Outcome::Failed { reason, .. } = &again.steps[0].outcome else { panic!("{:?}", again.steps[0]) };
     assert!(reason.starts_with("the agent reports a failure"), "{reason}");

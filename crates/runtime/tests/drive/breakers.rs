@@ -5,19 +5,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::drive::segmented_driver::SegmentedDriver;
 use reknit_engine::{Answer as RunAnswer, AskModel, Outcome, Policy, Started, Status, Synthesis};
 use reknit_fakes::ScriptedTool;
 use reknit_fakes::tool::RunningTool;
 use reknit_model_api::{BreakerRules, ErrorClass, ModelAnswer, ModelFailure, RotationRules, Usage};
 use reknit_protocol::SideEffect;
 use reknit_protocol::{CallTool, ReplyBody, ToolReply, TransportFailure};
-use reknit_runtime::test_support::SegmentedDriver;
 use reknit_runtime::{
     BoxFuture, BreakerPolicy, Breakers, CallLimits, DriveOutcome, Driver, Runtime, ToolLimits, Transport,
 };
 use tokio::sync::Semaphore;
 
-use crate::fixture::{Fixture, ManualClock, plan, step};
+use crate::drive::fixture::{Fixture, ManualClock, plan, step};
 
 /// A transport whose tool and whose first model can be down, and whose tool can be slow.
 #[derive(Debug)]

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use crate::drive::segmented_driver::SegmentedDriver;
 use reknit_engine::{Answer, Policy, Started, Status, Synthesis};
 use reknit_fakes::tool::{CallMatcher, RunningTool};
 use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
 use reknit_protocol::{KeyRule, SideEffect, Step, Value};
-use reknit_runtime::test_support::SegmentedDriver;
 use reknit_runtime::{DriveOutcome, Driver};
 
-use crate::fixture::{Fixture, plan, step};
+use crate::drive::fixture::{Fixture, plan, step};
 
 const HOUR_MS: u64 = 3_600_000;
 

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
+use crate::drive::segmented_driver::SegmentedDriver;
 use reknit_engine::{Outcome, Status};
 use reknit_fakes::tool::CallMatcher;
 use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
 use reknit_mend::Fate;
 use reknit_protocol::{RunId, SideEffect};
-use reknit_runtime::test_support::SegmentedDriver;
 use reknit_runtime::{CallLimits, DriveOutcome, signals};
 use tokio_util::sync::CancellationToken;
 
-use crate::fixture::{Fixture, plan, step};
+use crate::drive::fixture::{Fixture, plan, step};
 
 #[tokio::test]
 async fn a_call_in_progress_may_still_return_after_the_run_is_cancelled() {

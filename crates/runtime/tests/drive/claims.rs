@@ -10,7 +10,7 @@ use reknit_model_api::{ErrorClass, ModelAnswer, ModelFailure};
 use reknit_protocol::{CallTool, ReplyBody, SideEffect, ToolReply, TransportFailure};
 use reknit_runtime::{BoxFuture, CallLimits, DriveOutcome, Driver, Transport};
 
-use crate::fixture::{Fixture, ManualClock, plan, step};
+use crate::drive::fixture::{Fixture, ManualClock, plan, step};
 
 /// What happened, in order: writes to the journal, and calls.
 #[derive(Debug, Default, Clone)]

@@ -8,7 +8,7 @@ use reknit_fakes::{Reply, ScriptedTool, VirtualClock};
 use reknit_protocol::{KeyRule, RunId, SideEffect};
 use reknit_runtime::{DriveOutcome, signals};
 
-use crate::fixture::{Fixture, plan, step};
+use crate::drive::fixture::{Fixture, plan, step};
 
 #[tokio::test]
 async fn a_run_stored_an_hour_ahead_ends_within_its_time_after_the_clock_is_set_back() {

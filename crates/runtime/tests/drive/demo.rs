@@ -1,14 +1,14 @@
 //! The request of the demo: sell 100 Tesla shares for a trip to Seoul.
 
+use crate::drive::segmented_driver::SegmentedDriver;
 use reknit_demo::Demo;
 use reknit_engine::{Outcome, Status};
 use reknit_expressions::{InputSource, Provenance};
 use reknit_mend::Rung;
 use reknit_protocol::Value;
 use reknit_runtime::DriveOutcome;
-use reknit_runtime::test_support::SegmentedDriver;
 
-use crate::fixture::Fixture;
+use crate::drive::fixture::Fixture;
 
 async fn fixture(demo: &Demo) -> Fixture {
     let tools: Vec<(String, String)> = demo.tools.endpoints();

@@ -14,7 +14,7 @@ use reknit_runtime::{BoxFuture, CallLimits, Clock, DriveError, DriveOutcome, Dri
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::fixture::{Fixture, ManualClock, plan, step};
+use crate::drive::fixture::{Fixture, ManualClock, plan, step};
 
 /// Answers a call when the test lets it; the calls of the step `panic` panic.
 #[derive(Debug)]

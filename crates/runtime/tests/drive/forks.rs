@@ -8,7 +8,7 @@ use reknit_fakes::tool::{CallMatcher, RunningTool, ScriptedTool};
 use reknit_protocol::{KeyRule, RunId, SideEffect, Value};
 use reknit_runtime::{DriveOutcome, Fork, ForkChanges, ForkError, load_run, signals};
 
-use crate::fixture::{Fixture, plan, step, with_one_plan};
+use crate::drive::fixture::{Fixture, plan, step, with_one_plan};
 
 /// A shop that is busy at the first call.
 async fn shop() -> RunningTool {

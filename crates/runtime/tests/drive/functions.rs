@@ -28,7 +28,7 @@ async fn area(square: Square) -> Result<f64, ToolError> {
 async fn started(builder: ConfigBuilder) -> Runtime {
     // Nobody waits for the retries of a call that keeps failing.
     let builder = builder.answer_by(Synthesis::Template).first_wait(Duration::ZERO).longest_wait(Duration::ZERO);
-    let reknit = builder.start().await.expect("it starts");
+    let reknit = Runtime::from_builder(builder).await.expect("it starts");
     assert_eq!(reknit.problems, []);
     reknit
 }

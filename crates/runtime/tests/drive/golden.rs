@@ -51,15 +51,7 @@ pub(crate) async fn import(journal: &Journal, lines: &[String]) {
                 if let Some(lease) = lease_of_run {
                     journal.append(lease, Append::at(seq).event(event)).await.expect("the event is appended");
                 } else {
-                    let request = "request".to_owned();
-                    let new = NewRun {
-                        run: id.clone(),
-                        title: title.clone(),
-                        request,
-                        owner: None,
-                        reservation: None,
-                        first: event,
-                    };
+                    let new = NewRun::new(id.clone(), title.clone(), "request", event);
                     lease = Some(journal.create(new, &Holder::this_process(), term).await.expect("the run is new"));
                 }
             }

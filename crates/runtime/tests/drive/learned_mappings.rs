@@ -1,5 +1,6 @@
 //! A run uses the mappings that earlier runs have learned.
 
+use crate::drive::segmented_driver::SegmentedDriver;
 use reknit_engine::Status;
 use reknit_expressions::{Provenance, ResolvedBy};
 use reknit_fakes::model::{self, Script};
@@ -8,9 +9,8 @@ use reknit_fakes::{Reply, ScriptedModel, ScriptedTool};
 use reknit_journal::StoredMapping;
 use reknit_protocol::{Plan, SideEffect, Value};
 use reknit_runtime::DriveOutcome;
-use reknit_runtime::test_support::SegmentedDriver;
 
-use crate::fixture::{Fixture, plan, step};
+use crate::drive::fixture::{Fixture, plan, step};
 
 fn json(text: &str) -> Value {
     Value::parse(text).expect("JSON")

@@ -8,7 +8,7 @@ use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
 use reknit_protocol::{RunId, SideEffect};
 use reknit_runtime::{DriveError, DriveOutcome, signals};
 
-use crate::fixture::{Fixture, plan, step};
+use crate::drive::fixture::{Fixture, plan, step};
 
 #[tokio::test]
 async fn a_run_that_another_driver_drives_cannot_be_resumed() {

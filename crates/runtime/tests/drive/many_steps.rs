@@ -10,7 +10,7 @@ use reknit_journal::{Durability, Journal};
 use reknit_protocol::{RunId, SideEffect};
 use reknit_runtime::{DriveOutcome, EventOrigin, Watcher};
 
-use crate::fixture::{Fixture, plan, step};
+use crate::drive::fixture::{Fixture, plan, step};
 
 const STEPS: usize = 45;
 

@@ -9,7 +9,7 @@ use reknit_protocol::SideEffect;
 use reknit_protocol::{CallTool, ReplyBody, ToolReply, TransportFailure};
 use reknit_runtime::{BoxFuture, CallLimits, DriveError, Driver, Transport};
 
-use crate::fixture::{Fixture, ManualClock, plan, step};
+use crate::drive::fixture::{Fixture, ManualClock, plan, step};
 
 #[derive(Debug)]
 struct PanickingTransport;

@@ -134,7 +134,7 @@ struct Square {
 
 async fn runtime(engine: &Arc<Elsewhere>) -> Runtime {
     let area = async |_: Square| -> Result<f64, ToolError> { panic!("no call is made here") };
-    let reknit = Runtime::builder().tool_fn("geometry", "area", area).start().await.expect("it starts");
+    let reknit = Runtime::from_builder(Runtime::builder().tool_fn("geometry", "area", area)).await.expect("it starts");
     reknit.with_remote(Arc::clone(engine) as _)
 }
 
@@ -185,7 +185,8 @@ async fn a_decision_is_passed_on_and_the_run_goes_on() {
 async fn a_run_goes_on_only_with_the_kind_of_engine_that_began_it() {
     let engine = Arc::new(Elsewhere::default());
     let area = async |_: Square| Ok::<f64, ToolError>(9.0);
-    let embedded = Runtime::builder().tool_fn("geometry", "area", area).start().await.expect("it starts");
+    let embedded =
+        Runtime::from_builder(Runtime::builder().tool_fn("geometry", "area", area)).await.expect("it starts");
     let remote = embedded.clone().with_remote(Arc::clone(&engine) as _);
     for (own, other) in [(&remote, &embedded), (&embedded, &remote)] {
         let start = started(own, ASKS);

@@ -1,14 +1,14 @@
 //! A restored run must ask for the same effects as before.
 
+use crate::drive::segmented_driver::SegmentedDriver;
 use reknit_engine::{Event, EventKind, MACHINE_VERSION, Run};
 use reknit_fakes::tool::CallMatcher;
 use reknit_fakes::{Reply, ScriptedTool};
 use reknit_journal::{DueEffect, Holder, Lease, LeaseTerm, NewEvent, NewRun, Snapshot};
 use reknit_protocol::{RunId, SideEffect};
-use reknit_runtime::test_support::SegmentedDriver;
 use reknit_runtime::{Changes, DriveError, DriveOutcome, ParkReason};
 
-use crate::fixture::{Fixture, plan, step};
+use crate::drive::fixture::{Fixture, plan, step};
 
 /// The driver that resumes the run, and what it restores the run from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,14 +32,7 @@ async fn write_run_with_another_digest(fixture: &Fixture, capability: &str, resu
     let due = due.map(|effect| DueEffect::new(effect, "the digest of another call"));
     let body = serde_json::to_string(&event).expect("it can be serialized");
     let first = NewEvent::new(event.at_ms, "started", body).with_due(due);
-    let new = NewRun {
-        run: RunId::new("r"),
-        title: "x".to_owned(),
-        request: String::new(),
-        owner: None,
-        reservation: None,
-        first,
-    };
+    let new = NewRun::new("r", "x", "", first);
     let term = LeaseTerm { now_ms: 1_000_000, ttl_ms: 30_000 };
     let lease = fixture.journal.create(new, &Holder::this_process(), term).await.expect("the run is created");
     if resume == Resume::SegmentedDriverFromSnapshot {

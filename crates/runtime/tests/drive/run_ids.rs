@@ -1,14 +1,14 @@
 //! Run ids that a caller chooses, and runs that are retried.
 
+use crate::drive::segmented_driver::SegmentedDriver;
 use reknit_engine::{Metadata, Status};
 use reknit_fakes::tool::{CallMatcher, RunningTool};
 use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
 use reknit_journal::{Deletion, StatusFilter};
 use reknit_protocol::{RunId, SideEffect};
-use reknit_runtime::test_support::SegmentedDriver;
 use reknit_runtime::{DriveError, DriveOutcome};
 
-use crate::fixture::{Fixture, plan, step};
+use crate::drive::fixture::{Fixture, plan, step};
 
 async fn paying(first: Option<Reply>, reply: Reply) -> (RunningTool, Fixture) {
     let mut tool = ScriptedTool::new("t").capability("pay", SideEffect::Unsafe);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::drive::segmented_driver::SegmentedDriver;
 use reknit_engine::{
     Event, Machine, Metadata, Policy, Record, Report, ReportSource, SessionExit, SessionRecord, SessionRules,
     SessionStarted, SessionTexts,
@@ -13,10 +14,9 @@ use reknit_fakes::tool::{RunningTool, ScriptedTool};
 use reknit_fakes::{Reply, ScriptedModel};
 use reknit_protocol::{RunId, SideEffect, Value};
 use reknit_runtime::DriveOutcome;
-use reknit_runtime::test_support::SegmentedDriver;
 use tokio_util::sync::CancellationToken;
 
-use crate::fixture::Fixture;
+use crate::drive::fixture::Fixture;
 
 /// A session with a shop as its tool and a scripted model.
 pub(crate) struct Scene {

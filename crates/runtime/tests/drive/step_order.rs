@@ -12,7 +12,7 @@ use reknit_protocol::{Capability, Object, SideEffect};
 use reknit_runtime::{BoxFuture, CallLimits, DriveOutcome, Driver, SystemClock, Transport};
 use tokio::time::{Instant, sleep};
 
-use crate::fixture::{plan, step};
+use crate::drive::fixture::{plan, step};
 
 /// A tool whose calls take `ms` milliseconds.
 #[derive(Debug)]

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use crate::drive::segmented_driver::SegmentedDriver;
 use reknit_demo::Demo;
 use reknit_engine::Plans;
 use reknit_fakes::tool::{CallMatcher, RunningTool};
 use reknit_fakes::{Reply, ScriptedTool};
 use reknit_protocol::{RunId, SideEffect};
 use reknit_runtime::telemetry::{Propagation, SignalBatch, Sink, Telemetry};
-use reknit_runtime::test_support::SegmentedDriver;
 use reknit_runtime::{DriveOutcome, Driver};
 use reknit_telemetry::{Signal, SignalKind, Span};
 
-use crate::fixture::{Fixture, plan, step};
-use crate::sessions::{REPORT, Scene};
+use crate::drive::fixture::{Fixture, plan, step};
+use crate::drive::sessions::{REPORT, Scene};
 
 /// A sink that keeps all signals.
 #[derive(Debug, Clone, Default)]

@@ -12,8 +12,8 @@ use reknit_journal::{Holder, Journal, LeaseTerm};
 use reknit_protocol::{RunId, SideEffect, Value};
 use reknit_runtime::{DriveError, DriveOutcome, ParkReason, bare_overview, close, load_run, signals};
 
-use crate::fixture::{Fixture, plan, step};
-use crate::golden::{exported, files, import};
+use crate::drive::fixture::{Fixture, plan, step};
+use crate::drive::golden::{exported, files, import};
 
 const TERM: LeaseTerm = LeaseTerm { now_ms: 1_000_000, ttl_ms: 30_000 };
 

@@ -8,7 +8,7 @@ use reknit_fakes::{Reply, ScriptedTool};
 use reknit_protocol::SideEffect;
 use reknit_runtime::{DriveOutcome, Watcher};
 
-use crate::fixture::{Fixture, plan, step};
+use crate::drive::fixture::{Fixture, plan, step};
 
 #[tokio::test]
 async fn a_run_ends_although_its_queued_watcher_is_blocked_and_the_lost_events_are_counted() {

@@ -7,7 +7,6 @@ use std::time::Duration;
 use reknit_journal::test_support::{InboxPoll, simulated_holder};
 use reknit_journal::{AppendError, FenceError, Journal, RunFilter, StatusFilter};
 use reknit_protocol::RunId;
-use reknit_runtime::test_support::with_holder;
 use reknit_runtime::{
     BreakerPolicy, Breakers, CallLimits, CallRate, Clock, DriveError, DriveOutcome, Driver, EventOrigin, RunStart,
     ToolLimits, Watcher,
@@ -71,8 +70,8 @@ impl Node {
         let cancel = CancellationToken::new();
         let driver = Driver::with_breakers(journal.clone(), Arc::new(network), clock, Arc::new(breakers))
             .with_cancel_token(cancel.clone())
-            .with_watcher(watcher(world, panics_at));
-        let driver = with_holder(driver, simulated_holder(pid, &format!("host-{host}")));
+            .with_watcher(watcher(world, panics_at))
+            .with_holder(simulated_holder(pid, &format!("host-{host}")));
         let node = Arc::new(Self { process, journal, poll, cancel, driver, drives: Mutex::default() });
         world.nodes.lock().expect("no panic").push(Arc::clone(&node));
         tokio::spawn(resume_unfinished(Arc::clone(world), Arc::clone(&node)));

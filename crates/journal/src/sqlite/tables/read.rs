@@ -4,7 +4,8 @@ use reknit_protocol::RunId;
 use rusqlite::{OptionalExtension as _, Params, Row, params};
 
 use super::super::chain::{EventContent, RowDigest, START, claim_digest, event_digest, read_digest, text_digest};
-use super::{ENDING_SEQ, SELECT_RUN, SNAPSHOT_SEQ, SqliteTables, business_key, prune, run_row, spending};
+use super::business_key::{SELECT, read};
+use super::{ENDING_SEQ, SELECT_RUN, SNAPSHOT_SEQ, SqliteTables, run_row};
 use crate::blob::{digest, join_body};
 use crate::error::storage::{StoreFailure, StoreResult};
 use crate::retention::EndOrder;
@@ -14,6 +15,9 @@ use crate::{
     DueEffect, InboxMessage, LearnedMapping, PrunedRun, RunFilter, RunSignal, SignalId, Snapshot, Spending,
     StatusFilter, StoreSize, StoredEvent, StoredKey, StoredMapping,
 };
+
+/// The runs that may be pruned: the condition of the index `runs_ended`.
+const PRUNABLE: &str = "status IS NOT NULL";
 
 impl SqliteTables<'_> {
     fn query_all<T>(
@@ -155,31 +159,54 @@ impl ReadTables for SqliteTables<'_> {
     }
 
     fn first_ended(&self, limit: u32) -> StoreResult<Vec<RunRow>> {
-        prune::first_ended(self, limit)
+        let sql = format!("{SELECT_RUN} WHERE {PRUNABLE} ORDER BY updated_ms, key LIMIT ?1");
+        self.0.prepare_cached(&sql)?.query_and_then([limit], run_row)?.collect()
     }
 
     fn end_order_beyond(&self, keep: u64) -> StoreResult<Option<EndOrder>> {
-        prune::end_order_beyond(self, keep)
+        let sql = format!(
+            "SELECT updated_ms, key FROM runs WHERE {PRUNABLE} ORDER BY updated_ms DESC, key DESC LIMIT 1 OFFSET ?1"
+        );
+        let keep = i64::try_from(keep).unwrap_or(i64::MAX);
+        Ok(self.0.prepare_cached(&sql)?.query_row([keep], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
     }
 
     fn ended_count(&self) -> StoreResult<u64> {
-        prune::ended_count(self)
+        let sql = format!("SELECT count(*) FROM runs WHERE {PRUNABLE}");
+        Ok(self.0.query_row(&sql, [], |row| row.get(0))?)
     }
 
     fn ended_up_to(&self, end: EndOrder) -> StoreResult<u64> {
-        prune::ended_up_to(self, end)
+        let sql = format!("SELECT count(*) FROM runs WHERE {PRUNABLE} AND (updated_ms, key) <= (?1, ?2)");
+        Ok(self.0.query_row(&sql, params![end.0, end.1], |row| row.get(0))?)
     }
 
     fn pruned_run(&self, run: &RunId) -> StoreResult<Option<PrunedRun>> {
-        prune::pruned_run(self, run)
+        let sql = "SELECT run, request, status, ended_ms, pruned_ms FROM pruned_runs WHERE run = ?1";
+        let read = |row: &Row<'_>| {
+            Ok(PrunedRun {
+                run: row.get::<_, String>(0)?.into(),
+                request: row.get(1)?,
+                status: row.get(2)?,
+                ended_ms: row.get(3)?,
+                pruned_ms: row.get(4)?,
+            })
+        };
+        Ok(self.0.prepare_cached(sql)?.query_row([run.as_str()], read).optional()?)
     }
 
     fn size(&self) -> StoreResult<StoreSize> {
-        prune::size(self)
+        let pragma = |name: &str| -> StoreResult<u64> {
+            Ok(self.0.prepare_cached(&format!("PRAGMA {name}"))?.query_row([], |row| row.get(0))?)
+        };
+        let (page, pages, free) = (pragma("page_size")?, pragma("page_count")?, pragma("freelist_count")?);
+        Ok(StoreSize { used_bytes: pages.saturating_sub(free) * page, free_bytes: free * page })
     }
 
     fn expired_keys(&self, until_ms: i64, limit: u32) -> StoreResult<Vec<String>> {
-        prune::expired_keys(self, until_ms, limit)
+        let sql = "SELECT key FROM business_keys WHERE since_ms + window_ms <= ?1 LIMIT ?2";
+        let mut statement = self.0.prepare_cached(sql)?;
+        statement.query_and_then(params![until_ms, limit], |row| Ok(row.get(0)?))?.collect()
     }
 
     fn run_count(&self) -> StoreResult<u64> {
@@ -277,18 +304,27 @@ impl ReadTables for SqliteTables<'_> {
     }
 
     fn business_key(&self, key: &str) -> StoreResult<Option<StoredKey>> {
-        business_key::find(self, key)
+        let mut statement = self.0.prepare_cached(&format!("{SELECT} WHERE key = ?1"))?;
+        statement.query_row([key], |row| Ok(read(row))).optional()?.transpose()
     }
 
     fn business_keys(&self) -> StoreResult<Vec<StoredKey>> {
-        business_key::all(self)
+        let mut statement = self.0.prepare_cached(&format!("{SELECT} ORDER BY since_ms DESC, key"))?;
+        statement.query_and_then([], read)?.collect()
     }
 
     fn spending(&self, account: &str, month: &str) -> StoreResult<Spending> {
-        spending::find(self, account, month)
+        let sql = "SELECT spent, reserved FROM spending WHERE account = ?1 AND month = ?2";
+        let read = |row: &Row<'_>| Ok(Spending { spent: row.get(0)?, reserved: row.get(1)? });
+        Ok(self.0.prepare_cached(sql)?.query_row([account, month], read).optional()?.unwrap_or_default())
     }
 
     fn run_spending(&self, key: RunKey) -> StoreResult<Option<RunSpending>> {
-        spending::of_run(self, key)
+        let sql = "SELECT account, month, reserved, counted FROM run_spending WHERE run = ?1";
+        let read = |row: &Row<'_>| {
+            let (account, month) = (row.get(0)?, row.get(1)?);
+            Ok(RunSpending { account, month, reserved: row.get(2)?, counted: row.get(3)? })
+        };
+        Ok(self.0.prepare_cached(sql)?.query_row([key.0], read).optional()?)
     }
 }

@@ -3,12 +3,13 @@
 use rusqlite::{Params, params};
 
 use super::super::chain::{EventContent, RowDigest, claim_digest, event_digest, text_digest};
-use super::{ENDING_SEQ, SNAPSHOT_SEQ, SqliteTables, business_key, prune, spending};
+use super::business_key::{digest_of, window_column};
+use super::{ENDING_SEQ, SNAPSHOT_SEQ, SqliteTables};
 use crate::blob::{Blob, SplitEvent, SplitText};
 use crate::error::storage::{StoreFailure, StoreResult};
 use crate::spending::RunSpending;
-use crate::tables::{RunKey, SplitSnapshot, WriteTables};
-use crate::{ClaimOutcome, PrunedRun, RunSignal, RunSummary, SignalId, Spending, StoredKey, StoredMapping};
+use crate::tables::{ReadTables as _, RunKey, SplitSnapshot, WriteTables};
+use crate::{ClaimOutcome, KeyClaim, PrunedRun, RunSignal, RunSummary, SignalId, Spending, StoredKey, StoredMapping};
 
 impl SqliteTables<'_> {
     /// Returns how many rows changed.
@@ -38,11 +39,22 @@ impl SqliteTables<'_> {
         Ok(digests.collect::<rusqlite::Result<_>>()?)
     }
 
+    /// Removes those of the blobs that belong to no text any more. Returns how many.
+    fn remove_unused_blobs(&self, digests: &[String]) -> StoreResult<u64> {
+        let mut removed = 0;
+        for digest in digests {
+            let sql = "DELETE FROM blobs WHERE digest = ?1 AND NOT EXISTS
+                (SELECT 1 FROM event_blobs WHERE event_blobs.digest = ?1)";
+            removed += self.execute(sql, [digest])?;
+        }
+        Ok(removed as u64)
+    }
+
     /// Replaces the blobs of an ending or a snapshot. Returns the digest of the text.
     fn replace_blobs(&self, key: RunKey, seq: i64, len: u64, text: &SplitText) -> StoreResult<RowDigest> {
         let old = self.detach_blobs(key, seq)?;
         self.add_blobs(key, seq, &text.blobs)?;
-        prune::remove_unused_blobs(self, &old)?;
+        self.remove_unused_blobs(&old)?;
         let blobs = text.blobs.iter().map(|blob| (blob.offset, blob.digest.as_str()));
         Ok(text_digest(&self.chain_before(key, len)?, &text.rest, blobs))
     }
@@ -54,6 +66,10 @@ fn lease_columns(run: &RunSummary) -> StoreResult<(Option<String>, Option<i64>)>
     let unwritable = |error| StoreFailure::Contents(format!("cannot write the holder of a run: {error}"));
     Ok((Some(serde_json::to_string(&lease.holder).map_err(unwritable)?), Some(lease.until_ms)))
 }
+
+/// The tables with rows of a run, besides `runs` and `event_blobs`. All have a column `run` with its key.
+const TABLES_OF_RUN: [&str; 8] =
+    ["events", "due", "claims", "inbox", "snapshots", "endings", "run_requests", "run_spending"];
 
 impl WriteTables for SqliteTables<'_> {
     fn add_run(&mut self, summary: &RunSummary, request: &str) -> StoreResult<RunKey> {
@@ -70,15 +86,34 @@ impl WriteTables for SqliteTables<'_> {
     }
 
     fn remove_run(&mut self, key: RunKey) -> StoreResult<u64> {
-        prune::remove_run(self, key)
+        let connection = self.0;
+        let sql = "SELECT DISTINCT digest FROM event_blobs WHERE run = ?1";
+        let digests: Vec<String> =
+            connection.prepare_cached(sql)?.query_map([key.0], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        connection.prepare_cached("DELETE FROM event_blobs WHERE run = ?1")?.execute([key.0])?;
+        let blobs = self.remove_unused_blobs(&digests)?;
+        for table in TABLES_OF_RUN {
+            connection.prepare_cached(&format!("DELETE FROM {table} WHERE run = ?1"))?.execute([key.0])?;
+        }
+        connection.prepare_cached("DELETE FROM runs WHERE key = ?1")?.execute([key.0])?;
+        Ok(blobs)
     }
 
     fn add_pruned(&mut self, pruned: &PrunedRun) -> StoreResult<()> {
-        prune::add_pruned(self, pruned)
+        let PrunedRun { run, request, status, ended_ms, pruned_ms } = pruned;
+        let sql = "INSERT INTO pruned_runs (run, request, status, ended_ms, pruned_ms) VALUES (?1, ?2, ?3, ?4, ?5)";
+        self.execute(sql, params![run.as_str(), request, status, ended_ms, pruned_ms])?;
+        Ok(())
     }
 
     fn release_pages(&mut self, pages: u32) -> StoreResult<u64> {
-        prune::release_pages(self, pages)
+        let before = self.size()?;
+        let mut statement = self.0.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
+        let mut rows = statement.query([])?;
+        // Each step moves one page.
+        while rows.next()?.is_some() {}
+        drop(rows);
+        Ok(before.free_bytes.saturating_sub(self.size()?.free_bytes))
     }
 
     fn set_run(&mut self, key: RunKey, run: &RunSummary) -> StoreResult<()> {
@@ -150,7 +185,7 @@ impl WriteTables for SqliteTables<'_> {
 
     fn remove_snapshot(&mut self, key: RunKey) -> StoreResult<()> {
         if self.execute("DELETE FROM snapshots WHERE run = ?1", [key.0])? > 0 {
-            prune::remove_unused_blobs(self, &self.detach_blobs(key, SNAPSHOT_SEQ)?)?;
+            self.remove_unused_blobs(&self.detach_blobs(key, SNAPSHOT_SEQ)?)?;
         }
         Ok(())
     }
@@ -165,19 +200,39 @@ impl WriteTables for SqliteTables<'_> {
     }
 
     fn set_spending(&mut self, account: &str, month: &str, spending: Spending) -> StoreResult<()> {
-        spending::set(self, account, month, spending)
+        let sql = "INSERT OR REPLACE INTO spending (account, month, spent, reserved) VALUES (?1, ?2, ?3, ?4)";
+        let (spent, reserved) = (column(spending.spent), column(spending.reserved));
+        self.execute(sql, params![account, month, spent, reserved])?;
+        Ok(())
     }
 
     fn set_run_spending(&mut self, key: RunKey, run: Option<&RunSpending>) -> StoreResult<()> {
-        spending::set_of_run(self, key, run)
+        let Some(RunSpending { account, month, reserved, counted }) = run else {
+            self.0.prepare_cached("DELETE FROM run_spending WHERE run = ?1")?.execute([key.0])?;
+            return Ok(());
+        };
+        let sql =
+            "INSERT OR REPLACE INTO run_spending (run, account, month, reserved, counted) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let values = params![key.0, account, month, column(*reserved), column(*counted)];
+        self.execute(sql, values)?;
+        Ok(())
     }
 
     fn set_business_key(&mut self, key: &StoredKey) -> StoreResult<()> {
-        business_key::set(self, key)
+        let StoredKey { claim, run, since_ms, receipt } = key;
+        let KeyClaim { key: name, capability, values, window_ms, step } = claim;
+        let sql = "INSERT OR REPLACE INTO business_keys
+            (key, capability, key_values, window_ms, run, step, since_ms, receipt, digest)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        let window_ms = window_column(*window_ms);
+        let values =
+            params![name, capability, values, window_ms, run.as_str(), step, since_ms, receipt, digest_of(key)];
+        self.execute(sql, values)?;
+        Ok(())
     }
 
     fn remove_business_key(&mut self, key: &str) -> StoreResult<bool> {
-        business_key::remove(self, key)
+        Ok(self.0.prepare_cached("DELETE FROM business_keys WHERE key = ?1")?.execute([key])? > 0)
     }
 
     fn set_learned_mapping(&mut self, mapping: &StoredMapping, at_ms: i64) -> StoreResult<()> {
@@ -211,4 +266,9 @@ impl WriteTables for SqliteTables<'_> {
         )?;
         Ok(changed > 0)
     }
+}
+
+/// A column holds at most `i64::MAX`.
+fn column(amount: u64) -> i64 {
+    i64::try_from(amount).unwrap_or(i64::MAX)
 }

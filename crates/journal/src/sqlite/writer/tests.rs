@@ -1,7 +1,6 @@
 use std::path::Path;
 use std::sync::mpsc;
 
-use reknit_protocol::RunId;
 use rusqlite::Connection;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
@@ -12,7 +11,7 @@ use crate::error::storage::StoreResult;
 use crate::rules::{self, SplitTexts};
 use crate::sqlite::file::side_file;
 use crate::sqlite::open::open;
-use crate::{Append, AppendError, Appended, CreateError, Durability, Holder, Lease, LeaseTerm, NewEvent};
+use crate::{Append, AppendError, Appended, CreateError, Durability, Holder, Lease, LeaseTerm, NewEvent, NewRun};
 
 const TERM: LeaseTerm = LeaseTerm { now_ms: 0, ttl_ms: 1000 };
 
@@ -23,12 +22,10 @@ fn open_new() -> (TempDir, WriterConnection) {
 }
 
 fn create_run(run: &str) -> impl FnMut(&mut dyn WriteTables) -> RuleResult<Lease, CreateError> + Send + use<> {
-    let (run, first) = (RunId::from(run), split_event(NewEvent::new(0, "started", "{}")));
+    let event = NewEvent::new(0, "started", "{}");
+    let (first, new) = (split_event(event.clone()), NewRun::new(run, "", "", event));
     let holder = Holder::this_process();
-    move |tables| {
-        let new = rules::CreatedRun { run: &run, title: "", request: "", owner: None, reservation: None };
-        rules::create(tables, &new, &first, None, (&holder, TERM))
-    }
+    move |tables| rules::create(tables, &new, (&first, None), (&holder, TERM))
 }
 
 fn append_event(

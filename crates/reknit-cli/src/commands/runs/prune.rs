@@ -76,7 +76,7 @@ fn retention(arguments: &PruneArguments) -> Result<Retention, Failure> {
     if given != Retention::default() {
         return Ok(given);
     }
-    Ok(read_config(arguments.files.config.as_deref())?.retention())
+    Ok(read_config(arguments.files.config.as_deref())?.keep.retention())
 }
 
 async fn preview(journal: &Journal, retention: &Retention, now_ms: i64) -> Result<ExitCode, Failure> {

@@ -1,8 +1,8 @@
 //! Counts the signals that were sent and did not arrive.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use opentelemetry_sdk::Resource;
@@ -11,6 +11,7 @@ use opentelemetry_sdk::metrics::Temporality;
 use opentelemetry_sdk::metrics::data::ResourceMetrics;
 use opentelemetry_sdk::metrics::exporter::PushMetricExporter;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
+use parking_lot::Mutex;
 
 /// Counts sent and delivered signals of one kind. The difference was lost, wherever it was lost.
 #[derive(Debug)]
@@ -50,7 +51,7 @@ impl Losses {
             OTelSdkError::Timeout(limit) => format!("no response within {limit:?}"),
             OTelSdkError::InternalFailure(reason) => reason.clone(),
         };
-        *self.reason.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+        *self.reason.lock() = Some(reason);
     }
 }
 
@@ -58,7 +59,7 @@ impl fmt::Display for Losses {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (sent, delivered) = (self.sent.load(Ordering::Relaxed), self.delivered.load(Ordering::Relaxed));
         let lost = sent.saturating_sub(delivered);
-        let reason = self.reason.lock().unwrap_or_else(PoisonError::into_inner);
+        let reason = self.reason.lock();
         let reason = reason.as_deref().unwrap_or("no response in time");
         write!(out, "{lost} of {sent} {} to {} ({reason})", self.kind, self.address)
     }

@@ -30,7 +30,6 @@ pub struct OtlpSettings {
 pub struct Destination {
     /// The address, redacted.
     pub address: String,
-    /// The timeout of one delivery.
     pub limit: Duration,
     pub(super) endpoint: Endpoint,
 }
@@ -49,12 +48,10 @@ impl fmt::Debug for Endpoint {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{variable}` is `{value}`{problem}")]
 pub struct SettingsError {
-    /// The variable.
     pub variable: String,
     /// Its value, redacted if it is an address.
     pub value: String,
     problem: &'static str,
-    /// How to fix it.
     pub hint: &'static str,
 }
 

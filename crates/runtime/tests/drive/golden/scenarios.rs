@@ -11,7 +11,7 @@ use reknit_protocol::{Category, KeyRule, RunId, SideEffect, Step, ToolError, Val
 use reknit_runtime::{DriveOutcome, signals};
 
 use super::record;
-use crate::fixture::{Fixture, plan, step};
+use crate::drive::fixture::{Fixture, plan, step};
 
 fn any() -> CallMatcher {
     CallMatcher::any()

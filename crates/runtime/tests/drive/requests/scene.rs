@@ -7,7 +7,7 @@ use reknit_fakes::{Reply, ScriptedModel};
 use reknit_protocol::{Capability, Category, Retryable, SideEffect, ToolError, Value};
 use reknit_runtime::DriveOutcome;
 
-use crate::fixture::{Fixture, with_one_plan};
+use crate::drive::fixture::{Fixture, with_one_plan};
 
 /// A request, a tool and a model.
 pub(crate) struct Scene {

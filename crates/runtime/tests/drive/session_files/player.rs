@@ -16,9 +16,9 @@ use reknit_runtime::{CallLimits, Driver, Network, Watcher};
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::fixture::ManualClock;
-use crate::golden;
-use crate::sessions::{Scene, reported};
+use crate::drive::fixture::ManualClock;
+use crate::drive::golden;
+use crate::drive::sessions::{Scene, reported};
 
 /// The sessions whose journals are kept for later builds.
 const GOLDEN: [&str; 7] = [
