@@ -156,7 +156,7 @@ impl ReknitBuilder {
             Config::default()
         };
         let config = self.changes.into_iter().fold(ConfigBuilder::from(config), |config, change| change(config));
-        let runtime = Box::pin(config.start()).await?;
+        let runtime = Box::pin(reknit_runtime::Runtime::from_builder(config)).await?;
         #[cfg(feature = "otlp")]
         let runtime = match &self.collector {
             Some(collector) => runtime.with_collector(collector, None),

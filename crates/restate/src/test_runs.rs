@@ -14,7 +14,8 @@ pub(crate) struct Order {
 /// The first event of a run with this plan, over the tool `shop/place`, whose side effect is undeclared.
 pub(crate) async fn started(plan: &str) -> Event {
     let place = async |_: Order| Ok::<u64, ToolError>(1);
-    let reknit = Runtime::from_builder(Runtime::builder().tool_calls(5_000).tool_fn("shop", "place", place)).await.unwrap();
+    let reknit =
+        Runtime::from_builder(Runtime::builder().tool_calls(5_000).tool_fn("shop", "place", place)).await.unwrap();
     let (plan, _) = read_plan_file(plan).unwrap();
     Event { at_ms: 1_000, kind: EventKind::Started(Box::new(reknit.started("order", Some(plan)))) }
 }

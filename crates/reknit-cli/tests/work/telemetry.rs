@@ -342,7 +342,8 @@ async fn a_program_that_uses_the_library_exports_to_the_collector_of_its_variabl
     let url = collector.url.clone();
     let environment = move |name: &str| (name == "OTEL_EXPORTER_OTLP_ENDPOINT").then(|| url.clone());
     let exporter = Otlp::from_environment(&environment).expect("the variables are valid").expect("a collector is set");
-    let reknit = Runtime::from_builder(Runtime::builder().tool("shop", &tool.base_url()).answer_by(Synthesis::Template)).await;
+    let reknit =
+        Runtime::from_builder(Runtime::builder().tool("shop", &tool.base_url()).answer_by(Synthesis::Template)).await;
     let parent = CALLER.parse().expect("a parent span");
     let reknit = reknit.expect("the library starts").with_collector(&exporter, Some(parent));
     let metadata = Metadata::from_pairs([("tenant", "acme"), ("api_key", "hunter2")]).expect("the metadata is valid");
