@@ -2,6 +2,7 @@
 //! also after a reconnect, and if a client opens a connection for each call.
 
 use std::collections::HashMap;
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -12,7 +13,21 @@ use reknit_journal::RunReadError;
 use reknit_protocol::{RunId, Sha256, hex};
 
 use crate::result::is_in_doubt;
-use crate::server::RunLimit;
+
+/// Starts the runs of calls, unless too many are in progress. A process that serves several clients implements this.
+pub trait RunLimit: Debug + Send + Sync {
+    /// Starts a run, or says why not: the client is told that its call was not made.
+    fn start(&self, start: Box<dyn FnOnce() -> RunHandle + '_>) -> Result<RunHandle, String>;
+}
+
+#[derive(Debug)]
+pub(crate) struct NoLimit;
+
+impl RunLimit for NoLimit {
+    fn start(&self, start: Box<dyn FnOnce() -> RunHandle + '_>) -> Result<RunHandle, String> {
+        Ok(start())
+    }
+}
 
 /// How long a call that succeeded on another connection is not made again without a reason: long enough for a client that opens a
 /// connection for each call, and short enough for the next conversation. One that may have taken effect is not forgotten.

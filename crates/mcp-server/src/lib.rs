@@ -27,5 +27,6 @@ mod own_tools;
 mod result;
 mod server;
 
+pub use known_calls::RunLimit;
 pub use offer::Offering;
-pub use server::{CALLER_HEADER, McpServeError, McpServer, RunLimit};
+pub use server::{CALLER_HEADER, McpServeError, McpServer};

@@ -26,7 +26,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::approval::{ask, can_ask};
 use crate::call::start_of_call;
-use crate::known_calls::{CallRun, KnownCalls};
+use crate::known_calls::{CallRun, KnownCalls, NoLimit, RunLimit};
 use crate::offer::{Offer, Offered, OfferedCapability, Offering};
 use crate::own_tools::OwnTool;
 use crate::result::{earlier_result, error_text, result_of_call, result_of_run, waiting};
@@ -59,21 +59,6 @@ pub struct McpServer {
 }
 
 type KnownOffer = (Arc<Catalogue>, Arc<Offer>);
-
-/// Starts the runs of calls, unless too many are in progress. A process that serves several clients implements this.
-pub trait RunLimit: Debug + Send + Sync {
-    /// Starts a run, or says why not: the client is told that its call was not made.
-    fn start(&self, start: Box<dyn FnOnce() -> RunHandle + '_>) -> Result<RunHandle, String>;
-}
-
-#[derive(Debug)]
-struct NoLimit;
-
-impl RunLimit for NoLimit {
-    fn start(&self, start: Box<dyn FnOnce() -> RunHandle + '_>) -> Result<RunHandle, String> {
-        Ok(start())
-    }
-}
 
 /// Why serving ended before the client left.
 #[derive(Debug, thiserror::Error)]
