@@ -77,6 +77,8 @@ fn summary(run: &RunId, report: &Report) -> String {
 
 /// What a person should know about a report: figures that nothing states, and that it is no success.
 pub(crate) fn report_notes(report: &Report) -> String {
+    let not_done = report.not_done.iter().map(|line| format!("warning: not done: {}\n", one_line(line, usize::MAX)));
+    let not_done: String = not_done.collect();
     let doubts = doubt_notes(&report.doubts);
     let status_note = match report.status {
         _ if !report.is_answer() => String::new(),
@@ -86,7 +88,7 @@ pub(crate) fn report_notes(report: &Report) -> String {
         }
         status => format!("note: the status of the report is `{status}`\n"),
     };
-    doubts + &status_note
+    not_done + &doubts + &status_note
 }
 
 #[cfg(test)]
@@ -113,6 +115,7 @@ mod tests {
             successful_calls: 1,
             doubts: Vec::new(),
             in_doubt: Vec::new(),
+            not_done: Vec::new(),
             mended: Vec::new(),
             approved: Vec::new(),
             repeated: Vec::new(),
