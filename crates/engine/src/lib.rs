@@ -141,6 +141,7 @@ pub use session::{
 };
 pub use session_start::{
     AgentMending, CallsInText, Plans, ReportFormat, ReportRules, SessionRules, SessionStarted, SubAgent, TextAnswers,
+    VerdictBasis,
 };
 pub use session_texts::{REPORT_TOOL, SessionTexts};
 pub use statistics::{FailureClass, FailureStatistics, RungStatistics, Statistics, ToolStatistics};

@@ -21,7 +21,7 @@ pub struct Report {
     /// Additional data from the model or the machine.
     #[serde(with = "exact")]
     pub metadata: Object,
-    /// Whether the work was done, as the model judges it.
+    /// Whether the work was done: the lower one of what the model claims and what became of its calls.
     pub status: ReportStatus,
     pub source: ReportSource,
     pub forced_final_reason: Option<FinalTurnReason>,
@@ -41,6 +41,10 @@ pub struct Report {
     /// The calls that failed and may have taken effect, one sentence for each. With such a call a report is no success.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub in_doubt: Vec<String>,
+    /// What was not done: the calls that failed, and what called plans and agents did not do, one sentence for each. With a
+    /// failed call that changes something a report is no success.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_done: Vec<String>,
     /// The calls that were changed or sent again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mended: Vec<MendedCall>,
@@ -97,8 +101,8 @@ impl Report {
 }
 
 word_enum! {
-    /// Whether the work was done, as the model judges it.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    /// Whether the work was done, from the best to the worst.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum ReportStatus {
         /// The work was done, or the model does not say otherwise.

@@ -45,6 +45,7 @@ mod stop;
 mod stored_results;
 mod tool_calls;
 mod toolbox;
+mod verdict;
 
 use std::sync::Arc;
 

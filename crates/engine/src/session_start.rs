@@ -33,6 +33,9 @@ pub struct SessionStarted {
     pub agents: Vec<SubAgent>,
     /// The tools that the agent may call.
     pub catalogue: Arc<Catalogue>,
+    /// The tools that the agent may call and that could not be reached when the session started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unavailable: Vec<String>,
     /// The model targets, the preferred one first.
     pub targets: Vec<TargetName>,
     /// The rules for turns and the report.
@@ -110,6 +113,17 @@ pub enum TextAnswers {
     Accepted,
 }
 
+/// What decides the status of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VerdictBasis {
+    /// What the model claims, as in sessions of builds that stored nothing else.
+    #[default]
+    Claim,
+    /// The lower one of what the model claims and what became of its calls.
+    Facts,
+}
+
 /// The rules for turns and the report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionRules {
@@ -145,6 +159,9 @@ pub struct SessionRules {
     /// What a text without any call is.
     #[serde(default)]
     pub text_answers: TextAnswers,
+    /// What decides the status of the report.
+    #[serde(default)]
+    pub verdict: VerdictBasis,
     pub report: ReportRules,
 }
 
@@ -164,6 +181,7 @@ impl Default for SessionRules {
             corrector: Corrector::Agent,
             calls_in_text: CallsInText::Made,
             text_answers: TextAnswers::Refused,
+            verdict: VerdictBasis::Facts,
             report: ReportRules { format: ReportFormat::Markdown, schema: None },
         }
     }

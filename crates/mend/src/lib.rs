@@ -67,7 +67,7 @@ pub use policy::{
     Corrector, ErrorsInSuccess, IndependentSteps, LadderPolicy, Learning, MendingPolicy, PeoplePolicy, ResendPolicy,
     ResolutionPolicy, RuleChanges,
 };
-pub use remedy::{Remedy, RepairState, ResendRule, choose_remedy, context_or_give_up, resend_or_give_up};
+pub use remedy::{CALL_AGAIN, Remedy, RepairState, ResendRule, choose_remedy, context_or_give_up, resend_or_give_up};
 pub use rules::{
     AllowedChanges, RejectedCall, RuleRepair, facts_from_problems, is_same_value, propose_sum, repair_by_rules,
 };

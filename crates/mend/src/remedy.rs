@@ -186,6 +186,9 @@ fn for_correctable(fault: &CallFault, state: RepairState, policy: LadderPolicy<'
     context_or_give_up(fault, state, policy)
 }
 
+/// What the model of an agent is told about a call that it can correct itself.
+pub const CALL_AGAIN: &str = "the call can be made again with corrected arguments";
+
 /// The context rung, the last one before giving up, if policy and state allow it.
 pub fn context_or_give_up(fault: &CallFault, state: RepairState, policy: LadderPolicy<'_>) -> Remedy {
     let mending = policy.mending;
@@ -201,7 +204,7 @@ pub fn context_or_give_up(fault: &CallFault, state: RepairState, policy: LadderP
     } else if state.similar_failures >= MAX_SIMILAR_FAILURES {
         "other steps failed in the same way, and asking a model did not help them"
     } else if mending.context == 0 && mending.feedback == 0 && mending.corrector == Corrector::Agent {
-        "the call can be made again with corrected arguments"
+        CALL_AGAIN
     } else if mending.context == 0 && mending.feedback == 0 {
         "no model may correct it (`[mending]` turns off `feedback` and `context`)"
     } else if mending.context == 0 {

@@ -147,6 +147,7 @@ impl ObservedRun {
         }
         self.remarks.extend(report.doubts.iter().cloned());
         self.remarks.extend(report.in_doubt.iter().cloned());
+        self.remarks.extend(report.not_done.iter().cloned());
     }
 
     fn add_steps(&mut self, run: &RunOverview) {

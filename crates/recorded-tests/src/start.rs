@@ -162,6 +162,7 @@ impl RunRules {
             metadata: Metadata::default(),
             agents: agents.into_iter().map(|agent| self.sub_agent(agent)).collect::<Result<_, _>>()?,
             catalogue: part_of(&self.catalogue, tools.as_deref())?,
+            unavailable: Vec::new(),
             targets,
             rules,
             policy: Arc::new(policy),

@@ -1,5 +1,6 @@
 //! The start of a session with an agent.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use reknit_engine::{MACHINE_VERSION, Metadata, Policy, ReportFormat, SessionStarted, Started, SubAgent};
@@ -75,6 +76,11 @@ impl Runtime {
 
     fn nested_session(&self, named: NamedAgent) -> Result<SessionStarted, AgentStartError> {
         let NamedAgent { name, agent, agents } = named;
+        let known = self.current_catalogue();
+        // An agent that names a tool which is not there cannot be started.
+        let problems = if agent.tools.is_none() { self.current_problems() } else { Vec::new() };
+        let unavailable: BTreeSet<String> =
+            problems.into_iter().map(|problem| problem.tool).filter(|tool| known.tool(tool).is_none()).collect();
         Ok(SessionStarted {
             run: RunId::new(""),
             agent: name,
@@ -82,7 +88,8 @@ impl Runtime {
             attachments: Vec::new(),
             metadata: Metadata::default(),
             agents: agents.into_iter().map(|agent| self.sub_agent(agent)).collect::<Result<_, AgentStartError>>()?,
-            catalogue: catalogue(&self.current_catalogue(), agent.tools.as_deref())?,
+            catalogue: catalogue(&known, agent.tools.as_deref())?,
+            unavailable: unavailable.into_iter().collect(),
             targets: targets(&self.targets, agent.targets.as_deref())?,
             policy: Arc::new(policy(&self.policy_with_rules(), &self.agent_defaults, &agent)),
             prompt: agent.prompt,

@@ -105,7 +105,7 @@ fn mended(mended: &MendedCall) -> String {
 
 fn missing(report: &Report) -> Vec<String> {
     let doubts = report.doubts.iter().map(|doubt| format!("A confirmation: {doubt}"));
-    report.in_doubt.iter().cloned().chain(doubts).collect()
+    report.not_done.iter().chain(&report.in_doubt).cloned().chain(doubts).collect()
 }
 
 fn decided(report: &Report) -> Vec<String> {

@@ -142,6 +142,9 @@ impl Session {
             self.state.rotation.restart();
             return self.act_on_answer(answer, classified, attempts);
         };
+        if !answer.text.trim().is_empty() {
+            self.state.last_text = Some(answer.text.trim().to_owned());
+        }
         // Only doubled once, and only as long as answers are cut off: a second truncated answer must become shorter.
         let factor = if kind == AnswerKind::Truncated { 2 } else { 1 };
         self.state.max_output_tokens = self.started.rules.max_output_tokens.saturating_mul(factor);

@@ -273,12 +273,16 @@ impl Session {
                         ));
                         self.state.approved.extend(approved_calls(step));
                     }
+                    self.state.call_facts.add_plan(&name, answer);
                     (plan_output(answer), answer.status.as_str())
                 }
                 Some(Ending::Report(report)) => {
                     (mended, children) = (report.mended.clone(), report.children.clone());
                     self.state.approved.extend(report.approved.iter().cloned());
-                    (agent_output(report), report.exit.as_str())
+                    self.state.call_facts.add_agent(&name, report);
+                    let output = agent_output(report);
+                    let note = self.decides_by_facts().then(|| verdict_note(report)).flatten();
+                    (ToolOutput { note, ..output }, report.exit.as_str())
                 }
                 None => return self.end_on_internal_error("a child machine that ended has no result"),
             };
@@ -396,6 +400,18 @@ fn plan_output(answer: &Answer) -> ToolOutput {
     }
     let is_error = !matches!(answer.status, Status::Complete | Status::Partial);
     ToolOutput { text: Value::Object(output).to_string(), is_error, note: None }
+}
+
+/// What the model that called an agent is told about a report that is no success or has doubts.
+fn verdict_note(report: &Report) -> Option<String> {
+    let facts: Vec<&str> =
+        report.not_done.iter().chain(&report.in_doubt).chain(&report.doubts).map(String::as_str).collect();
+    let facts = facts.join("; ");
+    match (report.status, facts.as_str()) {
+        (ReportStatus::Success | ReportStatus::Failure, "") => None,
+        (status, "") => Some(format!("(the status of this report is {})", status.as_str())),
+        (status, facts) => Some(format!("(the status of this report is {}: {facts})", status.as_str())),
+    }
 }
 
 /// The output of an agent: its report. A report with status `failure` is a failed call.

@@ -149,7 +149,7 @@ impl AnswerClassifier<'_> {
         for (number, TextCall { name, parameters, form }) in (1..).zip(calls) {
             if let ToolLookup::Report = self.toolbox.find(&name) {
                 let draft = self.report_reader.read(&parameters).ok();
-                let found = draft.map(|draft| FallbackReport::from_text(draft, FallbackQuality::Whole));
+                let found = draft.map(|draft| FallbackReport::from_text(draft, FallbackQuality::Whole, self.turn));
                 classified.fallback_report = found.or(classified.fallback_report.take());
                 continue;
             }
@@ -176,7 +176,8 @@ impl AnswerClassifier<'_> {
         let (kind, reason, words) = if !text.is_empty() {
             if classified.fallback_report.is_none() {
                 let found = self.report_reader.find_in_text(text, self.final_turn);
-                classified.fallback_report = found.map(|(draft, quality)| FallbackReport::from_text(draft, quality));
+                classified.fallback_report =
+                    found.map(|(draft, quality)| FallbackReport::from_text(draft, quality, self.turn));
             }
             (AnswerKind::TextOnly, RetryReason::TextOnly, &self.words.text_only)
         } else if answer.reasoning.is_empty() && answer.text.trim().is_empty() {
@@ -237,7 +238,7 @@ impl AnswerClassifier<'_> {
                 let is_text = !call.arguments.contains(['{', '}', '[', ']']);
                 if let Some((draft, quality)) = self.report_reader.find_in_text(&call.arguments, is_text) {
                     classified.fallback_report =
-                        Some(FallbackReport { source: ReportSource::ToolMessage, draft, quality });
+                        Some(FallbackReport { source: ReportSource::ToolMessage, draft, quality, turn: self.turn });
                 }
                 self.drop_malformed(call, &why, classified);
                 RejectedReport::attempt(why)
@@ -275,6 +276,7 @@ impl AnswerClassifier<'_> {
                     source: ReportSource::ToolMessage,
                     draft,
                     quality: FallbackQuality::Truncated,
+                    turn: self.turn,
                 });
             }
         }

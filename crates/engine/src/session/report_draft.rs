@@ -33,6 +33,9 @@ pub(super) struct FallbackReport {
     pub(super) source: ReportSource,
     pub(super) draft: ReportDraft,
     pub(super) quality: FallbackQuality,
+    /// The turn in which the model wrote it.
+    #[serde(default)]
+    pub(super) turn: u32,
 }
 
 /// How good a fallback report is. A later one replaces an earlier one that is not better.
@@ -48,8 +51,8 @@ pub(super) enum FallbackQuality {
 }
 
 impl FallbackReport {
-    pub(super) fn from_text(draft: ReportDraft, quality: FallbackQuality) -> Self {
-        Self { source: ReportSource::TextFallback, draft, quality }
+    pub(super) fn from_text(draft: ReportDraft, quality: FallbackQuality, turn: u32) -> Self {
+        Self { source: ReportSource::TextFallback, draft, quality, turn }
     }
 }
 
@@ -99,7 +102,10 @@ impl ReportReader<'_> {
             }
         };
         let metadata = parameters.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();
-        Ok(ReportDraft { content, content_json, metadata, status: status(parameters.get("status")) })
+        // Parameters that are the report itself may have a `status` of their own.
+        let is_envelope = content_json.as_ref() != Some(&Value::Object(parameters.clone()));
+        let status = if is_envelope { status(parameters.get("status")) } else { ReportStatus::Success };
+        Ok(ReportDraft { content, content_json, metadata, status })
     }
 
     /// The JSON of a report: `content_json`, or the text content, or the parameters themselves.
@@ -221,7 +227,13 @@ impl Session {
     /// Ends because no model can be asked any more: with the fallback report if there is one.
     pub(super) fn end_with_pending_report(&mut self, reason: SyntheticReason) {
         match self.state.fallback_report.take() {
-            Some(FallbackReport { source, draft, .. }) => self.commit_report(source, draft),
+            Some(FallbackReport { source, mut draft, turn, .. }) => {
+                // A report of an earlier turn does not know what happened since.
+                if self.decides_by_facts() && turn < self.state.turn {
+                    draft.status = draft.status.max(ReportStatus::Partial);
+                }
+                self.commit_report(source, draft);
+            }
             None => self.end_synthetic(reason),
         }
     }
@@ -258,6 +270,9 @@ impl Session {
         if let Some(error) = &self.state.last_error {
             content = format!("{content}\n\nThe last error: {error}");
         }
+        if let Some(text) = self.state.last_text.as_ref().filter(|_| self.decides_by_facts()) {
+            content = format!("{content}\n\nThe last text of the model, which nothing confirms:\n\n{text}");
+        }
         let draft = ReportDraft { content, content_json: None, metadata, status: ReportStatus::Failure };
         self.end(ReportSource::Synthetic, draft, Some(reason), exit);
     }
@@ -279,8 +294,8 @@ impl Session {
             return;
         }
         self.state.spent.release(std::mem::take(&mut self.state.report_reserve));
-        let doubts = if source == ReportSource::Synthetic { Vec::new() } else { self.doubts(&draft.content) };
-        let status = self.checked_status(draft.status, &doubts);
+        let mut doubts = if source == ReportSource::Synthetic { Vec::new() } else { self.doubts(&draft.content) };
+        let (status, not_done) = self.judge(draft.status, &mut doubts);
         let report = Report {
             format: self.started.rules.report.format,
             content: draft.content,
@@ -297,6 +312,7 @@ impl Session {
             totals: self.state.totals.clone(),
             successful_calls: self.state.successful_calls,
             doubts,
+            not_done,
             in_doubt: self.state.in_doubt.clone(),
             mended: self.state.mended.clone(),
             approved: self.state.approved.clone(),
@@ -321,13 +337,5 @@ impl Session {
             return Vec::new();
         }
         vec![format!("the report says {}, which no result states", numbers.join(", "))]
-    }
-
-    /// The status of a report. It is no success if a call may have taken effect, nor if it has doubts and no tool call succeeded
-    /// although there are tools: then its figures are invented.
-    pub(super) fn checked_status(&self, status: ReportStatus, doubts: &[String]) -> ReportStatus {
-        let invented = !doubts.is_empty() && self.state.successful_calls == 0 && self.setup.toolbox.has_tools();
-        let is_open = !self.state.in_doubt.is_empty();
-        if status == ReportStatus::Success && (invented || is_open) { ReportStatus::Partial } else { status }
     }
 }

@@ -12,6 +12,7 @@ use super::context_window::TokenCounts;
 use super::repeated_calls::CompletedCall;
 use super::report_draft::{FallbackReport, ReportDraft};
 use super::stored_results::StoredResults;
+use super::verdict::CallFacts;
 use super::{Machine, Session};
 use crate::budget::{Quote, Spent};
 use crate::business_key::UncertainCall;
@@ -67,6 +68,9 @@ pub(super) struct State {
     pub(super) abort_reason: Option<AbortReason>,
     pub(super) last_stop_reason: Option<String>,
     pub(super) last_error: Option<String>,
+    /// The last text of the model that was not accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) last_text: Option<String>,
     pub(super) turns_completed: u32,
     pub(super) totals: Totals,
     /// Calls that failed but may have taken effect.
@@ -87,6 +91,8 @@ pub(super) struct State {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) approved: Vec<String>,
     pub(super) successful_calls: u32,
+    #[serde(default, skip_serializing_if = "CallFacts::is_empty")]
+    pub(super) call_facts: CallFacts,
     /// Results that are too long for the conversation.
     pub(super) stored_results: StoredResults,
     /// The last exact token count per target.

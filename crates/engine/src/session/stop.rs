@@ -156,7 +156,8 @@ impl Session {
         state.max_turns = state.turn.saturating_add(self.started.rules.max_turns);
         (state.final_turn_reason, state.collapsed_in_turn, state.abort_reason) = (None, None, None);
         (state.fallback_report, state.final_report_attempts) = (None, 0);
-        (state.last_stop_reason, state.last_error) = (None, None);
+        (state.last_stop_reason, state.last_error, state.last_text) = (None, None, None);
+        self.renew_call_facts();
     }
 }
 

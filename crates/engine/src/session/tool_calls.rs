@@ -32,6 +32,11 @@ const MAX_NOTE_BYTES: usize = 2_000;
 /// The maximum length of the outline of a stored result, in bytes.
 const OUTLINE_BYTES: usize = 2_000;
 
+/// Why a report that came with calls is not accepted.
+const FAILED_TOGETHER: &str = "It was not accepted: a call that was made together with it failed.";
+const UNSEEN_RESULTS: &str = "It was not accepted yet: it was written before the results of the calls that came with it. \
+    Report again, now that you know them.";
+
 /// Why a call is not made again.
 const MAY_HAVE_HAPPENED: &str =
     "not made: an earlier call with the same arguments may have happened; find out what became of it, or report it";
@@ -195,6 +200,7 @@ impl Session {
         let mut results = call_outputs(&calls, child_states, &reports);
         self.repeat_results(&calls, &mut results);
         self.record_outcomes(&calls, &reports, &results);
+        self.add_call_facts(&calls, run.sent_parameters(), &reports, &results);
         self.keep_completed_calls(&calls, run.sent_parameters(), &results);
         let ran_out = run.ran_out();
         let all_done = results.iter().all(|result| !result.is_error);
@@ -208,15 +214,15 @@ impl Session {
             return self.end_with_fallback_report();
         }
         match report {
-            Some((_, draft)) if all_done => {
+            Some((_, draft)) if all_done && !self.decides_by_facts() => {
                 self.end_turn(TurnOutcome::FinalReport, attempts);
                 return self.commit_report(ReportSource::ToolCall, draft);
             }
             Some((call, draft)) => {
-                let message = "It was not accepted: a call that was made together with it failed.";
+                let message = if all_done { UNSEEN_RESULTS } else { FAILED_TOGETHER };
                 self.state.history.push(Message::tool_error(&call, message));
-                self.state.fallback_report =
-                    Some(FallbackReport { source: ReportSource::ToolCall, draft, quality: FallbackQuality::Whole });
+                let (source, quality, turn) = (ReportSource::ToolCall, FallbackQuality::Whole, self.state.turn);
+                self.state.fallback_report = Some(FallbackReport { source, draft, quality, turn });
                 self.collapse(CollapseReason::FinalReportAttempt);
             }
             None => {}

@@ -117,6 +117,11 @@ impl Toolbox {
         self.entries.iter().find(|entry| entry.name == name)?.repeat_argument.as_deref()
     }
 
+    /// What the calls of a tool change.
+    pub(super) fn class_of(&self, name: &str) -> Option<SideEffect> {
+        self.entries.iter().find(|entry| entry.name == name).map(|entry| entry.class)
+    }
+
     /// Whether there are tools besides the report.
     pub(super) fn has_tools(&self) -> bool {
         !self.definitions.is_empty()

@@ -22,6 +22,7 @@ fn agent(name: &str) -> SubAgent {
         metadata: Metadata::default(),
         agents: Vec::new(),
         catalogue: Arc::default(),
+        unavailable: Vec::new(),
         targets: vec!["a".into()],
         rules: SessionRules::default(),
         policy: Arc::new(Policy::default()),

@@ -46,6 +46,7 @@ pub(crate) fn started() -> SessionStarted {
         metadata: Metadata::default(),
         agents: Vec::new(),
         catalogue: Arc::new(catalogue()),
+        unavailable: Vec::new(),
         targets: vec!["a".into(), "b".into()],
         rules: SessionRules::default(),
         policy: Arc::new(Policy::default()),

@@ -21,3 +21,4 @@ mod stop_and_cancel;
 mod tool_calls;
 mod uncertain_calls;
 mod untrusted_text;
+mod verdicts;

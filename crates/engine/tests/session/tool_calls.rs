@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use reknit_engine::{
-    AgentMending, ApprovalRule, DecidedBy, Decision, Effect, EventKind, FinalTurnReason, Policy, SessionStarted,
-    read_rule_file,
+    AgentMending, ApprovalRule, DecidedBy, Decision, Effect, EventKind, FinalTurnReason, Policy, ReportStatus,
+    SessionStarted, read_rule_file,
 };
 use reknit_model_api::{Message, Purpose};
 use reknit_protocol::schema::Summary;
@@ -225,6 +225,9 @@ fn a_model_reads_why_a_person_rejected_its_call() {
     assert_eq!(driver.session.view().turn, 2);
     let last = driver.session.history().last().map(|message| message.text().to_owned()).unwrap_or_default();
     assert_eq!(last, "(tool failed: the call is not sent, because it was not approved: order at most 50)");
+    driver.answer(reporting("Ordered."));
+    let report = driver.session.report().expect("the session has ended");
+    assert_eq!((report.status, report.not_done.len()), (ReportStatus::Partial, 1), "the model claims what was denied");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use reknit_protocol::{
 use super::denied_access::denies_access;
 use super::error_in_success::reports_error;
 use super::retry_after::requested_wait_ms;
-use super::structured_error::structured_error;
+use super::structured_error::{stated_success, structured_error};
 use super::{CallFault, Fate, FaultOrigin, error_message, silent_message};
 use crate::policy::ErrorsInSuccess;
 
@@ -111,7 +111,7 @@ pub fn classify_failure(failure: &TransportFailure) -> Verdict {
 
 /// Classifies a reply with status 2xx: a success, unless its body reports an error.
 fn classify_success(reply: &ToolReply, context: ReplyContext<'_>, body: Value) -> Verdict {
-    let is_failure = body.get("success").and_then(Value::as_bool) == Some(false);
+    let is_failure = stated_success(&body) == Some(false);
     let is_error = match context.errors_in_success {
         ErrorsInSuccess::Detect => is_failure || reports_error(&reply.body, context.announces_data),
         ErrorsInSuccess::Ignore => is_failure,

@@ -65,7 +65,7 @@ pub(crate) fn print_answer(
         let failures = if is_reason_missing { failed_steps(answer) } else { String::new() };
         print_failure(&escape_controls(&format!("{failures}{summary}")));
     } else {
-        print_with_summary(&text, &summary)?;
+        print_with_summary(&text, &summary, &doubt_notes(&answer.doubts))?;
     }
     Ok(exit_code(answer.status))
 }
@@ -93,9 +93,14 @@ pub(crate) enum ResultText {
 }
 
 /// Prints a result on standard output and its summary on standard error.
-pub(crate) fn print_with_summary(result: &ResultText, summary: &str) -> Result<(), Failure> {
+/// Prints a result and its summary. With `--quiet`, only the `warnings` of the summary are printed.
+pub(crate) fn print_with_summary(result: &ResultText, summary: &str, warnings: &str) -> Result<(), Failure> {
     print_result(result)?;
-    print_message(&escape_controls(summary));
+    match (are_messages_hidden(), warnings) {
+        (true, "") => {}
+        (true, warnings) => print_failure(&escape_controls(warnings)),
+        (false, _) => print_message(&escape_controls(summary)),
+    }
     Ok(())
 }
 

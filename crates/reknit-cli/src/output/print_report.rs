@@ -40,7 +40,7 @@ pub(crate) fn print_report(run: &RunId, report: &Report, format: ResultFormat) -
             ResultText::Data(result_line(report_json(run, report)?, "report", format))
         }
     };
-    print_with_summary(&text, &summary(run, report))?;
+    print_with_summary(&text, &summary(run, report), &warnings(report))?;
     Ok(ExitCode::from(report_exit_code(report)))
 }
 
@@ -75,8 +75,18 @@ fn summary(run: &RunId, report: &Report) -> String {
     )
 }
 
+fn warning(text: &str) -> String {
+    format!("warning: {}\n", one_line(text, usize::MAX))
+}
+
+/// What is printed about a report also with `--quiet`.
+fn warnings(report: &Report) -> String {
+    report.in_doubt.iter().map(|call| warning(call)).chain([report_notes(report)]).collect()
+}
+
 /// What a person should know about a report: figures that nothing states, and that it is no success.
 pub(crate) fn report_notes(report: &Report) -> String {
+    let not_done: String = report.not_done.iter().map(|line| warning(&format!("not done: {line}"))).collect();
     let doubts = doubt_notes(&report.doubts);
     let status_note = match report.status {
         _ if !report.is_answer() => String::new(),
@@ -86,7 +96,7 @@ pub(crate) fn report_notes(report: &Report) -> String {
         }
         status => format!("note: the status of the report is `{status}`\n"),
     };
-    doubts + &status_note
+    not_done + &doubts + &status_note
 }
 
 #[cfg(test)]
@@ -113,6 +123,7 @@ mod tests {
             successful_calls: 1,
             doubts: Vec::new(),
             in_doubt: Vec::new(),
+            not_done: Vec::new(),
             mended: Vec::new(),
             approved: Vec::new(),
             repeated: Vec::new(),

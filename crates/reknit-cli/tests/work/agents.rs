@@ -8,7 +8,7 @@ use std::process::Command;
 use reknit_fakes::model::{RequestMatcher, Script};
 use reknit_fakes::tool::{self, RunningTool, ScriptedTool};
 use reknit_fakes::{Reply, ScriptedModel};
-use reknit_protocol::{SideEffect, Value};
+use reknit_protocol::{Category, SideEffect, ToolError, Value};
 
 use crate::interrupt::interrupt;
 use crate::world::{World, assert_contains, assert_refused};
@@ -101,6 +101,26 @@ async fn an_agent_calls_tools_and_reports() {
 
     It was sent.
     "##);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_payment_that_is_reported_and_was_refused_is_told_also_with_quiet() {
+    let refused = ToolError::new("NO_ACCOUNT", "ann has no account", Category::InputError);
+    let bank = ScriptedTool::new("bank").capability("pay", SideEffect::Unsafe);
+    let bank = bank.on("pay", tool::CallMatcher::any(), Reply::error(refused)).start().await.expect("the bank opens");
+    let script = Script::new()
+        .once(RequestMatcher::any(), Reply::tool_call("bank__pay", r#"{"to": "ann", "amount": 5}"#))
+        .on(RequestMatcher::any(), report(r#"{"report_content": "Paid ann 5 dollars."}"#));
+    let model = ScriptedModel::start(script).await.expect("the model starts");
+    let world = configured(&bank, &model).file("clerk.md", "You pay bills.\n");
+    insta::assert_snapshot!(world.reknit(&["agent", "--quiet", "clerk.md", "Pay ann 5 dollars."]), @r#"
+    exit status 3 --- stdout
+    Paid ann 5 dollars.
+    --- stderr
+    warning: not done: `pay` of `bank` with {"to":"ann","amount":5} failed: 400 NO_ACCOUNT: ann has no account
+    note: the status of the report is `partial`
+    "#);
+    assert_eq!(bank.call_count(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

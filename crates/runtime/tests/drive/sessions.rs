@@ -92,6 +92,7 @@ impl Scene {
             metadata: Metadata::default(),
             agents: Vec::new(),
             catalogue: Arc::new(self.fixture.found.catalogue.clone()),
+            unavailable: Vec::new(),
             targets: vec!["scripted".into()],
             rules: SessionRules::default(),
             policy: Arc::new(Policy::default()),

@@ -132,6 +132,7 @@ impl Scene {
             attachments: Vec::new(),
             metadata: started.metadata,
             catalogue: started.catalogue,
+            unavailable: Vec::new(),
             targets: started.targets,
             rules: reknit.session.clone(),
             policy: started.policy,

@@ -207,6 +207,7 @@ fn draw_session(id: &str, catalogue: &Arc<Catalogue>, templates: &Arc<Templates>
         metadata: Metadata::default(),
         agents: Vec::new(),
         catalogue: Arc::clone(catalogue),
+        unavailable: Vec::new(),
         targets: vec!["a".into(), "b".into()],
         rules: SessionRules { max_turns: 5, ..SessionRules::default() },
         policy: Arc::new(draw_policy(random)),

@@ -36,9 +36,9 @@ pub(super) fn page(frame: &PageFrame<'_>, facts: &RunFacts<'_>, session: &Sessio
 fn of_report(report: &Report) -> Markup {
     let status = match report.status {
         _ if !report.is_answer() => "No model wrote a report; code wrote this one.",
-        ReportStatus::Success => "The agent reports success.",
-        ReportStatus::Partial => "The agent reports that a part was done.",
-        ReportStatus::Failure => "The agent reports that it failed.",
+        ReportStatus::Success => "The work was done.",
+        ReportStatus::Partial => "A part of the work was done.",
+        ReportStatus::Failure => "The work was not done.",
     };
     html! {
         section #answer.card aria-labelledby="answer-title" {
@@ -46,6 +46,7 @@ fn of_report(report: &Report) -> Markup {
             @match &report.content_json { Some(value) => (tree(value)), None => { div.answer { (plain_text(&report.content)) } } }
             @for doubt in &report.doubts { p.problem { "Verify this: " (plain_text(doubt)) } }
             @for doubt in &report.in_doubt { p.problem { (plain_text(doubt)) } }
+            @for line in &report.not_done { p.problem { "Not done: " (plain_text(line)) } }
             @for line in &report.approved { p { "Approved: " (plain_text(line)) } }
             @for call in &report.repeated {
                 p {

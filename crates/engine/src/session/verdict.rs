@@ -1,0 +1,229 @@
+//! The verdict about a session: the best status that its report may have, from what became of its calls.
+//!
+//! The model's claim can only lower the verdict. The facts belong to one message of the user.
+
+use reknit_mend::{CALL_AGAIN, Fate};
+use reknit_protocol::{Object, SideEffect, Value};
+use serde::{Deserialize, Serialize};
+
+use super::Session;
+use super::classify_answer::{Call, Callee};
+use super::tool_calls::ToolOutput;
+use crate::answer::{Answer, Outcome, Status, StepReport};
+use crate::business_key::UncertainCall;
+use crate::report::{Report, ReportStatus};
+use crate::session_start::VerdictBasis;
+
+/// What the calls for the last message of the user came to.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct CallFacts {
+    pub(super) succeeded: u32,
+    /// The calls that failed and that no later call made good.
+    failed: Vec<FailedCall>,
+    /// What the plans and agents that were called did not do.
+    unfinished: Vec<UnfinishedChild>,
+    /// How many sentences about uncertain calls earlier messages have left.
+    in_doubt_before: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct FailedCall {
+    call: UncertainCall,
+    /// Whether a call that succeeds changes something.
+    changes: bool,
+    reason: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct UnfinishedChild {
+    /// The tool, as the model is shown it.
+    name: String,
+    /// What it did not do, one sentence each.
+    missing: Vec<String>,
+    /// What it states without a source.
+    doubts: Vec<String>,
+    is_complete: bool,
+}
+
+impl CallFacts {
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The last error of a call that fails again counts.
+    fn add_failure(&mut self, failed: FailedCall) {
+        self.failed.retain(|earlier| !earlier.call.is_same_as(&failed.call));
+        self.failed.push(failed);
+    }
+
+    /// A call that succeeded makes good an earlier one of the same capability: a read any read, any other call one that has at
+    /// least half of its values. With other values it is another action.
+    fn add_success(&mut self, call: &UncertainCall) {
+        let is_made_good = |failed: &FailedCall| {
+            (&failed.call.tool, &failed.call.capability) == (&call.tool, &call.capability)
+                && (!failed.changes || has_half_of(&call.parameters, &failed.call.parameters))
+        };
+        if let Some(at) = self.failed.iter().position(is_made_good) {
+            self.failed.remove(at);
+        }
+    }
+
+    fn add_child(&mut self, child: UnfinishedChild) {
+        self.unfinished.retain(|earlier| earlier.name != child.name || !child.is_complete && *earlier != child);
+        if !child.is_complete || !child.doubts.is_empty() {
+            self.unfinished.push(child);
+        }
+    }
+
+    /// Keeps what a plan that was called did not do.
+    pub(super) fn add_plan(&mut self, name: &str, answer: &Answer) {
+        let step = |step: &StepReport| match &step.outcome {
+            Outcome::Done(_) => None,
+            _ if step.replaced => None,
+            Outcome::Failed { reason, .. } => Some(format!("step `{}` of a plan failed: {reason}", step.step)),
+            Outcome::Skipped { reason } => Some(format!("step `{}` of a plan was skipped: {reason}", step.step)),
+            Outcome::Unconfirmed { reason, .. } => {
+                Some(format!("step `{}` of a plan is not confirmed: {reason}", step.step))
+            }
+        };
+        let is_complete = answer.status == Status::Complete;
+        let missing = if is_complete { Vec::new() } else { answer.steps.iter().filter_map(step).collect() };
+        let doubts = answer.doubts.clone();
+        self.add_child(UnfinishedChild { name: name.to_owned(), missing, doubts, is_complete });
+    }
+
+    /// Keeps what an agent that was called did not do.
+    pub(super) fn add_agent(&mut self, name: &str, report: &Report) {
+        let is_complete = report.status == ReportStatus::Success;
+        let mut missing: Vec<String> = report.not_done.iter().map(|line| format!("agent `{name}`: {line}")).collect();
+        if !is_complete && missing.is_empty() {
+            missing.push(format!("agent `{name}` reports `{}`", report.status.as_str()));
+        }
+        let doubts = report.doubts.iter().map(|doubt| format!("agent `{name}`: {doubt}")).collect();
+        self.add_child(UnfinishedChild { name: name.to_owned(), missing, doubts, is_complete });
+    }
+
+    /// One sentence for each call that failed, and for what called plans and agents did not do.
+    fn not_done(&self) -> Vec<String> {
+        let failed = self.failed.iter().map(|FailedCall { call, reason, .. }| {
+            let reason = reason.trim_end_matches(CALL_AGAIN).trim_end_matches("; ");
+            format!(
+                "`{}` of `{}` with {} failed: {reason}",
+                call.capability,
+                call.tool,
+                Value::from(call.parameters.clone())
+            )
+        });
+        failed.chain(self.unfinished.iter().flat_map(|child| child.missing.clone())).collect()
+    }
+}
+
+/// Whether the values of a call are at least half those of another one.
+fn has_half_of(values: &Object, others: &Object) -> bool {
+    let equal = others.iter().filter(|(name, value)| values.get(name) == Some(*value)).count();
+    2 * equal >= others.len()
+}
+
+/// Why a report is no success, whatever it says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fact {
+    /// A call that changes something failed and was not made good.
+    FailedChange,
+    /// A call failed, and none succeeded.
+    NothingSucceeded,
+    /// A call may have taken effect.
+    UncertainCall,
+    /// No call succeeded, and the report has figures that nothing states.
+    InventedFigures,
+    /// A plan or an agent that was called did not do all of its work.
+    UnfinishedChild,
+}
+
+/// The status of a report: the lower one of what the model claims and what the facts allow.
+fn verdict(claim: ReportStatus, facts: impl IntoIterator<Item = Fact>) -> ReportStatus {
+    facts.into_iter().fold(claim, |status, _| status.max(ReportStatus::Partial))
+}
+
+impl Session {
+    /// Whether code decides the status of a report.
+    pub(super) fn decides_by_facts(&self) -> bool {
+        self.started.rules.verdict == VerdictBasis::Facts
+    }
+
+    /// The status of a report, and what was not done.
+    pub(super) fn judge(&self, claim: ReportStatus, doubts: &mut Vec<String>) -> (ReportStatus, Vec<String>) {
+        if !self.decides_by_facts() {
+            return (self.claimed_status(claim, doubts), Vec::new());
+        }
+        let calls = &self.state.call_facts;
+        let has_tools = self.setup.toolbox.has_tools() || !self.started.unavailable.is_empty();
+        let facts = [
+            (Fact::FailedChange, calls.failed.iter().any(|failed| failed.changes)),
+            (Fact::NothingSucceeded, calls.succeeded == 0 && !calls.failed.is_empty()),
+            (Fact::UncertainCall, self.state.in_doubt.len() > calls.in_doubt_before),
+            (Fact::InventedFigures, !doubts.is_empty() && calls.succeeded == 0 && has_tools),
+            (Fact::UnfinishedChild, calls.unfinished.iter().any(|child| !child.is_complete)),
+        ];
+        for doubt in calls.unfinished.iter().flat_map(|child| &child.doubts) {
+            if !doubts.contains(doubt) {
+                doubts.push(doubt.clone());
+            }
+        }
+        let facts = facts.into_iter().filter_map(|(fact, holds)| holds.then_some(fact));
+        (verdict(claim, facts), calls.not_done())
+    }
+
+    /// The status of a report in a session that a build before the verdict has started.
+    fn claimed_status(&self, claim: ReportStatus, doubts: &[String]) -> ReportStatus {
+        let is_invented = !doubts.is_empty() && self.state.successful_calls == 0 && self.setup.toolbox.has_tools();
+        let invented = is_invented.then_some(Fact::InventedFigures);
+        let uncertain = (!self.state.in_doubt.is_empty()).then_some(Fact::UncertainCall);
+        verdict(claim, invented.into_iter().chain(uncertain))
+    }
+
+    /// The facts of a new message are its own.
+    pub(super) fn renew_call_facts(&mut self) {
+        let in_doubt_before = self.state.in_doubt.len();
+        self.state.call_facts = CallFacts { in_doubt_before, ..CallFacts::default() };
+    }
+
+    /// Keeps what became of the calls of a turn. `sent` has the parameters of each step as they were sent.
+    pub(super) fn add_call_facts(
+        &mut self,
+        calls: &[Call],
+        sent: Vec<Object>,
+        reports: &[StepReport],
+        results: &[ToolOutput],
+    ) {
+        let mut steps = reports.iter().zip(sent);
+        let (mut done, mut failed) = (Vec::new(), Vec::new());
+        let mut succeeded = 0;
+        for (call, result) in calls.iter().zip(results) {
+            let is_tool = !matches!(call.callee, Callee::StoredResult | Callee::EarlierResult(_) | Callee::SameTurn(_));
+            succeeded += u32::from(is_tool && !result.is_error);
+            let Some(written) = call.identity() else { continue };
+            let Some((report, parameters)) = steps.next() else { continue };
+            let sent = UncertainCall { parameters, ..written };
+            match &report.outcome {
+                Outcome::Done(_) => done.push(sent),
+                // What may have happened has a sentence of its own, as has a call that was not made because of it.
+                Outcome::Failed { fate: Fate::Unknown, .. } => {}
+                _ if self.state.uncertain_calls.iter().any(|uncertain| uncertain.is_same_as(&sent)) => {}
+                Outcome::Failed { reason, .. } | Outcome::Skipped { reason } | Outcome::Unconfirmed { reason, .. } => {
+                    let changes = self.setup.toolbox.class_of(&call.for_history.name) != Some(SideEffect::Read);
+                    failed.push(FailedCall { call: sent, changes, reason: reason.clone() });
+                }
+            }
+        }
+        let facts = &mut self.state.call_facts;
+        facts.succeeded += succeeded;
+        // First the successes: the calls of one answer were made side by side, so none of them corrects another one.
+        for call in &done {
+            facts.add_success(call);
+        }
+        for call in failed {
+            facts.add_failure(call);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The status of a report is never better than what became of the calls.
+
+use reknit_engine::{EventKind, ReportSource, ReportStatus, SessionStarted, SubAgent, VerdictBasis};
+
+use crate::driver::{TestDriver, calling, reporting, saying, started, truncated, with_rules};
+
+const REFUND: (&str, &str) = ("shop__refund", r#"{"to": "ann", "amount": 5}"#);
+
+/// A session that has called tools and has got these statuses.
+fn called(calls: &[(&str, &str)], statuses: &[u16]) -> TestDriver {
+    let mut driver = TestDriver::new();
+    call(&mut driver, calls, statuses);
+    driver
+}
+
+fn call(driver: &mut TestDriver, calls: &[(&str, &str)], statuses: &[u16]) {
+    driver.answer(calling(calls));
+    for (call, status) in driver.calls().into_iter().zip(statuses) {
+        driver.reply(&call.id.to_string(), *status, r#"{"message": "no"}"#);
+    }
+}
+
+fn verdict(mut driver: TestDriver, text: &str) -> (ReportStatus, usize) {
+    driver.answer(reporting(text));
+    (driver.report().status, driver.report().not_done.len())
+}
+
+#[test]
+fn a_change_that_failed_makes_a_claimed_success_partial_and_is_named() {
+    let mut driver = called(&[REFUND], &[400]);
+    driver.answer(reporting("Paid ann 5 dollars."));
+    assert_eq!(driver.report().status, ReportStatus::Partial);
+    insta::assert_snapshot!(driver.report().not_done.join("\n"), @r#"`refund` of `shop` with {"to":"ann","amount":5} failed: 400: no"#);
+}
+
+#[test]
+fn a_report_is_a_success_only_if_no_change_is_left_undone() {
+    let bob = ("shop__refund", r#"{"to": "bob", "amount": 7}"#);
+    let partial = (ReportStatus::Partial, 1);
+    let success = (ReportStatus::Success, 0);
+    for (case, turns, expected) in [
+        ("all calls succeed", vec![(vec![REFUND, bob], vec![200, 200])], success),
+        ("one of two changes fails", vec![(vec![REFUND, bob], vec![200, 400])], partial),
+        ("the same call succeeds later", vec![(vec![REFUND], vec![400]), (vec![REFUND], vec![200])], success),
+        (
+            "a corrected call succeeds later",
+            vec![(vec![REFUND], vec![400]), (vec![("shop__refund", r#"{"to": "ann-17", "amount": 5}"#)], vec![200])],
+            success,
+        ),
+        ("another payment succeeds later", vec![(vec![REFUND], vec![400]), (vec![bob], vec![200])], partial),
+        ("the call fails twice", vec![(vec![REFUND], vec![400]), (vec![REFUND], vec![404])], partial),
+        (
+            "a read fails beside one that succeeds, and is listed",
+            vec![(vec![("shop__look_up", r#"{"id": 7}"#), ("shop__convert", r#"{"amount": 1}"#)], vec![404, 200])],
+            (ReportStatus::Success, 1),
+        ),
+        ("the only read fails", vec![(vec![("shop__look_up", r#"{"id": 7}"#)], vec![404])], partial),
+        (
+            "a read fails and another one of its kind succeeds",
+            vec![
+                (vec![("shop__look_up", r#"{"id": 7}"#)], vec![404]),
+                (vec![("shop__look_up", r#"{"id": 8}"#)], vec![200]),
+            ],
+            success,
+        ),
+    ] {
+        let mut driver = TestDriver::new();
+        for (calls, statuses) in turns {
+            call(&mut driver, &calls, &statuses);
+        }
+        assert_eq!(verdict(driver, "It is done."), expected, "{case}");
+    }
+}
+
+#[test]
+fn the_verdict_of_a_called_agent_reaches_its_caller() {
+    let session = SessionStarted { agent: "payer".to_owned(), ..started() };
+    let agent = SubAgent { name: "payer".to_owned(), description: "pays".to_owned(), session };
+    let mut driver = TestDriver::begin(SessionStarted { agents: vec![agent], ..started() });
+    driver.answer(calling(&[("agent__payer", r#"{"input": "Pay ann."}"#)]));
+    driver.answer(calling(&[REFUND]));
+    driver.reply("turn-1/call-1/turn-1/call-1/call/1", 400, r#"{"message": "no"}"#);
+    driver.answer(reporting("Paid."));
+    let shown = driver.session.history().last().map(|message| message.text().to_owned()).unwrap_or_default();
+    assert!(shown.starts_with("Paid.\n(the status of this report is partial: `refund` of `shop`"), "{shown}");
+    driver.answer(reporting("Ann was paid."));
+    assert_eq!(driver.report().status, ReportStatus::Partial);
+    insta::assert_snapshot!(driver.report().not_done.join("\n"), @r#"agent `agent__payer`: `refund` of `shop` with {"to":"ann","amount":5} failed: 400: no"#);
+}
+
+#[test]
+fn a_model_can_only_lower_the_verdict() {
+    let failing = calling(&[("agent__final_report", r#"{"report_content": "No.", "status": "failure"}"#)]);
+    let mut driver = called(&[("shop__look_up", "{}")], &[200]);
+    driver.answer(failing);
+    assert_eq!(driver.report().status, ReportStatus::Failure);
+}
+
+#[test]
+fn a_report_that_was_written_before_the_results_is_asked_for_again() {
+    let mut driver = TestDriver::new();
+    let early = ("agent__final_report", r#"{"report_content": "Lost at sea."}"#);
+    driver.answer(calling(&[("shop__look_up", r#"{"id": 7}"#), early]));
+    driver.reply_all(r#"{"state": "shipped"}"#);
+    assert!(driver.session.report().is_none(), "its author has not seen that the order was shipped");
+    let mut silent = driver.clone();
+    driver.answer(reporting("It was shipped."));
+    assert_eq!((driver.report().content.as_str(), driver.report().status), ("It was shipped.", ReportStatus::Success));
+
+    while silent.session.report().is_none() {
+        silent.answer(saying(""));
+    }
+    let report = silent.report();
+    assert_eq!((report.content.as_str(), report.source), ("Lost at sea.", ReportSource::ToolCall));
+    assert_eq!(report.status, ReportStatus::Partial, "a report that is accepted late is no success");
+}
+
+#[test]
+fn figures_are_invented_if_the_tools_of_the_agent_could_not_be_reached() {
+    let catalogue = std::sync::Arc::new(reknit_plan::Catalogue { tools: Vec::new() });
+    let mut driver = TestDriver::begin(SessionStarted {
+        catalogue: std::sync::Arc::clone(&catalogue),
+        unavailable: vec!["shop".to_owned()],
+        ..started()
+    });
+    driver.answer(reporting("It costs 4711."));
+    assert_eq!((driver.report().status, driver.report().doubts.len()), (ReportStatus::Partial, 1));
+    let mut without_tools = TestDriver::begin(SessionStarted { catalogue, ..started() });
+    without_tools.answer(reporting("It costs 4711."));
+    assert_eq!(without_tools.report().status, ReportStatus::Success, "an agent without tools may know figures");
+}
+
+#[test]
+fn the_facts_of_a_message_are_its_own() {
+    let mut driver = called(&[REFUND], &[400]);
+    driver.answer(reporting("Refused."));
+    assert_eq!(driver.report().status, ReportStatus::Partial);
+    driver.apply(EventKind::FollowedUp { input: "Thank you.".to_owned() });
+    driver.answer(reporting("You are welcome."));
+    assert_eq!((driver.report().status, driver.report().not_done.len()), (ReportStatus::Success, 0));
+
+    let mut driver = called(&[("shop__look_up", "{}")], &[200]);
+    driver.answer(reporting("It was sent."));
+    driver.apply(EventKind::FollowedUp { input: "What does it cost?".to_owned() });
+    driver.answer(reporting("It costs 4711."));
+    assert_eq!(driver.report().status, ReportStatus::Partial, "earlier calls do not vouch for new figures");
+}
+
+#[test]
+fn a_session_without_a_report_quotes_the_last_text_of_its_model() {
+    let mut driver = TestDriver::begin(with_rules(|rules| rules.max_turns = 2));
+    while driver.session.report().is_none() {
+        driver.answer(truncated(saying("The order was sent on Monday, and")));
+    }
+    let report = driver.report();
+    assert_eq!(report.status, ReportStatus::Failure);
+    assert!(report.content.contains("nothing confirms:\n\nThe order was sent on Monday, and"), "{}", report.content);
+}
+
+#[test]
+fn a_status_inside_of_a_json_report_is_not_the_status_of_the_session() {
+    use reknit_engine::{ReportFormat, ReportRules};
+    let schema = crate::driver::json(
+        r#"{"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}}"#,
+    );
+    let mut driver = TestDriver::begin(with_rules(|rules| {
+        rules.report = ReportRules { format: ReportFormat::Json, schema: Some(schema) }
+    }));
+    driver.answer(calling(&[("agent__final_report", r#"{"status": "failed"}"#)]));
+    assert_eq!(driver.report().status, ReportStatus::Success, "the order failed, not the session");
+}
+
+#[test]
+fn a_session_that_an_earlier_build_started_keeps_the_claim_of_its_model() {
+    let mut driver = TestDriver::begin(with_rules(|rules| rules.verdict = VerdictBasis::Claim));
+    call(&mut driver, &[REFUND], &[400]);
+    assert_eq!(verdict(driver, "Paid."), (ReportStatus::Success, 0));
+}
