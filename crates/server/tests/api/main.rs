@@ -279,6 +279,8 @@ async fn requests_that_cannot_be_understood_say_what_is_wrong() {
         (json!({}), "send a `request`, a `plan` or an `agent`"),
         (json!({"plan": REFUND, "agent": "x"}), "not both"),
         (json!({"plan": REFUND, "run_id": "two words"}), "`run_id`"),
+        (json!({"plan": REFUND, "run_id": "mcp-0123-1"}), "`run_id`: ids that begin with `mcp-` are made by Reknit"),
+        (json!({"plan": REFUND, "run_id": "key-0123"}), "`run_id`: ids that begin with `key-` are made by Reknit"),
         (json!({"plan": REFUND, "inputs": []}), "`inputs` is not an object"),
         (json!({"plam": REFUND}), "unknown field `plam`"),
     ] {
