@@ -1,5 +1,7 @@
 //! A call that changes something is made once. The id of its run follows from the caller and the call, so the journal knows it:
 //! also after a reconnect, and if a client opens a connection for each call.
+//!
+//! Others can guess the caller and the call, and so the id. So a run under it counts only if it has the same owner.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -94,7 +96,7 @@ impl KnownCalls {
         let mut known = known.lock().await;
         for number in known.number..MAX_NUMBER {
             known.number = number;
-            let run = RunId::new(format!("mcp-{prefix}-{number}"));
+            let run = RunId::new(format!("{}{prefix}-{number}", RunId::MCP_PREFIX));
             if let Some(handle) = known.running.as_ref().filter(|handle| handle.id == run) {
                 return Ok(CallRun::Repeated(handle.clone()));
             }
@@ -110,6 +112,9 @@ impl KnownCalls {
                 }
                 Err(error) => return Err(error.into()),
             };
+            if !reknit.runtime().owns(&summary) {
+                continue;
+            }
             if summary.status.is_none() {
                 // Another process drives it, or it died and the run goes on here.
                 return Ok(CallRun::Repeated(reknit.resume(&run)));

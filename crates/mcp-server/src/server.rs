@@ -9,7 +9,7 @@ use reknit::runtime::{NamedAgent, Runtime};
 use reknit::{Reknit, RunHandle};
 use reknit_engine::take_repeat_reason;
 use reknit_plan::Catalogue;
-use reknit_protocol::{Object, RunId, Value};
+use reknit_protocol::{Object, RunId, Sha256, Value, hex};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
     CompleteResult, ErrorData, Implementation, ListPromptsRequestMethod, ListPromptsResult,
@@ -174,13 +174,25 @@ impl McpServer {
             };
         };
         let call = format!("{}/{} {}", called.tool, called.capability, Value::Object(arguments.clone()).canonical());
-        match self.known.start((&self.reknit, &*self.limit), (&caller(context), &call), started).await {
+        match self.known.start((&self.reknit, &*self.limit), (&self.caller(context), &call), started).await {
             Ok(CallRun::First(handle)) => self.follow(&self.waited_for(handle), context, result_of_call).await,
             Ok(CallRun::Repeated(handle)) => {
                 let result = self.follow(&handle, context, result_of_call).await;
                 earlier_result(result, called.repeat_argument.as_deref())
             }
             Err(error) => error_text(format!("Not sent: {error}")),
+        }
+    }
+
+    /// Who makes a call: the owner of its run, the caller that the HTTP server names, and the name that the client gives itself.
+    fn caller(&self, context: &RequestContext<RoleServer>) -> String {
+        let parts = context.extensions.get::<http::request::Parts>();
+        let named = parts.and_then(|parts| parts.headers.get(CALLER_HEADER)?.to_str().ok()).unwrap_or_default();
+        let client = context.peer.peer_info().map(|info| info.client_info.name.clone()).unwrap_or_default();
+        match self.runtime().owner().map(|owner| hex(&Sha256::digest(&owner.name))) {
+            // The server of `reknit serve` names the owner in this form.
+            Some(owner) if owner != named => format!("{owner}\0{named}\0{client}"),
+            Some(_) | None => format!("{named}\0{client}"),
         }
     }
 
@@ -251,14 +263,6 @@ impl McpServer {
             }
         }
     }
-}
-
-/// Who makes a call: the name that the HTTP server has found for its token, and the name that the client gives itself.
-fn caller(context: &RequestContext<RoleServer>) -> String {
-    let parts = context.extensions.get::<http::request::Parts>();
-    let token = parts.and_then(|parts| parts.headers.get(CALLER_HEADER)?.to_str().ok()).unwrap_or_default();
-    let client = context.peer.peer_info().map(|info| info.client_info.name.clone()).unwrap_or_default();
-    format!("{token}\0{client}")
 }
 
 /// Tells a client that asked for it that its call is still under way.

@@ -20,9 +20,31 @@ pub enum InvalidRunId {
     Character(char),
     #[error("`{RESERVED}` stands for the newest run and is no run id")]
     Reserved,
+    #[error("ids that begin with `{0}` are made by Reknit; choose another one")]
+    Derived(&'static str),
 }
 
 impl RunId {
+    /// Before the ids that follow from a call of an MCP client.
+    pub const MCP_PREFIX: &'static str = "mcp-";
+    /// Before the ids that follow from an idempotency key.
+    pub const KEY_PREFIX: &'static str = "key-";
+
+    /// Reads an id that a client of a server chooses. As [`parse`](Self::parse), but not an id that Reknit derives itself: whoever
+    /// chose one could guess where the request of another client looks for its run.
+    pub fn parse_foreign(text: &str) -> Result<Self, InvalidRunId> {
+        let run = Self::parse(text)?;
+        match run.derived_prefix() {
+            Some(prefix) => Err(InvalidRunId::Derived(prefix)),
+            None => Ok(run),
+        }
+    }
+
+    /// The prefix of an id that Reknit derives from its owner and a request; `None` for any other id.
+    pub fn derived_prefix(&self) -> Option<&'static str> {
+        [Self::MCP_PREFIX, Self::KEY_PREFIX].into_iter().find(|prefix| self.as_str().starts_with(prefix))
+    }
+
     /// The id that a caller chooses for a run, so that a second start does nothing twice: 1 to 128 ASCII letters, digits, `-`,
     /// `_`, `.` and `:`. The first character is a letter or a digit.
     pub fn parse(text: &str) -> Result<Self, InvalidRunId> {
@@ -64,5 +86,17 @@ mod tests {
         ] {
             assert_eq!(RunId::parse(text), Err(problem), "case: {text:?}");
         }
+    }
+
+    #[test]
+    fn a_client_chooses_no_id_that_reknit_derives() {
+        for text in ["mcp-0123-1", "key-0123", "mcp-", "key-"] {
+            assert!(matches!(RunId::parse_foreign(text), Err(InvalidRunId::Derived(_))), "case: {text:?}");
+            assert_eq!(RunId::parse(text), Ok(RunId::new(text)), "it can be looked up");
+        }
+        for text in ["mcp", "mcp.1", "keys-1", "refund-key-1"] {
+            assert_eq!(RunId::parse_foreign(text), Ok(RunId::new(text)));
+        }
+        assert_eq!(RunId::parse_foreign("a b"), Err(InvalidRunId::Character(' ')));
     }
 }

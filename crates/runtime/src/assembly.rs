@@ -180,8 +180,34 @@ impl Runtime {
         }
     }
 
+    /// Whether the owner started a run, or nobody did if there is no owner. An owner may see runs that it has not started.
+    pub fn owns(&self, run: &RunSummary) -> bool {
+        run.owner.as_ref() == self.owner().map(|owner| &owner.name)
+    }
+
+    /// The only run that the owner may see whose id begins with `prefix`; `None` if there is none, or more than one.
+    pub async fn run_with_prefix(&self, prefix: &str) -> Result<Option<RunId>, StorageError> {
+        let mut found = match self.owner() {
+            // Runs of others must not make the beginning of an id ambiguous: that would tell which ids they have.
+            Some(owner) if !owner.sees_all_runs => {
+                let own = self.runs(&RunFilter::newest(u32::MAX)).await?;
+                own.into_iter().map(|run| run.run).filter(|run| run.as_str().starts_with(prefix)).collect()
+            }
+            Some(_) | None => self.journal.runs_with_prefix(prefix, 2).await?,
+        };
+        Ok(found.pop().filter(|_| found.is_empty()))
+    }
+
     /// Summaries of the runs that the owner may see, newest first.
     pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunSummary>, StorageError> {
+        if let Some(after) = &filter.after {
+            match self.summary(after).await {
+                Ok(_) => {}
+                // Also a run that the owner may not see: nothing tells when it was created.
+                Err(RunReadError::NoSuchRun(_)) => return Ok(Vec::new()),
+                Err(RunReadError::Storage(error)) => return Err(error),
+            }
+        }
         let own = self.owner().filter(|owner| !owner.sees_all_runs).map(|owner| owner.name.clone());
         self.journal.runs(&RunFilter { owner: own.or_else(|| filter.owner.clone()), ..filter.clone() }).await
     }

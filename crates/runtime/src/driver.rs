@@ -188,6 +188,12 @@ impl Driver {
                 self.check_request(&run, &request).await?;
                 Ok(None)
             }
+            // The journal does not say whose the removed run was. An id that follows from its owner can only be of this one.
+            Err(DriveError::Create(CreateError::Pruned(_)))
+                if self.shared.owner.is_some() && run.derived_prefix().is_none() =>
+            {
+                Err(DriveError::OtherOwner(run))
+            }
             Err(DriveError::Create(CreateError::Pruned(pruned)))
                 if pruned.request.as_deref() != Some(request.as_str()) =>
             {

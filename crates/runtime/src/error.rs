@@ -26,6 +26,8 @@ pub enum DriveError {
         /// The digest of the request with which it was to be started now.
         given: String,
     },
+    /// There is a run with this id that another owner has started, or it was removed and may have been one of another owner. The text
+    /// is the same whatever was started.
     #[error("the id `{0}` is in use")]
     OtherOwner(RunId),
     #[error("run `{run}` cannot be retried: {reason}")]

@@ -69,7 +69,7 @@ pub(crate) enum StartMode {
             content((RunView = "application/json"), (StreamedEvent = "text/event-stream"))),
         (status = 202, body = RunView, description = "The run goes on"),
         (status = 400, body = ErrorBody), (status = 402, body = ErrorBody, description = "The budget of the token does not cover the run"),
-        (status = 409, body = ErrorBody, description = "The id belongs to another request"),
+        (status = 409, body = ErrorBody, description = "The id belongs to another request, or to another token"),
         (status = 429, body = ErrorBody, description = "Too many runs are in progress")))]
 pub(crate) async fn start(
     State(server): State<ServerState>,
@@ -161,7 +161,7 @@ async fn known_run(server: &ServerState, caller: &Caller, start: &RunStart) -> R
     Ok(Some(server.runs.watch(run)))
 }
 
-/// The id that the caller chose. Two callers with the same key have two runs.
+/// The id that the caller chose, or the one that follows from its name and its key: two callers with the same key have two runs.
 fn run_id(caller: &Caller, headers: &HeaderMap, given: Option<&str>) -> Result<Option<RunId>, ApiError> {
     let key = headers.get("idempotency-key").map(HeaderValue::as_bytes);
     match (given, key) {
@@ -169,7 +169,7 @@ fn run_id(caller: &Caller, headers: &HeaderMap, given: Option<&str>) -> Result<O
         (Some(id), None) => parse_id(id).map(Some),
         (None, Some(key)) => {
             let key = [caller.name().as_bytes(), &[0], key].concat();
-            Ok(Some(RunId::new(format!("key-{}", hex(&Sha256::digest(key))))))
+            Ok(Some(RunId::new(format!("{}{}", RunId::KEY_PREFIX, hex(&Sha256::digest(key))))))
         }
         (None, None) => Ok(None),
     }
@@ -194,7 +194,7 @@ pub(crate) fn read_plan_text(text: &str) -> Result<Plan, ApiError> {
 }
 
 pub(crate) fn parse_id(id: &str) -> Result<RunId, ApiError> {
-    RunId::parse(id).map_err(|error| ApiError::invalid(format!("`run_id`: {error}")))
+    RunId::parse_foreign(id).map_err(|error| ApiError::invalid(format!("`run_id`: {error}")))
 }
 
 fn object(raw: Option<&RawValue>, name: &str) -> Result<Object, ApiError> {

@@ -155,7 +155,10 @@ impl Failure {
             Self::Drive(error)
                 if matches!(
                     **error,
-                    DriveError::OtherRequest { .. } | DriveError::NotRetriable { .. } | DriveError::NotASession(_)
+                    DriveError::OtherRequest { .. }
+                        | DriveError::OtherOwner(_)
+                        | DriveError::NotRetriable { .. }
+                        | DriveError::NotASession(_)
                 ) =>
             {
                 2

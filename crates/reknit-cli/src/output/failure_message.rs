@@ -145,7 +145,7 @@ fn drive_hint(error: &DriveError) -> Option<String> {
         DriveError::NotRetriable { run, .. } | DriveError::NotASession(run) => {
             Some(format!("see what it did with `reknit runs show {run}`"))
         }
-        DriveError::OtherRequest { run, .. } => {
+        DriveError::OtherRequest { run, .. } | DriveError::OtherOwner(run) => {
             Some(format!("choose another `--run-id`; see what was done under this one with `reknit runs show {run}`"))
         }
         DriveError::Open(error) => Some(error.hint()),

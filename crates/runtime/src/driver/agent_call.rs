@@ -193,6 +193,7 @@ fn failure(session: &RunId, error: &DriveError) -> TransportFailure {
     let kind = match error {
         DriveError::Create(CreateError::Storage(_)) => TransportKind::Reset,
         DriveError::OtherRequest { .. }
+        | DriveError::OtherOwner(_)
         | DriveError::Restore(_)
         | DriveError::Create(_)
         | DriveError::NotASession(_) => TransportKind::NotCallable,

@@ -1,12 +1,14 @@
 //! Run ids that a caller chooses, and runs that are retried.
 
+use std::sync::Arc;
+
 use crate::drive::segmented_driver::SegmentedDriver;
 use reknit_engine::{Metadata, Status};
 use reknit_fakes::tool::{CallMatcher, RunningTool};
 use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
 use reknit_journal::{Deletion, StatusFilter};
 use reknit_protocol::{RunId, SideEffect};
-use reknit_runtime::{DriveError, DriveOutcome};
+use reknit_runtime::{DriveError, DriveOutcome, RunOwner};
 
 use crate::drive::fixture::{Fixture, plan, step};
 
@@ -47,6 +49,28 @@ async fn a_start_with_another_request_is_refused() {
     let deleted = fixture.driver().start(refund(&fixture)).await;
     assert!(matches!(deleted, Err(DriveError::Create(_))), "{deleted:?}");
     assert_eq!(tool.call_count(), 1);
+}
+
+#[tokio::test]
+async fn a_start_never_finds_the_run_of_another_owner() {
+    let (tool, fixture) = paying(None, Reply::data("paid")).await;
+    let owner = |name: &str| {
+        let name = name.to_owned();
+        Some(Arc::new(RunOwner { name, tools: None, monthly_budget: None, sees_all_runs: true }))
+    };
+    let drivers = [None, owner("ann"), owner("bob")].map(|owner| fixture.driver().with_owner(owner));
+    for (at, driver) in drivers.iter().enumerate() {
+        let id = RunId::new(format!("refund-{at}"));
+        driver.start(refund(&fixture).with_id(id.clone())).await.expect("it is driven");
+        for (other, driver) in drivers.iter().enumerate() {
+            let again = driver.start(refund(&fixture).with_id(id.clone())).await;
+            match (other == at, &again) {
+                (true, Ok(_)) | (false, Err(DriveError::OtherOwner(_))) => {}
+                _ => panic!("{at} {other}: {again:?}"),
+            }
+        }
+    }
+    assert_eq!(tool.call_count(), 3);
 }
 
 #[tokio::test]

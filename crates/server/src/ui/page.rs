@@ -158,10 +158,8 @@ impl PageContext {
             Err(error) => return Err(error.into()),
         }
         let missing = || ApiError::no_such_run(&run);
-        match self.journal().runs_with_prefix(run.as_str(), 2).await?.as_slice() {
-            [whole] => self.runtime().summary(whole).await.map_err(|_| missing()),
-            _ => Err(missing()),
-        }
+        let whole = self.runtime().run_with_prefix(run.as_str()).await?.ok_or_else(missing)?;
+        self.runtime().summary(&whole).await.map_err(|_| missing())
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod agents_in_plans;
 mod attacks;
+mod foreign_ids;
 mod gateway;
 mod overload;
 mod owners;
@@ -71,7 +72,10 @@ impl Api {
         let tool = tool.start().await.expect("the tool starts");
         let builder = Reknit::builder().tool_service("bank", &tool.base_url());
         let builder = builder.configure(move |config| rules.into_iter().fold(config, ConfigBuilder::approve));
-        let reknit = builder.start().await.expect("it starts");
+        Self::of(builder.start().await.expect("it starts"), tool, access, max_runs).await
+    }
+
+    async fn of(reknit: Reknit, tool: RunningTool, access: Access, max_runs: usize) -> Self {
         let (listener, url) = listen().await;
         let (stop, stopped) = oneshot::channel::<()>();
         let server = Server::new(reknit, access).with_max_runs(max_runs).with_drain(Duration::from_mins(2));
@@ -279,6 +283,8 @@ async fn requests_that_cannot_be_understood_say_what_is_wrong() {
         (json!({}), "send a `request`, a `plan` or an `agent`"),
         (json!({"plan": REFUND, "agent": "x"}), "not both"),
         (json!({"plan": REFUND, "run_id": "two words"}), "`run_id`"),
+        (json!({"plan": REFUND, "run_id": "mcp-0123-1"}), "`run_id`: ids that begin with `mcp-` are made by Reknit"),
+        (json!({"plan": REFUND, "run_id": "key-0123"}), "`run_id`: ids that begin with `key-` are made by Reknit"),
         (json!({"plan": REFUND, "inputs": []}), "`inputs` is not an object"),
         (json!({"plam": REFUND}), "unknown field `plam`"),
     ] {

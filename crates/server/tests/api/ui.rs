@@ -229,6 +229,13 @@ async fn a_tool_is_called_with_a_form_made_from_its_schema() {
     let form = page(site.get("/tools/bank/refund"), StatusCode::OK).await;
     assert!(form.contains("name=\"p.amount\"") && form.contains("it may change something"), "{form}");
     page(site.get("/tools/bank/nothing"), StatusCode::NOT_FOUND).await;
+    for (path, fields) in [
+        ("/new", [("kind", "plan"), ("text", REFUND), ("do", "run"), ("run_id", "mcp-0123-1")].as_slice()),
+        ("/tools/bank/refund", &[("p.amount", "7"), ("run_id", "key-0123")]),
+    ] {
+        let refused = site.form(path, fields).send().await.unwrap();
+        assert_eq!(refused.status(), StatusCode::BAD_REQUEST, "an id that Reknit derives itself: {path}");
+    }
     let called = site.form("/tools/bank/refund", &[("p.amount", "7"), ("run_id", "call-1")]).send().await.unwrap();
     assert_eq!(goes_to(&called), "/runs/call-1");
     let changes = site.get("/ui/runs/call-1/changes").send().await.unwrap().text();
