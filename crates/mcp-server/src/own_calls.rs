@@ -119,6 +119,10 @@ impl McpServer {
         let Some(entry) = entry.filter(|entry| !entry.capability.internal) else {
             return error_text(format!("there is no tool `{name}`; `search_tools` finds one"));
         };
+        if let Some(reason) = &entry.withheld {
+            // Not a word of its definition: nobody has accepted it.
+            return error_text(format!("`{name}` is withheld: {reason}"));
+        }
         let schema =
             entry.json_schema().map_or_else(|| "(it publishes no schema)".to_owned(), |schema| schema.to_string());
         let text = format!("{name}: {}\nparameters: {schema}", entry.capability.description);

@@ -243,7 +243,9 @@ pub(crate) fn is_generated_id(id: &str) -> bool {
     id.strip_prefix(GENERATED_ID).is_some_and(|number| number.parse::<u64>().is_ok())
 }
 
-/// The calls, with generated ids where the server gave none. An id of an earlier turn would link its result to this call.
+/// The calls, each with an id of its own: a generated one where the server gave none, or one that an earlier call of the answer
+/// has. Results name their calls by these ids, and providers refuse two calls with the same one. A generated id is new in the
+/// whole conversation, for an id of an earlier turn would link its result to this call.
 fn with_ids(calls: Vec<PartialCall>, request: &ModelRequest) -> Vec<ToolCall> {
     let earlier = request.messages.iter().flat_map(Message::tool_calls).map(|call| call.id.clone());
     let given = calls.iter().map(|partial| partial.call.id.clone());
@@ -256,8 +258,9 @@ fn with_ids(calls: Vec<PartialCall>, request: &ModelRequest) -> Vec<ToolCall> {
             return id;
         }
     };
+    let mut taken: HashSet<ToolCallId> = HashSet::new();
     let complete = |PartialCall { mut call, .. }| {
-        if call.id.as_str().is_empty() {
+        if call.id.as_str().is_empty() || !taken.insert(call.id.clone()) {
             call.id = generate();
         }
         call

@@ -43,7 +43,7 @@ word_enum! {
         UnknownCapability = "unknown_capability",
         /// The capability exists but was not shown to the model that wrote the plan.
         NotShown = "not_shown",
-        /// The capability must not be called now, because its definition has changed.
+        /// The capability must not be called now, because its definition has changed or it was added later.
         Withheld = "withheld",
         UnusableSchema = "unusable_schema",
         /// A required parameter is missing, and no earlier step could give it.

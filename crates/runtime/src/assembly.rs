@@ -270,8 +270,8 @@ impl Runtime {
         }
     }
 
-    /// The capabilities whose definitions differ from those that were first seen. Those that are withheld cannot be called
-    /// until the change is accepted.
+    /// The capabilities whose definitions differ from those that were first seen, and those that were added since. Those that are
+    /// withheld cannot be called until the change is accepted.
     pub fn definition_changes(&self) -> Vec<DefinitionChange> {
         self.live.as_ref().map(|live| live.latest().changes.clone()).unwrap_or_default()
     }

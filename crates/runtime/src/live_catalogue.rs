@@ -24,7 +24,7 @@ pub(crate) struct FoundCatalogue {
     pub(crate) instances: Vec<ToolInstance>,
     pub(crate) problems: Vec<DiscoveryProblem>,
     pub(crate) notes: Vec<DiscoveryProblem>,
-    /// The capabilities whose definitions differ from those that were first seen.
+    /// The capabilities whose definitions differ from those that were first seen, and those that were added since.
     pub(crate) changes: Vec<DefinitionChange>,
 }
 

@@ -14,7 +14,7 @@ use reknit_protocol::{
 use reknit_registry::RedisUrl;
 use reknit_runtime::telemetry::log::{Log, LogSettings};
 use reknit_runtime::{DriveOutcome, Runtime};
-use reknit_tools::{BoxFuture, ListedCapability, Listing, Route, ToolSource};
+use reknit_tools::{BoxFuture, DefinitionAuthor, ListedCapability, Listing, Route, ToolSource};
 use tracing::level_filters::LevelFilter;
 
 fn names(catalogue: &Catalogue) -> Vec<&str> {
@@ -98,6 +98,11 @@ impl ToolSource for Growing {
         };
         let capabilities = (1..=count).map(capability).collect();
         Box::pin(std::future::ready(Ok(Listing { capabilities, ..Listing::default() })))
+    }
+
+    /// Else what it adds would be withheld.
+    fn author(&self) -> DefinitionAuthor {
+        DefinitionAuthor::User
     }
 }
 

@@ -1,7 +1,8 @@
 //! Pinned definitions: what a model reads about a capability is remembered when it is first seen, so that a change is noticed.
 //!
 //! A service may change what it says about a capability after a person has looked at it. If the capability only reads, the
-//! change is reported. If not, the capability is withheld until a person accepts the change.
+//! change is reported. If not, the capability is withheld until a person accepts the change. A capability that is added after
+//! the definitions of its tool were pinned is withheld in the same way, whatever class it declares.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,7 +26,7 @@ word_enum! {
         /// Nothing: definitions are not pinned.
         Off = "off",
         Report = "report",
-        /// The change is reported, and a capability that does not only read is withheld until a person accepts the change.
+        /// The change is reported, and a capability that is new or does not only read is withheld until a person accepts it.
         #[default]
         Confirm = "confirm",
     }
@@ -54,14 +55,23 @@ pub enum ChangeOutcome {
     Withheld,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// The definition differs from the pinned one.
+    Changed,
+    /// The capability was added after the definitions of its tool were pinned.
+    Added,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct DefinitionChange {
     pub tool: ToolName,
     pub capability: CapabilityName,
+    pub kind: ChangeKind,
     /// The pinned definition: `description`, `class`, `parameters`, `result` and `tool_description`, what the tool says about
-    /// itself. `None` if it is too large to be kept.
+    /// itself. `None` if there is none, or if it is too large to be kept.
     pub before: Option<Value>,
-    /// The new definition, in the same form.
+    /// The new definition, in the same form. `None` if it is too large to be kept.
     pub now: Option<Value>,
     pub outcome: ChangeOutcome,
     scope: String,
@@ -72,22 +82,33 @@ impl DefinitionChange {
     pub(crate) fn pins(&self) -> Pins {
         Pins::new(self.tool.clone(), self.scope.clone())
     }
+
+    /// Why the capability is withheld, with what a person can do about it.
+    fn reason(&self) -> String {
+        let reason = match self.kind {
+            ChangeKind::Changed => "its definition has changed since it was first seen; compare and accept it",
+            ChangeKind::Added => "it was added after the definitions of its tool were pinned; look at it and accept it",
+        };
+        format!("{reason} with `reknit tools accept {}/{}`", self.tool, self.capability)
+    }
 }
 
 impl fmt::Display for DefinitionChange {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { tool, capability, .. } = self;
-        match self.outcome {
-            ChangeOutcome::Reported => write!(out, "the definition of `{capability}` has changed; the new one is used"),
-            ChangeOutcome::Withheld => write!(out, "`{capability}` is withheld: {}", withheld(tool, capability)),
+        let Self { capability, .. } = self;
+        match (self.outcome, self.kind) {
+            (ChangeOutcome::Reported, ChangeKind::Changed) => {
+                write!(out, "the definition of `{capability}` has changed; the new one is used")
+            }
+            (ChangeOutcome::Reported, ChangeKind::Added) => write!(out, "`{capability}` is new; it is used"),
+            (ChangeOutcome::Withheld, ChangeKind::Changed) => {
+                write!(out, "`{capability}` is withheld: {}", self.reason())
+            }
+            (ChangeOutcome::Withheld, ChangeKind::Added) => {
+                write!(out, "`{capability}` is new and withheld: {}", self.reason())
+            }
         }
     }
-}
-
-fn withheld(tool: &ToolName, capability: &CapabilityName) -> String {
-    format!(
-        "its definition has changed since it was first seen; compare and accept it with `reknit tools accept {tool}/{capability}`"
-    )
 }
 
 /// The definition of one capability as it was first seen, or accepted.
@@ -106,6 +127,8 @@ pub(crate) struct Pins {
     /// What the tool says about itself now. Models read it with each capability.
     tool_description: String,
     by_capability: BTreeMap<String, Pin>,
+    /// Whether the tool is seen for the first time, so that each of its capabilities is pinned as it is.
+    pub(crate) is_first_sight: bool,
     /// The digest of the last listing whose definitions were all as pinned.
     pub(crate) listing: Option<String>,
 }
@@ -113,7 +136,12 @@ pub(crate) struct Pins {
 impl Pins {
     /// The pins of a tool that is not known yet. `scope` is its place: its address, or that of its registry.
     pub(crate) fn new(tool: ToolName, scope: String) -> Self {
-        Self { tool, scope, tool_description: String::new(), by_capability: BTreeMap::new(), listing: None }
+        let (tool_description, by_capability) = (String::new(), BTreeMap::new());
+        Self { tool, scope, tool_description, by_capability, is_first_sight: false, listing: None }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_capability.is_empty()
     }
 
     pub(crate) fn described_as(self, tool_description: &str) -> Self {
@@ -155,36 +183,41 @@ impl Pins {
         Object::from(saved).to_string()
     }
 
-    /// Compares a capability with its pin, and withholds it if a person must accept a change. One without a pin is pinned.
+    /// Compares a capability with its pin, and withholds it if a person must accept a change, or that it was added.
     pub(crate) fn check(&mut self, entry: &mut CatalogueEntry, rules: &PinRules) -> Option<DefinitionChange> {
         let name = entry.capability.name.clone();
         let seen = Pin::of(entry, &self.tool_description);
-        let Some(pinned) = self.by_capability.get(name.as_str()) else {
-            self.by_capability.insert(name.as_str().to_owned(), seen);
-            return None;
+        let pinned = self.by_capability.get(name.as_str());
+        let kind = match pinned {
+            Some(pinned) if pinned.digest == seen.digest => return None,
+            Some(_) => ChangeKind::Changed,
+            None if self.is_first_sight => {
+                self.by_capability.insert(name.as_str().to_owned(), seen);
+                return None;
+            }
+            None => ChangeKind::Added,
         };
-        if pinned.digest == seen.digest {
-            return None;
-        }
-        let only_reads = [pinned.class, seen.class].into_iter().all(|declared| {
+        // What a service declares about a capability that nobody has seen is its word alone; the class that the user gives counts.
+        let classes = pinned.map_or([SideEffect::Undeclared; 2], |pinned| [pinned.class, seen.class]);
+        let only_reads = classes.into_iter().all(|declared| {
             let find = rules.find_class.as_ref();
             let class = find.map_or(declared, |find| find(self.tool.as_str(), name.as_str(), declared));
             class == SideEffect::Read
         });
         let is_reported = only_reads || rules.policy == PinPolicy::Report;
-        let outcome = if is_reported { ChangeOutcome::Reported } else { ChangeOutcome::Withheld };
         let change = DefinitionChange {
             tool: self.tool.clone(),
             capability: name.clone(),
-            before: pinned.definition.clone(),
+            kind,
+            before: pinned.and_then(|pinned| pinned.definition.clone()),
             now: seen.definition.clone(),
-            outcome,
+            outcome: if is_reported { ChangeOutcome::Reported } else { ChangeOutcome::Withheld },
             scope: self.scope.clone(),
             pin: seen.clone(),
         };
-        match outcome {
+        match change.outcome {
             ChangeOutcome::Reported => _ = self.by_capability.insert(name.as_str().to_owned(), seen),
-            ChangeOutcome::Withheld => entry.withheld = Some(withheld(&self.tool, &name)),
+            ChangeOutcome::Withheld => entry.withheld = Some(change.reason()),
         }
         Some(change)
     }

@@ -28,7 +28,8 @@ pub struct Discovery {
     pub problems: Vec<DiscoveryProblem>,
     /// What tools announce that has no effect, such as an unknown key of a summary or an unknown type of a schema.
     pub notes: Vec<DiscoveryProblem>,
-    /// The capabilities whose definitions differ from those that were first seen. Each is among the problems or notes, too.
+    /// The capabilities whose definitions differ from those that were first seen, and those that were added since. Each is among
+    /// the problems or notes, too.
     pub changes: Vec<DefinitionChange>,
 }
 
@@ -158,6 +159,8 @@ struct FoundTools {
     routes: HashMap<String, HashMap<String, Vec<Arc<dyn Route>>>>,
     /// The tools with at least one reachable instance.
     fresh: HashSet<ToolName>,
+    /// The names and scopes of the tools that are seen for the first time. All that any of their instances has is pinned.
+    first_seen: HashSet<(ToolName, String)>,
 }
 
 impl FoundTools {
@@ -262,15 +265,20 @@ impl FoundTools {
         let known = self.discovery.catalogue.tools.iter().find(|tool| tool.name == *source.name());
         let known: HashSet<CapabilityName> =
             known.into_iter().flat_map(|tool| &tool.capabilities).map(|entry| entry.capability.name.clone()).collect();
-        let pins = Pins::new(source.name().clone(), asked.scope.clone()).described_as(&listing.description);
+        let tool = (source.name().clone(), asked.scope.clone());
+        let mut pins = Pins::new(source.name().clone(), asked.scope.clone()).described_as(&listing.description);
+        pins.is_first_sight = self.first_seen.contains(&tool);
         let store = store.clone();
         // Large schemas take a while, and files block.
         let checked = tokio::task::spawn_blocking(move || check_listing(pins, listing, &known, &store)).await;
-        let CheckedListing { listing, changes, problem } = checked.unwrap_or_else(|error| {
+        let CheckedListing { listing, changes, problem, is_first_sight } = checked.unwrap_or_else(|error| {
             // It panicked, so nothing is known about its definitions.
             let message = format!("its definitions cannot be compared with the pinned ones: {error}");
             CheckedListing { problem: Some(message), ..CheckedListing::default() }
         });
+        if is_first_sight {
+            self.first_seen.insert(tool);
+        }
         self.discovery.problems.extend(problem.map(|problem| problem_of(source, problem)));
         for change in &changes {
             let is_note = change.outcome == ChangeOutcome::Reported;
@@ -304,6 +312,7 @@ struct CheckedListing {
     changes: Vec<DefinitionChange>,
     /// Why the pins cannot be read or saved.
     problem: Option<String>,
+    is_first_sight: bool,
 }
 
 /// Compares the capabilities of a listing with their pins, except for those that another instance of the tool has.
@@ -320,9 +329,10 @@ fn check_listing(
             let reason = format!("its pinned definition cannot be read: {error}");
             listing.capabilities.iter_mut().filter(new).for_each(|it| it.entry.withheld = Some(reason.clone()));
             let problem = format!("its pinned definitions cannot be read, so its capabilities are withheld: {error}");
-            return CheckedListing { listing, changes: Vec::new(), problem: Some(problem) };
+            return CheckedListing { listing, problem: Some(problem), ..CheckedListing::default() };
         }
     };
+    pins.is_first_sight |= pins.is_empty();
     let digest = listing_digest(&listing);
     if digest.is_some() && pins.listing == digest {
         return CheckedListing { listing, ..CheckedListing::default() };
@@ -337,7 +347,7 @@ fn check_listing(
     pins.bound(|name| names.contains(name));
     let unsaved = |error| format!("its definitions cannot be pinned, so a change will not be noticed: {error}");
     let problem = store.save_pins(&pins).err().map(unsaved);
-    CheckedListing { listing, changes, problem }
+    CheckedListing { listing, changes, problem, is_first_sight: pins.is_first_sight }
 }
 
 /// The digest of all that the definitions are made from, which is cheaper than one for each. `None` if the source saves nothing.

@@ -51,7 +51,7 @@ mod tool_service;
 pub use command::{CommandInput, CommandOptions, CommandTool};
 #[cfg(any(feature = "commands", feature = "http"))]
 pub use defined_capability::{DefinedCapability, InvalidDefinition};
-pub use definition_pins::{ChangeOutcome, DefinitionChange, PinPolicy};
+pub use definition_pins::{ChangeKind, ChangeOutcome, DefinitionChange, PinPolicy};
 pub use discovery::{Discovery, DiscoveryProblem, ToolInstance, discover, discover_all};
 #[cfg(feature = "http")]
 pub use http::{

@@ -1,5 +1,7 @@
 //! Services that speak the tool protocol: they announce their capabilities at `/api/capabilities`.
 
+mod schema_problem;
+
 use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
@@ -15,6 +17,7 @@ use crate::http::client::Client;
 use crate::http::service::{HttpService, IDEMPOTENCY_HEADER};
 use crate::option_words::ComponentType;
 use crate::source::{BoxFuture, CallFuture, ListedCapability, Listing, Route, ToolSource};
+use schema_problem::schema_problem;
 
 const CONCURRENT_SCHEMAS: usize = 16;
 
@@ -100,6 +103,19 @@ impl ToolService {
             let note = |key| format!("unknown key `{list}_summary.{key}` of `{name}` has no effect");
             listing.notes.extend(unknown.into_iter().map(note));
         }
+        let has_hints = capability.input_summary.is_some();
+        let schema = schema.filter(|schema| match schema_problem(schema) {
+            Some(problem) => {
+                let message = format!("invalid schema of `{name}`, its field hints are used instead: {problem}");
+                listing.problems.push(message);
+                false
+            }
+            None if has_hints && schema.as_object().is_some_and(Object::is_empty) => {
+                listing.notes.push(format!("the schema of `{name}` is empty, its field hints are used instead"));
+                false
+            }
+            None => true,
+        });
         let unknown = schema.as_ref().map(unknown_types).unwrap_or_default();
         listing.notes.extend(unknown.iter().map(|unknown| format!("schema of `{name}`: {unknown}")));
         let component = component_of(capability.extra.get("type")).unwrap_or(component);

@@ -11,8 +11,8 @@ use reknit_protocol::{
     CallTool, Capability, ReplyBody, SideEffect, ToolName, ToolReply, TransportFailure, TransportKind, Value,
 };
 use reknit_tools::{
-    BoxFuture, ChangeOutcome, DefinitionAuthor, Discovery, ListedCapability, Listing, ListingStore, PinPolicy, Route,
-    ToolSource, discover_all,
+    BoxFuture, ChangeOutcome, DefinitionAuthor, Discovery, DiscoveryProblem, ListedCapability, Listing, ListingStore,
+    PinPolicy, Route, ToolSource, discover_all,
 };
 
 use support::new_call;
@@ -25,6 +25,8 @@ struct Changing {
     definition: Mutex<(&'static str, SideEffect, &'static str)>,
     /// What the source says about itself, and the type of the id that `act` returns.
     about: Mutex<(&'static str, &'static str)>,
+    /// Capabilities that it has beside `act`.
+    more: Mutex<Vec<(&'static str, SideEffect)>>,
 }
 
 #[derive(Debug)]
@@ -59,7 +61,13 @@ impl ToolSource for Changing {
             Some(Summary { required: vec![FieldHint::new("id", result)], ..Summary::default() });
         let schema = Value::parse(schema).expect("JSON");
         let entry = CatalogueEntry::new(capability, Some(schema)).expect("a schema");
-        let capabilities = vec![ListedCapability { entry, route: Arc::new(Answering) }];
+        let mut capabilities = vec![ListedCapability { entry, route: Arc::new(Answering) }];
+        for (name, effect) in self.more.lock().expect("no panic").iter() {
+            let mut capability = Capability::new(*name);
+            (capability.description, capability.effect) = (format!("Is called {name}."), *effect);
+            let entry = CatalogueEntry::new(capability, None).expect("there is no schema");
+            capabilities.push(ListedCapability { entry, route: Arc::new(Answering) });
+        }
         let description = description.to_owned();
         Box::pin(std::future::ready(Ok(Listing { description, capabilities, ..Listing::default() })))
     }
@@ -73,7 +81,7 @@ const SCHEMA: &str = r#"{"type": "object", "properties": {"a": {"type": "string"
 
 fn source(effect: SideEffect, author: DefinitionAuthor) -> Arc<Changing> {
     let (definition, about) = (Mutex::new(("Acts.", effect, SCHEMA)), Mutex::new(("A shop.", "integer")));
-    Arc::new(Changing { name: "shop".into(), author, definition, about })
+    Arc::new(Changing { name: "shop".into(), author, definition, about, more: Mutex::default() })
 }
 
 async fn discover(source: &Arc<Changing>, store: &ListingStore) -> Discovery {
@@ -198,6 +206,78 @@ async fn a_withheld_capability_is_not_called_until_its_change_is_accepted() {
     *source.definition.lock().expect("no panic") = ("A third one.", SideEffect::Unsafe, SCHEMA);
     store.accept(pending).expect("it is saved");
     assert_eq!(discover(&source, &store).await.changes.len(), 1);
+}
+
+fn messages(list: &[DiscoveryProblem]) -> Vec<&str> {
+    list.iter().map(|problem| problem.message.as_str()).collect()
+}
+
+fn withheld(found: &Discovery) -> Vec<&str> {
+    let entries = found.catalogue.tools.iter().flat_map(|tool| &tool.capabilities);
+    entries.filter(|entry| entry.withheld.is_some()).map(|entry| entry.capability.name.as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_capability_that_is_added_later_is_withheld_until_it_is_accepted() {
+    for (folder, effect) in
+        [(None, SideEffect::Unsafe), (Some(tempfile::tempdir().expect("a folder")), SideEffect::Read)]
+    {
+        let store =
+            folder.as_ref().map_or_else(ListingStore::in_memory, |folder| ListingStore::in_folder(folder.path()));
+        let source = source(SideEffect::Unsafe, DefinitionAuthor::Service);
+        *source.more.lock().expect("no panic") = vec![("first", SideEffect::Unsafe)];
+        let found = discover(&source, &store).await;
+        assert!(withheld(&found).is_empty() && found.changes.is_empty(), "all that is there at first is pinned");
+        source.more.lock().expect("no panic").push(("late", effect));
+        let reason = "it was added after the definitions of its tool were pinned; \
+            look at it and accept it with `reknit tools accept shop/late`";
+        for _ in 0..2 {
+            let found = discover(&source, &store).await;
+            assert_eq!(withheld(&found), ["late"]);
+            assert_eq!(messages(&found.problems), [format!("`late` is new and withheld: {reason}")]);
+            let call = new_call("shop", "late", effect);
+            let failure = found.tools.call(&call).await.expect_err("it is withheld");
+            assert_eq!(failure.message, format!("`late` of `shop` is withheld: {reason}"));
+        }
+        let found = discover(&source, &store).await;
+        let [added] = found.changes.as_slice() else { panic!("one change") };
+        assert_eq!((added.outcome, &added.before), (ChangeOutcome::Withheld, &None));
+        let description = added.now.as_ref().and_then(|now| now.get("description")?.as_str().map(str::to_owned));
+        assert_eq!(description.as_deref(), Some("Is called late."));
+        store.accept(added).expect("it is saved");
+        let found = discover(&source, &store).await;
+        assert!(withheld(&found).is_empty() && found.changes.is_empty() && found.problems.is_empty());
+        // What was pinned once and comes back is not new.
+        source.more.lock().expect("no panic").clear();
+        discover(&source, &store).await;
+        *source.more.lock().expect("no panic") = vec![("first", SideEffect::Unsafe), ("late", effect)];
+        assert!(discover(&source, &store).await.changes.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn the_policy_and_the_classes_of_the_user_decide_about_added_capabilities() {
+    let declared = |_: &str, _: &str, declared| declared;
+    let users_read = |_: &str, _: &str, _| SideEffect::Read;
+    let note = "`late` is new; it is used";
+    for (store, notes) in [
+        (ListingStore::in_memory().pinning(PinPolicy::Off, declared), vec![]),
+        (ListingStore::in_memory().pinning(PinPolicy::Report, declared), vec![note]),
+        (ListingStore::in_memory().pinning(PinPolicy::Confirm, users_read), vec![note]),
+    ] {
+        let source = source(SideEffect::Unsafe, DefinitionAuthor::Service);
+        discover(&source, &store).await;
+        *source.more.lock().expect("no panic") = vec![("late", SideEffect::Read)];
+        let found = discover(&source, &store).await;
+        assert_eq!((withheld(&found), messages(&found.notes)), (vec![], notes));
+        assert!(found.problems.is_empty());
+        assert!(discover(&source, &store).await.notes.is_empty(), "it is reported once");
+    }
+    let own = source(SideEffect::Unsafe, DefinitionAuthor::User);
+    let store = ListingStore::in_memory();
+    discover(&own, &store).await;
+    *own.more.lock().expect("no panic") = vec![("late", SideEffect::Unsafe)];
+    assert!(discover(&own, &store).await.changes.is_empty(), "the user's own");
 }
 
 #[tokio::test]

@@ -136,6 +136,26 @@ async fn a_configured_tool_takes_precedence_over_a_registered_service_with_its_n
 }
 
 #[tokio::test]
+async fn what_any_instance_announces_when_the_tool_is_first_seen_is_pinned() {
+    let started = async |names: &[&str]| {
+        let add = |tool: ScriptedTool, name: &&str| tool.capability(*name, SideEffect::Unsafe);
+        names.iter().fold(ScriptedTool::new("shop"), add).start().await.expect("it starts")
+    };
+    let (one, two, three) =
+        (started(&["pay"]).await, started(&["pay", "refund"]).await, started(&["pay", "void"]).await);
+    let (provider, store) = (Scripted::new("shop", &[one.base_url(), two.base_url()]), ListingStore::in_memory());
+    for _ in 0..2 {
+        let found = discover(&provider, &store).await;
+        assert!(found.changes.is_empty(), "{:?}", found.problems);
+        assert_eq!(names(&found), ["shop/pay", "shop/refund"]);
+    }
+    *provider.urls.lock().expect("no panic") = Some(vec![one.base_url(), three.base_url()]);
+    let found = discover(&provider, &store).await;
+    let added: Vec<_> = found.changes.iter().map(|change| change.capability.as_str()).collect();
+    assert_eq!(added, ["void"]);
+}
+
+#[tokio::test]
 async fn a_new_instance_with_another_definition_is_a_change_of_the_tool() {
     let started = async |description: &str| {
         let mut capability = Capability::new("pay");

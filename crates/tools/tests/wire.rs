@@ -108,6 +108,61 @@ async fn the_field_hints_replace_a_published_schema_that_is_invalid() {
     assert_eq!(entry.required_parameters(), ["lat"]);
 }
 
+#[tokio::test]
+async fn an_answer_that_is_no_schema_of_parameters_is_reported_and_the_field_hints_stay() {
+    let used = "its field hints are used instead";
+    let no_keyword = format!("invalid schema of `c`, {used}: it has no keyword that restricts parameters");
+    let no_object = format!("invalid schema of `c`, {used}: it is not an object");
+    let other_type = format!("invalid schema of `c`, {used}: its type is not `object`");
+    let empty = format!("the schema of `c` is empty, {used}");
+    for (answer, problem, note) in [
+        (r#"{"status": "ok"}"#, Some(&no_keyword), None),
+        (r#"{"type": "error", "title": "Not found", "detail": "no such page"}"#, Some(&no_keyword), None),
+        (r#"{"title": "C", "description": "Looks something up."}"#, Some(&no_keyword), None),
+        (r#"{"schema": {"type": "object"}}"#, Some(&no_keyword), None),
+        (r#"{"amount": {"type": "number"}}"#, Some(&no_keyword), None),
+        ("true", Some(&no_object), None),
+        (r#"["type"]"#, Some(&no_object), None),
+        (r#""ok""#, Some(&no_object), None),
+        (r#"{"type": "string"}"#, Some(&other_type), None),
+        (r#"{"type": ["array", "null"], "properties": {}}"#, Some(&other_type), None),
+        ("{}", None, Some(&empty)),
+    ] {
+        let discovery = discover_with_schema(answer).await;
+        let problems: Vec<&String> = discovery.problems.iter().map(|problem| &problem.message).collect();
+        let notes: Vec<&String> = discovery.notes.iter().map(|note| &note.message).collect();
+        assert_eq!((problems, notes), (problem.into_iter().collect(), note.into_iter().collect()), "{answer}");
+        let entry = discovery.catalogue.entry("t", "c").expect("the capability is usable");
+        assert_eq!(entry.required_parameters(), ["lat"], "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_schema_of_parameters_has_a_keyword_that_restricts_them() {
+    for schema in [
+        r#"{"type":"object"}"#,
+        r#"{"properties":{"lon":{"type":"number"}}}"#,
+        r##"{"$ref":"#/$defs/a","$defs":{"a":{"type":"object"}}}"##,
+        r#"{"anyOf":[{"required":["a"]},{"required":["b"]}]}"#,
+        r#"{"additionalProperties":false}"#,
+        r#"{"$schema":"https://json-schema.org/draft/2020-12/schema"}"#,
+        r#"{"type":["object","null"]}"#,
+    ] {
+        let discovery = discover_with_schema(schema).await;
+        assert_eq!((discovery.problems, discovery.notes), (vec![], vec![]), "{schema}");
+        let entry = discovery.catalogue.entry("t", "c").expect("the capability is usable");
+        assert_eq!(entry.json_schema().map(|schema| schema.to_string()).as_deref(), Some(schema));
+    }
+    // Type words of other languages count, and without field hints an empty schema replaces nothing.
+    let discovery = discover_with_schema(r#"{"type": "struct"}"#).await;
+    assert_eq!(discovery.problems, []);
+    let capability = Capability::new("c");
+    let tool = ScriptedTool::new("t").announce(capability).schema(Value::parse("{}").expect("JSON"));
+    let tool = tool.start().await.expect("the tool starts");
+    let discovery = discover("t", &tool.base_url()).await;
+    assert_eq!((discovery.problems, discovery.notes), (vec![], vec![]));
+}
+
 async fn discover_with_schema(schema: &str) -> Discovery {
     let hints = r#"{"name": "c", "input_summary": {"required": [{"name": "lat", "type": "float64"}]}}"#;
     let capability = Capability::from_value(&Value::parse(hints).expect("JSON")).expect("a capability");

@@ -214,6 +214,41 @@ fn a_streamed_answer_equals_the_whole_one() {
 }
 
 #[test]
+fn calls_with_the_same_id_get_ids_of_their_own() {
+    let chat = r#"{"model":"m-2","choices":[{"message":{"content":"","tool_calls":[
+        {"id":"a","type":"function","function":{"name":"f","arguments":"{\"x\":1}"}},
+        {"id":"call_1","type":"function","function":{"name":"g","arguments":"{}"}},
+        {"id":"a","type":"function","function":{"name":"f","arguments":"{\"x\":2}"}},
+        {"id":"a","type":"function","function":{"name":"f","arguments":"{\"x\":3}"}}]},"finish_reason":"tool_calls"}]}"#;
+    let answer = whole(Provider::Compatible, chat);
+    let ids: Vec<&str> = answer.tool_calls.iter().map(|call| call.id.as_str()).collect();
+    assert_eq!(ids, ["a", "call_1", "call_2", "call_3"], "the first call keeps the id, and no generated id is in use");
+    for (provider, body) in [
+        (
+            Provider::Anthropic,
+            r#"{"content":[{"type":"tool_use","id":"a","name":"f","input":{"x":1}},{"type":"tool_use","id":"a","name":"f","input":{"x":2}}],"stop_reason":"tool_use"}"#,
+        ),
+        (
+            Provider::Gemini,
+            r#"{"candidates":[{"content":{"parts":[{"functionCall":{"id":"a","name":"f","args":{"x":1}}},{"functionCall":{"id":"a","name":"f","args":{"x":2}}}]},"finishReason":"STOP"}]}"#,
+        ),
+        (
+            Provider::OpenAiResponses,
+            r#"{"status":"completed","output":[{"type":"function_call","call_id":"a","name":"f","arguments":"{\"x\":1}"},{"type":"function_call","call_id":"a","name":"f","arguments":"{\"x\":2}"}]}"#,
+        ),
+        (
+            Provider::Bedrock,
+            r#"{"output":{"message":{"role":"assistant","content":[{"toolUse":{"toolUseId":"a","name":"f","input":{"x":1}}},{"toolUse":{"toolUseId":"a","name":"f","input":{"x":2}}}]}},"stopReason":"tool_use"}"#,
+        ),
+    ] {
+        let answer = whole(provider, body);
+        let calls: Vec<(&str, &str)> =
+            answer.tool_calls.iter().map(|call| (call.id.as_str(), call.arguments.as_str())).collect();
+        assert_eq!(calls, [("a", r#"{"x":1}"#), ("call_1", r#"{"x":2}"#)], "{provider}");
+    }
+}
+
+#[test]
 fn the_deltas_together_are_the_answer() {
     for (provider, stream, _) in formats() {
         let (answer, deltas) = streamed(provider, [&stream[..]]);

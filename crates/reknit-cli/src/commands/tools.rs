@@ -73,7 +73,7 @@ pub(crate) enum ToolsCommand {
     Call(call::CallArguments),
     /// Connect a service: find out what it is, and write its entry into the configuration
     Add(add::AddArguments),
-    /// Accept the changed definition of a capability, which is withheld until then
+    /// Accept a changed definition or a new capability, which is withheld until then
     Accept(accept::AcceptArguments),
     /// Sign in at an MCP server with `auth = "oauth"`, in a browser
     #[cfg(feature = "mcp")]

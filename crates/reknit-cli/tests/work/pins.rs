@@ -112,12 +112,39 @@ fn a_changed_definition_is_accepted_after_its_difference_is_shown() {
     "#);
     let accepted = world.reknit(&["tools", "accept", "shop", "--yes"]);
     assert!(accepted.starts_with("exit status 0") && accepted.contains("- Once."), "{accepted}");
-    assert!(accepted.ends_with("accepted 1 changed definition\n"), "{accepted}");
+    assert!(accepted.ends_with("accepted 1 definition\n"), "{accepted}");
     let checked = world.reknit(&["tools", "check"]);
     assert!(checked.starts_with("exit status 0") && !checked.contains("withheld"), "{checked}");
     let again = world.reknit(&["tools", "accept", "shop", "--yes"]);
     assert!(again.starts_with("exit status 2"), "{again}");
-    assert!(again.contains("no changed definition of `shop` waits to be accepted"), "{again}");
+    assert!(again.contains("no new or changed definition of `shop` waits to be accepted"), "{again}");
+}
+
+#[test]
+fn a_capability_that_is_added_later_is_accepted_after_its_definition_is_shown() {
+    let shop = Announcer::start(FIRST);
+    let world = shop.world("");
+    world.reknit(&["tools", "check"]);
+    shop.announce(&FIRST.replacen('[', r#"[{"name": "gift", "effect": "read", "description": "Wraps it."}, "#, 1));
+    insta::assert_snapshot!(world.reknit(&["tools", "list"]), @"
+    exit status 0 --- stdout
+    shop/gift   read, withheld  Wraps it.
+    shop/price  read            Price of an item.
+    shop/pay    unsafe          Pays.
+    --- stderr
+    warning: tool `shop` at http://127.0.0.1:PORT/: `gift` is new and withheld: it was added after the definitions of its tool were pinned; look at it and accept it with `reknit tools accept shop/gift`
+    ");
+    insta::assert_snapshot!(world.reknit(&["tools", "accept", "shop", "--yes"]), @"
+    exit status 0 --- stdout
+    shop/gift
+      description:
+      + Wraps it.
+      class:
+      + read
+    accepted 1 definition
+    ");
+    let checked = world.reknit(&["tools", "check"]);
+    assert!(checked.starts_with("exit status 0") && !checked.contains("withheld"), "{checked}");
 }
 
 #[test]

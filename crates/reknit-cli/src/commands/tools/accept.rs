@@ -1,10 +1,10 @@
-//! `reknit tools accept`: shows how the definition of a capability has changed, and accepts the change.
+//! `reknit tools accept`: shows how the definition of a capability has changed, or that of an added one, and accepts it.
 
 use std::process::ExitCode;
 
 use clap::Args;
 use reknit_protocol::Value;
-use reknit_tools::{ChangeOutcome, DefinitionChange};
+use reknit_tools::{ChangeKind, ChangeOutcome, DefinitionChange};
 
 use super::config_with_tools;
 use crate::output::{
@@ -14,7 +14,8 @@ use crate::setup::{SetupArguments, discover_tools, listing_store, warn_about_too
 
 const DETAILS: &str = "\
 What a service says about a capability (description, parameters, result, side effect class) is pinned when it is first seen. If it
-changes later and the capability does not only read, the capability is withheld. This command shows the difference and asks.
+changes later and the capability does not only read, the capability is withheld. A capability that is added later is withheld, too.
+This command shows the difference and asks.
 
 Examples:
   reknit tools accept shop/create_order
@@ -46,7 +47,7 @@ pub(super) async fn run(arguments: &AcceptArguments) -> Result<ExitCode, Failure
         warn_about_tools(&found.problems, &[]);
         let name = one_line(&arguments.subject, usize::MAX);
         let hint = "list the tools and their problems with `reknit tools check`";
-        return Err(Failure::usage(format!("no changed definition of `{name}` waits to be accepted"), hint));
+        return Err(Failure::usage(format!("no new or changed definition of `{name}` waits to be accepted"), hint));
     }
     for change in &changes {
         print_data(&difference(change))?;
@@ -62,13 +63,15 @@ pub(super) async fn run(arguments: &AcceptArguments) -> Result<ExitCode, Failure
         store.accept(change).map_err(Failure::Write)?;
     }
     let word = if changes.len() == 1 { "definition" } else { "definitions" };
-    print_data(&format!("accepted {} changed {word}\n", changes.len())).map(|()| ExitCode::SUCCESS)
+    print_data(&format!("accepted {} {word}\n", changes.len())).map(|()| ExitCode::SUCCESS)
 }
 
 /// What has changed, as lines that begin with `-` (before) and `+` (now).
 fn difference(change: &DefinitionChange) -> String {
     let mut page = format!("{}\n", one_line(&format!("{}/{}", change.tool, change.capability), usize::MAX));
-    let (Some(before), Some(now)) = (&change.before, &change.now) else {
+    let nothing = Value::Null;
+    let before = change.before.as_ref().or_else(|| (change.kind == ChangeKind::Added).then_some(&nothing));
+    let (Some(before), Some(now)) = (before, &change.now) else {
         return page + "  the definition is too large to be shown; `reknit tools show` shows the new one\n";
     };
     for part in ["tool_description", "description", "class", "parameters", "result", "internal"] {

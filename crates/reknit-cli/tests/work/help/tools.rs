@@ -16,7 +16,7 @@ fn tools_has_a_help_page() {
       search    Find capabilities by words, the best match first
       call      Call a capability once, and print its result
       add       Connect a service: find out what it is, and write its entry into the configuration
-      accept    Accept the changed definition of a capability, which is withheld until then
+      accept    Accept a changed definition or a new capability, which is withheld until then
       sign-in   Sign in at an MCP server with `auth = \"oauth\"`, in a browser
       sign-out  Sign out: remove the stored tokens of an MCP server
       check     List the capabilities of each tool, with every problem, and those that declare no side effect class
