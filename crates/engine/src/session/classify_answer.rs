@@ -149,7 +149,7 @@ impl AnswerClassifier<'_> {
         for (number, TextCall { name, parameters, form }) in (1..).zip(calls) {
             if let ToolLookup::Report = self.toolbox.find(&name) {
                 let draft = self.report_reader.read(&parameters).ok();
-                let found = draft.map(|draft| FallbackReport::from_text(draft, FallbackQuality::Whole, self.turn));
+                let found = draft.map(|draft| FallbackReport::from_text(draft, FallbackQuality::Whole));
                 classified.fallback_report = found.or(classified.fallback_report.take());
                 continue;
             }
@@ -176,8 +176,7 @@ impl AnswerClassifier<'_> {
         let (kind, reason, words) = if !text.is_empty() {
             if classified.fallback_report.is_none() {
                 let found = self.report_reader.find_in_text(text, self.final_turn);
-                classified.fallback_report =
-                    found.map(|(draft, quality)| FallbackReport::from_text(draft, quality, self.turn));
+                classified.fallback_report = found.map(|(draft, quality)| FallbackReport::from_text(draft, quality));
             }
             (AnswerKind::TextOnly, RetryReason::TextOnly, &self.words.text_only)
         } else if answer.reasoning.is_empty() && answer.text.trim().is_empty() {
@@ -238,7 +237,7 @@ impl AnswerClassifier<'_> {
                 let is_text = !call.arguments.contains(['{', '}', '[', ']']);
                 if let Some((draft, quality)) = self.report_reader.find_in_text(&call.arguments, is_text) {
                     classified.fallback_report =
-                        Some(FallbackReport { source: ReportSource::ToolMessage, draft, quality, turn: self.turn });
+                        Some(FallbackReport { source: ReportSource::ToolMessage, draft, quality });
                 }
                 self.drop_malformed(call, &why, classified);
                 RejectedReport::attempt(why)
@@ -276,7 +275,6 @@ impl AnswerClassifier<'_> {
                     source: ReportSource::ToolMessage,
                     draft,
                     quality: FallbackQuality::Truncated,
-                    turn: self.turn,
                 });
             }
         }

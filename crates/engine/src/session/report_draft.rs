@@ -33,9 +33,6 @@ pub(super) struct FallbackReport {
     pub(super) source: ReportSource,
     pub(super) draft: ReportDraft,
     pub(super) quality: FallbackQuality,
-    /// The turn in which the model wrote it.
-    #[serde(default)]
-    pub(super) turn: u32,
 }
 
 /// How good a fallback report is. A later one replaces an earlier one that is not better.
@@ -51,8 +48,8 @@ pub(super) enum FallbackQuality {
 }
 
 impl FallbackReport {
-    pub(super) fn from_text(draft: ReportDraft, quality: FallbackQuality, turn: u32) -> Self {
-        Self { source: ReportSource::TextFallback, draft, quality, turn }
+    pub(super) fn from_text(draft: ReportDraft, quality: FallbackQuality) -> Self {
+        Self { source: ReportSource::TextFallback, draft, quality }
     }
 }
 
@@ -227,13 +224,7 @@ impl Session {
     /// Ends because no model can be asked any more: with the fallback report if there is one.
     pub(super) fn end_with_pending_report(&mut self, reason: SyntheticReason) {
         match self.state.fallback_report.take() {
-            Some(FallbackReport { source, mut draft, turn, .. }) => {
-                // A report of an earlier turn does not know what happened since.
-                if self.decides_by_facts() && turn < self.state.turn {
-                    draft.status = draft.status.max(ReportStatus::Partial);
-                }
-                self.commit_report(source, draft);
-            }
+            Some(FallbackReport { source, draft, .. }) => self.commit_report(source, draft),
             None => self.end_synthetic(reason),
         }
     }

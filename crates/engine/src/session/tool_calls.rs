@@ -209,6 +209,7 @@ impl Session {
             let message = self.result_message(&call.for_history, result, limit);
             self.state.history.push(message);
         }
+        self.lower_pending_report();
         if self.state.abort_reason.is_some() {
             self.end_turn(TurnOutcome::Stopped, attempts);
             return self.end_with_fallback_report();
@@ -221,8 +222,9 @@ impl Session {
             Some((call, draft)) => {
                 let message = if all_done { UNSEEN_RESULTS } else { FAILED_TOGETHER };
                 self.state.history.push(Message::tool_error(&call, message));
-                let (source, quality, turn) = (ReportSource::ToolCall, FallbackQuality::Whole, self.state.turn);
-                self.state.fallback_report = Some(FallbackReport { source, draft, quality, turn });
+                self.state.fallback_report =
+                    Some(FallbackReport { source: ReportSource::ToolCall, draft, quality: FallbackQuality::Whole });
+                self.lower_pending_report();
                 self.collapse(CollapseReason::FinalReportAttempt);
             }
             None => {}

@@ -182,6 +182,15 @@ impl Session {
         verdict(claim, invented.into_iter().chain(uncertain))
     }
 
+    /// A report that is kept, and whose author has not seen the results of a turn, is no success.
+    pub(super) fn lower_pending_report(&mut self) {
+        if self.decides_by_facts()
+            && let Some(pending) = &mut self.state.fallback_report
+        {
+            pending.draft.status = pending.draft.status.max(ReportStatus::Partial);
+        }
+    }
+
     /// The facts of a new message are its own.
     pub(super) fn renew_call_facts(&mut self) {
         let in_doubt_before = self.state.in_doubt.len();

@@ -116,6 +116,21 @@ fn a_report_that_was_written_before_the_results_is_asked_for_again() {
 }
 
 #[test]
+fn a_kept_report_keeps_its_status_until_calls_are_made_after_it() {
+    for (calls, status) in [(false, ReportStatus::Success), (true, ReportStatus::Partial)] {
+        let mut driver = called(&[("shop__look_up", "{}")], &[200]);
+        driver.answer(saying(r#"{"name": "agent__final_report", "arguments": {"report_content": "Sent."}}"#));
+        if calls {
+            call(&mut driver, &[("shop__look_up", r#"{"id": 8}"#)], &[200]);
+        }
+        while driver.session.report().is_none() {
+            driver.answer(saying(""));
+        }
+        assert_eq!((driver.report().content.as_str(), driver.report().status), ("Sent.", status), "calls: {calls}");
+    }
+}
+
+#[test]
 fn figures_are_invented_if_the_tools_of_the_agent_could_not_be_reached() {
     let catalogue = std::sync::Arc::new(reknit_plan::Catalogue { tools: Vec::new() });
     let mut driver = TestDriver::begin(SessionStarted {
