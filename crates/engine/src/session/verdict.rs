@@ -13,6 +13,7 @@ use crate::answer::{Answer, Outcome, Status, StepReport};
 use crate::business_key::UncertainCall;
 use crate::report::{Report, ReportStatus};
 use crate::session_start::VerdictBasis;
+use crate::synthesis::numbers_in_text::has_words;
 
 /// What the calls for the last message of the user came to.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -58,11 +59,16 @@ impl CallFacts {
     }
 
     /// A call that succeeded makes good an earlier one of the same capability: a read any read, any other call one that has at
-    /// least half of its values. With other values it is another action.
-    fn add_success(&mut self, call: &UncertainCall) {
+    /// least half of its values, or one that has only values of the request if the failed one has none of them. With other
+    /// values it is another action.
+    fn add_success(&mut self, call: &UncertainCall, request: &str) {
+        let is_requested = |value: &Value| is_stated(value, request);
         let is_made_good = |failed: &FailedCall| {
             (&failed.call.tool, &failed.call.capability) == (&call.tool, &call.capability)
-                && (!failed.changes || has_half_of(&call.parameters, &failed.call.parameters))
+                && (!failed.changes
+                    || has_half_of(&call.parameters, &failed.call.parameters)
+                    || (call.parameters.values().all(is_requested)
+                        && !failed.call.parameters.values().any(is_requested)))
         };
         if let Some(at) = self.failed.iter().position(is_made_good) {
             self.failed.remove(at);
@@ -116,6 +122,15 @@ impl CallFacts {
             )
         });
         failed.chain(self.unfinished.iter().flat_map(|child| child.missing.clone())).collect()
+    }
+}
+
+/// Whether the request has a value, word by word.
+fn is_stated(value: &Value, request: &str) -> bool {
+    match value {
+        Value::String(text) => has_words(request, text.trim()),
+        Value::Number(number) => has_words(request, &number.to_string()),
+        _ => false,
     }
 }
 
@@ -225,11 +240,12 @@ impl Session {
                 }
             }
         }
+        let request = self.input().to_owned();
         let facts = &mut self.state.call_facts;
         facts.succeeded += succeeded;
         // First the successes: the calls of one answer were made side by side, so none of them corrects another one.
         for call in &done {
-            facts.add_success(call);
+            facts.add_success(call, &request);
         }
         for call in failed {
             facts.add_failure(call);

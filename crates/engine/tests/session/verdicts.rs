@@ -48,6 +48,22 @@ fn a_report_is_a_success_only_if_no_change_is_left_undone() {
             success,
         ),
         ("another payment succeeds later", vec![(vec![REFUND], vec![400]), (vec![bob], vec![200])], partial),
+        (
+            "the call with the value of the request succeeds later",
+            vec![
+                (vec![("shop__refund", r#"{"of": "coffee"}"#)], vec![400]),
+                (vec![("shop__refund", r#"{"of": 7}"#)], vec![200]),
+            ],
+            success,
+        ),
+        (
+            "the call with the value of the request failed, and another one succeeds",
+            vec![
+                (vec![("shop__refund", r#"{"of": 7}"#)], vec![400]),
+                (vec![("shop__refund", r#"{"of": 8}"#)], vec![200]),
+            ],
+            partial,
+        ),
         ("the call fails twice", vec![(vec![REFUND], vec![400]), (vec![REFUND], vec![404])], partial),
         (
             "a read fails beside one that succeeds, and is listed",
