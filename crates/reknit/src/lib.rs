@@ -72,7 +72,7 @@
 //! | serve tools to others | `tool_service::Service`, with the feature `serve` |
 //!
 //! Features only add parts. The first three are on by default; without any, there are functions as tools ([`Tool::new`]),
-//! [`ModelClient`]s, plans, agents and a journal in memory, built from at most 100 packages and without a C compiler.
+//! [`ModelClient`]s, plans, agents and a journal in memory, built from at most 85 packages of others and without a C compiler.
 //!
 //! | feature | adds |
 //! |---|---|
