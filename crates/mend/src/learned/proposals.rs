@@ -27,7 +27,7 @@ impl LearnedRule {
         evidence
     }
 
-    /// The rule with the evidence of earlier calls, at most [`MAX_PLACES`] places of each kind. What retired the rule stays.
+    /// The rule with the evidence of earlier calls, at most `MAX_PLACES` places of each kind. What retired the rule stays.
     #[must_use]
     pub fn with_evidence(self, mut found: RuleEvidence) -> Self {
         for places in [&mut found.helps, &mut found.harms, &mut found.confirmations] {
