@@ -17,11 +17,11 @@ use crate::trace_parent::{ForkOrigin, TraceParent};
 use crate::{Policy, Templates};
 
 /// The version of the state machine. Another version may decide differently for the same events.
-pub const MACHINE_VERSION: u32 = 8;
+pub const MACHINE_VERSION: u32 = 9;
 
 /// Older versions whose events this machine applies. Where it decides otherwise for them, other effects become due than then, and
 /// whoever replays them notices.
-pub const REPLAYED_VERSIONS: &[u32] = &[];
+pub const REPLAYED_VERSIONS: &[u32] = &[8];
 
 /// An event and its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

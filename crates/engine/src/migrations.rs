@@ -28,7 +28,12 @@ pub struct SnapshotMigration {
 }
 
 /// The migrations of this build, the oldest first. Version 8 is the version of the first release.
-pub const MIGRATIONS: &[SnapshotMigration] = &[];
+pub const MIGRATIONS: &[SnapshotMigration] = &[SnapshotMigration { from: 8, change: from_8 }];
+
+/// A snapshot of version 8 has the form of version 9.
+fn from_8(_: SnapshotPart, _: &mut Value) -> Result<(), String> {
+    Ok(())
+}
 
 /// Why a snapshot cannot be brought to the current version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

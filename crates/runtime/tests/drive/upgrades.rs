@@ -13,7 +13,7 @@ use reknit_protocol::{RunId, SideEffect, Value};
 use reknit_runtime::{DriveError, DriveOutcome, ParkReason, bare_overview, close, load_run, signals};
 
 use crate::drive::fixture::{Fixture, plan, step};
-use crate::drive::golden::{exported, files, import};
+use crate::drive::golden::{exported, files, import, newest_version};
 
 const TERM: LeaseTerm = LeaseTerm { now_ms: 1_000_000, ttl_ms: 30_000 };
 
@@ -25,6 +25,7 @@ const RENAMED: &[SnapshotMigration] = &[
     SnapshotMigration { from: OLDER, change: rename },
     SnapshotMigration { from: OLDER + 1, change: |_, _| Ok(()) },
     SnapshotMigration { from: OLDER + 2, change: |_, _| Ok(()) },
+    SnapshotMigration { from: OLDER + 3, change: |_, _| Ok(()) },
 ];
 
 fn rename(part: SnapshotPart, value: &mut Value) -> Result<(), String> {
@@ -133,7 +134,7 @@ async fn a_parked_run_can_be_closed_and_names_the_calls_without_an_outcome() {
     assert!(stored.contains("12.50"), "results are kept: {stored}");
 }
 
-/// A shop, and a journal with a run of the golden journals, which an earlier build with this version of the machine recorded.
+/// A shop, and a journal with a run of the golden journals, which an earlier build recorded.
 async fn recorded_run(scenario: &str) -> (RunningTool, Fixture) {
     let tool = ScriptedTool::new("shop")
         .capability("price", SideEffect::Read)
@@ -141,7 +142,7 @@ async fn recorded_run(scenario: &str) -> (RunningTool, Fixture) {
         .on("order", CallMatcher::any(), Reply::data("ordered"));
     let tool = tool.start().await.expect("the tool starts");
     let fixture = Fixture::new(&[("shop".to_owned(), tool.base_url())], None).await;
-    let files = files(MACHINE_VERSION);
+    let files = files(newest_version());
     let (_, lines) = files.iter().find(|(name, _)| name.contains(scenario)).expect("it is recorded");
     import(&fixture.journal, lines).await;
     (tool, fixture)
