@@ -60,6 +60,7 @@
 //! Where to go next: [`Run`] and [`Session`] are the machines, [`Event`] and [`Effect`] their input and output, [`RunRecord`]
 //! and [`SessionRecord`] their decisions, [`Policy`] and [`SessionRules`] their rules.
 
+mod admitted_call;
 mod answer;
 mod approval_rules;
 mod budget;

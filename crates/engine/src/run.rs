@@ -29,6 +29,7 @@ mod retry;
 mod schedule;
 mod sources;
 pub(crate) mod state;
+mod status;
 mod step_events;
 mod steps;
 mod ungrounded_numbers;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::schedule::read_call;
 use super::state::Stage;
 use super::{Run, planned};
+use crate::admitted_call::{AdmittedCall, admit};
 use crate::effect::Effect;
 use crate::event::EventKind;
 use crate::internal_error::{Decided, InternalError};
@@ -56,10 +57,10 @@ enum JobActivity {
         id: EffectId,
         until_ms: i64,
     },
-    Asking(Arc<CallTool>),
+    Asking(AdmittedCall),
     /// The run stops: the tool is told to cancel the job.
     Cancelling {
-        call: Arc<CallTool>,
+        call: AdmittedCall,
         reason: String,
     },
 }
@@ -68,7 +69,7 @@ impl JobWait {
     pub(super) fn effect(&self) -> Effect {
         match &self.activity {
             JobActivity::Waiting { id, until_ms } => Effect::Sleep { id: id.clone(), until_ms: *until_ms },
-            JobActivity::Asking(call) | JobActivity::Cancelling { call, .. } => Effect::CallTool(Arc::clone(call)),
+            JobActivity::Asking(call) | JobActivity::Cancelling { call, .. } => call.effect(),
         }
     }
 }
@@ -201,7 +202,7 @@ impl Run {
         self.set_stage(index, Stage::AwaitingJob(Arc::new(JobWait { job, activity: JobActivity::Asking(call) })))
     }
 
-    fn job_request(&mut self, index: StepIndex, request: JobRequest, timeout_ms: u64) -> Decided<Arc<CallTool>> {
+    fn job_request(&mut self, index: StepIndex, request: JobRequest, timeout_ms: u64) -> Decided<AdmittedCall> {
         let plan = Arc::clone(&self.plan);
         let planned = planned(&plan, index)?;
         let step = self.state.steps.get_mut(index)?;
@@ -209,7 +210,7 @@ impl Run {
         let id = EffectId::of_step(&planned.id, EffectKind::Job, step.job_requests);
         let names = (&planned.tool, &planned.capability);
         let call = read_call(id, &planned.id, names, Object::new(), timeout_ms);
-        Ok(Arc::new(CallTool { job: Some(request), ..call }))
+        Ok(admit(CallTool { job: Some(request), ..call }))
     }
 
     /// The job has ended, or nobody can tell how it ends. The time that it took does not count for the step.

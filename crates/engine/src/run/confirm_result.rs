@@ -17,6 +17,7 @@ use super::schedule::read_call;
 use super::sources::Results;
 use super::state::Stage;
 use super::{Run, planned};
+use crate::admitted_call::admit;
 use crate::answer::limit_items;
 use crate::effect::Question;
 use crate::event::EventKind;
@@ -232,15 +233,15 @@ impl Run {
         step.checks += 1;
         let id = EffectId::of_step(&last.step, EffectKind::Check, step.checks);
         let names = (&check.tool, &check.capability);
-        let call = Arc::new(read_call(id, &last.step, names, parameters, timeout_ms));
-        self.record(RunRecord::CallStarted(Arc::clone(&call)));
+        let call = admit(read_call(id, &last.step, names, parameters, timeout_ms));
+        self.record(RunRecord::CallStarted(call.share()));
         self.set_stage(index, Stage::Checking { call, fault, give_up })
     }
 
     /// Applies the outcome of a check; returns whether the event was one.
     pub(super) fn on_check_event(&mut self, index: StepIndex, kind: &EventKind) -> Decided<bool> {
         let Stage::Checking { call, fault, give_up } = self.state.steps.get(index)?.stage() else { return Ok(false) };
-        let (call, fault, give_up) = (Arc::clone(call), Arc::clone(fault), give_up.clone());
+        let (call, fault, give_up) = (call.share(), Arc::clone(fault), give_up.clone());
         let check = self.check_of(index)?.ok_or_else(|| InternalError::new("a check that is not configured"))?.clone();
         let (end, finding) = match kind {
             EventKind::ToolAnswered { reply, .. } if reply.job.is_some() => {

@@ -8,9 +8,10 @@ use reknit_salvage::fit;
 
 use super::consultations::Topic;
 use super::state::{Phase, PlanApproval, Stage, State, Stop};
+use super::status::{RunEnd, StepFacts, status_of};
 use super::steps::StepRun;
 use super::{Run, planned};
-use crate::answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepReport, mended_lines, replanned_lines};
+use crate::answer::{Answer, AnswerAuthor, MissingOutput, Outcome, StepReport, mended_lines, replanned_lines};
 use crate::budget::Exhausted;
 use crate::consult::Consultation;
 use crate::internal_error::Decided;
@@ -30,17 +31,17 @@ impl Run {
     /// Ends a run that was only to make a plan.
     pub(super) fn end_with_plan(&mut self, plan: &Plan) {
         let text = write_plan_file(plan).trim_end().to_owned();
-        self.end_with_text(Status::Complete, text, "only a plan was asked for".to_owned(), Vec::new());
+        self.end_with_text(&RunEnd::PlanWritten, text, "only a plan was asked for".to_owned(), Vec::new());
     }
 
     /// Ends the run with a reason as its answer.
-    pub(super) fn end_early(&mut self, status: Status, reason: String, steps: Vec<StepReport>) {
-        self.end_with_text(status, reason.clone(), reason, steps);
+    pub(super) fn end_early(&mut self, end: &RunEnd<'_>, reason: String, steps: Vec<StepReport>) {
+        self.end_with_text(end, reason.clone(), reason, steps);
     }
 
-    fn end_with_text(&mut self, status: Status, text: String, reason: String, steps: Vec<StepReport>) {
+    fn end_with_text(&mut self, end: &RunEnd<'_>, text: String, reason: String, steps: Vec<StepReport>) {
         self.finish(Answer {
-            status,
+            status: status_of(end),
             text,
             written_by: AnswerAuthor::Template,
             reason: Some(reason),
@@ -72,16 +73,16 @@ impl Run {
     /// Ends the run if a decision failed through an error in the machine itself. What was done so far is reported.
     pub(super) fn end_if_internal_error(&mut self, decided: Decided) {
         if let Err(error) = decided {
-            self.end_early(Status::Failed, error.to_string(), self.step_reports());
+            self.end_early(&RunEnd::InternalError, error.to_string(), self.step_reports());
         }
     }
 
     /// Stops everything that can stop at once. Calls in progress are aborted, and their outcomes awaited.
     pub(super) fn stop(&mut self, stop: Stop) -> Decided {
-        let (reason, status) = (stop.to_string(), stop.status());
+        let reason = stop.to_string();
         self.refund_resumed_calls();
         self.state.stopped_ms.get_or_insert(self.state.now_ms);
-        self.state.stop = Some(stop);
+        self.state.stop = Some(stop.clone());
         self.state.settle_open_questions();
         if matches!(self.state.plan_approval, PlanApproval::Asking(_)) {
             self.state.plan_approval = PlanApproval::NotAsked;
@@ -92,7 +93,9 @@ impl Run {
                 self.give_up_replanning(reason.clone());
                 self.end(AnswerAuthor::TemplateInstead(reason), None);
             }
-            Phase::Selecting { .. } | Phase::Planning { .. } => self.end_early(status, reason, Vec::new()),
+            Phase::Selecting { .. } | Phase::Planning { .. } => {
+                self.end_early(&RunEnd::StoppedBefore(&stop), reason, Vec::new());
+            }
             Phase::Answering { .. } => self.end(AnswerAuthor::TemplateInstead(reason), None),
             Phase::Running => {
                 for index in self.plan.indices() {
@@ -176,7 +179,8 @@ impl Run {
     /// Ends the run with this text, or with one that code writes.
     pub(super) fn end(&mut self, written_by: AnswerAuthor, text: Option<String>) {
         let (steps, plan_outputs) = (self.step_reports(), self.plan_outputs());
-        let status = self.final_status(&steps, &plan_outputs);
+        let facts = StepFacts::new(&self.state, &self.plan, &steps, plan_outputs.missing.is_empty());
+        let status = status_of(&RunEnd::Over(facts));
         let by_model = text.as_deref().filter(|_| written_by == AnswerAuthor::Model);
         let doubts = self.doubts(&steps, &plan_outputs, by_model);
         let text =
@@ -207,29 +211,6 @@ impl Run {
         let of_plan = if by_model { synthesis::doubt_about_plan(request, plan, steps) } else { None };
         let of_results = self.notes_about_unfit_results();
         self.state.dropped_steps.iter().cloned().chain(of_answer).chain(of_plan).chain(of_results).collect()
-    }
-
-    fn final_status(&self, steps: &[StepReport], plan_outputs: &PlanOutputs) -> Status {
-        let done = steps.iter().filter(|step| matches!(step.outcome, Outcome::Done(_))).count();
-        // Something was done, though perhaps not what was wished for.
-        let is_unconfirmed = steps.iter().any(|step| matches!(step.outcome, Outcome::Unconfirmed { .. }));
-        let as_planned = self.plan.steps.iter().zip(self.state.steps.iter()).filter(|(planned, step)| {
-            let is_replaced = matches!(planned.controls.on_failure, OnFailure::Use(_));
-            step.replaced
-                || matches!(step.stage(), Stage::SkippedByCondition { .. })
-                || matches!(step.stage(), Stage::Failed { .. } | Stage::Unconfirmed { .. }) && is_replaced
-        });
-        match (&self.state.stop, done) {
-            (Some(Stop::Cancelled), _) => Status::Cancelled,
-            // A limit that was reached but prevented nothing is not how the run ended.
-            (_, done) if done + as_planned.count() == steps.len() && plan_outputs.missing.is_empty() => {
-                if self.state.dropped_steps.is_empty() { Status::Complete } else { Status::Partial }
-            }
-            (Some(Stop::StepFailed(_)), 1..) => Status::Partial,
-            (Some(stop), _) => stop.status(),
-            (None, 0) if !is_unconfirmed => Status::Failed,
-            (None, _) => Status::Partial,
-        }
     }
 
     /// The outputs of the plan, as far as they can be computed.

@@ -11,10 +11,10 @@ use reknit_plan::{
 use reknit_protocol::{EffectKind, EffectOwner, Plan, SideEffect, Step, error_chain, truncate};
 
 use super::consultations::{NoAnswer, Topic};
-use super::state::{Phase, RejectedPlan};
+use super::state::{Phase, RejectedPlan, Stop};
+use super::status::RunEnd;
 use super::steps::Steps;
 use super::{Run, joined};
-use crate::answer::Status;
 use crate::consult::Consultation;
 use crate::internal_error::Decided;
 use crate::policy::Sampling;
@@ -78,7 +78,7 @@ impl Run {
     pub(super) fn request_plan(&mut self, rejected: Option<&RejectedAnswer<'_>>) -> Decided {
         if self.started.targets.is_empty() {
             let reason = "there is no model to write a plan: configure one, or pass a plan".to_owned();
-            self.end_early(Status::Failed, reason, Vec::new());
+            self.end_early(&RunEnd::NoPlan, reason, Vec::new());
             return Ok(());
         }
         let sampling = self.policy().asking.plan;
@@ -102,7 +102,7 @@ impl Run {
         let messages = match rendered {
             Ok(messages) => messages,
             Err(error) => {
-                self.end_without_plan(Status::Failed, error.to_string());
+                self.end_without_plan(&RunEnd::NoPlan, error.to_string());
                 return Ok(());
             }
         };
@@ -126,20 +126,21 @@ impl Run {
     pub(super) fn on_no_plan(&mut self, why: NoAnswer) {
         match why {
             NoAnswer::GaveUp(reason) => {
-                self.end_without_plan(Status::Failed, format!("no model wrote a plan: {reason}"));
+                self.end_without_plan(&RunEnd::NoPlan, format!("no model wrote a plan: {reason}"));
             }
             NoAnswer::Exhausted(exhausted) => {
-                self.end_without_plan(Status::BudgetExhausted, exhausted.to_string());
+                let stop = Stop::Exhausted(exhausted);
+                self.end_without_plan(&RunEnd::StoppedBefore(&stop), stop.to_string());
             }
         }
     }
 
     /// Ends a run for which there is no plan. One that wanted a second plan goes on with what it has.
-    fn end_without_plan(&mut self, status: Status, reason: String) {
+    fn end_without_plan(&mut self, end: &RunEnd<'_>, reason: String) {
         if self.is_replanning() {
             self.give_up_replanning(reason);
         } else {
-            self.end_early(status, reason, Vec::new());
+            self.end_early(end, reason, Vec::new());
         }
     }
 
@@ -165,7 +166,7 @@ impl Run {
         let place = self.records.len();
         if is_last {
             let reason = format!("no plan could be used after {attempt} attempts; the last one:\n{lines}");
-            self.end_without_plan(Status::Failed, reason);
+            self.end_without_plan(&RunEnd::NoPlan, reason);
         } else {
             self.request_plan(Some(&RejectedAnswer { text, problems: &lines }))?;
         }
@@ -189,7 +190,7 @@ impl Run {
     /// Starts a plan that a person gave, or ends the run with its problems.
     pub(super) fn accept_given_plan(&mut self, plan: Plan) -> Decided {
         if let Err(problems) = self.accept_plan(plan, Vec::new())? {
-            self.end_early(Status::Failed, format!("the plan cannot run: {}", joined(&problems)), Vec::new());
+            self.end_early(&RunEnd::NoPlan, format!("the plan cannot run: {}", joined(&problems)), Vec::new());
         }
         Ok(())
     }
@@ -256,7 +257,7 @@ impl Run {
         self.record(RunRecord::PlanAccepted { steps: plan.steps.len(), repairs: repairs.clone() });
         self.state.plan_repairs = repairs;
         if plan.steps.is_empty() {
-            self.end_early(Status::Impossible, "no tool can serve the request".to_owned(), Vec::new());
+            self.end_early(&RunEnd::NoToolFits, "no tool can serve the request".to_owned(), Vec::new());
             return Ok(());
         }
         if self.policy().planning.only {

@@ -65,7 +65,7 @@ impl Run {
             Stage::Calling(call) if !call.needs_claim() => {
                 let call = call.clone();
                 match self.charge_tool_call() {
-                    Ok(()) => self.record(RunRecord::CallStarted(call)),
+                    Ok(()) => self.record(RunRecord::CallStarted(call.share())),
                     Err(exhausted) => {
                         let reason = exhausted.to_string();
                         self.state.stop_for(exhausted);

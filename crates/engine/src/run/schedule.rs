@@ -12,6 +12,7 @@ use reknit_protocol::{
 use super::resolve_parameters::found_names;
 use super::state::{Phase, PlanApproval, Stage};
 use super::{Run, planned};
+use crate::admitted_call::admit;
 use crate::digest::idempotency_key;
 use crate::internal_error::Decided;
 use crate::record::{MendDetail, RunRecord, StepDescription, StepEnd};
@@ -211,9 +212,9 @@ impl Run {
             return self.set_stage(index, stage);
         }
         self.note_missing_key(index)?;
-        let call = Arc::new(self.next_call(index)?);
+        let call = admit(self.next_call(index)?);
         self.state.steps.get_mut(index)?.calls += 1;
-        self.record(RunRecord::CallStarted(Arc::clone(&call)));
+        self.record(RunRecord::CallStarted(call.share()));
         self.set_stage(index, Stage::Calling(call))
     }
 

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use reknit_mend::{CallFault, ModelRung};
 use reknit_model_api::TargetName;
 use reknit_plan::ToolSelection;
-use reknit_protocol::{CallTool, EffectId, EffectKind, EffectOwner, Plan, StepId, exact};
+use reknit_protocol::{EffectId, EffectKind, EffectOwner, Plan, StepId, exact};
 use serde::{Deserialize, Serialize};
 
 use super::await_job::JobWait;
 use super::steps::Steps;
 use super::verify_result::Verification;
-use crate::answer::{Answer, Replanning, Status};
+use crate::admitted_call::AdmittedCall;
+use crate::answer::{Answer, Replanning};
 use crate::budget::{Exhausted, Spent};
 use crate::business_key::{Avoided, UncertainCall};
 use crate::consult::Consultation;
@@ -158,14 +159,6 @@ pub(super) enum Stop {
 }
 
 impl Stop {
-    pub(super) fn status(&self) -> Status {
-        match self {
-            Self::Cancelled => Status::Cancelled,
-            Self::Exhausted(_) => Status::BudgetExhausted,
-            Self::StepFailed(_) => Status::Failed,
-        }
-    }
-
     /// Whether everything ends now. Otherwise only new work of the kind that the budget no longer covers is refused.
     pub(super) fn is_immediate(&self) -> bool {
         matches!(self, Self::Cancelled | Self::Exhausted(Exhausted::Time(_)))
@@ -179,9 +172,9 @@ pub(super) enum Stage {
     Waiting,
     /// Waiting for a free slot and for budget.
     Queued,
-    Calling(Arc<CallTool>),
+    Calling(AdmittedCall),
     /// The call is in progress while the run stops.
-    Stopping(Arc<CallTool>),
+    Stopping(AdmittedCall),
     Looping,
     /// Waiting before the call is made, or made again.
     BackingOff {
@@ -197,7 +190,7 @@ pub(super) enum Stage {
     },
     /// A read capability is called, which tells whether the step's call took effect.
     Checking {
-        call: Arc<CallTool>,
+        call: AdmittedCall,
         fault: Arc<CallFault>,
         /// Why the step fails if the check does not tell; a person is asked if there is no reason.
         give_up: Option<String>,

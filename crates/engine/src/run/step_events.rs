@@ -54,7 +54,7 @@ impl Run {
         let stage = self.state.steps.get(index)?.stage();
         match (stage, kind) {
             (Stage::Calling(call) | Stage::Stopping(call), kind) if kind.effect() == Some(&call.id) => {
-                let (call, stopping) = (Arc::clone(call), matches!(stage, Stage::Stopping(_)));
+                let (call, stopping) = (call.share(), matches!(stage, Stage::Stopping(_)));
                 self.on_call_event(index, call, stopping, kind)
             }
             (Stage::BackingOff { id, .. }, EventKind::Woke { effect }) if id == effect => {

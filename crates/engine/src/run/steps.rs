@@ -463,7 +463,7 @@ impl StepRun {
     /// The effects that are due for this step.
     pub(super) fn effects(&self, grace_ms: u64) -> Vec<Effect> {
         match &self.stage {
-            Stage::Calling(call) | Stage::Checking { call, .. } => vec![Effect::CallTool(Arc::clone(call))],
+            Stage::Calling(call) | Stage::Checking { call, .. } => vec![call.effect()],
             Stage::Stopping(call) => vec![Effect::Abort { effect: call.id.clone(), grace_ms }],
             Stage::BackingOff { id, until_ms, .. } => vec![Effect::Sleep { id: id.clone(), until_ms: *until_ms }],
             Stage::Consulting { consultation, .. } => consultation.effect().into_iter().collect(),

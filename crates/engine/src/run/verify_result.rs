@@ -16,6 +16,7 @@ use super::sources::Results;
 use super::state::Stage;
 use super::step_events::fault_of;
 use super::{Run, planned};
+use crate::admitted_call::{AdmittedCall, admit};
 use crate::digest::jitter;
 use crate::effect::Effect;
 use crate::event::EventKind;
@@ -41,7 +42,7 @@ pub(super) struct Verification {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum VerifyActivity {
-    Calling(Arc<CallTool>),
+    Calling(AdmittedCall),
     Waiting {
         id: EffectId,
         until_ms: i64,
@@ -67,7 +68,7 @@ impl Verification {
 
     pub(super) fn effect(&self) -> Option<Effect> {
         match &self.activity {
-            VerifyActivity::Calling(call) => Some(Effect::CallTool(Arc::clone(call))),
+            VerifyActivity::Calling(call) => Some(call.effect()),
             VerifyActivity::Waiting { id, until_ms } => Some(Effect::Sleep { id: id.clone(), until_ms: *until_ms }),
             VerifyActivity::Queued => None,
         }
@@ -139,8 +140,8 @@ impl Run {
         step.verify_calls += 1;
         let id = EffectId::of_step(&planned.id, EffectKind::Verify, step.verify_calls);
         let names = (&verify.tool, &verify.capability);
-        let call = Arc::new(read_call(id, &planned.id, names, parameters, timeout_ms));
-        self.record(RunRecord::CallStarted(Arc::clone(&call)));
+        let call = admit(read_call(id, &planned.id, names, parameters, timeout_ms));
+        self.record(RunRecord::CallStarted(call.share()));
         let activity = VerifyActivity::Calling(call);
         self.set_stage(index, Stage::Verifying(Arc::new(Verification { activity, ..verification })))
     }
@@ -172,7 +173,7 @@ impl Run {
                 self.set_stage(index, Stage::Verifying(Arc::new(queued)))?;
             }
             (VerifyActivity::Calling(call), kind) if kind.effect() == Some(&call.id) => {
-                match self.read_verification(planned, call, &verification.result, kind)? {
+                match self.read_verification(planned, &call.share(), &verification.result, kind)? {
                     None => return Ok(false),
                     Some(Ok(())) => self.end_with_result(index, verification.result)?,
                     Some(Err(reading)) => self.after_reading(index, planned, verification, reading)?,
