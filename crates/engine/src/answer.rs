@@ -5,7 +5,7 @@ use std::fmt;
 use std::fmt::Write as _;
 
 use reknit_expressions::abridge;
-use reknit_mend::{Fate, Mend, MendEffect};
+use reknit_mend::{Fate, Mend, applied, tried_in_vain};
 use reknit_protocol::{CapabilityName, Object, RunId, StepId, ToolName, exact, word_enum};
 use serde::{Deserialize, Serialize};
 
@@ -108,6 +108,22 @@ pub struct StepReport {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<StepApproval>,
     pub calls: u32,
+}
+
+impl StepReport {
+    /// What mended the step: it failed, or its values did not fit, and it is done.
+    pub fn mended(&self) -> impl Iterator<Item = &Mend> {
+        applied(&self.mends, self.calls).filter(|_| self.is_done())
+    }
+
+    /// What was tried for a step that is not done.
+    pub fn tried(&self) -> impl Iterator<Item = &Mend> {
+        applied(&self.mends, self.calls).filter(|_| !self.is_done())
+    }
+
+    fn is_done(&self) -> bool {
+        matches!(self.outcome, Outcome::Done(_))
+    }
 }
 
 /// The approval of a call.
@@ -228,20 +244,19 @@ pub(crate) fn approved_lines(steps: &[StepReport]) -> Vec<String> {
 
 /// The repairs of steps that succeeded.
 pub(crate) fn mended_lines(steps: &[StepReport]) -> Vec<String> {
-    applied_lines(steps.iter().filter(|step| matches!(step.outcome, Outcome::Done(_))))
-}
-
-/// The repairs of steps that failed nevertheless.
-pub(crate) fn tried_lines(steps: &[StepReport]) -> Vec<String> {
-    applied_lines(steps.iter().filter(|step| !matches!(step.outcome, Outcome::Done(_))))
-}
-
-fn applied_lines<'a>(steps: impl Iterator<Item = &'a StepReport>) -> Vec<String> {
-    let mends = steps.flat_map(|step| step.mends.iter().map(move |mend| (step, mend)));
-    let applied = mends.filter(|(_, mend)| mend.effect == MendEffect::Applied);
+    let applied = steps.iter().flat_map(|step| step.mended().map(move |mend| (step, mend)));
     limited(
         applied.map(|(step, mend)| (step, format!("- {} by {}: {}", step.step, mend.rung.as_str(), mend.description))),
     )
+}
+
+/// What was tried for steps that failed nevertheless.
+pub(crate) fn tried_lines(steps: &[StepReport]) -> Vec<String> {
+    let lines = steps.iter().flat_map(|step| {
+        let tried = step.tried().map(|mend| (mend.rung, mend.description.as_str()));
+        tried_in_vain(&format!("- {}", step.step), tried).into_iter().map(move |line| (step, line))
+    });
+    limited(lines)
 }
 
 /// The second plans, and why there is none.

@@ -1,6 +1,5 @@
 //! What a machine decided, as JSON objects for programs that follow a run.
 
-use reknit_mend::MendEffect;
 use reknit_protocol::{EffectId, Object, RunId, StepId, Value};
 
 use crate::record::{ModelRecord, Record, RecordKind, RunRecord, SessionRecord, StepEnd};
@@ -136,10 +135,9 @@ fn of_step(record: &RunRecord) -> Option<EventDetails> {
         RunRecord::RungStarted(rung) => {
             event("mending").with("step", rung.step.as_str()).with("rung", rung.rung.as_str())
         }
-        RunRecord::Mended { step, mend, .. } => event("mended")
+        RunRecord::Mended { step, mend, .. } => event(mend.action().as_str())
             .with("step", step.as_str())
             .with("rung", mend.rung.as_str())
-            .with("applied", mend.effect == MendEffect::Applied)
             .with("change", mend.description.as_str()),
         RunRecord::ApprovalRequested(ask) => event("approval_requested")
             .with("step", ask.step.as_str())

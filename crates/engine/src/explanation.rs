@@ -4,7 +4,7 @@
 mod run;
 mod session;
 
-use reknit_mend::{MendEffect, Rung};
+use reknit_mend::{MendAction, Rung};
 use reknit_plan::StepGraph;
 use reknit_protocol::{RunId, StepId, human_duration};
 use serde::Serialize;
@@ -30,8 +30,10 @@ pub struct Explanation {
     pub conversation: Vec<String>,
     /// What failed: the steps, and the errors that were mended.
     pub failed: Vec<String>,
-    /// How failures were mended, and by which rung.
+    /// What was mended, and by which rung: it failed at first, and succeeded.
     pub mended: Vec<String>,
+    /// What was changed or sent again, and has not succeeded.
+    pub tried: Vec<String>,
     pub missing: Vec<String>,
     pub decided: Vec<String>,
     pub cost: Vec<String>,
@@ -97,6 +99,7 @@ fn explain_bare(bare: &BareOverview) -> Explanation {
         conversation: Vec::new(),
         failed: Vec::new(),
         mended: Vec::new(),
+        tried: Vec::new(),
         missing: bare.open_calls.iter().map(open).collect(),
         decided: Vec::new(),
         cost: Vec::new(),
@@ -157,10 +160,14 @@ fn sentence(kind: &HistoryKind, calls: &mut u32) -> String {
         HistoryKind::KeyFound(finding) => format!("Not sent: {finding}."),
         HistoryKind::Decided { decision, by } => decision_sentence(decision, by.as_str()),
         HistoryKind::Interrupted => "The process ended during the call; its outcome is unknown.".to_owned(),
-        HistoryKind::Mended(mend) if mend.effect == MendEffect::Applied => {
-            format!("Mended by {} ({}): {}", mend.rung.as_str(), rung_words(mend.rung), mend.description)
-        }
-        HistoryKind::Mended(mend) => format!("No help by {}: {}", mend.rung.as_str(), mend.description),
+        HistoryKind::Mended(mend) => match mend.action() {
+            MendAction::Changed => {
+                format!("Changed by {} ({}): {}", mend.rung.as_str(), rung_words(mend.rung), mend.description)
+            }
+            MendAction::SentAgain => format!("The same call is {}", mend.description),
+            MendAction::Settled => format!("Settled: {}", mend.description),
+            MendAction::NoHelp => format!("No help by {}: {}", mend.rung.as_str(), mend.description),
+        },
     }
 }
 

@@ -145,9 +145,12 @@ pub struct SessionOverview {
     pub now_ms: i64,
     /// The decisions of the session, without those of the machines nested in it.
     pub records: Vec<SessionRecord>,
-    /// The calls that were changed or sent again.
+    /// The calls that were changed or sent again, and succeeded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mended: Vec<MendedCall>,
+    /// The calls that were changed or sent again, and failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<MendedCall>,
     /// The conversation, a line for each text and each call; long ones are cut.
     pub conversation: Vec<String>,
     /// The learned rules whose change a tool rejected, each with the error.
@@ -259,13 +262,16 @@ impl OverviewBuilder {
             plan_repairs: run.plan_repairs().to_vec(),
             rejected_plans: run.rejected_plans().to_vec(),
             replannings: run.replannings().to_vec(),
-            steps,
             history: self.history.entries.clone(),
             run_history: self.history.of_run.clone(),
-            planned_by: Some(if started.plan.is_some() { started.plan_author } else { PlanAuthor::Model }),
+            planned_by: match &started.plan {
+                Some(_) => Some(started.plan_author),
+                None => (!steps.is_empty()).then_some(PlanAuthor::Model),
+            },
             rejected_rules: run.rejected_rules().clone(),
             answer: run.answer().cloned(),
             results,
+            steps,
         }
     }
 
@@ -283,6 +289,7 @@ impl OverviewBuilder {
             now_ms: session.now_ms(),
             records: self.records.clone(),
             mended: session.mended().to_vec(),
+            tried: session.tried().to_vec(),
             // The first two messages are the prompt and the question.
             conversation: session.history().iter().skip(2).flat_map(message_lines).collect(),
             rejected_rules: session.rejected_rules().clone(),

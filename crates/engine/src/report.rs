@@ -1,6 +1,6 @@
 //! The report that ends a session. Every session has exactly one.
 
-use reknit_mend::Rung;
+use reknit_mend::{Rung, tried_in_vain};
 use reknit_protocol::{Object, Value, exact, word_enum};
 use serde::{Deserialize, Serialize};
 
@@ -45,9 +45,12 @@ pub struct Report {
     /// failed call that changes something a report is no success.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_done: Vec<String>,
-    /// The calls that were changed or sent again.
+    /// The calls that were changed or sent again, and succeeded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mended: Vec<MendedCall>,
+    /// The calls that were changed or sent again, and failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<MendedCall>,
     /// The calls that were approved because a rule asked for it, one sentence for each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approved: Vec<String>,
@@ -86,6 +89,19 @@ pub struct RepeatedCall {
     /// Why it was made again, as the model says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+impl MendedCall {
+    /// What was tried for calls that failed, one line for each change of a call and one for all its resends.
+    pub fn lines_in_vain(calls: &[Self]) -> Vec<String> {
+        let of_call = calls.chunk_by(|one, next| (one.turn, &one.call) == (next.turn, &next.call));
+        let lines = |calls: &[Self]| {
+            let Some(Self { turn, call, tool, .. }) = calls.first() else { return Vec::new() };
+            let applied = calls.iter().map(|call| (call.rung, call.change.as_str()));
+            tried_in_vain(&format!("{call} ({tool}) in turn {turn}"), applied)
+        };
+        of_call.flat_map(lines).collect()
+    }
 }
 
 impl Report {
@@ -240,7 +256,7 @@ pub struct ChildReport {
     /// Whether the call succeeded.
     pub done: bool,
     pub spent: Spent,
-    /// The calls of a called agent that were changed or sent again.
+    /// The calls of a called agent that were changed or sent again, and succeeded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mended: Vec<MendedCall>,
     /// The outcomes of the plans and agents that it called.

@@ -1,8 +1,8 @@
 //! What fails and what mends it, over many runs: by tool, class of failure and rung.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use reknit_mend::MendEffect;
+use reknit_mend::Rung;
 use reknit_protocol::word_enum;
 use serde::Serialize;
 
@@ -93,8 +93,8 @@ pub struct FailureStatistics {
 pub struct RungStatistics {
     /// How often it changed the call or sent it again.
     pub tried: u64,
-    /// How often the next call then succeeded. A change before the first call has done its work, too, if the call was not rejected
-    /// for its parameters but failed for another reason.
+    /// How often the next call then succeeded. A change before the first call helped if the call succeeded in the end and was never
+    /// rejected for its parameters.
     pub mended: u64,
     /// How often it found nothing to do.
     pub no_help: u64,
@@ -144,7 +144,6 @@ impl Statistics {
     }
 
     fn add_session(&mut self, session: &SessionOverview) {
-        let mut failed = BTreeSet::new();
         for line in &session.conversation {
             let Some((label, rest)) = line.split_once(' ') else { continue };
             let name = rest.trim_start().split([' ', ':']).next().unwrap_or_default();
@@ -156,7 +155,6 @@ impl Statistics {
             match label {
                 "call" => self.tools.entry(name).or_default().calls += 1,
                 "failed" => {
-                    failed.insert(name.clone());
                     let tool = self.tools.entry(name).or_default();
                     tool.failed += 1;
                     let failure = tool.failures.entry(FailureClass::InSession).or_default();
@@ -166,15 +164,13 @@ impl Statistics {
                 _ => {}
             }
         }
-        for mended in &session.mended {
-            let name = mended.tool.replacen("__", "/", 1);
-            // A session does not say which calls of a tool failed in the end.
-            let has_helped = !failed.contains(&name);
-            let tool = self.tools.entry(name).or_default();
+        let mended = session.mended.iter().map(|call| (call, 1));
+        for (call, mended) in mended.chain(session.tried.iter().map(|call| (call, 0))) {
+            let tool = self.tools.entry(call.tool.replacen("__", "/", 1)).or_default();
             let failure = tool.failures.entry(FailureClass::InSession).or_default();
-            let rung = failure.rungs.entry(mended.rung.as_str().to_owned()).or_default();
+            let rung = failure.rungs.entry(call.rung.as_str().to_owned()).or_default();
             rung.tried += 1;
-            rung.mended += u64::from(has_helped);
+            rung.mended += mended;
         }
     }
 }
@@ -196,35 +192,29 @@ impl ToolStatistics {
     /// Adds the history of a step. What a rung did counts for the failure before it.
     fn add(&mut self, entries: &[HistoryEntry], is_done: bool) {
         let mut class = FailureClass::BeforeCall;
-        // The rungs that changed the call since it last failed.
-        let mut applied: Vec<String> = Vec::new();
+        // The rungs that changed the call since it last failed, and those that made its values fit before it was first sent.
+        let mut applied: Vec<(FailureClass, Rung)> = Vec::new();
         for entry in entries {
             match &entry.kind {
                 HistoryKind::Called { status, error, .. } => {
                     self.calls += 1;
                     if error.is_none() {
-                        self.count_mended(class, &applied);
+                        self.count_mended(&mut applied);
                         class = FailureClass::BeforeCall;
                     } else {
-                        let failure = FailureClass::of_status(*status);
-                        if class == FailureClass::BeforeCall && !failure.may_be_about_parameters() {
-                            self.count_mended(class, &applied);
-                        }
-                        class = self.count_failed(failure);
+                        class = self.count_failed(FailureClass::of_status(*status), &mut applied);
                     }
-                    applied.clear();
                 }
                 HistoryKind::Interrupted => {
                     self.calls += 1;
-                    class = self.count_failed(FailureClass::NoReply);
-                    applied.clear();
+                    class = self.count_failed(FailureClass::NoReply, &mut applied);
                 }
                 HistoryKind::Mended(mend) => {
                     let rungs = &mut self.failures.entry(class).or_default().rungs;
                     let rung = rungs.entry(mend.rung.as_str().to_owned()).or_default();
-                    if mend.effect == MendEffect::Applied {
+                    if mend.is_applied() {
                         rung.tried += 1;
-                        applied.push(mend.rung.as_str().to_owned());
+                        applied.push((class, mend.rung));
                     } else {
                         rung.no_help += 1;
                     }
@@ -234,28 +224,29 @@ impl ToolStatistics {
         }
         // A settlement ends a step without another call.
         if is_done {
-            self.count_mended(class, &applied);
+            self.count_mended(&mut applied);
         } else if class != FailureClass::BeforeCall {
             self.failures.entry(class).or_default().not_mended += 1;
         }
     }
 
-    fn count_failed(&mut self, class: FailureClass) -> FailureClass {
+    fn count_failed(&mut self, class: FailureClass, applied: &mut Vec<(FailureClass, Rung)>) -> FailureClass {
+        applied.retain(|(of, _)| *of == FailureClass::BeforeCall && !class.may_be_about_parameters());
         self.failed += 1;
         self.failures.entry(class).or_default().failed += 1;
         class
     }
 
-    fn count_mended(&mut self, class: FailureClass, applied: &[String]) {
-        for rung in applied {
-            self.failures.entry(class).or_default().rungs.entry(rung.clone()).or_default().mended += 1;
+    fn count_mended(&mut self, applied: &mut Vec<(FailureClass, Rung)>) {
+        for (class, rung) in applied.drain(..) {
+            self.failures.entry(class).or_default().rungs.entry(rung.as_str().to_owned()).or_default().mended += 1;
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use reknit_mend::{Mend, Rung};
+    use reknit_mend::{Mend, MendEffect};
     use reknit_protocol::Object;
 
     use super::*;
@@ -290,9 +281,9 @@ mod tests {
     }
 
     #[test]
-    fn a_change_before_the_call_has_helped_unless_the_call_is_rejected_for_its_parameters() {
+    fn a_change_before_the_call_has_mended_it_if_the_call_succeeds_and_is_not_rejected_for_its_parameters() {
         for (statuses, mended) in
-            [(&[200][..], 1), (&[429, 200], 1), (&[503], 1), (&[403], 1), (&[400, 200], 0), (&[404], 0)]
+            [(&[200][..], 1), (&[429, 200], 1), (&[503], 0), (&[403], 0), (&[400, 200], 0), (&[404], 0)]
         {
             let description = String::new();
             let fitted = Mend { rung: Rung::Schema, effect: MendEffect::Applied, description };

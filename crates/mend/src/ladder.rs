@@ -68,6 +68,64 @@ pub struct Mend {
     pub description: String,
 }
 
+impl Mend {
+    /// Whether the call was changed, sent again or settled.
+    pub fn is_applied(&self) -> bool {
+        self.effect == MendEffect::Applied
+    }
+
+    /// What was done to the call. Whether that mended it is known only when the call has succeeded.
+    pub fn action(&self) -> MendAction {
+        match (self.effect, self.rung) {
+            (MendEffect::NoHelp, _) => MendAction::NoHelp,
+            (MendEffect::Applied, Rung::Resend) => MendAction::SentAgain,
+            (MendEffect::Applied, Rung::Settlement) => MendAction::Settled,
+            (MendEffect::Applied, _) => MendAction::Changed,
+        }
+    }
+}
+
+word_enum! {
+    /// What a rung did to a call.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum MendAction {
+        Changed = "changed",
+        SentAgain = "sent_again",
+        /// It was found out whether the call took effect.
+        Settled = "settled",
+        NoHelp = "no_help",
+    }
+}
+
+/// The changes and resends of a call that took place, of all that were decided about it: a stop can prevent the last resend.
+pub fn applied(mends: &[Mend], calls: u32) -> impl Iterator<Item = &Mend> {
+    let mut resends_left = calls.saturating_sub(1);
+    mends.iter().filter(|mend| mend.is_applied()).filter(move |mend| {
+        let is_made = mend.rung != Rung::Resend || resends_left > 0;
+        resends_left = resends_left.saturating_sub(u32::from(mend.rung == Rung::Resend));
+        is_made
+    })
+}
+
+/// What was tried for a call that failed nevertheless, one line for each change and one for all resends.
+pub fn tried_in_vain<'a>(call: &str, applied: impl IntoIterator<Item = (Rung, &'a str)>) -> Vec<String> {
+    let mut resends = 0_u32;
+    let mut lines = Vec::new();
+    for (rung, description) in applied {
+        if rung == Rung::Resend {
+            resends += 1;
+        } else {
+            lines.push(format!("{call} by {}: {description}", rung.as_str()));
+        }
+    }
+    match resends {
+        0 => {}
+        1 => lines.push(format!("{call}: sent again once, not answered")),
+        times => lines.push(format!("{call}: sent again {times} times, not answered")),
+    }
+    lines
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MendEffect {

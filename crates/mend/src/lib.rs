@@ -58,7 +58,7 @@ pub use advice::{Advice, AdviceForm, parse_context_advice, parse_feedback_advice
 pub use allowed_change::{ChangeVerdict, ErrorReference, NewValueSource, ValueKind, judge_change, value_kind};
 pub use facts::{Fact, Field, facts_as_lines};
 pub use fault::{CallFault, Fate, FaultOrigin, ReplyContext, Verdict, classify_failure, classify_reply, extract_facts};
-pub use ladder::{Mend, MendEffect, ModelRung, Rung};
+pub use ladder::{Mend, MendAction, MendEffect, ModelRung, Rung, applied, tried_in_vain};
 pub use learned::{
     AcceptedBy, BookChange, ErrorPattern, FaultyCall, LearnedRule, Lesson, PriorResult, RuleBook, RuleEvidence,
     RuleFix, RuleProblem, RuleState, RuleValue, ValueOrigin, propose_rules,

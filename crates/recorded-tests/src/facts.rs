@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reknit_engine::{Answer, Ending, Outcome, Overview, Report, RunOverview, StepState, StepView};
 use reknit_expressions::{Backing, EvaluationInput, InputSource, Provenance, ResolvedBy};
-use reknit_mend::{Fate, MendEffect};
+use reknit_mend::Fate;
 use reknit_model_api::Money;
 use reknit_protocol::{Object, Path, StepId, Value};
 
@@ -153,8 +153,7 @@ impl ObservedRun {
     fn add_steps(&mut self, run: &RunOverview) {
         for step in &run.steps {
             self.steps.push((step.id.to_string(), state_word(&step.state).to_owned()));
-            let applied = step.mends.iter().filter(|mend| mend.effect == MendEffect::Applied);
-            self.mended.extend(applied.map(|mend| AppliedRepair {
+            self.mended.extend(step.mended().map(|mend| AppliedRepair {
                 step: step.id.to_string(),
                 by: mend.rung.as_str().to_owned(),
                 change: mend.description.clone(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_engine::{Answer, Ending, Outcome, Report, Spent, Status, StepReport};
-use reknit_mend::{CallFault, Fate, MendEffect, Rung};
+use reknit_mend::{CallFault, Fate, Rung};
 use reknit_protocol::{CapabilityName, Object, RunId, StepId, ToolName, Value};
 use reknit_runtime::{DriveError, DriveOutcome};
 use serde::de::DeserializeOwned;
@@ -30,7 +30,7 @@ pub enum RunResult {
     Report(Box<Report>),
 }
 
-/// A call that was changed or sent again.
+/// A call that was changed or sent again, and succeeded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AppliedMend {
@@ -92,13 +92,12 @@ impl RunAnswer {
         typed(data_of(result.try_load().ok_or_else(missing)?.as_ref()))
     }
 
-    /// The calls that were changed or sent again.
+    /// The calls that were changed or sent again, and succeeded.
     pub fn mends(&self) -> Vec<AppliedMend> {
         match &self.result {
             RunResult::Answer(answer) => {
-                let mends = answer.steps.iter().flat_map(|report| report.mends.iter().map(move |mend| (report, mend)));
-                let applied = mends.filter(|(_, mend)| mend.effect == MendEffect::Applied);
-                applied.map(|(report, mend)| applied_mend(report.step.as_str(), mend.rung, &mend.description)).collect()
+                let mended = answer.steps.iter().flat_map(|report| report.mended().map(move |mend| (report, mend)));
+                mended.map(|(report, mend)| applied_mend(report.step.as_str(), mend.rung, &mend.description)).collect()
             }
             RunResult::Report(report) => {
                 report.mended.iter().map(|mended| applied_mend(&mended.call, mended.rung, &mended.change)).collect()

@@ -7,7 +7,7 @@ use reknit_engine::{
     AskPerson, CallEnd, Decision, Ending, ModelRecord, Record, RecordKind, RunRecord, SessionRecord, Status, StepEnd,
     event_json,
 };
-use reknit_mend::{CallFault, Mend, MendEffect};
+use reknit_mend::{CallFault, Mend, MendAction};
 use reknit_model_api::{ModelAnswer, Purpose, TargetName};
 use reknit_protocol::{CallTool, EffectId, Object, RunId, ScopeLevel, StepId};
 use serde::{Deserialize, Serialize};
@@ -220,12 +220,16 @@ impl fmt::Display for RunEvent {
             RunEventKind::CallEnded { call, fault: Some(fault), .. } => {
                 write!(out, "call {}/{} failed: {fault}", call.tool, call.capability)
             }
-            RunEventKind::Mended { step, mend } if mend.effect == MendEffect::Applied => {
-                write!(out, "step {step} mended by {}: {}", mend.rung.as_str(), mend.description)
-            }
-            RunEventKind::Mended { step, mend } => {
-                write!(out, "step {step} not mended by {}: {}", mend.rung.as_str(), mend.description)
-            }
+            RunEventKind::Mended { step, mend } => match mend.action() {
+                MendAction::Changed => {
+                    write!(out, "step {step} changed by {}: {}", mend.rung.as_str(), mend.description)
+                }
+                MendAction::SentAgain => write!(out, "step {step} is {}", mend.description),
+                MendAction::Settled => write!(out, "step {step} settled: {}", mend.description),
+                MendAction::NoHelp => {
+                    write!(out, "step {step}: no help by {}: {}", mend.rung.as_str(), mend.description)
+                }
+            },
             RunEventKind::WaitStarted { until_ms } => write!(out, "waits until {until_ms}"),
             RunEventKind::QuestionAsked(question) => write!(out, "step {} waits for a person", question.step),
             RunEventKind::QuestionDecided { decision, .. } => write!(out, "a person decided: {}", decision.as_str()),

@@ -7,7 +7,7 @@ use reknit_engine::{Ending, Overview, Spent, StepState};
 use reknit_protocol::human_duration;
 
 use crate::frame::{PageFrame, Tab, framed};
-use crate::marks::{badge, is_mended, run_mark};
+use crate::marks::{badge, mended_by, run_mark};
 use crate::outside_text::{block, cut, one_line};
 use crate::runs_page::ListedRun;
 use crate::words::{ago, compare_path, cost, count, run_path, with_query};
@@ -214,7 +214,9 @@ fn steps(overview: &Overview) -> String {
 
 fn mended(overview: &Overview) -> String {
     match overview {
-        Overview::Run(run) => crate::words::count(run.steps.iter().filter(|step| is_mended(step)).count(), "step"),
+        Overview::Run(run) => {
+            crate::words::count(run.steps.iter().filter(|step| !mended_by(step).is_empty()).count(), "step")
+        }
         Overview::Session(session) => crate::words::count(session.mended.len(), "call"),
         Overview::Bare(_) => "–".to_owned(),
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 use reknit_engine::{StepState, StepView};
-use reknit_mend::{MendEffect, Rung};
+use reknit_mend::Rung;
 use reknit_model_api::BreakerStatus;
 
 use crate::frame::PageFrame;
@@ -55,7 +55,7 @@ pub(crate) fn step_mark(step: &StepView) -> Mark {
         StepState::KeyHeld { .. } => mark("retrying", "↻", "key held"),
         StepState::Mending(_) => mark("retrying", "↻", "mending"),
         StepState::AwaitingApproval(_) => NEEDS_YOU,
-        StepState::Done if is_mended(step) => mark("mended", "●", "mended"),
+        StepState::Done if !mended_by(step).is_empty() => mark("mended", "●", "mended"),
         StepState::Done => mark("done", "●", "done"),
         StepState::Failed { .. } => mark("failed", "✕", "failed"),
         StepState::Unconfirmed { .. } => mark("failed", "✕", "unconfirmed"),
@@ -63,14 +63,9 @@ pub(crate) fn step_mark(step: &StepView) -> Mark {
     }
 }
 
-/// Whether a rung changed a call of the step or sent it again.
-pub(crate) fn is_mended(step: &StepView) -> bool {
-    step.mends.iter().any(|mend| mend.effect == MendEffect::Applied)
-}
-
-/// The rungs that changed the step, each once, from cheap to expensive.
-pub(crate) fn applied_rungs(step: &StepView) -> BTreeSet<Rung> {
-    step.mends.iter().filter(|mend| mend.effect == MendEffect::Applied).map(|mend| mend.rung).collect()
+/// The rungs that mended the step, each once, from cheap to expensive.
+pub(crate) fn mended_by(step: &StepView) -> BTreeSet<Rung> {
+    step.mended().map(|mend| mend.rung).collect()
 }
 
 /// The class of a rung by its name: code, a model, or a person.

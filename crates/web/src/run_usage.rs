@@ -6,7 +6,6 @@ use reknit_engine::{
     FailureClass, HistoryEntry, HistoryKind, Overview, RunOverview, SessionOverview, SessionRecord, Statistics,
     StepState,
 };
-use reknit_mend::MendEffect;
 use reknit_model_api::{Money, Prices, TargetName, Usage};
 use reknit_protocol::{RunId, StepId};
 
@@ -274,7 +273,7 @@ fn errors_of(name: &str, entries: &[HistoryEntry], is_done: bool) -> Vec<(String
                     error.iter().map(|error| (format!("{name}: {}", one_line(error, ERROR_CHARS)), BTreeSet::new())),
                 );
             }
-            HistoryKind::Mended(mend) if mend.effect == MendEffect::Applied => {
+            HistoryKind::Mended(mend) if mend.is_applied() => {
                 applied.insert(mend.rung.as_str().to_owned());
             }
             _ => {}

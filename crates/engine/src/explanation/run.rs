@@ -1,6 +1,6 @@
 //! A run in plain words.
 
-use reknit_mend::{Fate, MendEffect};
+use reknit_mend::{Fate, Mend, tried_in_vain};
 use reknit_plan::{AGENT_TOOL, GraphState, GraphStep, PlanAuthor, StepGraph};
 
 use super::{ExplainedLine, ExplainedStep, Explanation, cost_lines, decision_sentence, entry_lines, rung_words};
@@ -18,7 +18,8 @@ pub(super) fn explain(run: &RunOverview, status: &str) -> Explanation {
         steps: run.steps.iter().map(|step| explained_step(run, step)).collect(),
         conversation: Vec::new(),
         failed: failed(run),
-        mended: mended(run),
+        mended: run.steps.iter().flat_map(mended).collect(),
+        tried: run.steps.iter().flat_map(tried).collect(),
         missing: run.answer.as_ref().map(missing).unwrap_or_default(),
         decided: decided(run),
         cost: cost_lines(&run.spent),
@@ -104,7 +105,7 @@ fn state_words(step: &StepView) -> String {
             None => "waiting for a job of the tool".to_owned(),
         },
         StepState::AwaitingApproval(_) => "waiting for approval".to_owned(),
-        StepState::Done if is_mended(step) => "done, after it was mended".to_owned(),
+        StepState::Done if step.mended().next().is_some() => "done, after it was mended".to_owned(),
         StepState::Done => "done".to_owned(),
         StepState::Failed { .. } if step.replaced => "failed, and planned again".to_owned(),
         StepState::Skipped { .. } if step.replaced => "skipped, and planned again".to_owned(),
@@ -112,10 +113,6 @@ fn state_words(step: &StepView) -> String {
         StepState::Unconfirmed { .. } => "unconfirmed".to_owned(),
         StepState::Skipped { .. } => "skipped".to_owned(),
     }
-}
-
-fn is_mended(step: &StepView) -> bool {
-    step.mends.iter().any(|mend| mend.effect == MendEffect::Applied)
 }
 
 /// The steps as a graph, each with its state.
@@ -128,7 +125,7 @@ fn graph(run: &RunOverview) -> StepGraph {
             format!("{}/{}", step.tool, step.capability)
         },
         state: match &step.state {
-            StepState::Done if is_mended(step) => GraphState::Mended,
+            StepState::Done if step.mended().next().is_some() => GraphState::Mended,
             StepState::Done => GraphState::Done,
             StepState::Failed { .. } | StepState::Unconfirmed { .. } => GraphState::Failed,
             StepState::Skipped { .. } => GraphState::Skipped,
@@ -162,15 +159,15 @@ fn failed(run: &RunOverview) -> Vec<String> {
     lines
 }
 
-fn mended(run: &RunOverview) -> Vec<String> {
-    let lines = |step: &StepView| -> Vec<String> {
-        let applied = step.mends.iter().filter(|mend| mend.effect == MendEffect::Applied);
-        let line = |mend: &reknit_mend::Mend| {
-            format!("{} by {} ({}): {}", step.id, mend.rung.as_str(), rung_words(mend.rung), mend.description)
-        };
-        applied.map(line).collect()
+fn mended(step: &StepView) -> Vec<String> {
+    let line = |mend: &Mend| {
+        format!("{} by {} ({}): {}", step.id, mend.rung.as_str(), rung_words(mend.rung), mend.description)
     };
-    run.steps.iter().flat_map(lines).collect()
+    step.mended().map(line).collect()
+}
+
+fn tried(step: &StepView) -> Vec<String> {
+    tried_in_vain(step.id.as_str(), step.tried().map(|mend| (mend.rung, mend.description.as_str())))
 }
 
 fn missing(answer: &Answer) -> Vec<String> {

@@ -18,6 +18,7 @@ pub(super) fn explain(session: &SessionOverview, status: &str) -> Explanation {
         conversation: session.conversation.clone(),
         failed: failed(session),
         mended: session.mended.iter().map(mended).collect(),
+        tried: MendedCall::lines_in_vain(&session.tried),
         missing: report.map(missing).unwrap_or_default(),
         decided: report.map(decided).unwrap_or_default(),
         cost: cost_lines(&session.spent),

@@ -53,7 +53,7 @@ pub(super) struct Repair {
 }
 
 impl Run {
-    /// Enters a rung that asks a model. If no model can be asked, the reason is recorded and the next rung is tried.
+    /// Enters a rung that asks a model. If no model can be asked, the next rung is tried.
     pub(super) fn consult_about(&mut self, index: StepIndex, fault: Arc<CallFault>, rung: ModelRung) -> Decided {
         if let Some(reason) = self.too_late(index, self.state.now_ms)? {
             return self.fail_late(index, reason, Some(fault));
@@ -311,16 +311,18 @@ impl Run {
         Ok((self.with_explanations(planned, bound), fixes_text(&read)))
     }
 
-    /// Records why a rung could not help, and goes on to the next remedy.
+    /// Records why a rung could not help, if there is a model that it could have asked, and goes on to the next remedy.
     pub(super) fn no_help(
         &mut self,
         Repair { index, rung, fault }: Repair,
         reason: String,
         (why, cause): (NoHelp, RejectionCause),
     ) -> Decided {
-        let uses = self.state.steps.get(index)?.uses(rung);
-        let detail = MendDetail::NotByModel { uses, cause };
-        self.add_mend(index, rung.into(), MendEffect::NoHelp, reason.clone(), detail)?;
+        if !self.started.targets.is_empty() {
+            let uses = self.state.steps.get(index)?.uses(rung);
+            let detail = MendDetail::NotByModel { uses, cause };
+            self.add_mend(index, rung.into(), MendEffect::NoHelp, reason.clone(), detail)?;
+        }
         let state = self.repair_state(self.state.steps.get(index)?, planned(&self.plan, index)?, &fault);
         let may_pass = fault.status().is_none_or(|status| status >= 500) && !fault.is_type_error();
         let resend = self.resend_policy(planned(&self.plan, index)?);

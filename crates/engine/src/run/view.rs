@@ -1,7 +1,7 @@
 //! A run as people see it.
 
 use reknit_expressions::Provenance;
-use reknit_mend::{Mend, Rung};
+use reknit_mend::{Mend, Rung, applied};
 use reknit_plan::{PlannedStep, StepIndex, ToolSelection};
 use reknit_protocol::{CapabilityName, EffectId, Object, RunId, StepId, ToolName, exact};
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,18 @@ pub struct StepView {
     #[serde(with = "exact")]
     pub parameters: Object,
     pub provenance: Vec<(String, Provenance)>,
+}
+
+impl StepView {
+    /// What mended the step: it failed, or its values did not fit, and it is done.
+    pub fn mended(&self) -> impl Iterator<Item = &Mend> {
+        applied(&self.mends, self.calls).filter(|_| self.state == StepState::Done)
+    }
+
+    /// What was changed or sent again so far in a step that is not done.
+    pub fn tried(&self) -> impl Iterator<Item = &Mend> {
+        applied(&self.mends, self.calls).filter(|_| self.state != StepState::Done)
+    }
 }
 
 /// The state of a step.

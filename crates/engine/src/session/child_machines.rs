@@ -9,7 +9,7 @@ use reknit_protocol::{EffectId, Object, RunId, ScopeLevel, Value};
 use serde::{Deserialize, Serialize};
 
 use super::classify_answer::{Call, Callee};
-use super::repeated_calls::{approved_calls, changes_text, mended_calls};
+use super::repeated_calls::{approved_calls, changes_text};
 use super::state::{ChildActivity, ChildView, Phase};
 use super::tool_calls::{ToolOutput, call_name, call_scope, in_doubt};
 use super::toolbox::{PLAN_TOOL, read_plan_call};
@@ -264,13 +264,8 @@ impl Session {
             let (output, status) = match child.machine.ending() {
                 Some(Ending::Answer(answer)) => {
                     for step in &answer.steps {
-                        let id = format!("{call}/{}", step.step);
-                        self.state.mended.extend(mended_calls(
-                            turn,
-                            &id,
-                            self.setup.toolbox.name_of(step),
-                            &step.mends,
-                        ));
+                        let tool = self.setup.toolbox.name_of(step).to_owned();
+                        self.keep_mends(&format!("{call}/{}", step.step), &tool, step);
                         self.state.approved.extend(approved_calls(step));
                     }
                     self.state.call_facts.add_plan(&name, answer);

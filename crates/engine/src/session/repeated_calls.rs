@@ -1,7 +1,7 @@
 //! A call with a side effect that succeeded is not made again, unless the model states why. And what is told about calls that were
 //! not sent as the model wrote them.
 
-use reknit_mend::{Mend, MendEffect, Rung};
+use reknit_mend::{Mend, Rung};
 use reknit_protocol::{Object, SideEffect, Value};
 use serde::{Deserialize, Serialize};
 
@@ -122,20 +122,20 @@ impl Session {
     }
 }
 
-/// The repairs of a call that changed it or sent it again, for the report.
-pub(super) fn mended_calls<'a>(
-    turn: u32,
-    call: &'a str,
-    tool: &'a str,
-    mends: &'a [Mend],
-) -> impl Iterator<Item = MendedCall> + 'a {
-    mends.iter().filter(|mend| mend.effect == MendEffect::Applied).map(move |mend| MendedCall {
-        turn,
-        call: call.to_owned(),
-        tool: tool.to_owned(),
-        rung: mend.rung,
-        change: mend.description.clone(),
-    })
+impl Session {
+    /// Keeps for the report how a call was changed or sent again: what mended it, or what was tried in vain.
+    pub(super) fn keep_mends(&mut self, call: &str, tool: &str, report: &StepReport) {
+        let turn = self.state.turn;
+        let of_call = |mend: &Mend| MendedCall {
+            turn,
+            call: call.to_owned(),
+            tool: tool.to_owned(),
+            rung: mend.rung,
+            change: mend.description.clone(),
+        };
+        self.state.mended.extend(report.mended().map(of_call));
+        self.state.tried.extend(report.tried().map(of_call));
+    }
 }
 
 pub(super) fn approved_calls(report: &StepReport) -> impl Iterator<Item = String> + '_ {
@@ -144,7 +144,7 @@ pub(super) fn approved_calls(report: &StepReport) -> impl Iterator<Item = String
 
 /// All changes of a call, for the model that wrote it; `None` if it was sent as written.
 pub(super) fn changes_text(mends: &[Mend]) -> Option<String> {
-    let is_change = |mend: &&Mend| mend.effect == MendEffect::Applied && mend.rung != Rung::Resend;
+    let is_change = |mend: &&Mend| mend.is_applied() && mend.rung != Rung::Resend;
     let changes: Vec<&str> = mends.iter().filter(is_change).map(|mend| mend.description.as_str()).collect();
     (!changes.is_empty()).then(|| changes.join("; "))
 }

@@ -306,6 +306,7 @@ impl Session {
             not_done,
             in_doubt: self.state.in_doubt.clone(),
             mended: self.state.mended.clone(),
+            tried: self.state.tried.clone(),
             approved: self.state.approved.clone(),
             repeated: self.state.repeated.clone(),
             children: self.state.children.clone(),

@@ -86,8 +86,11 @@ pub(super) struct State {
     /// The calls that failed and may have taken effect, one sentence for each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) in_doubt: Vec<String>,
-    /// The calls that were changed or sent again.
+    /// The calls that were changed or sent again, and succeeded.
     pub(super) mended: Vec<MendedCall>,
+    /// Those that failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) tried: Vec<MendedCall>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) approved: Vec<String>,
     pub(super) successful_calls: u32,
@@ -277,9 +280,14 @@ impl Session {
         &self.state.history
     }
 
-    /// The calls that were changed or sent again so far.
+    /// The calls that were changed or sent again so far, and succeeded.
     pub fn mended(&self) -> &[MendedCall] {
         &self.state.mended
+    }
+
+    /// The calls that were changed or sent again so far, and failed.
+    pub fn tried(&self) -> &[MendedCall] {
+        &self.state.tried
     }
 
     pub fn spent(&self) -> Spent {

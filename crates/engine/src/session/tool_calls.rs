@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::Session;
 use super::child_machines::ChildState;
 use super::classify_answer::{Call, Callee, ClassifiedAnswer};
-use super::repeated_calls::{approved_calls, changes_text, mended_calls};
+use super::repeated_calls::{approved_calls, changes_text};
 use super::report_draft::{FallbackQuality, FallbackReport};
 use super::state::{Calling, Phase};
 use super::stored_results::take_attachments;
@@ -246,8 +246,7 @@ impl Session {
             if let Callee::Capability { .. } = call.callee
                 && let Some(report) = reports.next()
             {
-                let tool = &call.for_history.name;
-                self.state.mended.extend(mended_calls(self.state.turn, &call_name(index), tool, &report.mends));
+                self.keep_mends(&call_name(index), &call.for_history.name, report);
                 self.state.approved.extend(approved_calls(report));
             }
         }

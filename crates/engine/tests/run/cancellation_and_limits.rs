@@ -212,6 +212,6 @@ fn an_answer_lists_mends_that_helped_and_mends_that_were_tried() {
     - a by resend: sent again after 1064 ms, for 503 X: busy
 
     Tried:
-    - b by resend: sent again after 1015 ms, for 503 X: busy
+    - b: sent again once, not answered
     ");
 }

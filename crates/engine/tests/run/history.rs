@@ -2,18 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use reknit_engine::{HistoryEntry, HistoryKind, Machine, OverviewBuilder};
+use reknit_engine::{
+    EventKind, Explanation, HistoryEntry, HistoryKind, Machine, Overview, OverviewBuilder, Statistics, explain,
+};
 
 use reknit_protocol::StepId;
 
-use crate::world::{Play, step};
+use crate::world::{Play, plan, policy, started, step};
 
-fn history_by_step(play: &Play) -> BTreeMap<StepId, Vec<HistoryEntry>> {
+fn overview(play: &Play) -> Overview {
     let replayed = Machine::replay(&play.events).expect("the events are those of a run");
-    let (_, decided) = replayed.expect("there are events");
+    let (machine, decided) = replayed.expect("there are events");
     let mut overview = OverviewBuilder::default();
     play.events.iter().zip(&decided).for_each(|(event, records)| overview.add(event.at_ms, records));
-    overview.history().clone()
+    overview.overview(&machine)
+}
+
+fn history_by_step(play: &Play) -> BTreeMap<StepId, Vec<HistoryEntry>> {
+    let Overview::Run(run) = overview(play) else { panic!("a run") };
+    run.history
+}
+
+fn explained(play: &Play) -> Explanation {
+    explain(&overview(play), "running")
 }
 
 fn history_lines(play: &Play, step: &str) -> Vec<String> {
@@ -73,4 +84,57 @@ fn a_step_that_did_not_start_has_an_empty_history() {
     let play = Play::of_steps(vec![step("a", "read", "{}"), step("b", "read", "{}").after("a")]);
     let history = history_by_step(&play);
     assert!(history.values().all(Vec::is_empty), "{history:?}");
+}
+
+/// A read that was sent again twice and never answered, in a run that is cancelled then.
+fn never_answered() -> Play {
+    let mut play = Play::of_steps(vec![step("a", "read", "{}")]);
+    for call in 1..=3 {
+        play.answer_tool(&format!("a/call/{call}"), 503, "{}");
+        if call < 3 {
+            play.wake(&format!("a/retry-wait/{call}"));
+        }
+    }
+    play.happen(EventKind::Cancelled);
+    play
+}
+
+#[test]
+fn a_call_that_was_only_sent_again_is_not_mended() {
+    let play = never_answered();
+    let text = &play.run.answer().expect("the run has ended").text;
+    assert!(text.contains("\n\nTried:\n- a: sent again 2 times, not answered") && !text.contains("Mended"), "{text}");
+    let explanation = explained(&play);
+    assert_eq!(explanation.mended, Vec::<String>::new());
+    assert_eq!(explanation.tried, ["a: sent again 2 times, not answered"]);
+    let told: Vec<&str> = explanation.steps[0].lines.iter().map(|line| line.text.as_str()).collect();
+    assert!(
+        !told.join("\n").contains("Mended") && told[1].starts_with("The same call is sent again after"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_run_without_a_model_has_no_rungs_of_models() {
+    let mut started = started(Some(plan(vec![step("a", "read", r#"{"at": 1}"#)])), policy());
+    started.targets.clear();
+    let mut play = Play::begin(started);
+    play.answer_tool("a/call/1", 404, r#"{"error": "nothing is at 1"}"#);
+    let mut statistics = Statistics::default();
+    statistics.add(&overview(&play), "failed");
+    let failures = &statistics.tools["t/read"].failures;
+    assert!(failures.values().all(|failure| failure.rungs.is_empty()), "{failures:?}");
+}
+
+#[test]
+fn a_plan_that_nobody_wrote_has_no_author() {
+    let mut play = Play::begin(started(None, policy()));
+    for attempt in 1.. {
+        assert_eq!(explained(&play).planning.iter().filter(|line| line.text.contains("planned")).count(), 0);
+        assert_eq!(explained(&play).decided.iter().filter(|line| line.contains("The plan")).count(), 0);
+        if play.run.answer().is_some() {
+            break;
+        }
+        play.answer_model(&format!("plan/ask/{attempt}"), "I would rather not.");
+    }
 }

@@ -114,6 +114,17 @@ fn a_change_of_a_call_is_told_to_the_model_and_in_the_report() {
 }
 
 #[test]
+fn a_call_that_was_changed_and_failed_is_not_mended() {
+    let mut driver = TestDriver::new();
+    driver.answer(calling(&[("shop__convert", r#"{"amount": "3"}"#)]));
+    driver.reply("turn-1/call-1/call/1", 403, "{}");
+    driver.answer(reporting("nothing"));
+    assert_eq!(driver.report().mended, []);
+    let tried = reknit_engine::MendedCall::lines_in_vain(&driver.report().tried);
+    assert_eq!(tried, ["call-1 (shop__convert) in turn 1 by schema: $.amount: \"3\" -> 3"]);
+}
+
+#[test]
 fn braces_in_the_parameters_of_a_call_are_literal_text() {
     let mut driver = TestDriver::new();
     driver.answer(calling(&[("shop__look_up", r#"{"text": "{{call-1.id}} and {{ 1 + 1 }}"}"#)]));

@@ -125,6 +125,7 @@ mod tests {
             in_doubt: Vec::new(),
             not_done: Vec::new(),
             mended: Vec::new(),
+            tried: Vec::new(),
             approved: Vec::new(),
             repeated: Vec::new(),
             children: Vec::new(),

@@ -4,7 +4,6 @@ pub(crate) mod display;
 mod session;
 
 use reknit_engine::{Machine, Progress, SessionActivity, SessionRecord, StepState, StepView};
-use reknit_mend::MendEffect;
 use reknit_protocol::StepId;
 
 use crate::output::{escape_controls, one_line, padded, width as text_width, wrapped};
@@ -171,7 +170,7 @@ fn state_text(step: &StepView, now_ms: i64) -> String {
         StepState::Queued => "waiting for a free slot".to_owned(),
         StepState::Running => match &step.session {
             Some(session) => format!("running as session {session}"),
-            None if step.calls > 1 => format!("running, call {}{}", step.calls, mended(step)),
+            None if step.calls > 1 => format!("running, call {}", step.calls),
             None => "running".to_owned(),
         },
         StepState::Looping { items, done, failed: 0 } => format!("running, {done} of {items} items done"),
@@ -219,7 +218,7 @@ fn seconds_left(until_ms: i64, now_ms: i64) -> u64 {
 /// `, mended by schema, context`.
 fn mended(step: &StepView) -> String {
     let mut rungs: Vec<&str> = Vec::new();
-    for mend in step.mends.iter().filter(|mend| mend.effect == MendEffect::Applied) {
+    for mend in step.mended() {
         if !rungs.contains(&mend.rung.as_str()) {
             rungs.push(mend.rung.as_str());
         }
@@ -230,7 +229,7 @@ fn mended(step: &StepView) -> String {
 #[cfg(test)]
 mod tests {
     use reknit_engine::{AskPerson, Question};
-    use reknit_mend::{Mend, Rung};
+    use reknit_mend::{Mend, MendEffect, Rung};
     use reknit_protocol::CallTool;
     use reknit_protocol::{Object, SideEffect};
 
@@ -322,7 +321,7 @@ mod tests {
         · a     wait       waiting for b, c
         · b     queue      waiting for a free slot
         > c     run        running
-        > d     run_again  running, call 2, mended by schema, context
+        > d     run_again  running, call 2
         > n     loop       running, 3 of 10 items done
         · n[4]  loop       waiting for a free place in its loop
         ~ e     back_off   retrying in 3 s

@@ -399,7 +399,7 @@ async fn a_call_that_did_not_happen_is_made() {
     Mended:
     - pay by settlement: a person said that the call did not take effect; it is sent again
     --- stderr
-    > pay  pay  running, call 2, mended by settlement
+    > pay  pay  running, call 2
     ✓ pay  pay  done, mended by settlement
 
 

@@ -41,14 +41,14 @@ fn the_demo_prints_changes_in_a_pipe() {
     > step-2  geocode           running
     ✓ step-2  geocode           done
     > step-3  get_weather       running
-    > step-3  get_weather       running, call 2, mended by schema, resend
+    > step-3  get_weather       running, call 2
     ~ step-3  get_weather       retrying in N s
     · step-3  get_weather       waiting for step-2
     ✓ step-3  get_weather       done, mended by schema, resend
     + step-4  convert_currency  mending: asking a model (context)
     + step-4  convert_currency  mending: asking a model (feedback)
     > step-4  convert_currency  running
-    > step-4  convert_currency  running, call 2, mended by context
+    > step-4  convert_currency  running, call 2
     · step-4  convert_currency  waiting for step-1
     ✓ step-4  convert_currency  done, mended by context
     + step-5  get_stock_quote   mending: asking a model (context)

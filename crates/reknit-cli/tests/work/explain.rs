@@ -57,9 +57,9 @@ fn a_run_is_explained_with_graph_times_and_cost() {
       +N  Call 1 was sent with {"location":"Seoul"}; the tool accepted it. (N)
 
     step-3 (get_weather of weather-tool: Get the weather in Seoul): done, after it was mended
-      +N  Mended by schema (code made the values fit their schema): $.lat: "37.5665" -> 37.5665; $.lon: "126.978" -> 126.978
+      +N  Changed by schema (code made the values fit their schema): $.lat: "37.5665" -> 37.5665; $.lon: "126.978" -> 126.978
       +N  Call 1 was sent with {"lat":37.5665,"lon":126.978}; it failed: 429 RATE_LIMIT_EXCEEDED: too many requests for the weather (N)
-      +N  Mended by resend (the same call was sent again): sent again after N ms, for 429 RATE_LIMIT_EXCEEDED: too many requests for the weather
+      +N  The same call is sent again after N ms, for 429 RATE_LIMIT_EXCEEDED: too many requests for the weather
       +N  Waited before the next attempt. (N)
       +N  Call 2 was sent with {"lat":37.5665,"lon":126.978}; the tool accepted it. (N)
 
@@ -68,7 +68,7 @@ fn a_run_is_explained_with_graph_times_and_cost() {
       +N  Model scripted was asked to correct the call, shown its error (feedback): 388 tokens sent, 20 received. (N)
       +N  No help by feedback: The amount must be positive, but nothing here says what it should be.
       +N  Model scripted was asked to correct the call, shown all that is known (context): 434 tokens sent, 26 received. (N)
-      +N  Mended by context (a model was shown all that is known): amount: 0 -> 46828.5: The user sells 100 shares and step-1 has the price of one, so the amount is their product.
+      +N  Changed by context (a model was shown all that is known): amount: 0 -> 46828.5: The user sells 100 shares and step-1 has the price of one, so the amount is their product.
       +N  Call 2 was sent with {"from":"USD","to":"KRW","amount":46828.5}; the tool accepted it. (N)
 
     step-5 (get_stock_quote of stock-tool: Get the price of a share of Hanok Tours): failed

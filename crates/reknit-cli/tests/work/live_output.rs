@@ -89,7 +89,7 @@ fn events_of_the_demo_tell_what_was_mended() {
     let output = world.output(&["demo", "--events"]);
     let events = events(&text(&output.stdout));
     for event in
-        ["started", "model_asked", "model_answered", "plan_accepted", "call_ended", "mended", "step_ended", "ended"]
+        ["started", "model_asked", "model_answered", "plan_accepted", "call_ended", "changed", "step_ended", "ended"]
     {
         assert!(events.iter().any(|seen| seen == event), "{event} is missing in {events:?}");
     }

@@ -74,18 +74,18 @@ async fn statistics_say_what_fails_and_what_mends_it() {
     exit status 0 --- stdout
     3 runs: 1 complete, 1 failed, 1 partial
 
-    TOOL                            CALLS  FAILED  WHY           MENDED BY                          NOT MENDED
-    currency-tool/convert_currency  2      1       rejected      context 1 of 1, feedback no help   0
+    TOOL                            CALLS  FAILED  WHY           MENDED BY       TRIED                              NOT MENDED
+    currency-tool/convert_currency  2      1       rejected      context 1 of 1  feedback no help                   0
     geocoding-tool/geocode          1      0
-    shop/find                       1      1       not found     context no help, feedback no help  1
+    shop/find                       1      1       not found                                                        1
     shop/order                      1      0
     shop/price                      1      0
-    stock-tool/get_stock_quote      2      1       not found     context no help, feedback no help  1
-    weather-tool/get_weather        2      0       before call   schema 1 of 1                      0
-                                           1       rate limited  resend 1 of 1                      0
+    stock-tool/get_stock_quote      2      1       not found                     context no help, feedback no help  1
+    weather-tool/get_weather        2      0       before call   schema 1 of 1                                      0
+                                           1       rate limited  resend 1 of 1                                      0
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "stats", "--json"]), @r#"
     exit status 0 --- stdout
-    {"runs":{"complete":1,"failed":1,"partial":1},"tools":{"currency-tool/convert_currency":{"calls":2,"failed":1,"failures":{"rejected":{"failed":1,"not_mended":0,"rungs":{"context":{"tried":1,"mended":1,"no_help":0},"feedback":{"tried":0,"mended":0,"no_help":1}}}}},"geocoding-tool/geocode":{"calls":1,"failed":0,"failures":{}},"shop/find":{"calls":1,"failed":1,"failures":{"not_found":{"failed":1,"not_mended":1,"rungs":{"context":{"tried":0,"mended":0,"no_help":1},"feedback":{"tried":0,"mended":0,"no_help":1}}}}},"shop/order":{"calls":1,"failed":0,"failures":{}},"shop/price":{"calls":1,"failed":0,"failures":{}},"stock-tool/get_stock_quote":{"calls":2,"failed":1,"failures":{"not_found":{"failed":1,"not_mended":1,"rungs":{"context":{"tried":0,"mended":0,"no_help":1},"feedback":{"tried":0,"mended":0,"no_help":1}}}}},"weather-tool/get_weather":{"calls":2,"failed":1,"failures":{"before_call":{"failed":0,"not_mended":0,"rungs":{"schema":{"tried":1,"mended":1,"no_help":0}}},"rate_limited":{"failed":1,"not_mended":0,"rungs":{"resend":{"tried":1,"mended":1,"no_help":0}}}}}}}
+    {"runs":{"complete":1,"failed":1,"partial":1},"tools":{"currency-tool/convert_currency":{"calls":2,"failed":1,"failures":{"rejected":{"failed":1,"not_mended":0,"rungs":{"context":{"tried":1,"mended":1,"no_help":0},"feedback":{"tried":0,"mended":0,"no_help":1}}}}},"geocoding-tool/geocode":{"calls":1,"failed":0,"failures":{}},"shop/find":{"calls":1,"failed":1,"failures":{"not_found":{"failed":1,"not_mended":1,"rungs":{}}}},"shop/order":{"calls":1,"failed":0,"failures":{}},"shop/price":{"calls":1,"failed":0,"failures":{}},"stock-tool/get_stock_quote":{"calls":2,"failed":1,"failures":{"not_found":{"failed":1,"not_mended":1,"rungs":{"context":{"tried":0,"mended":0,"no_help":1},"feedback":{"tried":0,"mended":0,"no_help":1}}}}},"weather-tool/get_weather":{"calls":2,"failed":1,"failures":{"before_call":{"failed":0,"not_mended":0,"rungs":{"schema":{"tried":1,"mended":1,"no_help":0}}},"rate_limited":{"failed":1,"not_mended":0,"rungs":{"resend":{"tried":1,"mended":1,"no_help":0}}}}}}}
     "#);
 }

@@ -56,8 +56,6 @@ async fn an_error_answer_with_broken_json_is_still_an_error() {
     pay (pay of shop)
       parameter  amount = 12.50   (from the plan)
       attempt 1  200 NO_FUNDS: the account is empty (repaired the JSON of the answer: replaced NaN or an infinity with null) <- {"amount":12.50}  (N ms)
-      no help    by feedback: the error refers to no parameter that could be changed
-      no help    by context: the error refers to no parameter that could be changed
       failed     200 NO_FUNDS: the account is empty; the error refers to no parameter that could be changed
 
     Nothing could be done.
@@ -128,7 +126,7 @@ async fn a_read_with_an_unreadable_answer_is_called_again() {
     --- stderr
     > price  price  running
     ~ price  price  retrying in N s
-    > price  price  running, call 2, mended by resend
+    > price  price  running, call 2
     ✓ price  price  done, mended by resend
 
 

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use reknit_engine::{AskPerson, Event, HistoryEntry, HistoryKind, Overview, Spent, StepState};
+use reknit_engine::{AskPerson, Event, HistoryEntry, HistoryKind, Overview, Spent, StepState, StepView};
 use reknit_journal::{Journal, RunSummary};
-use reknit_mend::{MendEffect, Rung};
+use reknit_mend::Rung;
 use reknit_protocol::{Object, RunId, StepId};
 use reknit_runtime::{DriveError, bare_overview, load_run, run_overview, signals};
 use reknit_telemetry::{Interaction, interactions, owner_interactions};
@@ -85,10 +85,9 @@ impl RunDigests {
 fn digest(overview: &Overview, asks: Vec<AskPerson>) -> RunDigest {
     let (steps, rungs, spent) = match overview {
         Overview::Run(run) => {
-            let applied =
-                run.steps.iter().flat_map(|step| &step.mends).filter(|mend| mend.effect == MendEffect::Applied);
+            let mended = run.steps.iter().flat_map(StepView::mended);
             let done = run.steps.iter().filter(|step| step.state == StepState::Done).count();
-            (Some((done, run.steps.len())), applied.map(|mend| mend.rung).collect(), run.spent.clone())
+            (Some((done, run.steps.len())), mended.map(|mend| mend.rung).collect(), run.spent.clone())
         }
         Overview::Session(session) => {
             (None, session.mended.iter().map(|call| call.rung).collect(), session.spent.clone())

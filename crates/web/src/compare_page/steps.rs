@@ -8,7 +8,7 @@ use reknit_engine::{HistoryKind, RunOverview, StepView};
 use reknit_protocol::{Path, StepId, Value, human_duration};
 
 use super::{ComparedRun, Row, compare_table, takes_longer};
-use crate::marks::{applied_rungs, badge, rung_chip, step_mark};
+use crate::marks::{badge, mended_by, rung_chip, step_mark};
 use crate::outside_text::{cut, exact_text, one_line};
 use crate::parameter_diff::{ValueChange, changes, value_changes};
 use crate::words::{capability_name, compare_path, count, step_path, with_query};
@@ -186,7 +186,7 @@ fn of_one_run(left: &str, right: &str, pairs: &[&StepPair<'_>]) -> Markup {
 fn rows(pair: &StepPair<'_>) -> Vec<Row> {
     let (Some(left), Some(right)) = (&pair.left, &pair.right) else { return Vec::new() };
     let states = [step_mark(left.view), step_mark(right.view)];
-    let rungs = [applied_rungs(left.view), applied_rungs(right.view)];
+    let rungs = [mended_by(left.view), mended_by(right.view)];
     let chips = |rungs: &BTreeSet<reknit_mend::Rung>| {
         html! { @if rungs.is_empty() { "not mended" } @for rung in rungs { (rung_chip(rung.as_str())) " " } }
     };

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use reknit_engine::{Decision, HistoryEntry, HistoryKind};
-use reknit_mend::MendEffect;
+use reknit_mend::MendAction;
 use reknit_protocol::{Object, human_duration};
 use reknit_telemetry::Interaction;
 
@@ -113,15 +113,20 @@ fn asked(
 fn other(entry: &HistoryEntry) -> Markup {
     let took = human_duration(entry.took_ms);
     match &entry.kind {
-        HistoryKind::Mended(mend) if mend.effect == MendEffect::Applied => html! {
-            li.mend {
-                p { strong { "Mended by " } (rung_chip(mend.rung.as_str())) " " span.muted { (rung_words(mend.rung.as_str())) } }
-                (block(&mend.description))
+        HistoryKind::Mended(mend) => {
+            let done = match mend.action() {
+                MendAction::Changed => "Changed by ",
+                MendAction::SentAgain => "Sent again by ",
+                MendAction::Settled => "Settled by ",
+                MendAction::NoHelp => "No help by ",
+            };
+            html! {
+                li.mend {
+                    p { strong { (done) } (rung_chip(mend.rung.as_str())) " " span.muted { (rung_words(mend.rung.as_str())) } }
+                    (block(&mend.description))
+                }
             }
-        },
-        HistoryKind::Mended(mend) => html! {
-            li.mend { p { "No help by " (rung_chip(mend.rung.as_str())) } (block(&mend.description)) }
-        },
+        }
         HistoryKind::Waited => html! { li.wait { p { "Waited " (took) " before the next attempt." } } },
         HistoryKind::AwaitedJob { asked } => html! {
             li.wait { p { "Waited " (took) " for a job of the tool, which was asked " (crate::words::count(*asked, "time")) "." } }

@@ -27,7 +27,7 @@ pub(super) fn page(frame: &PageFrame<'_>, facts: &RunFacts<'_>, session: &Sessio
         @for question in facts.questions { (question_card(frame, question, false)) }
         @if let Some(report) = &session.report { (of_report(report)) } @else { (activity(session)) }
         div.columns {
-            div.main-column { (conversation(session)) (mended(&session.mended)) }
+            div.main-column { (conversation(session)) (mended(&session.mended)) (tried(&session.tried)) }
             section #panel aria-label="Turns" { (turns(session)) (exchanges(facts)) }
         }
     }
@@ -124,6 +124,17 @@ fn mended(calls: &[MendedCall]) -> Markup {
                         }
                     }
                 }
+            }
+        }
+    }
+}
+
+fn tried(calls: &[MendedCall]) -> Markup {
+    html! {
+        @if !calls.is_empty() {
+            section #tried {
+                h2 { "Tried, and failed" }
+                ul { @for line in MendedCall::lines_in_vain(calls).iter().take(MAX_SHOWN) { li { (one_line(line, 400)) } } }
             }
         }
     }

@@ -26,7 +26,7 @@ pub(super) fn panel(facts: &RunFacts<'_>, run: &RunOverview, step: &StepView) ->
             p.muted {
                 @if !step.tool.as_str().is_empty() { (one_line(step.tool.as_str(), 60)) "/" }
                 (one_line(step.capability.as_str(), 60))
-                @for rung in crate::marks::applied_rungs(step) { " " (rung_chip(rung.as_str())) }
+                @for rung in crate::marks::mended_by(step) { " " (rung_chip(rung.as_str())) }
             }
             @if !step.instruction.is_empty() { p { (plain_text(&step.instruction)) } }
             (state(facts, step))
@@ -123,6 +123,7 @@ pub(super) fn summary(facts: &RunFacts<'_>) -> Markup {
     let sections = [
         ("Failed", &explanation.failed),
         ("Mended", &explanation.mended),
+        ("Tried", &explanation.tried),
         ("Missing", &explanation.missing),
         ("Decided", &explanation.decided),
         ("Cost", &explanation.cost),

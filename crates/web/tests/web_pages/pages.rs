@@ -34,7 +34,7 @@ fn the_panel_of_a_mended_step_shows_each_attempt_with_what_changed_and_which_run
     let step = run.steps.first().expect("a step");
     let panel = run_panel(&facts(&overview, Some(step.id.as_str()))).expect("a panel").into_string();
     let text = text_of(&panel);
-    for words in ["Parameters", "Call 1", "Call 2", "Mended by", "feedback", "Result"] {
+    for words in ["Parameters", "Call 1", "Call 2", "Changed by", "feedback", "Result"] {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert!(panel.contains("<del>") && panel.contains("<ins>"), "{panel}");

@@ -62,6 +62,7 @@ fn page(explanation: &Explanation, started_ms: i64, columns: Option<usize>) -> S
         ("Conversation", &explanation.conversation),
         ("Failed", &explanation.failed),
         ("Mended", &explanation.mended),
+        ("Tried", &explanation.tried),
         ("Missing", &explanation.missing),
         ("Decided", &explanation.decided),
         ("Cost", &explanation.cost),

@@ -70,6 +70,9 @@ pub(super) fn page(session: &SessionOverview, state: &CurrentState<'_>) -> Strin
         let MendedCall { turn, call, tool, rung, change } = mended;
         line(one_line(&format!("mended   turn {turn}, {call} ({tool}) by {}: {change}", rung.as_str()), VALUE_COLUMNS));
     }
+    for tried in MendedCall::lines_in_vain(&session.tried) {
+        line(one_line(&format!("tried    {tried}"), VALUE_COLUMNS));
+    }
     line(String::new());
     for text in &session.conversation {
         line(one_line(text, VALUE_COLUMNS));

@@ -10,8 +10,8 @@ use crate::output::{Failure, count, json_value, one_line, output_columns, print_
 use crate::setup::{FileArguments, open_journal};
 
 const DETAILS: &str = "\
-A line for each tool and each class of its failures. `resend 2 of 3`: the rung changed the call or sent it again three times, and the
-next call succeeded twice. NOT MENDED: the steps that ended with such a failure.
+A line for each tool and each class of its failures. MENDED BY `resend 2 of 3`: the rung changed the call or sent it again three
+times, and the call then succeeded twice. TRIED: what never helped. NOT MENDED: the steps that ended with such a failure.
 
 Examples:
   reknit runs stats --since 7d
@@ -55,11 +55,12 @@ fn page(statistics: &Statistics, columns: Option<usize>) -> String {
     let by_status: Vec<String> =
         statistics.runs.iter().map(|(status, number)| format!("{number} {}", status.replace('_', " "))).collect();
     let mut page = format!("{}: {}\n\n", count(all, "run"), by_status.join(", "));
-    let mut rows = vec![["TOOL", "CALLS", "FAILED", "WHY", "MENDED BY", "NOT MENDED"].map(str::to_owned)];
+    let mut rows = vec![["TOOL", "CALLS", "FAILED", "WHY", "MENDED BY", "TRIED", "NOT MENDED"].map(str::to_owned)];
     for (name, tool) in &statistics.tools {
         let name = one_line(name, usize::MAX);
         if tool.failures.is_empty() {
-            rows.push([name, tool.calls.to_string(), "0".to_owned(), String::new(), String::new(), String::new()]);
+            let none = String::new;
+            rows.push([name, tool.calls.to_string(), "0".to_owned(), none(), none(), none(), none()]);
             continue;
         }
         for (index, (class, failure)) in tool.failures.iter().enumerate() {
@@ -69,7 +70,8 @@ fn page(statistics: &Statistics, columns: Option<usize>) -> String {
                 if is_first { tool.calls.to_string() } else { String::new() },
                 failure.failed.to_string(),
                 class.as_str().replace('_', " "),
-                rungs(failure),
+                mended_by(failure),
+                tried(failure),
                 failure.not_mended.to_string(),
             ]);
         }
@@ -78,11 +80,19 @@ fn page(statistics: &Statistics, columns: Option<usize>) -> String {
     page
 }
 
-/// `resend 2 of 3, feedback no help`.
-fn rungs(failure: &FailureStatistics) -> String {
-    let text = |(rung, done): (&String, &RungStatistics)| match done {
-        RungStatistics { tried: 0, .. } => format!("{rung} no help"),
-        RungStatistics { tried, mended, .. } => format!("{rung} {mended} of {tried}"),
+/// `context 1 of 1, resend 2 of 3`.
+fn mended_by(failure: &FailureStatistics) -> String {
+    let has_helped = failure.rungs.iter().filter(|(_, done)| done.mended > 0);
+    let text = |(rung, done): (&String, &RungStatistics)| format!("{rung} {} of {}", done.mended, done.tried);
+    has_helped.map(text).collect::<Vec<_>>().join(", ")
+}
+
+/// `feedback no help, resend 3`.
+fn tried(failure: &FailureStatistics) -> String {
+    let has_not_helped = failure.rungs.iter().filter(|(_, done)| done.mended == 0);
+    let text = |(rung, done): (&String, &RungStatistics)| match done.tried {
+        0 => format!("{rung} no help"),
+        tried => format!("{rung} {tried}"),
     };
-    failure.rungs.iter().map(text).collect::<Vec<_>>().join(", ")
+    has_not_helped.map(text).collect::<Vec<_>>().join(", ")
 }

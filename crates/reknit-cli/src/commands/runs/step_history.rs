@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use reknit_engine::{Decision, HistoryEntry, HistoryKind};
-use reknit_mend::MendEffect;
+use reknit_mend::MendAction;
 use reknit_protocol::{Object, StepId, Value};
 
 use serde::Serialize;
@@ -102,7 +102,12 @@ fn label_and_text(kind: &HistoryKind, calls: &mut u32) -> (String, String) {
         },
         HistoryKind::Interrupted => ("interrupted", "the result of the call is unknown".to_owned()),
         HistoryKind::Mended(mend) => {
-            let label = if mend.effect == MendEffect::Applied { "mended" } else { "no help" };
+            let label = match mend.action() {
+                MendAction::Changed => "changed",
+                MendAction::SentAgain => "resent",
+                MendAction::Settled => "settled",
+                MendAction::NoHelp => "no help",
+            };
             (label, format!("by {}: {}", mend.rung.as_str(), mend.description))
         }
     };

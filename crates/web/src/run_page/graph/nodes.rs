@@ -6,7 +6,7 @@ use reknit_engine::{RunOverview, StepState, StepView};
 use reknit_plan::{GraphState, GraphStep, StepGraph};
 use reknit_protocol::{StepId, human_duration, percent_encoded};
 
-use crate::marks::{Mark, applied_rungs, rung_class, step_mark};
+use crate::marks::{Mark, mended_by, rung_class, step_mark};
 use crate::outside_text::one_line;
 use crate::run_page::timeline::StepTimes;
 use crate::sourced_value::{short, taken_values};
@@ -206,7 +206,7 @@ fn parts(steps: &[&StepView]) -> Vec<(&'static str, usize)> {
 
 /// What was special about a step: how it was mended, why it failed, what it waits for.
 fn note(step: &StepView, items: usize) -> Option<(&'static str, String)> {
-    let rungs = applied_rungs(step);
+    let rungs = mended_by(step);
     match &step.state {
         StepState::Failed { reason } | StepState::Unconfirmed { reason } => Some(("failed", one_line(reason, 60))),
         StepState::Skipped { reason } => Some(("waiting", one_line(reason, 60))),
