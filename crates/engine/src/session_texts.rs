@@ -16,6 +16,9 @@ pub struct SessionTexts {
     pub conversation: String,
     /// Notice after an answer that is text only.
     pub text_only: String,
+    /// Notice after an answer that has a call as text; the tools are appended.
+    #[serde(default)]
+    pub call_in_text: String,
     /// Notice after an empty answer.
     pub empty: String,
     /// Notice after an answer that is only reasoning.
@@ -49,10 +52,11 @@ pub(crate) const BUILT_IN: &str = include_str!("../prompts/session.txt");
 type Section = (&'static str, fn(&mut SessionTexts) -> &mut String);
 
 /// All sections of the file, in order.
-const SECTIONS: [Section; 15] = [
+const SECTIONS: [Section; 16] = [
     ("instructions", |texts| &mut texts.instructions),
     ("conversation", |texts| &mut texts.conversation),
     ("text only", |texts| &mut texts.text_only),
+    ("call in text", |texts| &mut texts.call_in_text),
     ("empty", |texts| &mut texts.empty),
     ("reasoning only", |texts| &mut texts.reasoning_only),
     ("truncated", |texts| &mut texts.truncated),
@@ -108,6 +112,7 @@ impl Default for SessionTexts {
             instructions: empty(),
             conversation: empty(),
             text_only: empty(),
+            call_in_text: empty(),
             empty: empty(),
             reasoning_only: empty(),
             truncated: empty(),

@@ -6,8 +6,8 @@ use reknit_model_api::{
 use reknit_protocol::spelling::{are_alike, nearest};
 use reknit_protocol::{SideEffect, Value};
 use reknit_salvage::{
-    Completeness, Fix, ReadOptions, Schema, TextCall, TextCallForm, TextCalls, calls_in_text, fit, is_meant, read,
-    read_as, read_parameters, without_reasoning,
+    Completeness, Fix, ReadOptions, Schema, TextCall, TextCallContext, TextCallForm, TextCallVerdict, calls_in_text,
+    fit, read, read_as, read_parameters, text_call_verdict, without_reasoning,
 };
 
 use crate::request::GatewayRequest;
@@ -20,11 +20,13 @@ pub struct MendedAnswer {
     pub changes: Vec<String>,
     /// What is still wrong, in an answer that is passed on nevertheless.
     pub doubts: Vec<String>,
+    /// The tools whose calls were left as text, each with the reason.
+    pub left_as_text: Vec<String>,
 }
 
 impl MendedAnswer {
     pub fn unchanged(answer: ModelAnswer) -> Self {
-        Self { answer, changes: Vec::new(), doubts: Vec::new() }
+        Self { answer, changes: Vec::new(), doubts: Vec::new(), left_as_text: Vec::new() }
     }
 }
 
@@ -38,6 +40,9 @@ pub struct UnusableAnswer {
     pub harmless: Option<Box<MendedAnswer>>,
 }
 
+/// The beginning of the id of a call that a model wrote as text.
+const TEXT_CALL_ID: &str = "call_text_";
+
 /// Mends the answers to one request.
 #[derive(Debug, Clone, Copy)]
 pub struct AnswerMender<'a> {
@@ -49,13 +54,15 @@ pub struct AnswerMender<'a> {
     has_foreign_content: bool,
     choice: &'a ToolChoice,
     format: &'a ResponseFormat,
+    /// Whether this answer follows a question about the one before.
+    was_asked_again: bool,
 }
 
 impl<'a> AnswerMender<'a> {
     pub fn new(request: &'a ModelRequest) -> Self {
         let tools = if request.tool_choice == ToolChoice::None { &[] } else { &request.tools[..] };
         let (messages, choice, format) = (&request.messages[..], &request.tool_choice, &request.format);
-        Self { tools, messages, foreign_tools: &[], has_foreign_content: false, choice, format }
+        Self { tools, messages, foreign_tools: &[], has_foreign_content: false, choice, format, was_asked_again: false }
     }
 
     /// Mends answers to the request of a program, which may have content that only the provider understands.
@@ -65,6 +72,12 @@ impl<'a> AnswerMender<'a> {
             has_foreign_content: request.foreign_content.is_some(),
             ..Self::new(&request.request)
         }
+    }
+
+    /// Says whether this answer follows a question about the one before: then a bare call in a text is the call that was asked for.
+    #[must_use]
+    pub fn asked_again(self, was_asked_again: bool) -> Self {
+        Self { was_asked_again, ..self }
     }
 
     pub fn offers_tools(&self) -> bool {
@@ -119,27 +132,52 @@ impl<'a> AnswerMender<'a> {
     /// An id that no earlier call has: its result would be linked to the wrong call.
     fn new_id(&self, answer: &ModelAnswer) -> String {
         let earlier = || self.messages.iter().flat_map(Message::tool_calls).chain(&answer.tool_calls);
-        let ids = (1_u32..).map(|number| format!("call_text_{number}"));
+        let ids = (1_u32..).map(|number| format!("{TEXT_CALL_ID}{number}"));
         ids.into_iter().find(|id| earlier().all(|call| call.id.as_str() != id)).unwrap_or_default()
     }
 
     fn take_calls_from_text(&self, mended: &mut MendedAnswer) {
         let text = without_reasoning(&mended.answer.text);
         let is_callable = |call: &TextCall| call.form != TextCallForm::FunctionCall && self.find(&call.name).is_ok();
-        let TextCalls { calls, rest } = calls_in_text(&text, is_callable);
+        let found = calls_in_text(&text, is_callable);
         // What a call changes is not known here.
-        let is_meant = |call: &TextCall| is_meant(SideEffect::Undeclared, call.form, &rest);
-        if calls.is_empty() || !calls.iter().all(is_meant) {
-            return;
+        let verdict = text_call_verdict(&found, &self.text_call_context(), |_| SideEffect::Undeclared);
+        let left = |why: &str| found.calls.iter().map(|call| format!("`{}`: {why}", call.name)).collect();
+        match verdict {
+            TextCallVerdict::Make => {}
+            TextCallVerdict::Ask => {
+                let names: Vec<String> = found.calls.iter().map(|call| format!("`{}`", call.name)).collect();
+                return mended.doubts.push(format!(
+                    "it shows a call of {} as text: if it is meant, make it with a tool call and \
+                    nothing beside it; if not, leave it out",
+                    names.join(" and ")
+                ));
+            }
+            TextCallVerdict::Quoted => return mended.left_as_text = left("the conversation contains it already"),
+            TextCallVerdict::Text => {
+                return mended.left_as_text = left("the model makes real calls, or was asked for one");
+            }
         }
-        for call in calls {
+        for call in found.calls {
             mended.changes.push(format!("the call of `{}` was written as text", call.name));
             let id = self.new_id(&mended.answer);
             mended.answer.tool_calls.push(ToolCall::new(id, call.name, call.parameters.to_string()));
         }
-        mended.answer.text = rest;
+        mended.answer.text = found.rest;
         mended.answer.content_state = None;
         mended.answer.finish = FinishReason::ToolCalls;
+    }
+
+    /// Which model wrote the earlier calls is not known here: they count as calls of this one.
+    fn text_call_context(&self) -> TextCallContext<'_> {
+        let mut earlier = self.messages.iter().flat_map(Message::tool_calls);
+        TextCallContext {
+            conversation: self.messages.iter().map(Message::text).collect(),
+            has_unsearchable_content: self.has_foreign_content
+                || self.messages.iter().any(|message| !message.attachments().is_empty()),
+            has_native_call: earlier.any(|call| !call.id.as_str().starts_with(TEXT_CALL_ID)),
+            was_asked: self.was_asked_again,
+        }
     }
 
     fn mend_calls(&self, mended: &mut MendedAnswer) -> Result<(), UnusableAnswer> {

@@ -108,12 +108,12 @@ proptest! {
 
 #[test]
 fn a_call_written_as_text_is_taken_out_of_a_stream_however_it_is_cut() {
-    let text = "I look.\n<tool_call>{\"name\": \"weather\", \"arguments\": {\"city\": \"Seoul\", \"days\": \"2\"}}</tool_call>";
+    let text = "<tool_call>{\"name\": \"weather\", \"arguments\": {\"city\": \"Seoul\", \"days\": \"2\"}}</tool_call>";
     for api in APIS {
         for size in [1, 3, 7, 200] {
             let cuts: Vec<usize> = (0..text.len()).step_by(size).collect();
             let (read, _) = streamed(api, &answer(text, 0), &pieces(text, &cuts));
-            assert_eq!(read.text.trim(), "I look.", "{api:?}");
+            assert_eq!(read.text.trim(), "", "{api:?}");
             assert_eq!(read.tool_calls[0].arguments, r#"{"city":"Seoul","days":2}"#, "{api:?}");
         }
     }

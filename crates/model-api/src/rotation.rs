@@ -125,6 +125,18 @@ impl Rotation {
         }
     }
 
+    /// Reports that [`Rotation::target`] answered, and that the same target is to be asked once more. It counts as an attempt.
+    pub fn ask_again(&mut self, now_ms: u64) -> Next {
+        if let Some(reason) = &self.gave_up {
+            return Next::GiveUp(reason.clone());
+        }
+        self.attempts = self.attempts.saturating_add(1);
+        match self.attempts_spent() {
+            Some(spent) => self.give_up(spent),
+            None => self.next_after(0, now_ms),
+        }
+    }
+
     /// Reports that [`Rotation::target`] was not asked because its [`Breaker`](crate::Breaker) is open.
     ///
     /// This is not an attempt. Only waits for breakers are counted, and their number is limited.

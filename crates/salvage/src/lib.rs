@@ -48,6 +48,7 @@ mod fix;
 mod repair;
 mod schema;
 mod stream;
+mod text_call_verdict;
 mod text_calls;
 mod text_position;
 
@@ -58,8 +59,9 @@ pub use schema::{
     Comparison, FitProblem, FitProblemKind, Formats, LengthUnit, Schema, SchemaError, SchemaType, UnambiguousDate,
 };
 pub use stream::{FinishedReading, PartialReading, PartialState, Reader};
+pub use text_call_verdict::{TextCallContext, TextCallVerdict, text_call_verdict};
 pub use text_calls::{
-    LineStart, TextCall, TextCallForm, TextCalls, call_of_object, calls_in_text, is_meant, line_start, read_parameters,
+    LineStart, TextCall, TextCallForm, TextCalls, call_of_object, calls_in_text, line_start, read_parameters,
     without_reasoning,
 };
 pub use text_position::TextPosition;

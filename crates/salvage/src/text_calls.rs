@@ -1,12 +1,11 @@
-//! Finds tool calls that a model wrote as text instead of making them.
+//! Recognises tool calls that a model wrote as text. [`text_call_verdict`](crate::text_call_verdict) decides whether they are made.
 //!
 //! A call counts only where it cannot be part of a sentence: as the whole answer, as the whole content of a fenced block,
-//! or in a tag such as `<tool_call>` on lines of its own. Reasoning is never searched. A call that changes something does not
-//! count beside text that denies, asks or supposes something: "you must never send this".
+//! or in a tag such as `<tool_call>` on lines of its own. Reasoning is never searched.
 
 use std::ops::Range;
 
-use reknit_protocol::{Object, SideEffect, Value, word_enum};
+use reknit_protocol::{Object, Value, word_enum};
 use serde::{Deserialize, Serialize};
 
 use crate::{Completeness, FixKind, ReadOptions, read, read_complete};
@@ -39,6 +38,8 @@ pub struct TextCall {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TextCalls {
     pub calls: Vec<TextCall>,
+    /// The texts that hold the calls: the insides of tags and fences, or the whole text.
+    pub bodies: Vec<String>,
     /// The text around them, trimmed.
     pub rest: String,
 }
@@ -117,50 +118,29 @@ pub fn read_parameters(text: &str) -> Result<Object, String> {
 pub fn calls_in_text(text: &str, is_callable: impl Fn(&TextCall) -> bool) -> TextCalls {
     let accepted =
         |calls: Vec<TextCall>| Some(calls).filter(|calls| !calls.is_empty() && calls.iter().all(&is_callable));
-    let mut found: Vec<(Range<usize>, Vec<TextCall>)> = Vec::new();
+    let mut found: Vec<(Range<usize>, &str, Vec<TextCall>)> = Vec::new();
     for (range, body) in tagged_blocks(text) {
-        found.extend(accepted(calls_in_tag(body)).map(|calls| (range, calls)));
+        found.extend(accepted(calls_in_tag(body)).map(|calls| (range, body, calls)));
     }
     if found.is_empty() {
         for (range, body) in fenced_blocks(text) {
-            found.extend(accepted(calls_in_block(body, TextCallForm::Fence)).map(|calls| (range, calls)));
+            found.extend(accepted(calls_in_block(body, TextCallForm::Fence)).map(|calls| (range, body, calls)));
         }
     }
     if found.is_empty() {
-        found.extend(accepted(calls_in_block(text, TextCallForm::WholeAnswer)).map(|calls| (0..text.len(), calls)));
+        let calls = accepted(calls_in_block(text, TextCallForm::WholeAnswer));
+        found.extend(calls.map(|calls| (0..text.len(), text, calls)));
     }
-    let mut rest = String::new();
+    let mut all = TextCalls::default();
     let mut end = 0;
-    let mut calls = Vec::new();
-    for (range, block) in found {
-        rest.push_str(text.get(end..range.start).unwrap_or_default());
+    for (range, body, calls) in found {
+        all.rest.push_str(text.get(end..range.start).unwrap_or_default());
         end = range.end;
-        calls.extend(block);
+        all.bodies.push(body.to_owned());
+        all.calls.extend(calls);
     }
-    rest.push_str(text.get(end..).unwrap_or_default());
-    TextCalls { calls, rest: rest.trim().to_owned() }
-}
-
-/// Whether a call is meant, by what its tool changes and by the text around all calls of the answer. A call that only reads is
-/// harmless. A fenced call of a tool that declares a side effect counts only if the answer has no other text. Otherwise the
-/// text must not deny, ask or suppose anything. If a call is not meant, the model is asked again.
-pub fn is_meant(class: SideEffect, form: TextCallForm, rest: &str) -> bool {
-    match (class, form) {
-        (SideEffect::Read, _) => true,
-        (SideEffect::Undeclared, _) | (_, TextCallForm::Tag) => !is_tentative(rest),
-        (SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Unsafe, _) => rest.is_empty(),
-    }
-}
-
-/// Words that deny, ask or suppose something, or that introduce an example or a quotation.
-const TENTATIVE_WORDS: &str = "not never cannot without avoid instead if would could should shall might may example \
-    confirm suppose wrong suspicious quote contained says said nicht kein keine niemals";
-
-fn is_tentative(text: &str) -> bool {
-    let text = text.to_lowercase().replace('\u{2019}', "'");
-    let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
-    text.contains(['?', '\u{ff1f}'])
-        || words.any(|word| TENTATIVE_WORDS.split(' ').any(|each| each == word) || word.ends_with("n't"))
+    all.rest.push_str(text.get(end..).unwrap_or_default());
+    TextCalls { rest: all.rest.trim().to_owned(), ..all }
 }
 
 /// The text without reasoning that the model wrote between tags. An opening tag without an end hides everything after
@@ -399,7 +379,7 @@ mod tests {
 
     fn found(text: &str) -> (Vec<String>, String) {
         let is_known = |call: &TextCall| ["weather", "agent__final_report"].contains(&call.name.as_str());
-        let TextCalls { calls, rest } = calls_in_text(text, is_known);
+        let TextCalls { calls, rest, .. } = calls_in_text(text, is_known);
         (calls.iter().map(|call| format!("{}{}", call.name, call.parameters)).collect(), rest)
     }
 

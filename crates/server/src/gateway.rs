@@ -38,7 +38,7 @@ macro_rules! endpoint {
     ($(#[doc = $doc:tt])* $name:ident, $path:tt, $api:ident) => {
         $(#[doc = $doc])*
         #[utoipa::path(post, path = $path, tag = "gateway", request_body(content = Object),
-            params(("x-reknit-mend" = Option<String>, Header, description = "`off` passes answers on as they are"),
+            params(("x-reknit-mend" = Option<String>, Header, description = "`off` passes answers on as they are, `once` asks no model a second time about an answer"),
                 ("x-reknit-stream" = Option<String>, Header, description = "`buffered` streams the answer once it is whole")),
             responses((status = 200, content((Object = "application/json"), (StreamedEvent = "text/event-stream"))),
                 (status = 400, body = Object), (status = 404, body = Object), (status = 413, body = Object),

@@ -240,6 +240,17 @@ word_enum! {
         Unknown = "unknown",
         /// The final turn does not allow it.
         NotPermitted = "not_permitted",
+        /// The model wrote it as text, and the conversation contains it already.
+        Quoted = "quoted",
+        /// The model wrote it as text, and is asked for the real call.
+        InText = "in_text",
+    }
+}
+
+impl DropReason {
+    /// Whether the call is only text of the answer.
+    pub(crate) const fn is_text(self) -> bool {
+        matches!(self, Self::Quoted | Self::InText)
     }
 }
 

@@ -9,7 +9,7 @@ use reknit_model_api::{
 use super::Session;
 use super::classify_answer::{AnswerClassifier, ClassifiedAnswer};
 use super::report_draft::ReportReader;
-use super::state::{Notice, Phase};
+use super::state::{Notice, Phase, RetryReason};
 use crate::budget::Bill;
 use crate::event::EventKind;
 use crate::record::{
@@ -77,7 +77,8 @@ impl Session {
 
     /// Reports a failed attempt to the rotation.
     fn rotate(&mut self, failure: &ModelFailure) -> Next {
-        self.state.rotation.failed(failure, u64::try_from(self.state.now_ms).unwrap_or(0))
+        let now_ms = self.now_unsigned_ms();
+        self.state.rotation.failed(failure, now_ms)
     }
 
     /// Takes over the output limit that a provider states when it refuses a larger one; returns whether it states one.
@@ -120,6 +121,9 @@ impl Session {
         let Some(record) = self.attempt_record(AttemptStatus::Answered(kind)) else {
             return self.end_on_internal_error(NO_ATTEMPT);
         };
+        if !answer.tool_calls.is_empty() {
+            self.state.native_callers.insert(record.target.clone());
+        }
         let (id, recorded) = (self.ask_id(), Arc::new(answer.clone()));
         let failure = failure_of(kind, answer);
         self.record(ModelRecord::Answered { id, answer: recorded, failure: failure.clone() });
@@ -145,13 +149,19 @@ impl Session {
         if !answer.text.trim().is_empty() {
             self.state.last_text = Some(answer.text.trim().to_owned());
         }
+        let asks_again = classified.asks_again;
         // Only doubled once, and only as long as answers are cut off: a second truncated answer must become shorter.
         let factor = if kind == AnswerKind::Truncated { 2 } else { 1 };
         self.state.max_output_tokens = self.started.rules.max_output_tokens.saturating_mul(factor);
         let message = classified.notices.first().map(|notice| notice.text.clone());
         self.add_notices(classified.notices.drain(..));
-        let next = self.rotate(&failure);
+        let next =
+            if asks_again { self.state.rotation.ask_again(self.now_unsigned_ms()) } else { self.rotate(&failure) };
         self.fail_attempt(record, &failure, next, message);
+    }
+
+    fn now_unsigned_ms(&self) -> u64 {
+        u64::try_from(self.state.now_ms).unwrap_or(0)
     }
 
     fn classify(&self, answer: &ModelAnswer) -> (AnswerKind, ClassifiedAnswer) {
@@ -166,6 +176,14 @@ impl Session {
             final_turn: self.is_final_turn(),
             calls_in_text: self.started.rules.calls_in_text,
             text_answers: self.started.rules.text_answers,
+            history: &self.state.history,
+            stored_results: &self.state.stored_results,
+            has_native_call: self
+                .state
+                .rotation
+                .target()
+                .is_some_and(|model| self.state.native_callers.contains(model)),
+            was_asked: self.state.notices.iter().any(|notice| notice.reason == RetryReason::CallInText),
         };
         classifier.classify(answer)
     }

@@ -1,13 +1,17 @@
 //! Classifies an answer: calls, a report, or one of the kinds of unusable answers.
 
-use reknit_model_api::{FinishReason, ModelAnswer, ToolCall};
+use reknit_model_api::{FinishReason, Message, ModelAnswer, ToolCall};
 use reknit_protocol::{CapabilityName, Object, SideEffect, ToolName, Value, exact};
-use reknit_salvage::{TextCall, TextCallForm, TextCalls, calls_in_text, is_meant, read_parameters, without_reasoning};
+use reknit_salvage::{
+    TextCall, TextCallContext, TextCallForm, TextCallVerdict, calls_in_text, read_parameters, text_call_verdict,
+    without_reasoning,
+};
 use serde::{Deserialize, Serialize};
 
 use super::repeated_calls::take_repeat_reason;
 use super::report_draft::{FallbackQuality, FallbackReport, RejectedReport, ReportDraft, ReportReader};
 use super::state::{Notice, RetryReason};
+use super::stored_results::StoredResults;
 use super::toolbox::{ToolLookup, Toolbox};
 use crate::business_key::UncertainCall;
 use crate::record::{AnswerKind, CollapseReason, DropReason};
@@ -25,6 +29,12 @@ pub(super) struct AnswerClassifier<'a> {
     pub(super) final_turn: bool,
     pub(super) calls_in_text: CallsInText,
     pub(super) text_answers: TextAnswers,
+    pub(super) history: &'a [Message],
+    pub(super) stored_results: &'a StoredResults,
+    /// Whether the model that answered has made a native call in this session.
+    pub(super) has_native_call: bool,
+    /// Whether the model was asked for a real call instead of the one in its text.
+    pub(super) was_asked: bool,
 }
 
 /// The contents of an answer.
@@ -36,6 +46,8 @@ pub(super) struct ClassifiedAnswer {
     pub(super) dropped: Vec<(String, DropReason)>,
     /// The calls that the model wrote as text.
     pub(super) text_calls: Vec<(String, TextCallForm)>,
+    /// Whether the same model is asked for the real call.
+    pub(super) asks_again: bool,
     /// The text without the calls in it, if there are any.
     pub(super) text: Option<String>,
     pub(super) notices: Vec<Notice>,
@@ -122,37 +134,49 @@ impl AnswerClassifier<'_> {
             AnswerKind::ReportRejected
         } else if classified.dropped.iter().any(|(_, why)| *why == DropReason::Malformed) {
             AnswerKind::MalformedCall
-        } else if !classified.dropped.is_empty() {
+        } else if classified.dropped.iter().any(|(_, why)| !why.is_text()) {
             AnswerKind::UnknownTool
+        } else if classified.asks_again {
+            let names: Vec<String> = classified.dropped.iter().map(|(name, _)| format!("`{name}`")).collect();
+            let words = format!("{} It was the call of {}.", self.words.call_in_text, names.join(" and "));
+            classified.add_notice(RetryReason::CallInText, words);
+            AnswerKind::TextOnly
         } else {
             self.classify_text(answer, &text, &mut classified)
         };
         (kind, classified)
     }
 
-    /// Takes the calls that the model wrote as text. A report among them is kept as the fallback report.
+    /// Takes the calls that the model wrote as text, if they are to be made. A report among them is kept as the fallback report.
     fn classify_calls_in_text(self, text: &str, classified: &mut ClassifiedAnswer) {
-        let is_callable = |call: &TextCall| match self.toolbox.find(&call.name) {
-            ToolLookup::Report => true,
-            ToolLookup::Found(tool) => call.form != TextCallForm::FunctionCall || tool.class == SideEffect::Read,
-            ToolLookup::Unknown { .. } => false,
-        };
-        let TextCalls { calls, rest } = calls_in_text(text, is_callable);
-        // "Never send this:" or "Shall I?" beside a block is no call, at least none of a tool that changes something.
-        let is_meant = |call: &TextCall| match self.toolbox.find(&call.name) {
-            ToolLookup::Found(tool) => is_meant(tool.class, call.form, &rest),
-            ToolLookup::Report | ToolLookup::Unknown { .. } => true,
-        };
-        if !calls.iter().all(is_meant) {
-            return;
-        }
-        for (number, TextCall { name, parameters, form }) in (1..).zip(calls) {
-            if let ToolLookup::Report = self.toolbox.find(&name) {
-                let draft = self.report_reader.read(&parameters).ok();
-                let found = draft.map(|draft| FallbackReport::from_text(draft, FallbackQuality::Whole));
-                classified.fallback_report = found.or(classified.fallback_report.take());
-                continue;
+        let is_callable = |call: &TextCall| !matches!(self.toolbox.find(&call.name), ToolLookup::Unknown { .. });
+        let mut found = calls_in_text(text, is_callable);
+        let context = self.text_call_context();
+        let verdict = text_call_verdict(&found, &context, |call| self.class_of(call));
+        if verdict != TextCallVerdict::Quoted {
+            for call in found.calls.extract_if(.., |call| matches!(self.toolbox.find(&call.name), ToolLookup::Report)) {
+                let draft = self.report_reader.read(&call.parameters).ok();
+                let report = draft.map(|draft| FallbackReport::from_text(draft, FallbackQuality::Whole));
+                classified.fallback_report = report.or(classified.fallback_report.take());
             }
+        }
+        let why = match verdict {
+            TextCallVerdict::Make => return self.take_text_calls(found.calls, found.rest, classified),
+            TextCallVerdict::Quoted => DropReason::Quoted,
+            TextCallVerdict::Ask | TextCallVerdict::Text if self.final_turn && found.rest.is_empty() => {
+                DropReason::NotPermitted
+            }
+            TextCallVerdict::Ask if !self.final_turn => {
+                classified.asks_again = !found.calls.is_empty();
+                DropReason::InText
+            }
+            TextCallVerdict::Ask | TextCallVerdict::Text => DropReason::InText,
+        };
+        classified.dropped.extend(found.calls.into_iter().map(|call| (call.name, why)));
+    }
+
+    fn take_text_calls(self, calls: Vec<TextCall>, rest: String, classified: &mut ClassifiedAnswer) {
+        for (number, TextCall { name, parameters, form }) in (1..).zip(calls) {
             if !self.final_turn {
                 classified.text_calls.push((name.clone(), form));
             }
@@ -164,9 +188,35 @@ impl AnswerClassifier<'_> {
         }
     }
 
+    /// What the calls of a tool change. A report changes nothing.
+    fn class_of(self, call: &TextCall) -> SideEffect {
+        match self.toolbox.find(&call.name) {
+            ToolLookup::Found(tool) => tool.class,
+            ToolLookup::Report => SideEffect::Read,
+            ToolLookup::Unknown { .. } => SideEffect::Undeclared,
+        }
+    }
+
+    fn text_call_context(&self) -> TextCallContext<'_> {
+        let texts = self.history.iter().map(Message::text).chain(self.stored_results.texts());
+        TextCallContext {
+            conversation: texts.collect(),
+            has_unsearchable_content: self.history.iter().any(|message| !message.attachments().is_empty()),
+            has_native_call: self.has_native_call,
+            was_asked: self.was_asked,
+        }
+    }
+
     fn classify_text(self, answer: &ModelAnswer, text: &str, classified: &mut ClassifiedAnswer) -> AnswerKind {
+        // A text that only shows a call holds no report besides itself.
+        let shows_call = classified.dropped.iter().any(|(_, why)| why.is_text());
+        let find_report = |any_text: bool| match shows_call {
+            true if any_text => self.report_reader.any_text(text),
+            true => None,
+            false => self.report_reader.find_in_text(text, any_text),
+        };
         if self.text_answers == TextAnswers::Accepted
-            && let Some((draft, quality)) = self.report_reader.find_in_text(text, true)
+            && let Some((draft, quality)) = find_report(true)
         {
             let is_plain = quality == FallbackQuality::AnyText;
             let status = if is_plain { ReportStatus::Success } else { draft.status };
@@ -175,7 +225,7 @@ impl AnswerClassifier<'_> {
         }
         let (kind, reason, words) = if !text.is_empty() {
             if classified.fallback_report.is_none() {
-                let found = self.report_reader.find_in_text(text, self.final_turn);
+                let found = find_report(self.final_turn);
                 classified.fallback_report = found.map(|(draft, quality)| FallbackReport::from_text(draft, quality));
             }
             (AnswerKind::TextOnly, RetryReason::TextOnly, &self.words.text_only)

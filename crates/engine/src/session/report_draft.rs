@@ -136,24 +136,28 @@ impl ReportReader<'_> {
         match (&record, call) {
             (Some(object), _) if looks_like_report(object) => return self.read(object).ok().map(whole),
             (_, Some((name, parameters))) if is_report(&name) => return self.read(&parameters).ok().map(whole),
-            // A call of another tool that was written as text is of no use to the user.
-            (_, Some(_)) if self.format != ReportFormat::Json => return None,
+            // A call of another tool that was written as text is of no use to the user; a sentence about one is.
+            (_, Some(_)) if self.format != ReportFormat::Json && text.trim_start().starts_with(['{', '`']) => {
+                return None;
+            }
             _ => {}
         }
+        if final_turn { self.any_text(text) } else { None }
+    }
+
+    /// The text itself as a report.
+    pub(super) fn any_text(self, text: &str) -> Option<(ReportDraft, FallbackQuality)> {
         let draft = match self.format {
-            ReportFormat::Text | ReportFormat::Markdown if final_turn && !text.trim().is_empty() => Some(ReportDraft {
+            ReportFormat::Text | ReportFormat::Markdown if text.trim().is_empty() => return None,
+            ReportFormat::Text | ReportFormat::Markdown => ReportDraft {
                 content: text.trim().to_owned(),
                 content_json: None,
                 metadata: Object::new(),
                 status: ReportStatus::Partial,
-            }),
-            ReportFormat::Json if final_turn => {
-                let draft = self.read(&Object::from([(CONTENT_JSON, Value::from(text))])).ok()?;
-                Some(ReportDraft { status: ReportStatus::Partial, ..draft })
-            }
-            ReportFormat::Text | ReportFormat::Markdown | ReportFormat::Json => None,
+            },
+            ReportFormat::Json => self.read(&Object::from([(CONTENT_JSON, Value::from(text))])).ok()?,
         };
-        draft.map(|draft| (draft, FallbackQuality::AnyText))
+        Some((ReportDraft { status: ReportStatus::Partial, ..draft }, FallbackQuality::AnyText))
     }
 }
 

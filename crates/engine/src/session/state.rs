@@ -73,6 +73,9 @@ pub(super) struct State {
     pub(super) last_text: Option<String>,
     pub(super) turns_completed: u32,
     pub(super) totals: Totals,
+    /// The models that have made a native call. A call in a text of theirs is not made.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) native_callers: BTreeSet<TargetName>,
     /// Calls that failed but may have taken effect.
     pub(super) uncertain_calls: Vec<UncertainCall>,
     /// The learned rules whose change a tool rejected, each with the error.
@@ -164,6 +167,8 @@ word_enum! {
     pub enum RetryReason {
         /// The answer was text only.
         TextOnly = "text_only",
+        /// The answer has a call as text.
+        CallInText = "call_in_text",
         Empty = "empty",
         /// The answer was only reasoning.
         ReasoningOnly = "reasoning_only",

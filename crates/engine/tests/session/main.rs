@@ -18,6 +18,7 @@ mod follow_ups;
 mod properties;
 mod reports;
 mod stop_and_cancel;
+mod text_calls;
 mod tool_calls;
 mod uncertain_calls;
 mod untrusted_text;

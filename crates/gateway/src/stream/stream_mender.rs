@@ -123,10 +123,12 @@ impl StreamMender {
 fn note(mended: &MendedAnswer) -> Option<String> {
     let changes = (!mended.changes.is_empty()).then(|| format!("x-reknit-mended: {}", mended.changes.join("; ")));
     let doubts = (!mended.doubts.is_empty()).then(|| format!("x-reknit-unmended: {}", mended.doubts.join("; ")));
+    let left =
+        (!mended.left_as_text.is_empty()).then(|| format!("x-reknit-left-as-text: {}", mended.left_as_text.join("; ")));
     let skipped = match mended.answer.skipped_events {
         0 => None,
         count => Some(format!("x-reknit-unmended: {count} unreadable events of the stream were left out")),
     };
-    let notes: Vec<String> = changes.into_iter().chain(doubts).chain(skipped).collect();
+    let notes: Vec<String> = changes.into_iter().chain(doubts).chain(left).chain(skipped).collect();
     (!notes.is_empty()).then(|| notes.join(" | "))
 }

@@ -16,6 +16,8 @@ use super::bill::Bill;
 pub(super) struct Attempts {
     pub(super) request: GatewayRequest,
     pub(super) is_mending: bool,
+    /// Whether a model is asked once more if its answer cannot be mended.
+    asks_again: bool,
     /// Whether a stream waits for the whole answer.
     pub(super) is_buffered: bool,
     headers: Vec<(&'static str, String)>,
@@ -58,13 +60,14 @@ impl Attempts {
             headers.get(name).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(word.as_bytes()))
         };
         let is_mending = !header_is("x-reknit-mend", "off");
+        let asks_again = !header_is("x-reknit-mend", "once");
         let is_buffered = header_is("x-reknit-stream", "buffered");
         let headers = api_headers(headers);
-        Self { request, is_mending, is_buffered, headers, metrics, bill, complaint: None, fallback: None }
+        Self { request, is_mending, asks_again, is_buffered, headers, metrics, bill, complaint: None, fallback: None }
     }
 
     pub(super) fn mender(&self) -> Option<AnswerMender<'_>> {
-        self.is_mending.then(|| AnswerMender::of(&self.request))
+        self.is_mending.then(|| AnswerMender::of(&self.request).asked_again(self.complaint.is_some()))
     }
 
     /// Sends the request to one target: as it is to a server with the same API, else translated.
@@ -132,9 +135,9 @@ impl Attempts {
         };
         let harmless = harmless.map(|answer| Received { answer: *answer, body, is_same_api });
         self.count("reknit_gateway_unusable_answers_total", "Answers for which a model was asked again.", target);
-        let is_second = self.complaint.replace(reason.clone()).is_some();
+        let is_last = self.complaint.replace(reason.clone()).is_some() || !self.asks_again;
         match harmless {
-            Some(served) if is_second => return Ok(served),
+            Some(served) if is_last => return Ok(served),
             Some(served) => self.fallback = Some((target.clone(), served)),
             None => {}
         }

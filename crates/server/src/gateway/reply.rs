@@ -97,9 +97,12 @@ pub(super) fn attempt_headers(target: &TargetName, attempts: usize) -> HeaderMap
 fn describe(headers: &mut HeaderMap, request: &GatewayRequest, served: &MendedResponse) {
     let mended = &served.answer;
     let omitted = if served.is_same_api { Vec::new() } else { omitted(request, &mended.answer.omitted_options) };
-    for (name, values) in
-        [("x-reknit-mended", &mended.changes), ("x-reknit-unmended", &mended.doubts), ("x-reknit-omitted", &omitted)]
-    {
+    for (name, values) in [
+        ("x-reknit-mended", &mended.changes),
+        ("x-reknit-unmended", &mended.doubts),
+        ("x-reknit-left-as-text", &mended.left_as_text),
+        ("x-reknit-omitted", &omitted),
+    ] {
         if !values.is_empty() {
             insert(headers, name, &values.join("; "));
         }

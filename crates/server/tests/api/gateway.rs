@@ -170,14 +170,11 @@ async fn mending_can_be_turned_off() {
 
 #[tokio::test]
 async fn a_call_that_a_model_writes_as_text_becomes_a_call_in_every_api() {
-    let text = "Let me look.\n<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Seoul\", \"days\": 3}}</tool_call>";
+    let text = r#"<tool_call>{"name": "get_weather", "arguments": {"city": "Seoul", "days": 3}}</tool_call>"#;
     let gateway = Gateway::answering([Reply::text(text), Reply::text(text), Reply::text(text)]).await;
     let answer = json_of(gateway.chat(&weather_question()).await).await;
     let message = &answer["choices"][0]["message"];
-    assert_eq!(
-        (&message["content"], &answer["choices"][0]["finish_reason"]),
-        (&json!("Let me look."), &json!("tool_calls"))
-    );
+    assert_eq!(answer["choices"][0]["finish_reason"], "tool_calls");
     assert_eq!(message["tool_calls"][0]["function"]["name"], "get_weather");
 
     let schema = &weather_question()["tools"][0]["function"]["parameters"];
@@ -185,26 +182,65 @@ async fn a_call_that_a_model_writes_as_text_becomes_a_call_in_every_api() {
         "tools": [{"name": "get_weather", "input_schema": schema}]});
     let answer = json_of(gateway.post("/v1/messages", &body).await).await;
     assert_eq!(answer["stop_reason"], "tool_use");
-    assert_eq!(answer["content"][0], json!({"type": "text", "text": "Let me look."}));
-    assert_eq!(answer["content"][1]["input"], json!({"city": "Seoul", "days": 3}));
+    assert_eq!(answer["content"][0]["input"], json!({"city": "Seoul", "days": 3}));
 
     let body = json!({"model": "m", "input": "How warm is it?",
         "tools": [{"type": "function", "name": "get_weather", "parameters": schema}]});
     let answer = json_of(gateway.post("/v1/responses", &body).await).await;
     assert_eq!(
-        (&answer["output"][1]["type"], &answer["output"][1]["name"]),
+        (&answer["output"][0]["type"], &answer["output"][0]["name"]),
         (&json!("function_call"), &json!("get_weather"))
     );
 }
 
+const CALL_BESIDE_PROSE: &str = "Let me look.\n<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Seoul\", \"days\": 3}}</tool_call>";
+
 #[tokio::test]
-async fn text_of_a_stream_passes_and_the_call_in_it_is_mended_with_a_comment() {
-    let text = "Let me look.\n<tool_call>{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Seoul\", \"days\": \"3\"}}</tool_call>";
+async fn a_model_is_asked_once_more_about_a_call_beside_prose() {
+    let real = r#"{"city":"Seoul","days":3}"#;
+    let gateway = Gateway::answering([Reply::text(CALL_BESIDE_PROSE), Reply::tool_call("get_weather", real)]).await;
+    let answer = json_of(gateway.chat(&weather_question()).await).await;
+    assert_eq!(answer["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"], real);
+    let asked = gateway.models["m"].requests()[1].text().to_owned();
+    assert!(asked.contains("it shows a call of `get_weather` as text"), "{asked}");
+}
+
+#[tokio::test]
+async fn a_call_beside_prose_stays_text_if_the_second_answer_or_the_caller_allows_no_more() {
+    let gateway = Gateway::answering([Reply::text(CALL_BESIDE_PROSE), Reply::text(CALL_BESIDE_PROSE)]).await;
+    let response = gateway.chat(&weather_question()).await;
+    let told = header(&response, "x-reknit-left-as-text");
+    assert!(told.contains("`get_weather`"), "{told}");
+    let message = json_of(response).await["choices"][0]["message"].clone();
+    assert_eq!((&message["content"], message.get("tool_calls")), (&json!(CALL_BESIDE_PROSE), None));
+
+    let gateway = Gateway::answering([Reply::text(CALL_BESIDE_PROSE)]).await;
+    let url = format!("{}/v1/chat/completions", gateway.url);
+    let request = gateway.client.post(url).header("x-reknit-mend", "once").body(weather_question().to_string());
+    let response = request.send().await.expect("an answer");
+    assert!(header(&response, "x-reknit-unmended").contains("`get_weather`"));
+    assert_eq!(json_of(response).await["choices"][0]["message"]["content"], CALL_BESIDE_PROSE);
+    assert_eq!(gateway.models["m"].requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_call_beside_prose_in_a_stream_stays_text_with_a_comment() {
+    let gateway = Gateway::answering([Reply::text(CALL_BESIDE_PROSE)]).await;
+    let mut question = weather_question();
+    question["stream"] = json!(true);
+    let stream = gateway.chat(&question).await.text().await.expect("a body");
+    assert_eq!(streamed_text(&stream), CALL_BESIDE_PROSE);
+    assert!(stream.contains(": x-reknit-unmended: ") && !stream.contains("tool_calls"), "{stream}");
+}
+
+#[tokio::test]
+async fn the_call_that_is_all_of_a_stream_is_mended_with_a_comment() {
+    let text = r#"<tool_call>{"name": "get_weather", "arguments": {"city": "Seoul", "days": "3"}}</tool_call>"#;
     let gateway = Gateway::answering([Reply::text(text)]).await;
     let mut question = weather_question();
     question["stream"] = json!(true);
     let stream = gateway.chat(&question).await.text().await.expect("a body");
-    assert_eq!(streamed_text(&stream).trim(), "Let me look.");
+    assert_eq!(streamed_text(&stream).trim(), "");
     assert!(stream.contains(r#""arguments":"{\"city\":\"Seoul\",\"days\":3}""#), "{stream}");
     assert!(stream.contains("\n: x-reknit-mended: ") && stream.contains(r#""finish_reason":"tool_calls""#), "{stream}");
     assert!(stream.ends_with("data: [DONE]\n\n"), "{stream}");

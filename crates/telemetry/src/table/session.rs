@@ -16,7 +16,7 @@ definitions! { METRICS:
     LLM_BACKOFF = Histogram, "ai_agent_llm_backoff_ms", [];
     /// tool calls that models wrote as text and that were made; `reason` is whole_answer, fenced_block, tag or function_call
     CALLS_IN_TEXT = Counter, "ai_agent_tool_calls_in_text_total", ["reason"];
-    /// tool calls of an answer that were not made; `reason` is malformed, unknown or not_permitted
+    /// tool calls of an answer that were not made; `reason` is malformed, unknown, not_permitted, quoted or in_text
     CALLS_DROPPED = Counter, "ai_agent_tool_calls_dropped_total", ["reason"];
     /// reductions of the number of remaining turns
     COLLAPSES = Counter, "ai_agent_retry_collapse_total", ["reason"];

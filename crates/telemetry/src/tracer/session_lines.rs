@@ -79,6 +79,8 @@ fn dropped_call(tool: &str, reason: DropReason) -> (&'static Definition<0>, Stri
         DropReason::Malformed => (&table::CALL_MALFORMED, format!(": {tool}")),
         DropReason::Unknown => (&table::CALL_DROPPED, format!("there is no such tool: {tool}")),
         DropReason::NotPermitted => (&table::CALL_DROPPED, format!("it may not be called in the final turn: {tool}")),
+        DropReason::Quoted => (&table::CALL_DROPPED, format!("its text is in the conversation already: {tool}")),
+        DropReason::InText => (&table::CALL_DROPPED, format!("it is written as text: {tool}")),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use reknit_engine::{Attempt, MendedCall, RepeatedCall, SessionOverview, SessionRecord, TextCallForm, WaitEnd};
+use reknit_engine::{
+    Attempt, DropReason, MendedCall, RepeatedCall, SessionOverview, SessionRecord, TextCallForm, WaitEnd,
+};
 use reknit_protocol::{Object, Value};
 
 use super::show::{CurrentState, VALUE_COLUMNS, start_fields, start_lines};
@@ -110,7 +112,14 @@ fn log_line(record: &SessionRecord) -> Option<String> {
             format!("fixed    turn {turn}: call written as text {place}: {tool}")
         }
         SessionRecord::CallDropped { turn, tool, why } => {
-            format!("dropped  turn {turn}: call of {tool}: {}", without_underscores(why.as_str()))
+            let why = match why {
+                DropReason::Malformed | DropReason::Unknown | DropReason::NotPermitted => {
+                    without_underscores(why.as_str())
+                }
+                DropReason::Quoted => "written as text, and the conversation contains it already".to_owned(),
+                DropReason::InText => "written as text, and not made".to_owned(),
+            };
+            format!("dropped  turn {turn}: call of {tool}: {why}")
         }
         SessionRecord::FallbackReportFound { turn, source } => {
             format!("kept     turn {turn}: a report for the case that no better one follows ({source})")
