@@ -223,7 +223,7 @@ pub(crate) fn add_section(text: &mut String, title: &str, lines: &[String]) {
 
 /// A line whose text of tools and models cannot begin another one: line breaks, control characters and marks that change
 /// the text direction are escaped.
-fn one_line(line: &str) -> String {
+pub(crate) fn one_line(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
     for c in line.chars() {
         match c {

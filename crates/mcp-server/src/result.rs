@@ -15,24 +15,30 @@ pub(crate) fn result_of_call(run: &RunId, outcome: &Result<RunAnswer, RunError>)
         Err(error) => return failure(run, error),
     };
     match answer.step_result::<Box<RawValue>>(STEP) {
-        Ok(value) => success(run, value.get(), &answer.mends()),
-        Err(error) => with_run(error_text(error.to_string()), run, &[]),
+        Ok(value) => success(run, value.get(), answer),
+        Err(error) => with_run(error_text(error.to_string()), run, None),
     }
 }
 
-/// The result of a run of a request or a plan.
+/// The result of a run of a request, a plan or an agent. One that did not do everything is an error that has what was done, too.
 pub(crate) fn result_of_run(run: &RunId, outcome: &Result<RunAnswer, RunError>) -> CallToolResult {
-    let answer = match outcome {
-        Ok(answer) => answer,
+    let result = match outcome {
+        Ok(answer) => &answer.result,
+        Err(RunError::Failed(failure)) => &failure.result,
         Err(error) => return failure(run, error),
     };
-    let mut content = vec![ContentBlock::text(answer.text())];
-    if let RunResult::Answer(answer) = &answer.result
+    let mut content = vec![ContentBlock::text(result.ending().full_text())];
+    if let RunResult::Answer(answer) = result
         && !answer.outputs.is_empty()
     {
         content.push(ContentBlock::text(Value::Object(answer.outputs.clone()).to_string()));
     }
-    with_run(CallToolResult::success(content), run, &answer.mends())
+    let is_whole = outcome.is_ok();
+    with_run(
+        if is_whole { CallToolResult::success(content) } else { CallToolResult::error(content) },
+        run,
+        Some(result),
+    )
 }
 
 /// The call was made before: its result, with a note.
@@ -53,7 +59,7 @@ pub(crate) fn waiting(run: &RunId, questions: &[AskPerson]) -> CallToolResult {
          call `continue_run` with {{\"run\": \"{run}\"}} for the result. Do not make the call again.",
         calls.join("\n")
     );
-    with_run(error_text(text), run, &[])
+    with_run(error_text(text), run, None)
 }
 
 pub(crate) fn error_text(text: impl Into<String>) -> CallToolResult {
@@ -67,10 +73,8 @@ pub(crate) fn is_in_doubt(outcome: &Result<RunAnswer, RunError>) -> bool {
     outcome.as_ref().is_err_and(|error| error.failure().is_none_or(is_unknown))
 }
 
-fn success(run: &RunId, json: &str, mends: &[AppliedMend]) -> CallToolResult {
-    let value: serde_json::Value = serde_json::from_str(json).unwrap_or_default();
-    // A text is shown as it is, anything else as JSON with every digit.
-    let text = value.as_str().map_or_else(|| json.to_owned(), str::to_owned);
+fn success(run: &RunId, json: &str, answer: &RunAnswer) -> CallToolResult {
+    let mends = answer.mends();
     let descriptions = |is_meant: fn(Rung) -> bool| -> Vec<&str> {
         mends.iter().filter(|mend| is_meant(mend.rung)).map(|mend| mend.description.as_str()).collect()
     };
@@ -78,12 +82,21 @@ fn success(run: &RunId, json: &str, mends: &[AppliedMend]) -> CallToolResult {
     let settled = descriptions(|rung| rung == Rung::Settlement);
     let before = (!changes.is_empty()).then(|| format!("(changed before it was sent: {})", changes.join("; ")));
     let after = (!settled.is_empty()).then(|| format!("(its outcome was not known at first: {})", settled.join("; ")));
-    let (mut content, structured) = content_blocks(&value)
-        .unwrap_or_else(|| (vec![ContentBlock::text(text)], Some(value).filter(serde_json::Value::is_object)));
-    content.extend(before.into_iter().chain(after).map(ContentBlock::text));
+    let (mut content, structured) = content_of(json);
+    let status = answer.result.ending().status_line();
+    content.extend(before.into_iter().chain(after).chain(status).map(ContentBlock::text));
     let mut result = CallToolResult::success(content);
     result.structured_content = structured;
-    with_run(result, run, mends)
+    with_run(result, run, Some(&answer.result))
+}
+
+/// The content and the structured content of what a tool returned.
+fn content_of(json: &str) -> (Vec<ContentBlock>, Option<serde_json::Value>) {
+    let value: serde_json::Value = serde_json::from_str(json).unwrap_or_default();
+    // A text is shown as it is, anything else as JSON with every digit.
+    let text = value.as_str().map_or_else(|| json.to_owned(), str::to_owned);
+    content_blocks(&value)
+        .unwrap_or_else(|| (vec![ContentBlock::text(text)], Some(value).filter(serde_json::Value::is_object)))
 }
 
 /// The blocks and the structured content of a result that an MCP server returned with more than text: images, sound, resources. The
@@ -104,7 +117,7 @@ fn failure(run: &RunId, error: &RunError) -> CallToolResult {
         None => format!("{}; continue it with `reknit runs resume {run}`", error_chain(error)),
     };
     let text = format!("{text}\nEach attempt: `reknit runs show {run}`");
-    with_run(error_text(text), run, &[])
+    with_run(error_text(text), run, error.failure().map(|failure| &failure.result))
 }
 
 fn failure_text(failure: &RunFailure) -> String {
@@ -132,14 +145,22 @@ fn refusal(reason: &str) -> String {
     }
 }
 
-/// Adds the run and its mends for programs.
-fn with_run(result: CallToolResult, run: &RunId, mends: &[AppliedMend]) -> CallToolResult {
-    let mended = mends.iter().map(|AppliedMend { rung, description, .. }| {
-        Value::from([("by", rung.as_str().into()), ("change", description.as_str().into())])
-    });
+/// Adds for programs the run, its status, what is missing or in doubt, and what was mended.
+fn with_run(result: CallToolResult, run: &RunId, ended: Option<&RunResult>) -> CallToolResult {
     let mut meta = Object::from([("reknit/run", Value::from(run.as_str()))]);
-    if !mends.is_empty() {
-        meta.insert("reknit/mended", mended.collect::<Value>());
+    if let Some(ended) = ended {
+        meta.insert("reknit/status", ended.ending().status().as_str());
+        let shortcomings = ended.ending().shortcomings();
+        if !shortcomings.is_empty() {
+            meta.insert("reknit/shortcomings", shortcomings.into_iter().map(Value::from).collect::<Value>());
+        }
+        let mended = ended.mends().into_iter().map(|AppliedMend { rung, description, .. }| {
+            Value::from([("by", rung.as_str().into()), ("change", description.as_str().into())])
+        });
+        let mended: Vec<Value> = mended.collect();
+        if !mended.is_empty() {
+            meta.insert("reknit/mended", mended);
+        }
     }
     let meta: MetaObject = serde_json::from_str(&Value::Object(meta).to_string()).unwrap_or_default();
     result.with_meta(Some(meta))
@@ -150,8 +171,7 @@ mod tests {
     use super::*;
 
     fn kinds(json: &str) -> Vec<bool> {
-        let result = success(&RunId::new("r"), json, &[]);
-        result.content.iter().map(|block| block.as_text().is_some()).collect()
+        content_of(json).0.iter().map(|block| block.as_text().is_some()).collect()
     }
 
     #[test]

@@ -59,6 +59,29 @@ pub enum OutputError {
     },
 }
 
+impl RunResult {
+    /// The answer or the report, with what holds for both: the status and the shortcomings.
+    pub fn ending(&self) -> Ending<'_> {
+        match self {
+            Self::Answer(answer) => Ending::Answer(answer),
+            Self::Report(report) => Ending::Report(report),
+        }
+    }
+
+    /// The calls that were changed or sent again, and succeeded.
+    pub fn mends(&self) -> Vec<AppliedMend> {
+        match self {
+            Self::Answer(answer) => {
+                let mended = answer.steps.iter().flat_map(|report| report.mended().map(move |mend| (report, mend)));
+                mended.map(|(report, mend)| applied_mend(report.step.as_str(), mend.rung, &mend.description)).collect()
+            }
+            Self::Report(report) => {
+                report.mended.iter().map(|mended| applied_mend(&mended.call, mended.rung, &mended.change)).collect()
+            }
+        }
+    }
+}
+
 impl RunAnswer {
     /// The text for the user.
     pub fn text(&self) -> &str {
@@ -94,15 +117,7 @@ impl RunAnswer {
 
     /// The calls that were changed or sent again, and succeeded.
     pub fn mends(&self) -> Vec<AppliedMend> {
-        match &self.result {
-            RunResult::Answer(answer) => {
-                let mended = answer.steps.iter().flat_map(|report| report.mended().map(move |mend| (report, mend)));
-                mended.map(|(report, mend)| applied_mend(report.step.as_str(), mend.rung, &mend.description)).collect()
-            }
-            RunResult::Report(report) => {
-                report.mended.iter().map(|mended| applied_mend(&mended.call, mended.rung, &mended.change)).collect()
-            }
-        }
+        self.result.mends()
     }
 
     /// What the run spent.

@@ -38,7 +38,8 @@ macro_rules! endpoint {
     ($(#[doc = $doc:tt])* $name:ident, $path:tt, $api:ident) => {
         $(#[doc = $doc])*
         #[utoipa::path(post, path = $path, tag = "gateway", request_body(content = Object),
-            params(("x-reknit-mend" = Option<String>, Header, description = "`off` passes answers on as they are, `once` asks no model a second time about an answer"),
+            params(("Idempotency-Key" = Option<String>, Header, description = "Of `reknit/ask` and `agent/NAME`: the same key gets the answer of the same run"),
+                ("x-reknit-mend" = Option<String>, Header, description = "`off` passes answers on as they are, `once` asks no model a second time about an answer"),
                 ("x-reknit-stream" = Option<String>, Header, description = "`buffered` streams the answer once it is whole")),
             responses((status = 200, content((Object = "application/json"), (StreamedEvent = "text/event-stream"))),
                 (status = 400, body = Object), (status = 404, body = Object), (status = 413, body = Object),
@@ -80,7 +81,7 @@ async fn answer(
     let body = read_body(body, MAX_BODY).await.map_err(|error| refused(&error, None))?;
     let request = read(api, &body)?;
     match EngineModel::named(server, &request.model) {
-        Some(model) => model?.answer(server, caller, &request).await,
+        Some(model) => model?.answer(server, caller, headers, &request).await,
         None => ask_models(server, caller, headers, request).await,
     }
 }

@@ -121,19 +121,33 @@ pub(crate) async fn view(runtime: &Runtime, run: &RunId) -> Result<RunView, ApiE
     Ok(RunView { line, answer, report, questions: Vec::new() })
 }
 
-/// The answer or report of a run with the tokens that it has spent, or which decision it waits for.
-pub(crate) async fn answer_text(journal: &Journal, run: &RunId) -> Result<(String, Usage), ApiError> {
-    if journal.summary(run).await?.status.is_none() {
+/// What a client reads that sees nothing but text.
+#[derive(Debug)]
+pub(crate) struct RunText {
+    /// `complete`, `partial`, `waiting` and so on.
+    pub(crate) status: String,
+    /// The answer or report with the line about its status, or which decision the run waits for.
+    pub(crate) text: String,
+    /// The tokens that were spent.
+    pub(crate) usage: Usage,
+}
+
+pub(crate) async fn run_text(journal: &Journal, run: &RunId) -> Result<RunText, ApiError> {
+    let summary = journal.summary(run).await?;
+    let status = summary.state().to_owned();
+    if summary.status.is_none() {
         let asks = open_questions(journal, run).await?;
         let asks: Vec<String> = asks.iter().map(|ask| format!("`{}`", ask.id)).collect();
         let text = format!("This waits for a person. The run `{run}` asks {}.", asks.join(", "));
-        return Ok((text, Usage::reported(0, 0)));
+        return Ok(RunText { status, text, usage: Usage::reported(0, 0) });
     }
     let usage = |spent: &Spent| Usage::reported(spent.input_tokens, spent.output_tokens);
     let overview: Overview = run_overview(journal, run).await?;
-    Ok(match overview.ending() {
-        Some(Ending::Answer(answer)) => (answer.text.clone(), usage(&answer.spent)),
-        Some(Ending::Report(report)) => (report.content.clone(), usage(&report.spent)),
-        None => (String::new(), Usage::reported(0, 0)),
-    })
+    let usage = match overview.ending() {
+        Some(Ending::Answer(answer)) => usage(&answer.spent),
+        Some(Ending::Report(report)) => usage(&report.spent),
+        None => Usage::reported(0, 0),
+    };
+    let text = overview.ending().map(Ending::full_text).unwrap_or_default();
+    Ok(RunText { status, text, usage })
 }

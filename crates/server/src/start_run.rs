@@ -115,6 +115,11 @@ pub(crate) struct NewRun {
 /// Starts a run, or finds the one that the same request has started before.
 pub(crate) async fn begin(server: &ServerState, caller: &Caller, new: NewRun) -> Result<RunHandle, ApiError> {
     let start = run_start(server, caller, new)?;
+    start_once(server, caller, start).await
+}
+
+/// Starts this run, or finds the one that the same request has started before under the same id.
+pub(crate) async fn start_once(server: &ServerState, caller: &Caller, start: RunStart) -> Result<RunHandle, ApiError> {
     match known_run(server, caller, &start).await? {
         Some(handle) => Ok(handle),
         None => server.start(|| caller.reknit.start(start)),
@@ -162,7 +167,7 @@ async fn known_run(server: &ServerState, caller: &Caller, start: &RunStart) -> R
 }
 
 /// The id that the caller chose, or the one that follows from its name and its key: two callers with the same key have two runs.
-fn run_id(caller: &Caller, headers: &HeaderMap, given: Option<&str>) -> Result<Option<RunId>, ApiError> {
+pub(crate) fn run_id(caller: &Caller, headers: &HeaderMap, given: Option<&str>) -> Result<Option<RunId>, ApiError> {
     let key = headers.get("idempotency-key").map(HeaderValue::as_bytes);
     match (given, key) {
         (Some(_), Some(_)) => Err(ApiError::invalid("send `run_id` or `Idempotency-Key`, not both")),

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Session;
-use crate::answer::{Answer, Status};
+use crate::answer::{Answer, Status, one_line, shown_missing_lines};
 use crate::budget::Spent;
 use crate::business_key::{Avoided, UncertainCall};
 use crate::effect::Effect;
@@ -37,6 +37,58 @@ pub enum Ending<'a> {
 }
 
 impl Ending<'_> {
+    /// What a reader must know beside the text, one sentence each: what was not done, what may have taken effect, and what no
+    /// source states.
+    pub fn shortcomings(self) -> Vec<String> {
+        match self {
+            // A complete answer has steps that its plan skips, and perhaps a limit that prevented nothing.
+            Self::Answer(answer) if answer.status == Status::Complete => answer.doubts.clone(),
+            Self::Answer(answer) => {
+                let missing = shown_missing_lines(&answer.steps, &answer.missing_outputs);
+                let missing = missing.iter().map(|line| line.trim_start_matches("- ").to_owned());
+                answer.reason.iter().cloned().chain(missing).chain(answer.doubts.iter().cloned()).collect()
+            }
+            Self::Report(report) => {
+                let Report { not_done, in_doubt, doubts, .. } = report;
+                not_done.iter().chain(in_doubt).chain(doubts).cloned().collect()
+            }
+        }
+    }
+
+    /// A line below the text for readers who see nothing else: the status, and the shortcomings that the text does not list. `None`
+    /// if all was done and nothing is in doubt.
+    pub fn status_line(self) -> Option<String> {
+        let status = self.status();
+        let shortcomings = match self {
+            // The full text of an answer lists what is missing.
+            Self::Answer(answer) => {
+                let is_news = |reason: &&String| status != Status::Complete && !answer.text.contains(reason.as_str());
+                answer.reason.iter().filter(is_news).chain(&answer.doubts).cloned().collect()
+            }
+            Self::Report(_) => self.shortcomings(),
+        };
+        if status == Status::Complete && shortcomings.is_empty() {
+            return None;
+        }
+        let shortcomings: Vec<String> = shortcomings.iter().map(|line| one_line(line)).collect();
+        let colon = if shortcomings.is_empty() { "" } else { ": " };
+        Some(format!("Status: {}{colon}{}.", status.as_str().replace('_', " "), shortcomings.join("; ")))
+    }
+
+    /// The text for readers who see nothing else, with the line about its status. In JSON a line would break it, so a report in
+    /// JSON has none.
+    pub fn full_text(self) -> String {
+        let text = match self {
+            Self::Answer(answer) => answer.full_text(),
+            Self::Report(report) if report.content_json.is_some() => return report.content.clone(),
+            Self::Report(report) => report.content.clone(),
+        };
+        match self.status_line() {
+            Some(line) => format!("{text}\n\n{line}").trim_start().to_owned(),
+            None => text,
+        }
+    }
+
     /// The final status, as the journal stores it.
     pub fn status(self) -> Status {
         match self {

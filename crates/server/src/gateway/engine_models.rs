@@ -1,16 +1,18 @@
 //! Model names that run the engine or an agent.
 
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use reknit::RunHandle;
+use reknit_engine::Status;
 use reknit_gateway::{GatewayError, GatewayRequest, StreamWriter, write_response};
-use reknit_model_api::{Message, ModelAnswer, Role, Usage};
+use reknit_model_api::{Attachment, FinishReason, Message, ModelAnswer, Role};
 use reknit_runtime::{NamedAgent, RunStart};
 
 use super::reply::identity;
 use crate::access::Caller;
 use crate::api_error::ApiError;
-use crate::run_view::answer_text;
+use crate::run_view::{RunText, run_text};
+use crate::start_run::{run_id, start_once};
 use crate::state::ServerState;
 
 /// The model that runs the engine.
@@ -42,35 +44,63 @@ impl EngineModel {
         }))
     }
 
-    /// Runs the last message of the user, and answers with what came of it.
+    /// Runs the last message of the user, and answers with what came of it. A request with the same `Idempotency-Key` gets the
+    /// answer of the same run.
     pub(super) async fn answer(
         &self,
         server: &ServerState,
         caller: &Caller,
+        headers: &HeaderMap,
         request: &GatewayRequest,
     ) -> Result<Response, GatewayError> {
-        let last = request.request.messages.iter().rev().find(|message| message.role() == Role::User);
-        let Some(input) = last.map(Message::text).filter(|text| !text.trim().is_empty()) else {
+        let Some((input, attachments)) = input_of(&request.request.messages) else {
             return Err(GatewayError::invalid("there is no message of the user with text"));
         };
         let runtime = caller.reknit.runtime();
+        let id = run_id(caller, headers, None).map_err(|error| refused(&error, None))?;
         let start = match self {
-            Self::Ask => RunStart::from(runtime.started(input, None)),
+            Self::Ask => {
+                let run = runtime.started(&input, None).with_attachments(attachments);
+                RunStart::from(if let Some(id) = id { run.with_id(id) } else { run })
+            }
             Self::Agent(agent) => {
-                let session = runtime.session_started(agent.as_ref().clone(), input);
-                RunStart::from(session.map_err(|error| GatewayError::invalid(error.to_string()))?)
+                let session = runtime.session_started(agent.as_ref().clone(), &input);
+                let session = session.map_err(|error| GatewayError::invalid(error.to_string()))?;
+                let session = session.with_attachments(attachments);
+                RunStart::from(if let Some(id) = id { session.with_id(id) } else { session })
             }
         };
-        let handle = server.start(|| caller.reknit.start(start)).map_err(|error| refused(&error, Some(1_000)))?;
+        let handle = start_once(server, caller, start).await.map_err(|error| refused(&error, Some(1_000)))?;
         let failed = |message: String| GatewayError { status: 500, code: "run_failed", message, retry_after_ms: None };
         handle.settled().await.map_err(|error| refused(&ApiError::from(error), None))?;
-        let (text, usage) =
-            answer_text(server.journal(), &handle.id).await.map_err(|error| failed(error.to_string()))?;
-        if text.is_empty() {
+        let ended = run_text(server.journal(), &handle.id).await.map_err(|error| failed(error.to_string()))?;
+        if ended.text.is_empty() {
             return Err(failed(format!("the run `{}` ended without an answer", handle.id)));
         }
-        Ok(respond(request, &handle, text, usage))
+        Ok(respond(request, &handle, ended))
     }
+}
+
+/// What a run is asked: the last message of the user, and below it what was said before. What tools of the client returned is left
+/// out: it would count as what the user says.
+fn input_of(messages: &[Message]) -> Option<(String, Vec<Attachment>)> {
+    let last = messages.iter().rposition(|message| message.role() == Role::User)?;
+    let input = messages.get(last).map(Message::text).filter(|text| !text.trim().is_empty())?;
+    let mut earlier = Vec::new();
+    let mut attachments = Vec::new();
+    for (index, message) in messages.iter().enumerate() {
+        if message.role() == Role::Tool {
+            continue;
+        }
+        attachments.extend_from_slice(message.attachments());
+        if index != last && !message.text().trim().is_empty() {
+            earlier.push(format!("[{}] {}", message.role(), message.text().trim()));
+        }
+    }
+    if earlier.is_empty() {
+        return Some((input.to_owned(), attachments));
+    }
+    Some((format!("{}\n\nWhat was said before:\n\n{}", input.trim(), earlier.join("\n\n")), attachments))
 }
 
 /// An error of the API, for clients of a model.
@@ -79,8 +109,13 @@ pub(super) fn refused(error: &ApiError, retry_after_ms: Option<u64>) -> GatewayE
     GatewayError { status, code, message: error.to_string(), retry_after_ms }
 }
 
-fn respond(request: &GatewayRequest, handle: &RunHandle, text: String, usage: Usage) -> Response {
-    let answer = ModelAnswer::complete(text, request.model.as_str(), usage);
+fn respond(request: &GatewayRequest, handle: &RunHandle, ended: RunText) -> Response {
+    let RunText { status, text, usage } = ended;
+    let mut answer = ModelAnswer::complete(text, request.model.as_str(), usage);
+    if status != Status::Complete.as_str() {
+        // Of the reasons that every client knows, the one that says: this is not the whole answer.
+        answer.finish = FinishReason::Length;
+    }
     let (content_type, body) = if request.stream {
         let mut writer = StreamWriter::new(request.api, identity(), &request.model, request.include_usage);
         let mut out = Vec::new();
@@ -92,8 +127,10 @@ fn respond(request: &GatewayRequest, handle: &RunHandle, text: String, usage: Us
     let mut response = body.into_response();
     let headers = response.headers_mut();
     headers.insert(axum::http::header::CONTENT_TYPE, HeaderValue::from_static(content_type));
-    if let Ok(run) = HeaderValue::try_from(handle.id.as_str()) {
-        headers.insert(HeaderName::from_static("x-reknit-run"), run);
+    for (name, value) in [("x-reknit-run", handle.id.as_str()), ("x-reknit-status", status.as_str())] {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
     }
     response
 }

@@ -8,6 +8,7 @@ mod gateway;
 mod overload;
 mod owners;
 mod ui;
+mod verdicts;
 
 use std::time::Duration;
 
