@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{ApprovalRule, OutcomeCheck, PromptBuilder};
+use reknit_engine::{ApprovalRule, Confirmation, OutcomeCheck, PromptBuilder};
 use reknit_models::Target;
 use reknit_protocol::{KeyRule, Value};
 #[cfg(feature = "schemars")]
@@ -164,6 +164,12 @@ impl ConfigBuilder {
     #[must_use]
     pub fn check(self, of: &str, check: OutcomeCheck) -> Self {
         self.change(|config| config.with_check(of, check))
+    }
+
+    /// Says what is expected of the results of a capability (`tool/capability`).
+    #[must_use]
+    pub fn confirm(self, capability: &str, confirmation: Confirmation) -> Self {
+        self.change(|config| config.with_confirmation(capability, confirmation))
     }
 
     /// Sets which parameters of a capability (`tool/capability`) identify a deed.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use reknit_expressions::{Binding, Expression, Parameters, bind};
 use reknit_mend::{ReplyContext, Verdict, classify_reply};
-use reknit_plan::{REPLY, RESULT};
+use reknit_plan::{Catalogue, CatalogueEntry, REPLY, RESULT, StepControls, Verify};
 use reknit_protocol::{
     CallTool, CapabilityName, Object, SideEffect, Step, StepId, ToolName, ToolReply, Value, exact, parse_human_duration,
 };
@@ -179,6 +179,31 @@ impl Confirmation {
         }
         if let Some(verify) = self.verify.as_ref().filter(|_| !step.has_control("verify")) {
             step.metadata.insert("verify", Value::Object(verify.to_object()));
+        }
+    }
+}
+
+impl Confirmation {
+    /// The same for a call that no plan contains. Expressions that `validate` refuses are left out.
+    pub(crate) fn controls(&self, catalogue: &Catalogue) -> StepControls {
+        let (of_result, of_reply) = ([RESULT].map(StepId::from), [RESULT, REPLY].map(StepId::from));
+        let verify = |call: &ConfirmingCall| {
+            let (wait, times) = call.again.as_ref().map_or(("", 1), |(wait, times)| (wait.as_str(), *times));
+            let entry = catalogue.entry(call.tool.as_str(), call.capability.as_str());
+            Some(Verify {
+                tool: call.tool.clone(),
+                capability: call.capability.clone(),
+                parameters: Parameters::parse(&call.parameters, &of_result).ok()?,
+                schema: entry.and_then(CatalogueEntry::compiled_schema),
+                expect: Expression::parse(&call.expect, &of_reply).ok()?,
+                wait_ms: parse_human_duration(wait).unwrap_or(0),
+                times,
+            })
+        };
+        StepControls {
+            expect: self.expect.as_ref().and_then(|text| Expression::parse(text, &of_result).ok()),
+            verify: self.verify.as_ref().and_then(verify),
+            ..StepControls::default()
         }
     }
 }

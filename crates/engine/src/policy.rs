@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use reknit_mend::{ErrorsInSuccess, LadderPolicy, LearnedRule, MendingPolicy, PeoplePolicy, ResendPolicy};
 use reknit_model_api::{Message, ModelRequest, Money, Prices, RotationRules, TargetName, Temperature};
-use reknit_plan::{Catalogue, PlanLanguage};
+use reknit_plan::{Catalogue, PlanLanguage, StepControls};
 use reknit_protocol::{KeyRule, Plan, SideEffect, Step};
 use serde::{Deserialize, Serialize};
 
@@ -294,6 +294,12 @@ impl SideEffectPolicy {
                 confirmation.add_to(step);
             }
         }
+    }
+
+    /// `expect` and `verify` of the configuration, for a call that no plan contains.
+    pub(crate) fn confirmation_of(&self, tool: &str, capability: &str, catalogue: &Catalogue) -> StepControls {
+        let confirmation = self.confirmations.get(&format!("{tool}/{capability}"));
+        confirmation.map(|confirmation| confirmation.controls(catalogue)).unwrap_or_default()
     }
 
     /// The side effect of the call of a step; `None` if the catalogue does not have its capability.

@@ -10,14 +10,14 @@ use reknit::models::Target;
 use reknit::runtime::agent::Agent;
 use reknit::runtime::{NamedAgent, RunOwner};
 use reknit::{ConfigBuilder, Reknit};
-use reknit_engine::ApprovalRule;
+use reknit_engine::{ApprovalRule, Confirmation, ConfirmingCall};
 use reknit_fakes::model::{RequestMatcher, Script};
 use reknit_fakes::tool::{CallMatcher, RunningTool};
 use reknit_fakes::{CallBarrier, Reply, ScriptedModel, ScriptedTool};
 use reknit_journal::{RunFilter, StatusFilter};
 use reknit_mcp_server::{McpServeError, McpServer, Offering};
 use reknit_plan::read_plan_file;
-use reknit_protocol::{RunId, SideEffect, Value};
+use reknit_protocol::{Object, RunId, SideEffect, Value};
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
     ElicitationAction, ErrorData, Implementation, PaginatedRequestParams,
@@ -374,6 +374,72 @@ async fn an_agent_is_a_tool_that_works_on_a_task_and_returns_its_report() {
     assert!(format!("{answered:?}").contains("It is 21 degrees."), "{answered:?}");
     let refused = call(json!({"task": " "})).await.expect("a result");
     assert!(format!("{refused:?}").contains("`task` is missing"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_call_that_its_check_does_not_confirm_is_an_error_that_warns_of_another_call() {
+    let tool = shop().start().await.expect("the tool starts");
+    let verify = ConfirmingCall {
+        tool: "t".into(),
+        capability: "look".into(),
+        parameters: Object::new(),
+        expect: "reply.price == 5".to_owned(),
+        again: None,
+    };
+    let confirmation = Confirmation { expect: None, verify: Some(verify) };
+    let builder = Reknit::builder().tool_service("t", &tool.base_url());
+    let reknit = builder.configure(|config| config.confirm("t/pay", confirmation)).start().await.expect("it starts");
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    tokio::spawn(async move { McpServer::new(reknit, Offering::EveryTool).serve_on(tokio::io::split(ours)).await });
+    let client = Client { answer: None }.serve(theirs).await.expect("the client connects");
+    let arguments = json!({"amount": 5}).as_object().cloned().expect("an object");
+    let call = client.call_tool(CallToolRequestParams::new("t__pay").with_arguments(arguments));
+    let result = call.await.expect("a result");
+    let text = texts(&result).concat();
+    assert_eq!(
+        (result.is_error, tool.calls_of("pay").len(), tool.calls_of("look").len()),
+        (Some(true), 1, 1),
+        "{text}"
+    );
+    assert!(
+        text.contains("`reply.price == 5` is false") && text.contains("do not call it again before you know"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn a_report_of_an_agent_whose_call_failed_is_an_error_that_says_what_was_not_done() {
+    let tool = ScriptedTool::new("t").capability("pay", SideEffect::Keyed).on(
+        "pay",
+        CallMatcher::any(),
+        Reply::status(400).body(r#"{"error": "the account is closed"}"#),
+    );
+    let tool = tool.start().await.expect("the tool starts");
+    let report = r#"{"report_content": "Paid ann 5 dollars."}"#;
+    let script = Script::new()
+        .once(RequestMatcher::any(), Reply::tool_call("t__pay", r#"{"to": "ann", "amount": 5}"#))
+        .on(RequestMatcher::any(), Reply::tool_call("agent__final_report", report));
+    let model = ScriptedModel::start(script).await.expect("the model starts");
+    let builder = Reknit::builder().tool_service("t", &tool.base_url()).model(Target::new("m", model.base_url(), "m"));
+    let reknit = builder.start().await.expect("it starts");
+    let agent =
+        Agent::read("---\ndescription: Pays.\ntools: [t]\n---\nPay.", &reknit.runtime().session).expect("an agent");
+    let named = NamedAgent { name: "clerk".to_owned(), agent, agents: Vec::new() };
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    let server = McpServer::new(reknit, Offering::Plans).with_agents([named]);
+    tokio::spawn(async move { server.serve_on(tokio::io::split(ours)).await });
+    let client = Client { answer: None }.serve(theirs).await.expect("the client connects");
+    let arguments = json!({"task": "Pay ann 5."}).as_object().cloned().expect("an object");
+    let call = client.call_tool(CallToolRequestParams::new("agent__clerk").with_arguments(arguments));
+    let result = call.await.expect("a result");
+    let text = texts(&result).concat();
+    assert!(text.starts_with("Paid ann 5 dollars.\n\nStatus: partial: `pay` of `t` with"), "{text}");
+    let meta = &result.meta.as_ref().expect("it has metadata").0;
+    assert_eq!((result.is_error, &meta["reknit/status"]), (Some(true), &json!("partial")));
+    assert!(
+        meta["reknit/shortcomings"][0].as_str().is_some_and(|line| line.contains("the account is closed")),
+        "{meta:?}"
+    );
 }
 
 /// A shop whose journal several owners share.

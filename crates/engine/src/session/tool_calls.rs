@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reknit_expressions::Parameters;
 use reknit_mend::Fate;
 use reknit_model_api::{Message, ModelAnswer, ToolCall};
-use reknit_plan::{CheckedPlan, PlannedStep, StepControls};
+use reknit_plan::{CheckedPlan, PlannedStep};
 use reknit_protocol::{CapabilityName, Object, RunId, ScopeLevel, StepId, ToolName, Value, truncate};
 use serde::{Deserialize, Serialize};
 
@@ -92,7 +92,9 @@ impl Session {
 
     fn step(&self, index: usize, call: &Call) -> Option<PlannedStep> {
         let Callee::Capability { tool: agent, capability } = &call.callee else { return None };
-        let entry = self.started.catalogue.entry(agent.as_str(), capability.as_str());
+        let catalogue = &self.started.catalogue;
+        let entry = catalogue.entry(agent.as_str(), capability.as_str());
+        let effects = &self.started.policy.effects;
         Some(PlannedStep {
             id: StepId::new(call_name(index)),
             tool: agent.clone(),
@@ -107,7 +109,7 @@ impl Session {
             error_fields: entry.and_then(|entry| entry.capability.error_fields.clone()),
             limit_ms: None,
             computed: false,
-            controls: Arc::new(StepControls::default()),
+            controls: Arc::new(effects.confirmation_of(agent.as_str(), capability.as_str(), catalogue)),
             item: None,
             dependencies: Vec::new(),
             dependency_indices: Vec::new(),
@@ -184,18 +186,23 @@ impl Session {
         };
         let Calling { answer, calls, child_states, report, attempts } = *calling;
         // The model may repeat a call as it wrote it or as it was sent.
-        let written = calls.iter().filter_map(Call::identity).zip(run.uncertain_steps());
+        let uncertain = run.uncertain_steps();
+        let written = calls.iter().filter_map(Call::identity).zip(&uncertain);
         let written: Vec<_> = written.filter_map(|(call, is_uncertain)| is_uncertain.then_some(call)).collect();
         self.add_uncertain_calls(written.into_iter().chain(run.uncertain_calls()));
         self.state.history.push(answer);
         let reports = run.step_reports();
-        let in_doubt =
-            reports.iter().zip(run.sent_parameters()).filter_map(|(report, parameters)| match report.outcome {
-                Outcome::Failed { fate: Fate::Unknown, .. } => {
-                    Some(in_doubt(&report.tool, &report.capability, &parameters))
-                }
-                _ => None,
-            });
+        let sent = reports.iter().zip(run.sent_parameters()).zip(uncertain);
+        let in_doubt = sent.filter_map(|((report, parameters), is_uncertain)| match &report.outcome {
+            Outcome::Failed { fate: Fate::Unknown, .. } => {
+                Some(in_doubt(&report.tool, &report.capability, &parameters))
+            }
+            Outcome::Unconfirmed { reason, .. } if is_uncertain => {
+                let StepReport { tool, capability, .. } = report;
+                Some(format!("`{capability}` of `{tool}` with {parameters} was made, and is not confirmed: {reason}"))
+            }
+            _ => None,
+        });
         self.state.in_doubt.extend(in_doubt);
         let mut results = call_outputs(&calls, child_states, &reports);
         self.repeat_results(&calls, &mut results);

@@ -1,8 +1,12 @@
 //! The status of a report is never better than what became of the calls.
 
-use reknit_engine::{EventKind, ReportSource, ReportStatus, SessionStarted, SubAgent, VerdictBasis};
+use std::sync::Arc;
 
-use crate::driver::{TestDriver, calling, reporting, saying, started, truncated, with_rules};
+use reknit_engine::{
+    Confirmation, ConfirmingCall, EventKind, ReportSource, ReportStatus, SessionStarted, SubAgent, VerdictBasis,
+};
+
+use crate::driver::{TestDriver, calling, json, reporting, saying, started, truncated, with_rules};
 
 const REFUND: (&str, &str) = ("shop__refund", r#"{"to": "ann", "amount": 5}"#);
 
@@ -206,4 +210,49 @@ fn a_session_that_an_earlier_build_started_keeps_the_claim_of_its_model() {
     let mut driver = TestDriver::begin(with_rules(|rules| rules.verdict = VerdictBasis::Claim));
     call(&mut driver, &[REFUND], &[400]);
     assert_eq!(verdict(driver, "Paid."), (ReportStatus::Success, 0));
+}
+
+/// A session whose refunds are confirmed by a look at the order, after one refund with these replies to the two calls.
+fn refunded(refund: &str, order: &str) -> TestDriver {
+    let verify = ConfirmingCall {
+        tool: "shop".into(),
+        capability: "look_up".into(),
+        parameters: json(r#"{"id": "{{result.id}}"}"#).as_object().cloned().expect("an object"),
+        expect: "reply.state == 'refunded'".to_owned(),
+        again: None,
+    };
+    let confirmation = Confirmation { expect: Some("result.amount == 5".to_owned()), verify: Some(verify) };
+    let mut started = started();
+    Arc::make_mut(&mut started.policy).effects.confirmations.insert("shop/refund".to_owned(), confirmation);
+    let mut driver = TestDriver::begin(started);
+    driver.answer(calling(&[REFUND]));
+    for reply in [refund, order] {
+        driver.reply_all(reply);
+    }
+    driver
+}
+
+#[test]
+fn a_call_of_an_agent_that_its_check_does_not_confirm_makes_a_claimed_success_partial() {
+    for (refund, order, reason) in [
+        (r#"{"id": 7, "amount": 5}"#, r#"{"state": "open"}"#, r#"`reply.state == "refunded"` is false"#),
+        (r#"{"id": 7, "amount": 50}"#, "", "`expect`: `result.amount == 5` is false"),
+    ] {
+        let mut driver = refunded(refund, order);
+        let last = driver.session.history().last().map(|message| message.text().to_owned()).unwrap_or_default();
+        assert!(last.contains("the call was made, but it is not confirmed: ") && last.contains(reason), "{last}");
+        driver.answer(calling(&[REFUND]));
+        assert_eq!(driver.calls(), [], "the call is not made again");
+        driver.answer(reporting("Paid ann 5 dollars."));
+        let report = driver.report();
+        assert_eq!((report.status, report.in_doubt.len()), (ReportStatus::Partial, 1), "{report:?}");
+        assert!(report.in_doubt[0].contains("was made, and is not confirmed: ") && report.in_doubt[0].contains(reason));
+    }
+}
+
+#[test]
+fn a_call_of_an_agent_that_its_check_confirms_is_done() {
+    let mut driver = refunded(r#"{"id": 7, "amount": 5}"#, r#"{"state": "refunded"}"#);
+    driver.answer(reporting("Paid ann 5 dollars."));
+    assert_eq!((driver.report().status, driver.report().in_doubt.len()), (ReportStatus::Success, 0));
 }

@@ -115,6 +115,24 @@ async fn an_answer_that_is_not_whole_says_so_in_each_api_of_models() {
 }
 
 #[tokio::test]
+async fn an_agent_whose_tools_cannot_be_reached_has_no_success_with_figures_of_its_own() {
+    let report = Reply::tool_call("agent__final_report", r#"{"report_content": "It costs 4711."}"#);
+    let model = ScriptedModel::start(Script::new().on(RequestMatcher::any(), report)).await.expect("the model starts");
+    let builder =
+        Reknit::builder().tool_service("gone", "http://127.0.0.1:9").model(Target::new("m", model.base_url(), "m"));
+    let reknit = builder.start().await.expect("it starts");
+    let agent = Agent::read("---\ndescription: Knows.\n---\nAnswer.", &reknit.runtime().session).expect("an agent");
+    let named = NamedAgent { name: "clerk".to_owned(), agent, agents: Vec::new() };
+    let url = crate::serve(Server::new(reknit, Access::OwnMachine).with_agents([named])).await;
+    let body = json!({"model": "agent/clerk", "messages": [{"role": "user", "content": "What does it cost?"}]});
+    let request = crate::client().post(format!("{url}/v1/chat/completions")).body(body.to_string());
+    let response = request.send().await.expect("an answer");
+    assert_eq!(header(&response, "x-reknit-status"), "partial");
+    let text = response.text().await.expect("a body");
+    assert!(text.contains("Status: partial: the report says 4711, which no result states."), "{text}");
+}
+
+#[tokio::test]
 async fn an_answer_that_is_whole_has_no_line_about_its_status() {
     let response = Bank::claiming(paid()).await.post("/v1/chat/completions", &asking(false), None).await;
     assert_eq!(header(&response, "x-reknit-status"), "complete");
