@@ -83,7 +83,7 @@ impl ConfigBuilder {
     }
 
     /// Adds a function of this program as a capability of a tool. Its schema is derived from the type of its argument, and its
-    /// side effects are undeclared. [`tool_capability`](Self::tool_capability) sets a description and a class.
+    /// side effects are unknown. [`tool_capability`](Self::tool_capability) sets a description and a class.
     ///
     /// ```
     /// use reknit_config::Config;
@@ -112,7 +112,7 @@ impl ConfigBuilder {
         R: Future<Output = Result<Output, ToolError>> + Send,
     {
         let handler = move |_: CallContext, args: Args| function(args);
-        self.tool_capability(tool, CapabilityDefinition::new(capability, SideEffect::Undeclared, handler))
+        self.tool_capability(tool, CapabilityDefinition::new(capability, SideEffect::Unknown, handler))
     }
 
     /// Adds a function of this program as a capability of a tool, with its description and its class of side effect.

@@ -177,7 +177,7 @@ keys! {
     DEFINED_KEYS {
         /// What the capability is for, for people and models.
         "description": Text;
-        /// Side effect of a call; the default is that of the method (`GET` reads, `PUT` and `DELETE` are idempotent, others unsafe), for a command `undeclared`.
+        /// Side effect of a call; the default is that of the method (`GET` reads, `PUT` and `DELETE` are idempotent, others unsafe), for a command `unknown`.
         "effect": Word(side_effects);
         /// Parameters by name: a type like `string`, or a JSON Schema as a table. Each has a placeholder like `{city}`.
         "parameters": ParameterTable;

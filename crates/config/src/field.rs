@@ -78,9 +78,9 @@ choices! {
     AskScope { "rules": Self::Rules, "all": Self::All, "plan": Self::Plan }
     SideEffect {
         "read": Self::Read, "idempotent": Self::Idempotent, "keyed": Self::Keyed, "undeclared": Self::Undeclared,
-        "unsafe": Self::Unsafe
+        "unknown": Self::Unknown, "unsafe": Self::Unsafe
     }
-    UndeclaredPolicy { "send-again": Self::SendAgain, "ask": Self::Ask }
+    UndeclaredPolicy { "by-source": Self::BySource, "send-again": Self::SendAgain, "ask": Self::Ask }
     UnfitResults { "warn": Self::Warn, "fail": Self::Fail, "ignore": Self::Ignore }
     Durability { "full": Self::Full, "normal": Self::Normal, "off": Self::Off }
     OnAuthError { "end": Self::End, "skip": Self::Skip }

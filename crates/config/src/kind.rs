@@ -89,7 +89,7 @@ impl SettingKind {
                 "write a list of keys of letters, digits, `_`, `-` and `.`, like `[\"tenant\"]`".to_owned()
             }
             Self::SideEffects => {
-                "write a class for each name: `read`, `idempotent`, `keyed`, `undeclared` or `unsafe`".to_owned()
+                "write a class for each name: `read`, `idempotent`, `keyed`, `undeclared`, `unknown` or `unsafe`".to_owned()
             }
             Self::Templates => "write the parameters as a table, like `{ id = \"{{call.id}}\" }`".to_owned(),
             Self::AnyTemplate => "write a text, a table or a list".to_owned(),

@@ -259,7 +259,7 @@ settings! {
     /// Maximum size of a tool result in the conversation, in bytes.
     result_bytes(u32: POSITIVE) "session.result-bytes" => session.result_bytes;
 
-    /// What to do about a call with unknown outcome whose tool declares no side effects: `send-again`, or `ask` a person.
+    /// What to do about a call with unknown outcome whose tool declares no side effects: `send-again` under the same key, `ask` a person, or `by-source`: sent again if the tool's protocol has keys (class `undeclared`), and asked about otherwise (class `unknown`).
     undeclared(UndeclaredPolicy: word::<UndeclaredPolicy>()) "effects.undeclared" => policy.effects.undeclared;
     /// Side effects of calls, by `tool/capability` or `tool`; they override what the tools declare.
     effects(BTreeMap<String, SideEffect>: SideEffects) "effects.classes" => policy.effects.classes;

@@ -277,7 +277,7 @@ fn an_error_names_the_file_the_line_the_key_the_value_and_what_to_write() {
     reknit.toml, line 2: `rotation.on-auth-error` is "stop"; write one of `end`, `skip`
     reknit.toml, line 2: `breaker.percent` is 101; write a whole number from 1 to 100
     reknit.toml, line 2: `answer.by` is "magic"; write one of `model`, `template`, `raw`
-    reknit.toml, line 2: `effects.classes` is { "a/b" = "harmless" }; write a class for each name: `read`, `idempotent`, `keyed`, `undeclared` or `unsafe`
+    reknit.toml, line 2: `effects.classes` is { "a/b" = "harmless" }; write a class for each name: `read`, `idempotent`, `keyed`, `undeclared`, `unknown` or `unsafe`
     reknit.toml, line 2: `people.ask` is "yes"; write `true` or `false`, without quotes
     reknit.toml, line 2: `tools.name` is ""; write a text that is not empty
     reknit.toml, line 3: `tools.url` is "x:1"; write an http or https address, like `http://127.0.0.1:8085`
@@ -521,7 +521,7 @@ fn a_rule_says_which_calls_a_person_approves() {
     .map(|(right, wrong)| Config::read(&file.replace(right, wrong), "reknit.toml", &|_| None).unwrap_err().to_string());
     insta::assert_snapshot!(errors.join("\n"), @r#"
     reknit.toml, line 2: `approve.capability` is "/pay"; write the tool and its capability, like `payments/*`
-    reknit.toml, line 3: `approve.class` is "dangerous"; write one of `read`, `idempotent`, `keyed`, `undeclared`, `unsafe`
+    reknit.toml, line 3: `approve.class` is "dangerous"; write one of `read`, `idempotent`, `keyed`, `undeclared`, `unknown`, `unsafe`
     reknit.toml, line 4: `approve.when` is "amount >"; character 9: expected a value, found the end of the expression
     reknit.toml, line 4: `approve.when` is "lenght(amount) > 1"; character 1: there is no function `lenght`
     reknit.toml, line 6: `approve.capability` is missing; write at least one of `capability`, `class` and `when`

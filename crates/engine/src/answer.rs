@@ -45,6 +45,9 @@ pub struct Answer {
     /// The outputs of the plan, by name.
     #[serde(with = "exact", default, skip_serializing_if = "Object::is_empty")]
     pub outputs: Object,
+    /// The names of the outputs that an expression computed: no result has their values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub computed_outputs: Vec<String>,
     /// The outputs that could not be computed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_outputs: Vec<MissingOutput>,

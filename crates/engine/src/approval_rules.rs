@@ -87,7 +87,7 @@ impl ApprovalRule {
             let (tool, capability) = split(pattern).unwrap_or((pattern, "*"));
             matches_pattern(tool, call.tool.as_str()) && matches_pattern(capability, call.capability.as_str())
         });
-        if !named || self.class.is_some_and(|class| class != call.side_effect) {
+        if !named || self.class.is_some_and(|class| !covers(class, call.side_effect)) {
             return None;
         }
         match self.when.as_deref().map(|text| holds(text, &call.parameters)) {
@@ -164,6 +164,11 @@ impl StepResults for CallParameters<'_> {
     fn result_of(&self, name: &StepId) -> StepResult<'_> {
         self.0.get(name.as_str()).map_or(StepResult::Absent, StepResult::Ready)
     }
+}
+
+/// Whether a rule for a class holds for a call. Who asks about undeclared calls asks about those of class `unknown`, too.
+fn covers(rule: SideEffect, class: SideEffect) -> bool {
+    rule == class || (rule == SideEffect::Undeclared && class == SideEffect::Unknown)
 }
 
 #[cfg(test)]

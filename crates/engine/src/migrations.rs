@@ -3,7 +3,7 @@
 //! When `MACHINE_VERSION` changes, add a row to [`MIGRATIONS`]: a function that changes each part of a snapshot, as JSON, from the
 //! version before. Rows of recent versions are kept, so that runs that wait continue after an upgrade.
 
-use reknit_protocol::Value;
+use reknit_protocol::{Object, Value};
 
 use crate::event::MACHINE_VERSION;
 
@@ -30,8 +30,27 @@ pub struct SnapshotMigration {
 /// The migrations of this build, the oldest first. Version 8 is the version of the first release.
 pub const MIGRATIONS: &[SnapshotMigration] = &[SnapshotMigration { from: 8, change: from_8 }];
 
-/// A snapshot of version 8 has the form of version 9.
-fn from_8(_: SnapshotPart, _: &mut Value) -> Result<(), String> {
+/// Version 8 kept only a sentence about each step that was left out of the plan.
+fn from_8(part: SnapshotPart, value: &mut Value) -> Result<(), String> {
+    if part != SnapshotPart::RunState {
+        return Ok(());
+    }
+    let state = value.as_object_mut().ok_or("a state is not an object")?;
+    let Some(sentences) = state.remove("dropped_steps") else { return Ok(()) };
+    let sentences = sentences.as_array().unwrap_or_default().iter().filter_map(Value::as_str);
+    let reports = sentences.map(|sentence| {
+        let step = sentence.split('`').nth(1).unwrap_or("step");
+        let skipped = Value::Object(Object::from([("reason", Value::from(sentence))]));
+        Value::Object(Object::from([
+            ("step", Value::from(step)),
+            ("agent", Value::from("")),
+            ("capability", Value::from("")),
+            ("outcome", Value::Object(Object::from([("skipped", skipped)]))),
+            ("mends", Value::Array(Vec::new())),
+            ("calls", Value::from(0)),
+        ]))
+    });
+    state.insert("left_out", Value::Array(reports.collect()));
     Ok(())
 }
 

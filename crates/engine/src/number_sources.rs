@@ -35,6 +35,12 @@ pub enum NumberSource {
         /// The place in the body of the result.
         path: Path,
     },
+    /// It is in several places of the results, and nothing tells which one is meant.
+    Results,
+    /// An expression of the plan computed it for an output.
+    Computed {
+        output: String,
+    },
     /// It was sent as a parameter of a step.
     Parameter {
         step: StepId,
@@ -74,30 +80,46 @@ type KnownNumber = (TextNumber, NumberSource);
 /// The numbers that can explain one of the answer.
 struct KnownNumbers {
     all: Vec<KnownNumber>,
-    /// The first place of each value.
-    places: HashMap<(i128, u32), usize>,
+    by_value: HashMap<(i128, u32), NumberSource>,
 }
 
 impl KnownNumbers {
     fn new(all: Vec<KnownNumber>) -> Self {
-        let mut places = HashMap::with_capacity(all.len());
-        for (place, (number, _)) in all.iter().enumerate() {
-            places.entry(number.normalized()).or_insert(place);
+        let mut by_value: HashMap<_, NumberSource> = HashMap::with_capacity(all.len());
+        for (number, source) in &all {
+            let known = by_value.entry(number.normalized()).or_insert_with(|| source.clone());
+            *known = one_of(known, source);
         }
-        Self { all, places }
+        Self { all, by_value }
     }
 
     /// The source of an equal number, else of one that rounds to it.
-    fn source_of(&self, number: &TextNumber) -> Option<&NumberSource> {
-        let equal = self.places.get(&number.normalized()).and_then(|place| self.all.get(*place));
-        let found = equal.or_else(|| self.all.iter().find(|(other, _)| number.can_come_from(other)));
-        found.map(|(_, source)| source)
+    fn source_of(&self, number: &TextNumber) -> Option<NumberSource> {
+        let equal = self.by_value.get(&number.normalized()).cloned();
+        equal.or_else(|| {
+            let rounded = self.all.iter().filter(|(other, _)| number.can_come_from(other));
+            rounded.map(|(_, source)| source.clone()).reduce(|known, other| one_of(&known, &other))
+        })
     }
 }
 
-/// Every number of the results, parameters and histories, the results first.
+/// The source of a number that has two possible ones. What comes first counts more, but two places in results count the same.
+fn one_of(first: &NumberSource, other: &NumberSource) -> NumberSource {
+    match (first, other) {
+        (NumberSource::Result { .. }, NumberSource::Result { .. }) if first != other => NumberSource::Results,
+        _ => first.clone(),
+    }
+}
+
+/// Every number of the computed outputs, then of the results, parameters and histories.
 fn known_numbers(run: &RunOverview) -> Vec<KnownNumber> {
     let mut known = Vec::new();
+    for name in run.answer.iter().flat_map(|answer| &answer.computed_outputs) {
+        let source = |_: &Path| NumberSource::Computed { output: name.clone() };
+        if let Some(value) = run.answer.as_ref().and_then(|answer| answer.outputs.get(name)) {
+            collect(value, &mut Path::root(), &source, &mut known);
+        }
+    }
     for report in run.answer.iter().flat_map(|answer| &answer.steps) {
         let source = |path: &Path| NumberSource::Result { step: report.step.clone(), path: path.clone() };
         if let Outcome::Done(result) | Outcome::Unconfirmed { result, .. } = &report.outcome
@@ -165,7 +187,7 @@ fn source_of(number: &TextNumber, requested: &[TextNumber], known: &KnownNumbers
         return NumberSource::Request;
     }
     match known.source_of(number) {
-        Some(source) => source.clone(),
+        Some(source) => source,
         None if requested.iter().any(|other| number.can_come_from(other)) => NumberSource::Request,
         None if number.is_count_up_to(steps) => NumberSource::Count,
         None => NumberSource::Unknown,
@@ -202,6 +224,24 @@ mod tests {
         let known = known("a", r#"{"exact": 14.49, "price": 14.5}"#);
         let price = NumberSource::Result { step: "a".into(), path: Path::root().key("price") };
         assert_eq!(sources("14.5 degrees", "", &known), [price]);
+    }
+
+    #[test]
+    fn a_number_in_two_places_of_the_results_has_neither_as_its_source() {
+        let known = known("pages", r#"{"page": 3, "items": [{"stock": 3, "price": 7}]}"#);
+        let price = Path::root().key("items").index(0).key("price");
+        let expected = [NumberSource::Results, NumberSource::Result { step: "pages".into(), path: price }];
+        assert_eq!(sources("3 items at 7", "", &known), expected);
+    }
+
+    #[test]
+    fn a_number_of_a_computed_output_is_not_said_to_be_from_a_result() {
+        let mut all = Vec::new();
+        let computed = |_: &Path| NumberSource::Computed { output: "count".to_owned() };
+        collect(&Value::from(4), &mut Path::root(), &computed, &mut all);
+        all.extend(known("pages", r#"{"page": 4}"#).all);
+        let known = KnownNumbers::new(all);
+        assert_eq!(sources("4 items", "", &known), [NumberSource::Computed { output: "count".to_owned() }]);
     }
 
     #[test]

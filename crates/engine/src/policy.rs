@@ -259,8 +259,10 @@ pub struct SideEffectPolicy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UndeclaredPolicy {
-    /// The call is sent again with the same idempotency key.
+    /// A call over a protocol with idempotency keys is sent again under the same key; about any other one, a person is asked.
     #[default]
+    BySource,
+    /// The call is sent again under the same idempotency key.
     SendAgain,
     /// The call counts as unsafe: a person is asked.
     Ask,
@@ -313,7 +315,8 @@ impl SideEffectPolicy {
     pub fn class(&self, agent: &str, capability: &str, declared: SideEffect) -> SideEffect {
         let set = self.classes.get(&format!("{agent}/{capability}")).or_else(|| self.classes.get(agent)).copied();
         match (set.unwrap_or(declared), self.undeclared) {
-            (SideEffect::Undeclared, UndeclaredPolicy::Ask) => SideEffect::Unsafe,
+            (SideEffect::Undeclared | SideEffect::Unknown, UndeclaredPolicy::Ask) => SideEffect::Unsafe,
+            (SideEffect::Unknown, UndeclaredPolicy::SendAgain) => SideEffect::Undeclared,
             (class, _) => class,
         }
     }

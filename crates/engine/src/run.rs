@@ -19,6 +19,7 @@ mod consultations;
 mod finish;
 mod judge_correction;
 mod loops;
+mod placeholders;
 mod repair_by_learned_rule;
 mod repair_by_model;
 mod repair_by_rules;

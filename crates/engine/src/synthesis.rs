@@ -20,6 +20,8 @@ const MAX_RESULT_BYTES: usize = 8_192;
 #[derive(Debug, Default)]
 pub(crate) struct PlanOutputs {
     pub(crate) outputs: Object,
+    /// The names of those that are no plain reference.
+    pub(crate) computed: Vec<String>,
     pub(crate) missing: Vec<MissingOutput>,
 }
 

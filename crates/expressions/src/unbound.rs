@@ -68,6 +68,9 @@ pub enum UnboundReason {
     /// The plan omits a required parameter, and no result that may be used has a field of that name.
     #[error("not set in the plan, and no earlier result has a field of this name")]
     NotGiven,
+    /// The plan has a value that stands for one that nobody has, such as 0 or "unknown".
+    #[error("{value} looks like a placeholder, and the request does not state it")]
+    Placeholder { value: String },
     /// The plan omits a required parameter, and the values of that name in the results do not fit the schema.
     #[error("not set in the plan, and the values in earlier results do not fit the schema: {}", quoted_list(.candidates))]
     NoFit {

@@ -15,7 +15,7 @@ const MAX_MESSAGE: usize = 16 << 20;
 pub struct McpOptions {
     pub name: ToolName,
     pub connection: McpConnection,
-    /// Whether the annotations of its tools are believed. Without it the side effect of every tool is undeclared.
+    /// Whether the annotations of its tools are believed. Without it the side effect of every tool is unknown.
     pub trusted: bool,
     pub filter: ToolFilter,
     pub era: ProtocolEra,

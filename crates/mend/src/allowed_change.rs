@@ -66,6 +66,14 @@ const IDENTIFYING_FORMATS: &str = "email idn-email uuid uri url iri uri-referenc
 /// Words in the names of parameters that are sums of money.
 const SUM_WORDS: &str = "amount sum total payment";
 
+/// Words in the names of parameters that say how much or how many.
+const QUANTITY_WORDS: &str = "amount sum total payment price quantity qty units shares value cost fee balance";
+
+/// Whether the name of a parameter says that it is how much or how many.
+pub fn names_quantity(name: &str) -> bool {
+    words_of(name).iter().any(|word| is_listed(QUANTITY_WORDS, word))
+}
+
 /// What a wrong value of a parameter would do, by the value, the schema and the name of the parameter.
 pub fn value_kind(name: &str, value: &Value, schema: Option<&Value>, siblings: &Object) -> ValueKind {
     let text = match value {

@@ -55,7 +55,9 @@ mod remedy;
 mod rules;
 
 pub use advice::{Advice, AdviceForm, parse_context_advice, parse_feedback_advice, parse_parameter_values};
-pub use allowed_change::{ChangeVerdict, ErrorReference, NewValueSource, ValueKind, judge_change, value_kind};
+pub use allowed_change::{
+    ChangeVerdict, ErrorReference, NewValueSource, ValueKind, judge_change, names_quantity, value_kind,
+};
 pub use facts::{Fact, Field, facts_as_lines};
 pub use fault::{CallFault, Fate, FaultOrigin, ReplyContext, Verdict, classify_failure, classify_reply, extract_facts};
 pub use ladder::{Mend, MendAction, MendEffect, ModelRung, Rung, applied, tried_in_vain};

@@ -73,7 +73,7 @@ pub fn choose_remedy(
         Verdict::Success(_) => return None,
         // The answer reports an error with the status of a success: only a person can find out what happened.
         Verdict::Permanent(fault)
-            if class == SideEffect::Unsafe
+            if class.needs_approval_to_resend()
                 && fault.fate == Fate::Unknown
                 && matches!(fault.status(), Some(200..=299)) =>
         {
@@ -108,7 +108,7 @@ fn permanent_reason(fault: &CallFault) -> String {
 }
 
 fn for_transient(fault: &CallFault, class: SideEffect, state: RepairState, policy: LadderPolicy<'_>) -> Remedy {
-    if fault.fate == Fate::Unknown && class == SideEffect::Unsafe {
+    if fault.fate == Fate::Unknown && class.needs_approval_to_resend() {
         return ask_person(policy);
     }
     if fault.origin == FaultOrigin::Status(503) && may_reject_input(fault, state) && feedback_is_left(state, policy) {

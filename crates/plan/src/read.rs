@@ -38,7 +38,7 @@ fn compiled(schema: &str) -> Result<Schema, SchemaError> {
     Schema::compile(&Value::parse(schema).unwrap_or_default())
 }
 
-/// Reads a plan or a bare list of steps. Fills in the request and the id of the plan if they are missing.
+/// Reads a plan or a bare list of steps. The plan gets this request, whatever the model wrote as such, and an id if it has none.
 pub fn read_plan(text: &str, request: &str) -> Result<(Plan, Reading), PlanError> {
     let reading = read_value(text)?;
     if reading.completeness != Completeness::Complete {
@@ -48,10 +48,12 @@ pub fn read_plan(text: &str, request: &str) -> Result<(Plan, Reading), PlanError
         Value::Object(object) => object,
         steps => Object::from([("steps", steps)]),
     };
-    for (key, known) in [("plan_id", "plan"), ("original_request", request)] {
-        if object.get(key).and_then(Value::as_str).is_none_or(str::is_empty) {
-            object.insert(key, known);
-        }
+    let is_absent = |object: &Object, key| object.get(key).and_then(Value::as_str).is_none_or(str::is_empty);
+    if is_absent(&object, "plan_id") {
+        object.insert("plan_id", "plan");
+    }
+    if !request.is_empty() || is_absent(&object, "original_request") {
+        object.insert("original_request", request);
     }
     Ok((Plan::try_from(Value::Object(object))?, reading))
 }

@@ -36,7 +36,11 @@ impl CallTool {
     pub fn needs_claim(&self) -> bool {
         match self.side_effect {
             SideEffect::Read => false,
-            SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared | SideEffect::Unsafe => true,
+            SideEffect::Idempotent
+            | SideEffect::Keyed
+            | SideEffect::Undeclared
+            | SideEffect::Unknown
+            | SideEffect::Unsafe => true,
         }
     }
 }

@@ -56,7 +56,7 @@ impl InlineCall<'_> {
     fn needs_claim(self) -> bool {
         match self.call.side_effect {
             SideEffect::Read | SideEffect::Idempotent | SideEffect::Keyed => false,
-            SideEffect::Undeclared | SideEffect::Unsafe => true,
+            SideEffect::Undeclared | SideEffect::Unknown | SideEffect::Unsafe => true,
         }
     }
 

@@ -166,6 +166,15 @@ impl Schema {
         with_large_stack(self.needs_large_stack(value), || format::problems(self, value))
     }
 
+    /// The texts in the value that name no day of the calendar although the schema states a date: `next Friday`, `2026-02-30`, and
+    /// `03/04/2026`, which can be two days. Whether or not they fit, a service can only guess what they mean.
+    pub fn unreadable_dates(&self, value: &Value) -> Vec<FitProblem> {
+        if self.formats == Formats::Ignored {
+            return Vec::new();
+        }
+        with_large_stack(self.needs_large_stack(value), || format::unreadable_dates(self, value))
+    }
+
     /// Whether the value fits, ignoring problems at the `excused` paths.
     pub(crate) fn fits_except_at(&self, value: &Value, excused: &[Path]) -> bool {
         if excused.is_empty() { self.fits(value) } else { self.problems_except_at(value, excused).is_empty() }

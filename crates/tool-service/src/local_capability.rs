@@ -45,9 +45,11 @@ impl LocalCapability {
         let context = CallContext::new(self.endpoint.capability.name.clone(), key);
         let reply = match self.endpoint.capability.effect {
             SideEffect::Read => catch_panic(self.endpoint.answer(context, parameters)).await.unwrap_or_else(panicked),
-            SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared | SideEffect::Unsafe => {
-                self.runner.answer(&self.endpoint, context, parameters).await
-            }
+            SideEffect::Idempotent
+            | SideEffect::Keyed
+            | SideEffect::Undeclared
+            | SideEffect::Unknown
+            | SideEffect::Unsafe => self.runner.answer(&self.endpoint, context, parameters).await,
         };
         reply.into_tool_reply()
     }

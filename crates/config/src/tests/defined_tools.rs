@@ -43,7 +43,7 @@ async fn every_entry_is_one_capability_with_its_class_and_its_schema() {
         ("shop/get_order", SideEffect::Read),
         ("shop/pay", SideEffect::Keyed),
         ("shop/cancel", SideEffect::Idempotent),
-        ("files/run", SideEffect::Undeclared),
+        ("files/run", SideEffect::Unknown),
     ];
     assert_eq!(classes, expected.map(|(key, class)| (key.to_owned(), class)));
     let entry = found.catalogue.entry("shop", "get_order").expect("a capability");
@@ -131,7 +131,7 @@ fn a_mistake_is_an_error_that_says_where_it_is() {
     reknit.toml, line 6: `http.path` is "/orders/{order_id}"; `order_id` must be required, because it is a part of the path
     reknit.toml, line 8: `http.method` is "GOT"; write a method of HTTP: GET, PUT, POST, DELETE, OPTIONS, HEAD, PATCH, TRACE
     reknit.toml, line 8: `http.body-format` is "form"; it has no effect without `body`; remove it, or write a body
-    reknit.toml, line 8: `http.effect` is "safe"; write one of `read`, `idempotent`, `keyed`, `undeclared`, `unsafe`
+    reknit.toml, line 8: `http.effect` is "safe"; write one of `read`, `idempotent`, `keyed`, `undeclared`, `unknown`, `unsafe`
     reknit.toml, line 11: `http.capability` is "get_order"; another entry of this tool has it; write a different one
     reknit.toml, line 3: `http.name` is "shop"; another one has this name; write a different one
     reknit.toml, line 16: `http.errors-in-success` is "detect"; another entry of this tool says otherwise; write the same

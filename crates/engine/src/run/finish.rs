@@ -2,8 +2,8 @@
 
 use reknit_mend::Fate;
 use reknit_model_api::Purpose;
-use reknit_plan::{OnFailure, PlannedOutput, PlannedStep, StepIndex, write_plan_file};
-use reknit_protocol::{EffectKind, EffectOwner, Object, Plan, SideEffect, StepId, join_first};
+use reknit_plan::{OnFailure, PlanProblem, PlannedOutput, PlannedStep, StepIndex, write_plan_file};
+use reknit_protocol::{EffectKind, EffectOwner, Object, Plan, SideEffect, Step, StepId, join_first};
 use reknit_salvage::fit;
 
 use super::consultations::Topic;
@@ -48,6 +48,7 @@ impl Run {
             doubts: Vec::new(),
             steps,
             outputs: Object::new(),
+            computed_outputs: Vec::new(),
             missing_outputs: Vec::new(),
             replannings: self.state.replannings.clone(),
             spent: self.spent(),
@@ -186,7 +187,7 @@ impl Run {
         let text =
             text.unwrap_or_else(|| synthesis::template_text(status, &steps, &plan_outputs, &self.state.replannings));
         let reason = self.state.stop.as_ref().map(ToString::to_string);
-        let PlanOutputs { outputs, missing: missing_outputs } = plan_outputs;
+        let PlanOutputs { outputs, computed: computed_outputs, missing: missing_outputs } = plan_outputs;
         let (spent, replannings) = (self.spent(), self.state.replannings.clone());
         self.finish(Answer {
             status,
@@ -196,6 +197,7 @@ impl Run {
             doubts,
             steps,
             outputs,
+            computed_outputs,
             missing_outputs,
             replannings,
             spent,
@@ -210,7 +212,7 @@ impl Run {
         let by_model = self.started.plan.is_none();
         let of_plan = if by_model { synthesis::doubt_about_plan(request, plan, steps) } else { None };
         let of_results = self.notes_about_unfit_results();
-        self.state.dropped_steps.iter().cloned().chain(of_answer).chain(of_plan).chain(of_results).collect()
+        of_answer.into_iter().chain(of_plan).chain(of_results).chain(self.doubts_about_placeholders()).collect()
     }
 
     /// The outputs of the plan, as far as they can be computed.
@@ -224,6 +226,9 @@ impl Run {
                     format!("its value does not have the declared type: {}", join_first(&misfit.problems))
                 }),
             });
+            if fitted.is_ok() && expression.as_reference().is_none() {
+                plan_outputs.computed.push(name.clone());
+            }
             match fitted {
                 Ok(value) => _ = plan_outputs.outputs.insert(name.as_str(), value),
                 Err(reason) => plan_outputs.missing.push(MissingOutput { name: name.clone(), reason }),
@@ -243,42 +248,56 @@ impl Run {
         Some(self.plan.get(planned.item?.of)?.id.clone())
     }
 
-    /// The outcome of each step so far.
+    /// The outcome of each step so far, with the steps that were left out of the plan at the end.
     pub(crate) fn step_reports(&self) -> Vec<StepReport> {
-        self.steps_in_order()
-            .map(|(planned, step)| StepReport {
-                step: planned.id.clone(),
-                item_of: self.loop_of(planned),
-                tool: planned.tool.clone(),
-                capability: planned.capability.clone(),
-                session: self.session(planned, step.sent()),
-                outcome: match step.stage() {
-                    Stage::Done(value) => Outcome::Done(value.clone()),
-                    Stage::Failed { reason, fault } => {
-                        let words = fault.as_ref().map_or_else(|| reason.clone(), |fault| format!("{fault}; {reason}"));
-                        let fate = match self.side_effect(planned) {
-                            // A read that may have happened has changed nothing.
-                            SideEffect::Read => Fate::Rejected,
-                            class if step.may_have_happened(class, fault.as_deref()) => Fate::Unknown,
-                            _ => fault.as_ref().map_or(Fate::NotSent, |fault| fault.fate),
-                        };
-                        Outcome::Failed { reason: with_replacement(words, planned), fate }
-                    }
-                    Stage::Unconfirmed { reason, result } => Outcome::Unconfirmed {
-                        reason: with_replacement(reason.clone(), planned),
-                        result: result.clone(),
-                    },
-                    Stage::Skipped { reason } | Stage::SkippedByCondition { reason } => {
-                        Outcome::Skipped { reason: reason.clone() }
-                    }
-                    _ => Outcome::Skipped { reason: "it was not finished".to_owned() },
-                },
-                replaced: step.replaced,
-                mends: step.mends.clone(),
-                approvals: step.approval_reports.clone(),
-                calls: step.sent(),
-            })
-            .collect()
+        let reports = self.steps_in_order().map(|(planned, step)| StepReport {
+            step: planned.id.clone(),
+            item_of: self.loop_of(planned),
+            tool: planned.tool.clone(),
+            capability: planned.capability.clone(),
+            session: self.session(planned, step.sent()),
+            outcome: match step.stage() {
+                Stage::Done(value) => Outcome::Done(value.clone()),
+                Stage::Failed { reason, fault } => {
+                    let words = fault.as_ref().map_or_else(|| reason.clone(), |fault| format!("{fault}; {reason}"));
+                    let fate = match self.side_effect(planned) {
+                        // A read that may have happened has changed nothing.
+                        SideEffect::Read => Fate::Rejected,
+                        class if step.may_have_happened(class, fault.as_deref()) => Fate::Unknown,
+                        _ => fault.as_ref().map_or(Fate::NotSent, |fault| fault.fate),
+                    };
+                    Outcome::Failed { reason: with_replacement(words, planned), fate }
+                }
+                Stage::Unconfirmed { reason, result } => {
+                    Outcome::Unconfirmed { reason: with_replacement(reason.clone(), planned), result: result.clone() }
+                }
+                Stage::Skipped { reason } | Stage::SkippedByCondition { reason } => {
+                    Outcome::Skipped { reason: reason.clone() }
+                }
+                _ => Outcome::Skipped { reason: "it was not finished".to_owned() },
+            },
+            replaced: step.replaced,
+            mends: step.mends.clone(),
+            approvals: step.approval_reports.clone(),
+            calls: step.sent(),
+        });
+        reports.chain(self.state.left_out.iter().cloned()).collect()
+    }
+}
+
+/// What is reported about a step that was left out of the plan because it could not run.
+pub(super) fn left_out_report((step, problem): &(Step, PlanProblem)) -> StepReport {
+    StepReport {
+        step: step.step_id.clone(),
+        item_of: None,
+        tool: step.tool.clone(),
+        capability: step.capability().unwrap_or_default().into(),
+        session: None,
+        outcome: Outcome::Skipped { reason: format!("left out of the plan: {problem}") },
+        replaced: false,
+        mends: Vec::new(),
+        approvals: Vec::new(),
+        calls: 0,
     }
 }
 

@@ -15,6 +15,7 @@ use reknit_plan::{
 };
 use reknit_protocol::{Plan, SideEffect, StepId};
 
+use super::finish::left_out_report;
 use super::state::{Phase, PlanApproval, Stage};
 use super::steps::StepRun;
 use super::{Run, planned};
@@ -239,7 +240,12 @@ impl Run {
             }
         };
         let TolerablePlan { kept, left_out, dropped, .. } = &tolerable;
-        let tolerated = kept.iter().chain(left_out).chain(dropped).filter(is_new).map(ToString::to_string);
+        let tolerated = kept
+            .iter()
+            .chain(left_out)
+            .chain(dropped.iter().map(|(_, problem)| problem))
+            .filter(is_new)
+            .map(ToString::to_string);
         let tolerated: Vec<String> = tolerated.collect();
         let mut problems = self.second_plan_problems(&tolerable.checked, first.steps.len());
         problems.extend(self.read_call_problems(&tolerable.plan).iter().filter(is_new).map(ToString::to_string));
@@ -296,8 +302,7 @@ impl Run {
         self.state.plan = Some(tolerable.plan);
         // The items of loops have other indices now, under which their results are released again.
         self.fresh_results = self.plan.indices().filter(|index| self.is_done(*index)).collect();
-        let dropped = tolerable.dropped.iter().map(|problem| format!("a step was left out: {problem}"));
-        self.state.dropped_steps.extend(dropped);
+        self.state.left_out.extend(tolerable.dropped.iter().map(left_out_report));
         self.record(RunRecord::PlanAccepted { steps: added.len(), repairs: repairs.clone() });
         self.state.plan_repairs.extend(repairs);
         if let Some(last) = self.state.replannings.last_mut() {

@@ -11,6 +11,7 @@ use reknit_plan::{
 use reknit_protocol::{EffectKind, EffectOwner, Plan, SideEffect, Step, error_chain, truncate};
 
 use super::consultations::{NoAnswer, Topic};
+use super::finish::left_out_report;
 use super::state::{Phase, RejectedPlan, Stop};
 use super::status::RunEnd;
 use super::steps::Steps;
@@ -211,9 +212,8 @@ impl Run {
         let Ok(inputs) = resolve_inputs(&tolerable.plan, &self.started.inputs) else { return Ok(false) };
         self.plan = Arc::new(tolerable.checked);
         self.set_inputs(&tolerable.plan, inputs);
-        self.state.dropped_steps =
-            tolerable.dropped.iter().map(|problem| format!("a step was left out: {problem}")).collect();
-        repairs.extend(self.state.dropped_steps.iter().cloned());
+        self.state.left_out = tolerable.dropped.iter().map(left_out_report).collect();
+        repairs.extend(tolerable.dropped.iter().map(|(_, problem)| format!("a step was left out: {problem}")));
         repairs.extend(tolerable.left_out.iter().map(|problem| format!("left out a parameter: {problem}")));
         repairs.extend(tolerable.kept.iter().map(|problem| match problem.code {
             ProblemCode::MissingParameter => format!("kept a step that lacks a parameter: {problem}"),

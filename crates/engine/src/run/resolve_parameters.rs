@@ -44,7 +44,8 @@ impl Run {
         let results = self.results(Some(planned));
         let known = self.learned_for(planned);
         let wire_from = wire_sources(planned);
-        bind_with_mappings(&planned.parameters, &results, &wire_from, planned.schema.as_deref(), &known)
+        let binding = bind_with_mappings(&planned.parameters, &results, &wire_from, planned.schema.as_deref(), &known);
+        self.without_placeholders(planned, binding)
     }
 
     /// The learned mappings that apply to a step, with the earlier steps whose results they read.

@@ -201,7 +201,7 @@ impl Run {
             };
             let going_on = if !step.may_have_happened(class, fault.as_deref()) {
                 None
-            } else if class == SideEffect::Unsafe {
+            } else if class.needs_approval_to_resend() {
                 Some(Reopened::AskAboutOutcome(fault.unwrap_or_else(|| Arc::new(CallFault::interrupted()))))
             } else {
                 Some(Reopened::SendAgain)

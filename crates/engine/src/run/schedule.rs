@@ -124,6 +124,9 @@ impl Run {
                 }
                 self.keep_bound(index, planned, bound)?;
                 self.record_learned(index)?;
+                if let Some(fault) = self.unreadable_dates(index, planned)? {
+                    return self.on_verdict(index, Verdict::Correctable(fault));
+                }
                 self.send_bound(index, planned)
             }
             Binding::Unbound { unbound, .. } if self.skip_without_source(index, &unbound)? => Ok(()),
@@ -139,6 +142,17 @@ impl Run {
                 self.on_verdict(index, Verdict::Correctable(CallFault::local(message)))
             }
         }
+    }
+
+    /// Why a call that changes something is not sent with these dates: a tool could only guess which days they are.
+    fn unreadable_dates(&self, index: StepIndex, planned: &PlannedStep) -> Decided<Option<CallFault>> {
+        let Some(schema) = planned.schema.as_ref().filter(|_| self.side_effect(planned) != SideEffect::Read) else {
+            return Ok(None);
+        };
+        let parameters = Value::Object(self.state.steps.get(index)?.parameters.clone());
+        let problems = schema.unreadable_dates(&parameters);
+        let message = || format!("the parameters have dates that can be misread: {}", join_first(&problems));
+        Ok((!problems.is_empty()).then(|| CallFault::local(message())))
     }
 
     pub(super) fn keep_bound(&mut self, index: StepIndex, planned: &PlannedStep, bound: BoundParameters) -> Decided {

@@ -13,7 +13,7 @@ use super::await_job::JobWait;
 use super::steps::Steps;
 use super::verify_result::Verification;
 use crate::admitted_call::AdmittedCall;
-use crate::answer::{Answer, Replanning};
+use crate::answer::{Answer, Replanning, StepReport};
 use crate::budget::{Exhausted, Spent};
 use crate::business_key::{Avoided, UncertainCall};
 use crate::consult::Consultation;
@@ -56,9 +56,9 @@ pub(crate) struct State {
     /// The learned rules whose change a tool rejected, each with the error.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) rejected_rules: BTreeMap<String, String>,
-    /// Why steps of the plan were left out, one sentence for each.
+    /// The steps of the plan that were left out because they could not run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) dropped_steps: Vec<String>,
+    pub(super) left_out: Vec<StepReport>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) rejected_plans: Vec<RejectedPlan>,
     /// The times that the planner was asked for a plan of what is missing.

@@ -34,8 +34,6 @@ pub(super) struct StepFacts<'a> {
     is_unconfirmed: bool,
     /// Whether every output of the plan has a value.
     has_all_outputs: bool,
-    /// Whether the plan runs without some of its steps.
-    has_dropped_steps: bool,
 }
 
 impl<'a> StepFacts<'a> {
@@ -51,7 +49,6 @@ impl<'a> StepFacts<'a> {
             is_as_planned: done + otherwise.count() == steps.len(),
             is_unconfirmed: steps.iter().any(|step| matches!(step.outcome, Outcome::Unconfirmed { .. })),
             has_all_outputs,
-            has_dropped_steps: !state.dropped_steps.is_empty(),
         }
     }
 }
@@ -73,7 +70,6 @@ pub(super) fn status_of(end: &RunEnd<'_>) -> Status {
         RunEnd::Over(facts) => match (facts.stop, facts.done) {
             (Some(Stop::Cancelled), _) => Status::Cancelled,
             // A limit that was reached but prevented nothing is not how the run ended.
-            _ if facts.is_as_planned && facts.has_all_outputs && facts.has_dropped_steps => Status::Partial,
             _ if facts.is_as_planned && facts.has_all_outputs => Status::Complete,
             (Some(Stop::StepFailed(_)), 1..) => Status::Partial,
             (Some(stop), _) => status_of_stop(stop),

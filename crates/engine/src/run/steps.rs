@@ -147,7 +147,7 @@ fn answers(class: SideEffect, fault: &CallFault) -> bool {
         && match class {
             SideEffect::Read | SideEffect::Keyed => true,
             SideEffect::Idempotent => !fault.may_follow_from_same_call(),
-            SideEffect::Undeclared | SideEffect::Unsafe => false,
+            SideEffect::Undeclared | SideEffect::Unknown | SideEffect::Unsafe => false,
         }
 }
 
@@ -351,7 +351,9 @@ impl StepRun {
             said_transient: self.said_transient,
             // A call that was never sent has not used up the approval that a person gave for it.
             resend_rule: match (class, fault.fate) {
-                (SideEffect::Unsafe, Fate::Rejected | Fate::Unknown) if self.may_have_happened(class, Some(fault)) => {
+                (_, Fate::Rejected | Fate::Unknown)
+                    if class.needs_approval_to_resend() && self.may_have_happened(class, Some(fault)) =>
+                {
                     ResendRule::NeedsApproval
                 }
                 _ => ResendRule::Allowed,

@@ -157,7 +157,7 @@ const DESCRIPTION: &str = "Only to make a call again that succeeded before with 
 
 /// Whether a repeated call of this class is stopped: the tool changes something each time.
 pub fn needs_repeat_reason(class: SideEffect) -> bool {
-    matches!(class, SideEffect::Keyed | SideEffect::Unsafe)
+    matches!(class, SideEffect::Keyed | SideEffect::Unknown | SideEffect::Unsafe)
 }
 
 /// Adds the argument to the schema of a tool, under a name that the schema does not use; returns the name.

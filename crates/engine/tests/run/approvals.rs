@@ -66,6 +66,18 @@ fn a_policy_can_require_approval_for_undeclared_calls() {
 }
 
 #[test]
+fn a_call_of_unknown_class_is_sent_without_approval_and_sent_again_only_with_it() {
+    let mut policy = policy();
+    policy.effects.classes.insert("t/undeclared".to_owned(), SideEffect::Unknown);
+    let mut play = Play::begin(started(Some(plan(vec![step("s", "undeclared", "{}")])), policy));
+    assert_eq!(play.due(), ["s/call/1"]);
+    play.happen(timed_out("s/call/1"));
+    assert!(play.run.is_waiting_for_person(), "{:?}", play.due());
+    play.decide(Decision::Approve);
+    assert_eq!(play.due(), ["s/call/2"]);
+}
+
+#[test]
 fn a_decision_with_the_wrong_hash_is_ignored() {
     let mut play = Play::of_steps(vec![step("s", "unsafe", "{}")]);
     let key = play.call("s/call/1").idempotency_key;

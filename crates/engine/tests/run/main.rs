@@ -20,6 +20,7 @@ mod corrections;
 mod cost_limit;
 mod deadlines;
 mod decision_tables;
+mod doubtful_values;
 mod errors_in_success;
 mod facts_rung;
 mod failed_calls;

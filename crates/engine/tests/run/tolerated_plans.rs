@@ -1,6 +1,6 @@
 //! Plans that run although they have problems, once no better plan can be had.
 
-use reknit_engine::{RecordKind, Run, RunRecord, Status};
+use reknit_engine::{Outcome, RecordKind, Run, RunRecord, Status};
 
 use crate::world::{Play, policy, started};
 
@@ -43,7 +43,10 @@ fn a_step_with_an_unknown_tool_is_left_out_after_the_last_retry() {
     play.answer_tool("good/call/1", 200, "{}");
     let answer = play.run.answer().expect("the run has ended");
     assert_eq!(answer.status, Status::Partial);
-    assert_eq!(answer.doubts, ["a step was left out: step `fly`: there is no tool `plane` (there is `t`)"]);
+    let reason = "left out of the plan: step `fly`: there is no tool `plane` (there is `t`)";
+    let outcomes: Vec<String> = answer.steps.iter().map(|step| format!("{} {:?}", step.step, step.outcome)).collect();
+    assert_eq!(outcomes[1..], [format!("fly {:?}", Outcome::Skipped { reason: reason.to_owned() })]);
+    assert!(answer.text.contains(&format!("Missing:\n- fly (fly): skipped: {reason}")), "{}", answer.text);
 }
 
 #[test]

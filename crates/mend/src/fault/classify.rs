@@ -119,7 +119,7 @@ fn classify_success(reply: &ToolReply, context: ReplyContext<'_>, body: Value) -
     if !is_error {
         return Verdict::Success(body);
     }
-    let is_declared = !matches!(context.side_effect, SideEffect::Read | SideEffect::Undeclared);
+    let is_declared = !matches!(context.side_effect, SideEffect::Read | SideEffect::Undeclared | SideEffect::Unknown);
     let whole = fault(reply, context, &body, structured_error(&body));
     if is_denied(&whole, &body) {
         return Verdict::Permanent(denied(whole));
@@ -132,9 +132,11 @@ fn classify_success(reply: &ToolReply, context: ReplyContext<'_>, body: Value) -
     let fault = CallFault { fate: Fate::Unknown, ..fault(reply, context, &body, None) };
     match context.side_effect {
         SideEffect::Read => Verdict::Transient(fault),
-        SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Undeclared | SideEffect::Unsafe => {
-            Verdict::Permanent(fault)
-        }
+        SideEffect::Idempotent
+        | SideEffect::Keyed
+        | SideEffect::Undeclared
+        | SideEffect::Unknown
+        | SideEffect::Unsafe => Verdict::Permanent(fault),
     }
 }
 
@@ -201,7 +203,11 @@ fn fate(fault: &CallFault, status: u16, is_structured: bool, class: SideEffect) 
         _ if fault.is_type_error() => Fate::Rejected,
         // The tool itself says that the call failed. A tool that declares what its calls change is held to that.
         SideEffect::Read | SideEffect::Undeclared if is_structured => Fate::Rejected,
-        SideEffect::Read | SideEffect::Undeclared | SideEffect::Idempotent | SideEffect::Keyed => Fate::Unknown,
+        SideEffect::Read
+        | SideEffect::Undeclared
+        | SideEffect::Unknown
+        | SideEffect::Idempotent
+        | SideEffect::Keyed => Fate::Unknown,
     }
 }
 

@@ -31,8 +31,8 @@ pub struct TolerablePlan {
     pub kept: Vec<PlanProblem>,
     /// Why parameters were left out, one problem for each.
     pub left_out: Vec<PlanProblem>,
-    /// Why steps were left out, one problem for each.
-    pub dropped: Vec<PlanProblem>,
+    /// The steps that were left out, each with the problem that is the reason.
+    pub dropped: Vec<(Step, PlanProblem)>,
 }
 
 impl PlanProblem {
@@ -61,8 +61,9 @@ pub fn check_tolerantly(
     for problem in &problems {
         match problem.scope() {
             ProblemScope::UnknownTool(id) => {
-                kept.steps.retain(|step| step.step_id != id);
-                dropped.push(problem.clone());
+                if let Some(at) = kept.steps.iter().position(|step| step.step_id == id) {
+                    dropped.push((kept.steps.remove(at), problem.clone()));
+                }
             }
             ProblemScope::UnknownParameter(id) => {
                 let step = kept.steps.iter_mut().find(|step| step.step_id == id);

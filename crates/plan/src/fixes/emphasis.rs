@@ -9,14 +9,15 @@ use crate::unbraced::{is_free_text, is_pattern};
 /// The marks of emphasis. A longer one stands before a shorter one with the same start.
 const MARKS: [&str; 4] = ["***", "**", "*", "`"];
 
-/// Removes the emphasis in a plan. Text for people keeps it, and so do patterns, in which `*` is a wildcard.
+/// Removes the emphasis in a plan. Text for people keeps it, and so do patterns, in which `*` is a wildcard, and values that the
+/// request contains with their marks.
 pub(super) fn remove(plan: &mut Plan) -> Vec<PlanFix> {
     let mut fixes = Vec::new();
     let ids: Vec<StepId> = plan.steps.iter().map(|step| step.step_id.clone()).collect();
     for step in &mut plan.steps {
         remove_from_id(step, &ids, &mut fixes);
         remove_from_names(step, &mut fixes);
-        remove_from_parameters(step, &mut fixes);
+        remove_from_parameters(step, &plan.original_request, &mut fixes);
     }
     fixes
 }
@@ -49,7 +50,7 @@ fn remove_from_names(step: &mut Step, fixes: &mut Vec<PlanFix>) {
     }
 }
 
-fn remove_from_parameters(step: &mut Step, fixes: &mut Vec<PlanFix>) {
+fn remove_from_parameters(step: &mut Step, request: &str, fixes: &mut Vec<PlanFix>) {
     let Some(parameters) = step.parameters() else { return };
     let before = fixes.len();
     let mut object = Object::new();
@@ -60,7 +61,8 @@ fn remove_from_parameters(step: &mut Step, fixes: &mut Vec<PlanFix>) {
         }
         let name = plain.unwrap_or(name);
         let mut value = value.clone();
-        remove_from_value(name, &mut value, &step.step_id, fixes);
+        let mut remover = ValueEmphasis { request, step: &step.step_id, fixes };
+        remover.remove(name, &mut value);
         object.insert(name, value);
     }
     if fixes.len() > before {
@@ -68,18 +70,29 @@ fn remove_from_parameters(step: &mut Step, fixes: &mut Vec<PlanFix>) {
     }
 }
 
-fn remove_from_value(name: &str, value: &mut Value, step: &StepId, fixes: &mut Vec<PlanFix>) {
-    match value {
-        Value::String(text) => {
-            let is_kept = is_free_text(name) || is_pattern(name) || text.contains(['\n', '\r']);
-            if let Some(plain) = plain(text).filter(|_| !is_kept) {
-                fixes.push(PlanFix::new(step, PlanFixKind::Value, text, plain));
-                *text = plain.to_owned();
+struct ValueEmphasis<'a> {
+    request: &'a str,
+    step: &'a StepId,
+    fixes: &'a mut Vec<PlanFix>,
+}
+
+impl ValueEmphasis<'_> {
+    fn remove(&mut self, name: &str, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                let is_kept = is_free_text(name)
+                    || is_pattern(name)
+                    || text.contains(['\n', '\r'])
+                    || self.request.contains(text.trim());
+                if let Some(plain) = plain(text).filter(|_| !is_kept) {
+                    self.fixes.push(PlanFix::new(self.step, PlanFixKind::Value, text, plain));
+                    *text = plain.to_owned();
+                }
             }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.remove(name, item)),
+            Value::Object(object) => object.iter_mut().for_each(|(key, value)| self.remove(key, value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| remove_from_value(name, item, step, fixes)),
-        Value::Object(object) => object.iter_mut().for_each(|(key, value)| remove_from_value(key, value, step, fixes)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

@@ -34,6 +34,7 @@ pub(super) fn whole_text(
         speaks_of_step(finder, text, context)
             || joins_step_and_field(finder, text, context) && !text.contains('_')
             || is_field_of_last_result(finder, text, context)
+            || is_field_of_step_in_words(finder, text, context)
     };
     (is_value && is_mention()).then(|| UnbracedReference {
         range: 0..text.len(),
@@ -77,6 +78,26 @@ pub(super) fn joins_step_and_field(finder: &UnbracedFinder<'_>, text: &str, cont
     let joined = ["->", "::", "=>", ":", "/", " ", ".", "_", "-"];
     joined.iter().any(|mark| text.split_once(mark).is_some_and(|(step, field)| is_pair(step, field)))
         || [" of ", " from "].iter().any(|word| text.split_once(word).is_some_and(|(field, step)| is_pair(step, field)))
+}
+
+/// Whether a text names a field of a step in words: `the skyId of var1`, `id from step-1`, `var1's id`.
+fn is_field_of_step_in_words(finder: &UnbracedFinder<'_>, text: &str, context: &ParameterContext<'_>) -> bool {
+    let names_step = |(field, step): (&str, &str)| {
+        let (field, source) = (field.trim(), finder.names.exact(step.trim()));
+        let field = field.strip_prefix("the ").or_else(|| field.strip_prefix("The ")).unwrap_or(field);
+        // `E2` and the like stand for a step only where another step exists, never for the step itself.
+        let is_other = |source| matches!(source, Source::Step(index) if index != context.step);
+        let is_meant = |source: Source| {
+            finder.has_field(source, field)
+                || finder.names.id(source).is_some_and(|id| is_generic_id(id.as_str()))
+                    && !field.is_empty()
+                    && field.chars().all(|character| is_name_char(character) || character == '.')
+        };
+        source.is_some_and(|source| is_other(source) && is_meant(source))
+    };
+    let text = text.trim();
+    [" of ", " from ", " in "].iter().any(|word| text.rsplit_once(word).is_some_and(names_step))
+        || text.split_once("'s ").is_some_and(|(step, field)| names_step((field, step)))
 }
 
 /// Whether a text is a field of what other languages call the last result: `result.price`, `previous.price`.

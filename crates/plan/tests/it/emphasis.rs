@@ -1,8 +1,9 @@
 //! Markdown emphasis around names and values of a model's plan.
 
-use reknit_plan::PlanAuthor;
+use reknit_plan::{PlanAuthor, correct_plan, read_plan};
+use reknit_protocol::{Step, Value};
 
-use crate::support::{last_call, plan_with, run, text};
+use crate::support::{catalogue, last_call, plan_with, run, text};
 
 #[test]
 fn emphasis_around_a_whole_value_is_removed() {
@@ -30,6 +31,19 @@ fn emphasis_in_text_for_people_and_in_patterns_stays() {
         (r#"{"message": "x", "to": "2 * 3 * 4"}"#, r#"{"message":"x","to":"2 * 3 * 4"}"#),
     ] {
         assert_eq!(last_call("send_sms", parameters), expected);
+    }
+}
+
+#[test]
+fn marks_that_the_request_has_around_a_value_belong_to_the_value() {
+    let plan = plan_with("send_sms", r#"{"message": "x", "to": "*hunter22*"}"#);
+    for (request, expected) in
+        [("set the password to *hunter22*", "*hunter22*"), ("set the password to hunter22", "hunter22")]
+    {
+        let (mut plan, _) = read_plan(&plan, request).expect("a plan");
+        correct_plan(&mut plan, &catalogue(), PlanAuthor::Model);
+        let last = plan.steps.last().and_then(Step::parameters).expect("parameters");
+        assert_eq!(last.get("to").and_then(Value::as_str), Some(expected), "{request}");
     }
 }
 

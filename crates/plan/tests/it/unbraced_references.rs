@@ -293,3 +293,18 @@ fn the_message_quotes_the_whole_text_that_looks_like_a_reference() {
         assert!(problems.contains(&format!("{quoted} would be sent as text")), "{written}: {problems}");
     }
 }
+
+#[test]
+fn a_field_of_a_step_in_words_is_a_problem_and_never_sent_as_text() {
+    for words in ["the skyId of var3", "skyId of var3", "joke from var3", "var3's joke", "the price of a"] {
+        let run =
+            run(&plan_with("send_sms", &format!(r#"{{"message": "x", "to": {}}}"#, text(words))), PlanAuthor::Model);
+        let problems = run.last_call.expect_err(words);
+        assert!(problems.iter().any(|problem| problem.to_string().contains(words)), "{words}: {problems:?}");
+    }
+    for words in ["Bank of America", "a letter from Ann", "the Isle of Man", "var3 of something"] {
+        let run =
+            run(&plan_with("send_sms", &format!(r#"{{"message": "x", "to": {}}}"#, text(words))), PlanAuthor::Model);
+        assert!(run.last_call.is_ok(), "{words}: {run:?}");
+    }
+}

@@ -39,7 +39,7 @@ fn a_step_with_an_unknown_tool_is_left_out_if_no_other_step_needs_it() {
     let (plan, _) = read_plan(&leaf, "").expect("a plan");
     let tolerable = check_tolerantly(&plan, &catalogue(), PlanAuthor::Model, |_| true).expect("the plan can run");
     assert_eq!(tolerable.checked.steps.len(), 3);
-    assert_eq!(tolerable.dropped[0].scope(), ProblemScope::UnknownTool("last".into()));
+    assert_eq!(tolerable.dropped[0].1.scope(), ProblemScope::UnknownTool("last".into()));
     let needed = plan_with("convert", r#"{"amount": "{{a.price}}"}"#).replace("get_quote", "fly");
     let (plan, _) = read_plan(&needed, "").expect("a plan");
     assert!(check_tolerantly(&plan, &catalogue(), PlanAuthor::Model, |_| true).is_err(), "`last` needs `a`");

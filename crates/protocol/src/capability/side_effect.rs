@@ -13,21 +13,33 @@ crate::word_enum! {
         Idempotent = "idempotent",
         /// A second call under the same idempotency key changes nothing more.
         Keyed = "keyed",
-        /// The tool does not declare the class. An absent field means this.
+        /// The tool does not declare the class, but its protocol has idempotency keys. An absent field means this.
         #[default]
         Undeclared = "undeclared",
+        /// Nothing declares the class, and nothing says that a second call under the same key is recognised.
+        Unknown = "unknown",
         /// A second call repeats the change.
         Unsafe = "unsafe",
     }
 }
 
+impl SideEffect {
+    /// Whether a call that may have taken effect is sent again only after a check or a person's approval.
+    pub fn needs_approval_to_resend(self) -> bool {
+        match self {
+            Self::Read | Self::Idempotent | Self::Keyed | Self::Undeclared => false,
+            Self::Unknown | Self::Unsafe => true,
+        }
+    }
+}
+
 impl Wire for SideEffect {
-    /// Fails on an unknown word: reading it as `undeclared` could send an order twice.
+    /// Fails on a word that is no class: reading it as `undeclared` could send an order twice.
     fn read(value: Value, path: &Path) -> Result<Self, ShapeError> {
         let word = String::read(value, path)?;
         Self::from_word(&word).ok_or_else(|| ShapeError {
             path: path.clone(),
-            expected: "one of `read`, `idempotent`, `keyed`, `undeclared`, `unsafe`",
+            expected: "one of `read`, `idempotent`, `keyed`, `undeclared`, `unknown`, `unsafe`",
             found: ActualShape::UnknownWord(word),
         })
     }

@@ -14,7 +14,7 @@ fn mcp_servers_are_added_listed_and_called() {
     let node = installed.join("node_modules/.bin/node").display().to_string();
     let everything = installed.join("node_modules/.bin/mcp-server-everything").display().to_string();
     let added = run(&["tools", "add", "--", &time]);
-    assert_eq!(added, "added `time` to servers.toml: 2 capabilities (2 undeclared)\n");
+    assert_eq!(added, "added `time` to servers.toml: 2 capabilities (2 unknown)\n");
     run(&["tools", "add", "--name", "everything", "--", &node, &everything]);
     let listed = run(&["tools", "list"]);
     assert!(listed.contains("time/convert_time") && listed.contains("everything/get-sum"), "{listed}");

@@ -49,10 +49,7 @@ async fn a_function_is_called_with_arguments_that_fit_its_type() {
     let cube = CapabilityDefinition::new("cube", SideEffect::Read, cube).description("The volume of a cube");
     let reknit = started(Runtime::builder().tool_fn("geometry", "area", area).tool_capability("geometry", cube)).await;
     let entry = reknit.catalogue.entry("geometry", "area").expect("the function is in the catalogue");
-    assert_eq!(
-        (entry.required_parameters(), entry.capability.effect),
-        (vec!["side".to_owned()], SideEffect::Undeclared)
-    );
+    assert_eq!((entry.required_parameters(), entry.capability.effect), (vec!["side".to_owned()], SideEffect::Unknown));
     let cube = reknit.catalogue.entry("geometry", "cube").expect("the function is in the catalogue");
     assert_eq!(
         (cube.capability.description.as_str(), cube.capability.effect),

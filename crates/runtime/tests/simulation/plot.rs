@@ -14,11 +14,12 @@ use reknit_runtime::RunStart;
 use crate::random::Random;
 
 /// The capabilities of the tool `t`. Those that end in `_order` have a business key, those that end in `_job` start a job.
-const CAPABILITIES: [(&str, SideEffect); 10] = [
+const CAPABILITIES: [(&str, SideEffect); 11] = [
     ("read", SideEffect::Read),
     ("idempotent", SideEffect::Idempotent),
     ("keyed", SideEffect::Keyed),
     ("undeclared", SideEffect::Undeclared),
+    ("unknown", SideEffect::Unknown),
     ("unsafe", SideEffect::Unsafe),
     ("unsafe_again", SideEffect::Unsafe),
     ("refund_order", SideEffect::Keyed),
@@ -97,7 +98,8 @@ fn draw_policy(random: &mut Random) -> Policy {
         policy.limits.step_ms = Some(random.between(2_000, 30_000));
     }
     policy.people = *random.pick(&[PeoplePolicy::Ask, PeoplePolicy::Ask, PeoplePolicy::Ask, PeoplePolicy::Nobody]);
-    policy.effects.undeclared = *random.pick(&[UndeclaredPolicy::SendAgain, UndeclaredPolicy::Ask]);
+    policy.effects.undeclared =
+        *random.pick(&[UndeclaredPolicy::BySource, UndeclaredPolicy::SendAgain, UndeclaredPolicy::Ask]);
     policy.approvals = match random.below(16) {
         0 => ApprovalPolicy { ask: AskScope::All, rules: Vec::new() },
         1 => ApprovalPolicy { ask: AskScope::Plan, rules: Vec::new() },

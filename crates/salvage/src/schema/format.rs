@@ -7,6 +7,7 @@ use reknit_protocol::{Path, Value};
 
 use super::schema_index::HashMap;
 use super::shape::{Shape, ShapeId, Shapes};
+use super::unambiguous_date::begins_with_date;
 use super::validator_input::ValueInput;
 use super::{FitProblem, FitProblemKind, Schema, SchemaType};
 
@@ -95,12 +96,23 @@ fn visit_texts<'a>(
     }
 }
 
+/// The texts in the value that name no day of the calendar where the schema states a date. A date with a time where none is
+/// asked for, and a time without an offset, are dates that most services read.
+pub(super) fn unreadable_dates(schema: &Schema, value: &Value) -> Vec<FitProblem> {
+    problems_where(schema, value, |format, text| matches!(format, "date" | "date-time") && !begins_with_date(text))
+}
+
 /// The texts in the value that do not have the format that the schema states.
 pub(super) fn problems(schema: &Schema, value: &Value) -> Vec<FitProblem> {
+    problems_where(schema, value, |_, _| true)
+}
+
+/// The texts that do not have their format, and for whose format and text `is_problem` is true.
+fn problems_where(schema: &Schema, value: &Value, is_problem: impl Fn(&str, &str) -> bool) -> Vec<FitProblem> {
     let mut problems = Vec::new();
     visit_formatted_texts(schema, value, &mut |path, text, shape| {
         let format = shape.format.as_deref().unwrap_or_default();
-        if !has_format(text, format) {
+        if !has_format(text, format) && is_problem(format, text.as_str().unwrap_or_default()) {
             let kind = FitProblemKind::Format { format: format.to_owned() };
             problems.push(FitProblem::new(path.clone(), kind, text));
         }

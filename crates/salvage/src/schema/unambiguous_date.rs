@@ -85,6 +85,19 @@ pub(crate) fn in_format(text: &str, format: &str) -> Option<String> {
     }
 }
 
+/// Whether a text is a date of ISO 8601 that the calendar has, perhaps with a time of day behind it.
+pub(crate) fn begins_with_date(text: &str) -> bool {
+    let (date, rest) = text.split_at_checked(10).unwrap_or((text, ""));
+    let time = rest.strip_prefix(['T', 't', ' ']);
+    let is_iso = date.len() == 10 && date.split('-').map(str::len).eq([4, 2, 2]);
+    is_iso && UnambiguousDate::parse(date).is_some() && (rest.is_empty() || time.is_some_and(begins_with_clock))
+}
+
+fn begins_with_clock(text: &str) -> bool {
+    let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, ':' | '.')).unwrap_or(text.len());
+    text.get(..end).and_then(clock_time).is_some()
+}
+
 /// The date of a text without a time. Midnight can be dropped; any other time would be lost.
 fn date_without_time(text: &str) -> Option<UnambiguousDate> {
     let text = text.trim();

@@ -119,7 +119,7 @@ fn reuse_of(side_effect: SideEffect) -> Reuse {
         SideEffect::Idempotent | SideEffect::Keyed => Reuse::Recent,
         // If an idle connection breaks, it is unknown whether the tool had stopped before the call or while it worked; a call that
         // must not happen twice would have an unknown outcome without need.
-        SideEffect::Undeclared | SideEffect::Unsafe => Reuse::Never,
+        SideEffect::Undeclared | SideEffect::Unknown | SideEffect::Unsafe => Reuse::Never,
     }
 }
 

@@ -65,6 +65,11 @@ fn linked_number(run: &str, text: &str, source: &NumberSource) -> Markup {
     let (step, href, title) = match source {
         NumberSource::Request => return html! { span.sourced title="from the request" { (text) } },
         NumberSource::Count => return html! { (text) },
+        NumberSource::Results => return html! { span.sourced title="in several places of the results" { (text) } },
+        NumberSource::Computed { output } => {
+            let title = format!("computed for the output {}", one_line(output, 60));
+            return html! { span.sourced title=(title) { (text) } };
+        }
         NumberSource::Unknown => return html! { mark.unsourced title="in no result and not in the request" { (text) } },
         NumberSource::Result { step, path } => {
             let place = path.to_string();

@@ -458,10 +458,10 @@ impl InvariantChecker {
             call.id,
             Value::Object(call.parameters.clone()),
         );
-        if call.side_effect == SideEffect::Unsafe {
+        if call.side_effect.needs_approval_to_resend() {
             assert!(
                 !log.uncertainty.is_open(),
-                "an unsafe call that may have taken effect is not repeated without approval: {}",
+                "an unsafe or unknown call that may have taken effect is not repeated without approval: {}",
                 call.id
             );
         }

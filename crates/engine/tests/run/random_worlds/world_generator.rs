@@ -26,11 +26,12 @@ pub(crate) struct RandomWorld {
 }
 
 /// The capabilities of tool `t`: name, side effect, required parameter, schema.
-const CAPABILITIES: [(&str, SideEffect, &str, &str); 9] = [
+const CAPABILITIES: [(&str, SideEffect, &str, &str); 10] = [
     ("read", SideEffect::Read, "x", ""),
     ("idempotent", SideEffect::Idempotent, "x", ""),
     ("keyed", SideEffect::Keyed, "x", ""),
     ("undeclared", SideEffect::Undeclared, "x", ""),
+    ("unknown", SideEffect::Unknown, "x", ""),
     ("unsafe", SideEffect::Unsafe, "x", ""),
     (
         "convert",
@@ -305,7 +306,8 @@ fn policy(tape: &mut ChoiceTape) -> Policy {
     policy.synthesis = *tape.pick(&[Synthesis::Template, Synthesis::Model, Synthesis::Raw]);
     policy.rotation.policy = *tape.pick(&[RotationPolicy::PreferPrimary, RotationPolicy::Advance]);
     policy.people = *tape.pick(&[PeoplePolicy::Ask, PeoplePolicy::Ask, PeoplePolicy::Nobody]);
-    policy.effects.undeclared = *tape.pick(&[UndeclaredPolicy::SendAgain, UndeclaredPolicy::Ask]);
+    policy.effects.undeclared =
+        *tape.pick(&[UndeclaredPolicy::BySource, UndeclaredPolicy::SendAgain, UndeclaredPolicy::Ask]);
     policy.planning.choose_from = *tape.pick(&[20, 3]);
     policy.planning.retries = tape.below(3);
     if tape.one_in(4) {

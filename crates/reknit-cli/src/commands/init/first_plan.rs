@@ -77,7 +77,7 @@ fn only_reads(entry: &CatalogueEntry) -> bool {
     let says_so = READING_WORDS.iter().any(|word| name.starts_with(word));
     let reads = match capability.effect {
         SideEffect::Read => true,
-        SideEffect::Undeclared => says_so,
+        SideEffect::Undeclared | SideEffect::Unknown => says_so,
         SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Unsafe => false,
     };
     reads && !capability.internal && entry.withheld.is_none()

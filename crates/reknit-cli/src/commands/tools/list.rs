@@ -78,7 +78,7 @@ pub(super) async fn check(arguments: &SetupArguments, json: bool) -> Result<Exit
     let config = config_with_tools(arguments)?;
     let found = discover_tools(&config, arguments.files.config.as_deref()).await?;
     config.check_effect_names(&found.catalogue)?;
-    let mut undeclared = 0;
+    let (mut undeclared, mut unknown) = (0, 0);
     if json {
         print_data(&format!("{}\n", found.catalogue.to_value()))?;
     }
@@ -90,6 +90,7 @@ pub(super) async fn check(arguments: &SetupArguments, json: bool) -> Result<Exit
             let source = if class == entry.capability.effect { "" } else { " (by configuration)" };
             let withheld = if entry.withheld.is_some() { ", withheld" } else { "" };
             undeclared += usize::from(class == SideEffect::Undeclared);
+            unknown += usize::from(class == SideEffect::Unknown);
             print_data(&format!("  {}: {class}{source}{withheld}\n", one_line(name, CHECKED_NAME_COLUMNS)))?;
         }
     }
@@ -105,11 +106,16 @@ pub(super) async fn check(arguments: &SetupArguments, json: bool) -> Result<Exit
     for note in &found.notes {
         print_message(&format!("note: {}\n", one_line(&note.to_string(), usize::MAX)));
     }
-    if undeclared > 0 {
-        print_message(&format!(
-            "\nnote: capabilities without a side effect class: {undeclared}; after a crash they are called again with the same idempotency key\n\
-             hint: declare it in reknit.toml: `[effects.classes]` with `\"tool/capability\" = \"read\"`\n"
-        ));
+    let notes = [
+        (undeclared, "that declare no side effect class", "it is called again with the same idempotency key"),
+        (unknown, "of which nothing is known", "a person is asked before it is called again"),
+    ];
+    for (count, whose, then) in notes.iter().filter(|(count, ..)| *count > 0) {
+        print_message(&format!("\nnote: capabilities {whose}: {count}; if the outcome of a call is unknown, {then}\n"));
+    }
+    if undeclared + unknown > 0 {
+        let hint = "declare the class in reknit.toml: `[effects.classes]` with `\"tool/capability\" = \"read\"`";
+        print_message(&format!("hint: {hint}\n"));
     }
     Ok(if found.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

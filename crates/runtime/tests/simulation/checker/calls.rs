@@ -100,7 +100,9 @@ impl Checker {
         };
         let most = 1 + allowed(run_id, &step);
         let count = match call.side_effect {
-            SideEffect::Unsafe => of_step().filter(|deed| deed.side_effect == SideEffect::Unsafe).count(),
+            SideEffect::Unknown | SideEffect::Unsafe => {
+                of_step().filter(|deed| deed.side_effect == call.side_effect).count()
+            }
             SideEffect::Keyed => {
                 let keys = of_step().map(|deed| &deed.idempotency_key);
                 keys.collect::<std::collections::BTreeSet<_>>().len()

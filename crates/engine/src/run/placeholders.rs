@@ -1,0 +1,128 @@
+//! Values that a planner writes where it has none: `amount: 0`, `recipient: "unknown"`. A call that changes something is not sent
+//! with one: the value is looked for as if the plan had omitted it. About any other call, the answer says what was sent.
+
+use reknit_expressions::{Binding, Provenance, UnboundParameter, UnboundReason};
+use reknit_mend::names_quantity;
+use reknit_plan::PlannedStep;
+use reknit_protocol::{Number, Object, SideEffect, Value};
+
+use super::Run;
+use super::state::Stage;
+use crate::synthesis::numbers_in_text::numbers_in;
+
+/// Texts that stand for a value that nobody has.
+const WORDS: [&str; 14] = [
+    "",
+    "unknown",
+    "tbd",
+    "todo",
+    "n/a",
+    "na",
+    "none",
+    "null",
+    "undefined",
+    "string",
+    "placeholder",
+    "example",
+    "xxx",
+    "...",
+];
+
+/// Parts of addresses and dates that stand for a value that nobody has.
+const PARTS: [&str; 6] = ["example.com", "example.org", "example.net", "1970-01-01", "your_", "your-"];
+
+impl Run {
+    /// The binding of a step in which a placeholder of a changing call counts as omitted.
+    pub(super) fn without_placeholders(&self, planned: &PlannedStep, binding: Binding) -> Binding {
+        let is_held = match self.side_effect(planned) {
+            SideEffect::Read | SideEffect::Undeclared => false,
+            SideEffect::Idempotent | SideEffect::Keyed | SideEffect::Unknown | SideEffect::Unsafe => true,
+        };
+        let mut bound = match binding {
+            Binding::Bound(bound) if is_held => bound,
+            other => return other,
+        };
+        let found = self.placeholders(planned, &bound.parameters, &bound.provenance);
+        if found.is_empty() {
+            return Binding::Bound(bound);
+        }
+        let unbound = |(parameter, value): &(String, Value)| UnboundParameter {
+            parameter: parameter.clone(),
+            reason: UnboundReason::Placeholder { value: value.to_string() },
+        };
+        let unbound = found.iter().map(unbound).collect();
+        for (name, _) in &found {
+            bound.parameters.remove(name);
+            bound.provenance.retain(|(known, _)| known != name);
+        }
+        Binding::Unbound { partial: bound, unbound }
+    }
+
+    /// The doubts about placeholders that calls were sent with and that the tools accepted.
+    pub(super) fn doubts_about_placeholders(&self) -> Vec<String> {
+        let done = self.steps_in_order().filter(|(_, step)| matches!(step.stage(), Stage::Done(_)));
+        let found = done.flat_map(|(planned, step)| {
+            let found = self.placeholders(planned, &step.parameters, &step.provenance);
+            found.into_iter().map(|(name, value)| (planned.id.clone(), name, value))
+        });
+        let doubt = |(step, name, value)| {
+            format!(
+                "step `{step}` was sent `{name}: {value}`, which looks like a placeholder: the request does not state it"
+            )
+        };
+        found.map(doubt).collect()
+    }
+
+    /// The required targets and quantities of a model's plan that are placeholders, and that the request does not state.
+    fn placeholders(
+        &self,
+        planned: &PlannedStep,
+        parameters: &Object,
+        provenance: &[(String, Provenance)],
+    ) -> Vec<(String, Value)> {
+        let Some(schema) = planned.schema.as_ref().filter(|_| self.started.plan.is_none()) else { return Vec::new() };
+        let required = schema.source().get("required").and_then(Value::as_array).unwrap_or_default();
+        let literals = provenance.iter().filter(|(_, origin)| *origin == Provenance::Literal);
+        let named = literals.filter(|(name, _)| required.iter().any(|word| word.as_str() == Some(name)));
+        let found = named.filter_map(|(name, _)| {
+            let value = parameters.get(name)?;
+            let property = schema.source().get("properties").and_then(|properties| properties.get(name));
+            let is_open = !is_announced(value, property) && !self.states(value);
+            (is_open && is_placeholder(name, value)).then(|| (name.clone(), value.clone()))
+        });
+        found.collect()
+    }
+
+    /// Whether the request contains the value.
+    fn states(&self, value: &Value) -> bool {
+        let request = self.shown_request.as_str();
+        match value {
+            Value::String(text) => {
+                !text.trim().is_empty() && request.to_lowercase().contains(&text.trim().to_lowercase())
+            }
+            _ => numbers_in(request).iter().any(|number| number.is_whole(0)) || request.to_lowercase().contains("zero"),
+        }
+    }
+}
+
+/// Whether the schema itself offers the value.
+fn is_announced(value: &Value, property: Option<&Value>) -> bool {
+    let listed =
+        |key: &str| property.and_then(|schema| schema.get(key)?.as_array()).is_some_and(|all| all.contains(value));
+    let single = |key: &str| property.and_then(|schema| schema.get(key)) == Some(value);
+    listed("enum") || listed("examples") || single("const") || single("default") || single("example")
+}
+
+fn is_placeholder(name: &str, value: &Value) -> bool {
+    match value {
+        Value::Number(number) => *number == Number::from(0) && names_quantity(name),
+        Value::String(text) => {
+            let text = text.trim().to_lowercase();
+            WORDS.contains(&text.as_str())
+                || PARTS.iter().any(|part| text.contains(part))
+                || text.starts_with('<') && text.ends_with('>')
+                || text == "0" && names_quantity(name)
+        }
+        _ => false,
+    }
+}
