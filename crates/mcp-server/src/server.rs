@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use reknit::runtime::{NamedAgent, Runtime};
+use reknit::runtime::{NamedAgent, RefusalCode, Runtime};
 use reknit::{Reknit, RunHandle};
 use reknit_engine::take_repeat_reason;
 use reknit_plan::Catalogue;
@@ -243,7 +243,11 @@ impl McpServer {
                     }
                     for question in &questions {
                         let decided = match ask(&context.peer, question).await {
-                            Ok(Some(decision)) => handle.decide(question, decision).await.is_ok(),
+                            // If somebody else was faster, the run goes on with that decision.
+                            Ok(Some(decision)) => !matches!(
+                                handle.decide(question, decision).await,
+                                Err(refusal) if refusal.code() != RefusalCode::AlreadyDecided
+                            ),
                             Ok(None) | Err(_) => false,
                         };
                         if !decided {

@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use reknit_engine::{Event, EventKind, Run};
 use reknit_journal::{Journal, RunReadError};
 use reknit_protocol::{EffectId, RunId, StepId, error_chain};
-use reknit_runtime::{Clock, DriveError, RestoreError, load_run, signals};
+use reknit_runtime::operations::{self, QuestionDecision};
+use reknit_runtime::{Clock, DriveError, RestoreError, load_run};
 
 use crate::recording::DecisionRecording;
 use crate::start::RUN;
@@ -116,7 +117,7 @@ pub(crate) async fn decide(
         {
             return Ok(false);
         }
-        saved => saved?.questions(),
+        saved => saved?.machine.questions(),
     };
     for question in questions {
         let decision = {
@@ -127,9 +128,9 @@ pub(crate) async fn decide(
             decisions.iter().position(about).map(|index| decisions.remove(index).decision)
         };
         if let Some(decision) = decision {
-            let signal = signals::decide(question.id, question.hash, decision);
-            let sent = journal.send(run, signal, clock.now_ms()).await;
-            sent.map_err(|error| DriveError::Task(error_chain(&error)))?;
+            let decided =
+                operations::decide(journal, run, QuestionDecision::about(&question, decision), clock.now_ms());
+            decided.await.map_err(|refusal| DriveError::Task(error_chain(&refusal)))?;
             has_decided = true;
         }
     }

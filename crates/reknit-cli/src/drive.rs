@@ -13,8 +13,8 @@ use reknit_runtime::{Changes, DriveError, DriveOutcome, Fork, RunStart};
 
 use crate::output::{ApprovalRequest, Failure, one_line, print_answer, print_report, print_waiting, print_warning};
 use crate::setup::{DriveArguments, Setup};
+pub(crate) use approval_dialogue::ParameterEdit;
 use approval_dialogue::undecided;
-pub(crate) use approval_dialogue::{ParameterEdit, check_edit};
 use interrupt_handler::Purpose;
 pub(crate) use interrupt_handler::SentSignal;
 pub(crate) use repeated_start::{continue_started, note_if_started};

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use reknit_engine::{AskPerson, Decision};
 use reknit_journal::SendError;
 use reknit_protocol::RunId;
-use reknit_runtime::{signals, system_ms};
+use reknit_runtime::operations::{self, QuestionDecision};
+use reknit_runtime::{DecisionOutcome, Refusal, RefusalCode, signals, system_ms};
 
 use crate::follow::Follow;
 use crate::outcome::{RunAnswer, RunError};
@@ -94,14 +95,21 @@ impl RunHandle {
         open_questions(&self.state.journal, &self.id).await.map_err(RunError::not_driven)
     }
 
-    /// Answers a question. The decision counts only for exactly the call that the question shows.
-    pub async fn decide(&self, question: &AskPerson, decision: Decision) -> Result<(), SendError> {
-        let signal = signals::decide(question.id.clone(), question.hash.clone(), decision);
+    /// Answers a question. The decision counts only for exactly the call that the question shows, and the first one counts: see
+    /// [`operations::decide`].
+    pub async fn decide(&self, question: &AskPerson, decision: Decision) -> Result<DecisionOutcome, Refusal> {
         // The run is driven again as soon as the decision is stored; the next call of `questions` must not return the old ones.
-        if self.state.phase() == Phase::Waiting {
+        let waits = self.state.phase() == Phase::Waiting;
+        if waits {
             self.state.set_phase(Phase::Driven);
         }
-        self.state.journal.send(&self.id, signal, system_ms()).await.map(|_| ())
+        let decided = QuestionDecision::about(question, decision);
+        let outcome = operations::decide(&self.state.journal, &self.id, decided, system_ms()).await;
+        // After another decision the run goes on, too.
+        if waits && outcome.as_ref().is_err_and(|refusal| refusal.code() != RefusalCode::AlreadyDecided) {
+            self.state.set_phase(Phase::Waiting);
+        }
+        outcome
     }
 
     /// Cancels the run. Calls in progress may still complete.

@@ -128,5 +128,5 @@ impl RunTask {
 }
 
 pub(crate) async fn open_questions(journal: &Journal, run: &RunId) -> Result<Vec<AskPerson>, DriveError> {
-    Ok(load_run(journal, run).await?.questions())
+    Ok(load_run(journal, run).await?.machine.questions())
 }

@@ -201,6 +201,8 @@ async fn a_run_waits_for_a_decision_and_goes_on() {
     let questions = denied.questions().await.expect("it can be read");
     let reason = Some("too much".to_owned());
     denied.decide(&questions[0], Decision::Deny { reason }).await.expect("it is stored");
+    let second = denied.decide(&questions[0], Decision::Approve).await.expect_err("the first decision counts");
+    assert_eq!(second.code().as_str(), "already_decided");
     assert!(denied.await.unwrap_err().failure().expect("it ended").steps[0].reason.contains("too much"));
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{AskPerson, Effect, MIGRATIONS, Machine, Overview, OverviewBuilder};
+use reknit_engine::{MIGRATIONS, Machine, Overview, OverviewBuilder};
 use reknit_journal::Journal;
 use reknit_protocol::RunId;
 
@@ -24,14 +24,6 @@ pub struct SavedRun {
 }
 
 impl SavedRun {
-    pub fn questions(&self) -> Vec<AskPerson> {
-        let question = |effect| match effect {
-            Effect::AskPerson(question) => Some(Arc::unwrap_or_clone(question)),
-            _ => None,
-        };
-        self.machine.pending().into_iter().filter_map(question).collect()
-    }
-
     /// What is shown about the run. Fails if a result cannot be loaded.
     pub fn overview(&self) -> Result<Overview, ResultError> {
         let overview = self.overview.overview(&self.machine);

@@ -65,18 +65,20 @@ pub fn has_job_end(inbox: &[InboxMessage], call: &EffectId) -> bool {
     inbox.iter().any(is_end)
 }
 
-/// The last decision about each question in an inbox.
+/// The first decision about each question in an inbox: it counts.
 pub fn decisions(inbox: &[InboxMessage]) -> BTreeMap<EffectId, Decision> {
-    let decisions = inbox.iter().filter_map(|message| match to_event(&message.signal) {
-        EventKind::PersonDecided { effect, decision, .. } => Some((effect, decision)),
-        _ => None,
-    });
-    decisions.collect()
+    let mut decisions = BTreeMap::new();
+    for event in to_events(inbox) {
+        if let EventKind::PersonDecided { effect, decision, .. } = event {
+            decisions.entry(effect).or_insert(decision);
+        }
+    }
+    decisions
 }
 
 /// Converts the messages of an inbox to events.
 pub(crate) fn to_events(inbox: &[InboxMessage]) -> Vec<EventKind> {
-    keep_last_decisions(&inbox.iter().map(|message| to_event(&message.signal)).collect::<Vec<_>>())
+    inbox.iter().map(|message| to_event(&message.signal)).collect()
 }
 
 /// The messages to a run that goes on. A decision that came after the time for it becomes a note; if none came in time, the wait for it
@@ -139,22 +141,6 @@ fn as_question(effect: &Effect) -> Option<&AskPerson> {
     }
 }
 
-/// Keeps the last of several decisions about the same question; an earlier one becomes a note.
-fn keep_last_decisions(events: &[EventKind]) -> Vec<EventKind> {
-    let is_replaced = |index: usize, effect: &EffectId| {
-        let mut later = events.iter().skip(index + 1);
-        later.any(|event| matches!(event, EventKind::PersonDecided { effect: same, .. } if same == effect))
-    };
-    let kept = |(index, event): (usize, &EventKind)| match event {
-        EventKind::PersonDecided { effect, decision, .. } if is_replaced(index, effect) => {
-            let words = format!("`{effect}` was {}, but decided again before the run continued", decision.as_str());
-            EventKind::UnreadableMessage { words }
-        }
-        event => event.clone(),
-    };
-    events.iter().enumerate().map(kept).collect()
-}
-
 /// Converts a signal to an event. An unknown signal becomes a note, so that it neither stops the run nor is lost.
 pub(crate) fn to_event(signal: &RunSignal) -> EventKind {
     match signal.kind.as_str() {
@@ -169,32 +155,5 @@ pub(crate) fn to_event(signal: &RunSignal) -> EventKind {
             Err(error) => EventKind::UnreadableMessage { words: format!("cannot read the end of a job: {error}") },
         },
         other => EventKind::UnreadableMessage { words: format!("unknown signal `{other}`") },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn decided(effect: &str, decision: Decision) -> EventKind {
-        EventKind::PersonDecided {
-            effect: effect.parse().unwrap(),
-            hash: "h".to_owned(),
-            decision,
-            by: DecidedBy::Person,
-        }
-    }
-
-    #[test]
-    fn the_second_of_two_decisions_about_one_question_counts_and_the_first_becomes_a_note() {
-        let events = [
-            decided("pay/approval/1", Decision::Approve),
-            decided("buy/approval/1", Decision::Approve),
-            EventKind::Cancelled,
-            decided("pay/approval/1", Decision::Deny { reason: None }),
-        ];
-        let words = "`pay/approval/1` was approved, but decided again before the run continued".to_owned();
-        let [_, buy, cancelled, deny] = events.clone();
-        assert_eq!(keep_last_decisions(&events), [EventKind::UnreadableMessage { words }, buy, cancelled, deny]);
     }
 }

@@ -7,7 +7,7 @@ use reknit::RunError;
 use reknit_journal::{CreateError, LeaseError, OverBudget, RunReadError, SendError, StorageError};
 use reknit_model_api::Money;
 use reknit_protocol::RunId;
-use reknit_runtime::DriveError;
+use reknit_runtime::{DriveError, Refusal};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -129,6 +129,19 @@ impl From<SendError> for ApiError {
             SendError::NoSuchRun(_) => Self::not_found(error.to_string()),
             SendError::Ended { .. } => Self::conflict(error.to_string()),
             error => Self::internal(&error),
+        }
+    }
+}
+
+impl From<Refusal> for ApiError {
+    fn from(refusal: Refusal) -> Self {
+        let code = refusal.code();
+        match refusal {
+            Refusal::Failed(error) => Self::from(&*error),
+            refusal => {
+                let status = StatusCode::from_u16(code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+                Self::new(status, code.as_str(), refusal.to_string())
+            }
         }
     }
 }

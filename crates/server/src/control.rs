@@ -2,8 +2,9 @@
 
 use axum::extract::Path;
 use reknit_engine::{DecidedBy, Decision};
-use reknit_journal::InboxMessage;
-use reknit_protocol::{Object, RunId, Value, word_enum};
+use reknit_journal::RunSummary;
+use reknit_protocol::{RunId, Value, word_enum};
+use reknit_runtime::operations::{self, QuestionDecision};
 use reknit_runtime::{load_run, signals, system_ms};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -11,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::api_error::{ApiError, ErrorBody};
 use crate::request::{Accepted, JsonBody, RunRequest};
-use crate::run_view::{RunView, open_questions};
+use crate::run_view::RunView;
 use crate::state::ServerState;
 
 /// Cancels a run. Calls in progress may still complete.
@@ -93,7 +94,7 @@ pub(crate) struct DecisionBody {
     /// All parameters of the call, for `edit`.
     #[schema(value_type = Option<Object>)]
     parameters: Option<Box<RawValue>>,
-    /// The result of the call, for `happened`.
+    /// The result of the call, for `happened`; without one it is `null`.
     #[schema(value_type = Option<Value>)]
     result: Option<Box<RawValue>>,
 }
@@ -139,7 +140,7 @@ impl DecisionWord {
                     ));
                 }
             },
-            Self::Happened => Decision::Happened { result: result.unwrap_or_else(|| Value::Object(Object::new())) },
+            Self::Happened => Decision::Happened { result: result.unwrap_or_default() },
         })
     }
 }
@@ -156,33 +157,14 @@ pub(crate) async fn decide(
 ) -> Accepted {
     let value = |raw: Option<Box<RawValue>>| raw.and_then(|raw| Value::parse(raw.get()).ok());
     let decision = body.decision.decision(body.reason, value(body.parameters), value(body.result))?;
-    decide_question(&request, &question, &body.hash, decision).await
+    decide_question(&request, QuestionDecision { question, hash: body.hash, decision, by: DecidedBy::Person }).await
 }
 
-/// Decides a question that shows what the hash stands for.
-pub(crate) async fn decide_question(request: &RunRequest, question: &str, hash: &str, decision: Decision) -> Accepted {
+/// Decides a question, and lets the run go on.
+pub(crate) async fn decide_question(request: &RunRequest, decided: QuestionDecision) -> Accepted {
     let RunRequest { server, caller, run, .. } = request;
-    let asks = open_questions(server.journal(), run).await?;
-    let Some(ask) = asks.into_iter().find(|ask| ask.id.to_string() == question) else {
-        return Err(ApiError::not_found(format!("run `{run}` does not ask `{question}`, or does not any more")));
-    };
-    if ask.hash != hash {
-        let message = "the question shows something else than what was decided; read it again";
-        return Err(ApiError::conflict(message));
-    }
-    if ask.has_expired(system_ms()) {
-        return Err(ApiError::conflict("the time for a decision is over, so the answer is no"));
-    }
-    let word = decision.as_str();
-    let id = ask.id.clone();
-    let signal = signals::decide_by(ask.id, ask.hash, decision, DecidedBy::Person);
-    // Only the first decision counts, whichever process gets it; the second sender learns of the first.
-    let is_about_it = move |message: &InboxMessage| signals::decisions(std::slice::from_ref(message)).contains_key(&id);
-    if let Err(earlier) = server.journal().send_once(run, signal, system_ms(), is_about_it).await? {
-        let decisions = signals::decisions(&[earlier]);
-        let earlier = decisions.values().next().map_or("", |decision| decision.as_str());
-        return Err(ApiError::conflict(format!("the question is decided already: {earlier}")));
-    }
+    let (question, word) = (decided.question.clone(), decided.decision.as_str());
+    operations::decide(server.journal(), run, decided, system_ms()).await?;
     tracing::info!(run = %run, question, by = caller.name(), decision = word, "decided a question");
     drive_if_abandoned(server, run).await?;
     request.accepted().await
@@ -202,8 +184,8 @@ pub(crate) async fn drive_if_abandoned(server: &ServerState, run: &RunId) -> Res
     if server.runs.driven_run(run).is_some() {
         return Ok(());
     }
-    let lease = server.journal().summary(run).await?.lease;
-    if lease.is_none_or(|lease| lease.may_be_taken_over(system_ms())) {
+    let RunSummary { lease, status, .. } = server.journal().summary(run).await?;
+    if status.is_none() && lease.is_none_or(|lease| lease.may_be_taken_over(system_ms())) {
         server.runs.add(&server.reknit.resume(run));
     }
     Ok(())

@@ -96,7 +96,7 @@ fn question_view(ask: &AskPerson) -> Result<QuestionView, serde_json::Error> {
 
 pub(crate) async fn open_questions(journal: &Journal, run: &RunId) -> Result<Vec<AskPerson>, ApiError> {
     match load_run(journal, run).await {
-        Ok(saved) => Ok(saved.questions()),
+        Ok(saved) => Ok(saved.machine.questions()),
         // A parked run asks nothing.
         Err(DriveError::Restore(_)) => Ok(Vec::new()),
         Err(error) => Err(error.into()),

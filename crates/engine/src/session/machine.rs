@@ -11,7 +11,7 @@ use super::Session;
 use crate::answer::{Answer, Status, one_line, shown_missing_lines};
 use crate::budget::Spent;
 use crate::business_key::{Avoided, UncertainCall};
-use crate::effect::Effect;
+use crate::effect::{AskPerson, Effect};
 use crate::event::{Event, EventKind};
 use crate::policy::Policy;
 use crate::record::Record;
@@ -174,6 +174,15 @@ impl Machine {
     /// The effects that are due.
     pub fn pending(&self) -> Vec<Effect> {
         either!(self, machine => machine.pending())
+    }
+
+    /// The questions to a person that are open, also those of machines that are nested in this one.
+    pub fn questions(&self) -> Vec<AskPerson> {
+        let question = |effect| match effect {
+            Effect::AskPerson(question) => Some(Arc::unwrap_or_clone(question)),
+            _ => None,
+        };
+        self.pending().into_iter().filter_map(question).collect()
     }
 
     /// The state as JSON.

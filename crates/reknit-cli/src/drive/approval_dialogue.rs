@@ -2,13 +2,14 @@
 
 use std::io::{self, BufRead, IsTerminal as _, Write};
 
-use reknit_engine::{AskPerson, DecidedBy, Decision, Event, EventKind, Machine, Question, RecordKind, RunRecord};
+use reknit_engine::{DecidedBy, Decision, Machine, Question};
 use reknit_journal::Journal;
 use reknit_protocol::{Object, RunId, Value};
-use reknit_runtime::signals;
+use reknit_runtime::operations::{self, QuestionDecision};
+use reknit_runtime::{Refusal, system_ms};
 use tokio::sync::oneshot;
 
-use crate::output::{ApprovalRequest, Failure, one_line, pending_approvals};
+use crate::output::{ApprovalRequest, Failure, one_line, pending_approvals, print_warning};
 use crate::setup::{ApprovalArguments, EndSignals, load_run};
 
 /// Decides about the calls of a run that waits, as far as `--yes` or the person at the terminal does. Returns the calls if nobody has
@@ -23,29 +24,27 @@ pub(super) async fn undecided(
     let mut is_decided = false;
     if arguments.yes {
         for approval in approvals.iter().filter(|approval| approval.ask.question.is_asked_by_rules()) {
-            send(journal, run, &approval.ask, Decision::Approve, DecidedBy::YesFlag).await?;
-            is_decided = true;
+            let decided = QuestionDecision::about(&approval.ask, Decision::Approve);
+            let decided = QuestionDecision { by: DecidedBy::YesFlag, ..decided };
+            is_decided |= decide_first(journal, run, decided).await?;
         }
     } else if io::stdin().is_terminal() && io::stderr().is_terminal() {
         for approval in &approvals {
             let Some(decision) = ask_at_terminal(approval.clone(), saved.machine.clone()).await? else { break };
-            send(journal, run, &approval.ask, decision, DecidedBy::Person).await?;
-            is_decided = true;
+            is_decided |= decide_first(journal, run, QuestionDecision::about(&approval.ask, decision)).await?;
         }
     }
     Ok((!is_decided).then_some(approvals))
 }
 
-async fn send(
-    journal: &Journal,
-    run: &RunId,
-    ask: &AskPerson,
-    decision: Decision,
-    by: DecidedBy,
-) -> Result<(), Failure> {
-    let signal = signals::decide_by(ask.id.clone(), ask.hash.clone(), decision, by);
-    journal.send(run, signal, jiff::Timestamp::now().as_millisecond()).await?;
-    Ok(())
+/// Decides a question. If somebody else was faster, that decision counts, and a warning says so.
+async fn decide_first(journal: &Journal, run: &RunId, decided: QuestionDecision) -> Result<bool, Failure> {
+    match operations::decide(journal, run, decided, system_ms()).await {
+        Ok(_) => {}
+        Err(refusal @ Refusal::AlreadyDecided { .. }) => print_warning(&refusal.to_string()),
+        Err(refusal) => return Err(refusal.into()),
+    }
+    Ok(true)
 }
 
 /// Asks at the terminal. Returns `None` if the person decides later, or presses Ctrl-C.
@@ -113,7 +112,9 @@ fn read_edit(
     let edited = edit.map_err(|failure| failure.to_string()).and_then(|edit| {
         let current = approval.ask.question.call().map(|call| call.parameters.clone()).unwrap_or_default();
         let parameters = edit.apply(&current);
-        check_edit(machine, &approval.ask, &parameters).map(|()| parameters)
+        let edit = Decision::Edit { parameters: parameters.clone() };
+        let checked = operations::check_decision(machine, &approval.ask, &edit);
+        checked.map(|()| parameters).map_err(|refusal| refusal.to_string())
     });
     match edited {
         Ok(parameters) => Ok(Some(parameters)),
@@ -176,23 +177,6 @@ impl ParameterEdit {
             }
         }
     }
-}
-
-/// Tries an edit on a copy of the run. Fails with the reason if the call cannot be sent with these parameters.
-pub(crate) fn check_edit(machine: &Machine, ask: &AskPerson, parameters: &Object) -> Result<(), String> {
-    let mut copy = machine.clone();
-    let kind = EventKind::PersonDecided {
-        effect: ask.id.clone(),
-        hash: ask.hash.clone(),
-        decision: Decision::Edit { parameters: parameters.clone() },
-        by: DecidedBy::Person,
-    };
-    let records = copy.apply(&Event { at_ms: machine.now_ms(), kind }).map_err(|error| error.to_string())?;
-    let refused = records.into_iter().find_map(|record| match record.kind {
-        RecordKind::Run(RunRecord::EditRefused { reason, .. }) => Some(reason),
-        _ => None,
-    });
-    refused.map_or(Ok(()), Err)
 }
 
 #[cfg(test)]

@@ -1,8 +1,6 @@
 //! The calls of a run that wait for approval, as text and as JSON, and where values come from.
 
-use std::sync::Arc;
-
-use reknit_engine::{AskPerson, Decision, Effect, Machine};
+use reknit_engine::{AskPerson, Decision, Machine};
 use reknit_expressions::{Backing, InputSource, Provenance, ResolvedBy};
 use reknit_journal::{InboxMessage, Journal};
 use reknit_plan::ITEM;
@@ -25,11 +23,8 @@ pub(crate) async fn inbox(journal: &Journal, run: &RunId) -> Result<Vec<InboxMes
 
 /// The calls that wait for approval, in the run and in the machines nested in it.
 pub(crate) fn pending_approvals(machine: &Machine, messages: &[InboxMessage]) -> Vec<ApprovalRequest> {
-    let asks = machine.pending().into_iter().filter_map(|effect| match effect {
-        Effect::AskPerson(ask) => Some(Arc::unwrap_or_clone(ask)),
-        _ => None,
-    });
     let decided = signals::decisions(messages);
+    let asks = machine.questions().into_iter();
     asks.map(|ask| ApprovalRequest { decided: decided.get(&ask.id).cloned(), ask }).collect()
 }
 

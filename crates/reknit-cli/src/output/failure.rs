@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use reknit_journal::{OpenError, SendError};
 use reknit_protocol::{ParseError, RunId};
-use reknit_runtime::DriveError;
 use reknit_runtime::config::ConfigError;
+use reknit_runtime::{DriveError, Refusal};
 use reknit_salvage::{ReadTextError, SchemaError, TextPosition};
 
 use crate::output::{Excerpt, Input};
@@ -53,6 +53,8 @@ pub(crate) enum Failure {
     Journal(#[source] Box<dyn Error + Send + Sync>),
     #[error("cannot send the message to the run")]
     Send(#[source] Box<SendError>),
+    #[error(transparent)]
+    Refused(Box<Refusal>),
     #[error("cannot continue the run")]
     Drive(#[source] Box<DriveError>),
     #[error("run `{run}` is parked: this build cannot continue it")]
@@ -68,6 +70,15 @@ pub(crate) enum Failure {
 impl From<DriveError> for Failure {
     fn from(error: DriveError) -> Self {
         Self::Drive(Box::new(error))
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Failed(error) => Self::Drive(error),
+            refusal => Self::Refused(Box::new(refusal)),
+        }
     }
 }
 
@@ -163,6 +174,7 @@ impl Failure {
             {
                 2
             }
+            Self::Refused(refusal) => refusal.code().exit_status(),
             Self::Interrupted => 130,
             _ => 1,
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use reknit_journal::{AppendError, LeaseError, SendError};
 use reknit_protocol::{Object, RunId, Value};
-use reknit_runtime::DriveError;
+use reknit_runtime::{DriveError, Refusal};
 use reknit_salvage::{FitError, ReadOptions, ReadTextError};
 
 use crate::output::{BadSchema, Excerpt, Failure, Input, one_line, shell_word};
@@ -42,6 +42,9 @@ pub(crate) fn failure_json(failure: &Failure) -> Value {
     };
     if !lines.is_empty() {
         error.insert(name, lines.iter().map(|line| Value::from(line.as_str())).collect::<Vec<_>>());
+    }
+    if let Failure::Refused(refusal) = failure {
+        error.insert("code", refusal.code().as_str());
     }
     error.extend(failure_hint(failure).map(|hint| ("hint".to_owned(), hint.as_str().into())));
     error.insert("exit_status", u64::from(failure.exit_status()));
@@ -130,6 +133,7 @@ pub(crate) fn failure_hint(failure: &Failure) -> Option<String> {
         Failure::Drive(error) => drive_hint(error),
         Failure::Parked { run, .. } => Some(parked_hint(run)),
         Failure::Send(error) => send_hint(error),
+        Failure::Refused(refusal) => refusal_hint(refusal),
         _ => None,
     }
 }
@@ -154,6 +158,26 @@ fn drive_hint(error: &DriveError) -> Option<String> {
         | DriveError::Storage(error) => Some(error.hint()),
         _ => None,
     }
+}
+
+fn refusal_hint(refusal: &Refusal) -> Option<String> {
+    Some(match refusal {
+        Refusal::NoSuchRun(_) => "list your runs with `reknit runs list`".to_owned(),
+        Refusal::Ended { run, .. } => format!("see its result with `reknit runs show {run}`"),
+        Refusal::Parked(run) => parked_hint(run),
+        Refusal::NotAsked { run, .. } | Refusal::QuestionChanged { run, .. } => {
+            format!("see what it asks with `reknit runs show {run}`")
+        }
+        Refusal::Expired { run, .. } => format!("let the run go on with `reknit runs resume {run}`"),
+        Refusal::AlreadyDecided { run, .. } => format!(
+            "the first decision counts: continue with `reknit runs resume {run}`, or cancel the run with `reknit runs cancel {run}`"
+        ),
+        Refusal::WrongDecision(_) => "decide with `reknit runs approve` or `deny`; what became of a call that may have taken effect, with `reknit runs \
+             settle` and `--happened` or `--did-not-happen`"
+            .to_owned(),
+        Refusal::InvalidEdit(_) => "change the parameters and approve again; nothing was sent".to_owned(),
+        _ => return None,
+    })
 }
 
 fn send_hint(error: &SendError) -> Option<String> {

@@ -15,6 +15,7 @@ pub(crate) fn codes() -> BTreeSet<String> {
     let of_plans = reknit_plan::ProblemCode::ALL.iter().map(|code| code.as_str().to_owned());
     let of_models = reknit_model_api::ErrorClass::ALL.iter().map(|class| class.as_str().to_owned());
     let mut codes: BTreeSet<String> = of_plans.chain(of_models).collect();
+    codes.extend(reknit_runtime::RefusalCode::ALL.iter().map(|code| code.as_str().to_owned()));
     codes.insert(NOT_A_PLAN.to_owned());
     codes.extend(of_readings(&run("reknit repair --help")));
     codes.extend(of_server());

@@ -177,24 +177,19 @@ async fn a_step_that_may_not_ask_for_approval_fails() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_last_decision_counts_until_the_run_resumes() {
+async fn the_first_decision_counts_and_another_one_is_refused() {
     let (shop, world) = ran(&PAY).await;
-    world.reknit(&["runs", "approve", "last"]);
-    let denied = world.reknit(&["runs", "deny", "last"]);
+    world.reknit(&["runs", "deny", "last"]);
+    let approved = world.reknit(&["runs", "approve", "last"]);
     let (listed, shown) = (world.reknit(&["runs", "list"]), world.reknit(&["runs", "show", "last"]));
     let asks = world.reknit(&["runs", "show", "last", "--json"]);
     let resumed = world.reknit(&["runs", "resume", "last"]);
-    assert_eq!(shop.call_count(), 1, "what was denied in the end was sent");
-    insta::assert_snapshot!(denied, @r#"
-    exit status 0 --- stdout
-    denied (was approved):
-      failed: `shop` broke the connection: Connection reset by peer (os error 104)
-      again:  `pay` of `shop` (unsafe) with {"amount":12.50}; the first call may have taken effect (idempotency key: KEY)
-      values: amount from the plan
-    --- stderr
-
-    hint: continue with `reknit runs resume RUN`
-    "#);
+    assert_eq!(shop.call_count(), 1, "what was denied was sent");
+    assert_refused(
+        &approved,
+        "the question `pay/approval/1` of run `RUN` is decided already: denied",
+        "the first decision counts: continue with `reknit runs resume RUN`, or cancel the run with `reknit runs cancel RUN`",
+    );
     insta::assert_snapshot!(listed, @"
     exit status 0 --- stdout
     RUN                                     STARTED  STATUS   REQUEST
@@ -314,8 +309,8 @@ async fn a_person_can_say_that_a_call_took_effect() {
     );
     assert_refused(
         &world.reknit(&["runs", "settle", "last", "--check"]),
-        "no check was configured for `shop/pay` when the run started",
-        "look yourself, then settle with `--happened` or `--did-not-happen`; `[[checks]]` in the configuration names a check for later runs",
+        "no check was configured for `shop/pay` when the run started; look yourself, and say what happened",
+        "decide with `reknit runs approve` or `deny`; what became of a call that may have taken effect, with `reknit runs settle` and `--happened` or `--did-not-happen`",
     );
     let settle = ["runs", "settle", "last", "pay", "--happened", "--result", r#"{"receipt": 7}"#];
     insta::assert_snapshot!(world.reknit(&settle), @r#"

@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 
 use super::WebhookReport;
 use crate::config::{Config, ConfigError, WebhookUrl};
-use crate::signals;
+use crate::first_decision::store_first;
 
 /// The header with the time of a message, in seconds since 1970.
 const TIMESTAMP_HEADER: &str = "x-reknit-timestamp";
@@ -145,10 +145,9 @@ impl ApprovalWebhook {
             }
         };
         let Some(decision) = self.decision(&answer, &ask.hash)? else { return Ok(Delivered::Noted) };
-        let signal = signals::decide_by(ask.id.clone(), ask.hash.clone(), decision, DecidedBy::Webhook);
         let now_ms = i64::try_from(now().as_millis()).unwrap_or(i64::MAX);
-        let stored = journal.send(run, signal, now_ms).await;
-        stored.map(|_| Delivered::Decided).map_err(|error| format!("its decision cannot be stored: {error}"))
+        let stored = store_first(journal, run, (ask, 0), (decision, DecidedBy::Webhook), now_ms).await;
+        stored.map(|_| Delivered::Decided).map_err(|refusal| format!("its decision is not used: {refusal}"))
     }
 
     async fn post(&self, http: &reqwest::Client, body: &str) -> Result<SignedAnswer, Failure> {

@@ -43,7 +43,7 @@ async fn approved(shop: &RunningTool, policy: Policy, payment: &str) -> Fixture 
     let started = Started { policy: Arc::new(policy), ..fixture.started("r", "pay", Some(plan(steps))) };
     let run = RunId::new("r");
     assert_eq!(fixture.driver().start(started).await.expect("it starts"), DriveOutcome::Waiting);
-    let question = load_run(&fixture.journal, &run).await.expect("the run").questions().remove(0);
+    let question = load_run(&fixture.journal, &run).await.expect("the run").machine.questions().remove(0);
     let decision = signals::decide(question.id, question.hash, Decision::Approve);
     fixture.journal.send(&run, decision, 0).await.expect("the decision is sent");
     let outcome = fixture.driver().resume(&run).await.expect("it goes on");
@@ -89,7 +89,7 @@ async fn a_fork_sends_no_write_and_a_driver_that_takes_it_over_does_not_either()
     let fork = fork(&fixture, "order", &changes).await.expect("it can be forked");
     let run = fork.run().clone();
     assert_eq!(fixture.driver().start_fork(fork).await.expect("it is driven"), DriveOutcome::Waiting);
-    let question = load_run(&fixture.journal, &run).await.expect("the fork").questions().remove(0);
+    let question = load_run(&fixture.journal, &run).await.expect("the fork").machine.questions().remove(0);
     let decision = signals::decide(question.id, question.hash, Decision::Approve);
     fixture.journal.send(&run, decision, 0).await.expect("the decision is sent");
     let outcome = fixture.driver().resume(&run).await.expect("it goes on");
@@ -145,7 +145,7 @@ async fn a_call_that_a_fork_does_not_send_takes_no_business_key() {
     let fork = fork(&fixture, "order", &ForkChanges::default()).await.expect("it can be forked");
     let run = fork.run().clone();
     assert_eq!(fixture.driver().start_fork(fork).await.expect("it is driven"), DriveOutcome::Waiting);
-    let question = load_run(&fixture.journal, &run).await.expect("the fork").questions().remove(0);
+    let question = load_run(&fixture.journal, &run).await.expect("the fork").machine.questions().remove(0);
     let decision = signals::decide(question.id, question.hash, Decision::Approve);
     fixture.journal.send(&run, decision, 0).await.expect("the decision is sent");
     let outcome = fixture.driver().resume(&run).await.expect("it goes on");

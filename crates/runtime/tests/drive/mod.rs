@@ -17,6 +17,7 @@ mod golden;
 mod learned_mappings;
 mod leases;
 mod many_steps;
+mod operations;
 mod panics;
 mod remote;
 mod replay_mismatch;

@@ -172,7 +172,7 @@ async fn a_decision_is_passed_on_and_the_run_goes_on() {
     let start = started(&reknit, ASKS);
     let run = start.run.clone();
     assert_eq!(reknit.driver().start(start).await.expect("the run waits"), DriveOutcome::Waiting);
-    let question = load_run(&reknit.journal, &run).await.expect("the copy can be read").questions().remove(0);
+    let question = load_run(&reknit.journal, &run).await.expect("the copy can be read").machine.questions().remove(0);
     let decision = signals::decide(question.id, question.hash, Decision::Approve);
     reknit.journal.send(&run, decision, system_ms()).await.expect("the decision is stored");
     let outcome = reknit.driver().join(&run).await.expect("the run ends");
@@ -195,7 +195,7 @@ async fn a_run_goes_on_only_with_the_kind_of_engine_that_began_it() {
         let saved = load_run(&own.journal, &run).await.expect("the run can be read");
         assert_eq!(own.missing_for(&saved.machine), Vec::<String>::new());
         assert_eq!(other.missing_for(&saved.machine).len(), 1);
-        let question = saved.questions().remove(0);
+        let question = saved.machine.questions().remove(0);
         let decision = signals::decide(question.id, question.hash, Decision::Approve);
         own.journal.send(&run, decision, system_ms()).await.expect("the decision is stored");
         let refused = other.driver().join(&run).await.expect_err("it is driven elsewhere");
@@ -213,7 +213,7 @@ async fn messages_that_arrive_while_the_engine_is_away_are_passed_on_once() {
     let run = start.run.clone();
     assert_eq!(reknit.driver().start(start).await.expect("the run waits"), DriveOutcome::Waiting);
     engine.is_away.store(true, Ordering::Relaxed);
-    let question = load_run(&reknit.journal, &run).await.expect("the copy can be read").questions().remove(0);
+    let question = load_run(&reknit.journal, &run).await.expect("the copy can be read").machine.questions().remove(0);
     let decision = signals::decide(question.id, question.hash, Decision::Approve);
     reknit.journal.send(&run, decision, system_ms()).await.expect("the decision is stored");
     let (driver, id) = (reknit.driver(), run.clone());
@@ -326,7 +326,7 @@ async fn a_message_from_before_the_end_does_not_reach_a_run_that_is_opened_again
 }
 
 async fn decide(reknit: &Runtime, run: &RunId, decision: Decision, at_ms: i64) {
-    let question = load_run(&reknit.journal, run).await.expect("the copy can be read").questions().remove(0);
+    let question = load_run(&reknit.journal, run).await.expect("the copy can be read").machine.questions().remove(0);
     let decision = signals::decide(question.id, question.hash, decision);
     reknit.journal.send(run, decision, at_ms).await.expect("the decision is stored");
 }
@@ -338,7 +338,8 @@ async fn a_decision_in_time_counts_and_a_later_one_after_the_expiry_does_not() {
     let start = started(&reknit, ASKS);
     let run = start.run.clone();
     assert_eq!(reknit.driver().start(start).await.expect("the run waits"), DriveOutcome::Waiting);
-    let expires_ms = load_run(&reknit.journal, &run).await.expect("it can be read").questions().remove(0).expires_ms;
+    let expires_ms =
+        load_run(&reknit.journal, &run).await.expect("it can be read").machine.questions().remove(0).expires_ms;
     decide(&reknit, &run, Decision::Deny { reason: None }, expires_ms - 1).await;
     decide(&reknit, &run, Decision::Approve, expires_ms + 1).await;
     // The clock of the run is behind the system's by what the test took so far.

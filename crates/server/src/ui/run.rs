@@ -3,8 +3,10 @@
 use axum::extract::{Path, Query};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Redirect, Response};
+use reknit_engine::DecidedBy;
 use reknit_journal::{RunFilter, RunSummary};
 use reknit_protocol::{RunId, Value, percent_encoded};
+use reknit_runtime::operations::QuestionDecision;
 use reknit_runtime::{ExportFilter, export};
 use reknit_web::{ComparedRun, RunFacts, compare_choice_page, compare_page, run_page, run_panel};
 use serde::Deserialize;
@@ -93,7 +95,9 @@ pub(super) async fn decide(request: RunRequest, question: Path<(String, String)>
     let word = DecisionWord::from_word(form.get("decision"))
         .ok_or_else(|| ApiError::invalid(format!("`{}` is not a decision", form.get("decision"))))?;
     let decision = word.decision(text("reason").cloned(), parameters, result)?;
-    let _view = control::decide_question(&request, &question.1, form.get("hash"), decision).await?;
+    let (question, hash) = (question.0.1, form.get("hash").to_owned());
+    let decided = QuestionDecision { question, hash, decision, by: DecidedBy::Person };
+    let _view = control::decide_question(&request, decided).await?;
     Ok(page_of(&request.run))
 }
 

@@ -223,7 +223,7 @@ pub(super) async fn load(journal: &Journal, summary: &RunSummary) -> Result<Load
         (run_overview(journal, run).await?, Vec::new())
     } else {
         match load_run(journal, run).await {
-            Ok(saved) => (saved.overview().map_err(DriveError::from)?, saved.questions()),
+            Ok(saved) => (saved.overview().map_err(DriveError::from)?, saved.machine.questions()),
             Err(DriveError::Restore(_)) => (Overview::Bare(Box::new(bare_overview(journal, run).await?)), Vec::new()),
             Err(error) => return Err(error.into()),
         }

@@ -184,15 +184,18 @@ async fn a_question_is_decided_once_and_only_for_what_it_shows() {
     let unknown = api.post("/v1/runs/r/decisions/x", &json!({"hash": hash, "decision": "approve"}));
     error_of(unknown, StatusCode::NOT_FOUND).await;
     let plain = format!("/v1/runs/r/decisions/{question}");
-    let approved = api.post(&plain, &json!({"hash": hash, "decision": "approve"}));
-    json_of(approved, StatusCode::ACCEPTED).await;
+    let edit = api.post(&plain, &json!({"hash": hash, "decision": "edit", "parameters": {"amount": "many"}}));
+    assert_eq!(json_of(edit, StatusCode::BAD_REQUEST).await["error"]["code"], "invalid_edit");
+    let approve = || api.post(&plain, &json!({"hash": hash, "decision": "approve"}));
+    json_of(approve(), StatusCode::ACCEPTED).await;
     let events = api.get("/v1/runs/r/events").send().await.unwrap().text().await.unwrap();
     assert!(events.contains("refund"), "{events}");
     let run = json_of(api.get("/v1/runs/r"), StatusCode::OK).await;
     assert_eq!(run["status"], "complete");
     assert_eq!(api.tool.calls().len(), 1);
+    json_of(approve(), StatusCode::ACCEPTED).await;
     let late = api.post(&path, &json!({"hash": hash, "decision": "deny"}));
-    error_of(late, StatusCode::NOT_FOUND).await;
+    assert_eq!(json_of(late, StatusCode::CONFLICT).await["error"]["code"], "already_decided");
 }
 
 #[tokio::test]

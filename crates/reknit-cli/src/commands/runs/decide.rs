@@ -4,13 +4,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueHint};
-use reknit_engine::{Decision, Machine, Question};
-use reknit_protocol::{RunId, Value};
+use reknit_engine::Decision;
+use reknit_protocol::Value;
+use reknit_runtime::operations::{self, QuestionDecision};
+use reknit_runtime::{DecisionOutcome, Refusal, system_ms};
 
 use super::open_run;
-use crate::drive::{ParameterEdit, check_edit};
+use crate::drive::ParameterEdit;
 use crate::output::{
-    ApprovalRequest, Failure, Input, decision_detail, inbox, parked_hint, pending_approvals, print_data, print_message,
+    ApprovalRequest, Failure, Input, decision_detail, inbox, pending_approvals, print_data, print_message,
     print_warning,
 };
 use crate::setup::{FileArguments, RunArgument, load_run};
@@ -144,7 +146,7 @@ async fn run(arguments: &DecideArguments, choice: Choice) -> Result<ExitCode, Fa
     let step = arguments.step.as_deref();
     let (journal, run) = open_run(&arguments.files, &arguments.run).await?;
     if journal.summary(&run).await.map_err(Failure::journal)?.parked.is_some() {
-        return Err(Failure::usage(format!("run `{run}` is parked"), parked_hint(&run)));
+        return Err(Refusal::Parked(run).into());
     }
     let saved = load_run(&journal, &run).await?;
     let approvals = pending_approvals(&saved.machine, &inbox(&journal, &run).await?);
@@ -163,100 +165,51 @@ async fn run(arguments: &DecideArguments, choice: Choice) -> Result<ExitCode, Fa
             ),
         });
     }
-    let now_ms = jiff::Timestamp::now().as_millisecond();
-    let chosen = still_open(&run, chosen, now_ms)?;
     let decision = match choice {
         Choice::Edit(edit) => {
-            let [approval] = chosen.as_slice() else {
-                let steps: Vec<&str> = chosen.iter().map(|approval| approval.ask.step.as_str()).collect();
-                let hint = format!("name the step whose parameters change: {}", steps.join(", "));
-                return Err(Failure::usage("several calls wait for a decision", hint));
-            };
+            let approval = only_one(&chosen, "name the step whose parameters change")?;
             let current = approval.ask.question.call().map(|call| call.parameters.clone()).unwrap_or_default();
-            let parameters = edit.apply(&current);
-            check_edit(&saved.machine, &approval.ask, &parameters).map_err(|reason| {
-                Failure::usage(reason, "change the parameters and approve again; nothing was sent")
-            })?;
-            Decision::Edit { parameters }
+            Decision::Edit { parameters: edit.apply(&current) }
         }
         Choice::Decision(decision) => {
-            if decision.settles_outcome() {
-                check_that_outcome_is_open(&chosen, &decision, step, &saved.machine)?;
+            if matches!(&decision, Decision::Happened { result } if step.is_none() && !result.is_null()) {
+                only_one(&chosen, "name the step that has this result")?;
             }
             decision
         }
     };
+    let (mut is_decided, mut refusals) = (false, Vec::new());
     for approval in chosen {
-        // Print the call before sending the decision: the hash makes the decision valid for this call only.
+        let decided = QuestionDecision::about(&approval.ask, decision.clone());
+        let heading = match operations::decide(&journal, &run, decided, system_ms()).await {
+            Ok(DecisionOutcome::Made) => decision.as_str().to_owned(),
+            Ok(DecisionOutcome::AlreadyMade) => format!("already {}", decision.as_str()),
+            Err(refusal) => {
+                refusals.push(refusal);
+                continue;
+            }
+        };
+        is_decided = true;
         let detail = decision_detail(&decision).map_or_else(String::new, |detail| format!("  {detail}\n"));
-        let heading = heading(approval.decided.as_ref(), &decision);
         print_data(&format!("{heading}:\n  {}\n{detail}", approval.description("  ")))?;
-        if approval.decided.as_ref() != Some(&decision) {
-            let signal = reknit_runtime::signals::decide(approval.ask.id, approval.ask.hash, decision.clone());
-            journal.send(&run, signal, now_ms).await?;
+    }
+    let is_refused = !refusals.is_empty();
+    for refusal in refusals {
+        // If nothing was decided, the first refusal is the error.
+        if !is_decided {
+            return Err(refusal.into());
         }
+        print_warning(&refusal.to_string());
     }
     print_message(&format!("\nhint: continue with `reknit runs resume {run}`\n"));
-    Ok(ExitCode::SUCCESS)
+    Ok(if is_refused { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// The questions whose time is not over. Says which are left out, and fails if none is left.
-fn still_open(run: &RunId, chosen: Vec<ApprovalRequest>, now_ms: i64) -> Result<Vec<ApprovalRequest>, Failure> {
-    let (expired, open): (Vec<ApprovalRequest>, Vec<ApprovalRequest>) =
-        chosen.into_iter().partition(|approval| approval.ask.has_expired(now_ms));
-    let steps: Vec<String> = expired.iter().map(|approval| format!("`{}`", approval.ask.step)).collect();
-    let message =
-        format!("the time for a decision about {} of run `{run}` is over, so the answer is no", steps.join(", "));
-    match (expired.as_slice(), open.as_slice()) {
-        ([], _) => {}
-        (_, []) => {
-            return Err(Failure::usage(message, format!("let the run go on with `reknit runs resume {run}`")));
-        }
-        _ => print_warning(&message),
+/// The only call that was chosen. Fails with what to name if there are several.
+fn only_one<'a>(chosen: &'a [ApprovalRequest], hint: &str) -> Result<&'a ApprovalRequest, Failure> {
+    if let [approval] = chosen {
+        return Ok(approval);
     }
-    Ok(open)
-}
-
-/// The decision, compared with an earlier one that the run has not read yet.
-fn heading(before: Option<&Decision>, now: &Decision) -> String {
-    match before {
-        None => now.as_str().to_owned(),
-        Some(before) if before == now => format!("already {}", now.as_str()),
-        Some(before) => format!("{} (was {})", now.as_str(), before.as_str()),
-    }
-}
-
-/// Fails unless each chosen question is about a call that may have taken effect. A result belongs to one call.
-fn check_that_outcome_is_open(
-    chosen: &[ApprovalRequest],
-    decision: &Decision,
-    step: Option<&str>,
-    machine: &Machine,
-) -> Result<(), Failure> {
-    if let (Decision::Happened { result }, None, [_, _, ..]) = (decision, step, chosen)
-        && !result.is_null()
-    {
-        let steps: Vec<&str> = chosen.iter().map(|approval| approval.ask.step.as_str()).collect();
-        let hint = format!("name the step that has this result: {}", steps.join(", "));
-        return Err(Failure::usage("several calls wait for a decision".to_owned(), hint));
-    }
-    for approval in chosen {
-        let Question::SendAgain { call, .. } = &approval.ask.question else {
-            let problem = match approval.ask.question {
-                Question::SendCall { .. } => format!("the call of step `{}` was not sent yet", approval.ask.step),
-                Question::SendItems { .. } => format!("the calls of step `{}` were not sent yet", approval.ask.step),
-                _ => format!("the call of step `{}` was refused, so it had no effect", approval.ask.step),
-            };
-            return Err(Failure::usage(problem, "decide with `reknit runs approve` or `reknit runs deny`".to_owned()));
-        };
-        let (agent, capability) = (call.tool.as_str(), call.capability.as_str());
-        if *decision == Decision::Check && machine.policy().effects.check(agent, capability).is_none() {
-            let problem = format!("no check was configured for `{agent}/{capability}` when the run started");
-            let hint = "look yourself, then settle with `--happened` or `--did-not-happen`; `[[checks]]` in the \
-                        configuration names a check for later runs"
-                .to_owned();
-            return Err(Failure::usage(problem, hint));
-        }
-    }
-    Ok(())
+    let steps: Vec<&str> = chosen.iter().map(|approval| approval.ask.step.as_str()).collect();
+    Err(Failure::usage("several calls wait for a decision", format!("{hint}: {}", steps.join(", "))))
 }

@@ -46,7 +46,7 @@ async fn interrupted(journal: &Journal) -> Result<Vec<(RunId, Machine)>, Failure
         match load_run(journal, &run).await {
             Ok(saved) => {
                 let now_ms = jiff::Timestamp::now().as_millisecond();
-                let has_expired = saved.questions().iter().any(|question| question.has_expired(now_ms));
+                let has_expired = saved.machine.questions().iter().any(|question| question.has_expired(now_ms));
                 let waits = saved.machine.is_waiting_for_person() && !has_expired;
                 if !waits || !decisions(&inbox(journal, &run).await?).is_empty() {
                     chosen.push((run, saved.machine));

@@ -1,0 +1,125 @@
+//! What people and programs do with runs. The command line, the HTTP API, the pages, the approval webhook, the MCP server and the
+//! library read what they are given, call a function of this module, and show what it returns: each rule is here, once.
+
+use reknit_engine::{AskPerson, DecidedBy, Decision, Event, EventKind, Machine, Question, RecordKind, RunRecord};
+use reknit_journal::Journal;
+use reknit_protocol::RunId;
+
+use crate::error::DriveError;
+use crate::first_decision::{DecisionOutcome, compare, store_first, stored_decision};
+use crate::refusal::Refusal;
+use crate::saved_run::{SavedRun, load_run};
+
+/// What somebody decides about a question of a run.
+#[derive(Debug, Clone)]
+pub struct QuestionDecision {
+    /// The id of the question.
+    pub question: String,
+    /// Its hash, which binds the decision to what the question shows.
+    pub hash: String,
+    pub decision: Decision,
+    pub by: DecidedBy,
+}
+
+impl QuestionDecision {
+    /// A person's decision about a question as it was shown.
+    pub fn about(ask: &AskPerson, decision: Decision) -> Self {
+        Self { question: ask.id.to_string(), hash: ask.hash.clone(), decision, by: DecidedBy::Person }
+    }
+}
+
+/// Decides a question of a run. The first decision counts: another one is refused, and the same one again changes nothing. The
+/// decision must be an answer to what the question shows, and edited parameters must fit the schema of the call. Whoever drives the run
+/// reads the decision; nothing is driven here.
+pub async fn decide(
+    journal: &Journal,
+    run: &RunId,
+    decided: QuestionDecision,
+    now_ms: i64,
+) -> Result<DecisionOutcome, Refusal> {
+    let QuestionDecision { question, hash, decision, by } = decided;
+    let decision = tidied(decision);
+    let summary = journal.summary(run).await?;
+    let not_asked = || Refusal::NotAsked { run: run.clone(), question: question.clone() };
+    if summary.parked.is_some() {
+        return Err(Refusal::Parked(run.clone()));
+    }
+    let open = match summary.status {
+        Some(_) => None,
+        None => {
+            let machine = loaded(journal, run).await?.machine;
+            let ask = machine.questions().into_iter().find(|ask| ask.id.to_string() == question);
+            ask.map(|ask| (ask, machine))
+        }
+    };
+    let Some((ask, machine)) = open else {
+        let id = question.parse().map_err(|_| not_asked())?;
+        return match (stored_decision(journal, run, &id, &hash, 0).await?, summary.status) {
+            (Some(earlier), _) => compare(run, &id, earlier, &decision),
+            (None, Some(status)) => Err(Refusal::Ended { run: run.clone(), status }),
+            (None, None) => Err(not_asked()),
+        };
+    };
+    if ask.hash != hash {
+        return Err(Refusal::QuestionChanged { run: run.clone(), question: ask.id });
+    }
+    check_decision(&machine, &ask, &decision)?;
+    store_first(journal, run, (&ask, machine.event_count()), (decision, by), now_ms).await
+}
+
+async fn loaded(journal: &Journal, run: &RunId) -> Result<SavedRun, Refusal> {
+    load_run(journal, run).await.map_err(|error| match error {
+        DriveError::Restore(_) => Refusal::Parked(run.clone()),
+        error => error.into(),
+    })
+}
+
+/// A blank reason is none.
+fn tidied(decision: Decision) -> Decision {
+    match decision {
+        Decision::Deny { reason } => {
+            let reason = reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()).map(str::to_owned);
+            Decision::Deny { reason }
+        }
+        decision => decision,
+    }
+}
+
+/// Tries a decision on a copy of the machine. Fails if it is no answer to the question, or if the call cannot be sent with edited
+/// parameters.
+pub fn check_decision(machine: &Machine, ask: &AskPerson, decision: &Decision) -> Result<(), Refusal> {
+    let mut copy = machine.clone();
+    let kind = EventKind::PersonDecided {
+        effect: ask.id.clone(),
+        hash: ask.hash.clone(),
+        decision: decision.clone(),
+        by: DecidedBy::Person,
+    };
+    let records = copy.apply(&Event { at_ms: machine.now_ms(), kind });
+    let records = records.map_err(|error| Refusal::WrongDecision(error.to_string()))?;
+    let verdict = records.into_iter().find_map(|record| match record.kind {
+        RecordKind::Run(RunRecord::EditRefused { reason, .. }) => Some(Err(Refusal::InvalidEdit(reason))),
+        RecordKind::Run(RunRecord::ApprovalDecided { .. }) => Some(Ok(())),
+        _ => None,
+    });
+    verdict.unwrap_or_else(|| Err(Refusal::WrongDecision(why_no_answer(ask, decision))))
+}
+
+/// Why a decision is no answer to a question: it says what became of a call, but the call was not made, or cannot be looked at.
+fn why_no_answer(ask: &AskPerson, decision: &Decision) -> String {
+    let step = &ask.step;
+    let state = match &ask.question {
+        Question::SendAgain { call, .. } if *decision == Decision::Check => {
+            return format!(
+                "no check was configured for `{}/{}` when the run started; look yourself, and say what happened",
+                call.tool, call.capability
+            );
+        }
+        Question::SendAgain { .. } => return format!("this is no answer to the question about step `{step}`"),
+        Question::SendCall { .. } => format!("the call of step `{step}` was not sent yet"),
+        Question::SendItems { .. } => format!("the calls of step `{step}` were not sent yet"),
+        Question::SendCorrected { .. } => format!("the call of step `{step}` was refused, so it had no effect"),
+        Question::RunPlan { .. } => "no call of the plan was sent yet".to_owned(),
+    };
+    format!("{state}: approve or deny it")
+}

@@ -1,0 +1,128 @@
+//! Why an operation on a run is refused: the text, the code, and what the HTTP API and the command line make of it.
+
+use reknit_engine::Decision;
+use reknit_journal::{RunReadError, SendError, StorageError};
+use reknit_protocol::{EffectId, RunId, StepId, word_enum};
+
+use crate::error::DriveError;
+
+/// Why an operation on a run was not carried out. Every way to ask for the operation refuses it with the same text and code.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    #[error("there is no run `{0}`")]
+    NoSuchRun(RunId),
+    /// No process would read what is sent to it.
+    #[error("run `{run}` has ended ({status})")]
+    Ended { run: RunId, status: String },
+    #[error("run `{0}` is parked: this build cannot continue it")]
+    Parked(RunId),
+    /// It was never asked, or the run went on without a decision.
+    #[error("run `{run}` does not ask `{question}`, or does not any more")]
+    NotAsked { run: RunId, question: String },
+    /// What is decided is not what the question shows by now.
+    #[error("the question `{question}` of run `{run}` shows something else than what was decided; read it again")]
+    QuestionChanged { run: RunId, question: EffectId },
+    #[error("the time for a decision about `{step}` of run `{run}` is over, so the answer is no")]
+    Expired { run: RunId, step: StepId },
+    /// The first decision counts.
+    #[error("the question `{question}` of run `{run}` is decided already: {}", .earlier.as_str())]
+    AlreadyDecided { run: RunId, question: EffectId, earlier: Decision },
+    /// The question has other answers.
+    #[error("{0}")]
+    WrongDecision(String),
+    /// The call cannot be sent with the parameters that a person wrote.
+    #[error("{0}")]
+    InvalidEdit(String),
+    /// It could not be carried out or looked at.
+    #[error(transparent)]
+    Failed(Box<DriveError>),
+}
+
+word_enum! {
+    /// The words of refusals, for programs.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RefusalCode {
+        NotFound = "not_found",
+        RunEnded = "run_ended",
+        RunParked = "run_parked",
+        NotAsked = "not_asked",
+        QuestionChanged = "question_changed",
+        QuestionExpired = "question_expired",
+        AlreadyDecided = "already_decided",
+        WrongDecision = "wrong_decision",
+        InvalidEdit = "invalid_edit",
+        InternalError = "internal_error",
+    }
+}
+
+impl Refusal {
+    pub fn code(&self) -> RefusalCode {
+        match self {
+            Self::NoSuchRun(_) => RefusalCode::NotFound,
+            Self::Ended { .. } => RefusalCode::RunEnded,
+            Self::Parked(_) => RefusalCode::RunParked,
+            Self::NotAsked { .. } => RefusalCode::NotAsked,
+            Self::QuestionChanged { .. } => RefusalCode::QuestionChanged,
+            Self::Expired { .. } => RefusalCode::QuestionExpired,
+            Self::AlreadyDecided { .. } => RefusalCode::AlreadyDecided,
+            Self::WrongDecision(_) => RefusalCode::WrongDecision,
+            Self::InvalidEdit(_) => RefusalCode::InvalidEdit,
+            Self::Failed(_) => RefusalCode::InternalError,
+        }
+    }
+}
+
+impl RefusalCode {
+    /// The status of the HTTP API.
+    pub fn http_status(self) -> u16 {
+        match self {
+            Self::WrongDecision | Self::InvalidEdit => 400,
+            Self::NotFound | Self::NotAsked => 404,
+            Self::RunEnded | Self::RunParked | Self::QuestionChanged | Self::QuestionExpired | Self::AlreadyDecided => {
+                409
+            }
+            Self::InternalError => 500,
+        }
+    }
+
+    /// The exit status of the command line: 2 says that nothing was done.
+    pub fn exit_status(self) -> u8 {
+        if self == Self::InternalError { 1 } else { 2 }
+    }
+}
+
+impl From<DriveError> for Refusal {
+    fn from(error: DriveError) -> Self {
+        match error {
+            DriveError::Read(error) => error.into(),
+            error => Self::Failed(Box::new(error)),
+        }
+    }
+}
+
+impl From<RunReadError> for Refusal {
+    fn from(error: RunReadError) -> Self {
+        match error {
+            RunReadError::NoSuchRun(run) => Self::NoSuchRun(run),
+            RunReadError::Storage(error) => error.into(),
+        }
+    }
+}
+
+impl From<StorageError> for Refusal {
+    fn from(error: StorageError) -> Self {
+        Self::Failed(Box::new(error.into()))
+    }
+}
+
+impl From<SendError> for Refusal {
+    fn from(error: SendError) -> Self {
+        match error {
+            SendError::NoSuchRun(run) => Self::NoSuchRun(run),
+            SendError::Ended { run, status } => Self::Ended { run, status },
+            SendError::Storage(error) => error.into(),
+            error => Self::Failed(Box::new(DriveError::Task(error.to_string()))),
+        }
+    }
+}
