@@ -7,7 +7,7 @@ mod watched_driver;
 
 use std::process::ExitCode;
 
-use reknit_engine::{Answer, Ending, Report};
+use reknit_engine::{Answer, Report};
 use reknit_protocol::RunId;
 use reknit_runtime::{Changes, DriveError, DriveOutcome, Fork, RunStart};
 
@@ -109,10 +109,12 @@ pub(crate) async fn start_fork(setup: &Setup, fork: Fork, arguments: &DriveArgum
     finish(setup, &run, outcome, arguments).await
 }
 
-pub(crate) fn print_ending(run: &RunId, ending: &Ending<'_>, drive: &DriveArguments) -> Result<ExitCode, Failure> {
-    match ending {
-        Ending::Answer(answer) => print_answer(run, answer, drive.format(), drive.only_step),
-        Ending::Report(report) => print_report(run, report, drive.format()),
+/// Prints what a run has come to that ended before.
+pub(crate) fn print_outcome(run: &RunId, outcome: &DriveOutcome, drive: &DriveArguments) -> Result<ExitCode, Failure> {
+    match outcome {
+        DriveOutcome::Finished(answer) => print_answer(run, answer, drive.format(), drive.only_step),
+        DriveOutcome::Reported(report) => print_report(run, report, drive.format()),
+        DriveOutcome::Waiting => print_waiting(run, &[], drive.format()),
     }
 }
 

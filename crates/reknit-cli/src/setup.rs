@@ -51,11 +51,11 @@ use reknit_engine::Machine;
 use reknit_journal::{Journal, Migration};
 use reknit_models::{Models, Target, TargetError};
 use reknit_plan::{Catalogue, CatalogueEntry, CatalogueTool};
-use reknit_protocol::{RunId, Value, redact_url};
+use reknit_protocol::{Value, redact_url};
 use reknit_runtime::config::{
     Config, ConfiguredTool, KEY_INSTEAD_OF_VARIABLE, SettingOrigin, is_key_instead_of_variable,
 };
-use reknit_runtime::{Runtime, StartError};
+use reknit_runtime::{Runtime, StartError, operations};
 use reknit_tools::{Address, Discovery, DiscoveryProblem, ListingStore, discover_all};
 
 use crate::environment::{CONFIG_VARIABLE, os_variable, state_folder, user_folder, variable};
@@ -145,20 +145,13 @@ impl Setup {
 
     /// What is needed to continue a run. Fails if a tool or a model is missing.
     pub(crate) async fn to_continue(
-        run: &RunId,
         saved: &Machine,
         arguments: &SetupArguments,
         drive: &DriveArguments,
     ) -> Result<Self, Failure> {
         let config = with_limits_of_runs(config_with_arguments(arguments)?, [saved]);
         let setup = Self::with_config(config, &arguments.files, drive).await?;
-        let missing = setup.reknit.missing_for(saved);
-        if !missing.is_empty() {
-            return Err(Failure::usage(
-                format!("cannot resume run `{run}` without {}", missing.join(", ")),
-                "start or configure what is missing (`--tool NAME=URL`, `--model-url URL`, reknit.toml) and resume again; the run is saved",
-            ));
-        }
+        operations::check_requirements(&setup.reknit, saved)?;
         Ok(setup)
     }
 }

@@ -5,9 +5,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use reknit_engine::{AskPerson, Decision};
-use reknit_journal::SendError;
 use reknit_protocol::RunId;
-use reknit_runtime::operations::{self, QuestionDecision};
+use reknit_runtime::operations::{self, CancelOutcome, QuestionDecision};
 use reknit_runtime::{DecisionOutcome, Refusal, RefusalCode, signals, system_ms};
 
 use crate::follow::Follow;
@@ -113,13 +112,14 @@ impl RunHandle {
     }
 
     /// Cancels the run. Calls in progress may still complete.
-    pub async fn cancel(&self) -> Result<(), SendError> {
-        self.state.journal.send(&self.id, signals::cancel(), system_ms()).await.map(|_| ())
+    pub async fn cancel(&self) -> Result<CancelOutcome, Refusal> {
+        operations::cancel(&self.state.journal, &self.id, system_ms()).await
     }
 
     /// Asks a session to stop and to write its report.
-    pub async fn stop(&self) -> Result<(), SendError> {
-        self.state.journal.send(&self.id, signals::stop(), system_ms()).await.map(|_| ())
+    pub async fn stop(&self) -> Result<(), Refusal> {
+        self.state.journal.send(&self.id, signals::stop(), system_ms()).await?;
+        Ok(())
     }
 
     /// Waits for the end of the run. Only a run that did everything that it was asked for has an answer.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use reknit_engine::AskPerson;
 use reknit_journal::Journal;
 use reknit_protocol::RunId;
+use reknit_runtime::operations::{self, FoundRun};
 use reknit_runtime::{DriveError, DriveOutcome, Driver, RunStart, Runtime, load_run, replay_run, system_ms};
 
 use crate::outcome::{RunError, outcome_of};
@@ -56,9 +57,7 @@ impl RunTask {
     }
 
     async fn drive(&self, beginning: Beginning) -> Result<DriveOutcome, DriveError> {
-        if matches!(beginning, Beginning::Resumed | Beginning::Retried | Beginning::FollowedUp(_)) {
-            self.check_requirements(matches!(beginning, Beginning::Resumed)).await?;
-        }
+        self.check(&beginning).await?;
         let mut outcome = match beginning {
             Beginning::New(start) => self.driver().start(*start).await?,
             Beginning::Resumed | Beginning::Checked => self.driver().join(&self.state.run).await?,
@@ -75,18 +74,19 @@ impl RunTask {
         Ok(outcome)
     }
 
-    /// Refuses to go on with a run that needs what this process does not have: its steps would fail, which could succeed elsewhere.
-    async fn check_requirements(&self, is_resumed: bool) -> Result<(), DriveError> {
-        // One that cannot be read fails in its own words.
-        let Ok(saved) = load_run(&self.state.journal, &self.state.run).await else { return Ok(()) };
-        if is_resumed && saved.machine.ending().is_some() {
-            return Ok(());
-        }
-        let missing = self.runtime.missing_for(&saved.machine);
-        if missing.is_empty() {
-            return Ok(());
-        }
-        Err(DriveError::MissingRequirements { run: self.state.run.clone(), missing })
+    /// Fails if a run cannot go on, or not in this process.
+    async fn check(&self, beginning: &Beginning) -> Result<(), DriveError> {
+        let (journal, run) = (&self.state.journal, &self.state.run);
+        let machine = match beginning {
+            Beginning::New(_) | Beginning::Checked | Beginning::Followed => return Ok(()),
+            Beginning::Resumed => match operations::resumable(journal, run, system_ms()).await? {
+                FoundRun::Ended(_) => return Ok(()),
+                FoundRun::Open(machine) => *machine,
+            },
+            Beginning::Retried => operations::retriable(journal, run).await?,
+            Beginning::FollowedUp(_) => operations::continuable(journal, run).await?,
+        };
+        operations::check_requirements(&self.runtime, &machine)
     }
 
     /// Watches a run until it ends, without driving it.

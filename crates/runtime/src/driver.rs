@@ -14,6 +14,7 @@ mod reservation;
 mod restore;
 mod run_loop;
 
+pub(crate) use reopen::check_reopening;
 pub(crate) use restore::restore;
 
 use std::sync::Arc;

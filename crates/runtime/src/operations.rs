@@ -1,14 +1,21 @@
 //! What people and programs do with runs. The command line, the HTTP API, the pages, the approval webhook, the MCP server and the
 //! library read what they are given, call a function of this module, and show what it returns: each rule is here, once.
 
-use reknit_engine::{AskPerson, DecidedBy, Decision, Event, EventKind, Machine, Question, RecordKind, RunRecord};
-use reknit_journal::Journal;
+use reknit_engine::{
+    AskPerson, DecidedBy, Decision, Event, EventKind, Machine, Overview, Question, RecordKind, RunRecord,
+};
+use reknit_journal::{Journal, LeaseError, LeaseTerm, RunSummary};
 use reknit_protocol::RunId;
 
+use crate::assembly::Runtime;
+use crate::driver::{DriveOutcome, check_reopening};
 use crate::error::DriveError;
 use crate::first_decision::{DecisionOutcome, compare, store_first, stored_decision};
+use crate::parking::{close, park};
 use crate::refusal::Refusal;
+use crate::replay::RestoreError;
 use crate::saved_run::{SavedRun, load_run};
+use crate::signals;
 
 /// What somebody decides about a question of a run.
 #[derive(Debug, Clone)]
@@ -82,6 +89,98 @@ fn tidied(decision: Decision) -> Decision {
             Decision::Deny { reason }
         }
         decision => decision,
+    }
+}
+
+/// What became of a request to cancel a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CancelOutcome {
+    /// Whoever drives the run reads it. If nobody does, the run must go on for that.
+    Asked,
+    /// The run was parked, so it ended without going on.
+    Ended,
+}
+
+/// Cancels a run. Calls in progress may still complete. A parked run ends as it is; its events are kept.
+pub async fn cancel(journal: &Journal, run: &RunId, now_ms: i64) -> Result<CancelOutcome, Refusal> {
+    if unended(journal, run).await?.parked.is_some() {
+        close(journal, run, "cancelled", "the run was cancelled", LeaseTerm { now_ms, ttl_ms: CLOSE_MS }).await?;
+        return Ok(CancelOutcome::Ended);
+    }
+    // Once is enough: the run reads one message.
+    let _ = journal.send_once(run, signals::cancel(), now_ms, signals::is_cancel).await?;
+    Ok(CancelOutcome::Asked)
+}
+
+/// How long a run that is closed or parked is held at most.
+const CLOSE_MS: u64 = 30_000;
+
+/// The summary of a run that has not ended.
+pub async fn unended(journal: &Journal, run: &RunId) -> Result<RunSummary, Refusal> {
+    let summary = journal.summary(run).await?;
+    match summary.status {
+        Some(status) => Err(Refusal::Ended { run: run.clone(), status }),
+        None => Ok(summary),
+    }
+}
+
+/// A run that is to go on.
+#[derive(Debug)]
+pub enum FoundRun {
+    /// It has ended: there is nothing to do.
+    Ended(DriveOutcome),
+    Open(Box<Machine>),
+}
+
+/// Looks at a run that is to go on. One that this build cannot restore is parked.
+pub async fn resumable(journal: &Journal, run: &RunId, now_ms: i64) -> Result<FoundRun, DriveError> {
+    if let Some(text) = journal.ending(run).await? {
+        let overview: Overview = serde_json::from_str(&text).map_err(|source| RestoreError::Ending { source })?;
+        if let Some(ending) = overview.ending() {
+            return Ok(FoundRun::Ended(ending.into()));
+        }
+    }
+    match load_run(journal, run).await {
+        Ok(saved) => Ok(match saved.machine.ending() {
+            Some(ending) => FoundRun::Ended(ending.into()),
+            None => FoundRun::Open(Box::new(saved.machine)),
+        }),
+        Err(DriveError::Restore(error)) => {
+            if journal.summary(run).await?.status.is_none() {
+                park(journal, run, &error, LeaseTerm { now_ms, ttl_ms: CLOSE_MS }).await?;
+            }
+            Err(error.into())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The state of a run that has ended and whose failed and skipped steps can be tried again.
+pub async fn retriable(journal: &Journal, run: &RunId) -> Result<Machine, DriveError> {
+    reopenable(journal, run, &EventKind::Retried).await
+}
+
+/// The state of a session that has ended and can go on with a message of its user.
+pub async fn continuable(journal: &Journal, run: &RunId) -> Result<Machine, DriveError> {
+    reopenable(journal, run, &EventKind::FollowedUp { input: String::new() }).await
+}
+
+async fn reopenable(journal: &Journal, run: &RunId, event: &EventKind) -> Result<Machine, DriveError> {
+    if journal.summary(run).await?.status.is_none() {
+        return Err(LeaseError::NotEnded(run.clone()).into());
+    }
+    let machine = load_run(journal, run).await?.machine;
+    check_reopening(run, event, &machine)?;
+    Ok(machine)
+}
+
+/// Fails if a run needs tools or models that this process does not have: steps would fail that could succeed elsewhere.
+pub fn check_requirements(runtime: &Runtime, machine: &Machine) -> Result<(), DriveError> {
+    let missing = runtime.missing_for(machine);
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(DriveError::MissingRequirements { run: machine.id().clone(), missing })
     }
 }
 

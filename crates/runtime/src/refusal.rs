@@ -1,7 +1,7 @@
 //! Why an operation on a run is refused: the text, the code, and what the HTTP API and the command line make of it.
 
 use reknit_engine::Decision;
-use reknit_journal::{RunReadError, SendError, StorageError};
+use reknit_journal::{CreateError, LeaseError, RunReadError, SendError, StorageError};
 use reknit_protocol::{EffectId, RunId, StepId, word_enum};
 
 use crate::error::DriveError;
@@ -44,7 +44,14 @@ word_enum! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum RefusalCode {
         NotFound = "not_found",
+        Conflict = "conflict",
+        BudgetExhausted = "budget_exhausted",
         RunEnded = "run_ended",
+        RunUnfinished = "run_unfinished",
+        RunDriven = "run_driven",
+        NotRetriable = "not_retriable",
+        NotASession = "not_a_session",
+        MissingRequirements = "missing_requirements",
         RunParked = "run_parked",
         NotAsked = "not_asked",
         QuestionChanged = "question_changed",
@@ -68,27 +75,52 @@ impl Refusal {
             Self::AlreadyDecided { .. } => RefusalCode::AlreadyDecided,
             Self::WrongDecision(_) => RefusalCode::WrongDecision,
             Self::InvalidEdit(_) => RefusalCode::InvalidEdit,
-            Self::Failed(_) => RefusalCode::InternalError,
+            Self::Failed(error) => RefusalCode::of(error),
         }
     }
 }
 
 impl RefusalCode {
+    /// Why a driver did not drive a run, or not any further.
+    pub fn of(error: &DriveError) -> Self {
+        match error {
+            DriveError::OtherRequest { .. }
+            | DriveError::OtherOwner(_)
+            | DriveError::Create(CreateError::Exists(_) | CreateError::Pruned(_)) => Self::Conflict,
+            DriveError::Create(CreateError::OverBudget(_)) | DriveError::Lease(LeaseError::OverBudget(_)) => {
+                Self::BudgetExhausted
+            }
+            DriveError::Read(RunReadError::NoSuchRun(_)) | DriveError::Lease(LeaseError::NoSuchRun(_)) => {
+                Self::NotFound
+            }
+            DriveError::Lease(LeaseError::Held { .. }) => Self::RunDriven,
+            DriveError::Lease(LeaseError::Ended { .. }) => Self::RunEnded,
+            DriveError::Lease(LeaseError::NotEnded(_)) => Self::RunUnfinished,
+            DriveError::NotRetriable { .. } => Self::NotRetriable,
+            DriveError::NotASession(_) => Self::NotASession,
+            DriveError::MissingRequirements { .. } | DriveError::OtherEngine { .. } => Self::MissingRequirements,
+            DriveError::Restore(_) => Self::RunParked,
+            _ => Self::InternalError,
+        }
+    }
+
     /// The status of the HTTP API.
     pub fn http_status(self) -> u16 {
         match self {
             Self::WrongDecision | Self::InvalidEdit => 400,
+            Self::BudgetExhausted => 402,
             Self::NotFound | Self::NotAsked => 404,
-            Self::RunEnded | Self::RunParked | Self::QuestionChanged | Self::QuestionExpired | Self::AlreadyDecided => {
-                409
-            }
             Self::InternalError => 500,
+            _ => 409,
         }
     }
 
-    /// The exit status of the command line: 2 says that nothing was done.
+    /// The exit status of the command line: 2 says that nothing was done, and typing something else helps.
     pub fn exit_status(self) -> u8 {
-        if self == Self::InternalError { 1 } else { 2 }
+        match self {
+            Self::InternalError | Self::RunDriven | Self::RunParked | Self::BudgetExhausted => 1,
+            _ => 2,
+        }
     }
 }
 

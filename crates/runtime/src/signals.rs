@@ -29,6 +29,11 @@ struct JobEndBody {
     reply: ToolReply,
 }
 
+/// Whether a signal cancels its run.
+pub(crate) fn is_cancel(message: &InboxMessage) -> bool {
+    message.signal.kind == CANCEL
+}
+
 pub fn cancel() -> RunSignal {
     RunSignal::new(CANCEL, "{}")
 }

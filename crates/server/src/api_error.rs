@@ -4,10 +4,10 @@ use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use reknit::RunError;
-use reknit_journal::{CreateError, LeaseError, OverBudget, RunReadError, SendError, StorageError};
+use reknit_journal::{CreateError, LeaseError, OverBudget, RunReadError, StorageError};
 use reknit_model_api::Money;
 use reknit_protocol::RunId;
-use reknit_runtime::{DriveError, Refusal};
+use reknit_runtime::{DriveError, Refusal, RefusalCode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -84,6 +84,12 @@ impl ApiError {
         Self { retry_after_s: Some(seconds), ..self }
     }
 
+    fn refused(code: RefusalCode, message: String) -> Self {
+        // The codes have statuses of HTTP.
+        let status = StatusCode::from_u16(code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Self::new(status, code.as_str(), message)
+    }
+
     /// A value cannot be written as JSON.
     #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
     pub(crate) fn unwritable(error: serde_json::Error) -> Self {
@@ -123,25 +129,11 @@ impl From<RunReadError> for ApiError {
     }
 }
 
-impl From<SendError> for ApiError {
-    fn from(error: SendError) -> Self {
-        match error {
-            SendError::NoSuchRun(_) => Self::not_found(error.to_string()),
-            SendError::Ended { .. } => Self::conflict(error.to_string()),
-            error => Self::internal(&error),
-        }
-    }
-}
-
 impl From<Refusal> for ApiError {
     fn from(refusal: Refusal) -> Self {
-        let code = refusal.code();
-        match refusal {
-            Refusal::Failed(error) => Self::from(&*error),
-            refusal => {
-                let status = StatusCode::from_u16(code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-                Self::new(status, code.as_str(), refusal.to_string())
-            }
+        match &refusal {
+            Refusal::Failed(error) => Self::from(&**error),
+            refusal => Self::refused(refusal.code(), refusal.to_string()),
         }
     }
 }
@@ -149,19 +141,13 @@ impl From<Refusal> for ApiError {
 impl From<&DriveError> for ApiError {
     fn from(error: &DriveError) -> Self {
         match error {
-            DriveError::OtherRequest { .. }
-            | DriveError::NotRetriable { .. }
-            | DriveError::MissingRequirements { .. }
-            | DriveError::NotASession(_)
-            | DriveError::OtherOwner(_) => Self::conflict(error.to_string()),
             DriveError::Create(CreateError::OverBudget(error)) | DriveError::Lease(LeaseError::OverBudget(error)) => {
                 Self::over_budget(error)
             }
-            DriveError::Create(CreateError::Pruned(_)) | DriveError::Lease(_) | DriveError::Restore(_) => {
-                Self::conflict(with_causes(error))
-            }
-            DriveError::Read(RunReadError::NoSuchRun(run)) => Self::no_such_run(run),
-            error => Self::internal(error),
+            error => match RefusalCode::of(error) {
+                RefusalCode::InternalError => Self::internal(error),
+                code => Self::refused(code, with_causes(error)),
+            },
         }
     }
 }

@@ -4,8 +4,8 @@ use axum::extract::Path;
 use reknit_engine::{DecidedBy, Decision};
 use reknit_journal::RunSummary;
 use reknit_protocol::{RunId, Value, word_enum};
-use reknit_runtime::operations::{self, QuestionDecision};
-use reknit_runtime::{load_run, signals, system_ms};
+use reknit_runtime::operations::{self, FoundRun, QuestionDecision};
+use reknit_runtime::system_ms;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -20,27 +20,21 @@ use crate::state::ServerState;
     responses((status = 202, body = RunView), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub(crate) async fn cancel(request: RunRequest) -> Accepted {
     let RunRequest { server, caller, run, .. } = &request;
-    server.journal().send(run, signals::cancel(), system_ms()).await?;
+    operations::cancel(server.journal(), run, system_ms()).await?;
     tracing::info!(run = %run, by = caller.name(), "cancelled a run");
     drive_if_abandoned(server, run).await?;
     request.accepted().await
 }
 
-/// Continues a run that stopped because its process ended.
+/// Continues a run that stopped because its process ended. One that has ended stays as it is.
 #[utoipa::path(post, path = "/v1/runs/{run}/resume", tag = "runs", params(("run" = String, Path)),
     responses((status = 202, body = RunView), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub(crate) async fn resume(request: RunRequest) -> Accepted {
-    let RunRequest { server, run, summary, .. } = &request;
-    if let Some(status) = &summary.status {
-        return Err(ApiError::conflict(format!("run `{run}` has ended ({status})")));
+    let RunRequest { server, run, .. } = &request;
+    if let FoundRun::Open(machine) = operations::resumable(server.journal(), run, system_ms()).await? {
+        operations::check_requirements(server.reknit.runtime(), &machine)?;
+        drive_if_abandoned(server, run).await?;
     }
-    let saved = load_run(server.journal(), run).await?;
-    let missing = server.reknit.runtime().missing_for(&saved.machine);
-    if !missing.is_empty() {
-        let message = format!("{} is not configured at this server; run `{run}` stays as it is", missing.join(", "));
-        return Err(ApiError::conflict(message));
-    }
-    drive_if_abandoned(server, run).await?;
     request.accepted().await
 }
 
@@ -48,11 +42,9 @@ pub(crate) async fn resume(request: RunRequest) -> Accepted {
 #[utoipa::path(post, path = "/v1/runs/{run}/retry", tag = "runs", params(("run" = String, Path)),
     responses((status = 202, body = RunView), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub(crate) async fn retry(request: RunRequest) -> Accepted {
-    let RunRequest { server, caller, run, summary } = &request;
-    if !matches!(summary.status.as_deref(), Some("partial" | "failed" | "budget_exhausted")) {
-        let message = "only a run that is partial, that failed or that reached a limit can be retried";
-        return Err(ApiError::conflict(format!("run `{run}` is {}: {message}", summary.state())));
-    }
+    let RunRequest { server, caller, run, .. } = &request;
+    // Before there is a handle for it: a run that goes on has one.
+    operations::retriable(server.journal(), run).await?;
     server.start(|| caller.reknit.retry(run))?.continued().await?;
     request.accepted().await
 }
@@ -70,13 +62,11 @@ pub(crate) struct MessageBody {
     responses((status = 202, body = RunView), (status = 400, body = ErrorBody), (status = 402, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody, description = "It is no session, or goes on")))]
 pub(crate) async fn message(request: RunRequest, JsonBody(body): JsonBody<MessageBody>) -> Accepted {
-    let RunRequest { server, caller, run, summary } = &request;
+    let RunRequest { server, caller, run, .. } = &request;
     if body.input.trim().is_empty() {
         return Err(ApiError::invalid("`input` is empty"));
     }
-    if summary.status.is_none() {
-        return Err(ApiError::conflict(format!("run `{run}` has not ended; send the message afterwards")));
-    }
+    operations::continuable(server.journal(), run).await?;
     server.start(|| caller.reknit.follow_up(run, &body.input))?.continued().await?;
     request.accepted().await
 }

@@ -12,7 +12,7 @@ use axum::routing::post;
 use clap::Subcommand;
 use reknit_journal::{Journal, Liveness};
 use reknit_protocol::{EffectId, RunId};
-use reknit_runtime::{Callbacks, TokenRefusal, signals};
+use reknit_runtime::{Callbacks, Refusal, TokenRefusal, signals};
 use reknit_tools::{KnownSecrets, callback_reply};
 
 use crate::output::{Failure, print_message};
@@ -107,7 +107,8 @@ impl Receiver {
         let Some(reply) = callback_reply(body, &self.secrets) else {
             return Ok((StatusCode::OK, "the job goes on; nothing is stored\n".to_owned()));
         };
-        self.journal.send(run, signals::job_end(call.clone(), reply), now_ms()).await?;
+        let sent = self.journal.send(run, signals::job_end(call.clone(), reply), now_ms()).await;
+        sent.map_err(Refusal::from)?;
         let summary = self.journal.summary(run).await.map_err(Failure::journal)?;
         let is_driven = summary.lease.is_some_and(|lease| lease.holder.liveness() != Liveness::Dead);
         let next = if is_driven { String::new() } else { format!("; continue it with `reknit runs resume {run}`") };

@@ -132,7 +132,7 @@ impl Chat {
         let saved = load_run(&journal, &run).await?.machine;
         let Machine::Session(session) = &saved else { return Err(DriveError::NotASession(run).into()) };
         let drive = DriveArguments::of_session(&arguments.approval, arguments.json, &arguments.output);
-        let setup = Setup::to_continue(&run, &saved, &arguments.setup, &drive).await?;
+        let setup = Setup::to_continue(&saved, &arguments.setup, &drive).await?;
         let mut chat = Self::with(setup, drive, Some(run.clone()), None);
         let number = session.follow_ups().len() + 1;
         let last = one_line(session.input(), 60);

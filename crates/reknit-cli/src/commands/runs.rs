@@ -20,16 +20,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueHint};
-use reknit_journal::{Journal, LeaseTerm, Liveness, RunSummary};
+use reknit_journal::{Journal, LeaseTerm, Liveness};
 use reknit_protocol::{RunId, parse_human_duration};
-use reknit_runtime::{Changes, DriveError, bare_overview};
+use reknit_runtime::operations::{self, CancelOutcome, FoundRun};
+use reknit_runtime::{Changes, DriveError, bare_overview, system_ms};
 
 use crate::drive::{self, Advance};
 use crate::output::{Failure, print_message, print_warning};
-use crate::setup::{
-    DriveArguments, FileArguments, RunArgument, Setup, SetupArguments, find_run, load_run, open_journal,
-    stored_overview,
-};
+use crate::setup::{DriveArguments, FileArguments, RunArgument, Setup, SetupArguments, find_run, open_journal};
 pub(crate) use llm::{Reader, reader_of};
 
 #[derive(Debug, Subcommand)]
@@ -182,30 +180,18 @@ async fn resume(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
     };
     let journal = open_journal(&arguments.setup.files)?;
     let run = find_run(&journal, name).await?;
-    // An ended run only prints its answer, which needs neither tools nor models.
-    if let Some(overview) = stored_overview(&journal, &run).await?
-        && let Some(ending) = overview.ending()
-    {
-        return drive::print_ending(&run, &ending, &arguments.drive);
-    }
-    let saved = match reknit_runtime::load_run(&journal, &run).await {
-        Ok(saved) => saved.machine,
-        Err(DriveError::Restore(error)) => {
-            if journal.summary(&run).await.map_err(Failure::journal)?.status.is_none() {
-                reknit_runtime::park(&journal, &run, &error, term_now()).await?;
-            }
-            return Err(Failure::Parked { run, source: Box::new(error.into()) });
-        }
+    let saved = match operations::resumable(&journal, &run, system_ms()).await {
+        // An ended run only prints its answer, which needs neither tools nor models.
+        Ok(FoundRun::Ended(outcome)) => return drive::print_outcome(&run, &outcome, &arguments.drive),
+        Ok(FoundRun::Open(machine)) => machine,
+        Err(error @ DriveError::Restore(_)) => return Err(Failure::Parked { run, source: Box::new(error) }),
         Err(error) => return Err(error.into()),
     };
-    if let Some(ending) = saved.ending() {
-        return drive::print_ending(&run, &ending, &arguments.drive);
-    }
     if arguments.drive.approval.ask.is_some() {
         let message = format!("which calls of run `{run}` are approved was decided when it started");
         return Err(Failure::usage(message, "leave out `--ask`; `--yes` approves what its rules ask about"));
     }
-    let setup = Setup::to_continue(&run, &saved, &arguments.setup, &arguments.drive).await?;
+    let setup = Setup::to_continue(&saved, &arguments.setup, &arguments.drive).await?;
     let changes = if arguments.accept_changes { Changes::Accepted } else { Changes::Refused };
     drive::advance(&setup, &run, Advance::Resume(changes), &arguments.drive).await
 }
@@ -213,28 +199,21 @@ async fn resume(arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
 /// Continues a run that has ended without all of its results.
 async fn retry(arguments: &ContinueArguments) -> Result<ExitCode, Failure> {
     let (journal, run) = open_run(&arguments.setup.files, &arguments.run).await?;
-    let saved = load_run(&journal, &run).await?.machine;
-    if saved.ending().is_none() {
-        let message = format!("run `{run}` has not ended");
-        return Err(Failure::usage(message, format!("continue it with `reknit runs resume {run}`")));
-    }
-    let setup = Setup::to_continue(&run, &saved, &arguments.setup, &arguments.drive).await?;
+    let saved = operations::retriable(&journal, &run).await?;
+    let setup = Setup::to_continue(&saved, &arguments.setup, &arguments.drive).await?;
     drive::advance(&setup, &run, Advance::Retry, &arguments.drive).await
 }
 
 /// Asks the process that drives the run to cancel it. If there is none, takes the run over and cancels it here.
 async fn cancel(arguments: &ContinueArguments) -> Result<ExitCode, Failure> {
     let (journal, run) = open_run(&arguments.setup.files, &arguments.run).await?;
-    let summary = unfinished(&journal, &run).await?;
-    if summary.parked.is_some() {
-        reknit_runtime::close(&journal, &run, "cancelled", "the run was cancelled", term_now()).await?;
+    if operations::cancel(&journal, &run, system_ms()).await? == CancelOutcome::Ended {
         print_message(&format!("cancelled run {run}, which was parked; its events are kept\n"));
         print_open_calls(&journal, &run).await?;
         return Ok(ExitCode::SUCCESS);
     }
-    let now_ms = jiff::Timestamp::now().as_millisecond();
-    journal.send(&run, reknit_runtime::signals::cancel(), now_ms).await?;
-    if let Some(lease) = summary.lease.filter(|lease| lease.holder.liveness() != Liveness::Dead) {
+    let lease = journal.summary(&run).await.map_err(Failure::journal)?.lease;
+    if let Some(lease) = lease.filter(|lease| lease.holder.liveness() != Liveness::Dead) {
         print_message(&format!("asked {} to cancel run {run}\n", lease.holder));
         return Ok(ExitCode::SUCCESS);
     }
@@ -244,19 +223,10 @@ async fn cancel(arguments: &ContinueArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The summary of a run. Fails if it has ended.
-async fn unfinished(journal: &Journal, run: &RunId) -> Result<RunSummary, Failure> {
-    let summary = journal.summary(run).await.map_err(Failure::journal)?;
-    let Some(status) = &summary.status else { return Ok(summary) };
-    let message = format!("run `{run}` has already ended: {}", status.replace('_', " "));
-    Err(Failure::usage(message, format!("see its result with `reknit runs show {run}`")))
-}
-
 /// Ends a parked run without continuing it.
 async fn close(files: &FileArguments, argument: &RunArgument, reason: &str) -> Result<ExitCode, Failure> {
     let (journal, run) = open_run(files, argument).await?;
-    let summary = unfinished(&journal, &run).await?;
-    if summary.parked.is_none() {
+    if operations::unended(&journal, &run).await?.parked.is_none() {
         return Err(Failure::usage(
             format!("run `{run}` is not parked, so it need not be closed"),
             format!("cancel it with `reknit runs cancel {run}`"),
@@ -279,5 +249,5 @@ async fn print_open_calls(journal: &Journal, run: &RunId) -> Result<(), Failure>
 
 /// A lease for as long as one command takes.
 fn term_now() -> LeaseTerm {
-    LeaseTerm { now_ms: jiff::Timestamp::now().as_millisecond(), ttl_ms: 30_000 }
+    LeaseTerm { now_ms: system_ms(), ttl_ms: 30_000 }
 }

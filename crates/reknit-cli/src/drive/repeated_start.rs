@@ -6,13 +6,12 @@ use jiff::Timestamp;
 use reknit_engine::RequestDigest;
 use reknit_journal::{Journal, Liveness, RunSummary};
 use reknit_protocol::RunId;
-use reknit_runtime::DriveError;
+use reknit_runtime::operations::{self, FoundRun};
+use reknit_runtime::{DriveError, system_ms};
 
-use super::{Advance, advance, print_ending};
+use super::{Advance, advance, print_outcome};
 use crate::output::{Failure, exit_code_of, print_message};
-use crate::setup::{
-    DriveArguments, RunIdArgument, Setup, SetupArguments, load_run, open_journal, pruned_words, stored_overview,
-};
+use crate::setup::{DriveArguments, RunIdArgument, Setup, SetupArguments, open_journal, pruned_words};
 
 /// Continues the run of `--run-id` if there is one, before anything is asked of tools and models: the outcome of a run that has
 /// ended is there even if they are not. `None` if the run is to be started.
@@ -33,16 +32,11 @@ pub(crate) async fn continue_started(
     }
     let Some(summary) = find(&journal, run, request).await? else { return Ok(None) };
     print_message(&note(&summary));
-    if let Some(overview) = stored_overview(&journal, run).await?
-        && let Some(ending) = overview.ending()
-    {
-        return print_ending(run, &ending, drive).map(Some);
-    }
-    let saved = load_run(&journal, run).await?.machine;
-    if let Some(ending) = saved.ending() {
-        return print_ending(run, &ending, drive).map(Some);
-    }
-    let setup = Setup::to_continue(run, &saved, setup, drive).await?;
+    let saved = match operations::resumable(&journal, run, system_ms()).await? {
+        FoundRun::Ended(outcome) => return print_outcome(run, &outcome, drive).map(Some),
+        FoundRun::Open(machine) => machine,
+    };
+    let setup = Setup::to_continue(&saved, setup, drive).await?;
     advance(&setup, run, Advance::Join, drive).await.map(Some)
 }
 

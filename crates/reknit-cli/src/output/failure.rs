@@ -4,10 +4,10 @@ use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use reknit_journal::{OpenError, SendError};
+use reknit_journal::OpenError;
 use reknit_protocol::{ParseError, RunId};
 use reknit_runtime::config::ConfigError;
-use reknit_runtime::{DriveError, Refusal};
+use reknit_runtime::{DriveError, Refusal, RefusalCode};
 use reknit_salvage::{ReadTextError, SchemaError, TextPosition};
 
 use crate::output::{Excerpt, Input};
@@ -51,8 +51,6 @@ pub(crate) enum Failure {
     Open(#[source] Box<OpenError>),
     #[error("cannot read the journal")]
     Journal(#[source] Box<dyn Error + Send + Sync>),
-    #[error("cannot send the message to the run")]
-    Send(#[source] Box<SendError>),
     #[error(transparent)]
     Refused(Box<Refusal>),
     #[error("cannot continue the run")]
@@ -69,22 +67,16 @@ pub(crate) enum Failure {
 
 impl From<DriveError> for Failure {
     fn from(error: DriveError) -> Self {
-        Self::Drive(Box::new(error))
+        Refusal::from(error).into()
     }
 }
 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Failed(error) => Self::Drive(error),
+            Refusal::Failed(error) if RefusalCode::of(&error) == RefusalCode::InternalError => Self::Drive(error),
             refusal => Self::Refused(Box::new(refusal)),
         }
-    }
-}
-
-impl From<SendError> for Failure {
-    fn from(error: SendError) -> Self {
-        Self::Send(Box::new(error))
     }
 }
 
@@ -163,17 +155,6 @@ impl Failure {
             | Self::Write(_)
             | Self::Config(_)
             | Self::Usage { .. } => 2,
-            Self::Drive(error)
-                if matches!(
-                    **error,
-                    DriveError::OtherRequest { .. }
-                        | DriveError::OtherOwner(_)
-                        | DriveError::NotRetriable { .. }
-                        | DriveError::NotASession(_)
-                ) =>
-            {
-                2
-            }
             Self::Refused(refusal) => refusal.code().exit_status(),
             Self::Interrupted => 130,
             _ => 1,

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use reknit_journal::{AppendError, LeaseError, SendError};
+use reknit_journal::{AppendError, LeaseError};
 use reknit_protocol::{Object, RunId, Value};
 use reknit_runtime::{DriveError, Refusal};
 use reknit_salvage::{FitError, ReadOptions, ReadTextError};
@@ -132,7 +132,6 @@ pub(crate) fn failure_hint(failure: &Failure) -> Option<String> {
         Failure::Open(error) => Some(error.hint()),
         Failure::Drive(error) => drive_hint(error),
         Failure::Parked { run, .. } => Some(parked_hint(run)),
-        Failure::Send(error) => send_hint(error),
         Failure::Refused(refusal) => refusal_hint(refusal),
         _ => None,
     }
@@ -146,6 +145,11 @@ fn drive_hint(error: &DriveError) -> Option<String> {
         DriveError::Lease(LeaseError::Ended { run, .. }) => {
             Some(format!("see its result with `reknit runs show {run}`"))
         }
+        DriveError::Lease(LeaseError::NotEnded(run)) => Some(format!("continue it with `reknit runs resume {run}`")),
+        DriveError::MissingRequirements { .. } => Some(
+            "start or configure what is missing (`--tool NAME=URL`, `--model-url URL`, reknit.toml) and go on again; the run is saved"
+                .to_owned(),
+        ),
         DriveError::NotRetriable { run, .. } | DriveError::NotASession(run) => {
             Some(format!("see what it did with `reknit runs show {run}`"))
         }
@@ -176,16 +180,9 @@ fn refusal_hint(refusal: &Refusal) -> Option<String> {
              settle` and `--happened` or `--did-not-happen`"
             .to_owned(),
         Refusal::InvalidEdit(_) => "change the parameters and approve again; nothing was sent".to_owned(),
+        Refusal::Failed(error) => return drive_hint(error),
         _ => return None,
     })
-}
-
-fn send_hint(error: &SendError) -> Option<String> {
-    match error {
-        SendError::Ended { run, .. } => Some(format!("see its result with `reknit runs show {run}`")),
-        SendError::Storage(error) => Some(error.hint()),
-        _ => None,
-    }
 }
 
 fn read_hint(input: &Input, error: &ReadTextError) -> Option<String> {

@@ -134,8 +134,7 @@ async fn only_a_session_can_be_talked_to() {
     world.output(&["run", "--run-id", "r-1", "plan.json"]);
     insta::assert_snapshot!(chat(&world, &["--continue", "r-1"], "hello\n"), @"
     exit status 2 --- stderr
-    error: cannot continue the run
-      caused by: run `r-1` is not the session of an agent, so nobody can talk to it
+    error: run `r-1` is not the session of an agent, so nobody can talk to it
 
     hint: see what it did with `reknit runs show r-1`
     ");

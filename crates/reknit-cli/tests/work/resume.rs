@@ -34,9 +34,9 @@ async fn a_run_is_not_resumed_while_its_tool_is_missing() {
     insta::assert_snapshot!(world.reknit(&["runs", "resume", "last"]), @"
     exit status 2 --- stderr
     warning: tool `shop` at http://127.0.0.1:PORT/: connection refused; is the tool running? (its last known capabilities are used)
-    error: cannot resume run `RUN` without `price` of tool `shop`
+    error: `price` of tool `shop` is not configured here; go on with run `RUN` where it is
 
-    hint: start or configure what is missing (`--tool NAME=URL`, `--model-url URL`, reknit.toml) and resume again; the run is saved
+    hint: start or configure what is missing (`--tool NAME=URL`, `--model-url URL`, reknit.toml) and go on again; the run is saved
     ");
     insta::assert_snapshot!(world.reknit(&["runs", "list"]), @"
     exit status 0 --- stdout

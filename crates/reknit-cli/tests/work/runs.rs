@@ -251,7 +251,7 @@ async fn an_ended_run_does_not_change() {
     "#);
     assert_refused(
         &world.reknit(&["runs", "cancel", "last"]),
-        "run `RUN` has already ended: complete",
+        "run `RUN` has ended (complete)",
         "see its result with `reknit runs show RUN`",
     );
     assert_eq!(shop.call_count(), 2);

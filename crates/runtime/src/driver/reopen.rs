@@ -53,7 +53,7 @@ impl Driver {
         }
         let state =
             restore(journal, run, telemetry, &self.shared.watcher, (Changes::Refused, self.shared.migrations)).await?;
-        check(run, event, &state.machine)?;
+        check_reopening(run, event, &state.machine)?;
         let reservation = self.reservation(state.machine.policy().limits.money).await?;
         let budget = reservation.as_ref().map(|new| Money::from_nanos(new.amount));
         let changed = (budget != state.machine.policy().limits.budget).then_some(EventKind::BudgetChanged { budget });
@@ -66,7 +66,7 @@ impl Driver {
 }
 
 /// Whether the event continues what has ended.
-fn check(run: &RunId, event: &EventKind, machine: &Machine) -> Result<(), DriveError> {
+pub(crate) fn check_reopening(run: &RunId, event: &EventKind, machine: &Machine) -> Result<(), DriveError> {
     let run = run.clone();
     match (event, machine) {
         (EventKind::FollowedUp { .. }, Machine::Session(_)) => Ok(()),

@@ -1,10 +1,11 @@
-//! Operations on runs: which decision counts, and which are refused.
+//! Operations on runs: which decision counts, what a cancel does, and what is refused.
 
 use reknit_engine::{AskPerson, AskScope, Decision, Policy, Started, Status};
 use reknit_fakes::Reply;
 use reknit_fakes::tool::{CallMatcher, RunningTool, ScriptedTool};
+use reknit_journal::{Holder, LeaseTerm};
 use reknit_protocol::{Object, RunId, SideEffect, Value};
-use reknit_runtime::operations::{self, QuestionDecision};
+use reknit_runtime::operations::{self, CancelOutcome, FoundRun, QuestionDecision};
 use reknit_runtime::{DecisionOutcome, DriveOutcome, Refusal, RefusalCode, load_run, signals};
 
 use crate::drive::fixture::{Fixture, plan, step, with_one_plan};
@@ -105,4 +106,54 @@ async fn a_decision_after_the_time_for_it_is_refused() {
     fixture.clock.advance_to(ask.expires_ms.cast_unsigned());
     assert_eq!(refusal(&fixture, &ask, Decision::Approve).await.0, RefusalCode::QuestionExpired);
     assert_eq!(fixture.journal.inbox(&RunId::new("r")).await.expect("the inbox"), []);
+}
+
+#[tokio::test]
+async fn a_run_is_cancelled_once_and_an_ended_one_is_not_cancelled() {
+    let bank = bank().await;
+    let (fixture, _) = waiting(&bank).await;
+    let run = RunId::new("r");
+    for _ in 0..2 {
+        let outcome = operations::cancel(&fixture.journal, &run, 1_000_000).await.expect("it is stored");
+        assert_eq!(outcome, CancelOutcome::Asked);
+    }
+    assert_eq!(fixture.journal.inbox(&run).await.expect("the inbox").len(), 1);
+    fixture.driver().resume(&run).await.expect("it goes on");
+    let refusal = operations::cancel(&fixture.journal, &run, 1_000_000).await.expect_err("it has ended");
+    assert_eq!(
+        (refusal.code(), refusal.to_string()),
+        (RefusalCode::RunEnded, "run `r` has ended (cancelled)".to_owned())
+    );
+}
+
+#[tokio::test]
+async fn a_parked_run_that_is_cancelled_ends_without_going_on() {
+    let bank = bank().await;
+    let (fixture, ask) = waiting(&bank).await;
+    let (run, now_ms) = (RunId::new("r"), fixture.clock.now_ms().cast_signed());
+    let term = LeaseTerm { now_ms, ttl_ms: 1_000 };
+    let lease = fixture.journal.acquire(&run, &Holder::this_process(), term).await.expect("it is free");
+    fixture.journal.park(&lease, "{}").await.expect("it is parked");
+    assert_eq!(refusal(&fixture, &ask, Decision::Approve).await.0, RefusalCode::RunParked);
+    let outcome = operations::cancel(&fixture.journal, &run, now_ms).await.expect("it ends");
+    assert_eq!((outcome, bank.call_count()), (CancelOutcome::Ended, 0));
+    let summary = fixture.journal.summary(&run).await.expect("the run");
+    assert_eq!((summary.status.as_deref(), summary.parked), (Some("cancelled"), None));
+}
+
+#[tokio::test]
+async fn a_run_that_goes_on_is_resumed_and_not_retried_and_one_that_is_done_is_neither() {
+    let bank = bank().await;
+    let (fixture, ask) = waiting(&bank).await;
+    let run = RunId::new("r");
+    let found = || operations::resumable(&fixture.journal, &run, 1_000_000);
+    assert!(matches!(found().await, Ok(FoundRun::Open(_))));
+    let code = async || RefusalCode::of(&operations::retriable(&fixture.journal, &run).await.expect_err("not now"));
+    assert_eq!(code().await, RefusalCode::RunUnfinished);
+    decide(&fixture, &ask, Decision::Approve).await.expect("it is stored");
+    fixture.driver().resume(&run).await.expect("it goes on");
+    assert!(matches!(found().await, Ok(FoundRun::Ended(DriveOutcome::Finished(_)))));
+    assert_eq!(code().await, RefusalCode::NotRetriable);
+    let message = operations::continuable(&fixture.journal, &run).await.expect_err("no session");
+    assert_eq!(RefusalCode::of(&message), RefusalCode::NotASession);
 }

@@ -7,7 +7,7 @@ use reknit_engine::{Ending, Machine, Status};
 use reknit_journal::{Journal, Liveness, RunFilter, RunSummary, StatusFilter};
 use reknit_protocol::{RunId, error_chain};
 use reknit_runtime::signals::decisions;
-use reknit_runtime::{DriveOutcome, Driver};
+use reknit_runtime::{DriveOutcome, Driver, operations};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -67,13 +67,12 @@ async fn drive_all(setup: &Setup, chosen: Vec<(RunId, Machine)>, at_once: u32) -
     let driver = setup.reknit.driver().with_telemetry(telemetry);
     let mut tasks: JoinSet<(RunId, Result<DriveOutcome, Failure>)> = JoinSet::new();
     for (run, machine) in chosen {
-        let missing = setup.reknit.missing_for(&machine);
+        let can_go_on = operations::check_requirements(&setup.reknit, &machine);
         let (driver, permits) = (driver.clone(), Arc::clone(&permits));
         tasks.spawn(async move {
-            let outcome = if missing.is_empty() {
-                resume(&driver, &run, &permits).await
-            } else {
-                Err(Failure::message(format!("{} is missing", missing.join(", "))))
+            let outcome = match can_go_on {
+                Ok(()) => resume(&driver, &run, &permits).await,
+                Err(error) => Err(error.into()),
             };
             (run, outcome)
         });
