@@ -40,7 +40,7 @@ fn a_section_that_is_not_a_table_is_refused() {
     reknit.toml, line 1: `tools` is [tools]; write each of them as `[[tools]]`
     reknit.toml, line 1: `limits` is 3; write a section: `[limits]`
     reknit.toml, line 1: `limits` is [[limits]]; write a section: `[limits]`
-    reknit.toml, line 1: `effects.classes` is { "shop/buy" = true }; write a class for each name: `read`, `idempotent`, `keyed`, `undeclared` or `unsafe`
+    reknit.toml, line 1: `effects.classes` is { "shop/buy" = true }; write a class for each name: `read`, `idempotent`, `keyed`, `undeclared`, `unknown` or `unsafe`
     reknit.toml, line 2: `journal.path` is 5; write a text that is not empty, in quotes
     "#);
 }

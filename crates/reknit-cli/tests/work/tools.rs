@@ -33,8 +33,8 @@ async fn tools_check_notes_capabilities_without_a_side_effect_class() {
       look: read (by configuration)
     --- stderr
 
-    note: capabilities without a side effect class: 1; after a crash they are called again with the same idempotency key
-    hint: declare it in reknit.toml: `[effects.classes]` with `"tool/capability" = "read"`
+    note: capabilities that declare no side effect class: 1; if the outcome of a call is unknown, it is called again with the same idempotency key
+    hint: declare the class in reknit.toml: `[effects.classes]` with `"tool/capability" = "read"`
     "#);
 }
 
