@@ -26,7 +26,9 @@ mod own_calls;
 mod own_tools;
 mod result;
 mod server;
+mod sessions;
 
 pub use known_calls::RunLimit;
 pub use offer::Offering;
 pub use server::{CALLER_HEADER, McpServeError, McpServer};
+pub use sessions::{SessionError, SessionLimit, Sessions, TooManySessions, unless_refused};

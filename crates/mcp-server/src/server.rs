@@ -17,7 +17,6 @@ use rmcp::model::{
     ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, ServerInitializeError};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -30,6 +29,7 @@ use crate::known_calls::{CallRun, KnownCalls, NoLimit, RunLimit};
 use crate::offer::{Offer, Offered, OfferedCapability, Offering};
 use crate::own_tools::OwnTool;
 use crate::result::{earlier_result, error_text, result_of_call, result_of_run, waiting};
+use crate::sessions::{SessionLimit, Sessions};
 
 /// The header of an HTTP request that names its caller. The server that mounts [`McpServer::http_service`] sets it.
 pub const CALLER_HEADER: &str = "x-reknit-caller";
@@ -124,11 +124,11 @@ impl McpServer {
     }
 
     /// The same server over HTTP, for many clients. Whoever mounts it checks who may call it and from which host, and names the
-    /// caller in the header [`CALLER_HEADER`].
-    pub fn http_service(self) -> StreamableHttpService<Self, LocalSessionManager> {
+    /// caller in the header [`CALLER_HEADER`], and handles requests in [`unless_refused`](crate::unless_refused).
+    pub fn http_service(self, limit: SessionLimit) -> StreamableHttpService<Self, Sessions> {
         let config = StreamableHttpServerConfig::default().disable_allowed_hosts().disable_allowed_origins();
         let shared = Self { known: Arc::default(), ..self };
-        StreamableHttpService::new(move || Ok(shared.clone()), Arc::default(), config)
+        StreamableHttpService::new(move || Ok(shared.clone()), Arc::new(Sessions::new(limit)), config)
     }
 
     pub(crate) fn runtime(&self) -> &Runtime {

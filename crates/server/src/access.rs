@@ -182,9 +182,14 @@ fn is_decision(method: &Method, path: &str) -> bool {
             || ["/cancel", "/resume", "/retry", "/messages"].into_iter().any(is_control))
 }
 
+/// Whether the path only says whether the server is up.
+pub(crate) fn is_health_check(path: &str) -> bool {
+    matches!(path, "/health" | "/ready")
+}
+
 /// Whether the request needs no token: whether the server is up is no secret.
 fn is_open(path: &str) -> bool {
-    matches!(path, "/health" | "/ready") || is_open_page(path)
+    is_health_check(path) || is_open_page(path)
 }
 
 pub(crate) async fn check(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {

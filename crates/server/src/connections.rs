@@ -1,6 +1,7 @@
-//! The connections of clients: how many there are, how long a client may take to send a request, and which answers are being sent; an
-//! id and a log line for each request.
+//! The connections of clients: how long a client may take to send a request, and which answers are being sent; an id and a log line
+//! for each request.
 
+use std::convert::Infallible;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -9,54 +10,119 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
+use axum::http::header::CONNECTION;
 use axum::http::{HeaderValue, Method};
 use axum::middleware::Next;
-use axum::response::Response;
-use axum::serve::Listener;
-use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use axum::response::{IntoResponse as _, Response};
+use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
 use reknit_runtime::telemetry::prometheus::PrometheusMetrics;
-use tokio::sync::Semaphore;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
 use tokio_util::task::TaskTracker;
-use tokio_util::task::task_tracker::TaskTrackerToken;
 
-/// How many connections there are at the same time. Others wait until one is closed.
-const MAX_CONNECTIONS: usize = 10_000;
-/// How long the headers of a request may take, and how long a connection may be idle between two requests.
+use crate::access::is_health_check;
+use crate::api_error::ApiError;
+use crate::places::{Answering, Place, PlaceKind, Places};
+use crate::tls::Tls;
+
+/// How long the headers of a later request may take, and how long a connection may be idle between two requests.
 const HEADER_TIME: Duration = Duration::from_mins(1);
+/// How long a client may take to agree on keys.
+const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
 /// The most that the headers of a request may have, in bytes.
 const MAX_HEADERS: usize = 64 << 10;
+/// The pause after an error of the operating system, such as too many open files, before the next is accepted.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Answers requests until `stop`, then takes no new ones, and waits for those in progress.
-pub(crate) async fn serve<L: Listener>(mut listener: L, app: Router, stop: impl Future<Output = ()>) {
-    let (connections, places) = (GracefulShutdown::new(), Arc::new(Semaphore::new(MAX_CONNECTIONS)));
+pub(crate) async fn serve(listener: TcpListener, tls: Option<Tls>, app: Router, stop: impl Future<Output = ()>) {
+    let (graceful, places) = (GracefulShutdown::new(), Places::new());
     let mut stop = pin!(stop);
     loop {
-        let next = async {
-            // The semaphore is never closed, so a place always comes.
-            let place = Arc::clone(&places).acquire_owned().await.ok();
-            (place, listener.accept().await.0)
-        };
-        let (place, stream) = tokio::select! {
-            next = next => next,
+        let (stream, place) = tokio::select! {
+            // A client that waits for a place is accepted: so it is known that there is one too many.
+            next = async { (next_client(&listener).await, places.take().await) } => next,
             () = &mut stop => break,
         };
-        let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME).max_buf_size(MAX_HEADERS);
-        let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(app.clone()));
-        let connection = connections.watch(connection);
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!("a connection ended: {error}");
-            }
-            drop(place);
-        });
+        let connection = Connection { app: app.clone(), place, watcher: graceful.watcher() };
+        match &tls {
+            None => drop(tokio::spawn(connection.answer(stream))),
+            Some(tls) => drop(tokio::spawn(connection.answer_encrypted(stream, tls.acceptor()))),
+        }
     }
     drop(listener);
-    connections.shutdown().await;
+    graceful.shutdown().await;
+}
+
+async fn next_client(listener: &TcpListener) -> TcpStream {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                // Small pieces of an answer are sent at once.
+                let _ = stream.set_nodelay(true);
+                return stream;
+            }
+            Err(error) => {
+                tracing::warn!("a connection cannot be accepted: {error}");
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+/// A connection of a client.
+struct Connection {
+    app: Router,
+    place: Place,
+    watcher: Watcher,
+}
+
+impl Connection {
+    async fn answer_encrypted(self, stream: TcpStream, acceptor: TlsAcceptor) {
+        match tokio::time::timeout(HANDSHAKE_TIME, self.place.unless_cut(acceptor.accept(stream))).await {
+            Ok(Some(Ok(stream))) => self.answer(stream).await,
+            Ok(Some(Err(error))) => tracing::debug!("no TLS: {error}"),
+            Ok(None) | Err(_) => tracing::debug!("no TLS: too slow"),
+        }
+    }
+
+    async fn answer(self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
+        let Self { app, place, watcher } = self;
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME).max_buf_size(MAX_HEADERS);
+        let (app, activity, kind) = (TowerToHyperService::new(app), Arc::clone(&place.activity), place.kind);
+        let service = service_fn(move |request: Request<Incoming>| {
+            let answering = Answering::new(Arc::clone(&activity));
+            let is_refused = kind == PlaceKind::Reserve && !is_health_check(request.uri().path());
+            let answer = (!is_refused).then(|| app.call(request));
+            async move {
+                let response = match answer {
+                    Some(answer) => answer.await?,
+                    None => crowded(),
+                };
+                Ok::<_, Infallible>(response.map(|body| HeldBody { body, _held: answering }))
+            }
+        });
+        let connection = watcher.watch(http.serve_connection(TokioIo::new(stream), service));
+        match place.unless_cut(connection).await {
+            Some(Err(error)) => tracing::debug!("a connection ended: {error}"),
+            Some(Ok(())) => {}
+            None => tracing::debug!("a connection was closed, because it sent no request"),
+        }
+    }
+}
+
+/// The answer to any other request than a health check if there is only a place for those.
+fn crowded() -> Response {
+    let mut response = ApiError::busy("all connections of the server wait for answers").into_response();
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
 }
 
 /// Counts a request to a model until its answer is sent, or given up.
@@ -65,17 +131,17 @@ pub(crate) async fn count(State(requests): State<TaskTracker>, request: Request,
         return next.run(request).await;
     }
     let open = requests.token();
-    next.run(request).await.map(|body| Body::new(CountedBody { body, _open: open }))
+    next.run(request).await.map(|body| Body::new(HeldBody { body, _held: open }))
 }
 
-/// The body of an answer to a request that is counted.
+/// The body of an answer that holds something until it is sent, or given up.
 #[derive(Debug)]
-struct CountedBody {
+struct HeldBody<T> {
     body: Body,
-    _open: TaskTrackerToken,
+    _held: T,
 }
 
-impl HttpBody for CountedBody {
+impl<T: Unpin> HttpBody for HeldBody<T> {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -36,6 +36,7 @@ mod gateway;
 mod mcp;
 mod mending;
 mod page_request;
+mod places;
 mod request;
 mod run_view;
 mod runs;

@@ -2,7 +2,6 @@
 
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -10,7 +9,6 @@ use std::time::Duration;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::routing::{get, post};
-use axum::serve::{Listener, ListenerExt as _};
 use axum::{Json, Router, middleware};
 use reknit::{Mender, Reknit};
 use reknit_runtime::NamedAgent;
@@ -26,7 +24,7 @@ use crate::access::{self, Access, Gate};
 use crate::api_error::ApiError;
 use crate::request::MAX_BODY;
 use crate::state::{ActiveRuns, ServerState};
-use crate::tls::{TlsFiles, TlsListener};
+use crate::tls::{Tls, TlsFiles};
 use crate::{catalogue, compat, connections, control, events, gateway, mcp, mending, runs, start_run, ui};
 
 /// How many runs this process drives at the same time, if nothing else is set.
@@ -124,22 +122,15 @@ impl Server {
             .layer(middleware::from_fn_with_state(gate, access::check))
             .layer(middleware::from_fn(ui::errors_as_pages))
             .layer(middleware::from_fn_with_state(Arc::clone(&state.metrics), connections::log));
-        if let Some(files) = self.tls {
-            accept(TlsListener::new(listener, files)?, app, state, stop, self.drain).await;
-            return Ok(());
-        }
-        // Small pieces of an answer are sent at once.
-        let listener = listener.tap_io(|stream| {
-            let _ = stream.set_nodelay(true);
-        });
-        accept(listener, app, state, stop, self.drain).await;
+        let tls = self.tls.map(Tls::new).transpose()?;
+        accept((listener, tls), app, state, stop, self.drain).await;
         Ok(())
     }
 }
 
 /// Answers requests until `stop`, then waits for the runs in progress, for this long at most.
-async fn accept<L: Listener<Addr = SocketAddr>>(
-    listener: L,
+async fn accept(
+    (listener, tls): (TcpListener, Option<Tls>),
     app: Router,
     state: ServerState,
     stop: impl Future<Output = ()> + Send + 'static,
@@ -172,7 +163,7 @@ async fn accept<L: Listener<Addr = SocketAddr>>(
     };
     // Runs are waited for also if no client is connected any more.
     let served = async {
-        connections::serve(listener, app, stopped).await;
+        connections::serve(listener, tls, app, stopped).await;
         std::future::pending::<()>().await;
     };
     tokio::select! {

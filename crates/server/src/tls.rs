@@ -1,29 +1,17 @@
 //! TLS from files, which are read again when they change.
 
 use std::io;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use axum::serve::Listener;
 use parking_lot::RwLock;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::server::TlsStream;
 
-/// How long a client may take to agree on keys.
-const HANDSHAKE: Duration = Duration::from_secs(10);
 const RELOAD_INTERVAL: Duration = Duration::from_secs(5);
-/// How many connections wait for their first request.
-const ACCEPT_QUEUE: usize = 64;
-/// The pause after an error of the operating system, such as too many open files.
-const ACCEPT_ERROR_PAUSE: Duration = Duration::from_millis(100);
-
 /// The certificate and the key of a server, in PEM.
 #[derive(Debug, Clone)]
 pub struct TlsFiles {
@@ -57,63 +45,20 @@ impl TlsFiles {
     }
 }
 
-/// Accepts connections with TLS. Clients that are slow to agree on keys do not hold up others.
+/// The certificate and key that are used now.
 #[derive(Debug)]
-pub(crate) struct TlsListener {
-    tcp: TcpListener,
-    config: Arc<RwLock<Arc<ServerConfig>>>,
-    sender: Sender<(TlsStream<TcpStream>, SocketAddr)>,
-    ready: Receiver<(TlsStream<TcpStream>, SocketAddr)>,
-}
+pub(crate) struct Tls(Arc<RwLock<Arc<ServerConfig>>>);
 
-impl TlsListener {
+impl Tls {
     /// Fails if the files cannot be used. Later changes that cannot be used are logged, and the old files count.
-    pub(crate) fn new(tcp: TcpListener, files: TlsFiles) -> io::Result<Self> {
+    pub(crate) fn new(files: TlsFiles) -> io::Result<Self> {
         let config = Arc::new(RwLock::new(files.load()?));
-        let (sender, ready) = channel(ACCEPT_QUEUE);
         tokio::spawn(reload(files, Arc::clone(&config)));
-        Ok(Self { tcp, config, sender, ready })
+        Ok(Self(config))
     }
 
-    fn begin(&self, stream: TcpStream, address: SocketAddr) {
-        // Small pieces of an answer are sent at once.
-        let _ = stream.set_nodelay(true);
-        let config = Arc::clone(&self.config.read());
-        let sender = self.sender.clone();
-        tokio::spawn(async move {
-            match tokio::time::timeout(HANDSHAKE, TlsAcceptor::from(config).accept(stream)).await {
-                Ok(Ok(stream)) => {
-                    // Without a receiver the server has stopped.
-                    let _ = sender.send((stream, address)).await;
-                }
-                Ok(Err(error)) => tracing::debug!(%address, "no TLS: {error}"),
-                Err(_) => tracing::debug!(%address, "no TLS: too slow"),
-            }
-        });
-    }
-}
-
-impl Listener for TlsListener {
-    type Io = TlsStream<TcpStream>;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Self::Io, SocketAddr) {
-        loop {
-            tokio::select! {
-                Some(ready) = self.ready.recv() => return ready,
-                accepted = self.tcp.accept() => match accepted {
-                    Ok((stream, address)) => self.begin(stream, address),
-                    Err(error) => {
-                        tracing::warn!("a connection cannot be accepted: {error}");
-                        tokio::time::sleep(ACCEPT_ERROR_PAUSE).await;
-                    }
-                },
-            }
-        }
-    }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.tcp.local_addr()
+    pub(crate) fn acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from(Arc::clone(&self.0.read()))
     }
 }
 

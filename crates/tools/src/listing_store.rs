@@ -21,10 +21,16 @@ pub struct ListingStore {
 
 #[derive(Debug, Clone)]
 enum Place {
-    Memory(Arc<Mutex<HashMap<String, String>>>),
+    Memory(Listings),
     /// Only its owner can read the folder.
-    Folder(PathBuf),
+    Folder {
+        folder: PathBuf,
+        /// What was read or saved last: it counts if a file cannot be read, as when too many are open.
+        known: Listings,
+    },
 }
+
+type Listings = Arc<Mutex<HashMap<String, String>>>;
 
 impl ListingStore {
     /// A store that ends with the process.
@@ -34,7 +40,7 @@ impl ListingStore {
 
     /// A store in a folder, which is created when the first listing is saved.
     pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
-        Self { place: Place::Folder(folder.into()), pin_rules: PinRules::default() }
+        Self { place: Place::Folder { folder: folder.into(), known: Arc::default() }, pin_rules: PinRules::default() }
     }
 
     /// Sets what follows a changed definition. `find_class` returns the side effect of a call by tool, capability and declared one.
@@ -65,7 +71,7 @@ impl ListingStore {
                 let key = ListingOwner::Pins(&pins).key();
                 pins.restore(&saved).map_err(|problem| match &self.place {
                     Place::Memory(_) => io::Error::other(problem),
-                    Place::Folder(folder) => io::Error::other(format!(
+                    Place::Folder { folder, .. } => io::Error::other(format!(
                         "{problem}; if you remove {}, they are pinned again as they are then",
                         folder.join(key).display()
                     )),
@@ -82,10 +88,13 @@ impl ListingStore {
     pub(crate) fn load(&self, owner: ListingOwner<'_>) -> io::Result<Option<String>> {
         match &self.place {
             Place::Memory(listings) => Ok(listings.lock().get(&owner.key()).cloned()),
-            Place::Folder(folder) => match fs::read_to_string(folder.join(owner.key())) {
-                Ok(text) => Ok(Some(text)),
+            Place::Folder { folder, known } => match fs::read_to_string(folder.join(owner.key())) {
+                Ok(text) => {
+                    known.lock().insert(owner.key(), text.clone());
+                    Ok(Some(text))
+                }
                 Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-                Err(error) => Err(error),
+                Err(error) => known.lock().get(&owner.key()).cloned().map(Some).ok_or(error),
             },
         }
     }
@@ -96,7 +105,10 @@ impl ListingStore {
                 listings.lock().insert(owner.key(), text.to_owned());
                 Ok(())
             }
-            Place::Folder(folder) => save_file(folder, &owner.key(), text),
+            Place::Folder { folder, known } => {
+                known.lock().insert(owner.key(), text.to_owned());
+                save_file(folder, &owner.key(), text)
+            }
         }
     }
 }

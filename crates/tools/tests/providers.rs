@@ -99,6 +99,25 @@ async fn the_last_known_services_are_used_while_their_provider_is_down() {
 }
 
 #[tokio::test]
+async fn what_was_known_is_kept_when_neither_the_service_nor_the_files_can_be_read() {
+    let tool = ScriptedTool::new("shop").capability("price", SideEffect::Read).start().await.expect("it starts");
+    let provider = Scripted::new("shop", &[tool.base_url()]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = ListingStore::in_folder(folder.path());
+    discover(&provider, &store).await;
+    drop(tool);
+    *provider.urls.lock().expect("no panic") = None;
+    // As when the process may open no more files.
+    for file in std::fs::read_dir(folder.path()).expect("the folder") {
+        let path = file.expect("a file").path();
+        std::fs::remove_file(&path).and_then(|()| std::fs::create_dir(&path)).expect("a folder in its place");
+    }
+    let found = discover(&provider, &store).await;
+    assert_eq!(names(&found), ["shop/price"], "{:?}", found.problems);
+    assert_eq!(found.catalogue.tools[0].capabilities[0].withheld, None);
+}
+
+#[tokio::test]
 async fn a_registered_service_that_is_down_is_known_by_its_registration() {
     let provider = Scripted::new("shop", &[NOWHERE.to_owned()]);
     let found = discover(&provider, &ListingStore::in_memory()).await;

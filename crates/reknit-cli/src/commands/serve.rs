@@ -9,6 +9,7 @@ use clap::{Args, ValueHint};
 use reknit::{Mender, Reknit};
 use reknit_runtime::Runtime;
 use reknit_server::{Access, Server, TlsFiles, Token};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 use tracing::level_filters::LevelFilter;
 
@@ -68,6 +69,7 @@ pub(crate) async fn run(arguments: &ServeArguments) -> Result<ExitCode, Failure>
             return Err(Failure::usage(message, hint));
         }
     };
+    raise_file_limit();
     #[cfg_attr(not(feature = "restate"), expect(unused_mut, reason = "there is no other engine"))]
     let mut setup = Setup::for_server(&arguments.setup, LevelFilter::INFO).await?;
     #[cfg(feature = "restate")]
@@ -120,6 +122,15 @@ fn check_limits(tokens: &[Token], reknit: &Runtime) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Each connection is a file, and many systems let a process open only 1,024 unless it asks for more. How many connections there can
+/// be follows from the limit as it is then.
+fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
+        tracing::warn!("the limit of open files stays at {:?}: {error}", limit.current);
+    }
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {

@@ -2,8 +2,8 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, ChildStderr};
-use std::time::Duration;
+use std::process::{Child, ChildStderr, Command};
+use std::time::{Duration, Instant};
 
 use reknit_fakes::tool::{CallMatcher, RunningTool};
 use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
@@ -20,7 +20,17 @@ struct Serving {
 
 impl Serving {
     fn start(world: &World, arguments: &[&str]) -> Self {
-        let mut child = world.spawn(&[&["serve", "--listen", "127.0.0.1:0"], arguments].concat());
+        Self::of(world.command(&[&["serve", "--listen", "127.0.0.1:0"], arguments].concat()))
+    }
+
+    /// A server that may open only so many files.
+    fn with_files(world: &World, files: u32) -> Self {
+        let limited = format!("ulimit -n {files}; exec {} serve --listen 127.0.0.1:0", env!("CARGO_BIN_EXE_reknit"));
+        Self::of(world.around(Command::new("sh"), &["-c", &limited]))
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child = command.spawn().expect("the command can be run");
         let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
         let address = stderr.by_ref().lines().find_map(|line| {
             let line = line.expect("readable");
@@ -63,6 +73,33 @@ async fn slow_shop(barrier: &CallBarrier) -> RunningTool {
 /// A start request with the plan of one payment.
 fn payment(mode: &str) -> String {
     format!(r#"{{"run_id": "pay-7", "mode": "{mode}", "plan": {}}}"#, plan(&[("pay", "{}")]))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn half_open_connections_stop_neither_health_checks_nor_runs() {
+    let shop = ScriptedTool::new("shop").capability("price", SideEffect::Read);
+    let shop = shop.on("price", CallMatcher::any(), Reply::data(12)).start().await.expect("the tool starts");
+    let world = World::new().configured(&[&shop], "[catalogue]\nrefresh = \"1s\"\n");
+    let server = Serving::with_files(&world, 128);
+    let mut half_open = Vec::new();
+    for round in 0..4 {
+        for _ in 0..100 {
+            let mut stream = TcpStream::connect(&server.address).expect("the server is there");
+            let _ = stream.write_all(b"GET /v1/tools HTTP/1.1\r\nhost: x\r\nx-slow: ");
+            half_open.push(stream);
+        }
+        let started = Instant::now();
+        let health = server.request("GET", "/health", "", "");
+        assert!(health.starts_with("HTTP/1.1 200"), "{health}");
+        assert!(started.elapsed() < Duration::from_secs(1), "round {round}: {:?}", started.elapsed());
+        // The catalogue is refreshed meanwhile.
+        std::thread::sleep(Duration::from_millis(600));
+        let body = format!(r#"{{"plan": {}}}"#, plan(&[("price", "{}")]));
+        let run = server.request("POST", "/v1/runs", "", &body);
+        assert!(run.starts_with("HTTP/1.1 200") && run.contains("\"status\":\"complete\""), "round {round}: {run}");
+    }
+    drop(half_open);
+    server.stop();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use reknit_fakes::tool::CallMatcher;
 use reknit_fakes::{CallBarrier, Reply, ScriptedTool};
-use reknit_server::Access;
+use reknit_server::{Access, Scope};
 use reqwest::StatusCode;
 use serde_json::json;
 
-use crate::{Api, REFUND, bank, error_of, json_of, mcp, mcp_session, refunds_are_approved};
+use crate::{Api, REFUND, bank, error_of, json_of, mcp, mcp_session, refunds_are_approved, token};
 
 /// A bank that answers when the barrier is released.
 fn slow_bank(barrier: &CallBarrier) -> ScriptedTool {
@@ -120,4 +120,36 @@ async fn a_server_that_stops_waits_for_mcp_calls_and_answers_them() {
     assert!(answer.contains("refunded"), "{answer}");
     let stopped = tokio::time::timeout(Duration::from_mins(1), api.server).await.expect("it stops then");
     stopped.expect("no panic").expect("no error");
+}
+
+/// Opens a session, or returns the refusal.
+async fn open_session(api: &Api, token: &str) -> Result<String, String> {
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
+        "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
+    let request = api.post("/mcp", &hello).bearer_auth(token).header("content-type", "application/json");
+    let request = request.header("accept", "application/json, text/event-stream");
+    let response = request.send().await.expect("an answer");
+    match response.headers().get("mcp-session-id") {
+        Some(session) => Ok(session.to_str().expect("letters").to_owned()),
+        None => Err(crate::body_of(response, StatusCode::TOO_MANY_REQUESTS).await["error"]["message"].to_string()),
+    }
+}
+
+#[tokio::test]
+async fn a_token_has_a_hundred_mcp_sessions_at_most_and_others_still_get_theirs() {
+    let (ann, of_ann) = token("ann", &[Scope::Run]);
+    let (bob, of_bob) = token("bob", &[Scope::Run]);
+    let api = Api::open(bank(), Vec::new(), Access::Tokens(vec![of_ann, of_bob]), 10).await;
+    let first = open_session(&api, &ann).await.expect("a session");
+    for _ in 1..100 {
+        open_session(&api, &ann).await.expect("a session");
+    }
+    let refused = open_session(&api, &ann).await.expect_err("a refusal");
+    assert!(refused.contains("100 MCP sessions of this token are open, and there can be no more"), "{refused}");
+    let of_bob = open_session(&api, &bob).await.expect("a session");
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    assert!(mcp(&api, &bob, Some(&of_bob), &list).await.1.contains("bank__refund"));
+    let ended = api.client.delete(format!("{}/mcp", api.url)).bearer_auth(&ann).header("mcp-session-id", first);
+    assert_eq!(ended.send().await.expect("an answer").status(), StatusCode::NO_CONTENT);
+    open_session(&api, &ann).await.expect("the place of the one that ended");
 }
