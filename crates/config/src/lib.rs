@@ -88,7 +88,7 @@ use secrecy::SecretString;
 
 use builder::Opaque;
 use capability_rules::RuleWithOrigin;
-use entry::Entry;
+use entry::{Entry, entry_name};
 use origin::ConfiguredValues;
 
 /// The configuration of a process.
@@ -413,6 +413,20 @@ impl Config {
     pub fn origin_of(&self, name: &str) -> SettingOrigin {
         let set = Setting::find(name).and_then(|setting| self.values.get(setting));
         set.map_or_else(SettingOrigin::default, |(_, origin)| origin.clone())
+    }
+
+    /// Where the entry of a model comes from.
+    pub fn origin_of_model(&self, name: &TargetName) -> SettingOrigin {
+        self.origin_of_entry("models", name.to_string())
+    }
+
+    /// Where the entry of a tool comes from.
+    pub fn origin_of_tool(&self, tool: &ConfiguredTool) -> SettingOrigin {
+        self.origin_of_entry(tool.list, entry_name(tool.shown()))
+    }
+
+    fn origin_of_entry(&self, list: &'static str, name: String) -> SettingOrigin {
+        self.entry_origins.get(&(list, name)).cloned().unwrap_or_default()
     }
 
     /// Where the last known capabilities of each tool are kept, with their pinned definitions.

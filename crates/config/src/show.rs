@@ -95,7 +95,7 @@ impl Config {
             }
             _ => self.tools.iter().filter(|tool| tool.list == list).map(|tool| tool.shown.clone()).collect(),
         };
-        let origin = |entry: &Object| self.entry_origins.get(&(list, entry_name(entry))).cloned().unwrap_or_default();
+        let origin = |entry: &Object| self.origin_of_entry(list, entry_name(entry));
         entries.into_iter().map(|entry| (entry.clone(), origin(&entry))).collect()
     }
 }

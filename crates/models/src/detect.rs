@@ -3,8 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use reqwest::{Client, redirect};
+use reqwest::{Client, Url, redirect};
 
+use crate::endpoint::is_loopback;
 use crate::json::{list, parse, text};
 use crate::{Provider, Target};
 
@@ -17,6 +18,13 @@ struct HostedProvider {
     model: &'static str,
     /// Context window of the default model in tokens, if [`Target::for_provider`] does not know it.
     context_window: Option<u32>,
+}
+
+impl HostedProvider {
+    fn is_at(&self, base_url: &str) -> bool {
+        let own = self.base_url.or(self.provider.base_url());
+        own.is_some_and(|own| origin(own) == origin(base_url))
+    }
 }
 
 const fn compatible(
@@ -92,12 +100,19 @@ pub fn by_api_key(environment: &dyn Fn(&str) -> Option<String>) -> impl Iterator
     })
 }
 
+/// Whether requests to this URL stay on this machine.
+pub fn is_on_this_machine(url: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| is_loopback(&url))
+}
+
+/// Whether a hosted provider is at this base URL, as far as scheme and host tell.
+pub fn is_hosted(base_url: &str) -> bool {
+    HOSTED_PROVIDERS.iter().any(|hosted| hosted.is_at(base_url))
+}
+
 /// Whether this variable usually holds the key of the provider at this base URL, as far as scheme and host tell.
 pub fn is_own_host(variable: &str, base_url: &str) -> bool {
-    HOSTED_PROVIDERS.iter().any(|hosted| {
-        let own = hosted.base_url.or(hosted.provider.base_url());
-        hosted.key_variables.contains(&variable) && own.is_some_and(|own| origin(own) == origin(base_url))
-    })
+    HOSTED_PROVIDERS.iter().any(|hosted| hosted.key_variables.contains(&variable) && hosted.is_at(base_url))
 }
 
 /// The scheme and everything up to the first `/` after it.

@@ -202,7 +202,7 @@ fn client(url: &Url, target: &Target) -> Result<Client, reqwest::Error> {
     builder.build()
 }
 
-fn is_loopback(url: &Url) -> bool {
+pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     address.map_or_else(|_name| host == "localhost" || host.ends_with(".localhost"), |address| address.is_loopback())

@@ -17,7 +17,7 @@ use reknit_tools::discover_all;
 
 use crate::environment::variable;
 use crate::output::{Failure, Input, Questions, one_line, print_data, print_message};
-use crate::setup::{DEFAULT_CONFIG, ModelArguments, trust_file, unless_ended, warn_about_tools};
+use crate::setup::{DEFAULT_CONFIG, ModelArguments, trust_file, unless_ended, uses_of, warn_about_tools};
 use first_plan::FirstPlan;
 use tool_entries::ToolEntries;
 
@@ -74,7 +74,7 @@ pub(crate) async fn run(arguments: &InitArguments) -> Result<ExitCode, Failure> 
     write_new(DEFAULT_CONFIG, &text)?;
     write_new(PLAN, &plan.text)?;
     write_new(AGENT, AGENT_TEXT)?;
-    let trust = if tools.runs_programs { trust_file(Path::new(DEFAULT_CONFIG)).err() } else { None };
+    let is_trusted = tools.runs_programs && trust_file(Path::new(DEFAULT_CONFIG)).is_ok();
     let lines = [
         (DEFAULT_CONFIG, model.shown.clone()),
         ("", tools.shown.clone()),
@@ -88,8 +88,10 @@ pub(crate) async fn run(arguments: &InitArguments) -> Result<ExitCode, Failure> 
     for note in &tools.notes {
         print_message(&format!("note: {}\n", one_line(note, usize::MAX)));
     }
-    if trust.is_some() {
-        print_message("note: the file runs programs; before it is used, type `reknit trust`\n");
+    if !is_trusted && !uses_of(&config, |_| true).is_empty() {
+        print_message(
+            "note: the file runs programs or decides where data goes; before it is used, type `reknit trust`\n",
+        );
     }
     print_message(&next_steps(model.is_there, &plan, &tools));
     Ok(ExitCode::SUCCESS)

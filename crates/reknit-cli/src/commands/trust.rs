@@ -13,9 +13,10 @@ Examples:
   reknit trust ../other/reknit.toml
   reknit trust --list
 
-A `reknit.toml` that is only found in the current folder must be trusted once if it sends the key of a model to another host
-than the provider's own, or takes it from a file or an unusual variable. After a change it must be trusted again. A file
-that you name with `--config` or REKNIT_CONFIG needs no trust.";
+A `reknit.toml` that is only found in the current folder must be trusted once if it runs a command, decides where requests,
+results or keys go, or names the prompts, rules or journal of runs. Models at their provider's own host with the key in its usual
+variable, and services on this machine without a key, need no trust. After a change the file must be trusted again. A file that
+you name with `--config` or REKNIT_CONFIG needs no trust.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -1,8 +1,10 @@
-//! Decides which configuration files that were only found may run commands and decide where keys are sent.
+//! Decides which configuration files that were only found may run commands and decide where data and keys go.
 //!
 //! A file that a person names is trusted. One that lies in the current folder may come from anybody, such as a cloned
-//! repository. If it runs a command, sends the key of a tool, or sends the key of a model anywhere else than from the
-//! provider's own variable to the provider's own host, the person has to trust it once. The trust is kept by path and digest, so a changed file has to be trusted again.
+//! repository. The person has to trust it once if it runs a command, sends requests or results to another machine (other than the
+//! host of a provider of models), sends a key anywhere else than from the provider's own variable to the provider's own host, or
+//! names files that take part in runs: prompts, learned rules, accepted definitions, the journal. The trust is kept by path and
+//! digest, so a changed file has to be trusted again.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -13,7 +15,7 @@ use std::path::{Path, PathBuf};
 use reknit_mcp::McpConnection;
 use reknit_models::{Target, detect};
 use reknit_protocol::{Sha256, Value, hex, redact_url};
-use reknit_runtime::config::{Config, ConfiguredSource, ConfiguredTool, KeySource};
+use reknit_runtime::config::{Config, ConfiguredSource, ConfiguredTool, KeySource, SettingOrigin};
 
 use crate::environment::{state_folder, variable};
 use crate::output::{Failure, Input};
@@ -35,7 +37,7 @@ pub(crate) fn is_trusted(path: &Path, text: &str) -> Result<bool, Failure> {
     Ok(TrustStore::of_user()?.read()?.iter().any(|known| known.path == name && known.digest == digest))
 }
 
-/// Fails if the configuration was only found, is not trusted, and runs a command or sends a key to an unusual place. `file` is
+/// Fails if the configuration was only found, is not trusted, and runs a command or decides where data or keys go. `file` is
 /// that of `--config`. Call it before the first request.
 pub(crate) fn check_trust(config: &Config, file: Option<&Path>) -> Result<(), Failure> {
     require_trust(&uses_of(config, is_there), file)
@@ -46,8 +48,29 @@ pub(crate) fn uses_of(config: &Config, counts: fn(&KeySource) -> bool) -> Vec<St
     let mut uses = model_uses(config, counts);
     uses.extend(webhook_use(config));
     uses.extend(config.tools.iter().flat_map(|tool| tool_uses(tool, counts)));
+    uses.extend(config.tools.iter().filter_map(|tool| calls_use(config, tool, counts)));
     uses.extend(callback_use(config));
+    uses.extend(PLACES.iter().filter_map(|(setting, meaning)| place_use(config, setting, meaning)));
     uses
+}
+
+/// Settings that name a place which takes part in runs, and what it does.
+const PLACES: [(&str, &str); 5] = [
+    ("prompts.folder", "models are instructed by the templates in"),
+    ("rules.file", "calls are corrected by the learned rules in"),
+    ("catalogue.folder", "definitions of tools are accepted by what is in"),
+    ("journal.path", "requests, results and open questions are kept in"),
+    ("discovery.redis", "tools are those that are registered at"),
+];
+
+fn place_use(config: &Config, setting: &str, meaning: &str) -> Option<String> {
+    let set = config.effective().iter().find(|effective| effective.setting.name == setting)?;
+    let place = set.value.as_str().filter(|_| is_from_file(&set.origin))?;
+    (!detect::is_on_this_machine(place)).then(|| format!("{setting}: {meaning} {}", redact_url(place)))
+}
+
+fn is_from_file(origin: &SettingOrigin) -> bool {
+    matches!(origin, SettingOrigin::File { .. })
 }
 
 /// What a tool runs, and where its keys go.
@@ -101,23 +124,31 @@ fn require_trust(uses: &[String], file: Option<&Path>) -> Result<(), Failure> {
         if is_known { "has changed since it was trusted" } else { "was found in this folder and is not trusted" };
     let uses = use_lines(uses);
     Err(Failure::usage(
-        format!("`{name}` {problem}, and it runs commands or decides where keys are sent:\n{}", uses.trim_end()),
+        format!("`{name}` {problem}, and it runs commands or decides where data and keys go:\n{}", uses.trim_end()),
         format!("if that is right, type `reknit trust`, or name the file: `--config {DEFAULT_CONFIG}`"),
     ))
 }
 
-/// The keys of models that do not go from the provider's own variable to the provider's own host. A key that is not there is not
-/// sent; its absence is reported elsewhere.
+/// The keys of models that do not go from the provider's own variable to the provider's own host, and the models that get requests
+/// and results on other machines than those of the providers. A key that is not there is not sent; its absence is reported elsewhere.
 fn model_uses(config: &Config, counts: fn(&KeySource) -> bool) -> Vec<String> {
-    let use_of = |target: &Target| {
+    let key_of = |target: &Target| {
         let source = config.keys.get(&target.name).filter(|source| counts(source))?;
         if let KeySource::Variable(name) | KeySource::UnsetVariable(name) = source
             && detect::is_own_host(name, &target.base_url)
         {
             return None;
         }
-        let (place, url) = (place_of(source)?, redact_url(&target.base_url));
-        Some(format!("model `{}`: the key in {place} is sent to {url}", target.name))
+        Some(format!("the key in {} is sent", place_of(source)?))
+    };
+    let data_of = |target: &Target| {
+        let is_elsewhere = !detect::is_on_this_machine(&target.base_url) && !detect::is_hosted(&target.base_url);
+        let is_found = is_from_file(&config.origin_of_model(&target.name));
+        (is_elsewhere && is_found).then(|| "requests and results are sent".to_owned())
+    };
+    let use_of = |target: &Target| {
+        let what = key_of(target).or_else(|| data_of(target))?;
+        Some(format!("model `{}`: {what} to {}", target.name, redact_url(&target.base_url)))
     };
     config.models.iter().filter_map(use_of).collect()
 }
@@ -163,7 +194,17 @@ fn through_proxy(tool: &ConfiguredTool) -> String {
     proxy.map(|proxy| format!(", through the proxy {proxy}")).unwrap_or_default()
 }
 
-/// Where the keys of a service are sent.
+/// Where calls of a tool go that leave this machine, unless the places of its keys say that.
+fn calls_use(config: &Config, tool: &ConfiguredTool, counts: fn(&KeySource) -> bool) -> Option<String> {
+    let text = |key: &str| tool.shown().get(key).and_then(Value::as_str);
+    let addresses = ["url", "document", "token-url", "proxy"].into_iter().filter_map(text);
+    let mut elsewhere = addresses.filter(|address| address.contains("://") && !detect::is_on_this_machine(address));
+    let leaves = elsewhere.next().is_some() || tool.shown().get("allow-hosts").is_some();
+    let is_new = is_from_file(&config.origin_of_tool(tool)) && key_uses(tool, counts).is_empty();
+    (leaves && is_new).then(|| format!("tool `{}`: calls are {}", tool.name, sent_to(tool)))
+}
+
+/// Where the calls and keys of a service are sent.
 fn sent_to(tool: &ConfiguredTool) -> String {
     let text = |key: &str| tool.shown().get(key).and_then(Value::as_str).map(str::to_owned);
     let hosts = tool.shown().get("allow-hosts").map(ToString::to_string);

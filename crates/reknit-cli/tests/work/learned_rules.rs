@@ -40,7 +40,9 @@ async fn model(code: &str) -> ScriptedModel {
 
 fn world(bank: &RunningTool, model: &ScriptedModel, rules: &str) -> World {
     let config = format!("{rules}[[models]]\nname = \"main\"\nurl = \"{}\"\nmodel = \"m-1\"\n", model.base_url());
-    World::new().configured(&[bank], &config).file("plan.yaml", PLAN)
+    let world = World::new().configured(&[bank], &config).file("plan.yaml", PLAN);
+    world.reknit(&["trust"]);
+    world
 }
 
 fn run(world: &World) -> String {

@@ -153,7 +153,7 @@ async fn play(scenario: &SessionScenario) -> Outcome {
         .configured(&tools.iter().collect::<Vec<_>>(), &(config.concat() + &scenario.config))
         .file("agent.md", &scenario.agent);
     let world = scenario.files.iter().fold(world, |world, (name, content)| world.file(name, content));
-    let output = world.output(&["agent", "agent.md", "--json", &scenario.input]);
+    let output = world.output(&["agent", "agent.md", "--json", "--config", "reknit.toml", &scenario.input]);
     let stdout = text(&output.stdout);
     let calls_of = |tool: &RunningTool| {
         let name = tool.name().to_owned();

@@ -37,7 +37,11 @@ impl Proxy {
 fn asked_with(config: &str) -> Vec<String> {
     let (world, proxy) = (World::new().file("reknit.toml", config), Proxy::start());
     let mut command = world.command(&["models", "check"]);
-    command.env_remove("REKNIT_FIND_MODEL").env("GROQ_API_KEY", "s3cret").env("HTTPS_PROXY", &proxy.url);
+    command
+        .env_remove("REKNIT_FIND_MODEL")
+        .env("REKNIT_CONFIG", "reknit.toml")
+        .env("GROQ_API_KEY", "s3cret")
+        .env("HTTPS_PROXY", &proxy.url);
     command.output().expect("the command can be run");
     let mut asked = proxy.asked.lock().expect("nobody broke it").clone();
     asked.dedup();

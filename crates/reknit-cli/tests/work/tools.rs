@@ -253,7 +253,7 @@ async fn tools_add_writes_the_entry_of_a_service_and_of_a_document() {
     added `pet-store` to reknit.toml: 2 capabilities (1 read, 1 unsafe)
     --- stderr
     calls go to pets.example.com
-    hint: list them with `reknit tools list`, try one with `reknit tools call pet-store/...`
+    hint: allow what the file decides with `reknit trust`, list them with `reknit tools list`, try one with `reknit tools call pet-store/...`
     ");
     assert_refused(
         &world.reknit(&["tools", "add", "pets.json", "--name", "pet-store"]),

@@ -1,4 +1,4 @@
-//! A configuration file that was only found must be trusted before it runs commands or decides where keys are sent.
+//! A configuration file that was only found must be trusted before it runs commands or decides where data and keys go.
 
 use std::fs;
 
@@ -80,6 +80,72 @@ async fn a_named_file_and_keys_at_their_own_provider_need_no_trust() {
     let own = World::new().file("reknit.toml", "[[models]]\nname = \"m\"\nmodel = \"m\"\nprovider = \"openai\"\n");
     let listed = own.reknit_with(&KEYS, &["trust"]);
     assert!(listed.starts_with("exit status 0") && !listed.contains("the key in"), "no key needs trust: {listed}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_found_file_decides_nothing_about_where_requests_and_results_go_until_it_is_trusted() {
+    let server = server().await;
+    let here = model("", &server.base_url());
+    let tool = |entry: &str| format!("{here}{entry}");
+    for (config, expected) in [
+        (
+            model("", "http://models.example/v1"),
+            "- model `m`: requests and results are sent to http://models.example/v1",
+        ),
+        (
+            tool("[[tools]]\nname = \"t\"\nurl = \"http://t.example\"\n"),
+            "- tool `t`: calls are sent to http://t.example",
+        ),
+        (
+            tool(
+                "[[http]]\nname = \"t\"\ncapability = \"c\"\nurl = \"http://127.0.0.1:9\"\nproxy = \"http://p.example\"\n",
+            ),
+            "- tool `t`: calls are sent to http://127.0.0.1:9, through the proxy http://p.example",
+        ),
+        (
+            tool("[prompts]\nfolder = \"prompts\"\n"),
+            "- prompts.folder: models are instructed by the templates in prompts",
+        ),
+        (
+            tool("[rules]\nfile = \"rules.yaml\"\n"),
+            "- rules.file: calls are corrected by the learned rules in rules.yaml",
+        ),
+        (
+            tool("[journal]\npath = \"here.db\"\n"),
+            "- journal.path: requests, results and open questions are kept in here.db",
+        ),
+        (
+            tool("[catalogue]\nfolder = \"pins\"\n"),
+            "- catalogue.folder: definitions of tools are accepted by what is in pins",
+        ),
+        (
+            tool("[discovery]\nenabled = true\nredis = \"redis://r.example:6379\"\n"),
+            "- discovery.redis: tools are those that are registered at redis://r.example:6379",
+        ),
+    ] {
+        let world = World::new().file("reknit.toml", &config).file("prompts/plan.txt", "Send all to me.");
+        let refused = world.reknit(&["ask", "x"]);
+        assert!(refused.starts_with("exit status 2") && refused.contains(expected), "{expected} is not in {refused}");
+        assert!(refused.contains("decides where data and keys go") && refused.contains("`reknit trust`"), "{refused}");
+        assert_eq!(server.requests().len(), 0, "{expected}");
+        assert!(world.reknit(&["trust"]).contains(expected));
+        let allowed = world.reknit(&["plan", "check", "none.json"]);
+        assert!(!allowed.contains("is not trusted"), "{allowed}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_person_names_needs_no_trust_beside_a_found_file() {
+    let server = server().await;
+    let world = World::new()
+        .file("reknit.toml", &model("", &server.base_url()))
+        .file("prompts/plan.txt", "{{ request }} {{ tools }}");
+    for variable in [("REKNIT_PROMPTS_FOLDER", "prompts"), ("REKNIT_JOURNAL", "here.db")] {
+        let asked = world.reknit_with(&[variable], &["ask", "x"]);
+        assert!(asked.contains("no tool is available") && !asked.contains("trust"), "{asked}");
+    }
+    let asked = world.reknit(&["ask", "x", "--tool", "t=http://t.example", "--model-url", &server.base_url()]);
+    assert!(asked.contains("no tool is available") && !asked.contains("trust"), "{asked}");
 }
 
 /// A plan with one call of `t/c`.

@@ -17,7 +17,7 @@ use crate::environment::variable;
 use crate::output::{Failure, Input, count, one_line, print_data, print_message};
 use crate::setup::{
     DEFAULT_CONFIG, FileReaders, MAX_CONFIG_BYTES, is_trusted, named_config, replace_file, toml_text, trust_file,
-    unless_ended,
+    unless_ended, uses_of,
 };
 
 const DETAILS: &str = "\
@@ -92,7 +92,7 @@ pub(super) async fn run(arguments: &AddArguments) -> Result<ExitCode, Failure> {
     let separator = if text.is_empty() || text.ends_with("\n\n") { "" } else { "\n" };
     let new = format!("{text}{separator}{entry}");
     // A file that cannot be read again is not written.
-    Config::read(&new, &path.display().to_string(), &variable)?;
+    let config = Config::read(&new, &path.display().to_string(), &variable)?;
     let was_trusted = is_trusted(&path, &text)?;
     replace_file(&path, &new, FileReaders::AsBefore)
         .map_err(|source| Failure::Input { input: Input::File(path.clone()), source })?;
@@ -101,9 +101,13 @@ pub(super) async fn run(arguments: &AddArguments) -> Result<ExitCode, Failure> {
         trust_file(&path)?;
     }
     print_data(&format!("added `{name}` to {}: {summary}\n", path.display()))?;
-    // A file that was found, and not named, starts no program until somebody trusts it.
-    let needs_trust = arguments.target.is_none() && arguments.config.is_none() && !was_trusted;
-    let first = if needs_trust { "allow the program to start with `reknit trust`, " } else { "" };
+    // A file that was found, and not named, decides nothing about programs, data and keys until somebody trusts it.
+    let needs_trust = arguments.config.is_none() && !was_trusted && !uses_of(&config, |_| true).is_empty();
+    let first = match (needs_trust, &arguments.target) {
+        (true, None) => "allow the program to start with `reknit trust`, ",
+        (true, Some(_)) => "allow what the file decides with `reknit trust`, ",
+        (false, _) => "",
+    };
     print_message(&format!(
         "hint: {first}list them with `reknit tools list`, try one with `reknit tools call {name}/...`\n"
     ));
