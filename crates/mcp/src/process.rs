@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use reknit_tools::{KnownSecrets, Sandbox};
+use reknit_tools::{KnownSecrets, Leftovers, Sandbox};
 use rustix::process::{Pid, Signal, kill_process_group};
 use secrecy::ExposeSecret as _;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
@@ -23,8 +23,7 @@ const INHERITED: [&str; 13] =
 /// How long a server may take to end by itself after its input is closed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The process of a server. Dropping it kills the process and everything that it started, as far as that stayed in its process
-/// group.
+/// The process of a server. Dropping it kills the process and everything that it started.
 #[derive(Debug)]
 pub(crate) struct ServerProcess {
     group: Arc<ProcessGroup>,
@@ -38,6 +37,8 @@ struct ProcessGroup {
     leader: Pid,
     /// Whether the group was killed after its leader ended. Its number may then belong to others.
     is_gone: AtomicBool,
+    /// What left the group.
+    leftovers: Mutex<Option<Leftovers>>,
 }
 
 impl ProcessGroup {
@@ -45,6 +46,7 @@ impl ProcessGroup {
         if !self.is_gone.swap(true, Ordering::AcqRel) {
             // Fails if nothing of the group is left, which is fine.
             let _ = kill_process_group(self.leader, Signal::KILL);
+            drop(self.leftovers.lock().take());
         }
     }
 }
@@ -53,7 +55,7 @@ impl ServerProcess {
     /// Starts a server. Fails with the reason.
     pub(crate) fn start(program: &McpProgram) -> Result<(Self, ChildStdin, ChildStdout), String> {
         let sandbox = program.sandbox.clone().unwrap_or_else(Sandbox::off);
-        let mut child = sandbox
+        let (mut child, leftovers) = sandbox
             .spawn(command(program), program.directory.as_deref())
             .map_err(|error| format!("the program `{}` cannot be started: {error}", program.program.display()))?;
         let leader = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
@@ -64,7 +66,8 @@ impl ServerProcess {
         };
         let output = LastOutput::new(program.secrets.iter().map(|(_, value)| value).collect());
         tokio::spawn(output.clone().read_all(errors));
-        let group = Arc::new(ProcessGroup { leader, is_gone: AtomicBool::new(false) });
+        let group =
+            Arc::new(ProcessGroup { leader, is_gone: AtomicBool::new(false), leftovers: Mutex::new(Some(leftovers)) });
         let (tell_end, end) = watch::channel(None);
         let ended_group = Arc::clone(&group);
         tokio::spawn(async move {

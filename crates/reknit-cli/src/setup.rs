@@ -78,9 +78,15 @@ pub(crate) fn block_on(command: impl Future<Output = Result<ExitCode, Failure>>)
     // only take more memory.
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::disable_transparent_huge_pages(true);
+    if let Err(error) = reknit_tools::adopt_orphans() {
+        print_warning(&format!("a program that leaves its process group may outlive its call: {error}"));
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(Failure::start("the async runtime"))?;
-    runtime.block_on(command)
+    let result = runtime.block_on(command);
+    drop(runtime);
+    reknit_tools::end_orphans();
+    result
 }
 
 /// A started [`Runtime`] and the telemetry of its runs.

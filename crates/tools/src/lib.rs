@@ -30,6 +30,8 @@ mod discovery;
 #[cfg(feature = "http")]
 mod http;
 mod instances;
+#[cfg(feature = "commands")]
+mod leftovers;
 mod listing_store;
 mod off_workers;
 #[cfg(feature = "openapi")]
@@ -63,6 +65,8 @@ pub use http::{
     service::{HttpOptions, HttpService, InvalidHeader, ServiceError, retry_after_ms},
     token::ClientCredentials,
 };
+#[cfg(feature = "commands")]
+pub use leftovers::{Leftovers, adopt_orphans, end_orphans};
 pub use listing_store::{ListingStore, write_beside};
 pub use off_workers::{LARGE_BYTES, off_workers};
 #[cfg(feature = "openapi")]

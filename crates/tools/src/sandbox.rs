@@ -18,6 +18,8 @@ use tokio::process::{Child, Command};
 #[cfg(feature = "commands")]
 use tokio::runtime::Handle;
 
+#[cfg(feature = "commands")]
+use crate::leftovers::Leftovers;
 use crate::option_words::SandboxMode;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,16 +74,16 @@ impl Sandbox {
 
     /// Starts a program in the sandbox. `folder` is its working folder. Must be called within a runtime.
     #[cfg(feature = "commands")]
-    pub fn spawn(&self, mut command: Command, folder: Option<&Path>) -> io::Result<Child> {
+    pub fn spawn(&self, command: Command, folder: Option<&Path>) -> io::Result<(Child, Leftovers)> {
         if self.mode == SandboxMode::Off {
-            return command.spawn();
+            return Leftovers::spawn(command);
         }
         let folder = folder.map_or_else(std::env::current_dir, |folder| Ok(folder.to_owned()))?;
         let (sandbox, runtime) = (self.clone(), Handle::current());
         let thread = std::thread::Builder::new().name("sandbox".to_owned()).spawn(move || {
             let _runtime = runtime.enter();
             confinement::restrict_thread(&sandbox, &folder)?;
-            command.spawn()
+            Leftovers::spawn(command)
         })?;
         thread.join().unwrap_or_else(|_| Err(io::Error::other("the sandbox panicked")))
     }

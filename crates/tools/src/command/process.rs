@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use super::CommandOptions;
+use crate::leftovers::Leftovers;
 
 /// How long a process may take to end after SIGTERM before SIGKILL follows.
 const GRACE: Duration = Duration::from_secs(2);
@@ -42,9 +43,10 @@ pub(super) async fn run(
     let max_output = options.max_output;
     command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
     command.process_group(0);
-    let mut child = options.sandbox.spawn(command, options.folder.as_deref()).map_err(RunError::Start)?;
+    let started = options.sandbox.spawn(command, options.folder.as_deref()).map_err(RunError::Start)?;
+    let (mut child, leftovers) = started;
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let mut group = ProcessGroup::of(child);
+    let mut group = ProcessGroup::of(child, leftovers);
     let (mut output, mut errors) = (Vec::new(), Vec::new());
     let status = {
         let write = async {
@@ -65,8 +67,8 @@ pub(super) async fn run(
             }
             status = group.wait() => {
                 // Processes that it left behind keep the pipes open.
-                group.kill();
-                // After that time a process that left the group has them. All that the command itself wrote was read long ago.
+                group.end_rest().await;
+                // After that time a process that cannot be killed has them. All that the command itself wrote was read long ago.
                 if let Ok(transferred) = timeout(GRACE, transfer).await {
                     transferred?;
                 }
@@ -75,7 +77,8 @@ pub(super) async fn run(
         }
     };
     let status = status.map_err(RunError::Wait)?;
-    // Dropping it without the process kills what that left behind.
+    // Nothing that it left behind outlives it.
+    group.end_rest().await;
     group.child = None;
     Ok(Finished { status, stdout: output, stderr: errors })
 }
@@ -98,18 +101,20 @@ async fn read_end(pipe: Option<impl AsyncRead + Unpin>, bytes: &mut Vec<u8>) -> 
     Ok(())
 }
 
-/// A process and all that it started, in a group of their own. Dropping it ends them: SIGTERM, and SIGKILL after [`GRACE`].
+/// A process and all that it started, in a group of their own. Dropping it ends them: SIGTERM, and SIGKILL after [`GRACE`]; what left
+/// the group is killed then.
 #[derive(Debug)]
 struct ProcessGroup {
     /// `None` when it has ended, or is being ended.
     child: Option<Child>,
     id: Option<Pid>,
+    leftovers: Option<Leftovers>,
 }
 
 impl ProcessGroup {
-    fn of(child: Child) -> Self {
+    fn of(child: Child, leftovers: Leftovers) -> Self {
         let id = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-        Self { child: Some(child), id }
+        Self { child: Some(child), id, leftovers: Some(leftovers) }
     }
 
     async fn wait(&mut self) -> io::Result<ExitStatus> {
@@ -122,6 +127,14 @@ impl ProcessGroup {
     fn kill(&self) {
         signal(self.id, Signal::KILL);
     }
+
+    /// Kills what is left after the process has ended.
+    async fn end_rest(&mut self) {
+        self.kill();
+        if let Some(leftovers) = self.leftovers.take() {
+            leftovers.end().await;
+        }
+    }
 }
 
 impl Drop for ProcessGroup {
@@ -129,7 +142,7 @@ impl Drop for ProcessGroup {
         let Some(mut child) = self.child.take() else { return self.kill() };
         signal(self.id, Signal::TERM);
         // The group is killed when this is dropped. Without a runtime no task can wait, and one that ends drops the task.
-        let ending = Self { child: None, id: self.id };
+        let ending = Self { child: None, id: self.id, leftovers: self.leftovers.take() };
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(async move {
                 // Whatever the outcome, the group is killed next.
