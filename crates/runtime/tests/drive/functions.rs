@@ -72,7 +72,7 @@ async fn an_error_of_a_function_is_the_error_of_its_step() {
 
 #[tokio::test]
 async fn a_panic_of_a_function_is_a_failed_call() {
-    for effect in [SideEffect::Read, SideEffect::Undeclared] {
+    for effect in [SideEffect::Read, SideEffect::Idempotent] {
         let calls = Arc::new(AtomicU32::new(0));
         let counted = Arc::clone(&calls);
         let panics = move |_: CallContext, _: NoArguments| {
