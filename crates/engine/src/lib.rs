@@ -96,6 +96,7 @@ mod templates;
 mod times;
 mod tool_name;
 mod trace_parent;
+mod verdict;
 
 pub use answer::Replanning;
 pub use answer::{Answer, AnswerAuthor, MissingOutput, Outcome, Status, StepApproval, StepReport};
@@ -142,7 +143,6 @@ pub use session::{
 };
 pub use session_start::{
     AgentMending, CallsInText, Plans, ReportFormat, ReportRules, SessionRules, SessionStarted, SubAgent, TextAnswers,
-    VerdictBasis,
 };
 pub use session_texts::{REPORT_TOOL, SessionTexts};
 pub use statistics::{FailureClass, FailureStatistics, RungStatistics, Statistics, ToolStatistics};

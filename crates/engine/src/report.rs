@@ -4,6 +4,7 @@ use reknit_mend::{Rung, tried_in_vain};
 use reknit_protocol::{Object, Value, exact, word_enum};
 use serde::{Deserialize, Serialize};
 
+use crate::answer::Status;
 use crate::budget::Spent;
 use crate::session_start::ReportFormat;
 
@@ -110,6 +111,11 @@ impl Report {
         !self.doubts.is_empty() && self.successful_calls == 0
     }
 
+    /// What was not done, what may have taken effect, and what no source states, one sentence each.
+    pub fn shortcomings(&self) -> Vec<String> {
+        self.not_done.iter().chain(&self.in_doubt).chain(&self.doubts).cloned().collect()
+    }
+
     /// Whether a model wrote the report.
     pub fn is_answer(&self) -> bool {
         self.source != ReportSource::Synthetic
@@ -126,6 +132,26 @@ word_enum! {
         Partial = "partial",
         /// The work was not done.
         Failure = "failure",
+    }
+}
+
+impl From<ReportStatus> for Status {
+    fn from(status: ReportStatus) -> Self {
+        match status {
+            ReportStatus::Success => Self::Complete,
+            ReportStatus::Partial => Self::Partial,
+            ReportStatus::Failure => Self::Failed,
+        }
+    }
+}
+
+impl From<Status> for ReportStatus {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Complete => Self::Success,
+            Status::Partial => Self::Partial,
+            Status::Failed | Status::Impossible | Status::Cancelled | Status::BudgetExhausted => Self::Failure,
+        }
     }
 }
 

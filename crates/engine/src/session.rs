@@ -34,6 +34,7 @@
 
 mod ask_model;
 mod attempt_outcome;
+mod call_facts;
 mod child_machines;
 mod classify_answer;
 mod context_window;
@@ -45,7 +46,6 @@ mod stop;
 mod stored_results;
 mod tool_calls;
 mod toolbox;
-mod verdict;
 
 use std::sync::Arc;
 

@@ -113,17 +113,6 @@ pub enum TextAnswers {
     Accepted,
 }
 
-/// What decides the status of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum VerdictBasis {
-    /// What the model claims, as in sessions of builds that stored nothing else.
-    #[default]
-    Claim,
-    /// The lower one of what the model claims and what became of its calls.
-    Facts,
-}
-
 /// The rules for turns and the report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionRules {
@@ -159,9 +148,6 @@ pub struct SessionRules {
     /// What a text without any call is.
     #[serde(default)]
     pub text_answers: TextAnswers,
-    /// What decides the status of the report.
-    #[serde(default)]
-    pub verdict: VerdictBasis,
     pub report: ReportRules,
 }
 
@@ -181,7 +167,6 @@ impl Default for SessionRules {
             corrector: Corrector::Agent,
             calls_in_text: CallsInText::Made,
             text_answers: TextAnswers::Refused,
-            verdict: VerdictBasis::Facts,
             report: ReportRules { format: ReportFormat::Markdown, schema: None },
         }
     }

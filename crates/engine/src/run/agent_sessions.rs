@@ -11,12 +11,12 @@ use std::sync::Arc;
 use reknit_mend::{CallFault, Fate, Verdict, classify_reply};
 use reknit_model_api::Money;
 use reknit_plan::{AGENT_TOOL, CheckedPlan, PlannedStep, StepIndex};
-use reknit_protocol::{CallTool, JobRequest, Object, RunId, ToolReply, Value, hex, truncate};
+use reknit_protocol::{CallTool, JobRequest, Object, RunId, StepId, ToolReply, Value, hex, truncate};
 
 use super::state::{Stage, State, Stop};
 use super::steps::{StepRun, Steps};
 use super::{ApplyError, Run, planned};
-use crate::answer::Outcome;
+use crate::answer::{Outcome, StepReport};
 use crate::budget::{Exhausted, Spent};
 use crate::business_key::{Avoided, UncertainCall};
 use crate::digest::digest_of_texts;
@@ -304,6 +304,41 @@ impl Run {
     }
 }
 
+/// What a step that ran an agent has as its result.
+pub(super) struct AgentReply<'a> {
+    step: &'a StepId,
+    reply: Arc<Value>,
+}
+
+impl<'a> AgentReply<'a> {
+    /// The reply of a step that is done and ran an agent.
+    pub(super) fn of(report: &'a StepReport) -> Option<Self> {
+        report.session.as_ref()?;
+        let Outcome::Done(result) = &report.outcome else { return None };
+        Some(Self { step: &report.step, reply: result.load() })
+    }
+
+    pub(super) fn is_success(&self) -> bool {
+        let status = self.reply.get("status").and_then(Value::as_str);
+        status.is_none_or(|status| status == ReportStatus::Success.as_str())
+    }
+
+    /// What the agent did not do and what is in doubt, one sentence each.
+    pub(super) fn shortcomings(&self) -> Vec<String> {
+        let lines = self.reply.get(SHORTCOMINGS).and_then(Value::as_array).unwrap_or_default();
+        let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
+        let step = self.step;
+        match lines.as_slice() {
+            [] if self.is_success() => Vec::new(),
+            [] => vec![format!("the agent of {step} did not do everything")],
+            lines => lines.iter().map(|line| format!("the agent of {step}: {line}")).collect(),
+        }
+    }
+}
+
+/// What the body of a reply calls the shortcomings of a report.
+const SHORTCOMINGS: &str = "shortcomings";
+
 /// The body of the reply to a call of an agent, from its report.
 pub fn session_reply(session: &RunId, report: &Report) -> Value {
     let content = report.content_json.clone().unwrap_or_else(|| Value::from(report.content.as_str()));
@@ -320,6 +355,10 @@ pub fn session_reply(session: &RunId, report: &Report) -> Value {
         ReportStatus::Success | ReportStatus::Partial => None,
     };
     body.extend(failure.map(|failure| ("failure".to_owned(), Value::from(failure))));
+    let shortcomings = report.shortcomings();
+    if !shortcomings.is_empty() {
+        body.insert(SHORTCOMINGS, shortcomings.into_iter().map(Value::from).collect::<Value>());
+    }
     Value::Object(body)
 }
 

@@ -6,6 +6,7 @@ use reknit_plan::{OnFailure, PlanProblem, PlannedOutput, PlannedStep, StepIndex,
 use reknit_protocol::{EffectKind, EffectOwner, Object, Plan, SideEffect, Step, StepId, join_first};
 use reknit_salvage::fit;
 
+use super::agent_sessions::AgentReply;
 use super::consultations::Topic;
 use super::state::{Phase, PlanApproval, Stage, State, Stop};
 use super::status::{RunEnd, StepFacts, status_of};
@@ -212,7 +213,9 @@ impl Run {
         let by_model = self.started.plan.is_none();
         let of_plan = if by_model { synthesis::doubt_about_plan(request, plan, steps) } else { None };
         let of_results = self.notes_about_unfit_results();
-        of_answer.into_iter().chain(of_plan).chain(of_results).chain(self.doubts_about_placeholders()).collect()
+        let of_agents = steps.iter().filter_map(AgentReply::of).flat_map(|reply| reply.shortcomings());
+        let of_answer = of_answer.into_iter().chain(of_plan).chain(of_results).chain(of_agents);
+        of_answer.chain(self.doubts_about_placeholders()).collect()
     }
 
     /// The outputs of the plan, as far as they can be computed.

@@ -1,10 +1,12 @@
-//! The status of a run. One function decides it, from how the run ends and what became of its steps.
+//! The status of a run: what its ending and its steps say to the verdict.
 
 use reknit_plan::{CheckedPlan, OnFailure};
 
+use super::agent_sessions::AgentReply;
 use super::state::{Stage, State, Stop};
 use super::steps::StepRun;
 use crate::answer::{Outcome, Status, StepReport};
+use crate::verdict::{Fact, verdict};
 
 /// How a run ends.
 #[derive(Debug)]
@@ -34,6 +36,8 @@ pub(super) struct StepFacts<'a> {
     is_unconfirmed: bool,
     /// Whether every output of the plan has a value.
     has_all_outputs: bool,
+    /// Whether an agent that a step ran did not do all of its work.
+    has_unfinished_agents: bool,
 }
 
 impl<'a> StepFacts<'a> {
@@ -49,6 +53,24 @@ impl<'a> StepFacts<'a> {
             is_as_planned: done + otherwise.count() == steps.len(),
             is_unconfirmed: steps.iter().any(|step| matches!(step.outcome, Outcome::Unconfirmed { .. })),
             has_all_outputs,
+            has_unfinished_agents: steps.iter().filter_map(AgentReply::of).any(|reply| !reply.is_success()),
+        }
+    }
+
+    fn facts(&self) -> impl Iterator<Item = Fact> {
+        let unfinished = self.has_unfinished_agents.then_some(Fact::UnfinishedChild);
+        self.of_ending().into_iter().chain(unfinished)
+    }
+
+    fn of_ending(&self) -> Option<Fact> {
+        match self.stop {
+            Some(Stop::Cancelled) => Some(Fact::Cancelled),
+            // A limit that was reached but prevented nothing is not how the run ended.
+            _ if self.is_as_planned && self.has_all_outputs => None,
+            Some(Stop::Exhausted(_)) => Some(Fact::LimitReached),
+            Some(Stop::StepFailed(_)) if self.done == 0 => Some(Fact::NothingDone),
+            None if self.done == 0 && !self.is_unconfirmed => Some(Fact::NothingDone),
+            Some(Stop::StepFailed(_)) | None => Some(Fact::StepNotDone),
         }
     }
 }
@@ -60,29 +82,16 @@ fn goes_another_way(step: &StepRun, has_replacement: bool) -> bool {
         || matches!(step.stage(), Stage::Failed { .. } | Stage::Unconfirmed { .. }) && has_replacement
 }
 
-/// The status of a run that ends in this way.
+/// The status of a run that ends in this way. Nobody claims anything: code knows what was done.
 pub(super) fn status_of(end: &RunEnd<'_>) -> Status {
-    match end {
-        RunEnd::PlanWritten => Status::Complete,
-        RunEnd::NoToolFits => Status::Impossible,
-        RunEnd::NoPlan | RunEnd::InternalError => Status::Failed,
-        RunEnd::StoppedBefore(stop) => status_of_stop(stop),
-        RunEnd::Over(facts) => match (facts.stop, facts.done) {
-            (Some(Stop::Cancelled), _) => Status::Cancelled,
-            // A limit that was reached but prevented nothing is not how the run ended.
-            _ if facts.is_as_planned && facts.has_all_outputs => Status::Complete,
-            (Some(Stop::StepFailed(_)), 1..) => Status::Partial,
-            (Some(stop), _) => status_of_stop(stop),
-            (None, 0) if !facts.is_unconfirmed => Status::Failed,
-            (None, _) => Status::Partial,
-        },
-    }
-}
-
-fn status_of_stop(stop: &Stop) -> Status {
-    match stop {
-        Stop::Cancelled => Status::Cancelled,
-        Stop::Exhausted(_) => Status::BudgetExhausted,
-        Stop::StepFailed(_) => Status::Failed,
-    }
+    let fact = match end {
+        RunEnd::PlanWritten => None,
+        RunEnd::NoToolFits => Some(Fact::NoToolFits),
+        RunEnd::NoPlan | RunEnd::InternalError => Some(Fact::NothingDone),
+        RunEnd::StoppedBefore(Stop::Cancelled) => Some(Fact::Cancelled),
+        RunEnd::StoppedBefore(Stop::Exhausted(_)) => Some(Fact::LimitReached),
+        RunEnd::StoppedBefore(Stop::StepFailed(_)) => Some(Fact::NothingDone),
+        RunEnd::Over(facts) => return verdict(Status::Complete, facts.facts()),
+    };
+    verdict(Status::Complete, fact)
 }

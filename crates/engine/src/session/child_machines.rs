@@ -276,8 +276,7 @@ impl Session {
                     self.state.approved.extend(report.approved.iter().cloned());
                     self.state.call_facts.add_agent(&name, report);
                     let output = agent_output(report);
-                    let note = self.decides_by_facts().then(|| verdict_note(report)).flatten();
-                    (ToolOutput { note, ..output }, report.exit.as_str())
+                    (ToolOutput { note: verdict_note(report), ..output }, report.exit.as_str())
                 }
                 None => return self.end_on_internal_error("a child machine that ended has no result"),
             };
@@ -399,9 +398,7 @@ fn plan_output(answer: &Answer) -> ToolOutput {
 
 /// What the model that called an agent is told about a report that is no success or has doubts.
 fn verdict_note(report: &Report) -> Option<String> {
-    let facts: Vec<&str> =
-        report.not_done.iter().chain(&report.in_doubt).chain(&report.doubts).map(String::as_str).collect();
-    let facts = facts.join("; ");
+    let facts = report.shortcomings().join("; ");
     match (report.status, facts.as_str()) {
         (ReportStatus::Success | ReportStatus::Failure, "") => None,
         (status, "") => Some(format!("(the status of this report is {})", status.as_str())),

@@ -15,10 +15,11 @@ use crate::effect::{AskPerson, Effect};
 use crate::event::{Event, EventKind};
 use crate::policy::Policy;
 use crate::record::Record;
-use crate::report::{Report, ReportStatus, SessionExit};
+use crate::report::{Report, SessionExit};
 use crate::result_handle::ResultSource;
 use crate::run::{ApplyError, Run, SessionCall};
 use crate::trace_parent::{ForkOrigin, TraceParent};
+use crate::verdict::{Fact, verdict};
 
 /// A run or a session. Both take in events and return the effects that are due.
 #[derive(Debug, Clone)]
@@ -48,10 +49,7 @@ impl Ending<'_> {
                 let missing = missing.iter().map(|line| line.trim_start_matches("- ").to_owned());
                 answer.reason.iter().cloned().chain(missing).chain(answer.doubts.iter().cloned()).collect()
             }
-            Self::Report(report) => {
-                let Report { not_done, in_doubt, doubts, .. } = report;
-                not_done.iter().chain(in_doubt).chain(doubts).cloned().collect()
-            }
+            Self::Report(report) => report.shortcomings(),
         }
     }
 
@@ -93,18 +91,19 @@ impl Ending<'_> {
     pub fn status(self) -> Status {
         match self {
             Self::Answer(answer) => answer.status,
-            Self::Report(report) => match report.exit {
-                SessionExit::SignalReceived => Status::Cancelled,
-                _ if report.is_answer() => match report.status {
-                    ReportStatus::Success => Status::Complete,
-                    ReportStatus::Partial => Status::Partial,
-                    ReportStatus::Failure => Status::Failed,
-                },
-                SessionExit::BudgetExhausted | SessionExit::TimeLimit | SessionExit::TokenLimit => {
-                    Status::BudgetExhausted
-                }
-                _ => Status::Failed,
-            },
+            Self::Report(report) => {
+                let fact = match report.exit {
+                    SessionExit::SignalReceived => Some(Fact::Cancelled),
+                    _ if report.is_answer() => None,
+                    SessionExit::BudgetExhausted | SessionExit::TimeLimit | SessionExit::TokenLimit => {
+                        Some(Fact::LimitReached)
+                    }
+                    _ => Some(Fact::NothingDone),
+                };
+                // Without a report of a model nobody claims anything.
+                let claim = if fact.is_some() { Status::Complete } else { report.status.into() };
+                verdict(claim, fact)
+            }
         }
     }
 }

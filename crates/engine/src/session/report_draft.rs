@@ -265,7 +265,7 @@ impl Session {
         if let Some(error) = &self.state.last_error {
             content = format!("{content}\n\nThe last error: {error}");
         }
-        if let Some(text) = self.state.last_text.as_ref().filter(|_| self.decides_by_facts()) {
+        if let Some(text) = &self.state.last_text {
             content = format!("{content}\n\nThe last text of the model, which nothing confirms:\n\n{text}");
         }
         let draft = ReportDraft { content, content_json: None, metadata, status: ReportStatus::Failure };

@@ -6,13 +6,13 @@ use reknit_model_api::{Message, Rotation, TargetName, ToolCall};
 use reknit_protocol::{Value, word_enum};
 use serde::{Deserialize, Serialize};
 
+use super::call_facts::CallFacts;
 use super::child_machines::ChildState;
 use super::classify_answer::Call;
 use super::context_window::TokenCounts;
 use super::repeated_calls::CompletedCall;
 use super::report_draft::{FallbackReport, ReportDraft};
 use super::stored_results::StoredResults;
-use super::verdict::CallFacts;
 use super::{Machine, Session};
 use crate::budget::{Quote, Spent};
 use crate::business_key::UncertainCall;

@@ -43,7 +43,7 @@ const MAY_HAVE_HAPPENED: &str =
 
 impl Session {
     /// Makes the calls of an answer, or commits its report. A report that comes with calls was written before their
-    /// results were known, so it is committed only if every call succeeds.
+    /// results were known, so it is kept, and asked for again with the results.
     pub(super) fn act_on_answer(&mut self, answer: &ModelAnswer, mut classified: ClassifiedAnswer, attempts: u32) {
         let tool_calls = classified.calls.iter().map(|call| call.for_history.clone());
         let tool_calls: Vec<ToolCall> =
@@ -222,10 +222,6 @@ impl Session {
             return self.end_with_fallback_report();
         }
         match report {
-            Some((_, draft)) if all_done && !self.decides_by_facts() => {
-                self.end_turn(TurnOutcome::FinalReport, attempts);
-                return self.commit_report(ReportSource::ToolCall, draft);
-            }
             Some((call, draft)) => {
                 let message = if all_done { UNSEEN_RESULTS } else { FAILED_TOGETHER };
                 self.state.history.push(Message::tool_error(&call, message));

@@ -92,6 +92,20 @@ fn the_report_is_the_result_and_what_the_session_spent_counts_towards_the_answer
 }
 
 #[test]
+fn a_run_whose_agent_did_not_do_everything_is_partial_and_says_what_is_missing() {
+    for (shortcomings, doubt) in [
+        (r#", "shortcomings": ["the mail was not sent"]"#, "the agent of clerk: the mail was not sent"),
+        ("", "the agent of clerk did not do everything"),
+    ] {
+        let mut play = begin(vec![clerk("clerk")], policy());
+        let report = report("partial", 0).replacen(r#", "session""#, &format!(r#"{shortcomings}, "session""#), 1);
+        play.answer_tool("clerk/call/1", 200, &report);
+        let answer = play.run.answer().expect("the run has ended");
+        assert_eq!((answer.status, answer.doubts.as_slice()), (Status::Partial, &[doubt.to_owned()][..]));
+    }
+}
+
+#[test]
 fn a_session_without_a_usable_report_fails_its_step_and_is_not_started_again() {
     let mut play = begin(vec![clerk("clerk")], policy());
     let failed =

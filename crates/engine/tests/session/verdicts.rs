@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use reknit_engine::{
-    Confirmation, ConfirmingCall, EventKind, ReportSource, ReportStatus, SessionStarted, SubAgent, VerdictBasis,
-};
+use reknit_engine::{Confirmation, ConfirmingCall, EventKind, ReportSource, ReportStatus, SessionStarted, SubAgent};
 
 use crate::driver::{TestDriver, calling, json, reporting, saying, started, truncated, with_rules};
 
@@ -203,13 +201,6 @@ fn a_status_inside_of_a_json_report_is_not_the_status_of_the_session() {
     }));
     driver.answer(calling(&[("agent__final_report", r#"{"status": "failed"}"#)]));
     assert_eq!(driver.report().status, ReportStatus::Success, "the order failed, not the session");
-}
-
-#[test]
-fn a_session_that_an_earlier_build_started_keeps_the_claim_of_its_model() {
-    let mut driver = TestDriver::begin(with_rules(|rules| rules.verdict = VerdictBasis::Claim));
-    call(&mut driver, &[REFUND], &[400]);
-    assert_eq!(verdict(driver, "Paid."), (ReportStatus::Success, 0));
 }
 
 /// A session whose refunds are confirmed by a look at the order, after one refund with these replies to the two calls.

@@ -230,6 +230,21 @@ async fn an_answer_is_followed_by_what_the_model_left_out() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_figure_of_an_answer_that_nothing_states_is_doubted_also_with_quiet() {
+    let shop = shop(Reply::data(12)).await;
+    let script = Script::new().on(model::RequestMatcher::any(), Reply::text("Tea costs 4711."));
+    let model = ScriptedModel::start(script).await.expect("the model starts");
+    let models = format!("[[models]]\nname = \"local\"\nurl = \"{}\"\nmodel = \"scripted\"\n", model.base_url());
+    let world = World::new().configured(&[&shop], &models).file("plan.json", &plan(&[("price", "{}")]));
+    insta::assert_snapshot!(world.reknit(&["run", "--quiet", "--answer", "model", "plan.json"]), @r"
+    exit status 0 --- stdout
+    Tea costs 4711.
+    --- stderr
+    note: the answer says 4711, which no result states
+    ");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn show_lists_rejected_plans_with_their_problems() {
     let shop = shop(Reply::data(12)).await;
     let script = Script::new()

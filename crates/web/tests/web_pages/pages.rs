@@ -52,6 +52,24 @@ fn a_session_shows_its_report_its_turns_and_why_they_were_reduced() {
 }
 
 #[test]
+fn a_session_says_on_its_page_and_in_plain_words_what_was_not_done_and_what_was_tried() {
+    let (_, mut ending) =
+        endings().into_iter().find(|(name, _)| name == "session-collapse").expect("a recorded session");
+    let call = serde_json::json!({"turn": 1, "call": "call-1", "tool": "bank__pay", "rung": "resend", "change": "sent again after 1 ms"});
+    ending["session"]["tried"] = serde_json::json!([call, call]);
+    ending["session"]["report"]["not_done"] = serde_json::json!(["`pay` of `bank` failed: 503"]);
+    let overview = overview(&ending).expect("an overview");
+    let text = text_of(&run_page(&frame(), &facts(&overview, None)).into_string());
+    let tried = "call-1 (bank__pay) in turn 1: sent again 2 times, not answered";
+    for words in ["Not done: `pay` of `bank` failed: 503", "Tried, and failed", tried] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let explanation = reknit_engine::explain(&overview, "partial");
+    assert_eq!((explanation.mended.len(), explanation.tried.as_slice()), (0, &[tried.to_owned()][..]));
+    assert!(explanation.missing.contains(&"`pay` of `bank` failed: 503".to_owned()), "{:?}", explanation.missing);
+}
+
+#[test]
 fn buttons_are_for_what_the_reader_may_do_in_this_state() {
     let overview = stored("failed-step");
     let page = |may_run: bool, status: &str| {

@@ -1,6 +1,4 @@
-//! The verdict about a session: the best status that its report may have, from what became of its calls.
-//!
-//! The model's claim can only lower the verdict. The facts belong to one message of the user.
+//! What became of the calls for one message of the user, and what that says to the verdict about the report.
 
 use reknit_mend::{CALL_AGAIN, Fate};
 use reknit_protocol::{Object, SideEffect, Value};
@@ -12,8 +10,8 @@ use super::tool_calls::ToolOutput;
 use crate::answer::{Answer, Outcome, Status, StepReport};
 use crate::business_key::UncertainCall;
 use crate::report::{Report, ReportStatus};
-use crate::session_start::VerdictBasis;
 use crate::synthesis::numbers_in_text::has_words;
+use crate::verdict::{Fact, verdict};
 
 /// What the calls for the last message of the user came to.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -140,37 +138,9 @@ fn has_half_of(values: &Object, others: &Object) -> bool {
     2 * equal >= others.len()
 }
 
-/// Why a report is no success, whatever it says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fact {
-    /// A call that changes something failed and was not made good.
-    FailedChange,
-    /// A call failed, and none succeeded.
-    NothingSucceeded,
-    /// A call may have taken effect.
-    UncertainCall,
-    /// No call succeeded, and the report has figures that nothing states.
-    InventedFigures,
-    /// A plan or an agent that was called did not do all of its work.
-    UnfinishedChild,
-}
-
-/// The status of a report: the lower one of what the model claims and what the facts allow.
-fn verdict(claim: ReportStatus, facts: impl IntoIterator<Item = Fact>) -> ReportStatus {
-    facts.into_iter().fold(claim, |status, _| status.max(ReportStatus::Partial))
-}
-
 impl Session {
-    /// Whether code decides the status of a report.
-    pub(super) fn decides_by_facts(&self) -> bool {
-        self.started.rules.verdict == VerdictBasis::Facts
-    }
-
     /// The status of a report, and what was not done.
     pub(super) fn judge(&self, claim: ReportStatus, doubts: &mut Vec<String>) -> (ReportStatus, Vec<String>) {
-        if !self.decides_by_facts() {
-            return (self.claimed_status(claim, doubts), Vec::new());
-        }
         let calls = &self.state.call_facts;
         let has_tools = self.setup.toolbox.has_tools() || !self.started.unavailable.is_empty();
         let facts = [
@@ -186,23 +156,13 @@ impl Session {
             }
         }
         let facts = facts.into_iter().filter_map(|(fact, holds)| holds.then_some(fact));
-        (verdict(claim, facts), calls.not_done())
-    }
-
-    /// The status of a report in a session that a build before the verdict has started.
-    fn claimed_status(&self, claim: ReportStatus, doubts: &[String]) -> ReportStatus {
-        let is_invented = !doubts.is_empty() && self.state.successful_calls == 0 && self.setup.toolbox.has_tools();
-        let invented = is_invented.then_some(Fact::InventedFigures);
-        let uncertain = (!self.state.in_doubt.is_empty()).then_some(Fact::UncertainCall);
-        verdict(claim, invented.into_iter().chain(uncertain))
+        (verdict(claim.into(), facts).into(), calls.not_done())
     }
 
     /// A report that is kept, and whose author has not seen the results of a turn, is no success.
     pub(super) fn lower_pending_report(&mut self) {
-        if self.decides_by_facts()
-            && let Some(pending) = &mut self.state.fallback_report
-        {
-            pending.draft.status = pending.draft.status.max(ReportStatus::Partial);
+        if let Some(pending) = &mut self.state.fallback_report {
+            pending.draft.status = verdict(pending.draft.status.into(), [Fact::UnseenResults]).into();
         }
     }
 
