@@ -354,7 +354,7 @@ async fn a_person_can_say_that_a_call_took_effect() {
       parameter  amount = 12.50   (from the plan)
       attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}  (N ms)
       settled    by a person: the call took effect, with {"receipt":7}
-      mended     by settlement: a person said that the call took effect
+      settled    by settlement: a person said that the call took effect
       result     {"receipt":7}
 
     Everything was done.
@@ -455,7 +455,7 @@ async fn a_check_finds_out_that_a_call_took_effect() {
       parameter  amount = 12.50   (from the plan)
       attempt 1  `shop` broke the connection: Connection reset by peer (os error 104) <- {"amount":12.50}  (N ms)
       checked    whether the call took effect: status 200 <- shop/payments {"amount":12.50,"key":"KEY"}  (N ms)
-      mended     by settlement: `payments` of `shop` shows that the call took effect
+      settled    by settlement: `payments` of `shop` shows that the call took effect
       result     {"receipt":7}
 
     Everything was done.

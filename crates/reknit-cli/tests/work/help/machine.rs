@@ -106,8 +106,8 @@ fn doctor_stats_export_and_import_have_help_pages() {
           --config <FILE>   The configuration file [default: reknit.toml in the current folder]
       -h, --help            Print help
 
-    A line for each tool and each class of its failures. `resend 2 of 3`: the rung changed the call or sent it again three times, and the
-    next call succeeded twice. NOT MENDED: the steps that ended with such a failure.
+    A line for each tool and each class of its failures. MENDED BY `resend 2 of 3`: the rung changed the call or sent it again three
+    times, and the call then succeeded twice. TRIED: what never helped. NOT MENDED: the steps that ended with such a failure.
 
     Examples:
       reknit runs stats --since 7d
