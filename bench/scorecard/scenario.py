@@ -69,6 +69,10 @@ class Scenario:
     program: bool = False
     # A model writes all calls as one plan first, then they are made, then it writes the answer. `turns` are the steps of the plan.
     plan: bool = False
+    # The model makes each call once and says that all is done, whatever came back.
+    claims: bool = False
+    # What the model says in the same answer as its first calls, before it has seen their results.
+    early: str = ""
     # What the scenario is about, for the tables.
     group: str = ""
 

@@ -1,6 +1,6 @@
 """All scenarios, by group."""
 
-from . import answers, approvals, arguments, calls, kills, parallel, plans, providers, tools
+from . import answers, approvals, arguments, calls, claims, kills, parallel, plans, providers, tools
 
 GROUPS = {
     "arguments": arguments,
@@ -12,6 +12,7 @@ GROUPS = {
     "approvals": approvals,
     "parallel": parallel,
     "plans": plans,
+    "claims": claims,
 }
 SCENARIOS = []
 for _name, _module in GROUPS.items():

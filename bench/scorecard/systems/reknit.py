@@ -110,6 +110,9 @@ class Reknit(System):
         except ValueError:
             return Outcome(status, error=stdout + stderr)
         answer = str(value.get("content") or value.get("answer") or "")
+        if status == "done" and value.get("doubts"):
+            # The caller is told that a figure of the answer has no source, also with `--quiet`.
+            status = "reported"
         if cell.scenario.program and status == "done":
             answer = "DONE: " + " ".join(str(item) for item in (value.get("outputs") or {}).values())
         return Outcome(status, answer, stderr, question=question_of(value))

@@ -4,6 +4,7 @@
   worded, and so is an object with nothing but an error, and one that says that a person has to approve the call first.
 - After an error it writes the next arguments that the scenario has for this call. If there are none, it makes the same call again, twice at
   most, without waiting, whatever the error advises. Then it gives up and says so: an answer begins with `DONE:` or `FAILED:`.
+- A model that claims makes no call twice, and says in the end that all is done. One that is early says so together with its first calls, too.
 - A careful model also sees an `error` inside a result. It reads notes beside a result: if its user wants a call to be repeated and the note says
   that it was not, it makes the call once more and states why.
 
@@ -134,6 +135,8 @@ class Policy:
             for place, call in enumerate(turn):
                 texts = found.get((number, place), [])
                 wanted, failure = self.wanted(call, texts)
+                if failure and self.scenario.claims:
+                    continue
                 if failure:
                     return self.report("failure", f"FAILED: {failure}", offered)
                 if wanted is None:
@@ -141,6 +144,9 @@ class Policy:
                 else:
                     times = 1 if texts else call.times
                     calls += [self.tool_call(number, place, call.tool, filled(wanted, values), offered) for _ in range(times)]
+            if calls and self.scenario.early and not found:
+                guess = self.report("success", "DONE: " + self.scenario.early, offered)
+                return {"content": guess["content"], "tool_calls": calls + guess.get("tool_calls", [])}
             if calls:
                 return {"content": None, "tool_calls": calls}
         return self.report("success", "DONE: " + filled(self.scenario.answer, values), offered)
@@ -156,7 +162,7 @@ class Policy:
             return ({**call.tries[-1], REPEAT_ARGUMENT: "the user wants it twice"}, None) if is_unrepeated else (None, None)
         if failures < len(call.tries):
             return call.tries[failures], None
-        if failures < len(call.tries) + RETRIES:
+        if failures < len(call.tries) + (0 if self.scenario.claims else RETRIES):
             return call.tries[-1], None
         return None, texts[-1][:500]
 
