@@ -50,9 +50,14 @@ impl CallFacts {
         *self == Self::default()
     }
 
-    /// The last error of a call that fails again counts.
+    /// The last error of a call that fails again counts, also if it is spelt in another way.
     fn add_failure(&mut self, failed: FailedCall) {
-        self.failed.retain(|earlier| !earlier.call.is_same_as(&failed.call));
+        let is_same = |earlier: &UncertainCall| {
+            (&earlier.tool, &earlier.capability) == (&failed.call.tool, &failed.call.capability)
+                && earlier.parameters.len() == failed.call.parameters.len()
+                && equal_values(&failed.call.parameters, &earlier.parameters) == earlier.parameters.len()
+        };
+        self.failed.retain(|earlier| !is_same(&earlier.call));
         self.failed.push(failed);
     }
 
@@ -134,8 +139,18 @@ fn is_stated(value: &Value, request: &str) -> bool {
 
 /// Whether the values of a call are at least half those of another one.
 fn has_half_of(values: &Object, others: &Object) -> bool {
-    let equal = others.iter().filter(|(name, value)| values.get(name) == Some(*value)).count();
-    2 * equal >= others.len()
+    2 * equal_values(values, others) >= others.len()
+}
+
+/// How many values of a call another one has, too; a number may be written as text.
+fn equal_values(values: &Object, others: &Object) -> usize {
+    let is_equal = |one: &Value, other: &Value| match (one, other) {
+        (Value::String(text), number @ Value::Number(_)) | (number @ Value::Number(_), Value::String(text)) => {
+            Value::parse(text.trim()).is_ok_and(|read| read == *number)
+        }
+        _ => one == other,
+    };
+    others.iter().filter(|(name, value)| values.get(name).is_some_and(|own| is_equal(own, value))).count()
 }
 
 impl Session {

@@ -49,6 +49,15 @@ fn a_report_is_a_success_only_if_no_change_is_left_undone() {
             vec![(vec![REFUND], vec![400]), (vec![("shop__refund", r#"{"to": "ann-17", "amount": 5}"#)], vec![200])],
             success,
         ),
+        (
+            "a call is corrected value by value",
+            vec![
+                (vec![("shop__refund", r#"{"to": "eu", "of": "7", "amount": "5.0"}"#)], vec![400]),
+                (vec![("shop__refund", r#"{"to": "eu", "of": 7, "amount": "5.0"}"#)], vec![400]),
+                (vec![("shop__refund", r#"{"to": "ann", "of": 7, "amount": 5}"#)], vec![200]),
+            ],
+            success,
+        ),
         ("another payment succeeds later", vec![(vec![REFUND], vec![400]), (vec![bob], vec![200])], partial),
         (
             "the call with the value of the request succeeds later",
