@@ -105,6 +105,9 @@ pub enum Question {
         call: Box<CallTool>,
         /// The rules that it matches.
         reason: String,
+        /// How it differs from what was written; empty if it does not.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        change: String,
     },
     /// A whole plan is approved before its first call. Its calls are then sent as the preview shows them.
     RunPlan {

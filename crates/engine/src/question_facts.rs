@@ -47,7 +47,10 @@ impl Question {
                 let item = |call: &ItemCall| line("item", format!("{}: {}", call.step, call.parameters));
                 [head].into_iter().chain(calls.iter().map(item)).chain([line("reason", reason)]).collect()
             }
-            Self::SendCall { call, reason } => vec![line("call", call_text(call)), line("reason", reason)],
+            Self::SendCall { call, reason, change } => {
+                let change = (!change.is_empty()).then(|| line("change", change));
+                [line("call", call_text(call))].into_iter().chain(change).chain([line("reason", reason)]).collect()
+            }
             Self::SendAgain { call, error, check } => {
                 let key = call.idempotency_key.as_deref().unwrap_or("none");
                 let again =
@@ -68,7 +71,10 @@ impl Question {
     pub fn facts(&self) -> Object {
         let mut facts = Object::from([("kind", self.kind().into())]);
         let texts: Vec<(&str, &str)> = match self {
-            Self::SendCall { reason, .. } => vec![("reason", reason)],
+            Self::SendCall { reason, change, .. } => {
+                let change = (!change.is_empty()).then_some(("change", change.as_str()));
+                [("reason", reason.as_str())].into_iter().chain(change).collect()
+            }
             Self::SendItems { tool: agent, capability, side_effect, calls, reason } => {
                 facts.insert("agent", agent.as_str());
                 facts.insert("capability", capability.as_str());
@@ -172,7 +178,8 @@ mod tests {
             foreach: Some("items".to_owned()),
         };
         let questions = [
-            Question::SendCall { call: call(), reason: "rule 1".to_owned() },
+            Question::SendCall { call: call(), reason: "rule 1".to_owned(), change: String::new() },
+            Question::SendCall { call: call(), reason: "rule 1".to_owned(), change: "dropped a comment".to_owned() },
             Question::RunPlan { calls: vec![preview], tool_calls: 3, money: None },
             items(),
             Question::SendAgain { call: call(), error: "timeout".to_owned(), check: Some("not found".to_owned()) },
@@ -192,6 +199,10 @@ mod tests {
         insta::assert_snapshot!(told.join("\n"), @r#"
         {"kind":"send_call","reason":"rule 1"}
           call: `pay` of `bank` (unsafe) with {"amount":5}
+          reason: rule 1
+        {"kind":"send_call","reason":"rule 1","change":"dropped a comment"}
+          call: `pay` of `bank` (unsafe) with {"amount":5}
+          change: dropped a comment
           reason: rule 1
         {"kind":"run_plan","calls":[{"step":"pay","agent":"bank","capability":"pay","class":"unsafe","parameters":{},"foreach":"items"}],"tool_calls":3}
           call: pay: `pay` of `bank` (unsafe) with {}, for each item of `items`

@@ -6,8 +6,9 @@ use reknit_model_api::{
 use reknit_protocol::spelling::{are_alike, nearest};
 use reknit_protocol::{SideEffect, Value};
 use reknit_salvage::{
-    Completeness, Fix, ReadOptions, Schema, TextCall, TextCallContext, TextCallForm, TextCallVerdict, calls_in_text,
-    fit, read, read_as, read_parameters, text_call_verdict, without_reasoning,
+    CallArguments, Completeness, Fix, ReadOptions, Schema, TextCall, TextCallContext, TextCallForm, TextCallVerdict,
+    calls_in_text, conflicting_keys, describe_fixes, fit, read, read_as, read_parameters, text_call_verdict,
+    without_reasoning,
 };
 
 use crate::request::GatewayRequest;
@@ -158,8 +159,16 @@ impl<'a> AnswerMender<'a> {
                 return mended.left_as_text = left("the model makes real calls, or was asked for one");
             }
         }
+        if found.calls.iter().any(|call| conflicting_keys(&call.fixes).next().is_some()) {
+            return mended
+                .doubts
+                .push("the call in its text has a key several times, with different values".to_owned());
+        }
         for call in found.calls {
             mended.changes.push(format!("the call of `{}` was written as text", call.name));
+            mended
+                .changes
+                .extend(describe_fixes(&call.fixes).into_iter().map(|change| format!("`{}`: {change}", call.name)));
             let id = self.new_id(&mended.answer);
             mended.answer.tool_calls.push(ToolCall::new(id, call.name, call.parameters.to_string()));
         }
@@ -283,8 +292,13 @@ fn mend_arguments(call: &mut ToolCall, tool: &ToolDefinition, mended: &mut Mende
     let value = if let Some(value) = parsed {
         value
     } else {
-        let parameters = read_parameters(&call.arguments)?;
-        mended.changes.push(format!("`{}`: the arguments were not valid JSON", call.name));
+        let CallArguments { parameters, fixes } = read_parameters(&call.arguments)?;
+        if let Some(key) = conflicting_keys(&fixes).next() {
+            let why = format!("the arguments of `{}` have `{key}` several times, with different values", call.name);
+            mended.doubts.push(why);
+            return Ok(());
+        }
+        mended.changes.extend(describe_fixes(&fixes).into_iter().map(|change| format!("`{}`: {change}", call.name)));
         Value::Object(parameters)
     };
     let value = match schema.map(|schema| fit(value.clone(), &schema)) {

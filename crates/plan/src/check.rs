@@ -259,6 +259,7 @@ fn checked_plan(parsed: &ParsedPlan<'_>, entries: &[KnownEntry<'_>], verify_entr
             declared: capability.effect,
             declared_key: capability.business_key.clone(),
             parameters: Arc::new(parsed_step.parameters.clone()),
+            changes_when_read: Vec::new(),
             schema: entry.and_then(CatalogueEntry::compiled_schema).or_else(|| result_schema(step)),
             announced: capability.output_schema().map(Arc::new),
             error_fields: capability.error_fields.clone(),

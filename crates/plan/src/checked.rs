@@ -221,6 +221,8 @@ pub struct PlannedStep {
     pub declared_key: Option<KeyRule>,
     /// The parsed parameters. The items of a loop share them.
     pub parameters: Arc<Parameters>,
+    /// How the text in which a model wrote the call was changed to read it.
+    pub changes_when_read: Vec<String>,
     /// The schema that the parameters must fit, if the tool has one.
     pub schema: Option<Arc<Schema>>,
     /// The schema that the tool announces for its result.

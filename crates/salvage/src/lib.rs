@@ -44,6 +44,7 @@
 //!
 //! Start with [`read_as`]. [`FixKind`] lists every repair, [`ReadTextError`] every way in which reading can fail.
 
+mod call_arguments;
 mod fix;
 mod repair;
 mod schema;
@@ -52,6 +53,7 @@ mod text_call_verdict;
 mod text_calls;
 mod text_position;
 
+pub use call_arguments::{CallArguments, conflicting_keys, describe_fixes, read_parameters};
 pub use fix::{Fix, FixKind};
 pub use repair::fit::{FitError, FittedValue, fit, write_plain_integers};
 pub use repair::read::{Completeness, ReadOptions, ReadTextError, Reading, read, read_as, read_complete};
@@ -61,7 +63,6 @@ pub use schema::{
 pub use stream::{FinishedReading, PartialReading, PartialState, Reader};
 pub use text_call_verdict::{TextCallContext, TextCallVerdict, text_call_verdict};
 pub use text_calls::{
-    LineStart, TextCall, TextCallForm, TextCalls, call_of_object, calls_in_text, line_start, read_parameters,
-    without_reasoning,
+    LineStart, TextCall, TextCallForm, TextCalls, call_of_object, calls_in_text, line_start, without_reasoning,
 };
 pub use text_position::TextPosition;

@@ -92,10 +92,13 @@ fn is_quoted(found: &TextCalls, conversation: &[&str]) -> bool {
     })
 }
 
-/// The texts inside a JSON document.
+/// The texts inside a JSON document, or inside the lines that are one.
 fn inner_texts(text: &str) -> Vec<String> {
     let mut texts = Vec::new();
-    let mut open: Vec<Value> = Value::parse(text).into_iter().collect();
+    let mut open: Vec<Value> = match Value::parse(text) {
+        Ok(value) => vec![value],
+        Err(_) => text.lines().filter_map(|line| Value::parse(line).ok()).collect(),
+    };
     while let Some(value) = open.pop() {
         match value {
             Value::String(text) => texts.push(text),
@@ -237,6 +240,7 @@ mod tests {
             r#"Use {"tool": "refund", "input": {"order": 7, "note": "it is é"}} now"#.to_owned(),
             r#"{"tool": "refund", "args": {"note": "it is é", "order": 7}}"#.to_owned(),
             "```\nrefund(note='it is é', order=7)\n```".to_owned(),
+            "{\"body\": \"```\\nrefund(note='it is é', order=7)\\n```\"}\n(a note)".to_owned(),
         ] {
             let context = TextCallContext { conversation: vec!["hello", &seen], ..TextCallContext::default() };
             assert_eq!(verdict(CALL, &context, SideEffect::Unsafe), TextCallVerdict::Quoted, "{seen}");

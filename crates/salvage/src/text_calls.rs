@@ -5,10 +5,11 @@
 
 use std::ops::Range;
 
-use reknit_protocol::{Object, Value, word_enum};
+use reknit_protocol::{Object, Path, Segment, Value, word_enum};
 use serde::{Deserialize, Serialize};
 
-use crate::{Completeness, FixKind, ReadOptions, read, read_complete};
+use crate::repair::read::complete_reading;
+use crate::{Completeness, Fix, FixKind, ReadOptions, Reading, read};
 
 word_enum! {
     /// How a call was written as text.
@@ -26,12 +27,26 @@ word_enum! {
     }
 }
 
+impl TextCallForm {
+    /// Where the call stood, as in `written as text between tags`.
+    pub const fn place(self) -> &'static str {
+        match self {
+            Self::WholeAnswer => "as the whole answer",
+            Self::Fence => "in a fenced block",
+            Self::Tag => "between tags",
+            Self::FunctionCall => "like a function call",
+        }
+    }
+}
+
 /// A call written as text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextCall {
     pub name: String,
     pub parameters: Object,
     pub form: TextCallForm,
+    /// What was changed in the text to read it.
+    pub fixes: Vec<Fix>,
 }
 
 /// The calls in a text, and the text without them.
@@ -97,21 +112,6 @@ pub fn line_start(line: &str, is_complete: bool) -> LineStart {
         return LineStart::Unknown;
     }
     if line.starts_with(['{', '[']) { LineStart::Json } else { LineStart::Text }
-}
-
-/// Reads the arguments of a call; empty text means no parameters. Fails with the reason.
-pub fn read_parameters(text: &str) -> Result<Object, String> {
-    if text.trim().is_empty() {
-        return Ok(Object::new());
-    }
-    let value = match read_complete(text)? {
-        // Some models encode the object twice.
-        Value::String(inner) => read_complete(&inner)?,
-        Value::Null => return Ok(Object::new()),
-        value => value,
-    };
-    let kind = value.kind();
-    Object::try_from(value).map_err(|_| format!("{} is no object", kind.with_article()))
 }
 
 /// Finds the calls that `is_callable` accepts.
@@ -235,13 +235,13 @@ fn calls_in_tag(body: &str) -> Vec<TextCall> {
 fn function_tag(body: &str) -> Option<TextCall> {
     let (name, content) = body.strip_prefix(FUNCTION_TAG)?.split_once('>')?;
     let content = content.split(FUNCTION_END).next().unwrap_or_default().trim();
-    let parameters = match content {
-        "" => Object::new(),
-        _ if content.starts_with("<parameter=") => parameter_tags(content)?,
-        _ => whole_json(content)?.as_object()?.clone(),
+    let (parameters, fixes) = match content {
+        "" => (Object::new(), Vec::new()),
+        _ if content.starts_with("<parameter=") => (parameter_tags(content)?, Vec::new()),
+        _ => whole_object(content)?,
     };
     let name = name.trim().trim_matches(['"', '\'']).to_owned();
-    Some(TextCall { name, parameters, form: TextCallForm::Tag })
+    Some(TextCall { name, parameters, form: TextCallForm::Tag, fixes })
 }
 
 fn parameter_tags(content: &str) -> Option<Object> {
@@ -250,7 +250,10 @@ fn parameter_tags(content: &str) -> Option<Object> {
         let (name, value) = part.split_once('>')?;
         let value = value.split("</parameter>").next().unwrap_or_default();
         let value = value.strip_prefix('\n').unwrap_or(value);
-        parameters.insert(name.trim(), value.strip_suffix('\n').unwrap_or(value));
+        let earlier = parameters.insert(name.trim(), value.strip_suffix('\n').unwrap_or(value));
+        if earlier.is_some() {
+            return None;
+        }
     }
     Some(parameters)
 }
@@ -264,39 +267,52 @@ fn calls_in_block(body: &str, form: TextCallForm) -> Vec<TextCall> {
 
 /// The calls in a JSON document: one, a list, or `{"tool_calls": [...]}`. Empty unless every item is a call.
 fn json_calls(body: &str, form: TextCallForm) -> Vec<TextCall> {
-    let value = whole_json(body);
+    let Some(Reading { value, fixes, .. }) = whole_json(body) else { return Vec::new() };
     let items = match &value {
-        Some(Value::Array(items)) => items.iter().collect(),
-        Some(Value::Object(object)) => match object.get("tool_calls").and_then(Value::as_array) {
+        Value::Array(items) => items.iter().collect(),
+        Value::Object(object) => match object.get("tool_calls").and_then(Value::as_array) {
             Some(items) => items.iter().collect(),
-            None => vec![value.as_ref().unwrap_or(&Value::Null)],
+            None => vec![&value],
         },
         _ => Vec::new(),
     };
     let call = |item: &Value| {
-        let (name, parameters) = call_of_object(item.as_object()?)?;
-        Some(TextCall { name, parameters, form })
+        let call = read_call(item.as_object()?, form)?;
+        Some(TextCall { fixes: fixes.iter().cloned().chain(call.fixes).collect(), ..call })
     };
     items.into_iter().map(call).collect::<Option<_>>().unwrap_or_default()
 }
 
 /// `{"name": ..., "arguments": ...}` under its usual names: the name and the parameters.
 pub fn call_of_object(object: &Object) -> Option<(String, Object)> {
+    read_call(object, TextCallForm::WholeAnswer).map(|call| (call.name, call.parameters))
+}
+
+fn read_call(object: &Object, form: TextCallForm) -> Option<TextCall> {
     let call = object.get("function").and_then(Value::as_object).unwrap_or(object);
-    let first = |names: &[&str]| names.iter().find_map(|name| call.get(name));
+    let all = |names: &'static [&str]| names.iter().filter_map(|name| call.get(name));
     // A model that repeats the definition of a tool does not call it.
     let schema = call.get("parameters").and_then(Value::as_object);
     if call.contains_key("description") && schema.is_some_and(|schema| schema.contains_key("properties")) {
         return None;
     }
-    let name = first(&["name", "tool_name", "tool", "function", "action"])?.as_str()?.to_owned();
-    let parameters = match first(&["arguments", "parameters", "args", "input", "action_input"])? {
-        Value::Object(parameters) => parameters.clone(),
-        Value::String(text) => read_complete(text).ok()?.as_object()?.clone(),
-        Value::Null => Object::new(),
+    let name = all(&["name", "tool_name", "tool", "function", "action"]).next()?.as_str()?.to_owned();
+    let mut arguments = all(&["arguments", "parameters", "args", "input", "action_input"]);
+    let first = arguments.next()?;
+    // Which of two different ones is meant is not known.
+    if arguments.any(|other| other != first) {
+        return None;
+    }
+    let (parameters, fixes) = match first {
+        Value::Object(parameters) => (parameters.clone(), Vec::new()),
+        Value::String(text) => {
+            let reading = complete_reading(text).ok()?;
+            (reading.value.as_object()?.clone(), reading.fixes)
+        }
+        Value::Null => (Object::new(), Vec::new()),
         _ => return None,
     };
-    Some((name, parameters))
+    Some(TextCall { name, parameters, form, fixes })
 }
 
 /// `name({...})` or `name(key=value, ...)`.
@@ -307,16 +323,17 @@ fn function_call(body: &str) -> Option<TextCall> {
         return None;
     }
     let inner = rest.trim_end_matches(';').trim_end().strip_suffix(')')?.trim();
-    let parameters = match inner {
-        "" => Object::new(),
-        _ if inner.starts_with('{') => whole_json(inner)?.as_object()?.clone(),
+    let (parameters, fixes) = match inner {
+        "" => (Object::new(), Vec::new()),
+        _ if inner.starts_with('{') => whole_object(inner)?,
         _ => keyword_arguments(inner)?,
     };
-    Some(TextCall { name: name.to_owned(), parameters, form: TextCallForm::FunctionCall })
+    Some(TextCall { name: name.to_owned(), parameters, form: TextCallForm::FunctionCall, fixes })
 }
 
-fn keyword_arguments(inner: &str) -> Option<Object> {
+fn keyword_arguments(inner: &str) -> Option<(Object, Vec<Fix>)> {
     let mut parameters = Object::new();
+    let mut fixes = Vec::new();
     for part in split_at_commas(inner)? {
         let (key, value) = part.split_once('=')?;
         let key = key.trim();
@@ -324,9 +341,14 @@ fn keyword_arguments(inner: &str) -> Option<Object> {
         if key.is_empty() || !key.chars().all(is_key) || parameters.contains_key(key) {
             return None;
         }
-        parameters.insert(key, read_complete(value.trim()).ok()?);
+        let reading = complete_reading(value.trim()).ok()?;
+        let place = |path: &Path| {
+            std::iter::once(Segment::Key(key.to_owned())).chain(path.segments().iter().cloned()).collect()
+        };
+        fixes.extend(reading.fixes.into_iter().map(|fix| Fix { path: place(&fix.path), ..fix }));
+        parameters.insert(key, reading.value);
     }
-    Some(parameters)
+    Some((parameters, fixes))
 }
 
 /// The parts between commas that are not inside quotes or brackets; `None` if a quote or a bracket is not closed.
@@ -361,7 +383,7 @@ fn split_at_commas(text: &str) -> Option<Vec<&str>> {
 }
 
 /// The JSON document that is the whole text. Text around it, or a missing end, is no match.
-fn whole_json(text: &str) -> Option<Value> {
+fn whole_json(text: &str) -> Option<Reading> {
     if !text.starts_with(['{', '[']) {
         return None;
     }
@@ -370,7 +392,12 @@ fn whole_json(text: &str) -> Option<Value> {
         matches!(kind, FixKind::Fence | FixKind::SurroundingText | FixKind::Mention | FixKind::Reasoning)
     };
     let is_whole = reading.completeness == Completeness::Complete && !reading.fixes.iter().any(|fix| is_part(fix.kind));
-    is_whole.then_some(reading.value)
+    is_whole.then_some(reading)
+}
+
+fn whole_object(text: &str) -> Option<(Object, Vec<Fix>)> {
+    let Reading { value, fixes, .. } = whole_json(text)?;
+    Some((Object::try_from(value).ok()?, fixes))
 }
 
 #[cfg(test)]

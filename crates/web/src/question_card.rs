@@ -76,8 +76,9 @@ fn title(question: &Question) -> &'static str {
 
 fn facts(question: &AskedQuestion) -> Markup {
     match &question.ask.question {
-        Question::SendCall { call, reason } => html! {
+        Question::SendCall { call, reason, change } => html! {
             p { (asked_because(reason)) }
+            @if !change.is_empty() { p.sub { "How it differs from what was written" } (block(&exact_text(change))) }
             (sent(question, call))
         },
         Question::SendItems { tool, capability, side_effect, calls, reason } => html! {

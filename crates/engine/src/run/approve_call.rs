@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use reknit_expressions::{Binding, BoundParameters, CorrectionOutcome, Provenance, replace_parameters};
-use reknit_mend::{CallFault, PeoplePolicy};
+use reknit_mend::{CallFault, Mend, MendEffect, PeoplePolicy};
 use reknit_plan::{LoopItem, PlannedStep, StepIndex};
 use reknit_protocol::{CallTool, EffectId, EffectKind, Object, StepId, Value};
 
@@ -51,7 +51,10 @@ impl Run {
     /// Asks a person about a call that a rule holds back.
     pub(super) fn ask_about_call(&mut self, index: StepIndex, reason: String) -> Decided {
         let call = Box::new(self.next_call(index)?);
-        self.ask_person(index, None, Question::SendCall { call, reason })
+        let is_change = |mend: &&Mend| mend.effect == MendEffect::Applied && mend.rung.changes_parameters();
+        let mends = self.state.steps.get(index)?.mends.iter().filter(is_change);
+        let change = mends.map(|mend| mend.description.as_str()).collect::<Vec<_>>().join("; ");
+        self.ask_person(index, None, Question::SendCall { call, reason, change })
     }
 
     /// What an approval is valid for: the run, the step, the number of corrections, the capability and the parameters.

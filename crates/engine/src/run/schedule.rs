@@ -112,7 +112,19 @@ impl Run {
         }));
     }
 
+    /// Records how the text of the call was changed to read it, once.
+    fn record_reading(&mut self, index: StepIndex, planned: &PlannedStep) -> Decided {
+        let description = planned.changes_when_read.join("; ");
+        let mends = &self.state.steps.get(index)?.mends;
+        if description.is_empty() || mends.iter().any(|mend| mend.description == description) {
+            return Ok(());
+        }
+        let detail = MendDetail::Coerced { values: planned.changes_when_read.len() };
+        self.add_mend(index, Rung::Schema, MendEffect::Applied, description, detail)
+    }
+
     fn bind_step(&mut self, index: StepIndex, planned: &PlannedStep) -> Decided {
+        self.record_reading(index, planned)?;
         match self.binding(planned) {
             Binding::Bound(bound) => {
                 if !bound.changes.is_empty() {

@@ -3,8 +3,8 @@
 use reknit_model_api::{FinishReason, Message, ModelAnswer, ToolCall};
 use reknit_protocol::{CapabilityName, Object, SideEffect, ToolName, Value, exact};
 use reknit_salvage::{
-    TextCall, TextCallContext, TextCallForm, TextCallVerdict, calls_in_text, read_parameters, text_call_verdict,
-    without_reasoning,
+    CallArguments, Fix, TextCall, TextCallContext, TextCallForm, TextCallVerdict, calls_in_text, conflicting_keys,
+    describe_fixes, read_parameters, text_call_verdict, without_reasoning,
 };
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +66,9 @@ pub(super) struct Call {
     pub(super) callee: Callee,
     #[serde(with = "exact")]
     pub(super) parameters: Object,
+    /// How the call differs from what the model wrote.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) changes: Vec<String>,
     /// Why the model makes a call again that succeeded before, if it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) repeat_reason: Option<String>,
@@ -120,7 +123,7 @@ impl AnswerClassifier<'_> {
             FinishReason::Complete | FinishReason::ToolCalls | FinishReason::Other(_) => {}
         }
         for call in &answer.tool_calls {
-            self.classify_call(call, &mut classified);
+            self.classify_call(call, None, &mut classified);
         }
         let text = without_reasoning(&answer.text);
         if answer.tool_calls.is_empty() && self.calls_in_text == CallsInText::Made {
@@ -176,12 +179,14 @@ impl AnswerClassifier<'_> {
     }
 
     fn take_text_calls(self, calls: Vec<TextCall>, rest: String, classified: &mut ClassifiedAnswer) {
-        for (number, TextCall { name, parameters, form }) in (1..).zip(calls) {
-            if !self.final_turn {
-                classified.text_calls.push((name.clone(), form));
+        for (number, found) in (1..).zip(calls) {
+            let id = format!("text_{}_{number}", self.turn);
+            let call = ToolCall::new(id, found.name.as_str(), found.parameters.to_string());
+            let before = classified.calls.len();
+            self.classify_call(&call, Some(&found), classified);
+            if classified.calls.len() > before {
+                classified.text_calls.push((found.name, found.form));
             }
-            let call = ToolCall::new(format!("text_{}_{number}", self.turn), name, parameters.to_string());
-            self.classify_call(&call, classified);
         }
         if !classified.text_calls.is_empty() {
             classified.text = Some(rest);
@@ -238,15 +243,17 @@ impl AnswerClassifier<'_> {
         kind
     }
 
-    fn classify_call(self, call: &ToolCall, classified: &mut ClassifiedAnswer) {
+    /// Takes a call, which the model may have written as text.
+    fn classify_call(self, call: &ToolCall, in_text: Option<&TextCall>, classified: &mut ClassifiedAnswer) {
         match self.toolbox.find(&call.name) {
             ToolLookup::Report => self.classify_report(call, classified),
             ToolLookup::Found(_) if self.final_turn => {
                 // The notice of the final turn says that only the report is allowed.
                 classified.dropped.push((call.name.clone(), DropReason::NotPermitted));
             }
-            ToolLookup::Found(tool) => match read_parameters(&call.arguments) {
-                Ok(mut parameters) => {
+            ToolLookup::Found(tool) => match read_call(call, in_text, tool.class) {
+                Ok((mut parameters, fixes)) => {
+                    let changes = changes(call, in_text, &tool.name, &fixes);
                     let readable = with_readable_arguments(call, &parameters);
                     let argument = tool.repeat_argument.as_deref();
                     let repeat_reason = argument.and_then(|argument| take_repeat_reason(&mut parameters, argument));
@@ -254,6 +261,7 @@ impl AnswerClassifier<'_> {
                         for_history: ToolCall { name: tool.name.clone(), ..readable },
                         callee: tool.callee.clone(),
                         parameters,
+                        changes,
                         repeat_reason,
                     });
                 }
@@ -292,7 +300,7 @@ impl AnswerClassifier<'_> {
                 self.drop_malformed(call, &why, classified);
                 RejectedReport::attempt(why)
             }
-            Ok(parameters) => match self.report_reader.read(&parameters) {
+            Ok(CallArguments { parameters, .. }) => match self.report_reader.read(&parameters) {
                 Ok(draft) => {
                     let call = ToolCall { name: REPORT_TOOL.to_owned(), ..with_readable_arguments(call, &parameters) };
                     classified.report.get_or_insert((call, draft));
@@ -329,6 +337,25 @@ impl AnswerClassifier<'_> {
             }
         }
     }
+}
+
+/// The parameters of a call, and what was changed to read them. A key that has two different values is an error for a tool that changes
+/// something: which value is meant is not known.
+fn read_call(call: &ToolCall, in_text: Option<&TextCall>, class: SideEffect) -> Result<(Object, Vec<Fix>), String> {
+    let CallArguments { parameters, mut fixes } = read_parameters(&call.arguments)?;
+    fixes.splice(..0, in_text.iter().flat_map(|found| found.fixes.iter().cloned()));
+    let conflict = conflicting_keys(&fixes).next().map(ToString::to_string);
+    match conflict {
+        Some(key) if class != SideEffect::Read => Err(format!("`{key}` is in it several times, with different values")),
+        _ => Ok((parameters, fixes)),
+    }
+}
+
+/// How a call differs from what the model wrote.
+fn changes(call: &ToolCall, in_text: Option<&TextCall>, tool: &str, fixes: &[Fix]) -> Vec<String> {
+    let text = in_text.map(|found| format!("it was written as text {}", found.form.place()));
+    let renamed = (call.name != tool).then(|| format!("`{}` is the tool `{tool}`", call.name));
+    text.into_iter().chain(renamed).chain(describe_fixes(fixes)).collect()
 }
 
 /// The call for the history: with arguments that parse as JSON.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use reknit_expressions::Parameters;
-use reknit_mend::Fate;
+use reknit_mend::{Fate, Rung};
 use reknit_model_api::{Message, ModelAnswer, ToolCall};
 use reknit_plan::{CheckedPlan, PlannedStep};
 use reknit_protocol::{CapabilityName, Object, RunId, ScopeLevel, StepId, ToolName, Value, truncate};
@@ -21,7 +21,7 @@ use crate::business_key::UncertainCall;
 use crate::effect::Effect;
 use crate::event::{Event, EventKind, Started};
 use crate::record::{CollapseReason, SessionRecord, TurnOutcome};
-use crate::report::{FinalTurnReason, ReportSource};
+use crate::report::{FinalTurnReason, MendedCall, ReportSource};
 use crate::result_handle::response_data;
 use crate::run::state::State as RunState;
 use crate::run::{ApplyError, Run};
@@ -104,6 +104,7 @@ impl Session {
             declared: entry.map(|entry| entry.capability.effect).unwrap_or_default(),
             declared_key: entry.and_then(|entry| entry.capability.business_key.clone()),
             parameters: Arc::new(Parameters::literal(&call.parameters)),
+            changes_when_read: call.changes.clone(),
             schema: entry.and_then(reknit_plan::CatalogueEntry::compiled_schema),
             announced: entry.and_then(|entry| entry.capability.output_schema()).map(Arc::new),
             error_fields: entry.and_then(|entry| entry.capability.error_fields.clone()),
@@ -206,6 +207,7 @@ impl Session {
         self.state.in_doubt.extend(in_doubt);
         let mut results = call_outputs(&calls, child_states, &reports);
         self.repeat_results(&calls, &mut results);
+        self.tell_changes_of_own_tools(&calls, &mut results);
         self.record_outcomes(&calls, &reports, &results);
         self.add_call_facts(&calls, run.sent_parameters(), &reports, &results);
         self.keep_completed_calls(&calls, run.sent_parameters(), &results);
@@ -255,6 +257,22 @@ impl Session {
         }
     }
 
+    /// Tells how the calls of plans, agents and stored results were changed when they were read. Those of tools tell it with their other
+    /// repairs.
+    fn tell_changes_of_own_tools(&mut self, calls: &[Call], results: &mut [ToolOutput]) {
+        for (index, (call, result)) in calls.iter().zip(results).enumerate() {
+            let is_sent = matches!(call.callee, Callee::Plan | Callee::Agent(_) | Callee::StoredResult);
+            if !is_sent || call.changes.is_empty() {
+                continue;
+            }
+            let change = call.changes.join("; ");
+            let note = result.note.take().map_or_else(String::new, |note| note + "\n");
+            result.note = Some(note + &changed_note(&change));
+            let (turn, tool) = (self.state.turn, call.for_history.name.clone());
+            self.state.mended.push(MendedCall { turn, call: call_name(index), tool, rung: Rung::Schema, change });
+        }
+    }
+
     /// The message with the result of a call. A result that is too long is stored, and the message has a reference to
     /// it.
     fn result_message(&mut self, call: &ToolCall, result: ToolOutput, limit: usize) -> Message {
@@ -290,6 +308,11 @@ impl ToolOutput {
     pub(super) fn success(text: String) -> Self {
         Self { text, is_error: false, note: None }
     }
+}
+
+/// The note with the result of a call that was changed.
+fn changed_note(changes: &str) -> String {
+    format!("(changed before it was sent: {changes})")
 }
 
 /// What a model reads about a call with an unknown outcome.
@@ -335,7 +358,7 @@ fn step_output(report: &StepReport) -> ToolOutput {
     };
     let edits = report.approvals.iter().filter(|approval| approval.change.is_some()).map(ToString::to_string);
     let changes: Vec<String> = changes_text(&report.mends).into_iter().chain(edits).collect();
-    output.note = (!changes.is_empty()).then(|| format!("(changed before it was sent: {})", changes.join("; ")));
+    output.note = (!changes.is_empty()).then(|| changed_note(&changes.join("; ")));
     output
 }
 

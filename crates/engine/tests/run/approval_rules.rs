@@ -53,7 +53,8 @@ fn the_first_call_that_matches_a_rule_waits_for_a_person() {
     assert_eq!(play.due()[0], "s/approval/1");
     assert_eq!(play.run.spent().tool_calls, 0);
     let ask = question(&play);
-    let Question::SendCall { call, reason } = &ask.question else { panic!("a first call: {:?}", ask.question) };
+    let Question::SendCall { call, reason, change } = &ask.question else { panic!("a first call: {:?}", ask.question) };
+    assert_eq!(change, r#"$.amount: "150" -> 150"#);
     assert_eq!(call.parameters.to_string(), r#"{"amount":150}"#, "it is fitted to its schema before anyone is asked");
     assert_eq!((reason.as_str(), call.side_effect), ("rule: amount > 100", SideEffect::Unsafe));
     assert_eq!(ask.provenance, [("amount".to_owned(), Provenance::Literal)]);

@@ -10,6 +10,7 @@
 mod answers;
 mod attachments;
 mod attempts;
+mod changed_calls;
 mod child_machines;
 mod context_window;
 mod cost_limit;

@@ -65,9 +65,14 @@ pub fn read_as(text: &str, schema: &Schema) -> Result<Reading, ReadTextError> {
 
 /// Reads one JSON value from text, and refuses text that is truncated or elided. Fails with the reason.
 pub fn read_complete(text: &str) -> Result<Value, String> {
+    Ok(complete_reading(text)?.value)
+}
+
+/// The same, with the repairs.
+pub(crate) fn complete_reading(text: &str) -> Result<Reading, String> {
     let reading = read(text, &ReadOptions::default()).map_err(|error| error.to_string())?;
     match reading.completeness {
-        Completeness::Complete => Ok(reading.value),
+        Completeness::Complete => Ok(reading),
         Completeness::Truncated => Err("it is cut: its end is missing".to_owned()),
         Completeness::Elided => Err("it leaves something out: it says `...`".to_owned()),
     }

@@ -2,9 +2,7 @@
 
 use std::fmt::Write as _;
 
-use reknit_engine::{
-    Attempt, DropReason, MendedCall, RepeatedCall, SessionOverview, SessionRecord, TextCallForm, WaitEnd,
-};
+use reknit_engine::{Attempt, DropReason, MendedCall, RepeatedCall, SessionOverview, SessionRecord, WaitEnd};
 use reknit_protocol::{Object, Value};
 
 use super::show::{CurrentState, VALUE_COLUMNS, start_fields, start_lines};
@@ -103,13 +101,7 @@ fn log_line(record: &SessionRecord) -> Option<String> {
             format!("limit    turn {turn}: {target} accepts at most {max_tokens} output tokens")
         }
         SessionRecord::CallInText { turn, tool, form } => {
-            let place = match form {
-                TextCallForm::WholeAnswer => "as the whole answer",
-                TextCallForm::Fence => "in a fenced block",
-                TextCallForm::Tag => "between tags",
-                TextCallForm::FunctionCall => "like a function call",
-            };
-            format!("fixed    turn {turn}: call written as text {place}: {tool}")
+            format!("fixed    turn {turn}: call written as text {}: {tool}", form.place())
         }
         SessionRecord::CallDropped { turn, tool, why } => {
             let why = match why {

@@ -1,0 +1,146 @@
+//! Reads the arguments of a tool call, and says how their text had to be changed to be read.
+
+use reknit_protocol::{Object, Path, Value, shorten};
+
+use crate::repair::read::complete_reading;
+use crate::{Fix, FixKind};
+
+/// The arguments of a tool call.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CallArguments {
+    pub parameters: Object,
+    /// What was changed in the text; empty if a strict parser reads the same. No text and `null` stand for no parameters.
+    pub fixes: Vec<Fix>,
+}
+
+/// Reads the arguments of a call. Fails with the reason.
+pub fn read_parameters(text: &str) -> Result<CallArguments, String> {
+    if text.trim().is_empty() {
+        return Ok(CallArguments::default());
+    }
+    let reading = complete_reading(text)?;
+    let mut fixes = reading.fixes;
+    let value = match reading.value {
+        // Some models encode the object twice.
+        Value::String(inner) => {
+            fixes.push(Fix::new(Path::root(), FixKind::DoubleEncoding, text.trim(), &inner));
+            let reading = complete_reading(&inner)?;
+            fixes.extend(reading.fixes);
+            reading.value
+        }
+        Value::Null => return Ok(CallArguments { fixes, ..CallArguments::default() }),
+        value => value,
+    };
+    let kind = value.kind();
+    let parameters = Object::try_from(value).map_err(|_| format!("{} is no object", kind.with_article()))?;
+    Ok(CallArguments { parameters, fixes })
+}
+
+/// The keys that a text has several times with different values: which of them is meant is not known.
+pub fn conflicting_keys(fixes: &[Fix]) -> impl Iterator<Item = &Path> {
+    // Values that were cut may differ behind the cut.
+    let is_same = |fix: &Fix| fix.before == fix.after && !fix.before.is_empty() && !fix.before.ends_with('…');
+    fixes.iter().filter(move |fix| fix.kind == FixKind::DuplicateKey && !is_same(fix)).map(|fix| &fix.path)
+}
+
+/// How many fixes are told one by one.
+const MAX_TOLD: usize = 12;
+/// How much of a value is quoted, in characters.
+const MAX_QUOTED: usize = 60;
+
+/// What was changed, for people and models, each kind of change of spelling once.
+pub fn describe_fixes(fixes: &[Fix]) -> Vec<String> {
+    let mut told: Vec<String> = Vec::new();
+    let mut more = 0_usize;
+    for fix in fixes {
+        let text = describe(fix);
+        if told.contains(&text) {
+            continue;
+        }
+        if told.len() < MAX_TOLD { told.push(text) } else { more += 1 }
+    }
+    if more > 0 {
+        told.push(format!("and {more} more changes"));
+    }
+    told
+}
+
+fn describe(fix: &Fix) -> String {
+    let what = fix.kind.description();
+    let is_spelling = matches!(
+        fix.kind,
+        FixKind::ByteOrderMark
+            | FixKind::Fence
+            | FixKind::WhiteSpace
+            | FixKind::ExtraComma
+            | FixKind::Semicolon
+            | FixKind::MissingComma
+            | FixKind::MissingColon
+            | FixKind::Quotes
+            | FixKind::BareKey
+            | FixKind::RawControl
+            | FixKind::DoubleEncoding
+    );
+    if is_spelling || fix.before.is_empty() && fix.after.is_empty() {
+        return what.to_owned();
+    }
+    let quoted = |text: &str| shorten(text, MAX_QUOTED).into_owned();
+    let place = if fix.path.segments().is_empty() { String::new() } else { format!("{}: ", fix.path) };
+    match (fix.before.as_str(), fix.after.as_str()) {
+        (before, "") => format!("{place}{what}: `{}`", quoted(before)),
+        ("", after) => format!("{place}{what}: `{}`", quoted(after)),
+        (before, after) => format!("{place}{what}: `{}` -> `{}`", quoted(before), quoted(after)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_change_of_the_text_is_told() {
+        for (text, parameters, told) in [
+            (r#"{"id": 7}"#, r#"{"id":7}"#, ""),
+            ("", "{}", ""),
+            ("null", "{}", ""),
+            ("{'id': 7,}", r#"{"id":7}"#, "replaced other quotes with double quotes; dropped an extra comma"),
+            ("{id: 7}", r#"{"id":7}"#, "added quotes around a key"),
+            ("```json\n{\"id\": 7}\n```", r#"{"id":7}"#, "took the JSON from a fenced block"),
+            (r#""{\"id\": 7}""#, r#"{"id":7}"#, "decoded JSON inside a string"),
+            (r#"{"id": 7}}"#, r#"{"id":7}"#, "dropped an extra bracket: `}`"),
+        ] {
+            let read = read_parameters(text).unwrap();
+            assert_eq!(
+                (read.parameters.to_string().as_str(), describe_fixes(&read.fixes).join("; ").as_str()),
+                (parameters, told),
+                "{text}"
+            );
+        }
+        for (text, part) in [
+            (r#"{"id": 10 /* or 20 */}"#, "/* or 20 */"),
+            (r#"{"to": Ann}"#, "$.to: added quotes around text"),
+            ("I call it with {\"id\": 7} now.", "around the JSON"),
+            (r#"{"id": 7, "id": 8}"#, "$.id: kept the last value of a duplicate key: `7` -> `8`"),
+        ] {
+            let told = describe_fixes(&read_parameters(text).unwrap().fixes).join("; ");
+            assert!(told.contains(part), "{text}: {told}");
+        }
+    }
+
+    #[test]
+    fn a_key_with_two_different_values_is_a_conflict_wherever_it_is() {
+        for (text, keys) in [
+            (r#"{"id": 7, "id": 8}"#, vec!["$.id"]),
+            (r#"{"id": 7, "id": 7}"#, vec![]),
+            (r#"{"a": [{"id": 7, "id": "7"}]}"#, vec!["$.a[0].id"]),
+            (r#""{\"id\": 7, \"id\": 8}""#, vec!["$.id"]),
+        ] {
+            let read = read_parameters(text).unwrap();
+            let found: Vec<String> = conflicting_keys(&read.fixes).map(ToString::to_string).collect();
+            assert_eq!(found, keys, "{text}");
+        }
+        let long = |end: char| format!("{}{end}", "x".repeat(300));
+        let text = format!(r#"{{"to": "{}", "to": "{}"}}"#, long('a'), long('b'));
+        assert_eq!(conflicting_keys(&read_parameters(&text).unwrap().fixes).count(), 1);
+    }
+}
