@@ -121,6 +121,8 @@ pub(crate) struct UncertainCall {
 pub(crate) struct Avoided {
     /// Calls that may have taken effect.
     pub(crate) calls: Vec<UncertainCall>,
+    /// Calls that a person denied.
+    pub(crate) denied: Vec<UncertainCall>,
     /// Learned rules whose change a tool rejected, each with the error.
     pub(crate) rules: BTreeMap<String, String>,
 }

@@ -290,6 +290,23 @@ impl Run {
         }))
     }
 
+    /// The same call as the next one of a step, among those that a person denied; else one of the same tool with other parameters.
+    pub(super) fn denied_like(&self, index: StepIndex) -> Decided<(bool, Option<&UncertainCall>)> {
+        if self.state.denied.is_empty() {
+            return Ok((false, None));
+        }
+        let call = self.state.steps.get(index)?.as_call(planned(&self.plan, index)?);
+        let is_like = |denied: &&UncertainCall| (&denied.tool, &denied.capability) == (&call.tool, &call.capability);
+        let mut like = self.state.denied.iter().rev().filter(is_like);
+        Ok((like.clone().any(|denied| denied.parameters == call.parameters), like.next()))
+    }
+
+    /// The calls that a person denied.
+    pub(crate) fn denied_calls(&self) -> Vec<UncertainCall> {
+        let steps = self.steps_in_order().filter(|(_, step)| step.denied);
+        steps.map(|(planned, step)| step.as_call(planned)).collect()
+    }
+
     /// The parameters of each step as they were sent last.
     pub(crate) fn sent_parameters(&self) -> Vec<Object> {
         self.steps_in_order().map(|(_, step)| step.parameters.clone()).collect()

@@ -51,6 +51,11 @@ impl Run {
     /// Asks a person about a call that a rule holds back.
     pub(super) fn ask_about_call(&mut self, index: StepIndex, reason: String) -> Decided {
         let call = Box::new(self.next_call(index)?);
+        let similar = self.denied_like(index)?.1.map(|denied| denied.parameters.to_string());
+        let reason = match similar {
+            Some(denied) => format!("{reason}; you denied a similar call in this session, with {denied}"),
+            None => reason,
+        };
         let is_change = |mend: &&Mend| mend.effect == MendEffect::Applied && mend.rung.changes_parameters();
         let mends = self.state.steps.get(index)?.mends.iter().filter(is_change);
         let change = mends.map(|mend| mend.description.as_str()).collect::<Vec<_>>().join("; ");
@@ -163,7 +168,10 @@ impl Run {
                 self.approve(index, &ask.question, by, change.flatten())
             }
             Decision::Deny { reason } => {
-                self.state.steps.get_mut(index)?.withheld = true;
+                let is_denied =
+                    !expired && matches!(ask.question, Question::SendCall { .. } | Question::SendCorrected { .. });
+                let step = self.state.steps.get_mut(index)?;
+                (step.withheld, step.denied) = (true, is_denied);
                 let denied = match reason.filter(|_| !expired) {
                     _ if expired => "the time to approve it ran out".to_owned(),
                     Some(reason) => format!("it was not approved: {reason}"),

@@ -216,6 +216,11 @@ impl Run {
             let reason = "not made: an earlier call with the same arguments may have happened".to_owned();
             return self.set_stage(index, Stage::Failed { reason, fault: None });
         }
+        if let (true, _) = self.denied_like(index)? {
+            let reason = "not made: a person denied the same call in this session".to_owned();
+            self.state.steps.get_mut(index)?.withheld = true;
+            return self.set_stage(index, Stage::Failed { reason, fault: None });
+        }
         if let Some(result) = self.earlier_result(index)? {
             let plan = Arc::clone(&self.plan);
             return self.confirm(index, planned(&plan, index)?, result);

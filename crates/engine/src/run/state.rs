@@ -48,6 +48,9 @@ pub(crate) struct State {
     /// Calls that must not be made: they may have happened before the run started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) avoided: Vec<UncertainCall>,
+    /// The calls that a person denied earlier in the session. Nobody is asked about them again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) denied: Vec<UncertainCall>,
     /// The models that refused their key or account. They are not asked again.
     pub(super) refused: Vec<TargetName>,
     /// How many steps failed in the same way although models were asked, by tool and error.
@@ -294,6 +297,7 @@ impl State {
 
     /// The state of a run that must not do what is known to be wrong.
     pub(super) fn without(self, avoided: &Avoided) -> Self {
-        Self { avoided: avoided.calls.clone(), rejected_rules: avoided.rules.clone(), ..self }
+        let (avoided, denied, rejected_rules) = (avoided.calls.clone(), avoided.denied.clone(), avoided.rules.clone());
+        Self { avoided, denied, rejected_rules, ..self }
     }
 }

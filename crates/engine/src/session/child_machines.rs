@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::classify_answer::{Call, Callee};
 use super::repeated_calls::{approved_calls, changes_text};
-use super::state::{ChildActivity, ChildView, Phase};
+use super::state::{ChildActivity, ChildView, Phase, State};
 use super::tool_calls::{ToolOutput, call_name, call_scope, in_doubt};
 use super::toolbox::{PLAN_TOOL, read_plan_call};
 use super::{Ending, Machine, Session};
@@ -290,6 +290,7 @@ impl Session {
                 new.map(|call| in_doubt(&call.tool, &call.capability, &call.parameters)).collect();
             self.state.in_doubt.extend(in_doubt);
             self.add_uncertain_calls(uncertain);
+            self.add_denied_calls(child.machine.denied_calls());
             self.set_child_state(child.call, ChildState::Ended(output));
         }
     }
@@ -297,12 +298,14 @@ impl Session {
     /// Sets what the session must not do, because of what happened before it started.
     pub(crate) fn avoid(&mut self, avoided: &Avoided) {
         self.state.uncertain_calls.clone_from(&avoided.calls);
+        self.state.denied_calls.clone_from(&avoided.denied);
         self.state.rejected_rules.clone_from(&avoided.rules);
     }
 
     /// What the machines in this session must not do.
     pub(super) fn avoided(&self) -> Avoided {
-        Avoided { calls: self.state.uncertain_calls.clone(), rules: self.state.rejected_rules.clone() }
+        let State { uncertain_calls: calls, denied_calls: denied, rejected_rules: rules, .. } = &self.state;
+        Avoided { calls: calls.clone(), denied: denied.clone(), rules: rules.clone() }
     }
 
     /// The learned rules whose change a tool rejected, each with the error. They are not used again.
@@ -317,6 +320,18 @@ impl Session {
                 self.state.uncertain_calls.push(call);
             }
         }
+    }
+
+    pub(super) fn add_denied_calls(&mut self, calls: impl IntoIterator<Item = UncertainCall>) {
+        for call in calls {
+            if !self.state.denied_calls.contains(&call) {
+                self.state.denied_calls.push(call);
+            }
+        }
+    }
+
+    pub(crate) fn denied_calls(&self) -> Vec<UncertainCall> {
+        self.state.denied_calls.clone()
     }
 
     pub(crate) fn uncertain_calls(&self) -> Vec<UncertainCall> {

@@ -249,6 +249,11 @@ impl Machine {
         either!(self, machine => machine.uncertain_calls())
     }
 
+    /// The calls that a person denied.
+    pub(crate) fn denied_calls(&self) -> Vec<UncertainCall> {
+        either!(self, machine => machine.denied_calls())
+    }
+
     /// Whether the machine can only go on after a person's decision.
     pub fn is_waiting_for_person(&self) -> bool {
         either!(self, machine => machine.is_waiting_for_person())

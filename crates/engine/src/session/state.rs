@@ -78,6 +78,9 @@ pub(super) struct State {
     pub(super) native_callers: BTreeSet<TargetName>,
     /// Calls that failed but may have taken effect.
     pub(super) uncertain_calls: Vec<UncertainCall>,
+    /// Calls that a person denied. Nobody is asked about the same call again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) denied_calls: Vec<UncertainCall>,
     /// The learned rules whose change a tool rejected, each with the error.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) rejected_rules: BTreeMap<String, String>,

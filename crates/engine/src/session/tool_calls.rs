@@ -191,6 +191,7 @@ impl Session {
         let written = calls.iter().filter_map(Call::identity).zip(&uncertain);
         let written: Vec<_> = written.filter_map(|(call, is_uncertain)| is_uncertain.then_some(call)).collect();
         self.add_uncertain_calls(written.into_iter().chain(run.uncertain_calls()));
+        self.add_denied_calls(run.denied_calls());
         self.state.history.push(answer);
         let reports = run.step_reports();
         let sent = reports.iter().zip(run.sent_parameters()).zip(uncertain);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use reknit_engine::{
-    AgentMending, ApprovalRule, DecidedBy, Decision, Effect, EventKind, FinalTurnReason, Policy, ReportStatus,
-    SessionStarted, read_rule_file,
+    AgentMending, ApprovalRule, DecidedBy, Decision, Effect, EventKind, FinalTurnReason, Policy, Question,
+    ReportStatus, SessionStarted, read_rule_file,
 };
 use reknit_model_api::{Message, Purpose};
 use reknit_protocol::schema::Summary;
@@ -239,6 +239,30 @@ fn a_model_reads_why_a_person_rejected_its_call() {
     driver.answer(reporting("Ordered."));
     let report = driver.session.report().expect("the session has ended");
     assert_eq!((report.status, report.not_done.len()), (ReportStatus::Partial, 1), "the model claims what was denied");
+}
+
+fn question(driver: &TestDriver) -> Option<reknit_engine::AskPerson> {
+    let asked =
+        |effect: Effect| if let Effect::AskPerson(ask) = effect { Some(Arc::unwrap_or_clone(ask)) } else { None };
+    driver.session.pending().into_iter().find_map(asked)
+}
+
+#[test]
+fn nobody_is_asked_again_about_a_call_that_a_person_denied_and_a_similar_one_says_so() {
+    let (mut driver, ask) = asked_to_order(r#"{"count": 500}"#);
+    driver.apply(decided(&ask, Decision::Deny { reason: None }));
+    for same in [r#"{"count": 500}"#, r#"{ 'count': 500 }"#] {
+        driver.answer(calling(&[("shop__order", same)]));
+        assert_eq!((question(&driver), driver.calls().len()), (None, 0), "{same}");
+        let last = last_texts(&driver, 1).join("");
+        assert!(last.contains("a person denied the same call"), "{last}");
+    }
+    driver.answer(calling(&[("shop__order", r#"{"count": 400}"#)]));
+    let ask = question(&driver).expect("another call is asked about");
+    let Question::SendCall { reason, .. } = &ask.question else { panic!("{:?}", ask.question) };
+    assert!(reason.ends_with(r#"you denied a similar call in this session, with {"count":500}"#), "{reason}");
+    driver.apply(decided(&ask, Decision::Approve));
+    assert_eq!(driver.calls().len(), 1);
 }
 
 #[test]
