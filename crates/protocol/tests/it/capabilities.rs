@@ -102,12 +102,13 @@ fn paths_are_those_of_the_tool_or_the_defaults() {
 }
 
 #[test]
-fn a_side_effect_is_one_of_five_words_or_absent() {
+fn a_side_effect_is_one_of_six_words_or_absent() {
     for (word, side_effect) in [
         ("read", SideEffect::Read),
         ("idempotent", SideEffect::Idempotent),
         ("keyed", SideEffect::Keyed),
         ("undeclared", SideEffect::Undeclared),
+        ("unknown", SideEffect::Unknown),
         ("unsafe", SideEffect::Unsafe),
     ] {
         assert_eq!(read(&format!(r#"{{"name":"a","effect":"{word}"}}"#)).effect, side_effect);
@@ -117,7 +118,7 @@ fn a_side_effect_is_one_of_five_words_or_absent() {
     let error = Capability::from_value(&parse(r#"{"name":"a","effect":"Read"}"#)).expect_err("case matters");
     assert_eq!(
         error.to_string(),
-        "`$.effect`: expected one of `read`, `idempotent`, `keyed`, `undeclared`, `unsafe`, found `Read`"
+        "`$.effect`: expected one of `read`, `idempotent`, `keyed`, `undeclared`, `unknown`, `unsafe`, found `Read`"
     );
 }
 
